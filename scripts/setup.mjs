@@ -1,0 +1,34 @@
+// Installs the packages of the lock file, once for each lock file. Plain JavaScript, because it also runs under an old Node.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const stamp = join(root, 'node_modules', '.reams-setup')
+const wanted = createHash('sha256')
+  .update(readFileSync(join(root, 'package-lock.json')))
+  .update(`${process.platform}-${process.arch}`)
+  .digest('hex')
+
+const isDone = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
+if (!isDone) install()
+
+function install() {
+  process.stderr.write('Installing the packages, once …\n')
+  const npm = spawnSync('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], {
+    cwd: root,
+    stdio: ['ignore', process.stderr, process.stderr],
+    shell: process.platform === 'win32',
+  })
+  if (npm.status !== 0) fail('npm ci failed: see its message above. It needs npm and its registry.')
+  if (!existsSync(join(root, 'node_modules', '.bin', 'node')))
+    fail('npm did not install the package "node". Allow install scripts (npm config get ignore-scripts) and try again.')
+  writeFileSync(stamp, wanted)
+}
+
+function fail(message) {
+  process.stderr.write(`reams: ${message}\n`)
+  process.exit(3)
+}

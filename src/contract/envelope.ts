@@ -1,0 +1,24 @@
+/** The envelope around the items: the text before them and the text after them. The items themselves pass untouched. */
+
+import { collectionUrl, pageLinks } from './link.ts'
+
+/** Goes into every ETag: raise it when the bytes of an envelope change for the same data (D16). */
+export const ENVELOPE_FORMAT = 1
+
+/** Between two items. Each item stands on a line of its own (D9). */
+export const ITEM_SEPARATOR = ',\n'
+
+/** What follows the last item, in every collection. */
+export const ENVELOPE_TAIL = '\n]}}\n'
+
+/** Everything before the items of a page of a paginated collection (C1, C2). */
+export function pageEnvelopeHead(baseUrl: string, name: string, page: number, itemCount: number): string {
+  const links = JSON.stringify(pageLinks(baseUrl, name, page, itemCount))
+  return `{"item_count":${itemCount},"_links":${links},"_embedded":{"${name}":[\n`
+}
+
+/** Everything before the items of an unpaginated collection (D10). */
+export function wholeEnvelopeHead(baseUrl: string, name: string): string {
+  const links = JSON.stringify({ self: { href: collectionUrl(baseUrl, name) } })
+  return `{"_links":${links},"_embedded":{"${name}":[\n`
+}

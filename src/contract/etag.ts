@@ -1,0 +1,31 @@
+/** Entity tags of pages, known from the head row alone, and the test of If-None-Match (D16). */
+
+import { ENVELOPE_FORMAT } from './envelope.ts'
+
+/** All that the bytes of a page depend on. */
+export interface PageTagParts {
+  readonly baseUrl: string
+  readonly collectionId: number
+  readonly generation: number
+  readonly version: number
+  /** The effective page; 0 for an unpaginated collection. */
+  readonly page: number
+  readonly encoding: 'identity' | 'gzip'
+}
+
+/**
+ * The strong tag of one page. The base URL stands in it as it is, not as a hash: two base URLs can then never share one.
+ * A normalized URL holds nothing that an entity tag forbids.
+ */
+export function pageTag(parts: PageTagParts): string {
+  const { baseUrl, collectionId, generation, version, page, encoding } = parts
+  return `"${collectionId.toString(36)}.${generation}.${version}.${page}.${ENVELOPE_FORMAT}.${encoding}@${baseUrl}"`
+}
+
+/** Whether an If-None-Match header (a list, weak tags, `*`) names this tag: then the answer is 304. */
+export function matchesTag(ifNoneMatch: string | null, tag: string): boolean {
+  if (ifNoneMatch === null) return false
+  if (ifNoneMatch.trim() === '*') return true
+  for (const [, opaque] of ifNoneMatch.matchAll(/(?:W\/)?("[^"]*")/g)) if (opaque === tag) return true
+  return false
+}

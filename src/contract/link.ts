@@ -1,0 +1,72 @@
+/** Every URL that Reams writes into an answer is built here, from the base URL and nothing else (C4, D17). */
+
+import { lastPage } from './page.ts'
+
+/** A link relation: an object with one field (C4). */
+export interface Link {
+  readonly href: string
+}
+
+/** The links of one page, in the order in which they are written. */
+export interface PageLinks {
+  readonly self: Link
+  readonly first: Link
+  readonly prev?: Link
+  readonly next?: Link
+  readonly last: Link
+}
+
+/**
+ * Brings a base URL into the one form that links are built on: absolute, http or https, no slash at the end.
+ * Throws a TypeError that says what is wrong.
+ */
+export function normalizeBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined) throw new TypeError(`The base URL "${text}" is not an absolute URL. ${EXAMPLE}`)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new TypeError(`The base URL "${text}" begins with ${url.protocol}, not with http: or https:. ${EXAMPLE}`)
+  if (url.username !== '' || url.password !== '')
+    throw new TypeError(`The base URL holds a user name or password, which would stand in every link. ${EXAMPLE}`)
+  if (/[?#]/.test(text)) throw new TypeError(`The base URL "${text}" has a query or a fragment. ${EXAMPLE}`)
+  return url.origin + url.pathname.replace(/\/+$/, '')
+}
+
+const EXAMPLE = 'Give one such as https://api.example.com or https://example.com/api/v1.'
+
+/** `{base_url}/<collection>`. */
+export function collectionUrl(baseUrl: string, name: string): string {
+  return `${baseUrl}/${name}`
+}
+
+/** `{base_url}/<collection>?page=<n>`. */
+export function pageUrl(baseUrl: string, name: string, page: number): string {
+  return `${collectionUrl(baseUrl, name)}?page=${page}`
+}
+
+/** `{base_url}/<collection>/<key>`. */
+export function itemUrl(baseUrl: string, name: string, key: string): string {
+  return `${collectionUrl(baseUrl, name)}/${encodeURIComponent(key)}`
+}
+
+/** `{base_url}/-/problems/<name>` (D14). */
+export function problemUrl(baseUrl: string, name: string): string {
+  return `${baseUrl}/-/problems/${name}`
+}
+
+/** `{base_url}/`, the entry point. */
+export function entryUrl(baseUrl: string): string {
+  return `${baseUrl}/`
+}
+
+/** The links of page `page` of a collection with `itemCount` items (C5, D4, D7). */
+export function pageLinks(baseUrl: string, name: string, page: number, itemCount: number): PageLinks {
+  const last = lastPage(itemCount)
+  const to = (target: number): Link => ({ href: pageUrl(baseUrl, name, target) })
+  return {
+    self: to(page),
+    first: { href: collectionUrl(baseUrl, name) },
+    ...(page > 1 && { prev: to(page - 1) }),
+    ...(page < last && { next: to(page + 1) }),
+    last: to(last),
+  }
+}

@@ -1,0 +1,44 @@
+/** What a store refuses, and why: the code is for programs, the message for people and says what to do. */
+
+export type StoreErrorCode =
+  | 'missing-store'
+  | 'not-a-store'
+  | 'newer-store'
+  | 'unsupported'
+  | 'corrupt'
+  | 'read-only'
+  | 'full'
+  | 'unavailable'
+  | 'closed'
+  | 'invalid-name'
+  | 'no-collection'
+  | 'collection-exists'
+  | 'settings-differ'
+  | 'no-key-field'
+  | 'no-item'
+  | 'unpaginated-full'
+  | 'busy'
+  | 'lease-lost'
+
+export class StoreError extends Error {
+  override readonly name: string = 'StoreError'
+  readonly code: StoreErrorCode | 'key-conflict'
+
+  constructor(code: StoreErrorCode | 'key-conflict', message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** An item whose key is there already; `index` is its place in the run that was handed over. */
+export class ItemConflict extends StoreError {
+  override readonly name = 'ItemConflict'
+  readonly index: number
+  readonly key: string
+
+  constructor(index: number, key: string) {
+    super('key-conflict', `An item with the key ${JSON.stringify(key)} is there already.`)
+    this.index = index
+    this.key = key
+  }
+}
