@@ -71,8 +71,9 @@ export interface Load {
   /** The settings in force: the stored ones, or those of the collection to be created. */
   readonly settings: CollectionSettings
   /**
-   * Takes the next items. Resolves when more may be handed over, which can be before they are written.
-   * Rejects with an `ItemConflict` when a key is there already and `onConflict` is 'fail'. After any rejection only `abort` makes sense.
+   * Takes the next items and resolves when they are written. Several calls may be under way at once, which is what makes a
+   * load fast; the items come in the order of the calls. Rejects with an `ItemConflict` when a key is there already and
+   * `onConflict` is 'fail'. After any rejection only `abort` makes sense.
    */
   append(run: ItemRun): Promise<void>
   /** Makes all of it visible at once, durably. */

@@ -1,0 +1,57 @@
+/** `reams collections`: lists what a store holds. */
+
+import { makeVisible } from '../contract/excerpt.ts'
+import { lastPage } from '../contract/page.ts'
+import type { Head } from '../store/store.ts'
+import type { CliCommand } from './command.ts'
+import { formatCount } from './figures.ts'
+import { withStore } from './open-store.ts'
+import { print } from './output.ts'
+import type { SettingValues } from './setting-values.ts'
+import { alignTable } from './table.ts'
+
+export const COLLECTIONS: CliCommand = {
+  name: 'collections',
+  group: 'Look and check',
+  usage: '[options]',
+  summary: 'list the collections of a store',
+  description: 'Lists the collections of a store with their items, pages, key and flags.',
+  operands: [],
+  examples: [
+    { line: 'reams collections --store my.db', purpose: 'as a table' },
+    { line: 'reams collections --json', purpose: 'for a program' },
+  ],
+  run: runCollections,
+}
+
+async function runCollections(_operands: readonly string[], settings: SettingValues): Promise<number> {
+  const location = settings.get('store')
+  const heads = await withStore(location, {}, (store) => store.collections())
+  if (settings.get('json')) await print(JSON.stringify(heads.map(toJson), null, 2))
+  else if (heads.length === 0)
+    await print(`${location} has no collections. Make one: reams import NAME FILE --store ${location}`)
+  else await print(tableOf(heads))
+  return 0
+}
+
+function toJson(head: Head) {
+  return {
+    name: head.name,
+    items: head.live,
+    pages: head.isPaginated ? lastPage(head.live) : null,
+    key: head.keyField,
+    paginated: head.isPaginated,
+    private: head.isPrivate,
+  }
+}
+
+function tableOf(heads: readonly Head[]): string {
+  const rows = heads.map((head) => [
+    head.name,
+    formatCount(head.live),
+    head.isPaginated ? formatCount(lastPage(head.live)) : '-',
+    head.keyField === null ? '-' : makeVisible(head.keyField),
+    [!head.isPaginated && 'unpaginated', head.isPrivate && 'private'].filter(Boolean).join(', '),
+  ])
+  return alignTable([['NAME', 'ITEMS', 'PAGES', 'KEY', 'FLAGS'], ...rows], [1, 2])
+}

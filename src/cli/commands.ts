@@ -1,0 +1,12 @@
+/** All commands, in the order in which --help lists them. */
+
+import { COLLECTIONS } from './collections.ts'
+import type { CliCommand } from './command.ts'
+import { DROP } from './drop.ts'
+import { EXPORT } from './export.ts'
+import { IMPORT } from './import.ts'
+import { SERVE } from './serve.ts'
+import { SET } from './set.ts'
+import { VERIFY } from './verify.ts'
+
+export const COMMANDS: readonly CliCommand[] = [SERVE, IMPORT, SET, DROP, COLLECTIONS, EXPORT, VERIFY]

@@ -1,0 +1,25 @@
+/** Figures as people read them: counts with separators, durations with a unit. */
+
+const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+
+export function formatCount(count: number): string {
+  return COUNT.format(count)
+}
+
+/** `1 item`, `1,234 items`. */
+export function formatItems(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'item' : 'items'}`
+}
+
+export function formatPages(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'page' : 'pages'}`
+}
+
+export function formatDuration(durationMs: number): string {
+  if (durationMs < 1000) return `${Math.round(durationMs)} ms`
+  const seconds = durationMs / 1000
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`
+  const minutes = Math.floor(Math.round(seconds) / 60)
+  if (minutes < 60) return `${minutes} min ${Math.round(seconds) % 60} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}

@@ -1,0 +1,71 @@
+/** What `serve` prints when it is ready: the collections, the addresses to open, and what to try next. */
+
+import { ITEM_SEPARATOR } from '../contract/envelope.ts'
+import { itemKey } from '../contract/item.ts'
+import { collectionUrl, entryUrl, itemUrl, pageUrl } from '../contract/link.ts'
+import { lastPage } from '../contract/page.ts'
+import type { Head, Store } from '../store/store.ts'
+import { formatItems } from './figures.ts'
+import { pagesOf } from './size.ts'
+import { alignTable } from './table.ts'
+
+/** More would push the rest off the screen. */
+const COLLECTIONS_SHOWN = 20
+
+export interface GreetingOptions {
+  readonly store: Store
+  /** What is served, in words. */
+  readonly title: string
+  readonly baseUrl: string
+  /** Where the server listens, if the base URL does not tell. */
+  readonly listensOn?: string
+}
+
+export async function greeting({ store, title, baseUrl, listensOn }: GreetingOptions): Promise<string> {
+  const heads = await store.collections()
+  const tries = [entryUrl(baseUrl), ...(await pagesToTry(store, heads, baseUrl))]
+  return [
+    `Reams serves ${title} at ${entryUrl(baseUrl)}${listensOn === undefined ? '' : ` (${listensOn})`}`,
+    '',
+    ...collectionLines(heads, baseUrl),
+    '',
+    'Try:',
+    // An apostrophe may stand in a URL, but would end the word for the shell.
+    ...tries.map((url) => `  curl '${url.replaceAll("'", '%27')}'`),
+    '',
+    'Ctrl-C stops it.',
+  ].join('\n')
+}
+
+function collectionLines(heads: readonly Head[], baseUrl: string): string[] {
+  if (heads.length === 0) return ['  no collections yet; "reams import NAME FILE" makes one, also while this runs']
+  const rows = heads
+    .slice(0, COLLECTIONS_SHOWN)
+    .map((head) => [
+      `  ${head.name}`,
+      formatItems(head.live),
+      pagesOf(head),
+      head.isPrivate ? 'private' : collectionUrl(baseUrl, head.name),
+    ])
+  const more = heads.length - rows.length
+  return [alignTable(rows, [1, 2]), ...(more > 0 ? [`  and ${more} more: "reams collections" lists them`] : [])]
+}
+
+/** The last page of the largest public collection, and one item where a public collection has keys. */
+async function pagesToTry(store: Store, heads: readonly Head[], baseUrl: string): Promise<string[]> {
+  const open = heads.filter((head) => !head.isPrivate)
+  const largest = open.filter((head) => head.isPaginated).toSorted((a, b) => b.live - a.live)[0]
+  const keyed = open.find((head) => head.keyField !== null && head.live > 0)
+  const key = keyed && (await firstKey(store, keyed))
+  return [
+    ...(largest ? [pageUrl(baseUrl, largest.name, lastPage(largest.live))] : []),
+    ...(keyed && key !== undefined ? [itemUrl(baseUrl, keyed.name, key)] : []),
+  ]
+}
+
+async function firstKey(store: Store, { name, keyField }: Head): Promise<string | undefined> {
+  const text = (await store.page(name, 1))?.segments[0]?.raw()
+  if (text === undefined || keyField === null) return undefined
+  const separator = Buffer.from(text.buffer, text.byteOffset, text.byteLength).indexOf(ITEM_SEPARATOR)
+  return itemKey(separator === -1 ? text : text.subarray(0, separator), keyField)
+}

@@ -1,0 +1,22 @@
+/** Results go to stdout, everything else to stderr. */
+
+import { makeVisible } from '../contract/excerpt.ts'
+
+/** Resolves when the text has left the process. A reader that has gone, as in `| head`, is no error. */
+export function print(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(`${text}\n`, (error) => {
+      if (error && !isReaderGone(error)) reject(error)
+      else resolve()
+    })
+  })
+}
+
+/** One line: what stands in it can come from a file, and must not steer the terminal. */
+export function printError(text: string): void {
+  process.stderr.write(`${makeVisible(text)}\n`)
+}
+
+export function isReaderGone(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE'
+}

@@ -1,0 +1,75 @@
+/** Builds the program out of its commands and the table of settings: flags, help and messages about wrong use. */
+
+import { Command, type CommanderError, Option } from 'commander'
+import type { CliCommand, Example } from './command.ts'
+import { type Flags, SettingValues } from './setting-values.ts'
+import { type Setting, settingsOf } from './settings.ts'
+
+export interface ProgramOptions {
+  readonly version: string
+  readonly commands: readonly CliCommand[]
+  /** Gets the operands and values of the command that the user chose. */
+  readonly onCommand: (command: CliCommand, operands: readonly string[], settings: SettingValues) => Promise<void>
+}
+
+const EXAMPLES: readonly Example[] = [
+  { line: 'reams serve events.ndjson', purpose: 'serve a file at once' },
+  { line: 'reams import events events.ndjson', purpose: 'load a file into reams.db' },
+  { line: 'reams serve', purpose: 'serve reams.db' },
+]
+
+export function createProgram({ version, commands, onCommand }: ProgramOptions): Command {
+  const program = new Command('reams')
+    .description('Serves collections over HTTP, 500 items a page, with an exact count.')
+    .usage('COMMAND [options]')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .commandsGroup('Help:')
+    .helpCommand('help [COMMAND]', 'print the help of a command')
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'reams: ')) })
+    .showHelpAfterError('"reams --help" lists the commands.')
+    .exitOverride()
+    .addHelpText('after', examplesText(EXAMPLES))
+    .addHelpText('after', '\n"reams COMMAND --help" says more about each.')
+  for (const command of commands) addCommand(program, command, onCommand)
+  return program
+}
+
+function addCommand(program: Command, specification: CliCommand, onCommand: ProgramOptions['onCommand']): void {
+  const { name, group, usage, summary, description, operands, examples } = specification
+  const command = program
+    .command(name)
+    .helpGroup(`${group}:`)
+    .usage(usage)
+    .summary(summary)
+    .description(description)
+    .showHelpAfterError(`"reams ${name} --help" says how it is used.`)
+    .addHelpText('after', examplesText(examples))
+    .optionsGroup('Help:')
+    .helpOption('-h, --help', 'print this help')
+    .addHelpText('after', '\nEvery option has a variable, such as REAMS_STORE for --store; the option wins.')
+  for (const operand of operands) command.argument(operand.syntax, operand.description)
+  for (const [, setting] of settingsOf(name)) command.addOption(optionOf(setting))
+  command.action(async () => {
+    await onCommand(specification, command.args, new SettingValues(name, command.opts<Flags>(), process.env))
+  })
+}
+
+/** Commander gets no default: it only collects what the user gave. */
+function optionOf(setting: Setting<unknown>): Option {
+  const hasDefault = setting.default !== undefined && setting.default !== false
+  const description = hasDefault ? `${setting.description} (${setting.default})` : setting.description
+  return new Option(setting.flag, description).helpGroup(`${setting.group}:`)
+}
+
+function examplesText(examples: readonly Example[]): string {
+  const width = Math.max(...examples.map(({ line }) => line.length))
+  const lines = examples.map(({ line, purpose }) => `  ${line.padEnd(width)}  ${purpose}`)
+  return ['\nExamples:', ...lines].join('\n')
+}
+
+/** The exit status of what commander ended early: help and version are done, the rest is wrong use. */
+export function commanderStatus(error: CommanderError): number {
+  return error.exitCode === 0 ? 0 : 2
+}

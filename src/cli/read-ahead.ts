@@ -1,0 +1,33 @@
+/** Steps that run while the next ones are being prepared, bounded by the bytes that they hold. */
+
+export class ReadAhead {
+  readonly #limitBytes: number
+  readonly #running: { readonly step: Promise<void>; readonly bytes: number }[] = []
+  #bytes = 0
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes
+  }
+
+  /** Resolves when there is room for more; rejects when the oldest step has failed. */
+  async add(step: Promise<void>, bytes: number): Promise<void> {
+    // It is awaited later: until then a failure must not count as one that nobody looks at.
+    step.catch(() => {})
+    this.#running.push({ step, bytes })
+    this.#bytes += bytes
+    while (this.#bytes > this.#limitBytes) await this.#endOldest()
+  }
+
+  /** Waits until nothing runs any more, then rejects with the failure of the oldest step that failed. */
+  async end(): Promise<void> {
+    await Promise.allSettled(this.#running.map(({ step }) => step))
+    while (this.#running.length > 0) await this.#endOldest()
+  }
+
+  async #endOldest(): Promise<void> {
+    const [oldest] = this.#running
+    await oldest?.step
+    this.#bytes -= oldest?.bytes ?? 0
+    this.#running.shift()
+  }
+}

@@ -1,0 +1,49 @@
+/** The kinds of values that settings take: how each is read from text, and in words what is allowed. */
+
+import { normalizeBaseUrl } from '../contract/link.ts'
+
+export interface SettingKind<T> {
+  /** What is allowed, in words that follow "Give". */
+  readonly allowed: string
+  /** Reads a value; undefined, or an error with a reason of its own, for what is not allowed. */
+  readonly parse: (text: string) => T | undefined
+}
+
+export const TEXT: SettingKind<string> = {
+  allowed: 'a value that is not empty',
+  parse: (text) => (text === '' ? undefined : text),
+}
+
+/** Takes no value on the command line; in the environment it is spelled out. */
+export const SWITCH: SettingKind<boolean> = {
+  allowed: '1 or true, 0 or false',
+  parse: (text) => ({ '1': true, true: true, '0': false, false: false })[text.toLowerCase()],
+}
+
+/** A host name or an address; an IPv6 address may stand in brackets, as in a URL. */
+export const HOST: SettingKind<string> = {
+  allowed: 'a host name or an address such as 127.0.0.1, ::1 or 0.0.0.0',
+  parse: (text) => /^\[([0-9a-f:.]+)\]$/i.exec(text)?.[1] ?? (/^[0-9a-z:._-]+$/i.test(text) ? text : undefined),
+}
+
+export const BASE_URL: SettingKind<string> = {
+  allowed: 'an absolute http or https URL without query and fragment',
+  parse: normalizeBaseUrl,
+}
+
+export function wholeNumber(least: number, most: number): SettingKind<number> {
+  return {
+    allowed: `a whole number from ${least} to ${most}`,
+    parse: (text) => {
+      const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
+      return value >= least && value <= most ? value : undefined
+    },
+  }
+}
+
+export function oneOf<const T extends string>(...values: readonly T[]): SettingKind<T> {
+  return {
+    allowed: `one of ${values.join(', ')}`,
+    parse: (text) => values.find((value) => value === text),
+  }
+}

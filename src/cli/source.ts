@@ -1,0 +1,75 @@
+/** Where the items of an import come from: a file or standard input, as bytes, with a count of those read so far. */
+
+import { open } from 'node:fs/promises'
+import { addAbortSignal, type Readable } from 'node:stream'
+import { Failure, isSystemError } from './failure.ts'
+
+/** Large enough that the disk is asked rarely, small beside everything else in memory. */
+const CHUNK_BYTES = 1024 * 1024
+
+export interface Source {
+  /** What messages call it. */
+  readonly label: string
+  /** The size on disk; undefined when it is not known, as for a pipe. */
+  readonly totalBytes: number | undefined
+  readonly readBytes: number
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array>
+  close(): void
+}
+
+/** `-` is standard input. When `signal` is aborted, reading fails with an error. */
+export async function openSource(path: string, signal: AbortSignal): Promise<Source> {
+  if (path === '-') return createSource('standard input', process.stdin, undefined, signal)
+  try {
+    const file = await open(path)
+    const status = await file.stat()
+    if (status.isDirectory()) {
+      await file.close()
+      throw new Failure(2, `${path} is a directory. Give a file of items.`)
+    }
+    const stream = file.createReadStream({ highWaterMark: CHUNK_BYTES })
+    return createSource(path, stream, status.isFile() ? status.size : undefined, signal)
+  } catch (error) {
+    if (isSystemError(error)) throw new Failure(2, cannotRead(path, error.code), { cause: error })
+    throw error
+  }
+}
+
+function cannotRead(path: string, code: string): string {
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `There is no file ${path}. Check the path.`
+  if (code === 'EACCES' || code === 'EPERM') return `${path} cannot be read: no permission.`
+  return `${path} cannot be read: ${code}.`
+}
+
+function createSource(label: string, stream: Readable, totalBytes: number | undefined, signal: AbortSignal): Source {
+  addAbortSignal(signal, stream)
+  let readBytes = 0
+  return {
+    label,
+    totalBytes,
+    get readBytes() {
+      return readBytes
+    },
+    async *[Symbol.asyncIterator]() {
+      for await (const chunk of stream) {
+        readBytes += chunk.length
+        yield chunk
+      }
+    },
+    close: () => stream.destroy(),
+  }
+}
+
+/** Text that is at hand already. */
+export function textSource(label: string, text: string): Source {
+  const bytes = new TextEncoder().encode(text)
+  return {
+    label,
+    totalBytes: bytes.length,
+    readBytes: bytes.length,
+    async *[Symbol.asyncIterator]() {
+      yield bytes
+    },
+    close: () => {},
+  }
+}

@@ -1,0 +1,50 @@
+/** `reams verify`: checks every invariant of the storage format and says what does not hold. */
+
+import { StoreError } from '../store/store-error.ts'
+import type { CliCommand } from './command.ts'
+import { Failure } from './failure.ts'
+import { formatCount, formatItems } from './figures.ts'
+import { withStore } from './open-store.ts'
+import { print } from './output.ts'
+import { startProgress } from './progress.ts'
+import type { SettingValues } from './setting-values.ts'
+
+export const VERIFY: CliCommand = {
+  name: 'verify',
+  group: 'Look and check',
+  usage: '[options]',
+  summary: 'check that a store is sound',
+  description: 'Checks every item, count and key of a store. Exit status 1 when something is wrong.',
+  operands: [],
+  examples: [{ line: 'reams verify --store my.db', purpose: 'says what is wrong, if anything' }],
+  run: runVerify,
+}
+
+async function runVerify(_operands: readonly string[], settings: SettingValues): Promise<number> {
+  const location = settings.get('store')
+  const { collections, items, findings } = await verifyStore(location)
+  for (const { collection, message } of findings) await print(`${collection}: ${message}`)
+  const scope = `${location}: ${formatCount(collections)} ${collections === 1 ? 'collection' : 'collections'} with ${formatItems(items)} checked`
+  await print(findings.length === 0 ? `${scope}, all sound.` : `${scope}, ${formatCount(findings.length)} wrong.`)
+  return findings.length === 0 ? 0 : 1
+}
+
+async function verifyStore(location: string) {
+  try {
+    return await withStore(location, {}, async (store) => {
+      let progress: ReturnType<typeof startProgress> | undefined
+      try {
+        return await store.verify((items, total) => {
+          progress ??= startProgress(location, total)
+          progress.update(items, items)
+        })
+      } finally {
+        progress?.stop()
+      }
+    })
+  } catch (error) {
+    // Here a damaged file is not a failure to find out: it is the answer, and the answer is no.
+    if (error instanceof StoreError && error.code === 'corrupt') throw new Failure(1, error.message, { cause: error })
+    throw error
+  }
+}

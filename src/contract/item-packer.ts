@@ -1,0 +1,87 @@
+/** Collects checked items into runs: their texts one after the other, in the form in which they will be served. */
+
+import { ITEM_SEPARATOR } from './envelope.ts'
+import type { ItemRun } from './item-run.ts'
+import type { ItemScanner } from './item-scanner.ts'
+import { PAGE_SIZE } from './page.ts'
+
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+const SPACE = 0x20
+
+export class ItemPacker {
+  /** Items since the last `take`. */
+  count = 0
+  readonly #scanner: ItemScanner
+  readonly #separator = new TextEncoder().encode(ITEM_SEPARATOR)
+  // A key may begin with U+FEFF, which is no byte-order mark there.
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  #text = new Uint8Array(1 << 17)
+  #textLength = 0
+  /** The keys, a NUL between two of them: no key holds one, and so all are decoded at once. */
+  #keys = new Uint8Array(1 << 14)
+  #keysLength = 0
+
+  constructor(scanner: ItemScanner) {
+    this.#scanner = scanner
+  }
+
+  /** Whether the items make a whole page. */
+  get isFull(): boolean {
+    return this.count >= PAGE_SIZE
+  }
+
+  /** Takes the item that the scanner checked last, blanks around it included. */
+  add(bytes: Uint8Array, start: number, end: number): void {
+    const separator = this.#separator
+    let at = this.#textLength
+    if (at + separator.length + end - start > this.#text.length)
+      this.#text = enlarged(this.#text, at, separator.length + end - start)
+    const text = this.#text
+    if (this.count > 0) for (let i = 0; i < separator.length; i++) text[at++] = separator[i] as number
+    text.set(bytes.subarray(start, end), at)
+    this.#textLength = at + end - start
+    if (this.#scanner.hasLineBreak) this.#replaceLineBreaks(at)
+    if (this.#scanner.keyField !== null) this.#addKey()
+    this.count++
+  }
+
+  /** Hands out the items since the last time. The bytes are nobody else's: they may go to another thread. */
+  take(): ItemRun {
+    const text = this.#text.slice(0, this.#textLength)
+    const run = { count: this.count, text, keys: this.#takeKeys() }
+    this.count = 0
+    this.#textLength = 0
+    return run
+  }
+
+  #addKey(): void {
+    const { key, keyLength } = this.#scanner
+    let at = this.#keysLength
+    if (at + 1 + keyLength > this.#keys.length) this.#keys = enlarged(this.#keys, at, 1 + keyLength)
+    const keys = this.#keys
+    if (this.count > 0) keys[at++] = 0
+    for (let i = 0; i < keyLength; i++) keys[at++] = key[i] as number
+    this.#keysLength = at
+  }
+
+  #takeKeys(): string[] | undefined {
+    if (this.#scanner.keyField === null) return undefined
+    if (this.count === 0) return []
+    const keys = this.#decoder.decode(this.#keys.subarray(0, this.#keysLength)).split('\0')
+    this.#keysLength = 0
+    return keys
+  }
+
+  #replaceLineBreaks(from: number): void {
+    for (let i = from; i < this.#textLength; i++)
+      if (this.#text[i] === LINE_FEED || this.#text[i] === CARRIAGE_RETURN) this.#text[i] = SPACE
+  }
+}
+
+/** The first `length` bytes in a larger array, with room for `more`. */
+function enlarged(bytes: Uint8Array, length: number, more: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(2 * (length + more))
+  larger.set(bytes.subarray(0, length))
+  return larger
+}

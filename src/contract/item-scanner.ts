@@ -1,0 +1,176 @@
+/** The rule for items (D9) and their keys: what is taken, and what is refused with which reason. */
+
+import { ItemError } from './item-error.ts'
+import { DEFAULT_ITEM_BYTES } from './item-run.ts'
+import { describeFault } from './json-fault.ts'
+import { JsonScanner } from './json-scan.ts'
+import { unescapeString } from './json-string.ts'
+
+/** Bytes of a key in UTF-8, at most. */
+export const MAX_KEY_BYTES = 1024
+
+export interface ItemOptions {
+  /** The field that identifies an item; null for none, which is the default. */
+  readonly keyField?: string | null
+  /** Bytes of one item, at most. Default DEFAULT_ITEM_BYTES. */
+  readonly itemBytes?: number
+}
+
+const TAB = 0x09
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+const SPACE = 0x20
+const QUOTE = 0x22
+const MINUS = 0x2d
+const DIGIT_0 = 0x30
+const DIGIT_9 = 0x39
+const BACKSLASH = 0x5c
+const OPEN_OBJECT = 0x7b
+
+/** Checks items in UTF-8, one after the other; its fields tell about the one checked last. */
+export class ItemScanner {
+  readonly keyField: string | null
+  readonly itemBytes: number
+  /** The key in UTF-8: the first `keyLength` bytes. */
+  key = new Uint8Array(MAX_KEY_BYTES)
+  keyLength = 0
+  /** Whether a raw line break stands in or around the item. It can only be a blank between tokens. */
+  hasLineBreak = false
+  readonly #json: JsonScanner
+
+  constructor(options: ItemOptions = {}) {
+    this.keyField = options.keyField ?? null
+    this.itemBytes = options.itemBytes ?? DEFAULT_ITEM_BYTES
+    if (this.keyField !== null && !this.keyField.isWellFormed())
+      throw new TypeError('The key field holds a lone surrogate, so no item can have it. Give the name of a field.')
+    this.#json = new JsonScanner(this.keyField ?? undefined)
+  }
+
+  /** Whether `find` gave -1 only because the bytes end before the object does. */
+  get isCutOff(): boolean {
+    return this.#json.fault === 'end'
+  }
+
+  /** The offset after the object that begins at `start`, where a { must stand; -1 if it is not whole and right before `end`. */
+  find(bytes: Uint8Array, start: number, end: number): number {
+    const after = this.#json.scan(bytes, start, end)
+    this.hasLineBreak = this.#json.hasLineBreak
+    return after
+  }
+
+  /** The reason why `find` gave -1 for the object that begins at `start`. */
+  fault(bytes: Uint8Array, start: number): ItemError {
+    return new ItemError('form', describeFault(this.#json, bytes, start), this.#json.faultAt - start)
+  }
+
+  /** The error for an item above the limit; without a size, for one that was not read to its end. */
+  tooLarge(size?: number): ItemError {
+    const limit = this.itemBytes.toLocaleString('en-US')
+    const sizes = size === undefined ? `more than ${limit} bytes` : `${size.toLocaleString('en-US')} bytes`
+    return new ItemError('size', `the item has ${sizes}, the limit is ${limit}; make it smaller or raise the limit`)
+  }
+
+  /** Throws an ItemError unless the bytes from `start` to `end` are one item, blanks around it allowed, with a key if one is needed. */
+  check(bytes: Uint8Array, start: number, end: number): void {
+    if (end - start > this.itemBytes) throw this.tooLarge(end - start)
+    const first = skipBlanks(bytes, start, end)
+    if (first === end) throw new ItemError('form', 'it is empty')
+    const after = this.find(bytes, first, end)
+    if (bytes[first] !== OPEN_OBJECT) throw this.#notAnObject(bytes, start, first, after)
+    if (after < 0) throw this.fault(bytes, start)
+    const rest = skipBlanks(bytes, after, end)
+    if (rest < end) throw new ItemError('form', 'something follows the object', rest - start)
+    this.hasLineBreak ||= hasLineBreak(bytes, start, first) || hasLineBreak(bytes, after, end)
+    this.readKey(bytes)
+  }
+
+  /** Reads the key of the object that was found last; throws an ItemError if it has none that can be one. */
+  readKey(bytes: Uint8Array): void {
+    if (this.keyField === null) return
+    const { memberCount, memberStart } = this.#json
+    if (memberCount === 0) throw this.#keyError('is missing')
+    if (memberCount > 1) throw this.#keyError('is given more than once')
+    if (bytes[memberStart] === QUOTE) this.#readString(bytes, memberStart + 1)
+    else this.#readInteger(bytes, memberStart)
+    if (this.keyLength > MAX_KEY_BYTES) {
+      const length = this.keyLength.toLocaleString('en-US')
+      throw this.#keyError(`has ${length} bytes; a key has at most ${MAX_KEY_BYTES.toLocaleString('en-US')}`)
+    }
+  }
+
+  #readString(bytes: Uint8Array, start: number): void {
+    let end = start
+    while (bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1
+    this.#makeRoom(end - start)
+    this.keyLength = unescapeString(bytes, start, end, this.key)
+    if (this.keyLength === -1) throw this.#keyError('holds half of a surrogate pair, which UTF-8 cannot express')
+    if (this.keyLength === 0) throw this.#keyError('is empty')
+    for (let i = 0; i < this.keyLength; i++)
+      if (this.key[i] === 0) throw this.#keyError('holds a NUL character, which a key may not')
+  }
+
+  #readInteger(bytes: Uint8Array, start: number): void {
+    let end = bytes[start] === MINUS ? start + 1 : start
+    while ((bytes[end] as number) >= DIGIT_0 && (bytes[end] as number) <= DIGIT_9) end++
+    if (end === start) throw this.#keyError(`holds ${kindOf(bytes, start)}; ${KEY_RULE}`)
+    if (isNumberPart(bytes[end])) throw this.#keyError(`holds a number with a fraction or an exponent; ${KEY_RULE}`)
+    this.#makeRoom(end - start)
+    for (let i = start; i < end; i++) this.key[i - start] = bytes[i] as number
+    this.keyLength = end - start
+  }
+
+  #makeRoom(length: number): void {
+    if (this.key.length < length) this.key = new Uint8Array(length)
+  }
+
+  #keyError(what: string): ItemError {
+    return new ItemError('key', `the key field ${JSON.stringify(this.keyField)} ${what}`)
+  }
+
+  #notAnObject(bytes: Uint8Array, start: number, first: number, after: number): ItemError {
+    const isClear = after >= 0 || bytes[first] === QUOTE || bytes[first] === 0x5b
+    return isClear ? new ItemError('form', `it is ${kindOf(bytes, first)}, not an object`) : this.fault(bytes, start)
+  }
+}
+
+const KEY_RULE = 'a key is a string or an integer'
+
+/** The kind of the JSON value that begins at `start`, with its article. */
+export function kindOf(bytes: Uint8Array, start: number): string {
+  switch (String.fromCharCode(bytes[start] ?? 0)) {
+    case '{':
+      return 'an object'
+    case '[':
+      return 'an array'
+    case '"':
+      return 'a string'
+    case 't':
+      return 'true'
+    case 'f':
+      return 'false'
+    case 'n':
+      return 'null'
+    default:
+      return 'a number'
+  }
+}
+
+export function skipBlanks(bytes: Uint8Array, start: number, end: number): number {
+  let i = start
+  while (i < end && isBlank(bytes[i] as number)) i++
+  return i
+}
+
+function isBlank(byte: number): boolean {
+  return byte === SPACE || byte === TAB || byte === LINE_FEED || byte === CARRIAGE_RETURN
+}
+
+function hasLineBreak(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (bytes[i] === LINE_FEED || bytes[i] === CARRIAGE_RETURN) return true
+  return false
+}
+
+/** Whether a number goes on with a fraction or an exponent. */
+function isNumberPart(byte: number | undefined): boolean {
+  return byte === 0x2e || byte === 0x65 || byte === 0x45
+}

@@ -1,0 +1,192 @@
+/** A strict scanner of JSON in UTF-8: finds where a value ends, or where and why it is none, without decoding it. */
+
+import { unescapeString } from './json-string.ts'
+import { Action, Context, isInEscape, isInQuotes, isWhole, jsonTransitions, State } from './json-transitions.ts'
+
+/** Arrays and objects within one another, at most. */
+export const MAX_DEPTH = 512
+
+/**
+ * Why a text is not JSON: it breaks off (more bytes could make it whole), a character stands where it may not,
+ * a control character or an unknown escape stands in a string, or it is nested too deep.
+ */
+export type JsonFault = 'end' | 'character' | 'control' | 'escape' | 'depth'
+
+const SPACE = 0x20
+const QUOTE = 0x22
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+
+/** The longest way to write one byte of a name is `\u0000`. */
+const LONGEST_ESCAPE = 6
+
+// Names for the hot loop in this file's own scope: there, and not across an import, they cost as little as numbers.
+const FIRST_ACTION = Action.refuse
+const DONE = Action.done
+const LINE_BREAK = Action.lineBreak
+const OPEN_OBJECT = Action.openObject
+const OPEN_ARRAY = Action.openArray
+const CLOSE = Action.close
+const NAME_BEGINS = Action.nameBegins
+const NAME_ESCAPE = Action.nameEscape
+const VALUE = State.value
+const FIRST_VALUE = State.firstValue
+const AFTER_VALUE = State.afterValue
+const FIRST_NAME = State.firstName
+const IN_NAME = State.inName
+const IN_NAME_ESCAPE = State.nameEscape
+const TOP = Context.top
+const ARRAY = Context.array
+const OBJECT = Context.object
+const WATCHED_OBJECT = Context.watchedObject
+
+/**
+ * Takes exactly what JSON.parse takes, up to MAX_DEPTH. That the bytes are valid UTF-8 is checked elsewhere, in bulk.
+ * One scanner serves any number of values, one after the other, and allocates nothing while they are right:
+ * its fields tell about the value scanned last.
+ */
+export class JsonScanner {
+  /** Whether a line break stood between two tokens. */
+  hasLineBreak = false
+  /** How often the object has the member that was asked for, and where its value begins; of several, the last. */
+  memberCount = 0
+  memberStart = 0
+  /** What is wrong, and where, when `scan` gave -1; else they mean nothing. */
+  fault: JsonFault = 'end'
+  faultAt = 0
+  /** When the text breaks off: the character that would close what is open; '' when nothing is. */
+  missing = ''
+
+  readonly #transitions = jsonTransitions()
+  readonly #contexts = new Uint16Array(MAX_DEPTH)
+  readonly #member: Uint8Array | undefined
+  /** The same, unless the name cannot be written without an escape. */
+  readonly #plainMember: Uint8Array | undefined
+  /** Room for a name without its escapes. */
+  readonly #name: Uint8Array
+
+  /** `member` names the member to look for in an object at the top level. */
+  constructor(member?: string) {
+    this.#member = member === undefined ? undefined : new TextEncoder().encode(member)
+    this.#plainMember = this.#member?.some(needsEscape) ? undefined : this.#member
+    this.#name = new Uint8Array(LONGEST_ESCAPE * (this.#member?.length ?? 0))
+  }
+
+  /** The offset after the JSON value that begins at `start`, blanks before it allowed; -1 if there is none before `end`. */
+  scan(bytes: Uint8Array, start: number, end: number): number {
+    const transitions = this.#transitions
+    const contexts = this.#contexts
+    const isWatching = this.#member !== undefined
+    this.hasLineBreak = false
+    this.memberCount = 0
+    let context: number = TOP
+    let state: number = VALUE
+    let depth = 0
+    let nameStart = -1
+    let i = start
+
+    for (;;) {
+      // The hot loop. Each answer waits for the one before it, so nothing else may stand between the two: it does not
+      // look at `end`, but runs on to the next action, and a missing byte counts as NUL, which is one in every state.
+      let answer = transitions[(bytes[i] as number) | context | (state << 8)] as number
+      while (answer < FIRST_ACTION) {
+        state = answer
+        i++
+        answer = transitions[(bytes[i] as number) | context | (answer << 8)] as number
+      }
+      if (i > end) return this.#scanCopy(bytes, start, end)
+      if (i === end) break
+
+      switch (answer) {
+        case OPEN_OBJECT:
+        case OPEN_ARRAY:
+          if (depth === MAX_DEPTH) return this.#fail('depth', i)
+          contexts[depth] = context
+          if (answer === OPEN_ARRAY) context = ARRAY
+          else context = depth === 0 && isWatching ? WATCHED_OBJECT : OBJECT
+          state = answer === OPEN_ARRAY ? FIRST_VALUE : FIRST_NAME
+          depth++
+          break
+        case CLOSE:
+          depth--
+          if (depth === 0) return i + 1
+          context = contexts[depth] as number
+          state = AFTER_VALUE
+          break
+        case NAME_BEGINS:
+          nameStart = i + 1
+          this.#noteMember(bytes, nameStart, end)
+          state = IN_NAME
+          break
+        case NAME_ESCAPE:
+          // At the first escape the whole name is looked at; further ones in the same name change nothing.
+          if (nameStart >= 0) this.#noteEscapedMember(bytes, nameStart, end)
+          nameStart = -1
+          state = IN_NAME_ESCAPE
+          break
+        case LINE_BREAK:
+          this.hasLineBreak = true
+          state = transitions[SPACE | context | (state << 8)] as number
+          break
+        case DONE:
+          return i
+        default:
+          if (isInEscape(state)) return this.#fail('escape', i)
+          return this.#fail(isInQuotes(state) ? 'control' : 'character', i)
+      }
+      i++
+    }
+    if (depth === 0 && isWhole(state)) return i
+    if (isInQuotes(state)) this.missing = '"'
+    else if (depth === 0) this.missing = ''
+    else this.missing = context === ARRAY ? ']' : '}'
+    return this.#fail('end', i)
+  }
+
+  /** The same result for a text that ends in the midst of other bytes, which have nothing to say about it. */
+  #scanCopy(bytes: Uint8Array, start: number, end: number): number {
+    const after = this.scan(bytes.slice(start, end), 0, end - start)
+    this.memberStart += start
+    this.faultAt += start
+    return after < 0 ? -1 : after + start
+  }
+
+  /** Takes note if the name that begins at `start` is, as it is written, the one that was asked for. */
+  #noteMember(bytes: Uint8Array, start: number, end: number): void {
+    const member = this.#plainMember
+    if (member === undefined) return
+    const quote = start + member.length
+    if (quote >= end || bytes[quote] !== QUOTE) return
+    for (let i = 0; i < member.length; i++) if (bytes[start + i] !== member[i]) return
+    this.#noteValue(bytes, quote + 1, end)
+  }
+
+  /** The same for a name with escapes in it. */
+  #noteEscapedMember(bytes: Uint8Array, start: number, end: number): void {
+    const member = this.#member
+    if (member === undefined) return
+    let quote = start
+    while (quote < end && bytes[quote] !== QUOTE) quote += bytes[quote] === BACKSLASH ? 2 : 1
+    if (quote >= end || quote - start > this.#name.length) return
+    const length = unescapeString(bytes, start, quote, this.#name)
+    if (length !== member.length || !member.every((byte, i) => byte === this.#name[i])) return
+    this.#noteValue(bytes, quote + 1, end)
+  }
+
+  #noteValue(bytes: Uint8Array, start: number, end: number): void {
+    let i = start
+    while (i < end && ((bytes[i] as number) <= SPACE || bytes[i] === COLON)) i++
+    this.memberCount++
+    this.memberStart = i
+  }
+
+  #fail(fault: JsonFault, at: number): -1 {
+    this.fault = fault
+    this.faultAt = at
+    return -1
+  }
+}
+
+function needsEscape(byte: number): boolean {
+  return byte === QUOTE || byte === BACKSLASH || byte < SPACE
+}

@@ -1,0 +1,5 @@
+/** What `import … from 'reams'` gives: the service, a way to put it on a port, and the types of a store. */
+
+export { createService, type Service, type ServiceOptions } from './service/create-service.ts'
+export { type Listening, type ListenOptions, listen } from './service/listen.ts'
+export type * from './store/store.ts'

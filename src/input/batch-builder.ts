@@ -1,0 +1,37 @@
+/** Collects checked items and their lines into batches. */
+
+import { ItemPacker } from '../contract/item-packer.ts'
+import type { ItemScanner } from '../contract/item-scanner.ts'
+import type { InputBatch } from './item-reader.ts'
+
+export class BatchBuilder {
+  readonly #packer: ItemPacker
+  #lines: number[] = []
+  /** Whether any item has come yet. */
+  hasItems = false
+
+  constructor(scanner: ItemScanner) {
+    this.#packer = new ItemPacker(scanner)
+  }
+
+  get isEmpty(): boolean {
+    return this.#packer.count === 0
+  }
+
+  get isFull(): boolean {
+    return this.#packer.isFull
+  }
+
+  /** Takes the item that the scanner checked last. */
+  add(bytes: Uint8Array, start: number, end: number, line: number): void {
+    this.#packer.add(bytes, start, end)
+    this.#lines.push(line)
+    this.hasItems = true
+  }
+
+  take(): InputBatch {
+    const batch = { run: this.#packer.take(), lines: this.#lines }
+    this.#lines = []
+    return batch
+  }
+}

@@ -1,0 +1,162 @@
+/** Reads CSV: the header line names the fields, every other row is an item, and all values stay strings. */
+
+import { finished } from 'node:stream/promises'
+import { type Parser, parse } from 'csv-parse'
+import { ItemError } from '../contract/item-error.ts'
+import { type ItemOptions, ItemScanner } from '../contract/item-scanner.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { ByteWindow } from './byte-window.ts'
+import type { InputError } from './input-error.ts'
+import type { InputBatch, ItemReader } from './item-reader.ts'
+import { CARRIAGE_RETURN, LINE_FEED } from './lines.ts'
+import { errorAt, invalidUtf8, type Piece } from './place.ts'
+
+/** The parser looks this far ahead before it hands out a row, line end included. */
+const LOOK_AHEAD_BYTES = 16
+
+interface Row {
+  readonly values: readonly string[]
+  /** The offset after it, in bytes of the whole input. */
+  readonly end: number
+}
+
+export class CsvReader implements ItemReader {
+  /** The bytes from the end of the last row on: the parser does not tell where a row began, and counts lines in its own way. */
+  readonly #window = new ByteWindow()
+  /** The offset of the window's start, in bytes of the whole input. */
+  #offset = 0
+  #line = 1
+  readonly #scanner: ItemScanner
+  readonly #batch: BatchBuilder
+  readonly #encoder = new TextEncoder()
+  readonly #rows: Row[] = []
+  readonly #parser: Parser
+  /** The names, each as the beginning of a member: `"name":`. */
+  #names: readonly string[] | undefined
+
+  constructor(options: ItemOptions) {
+    this.#scanner = new ItemScanner(options)
+    this.#batch = new BatchBuilder(this.#scanner)
+    this.#parser = parse({
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_column_count: true,
+      skip_empty_lines: true,
+      on_record: (values: string[], context) => {
+        this.#rows.push({ values, end: context.bytes })
+        // Nothing for the parser's own output, which nobody reads.
+        return null
+      },
+    })
+    // Every error also arrives at the write that caused it.
+    this.#parser.on('error', () => {})
+  }
+
+  async *push(block: Uint8Array): AsyncIterable<InputBatch> {
+    this.#window.append(block)
+    const error = await new Promise<Error | null | undefined>((resolve) => this.#parser.write(block, resolve))
+    yield* this.#readRows()
+    if (error) throw this.#notCsv(error)
+    this.#skipBlankLines()
+    // An item is never shorter than its row.
+    if (this.#window.length > this.#scanner.itemBytes + LOOK_AHEAD_BYTES) throw this.#rowTooLong()
+  }
+
+  async *end(invalid?: Uint8Array): AsyncIterable<InputBatch> {
+    if (invalid !== undefined) throw invalidUtf8(this.#piece(this.#window.length), invalid)
+    const error = await finished(this.#parser.end(), { readable: false }).catch((error: Error) => error)
+    yield* this.#readRows()
+    if (error) throw this.#notCsv(error)
+    if (!this.#batch.isEmpty) yield this.#batch.take()
+  }
+
+  *#readRows(): Iterable<InputBatch> {
+    for (const row of this.#rows.splice(0)) {
+      this.#skipBlankLines()
+      const piece = this.#piece(row.end - this.#offset)
+      if (this.#names === undefined) this.#names = readHeader(row.values, piece)
+      else this.#addItem(row.values, this.#names, piece)
+      this.#line += countLineBreaks(piece)
+      this.#moveOn(row.end - this.#offset)
+      if (this.#batch.isFull) yield this.#batch.take()
+    }
+  }
+
+  #addItem(values: readonly string[], names: readonly string[], piece: Piece): void {
+    if (values.length !== names.length) {
+      if (values.length === 1 && values[0]?.trim() === '') return
+      const fields = values.length === 1 ? '1 field' : `${values.length} fields`
+      throw errorAt(`the row has ${fields}, the header has ${names.length}`, piece)
+    }
+    const members = values.map((value, index) => names[index] + JSON.stringify(value))
+    const bytes = this.#encoder.encode(`{${members.join(',')}}`)
+    try {
+      this.#scanner.check(bytes, 0, bytes.length)
+    } catch (error) {
+      throw error instanceof ItemError ? errorAt(error.reason, piece) : error
+    }
+    this.#batch.add(bytes, 0, bytes.length, piece.line)
+  }
+
+  #skipBlankLines(): void {
+    const window = this.#window
+    for (;;) {
+      const isPair = window.bytes[window.start] === CARRIAGE_RETURN && window.bytes[window.start + 1] === LINE_FEED
+      const length = isPair ? 2 : 1
+      const isBreak = isPair || isLineBreak(window.bytes[window.start])
+      // A carriage return at the very end may have its line feed yet to come.
+      if (!isBreak || window.length < 2) return
+      this.#moveOn(length)
+      this.#line++
+    }
+  }
+
+  #moveOn(length: number): void {
+    this.#window.start += length
+    this.#offset += length
+  }
+
+  #rowTooLong(): InputError {
+    const { reason } = this.#scanner.tooLarge()
+    return errorAt(`${reason}; or is a quote in this row never closed?`, this.#piece(this.#window.length))
+  }
+
+  #notCsv(error: Error): InputError {
+    const reason = 'code' in error ? REASONS[String(error.code)] : undefined
+    if (reason === undefined) throw error
+    this.#skipBlankLines()
+    return errorAt(reason, this.#piece(this.#window.length))
+  }
+
+  /** The first `length` bytes of the window. */
+  #piece(length: number): Piece {
+    const { bytes, start } = this.#window
+    return { bytes, start, end: start + length, line: this.#line }
+  }
+}
+
+/** What the parser's errors mean, in words that help. */
+const REASONS: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'a quote is opened in the row that begins here, and never closed',
+  CSV_INVALID_CLOSING_QUOTE:
+    'something follows the closing quote of a field; a quote inside a quoted field is written twice',
+  INVALID_OPENING_QUOTE:
+    'a quote stands in a field that does not begin with one; put the field in quotes and write the quote twice',
+}
+
+function readHeader(names: readonly string[], piece: Piece): string[] {
+  const twice = names.find((name, index) => names.indexOf(name) < index)
+  if (twice !== undefined) throw errorAt(`the header names the field ${JSON.stringify(twice)} twice`, piece)
+  return names.map((name) => `${JSON.stringify(name)}:`)
+}
+
+function countLineBreaks({ bytes, start, end }: Piece): number {
+  let count = 0
+  for (let i = start; i < end; i++)
+    if (bytes[i] === LINE_FEED || (bytes[i] === CARRIAGE_RETURN && (i + 1 >= end || bytes[i + 1] !== LINE_FEED)))
+      count++
+  return count
+}
+
+function isLineBreak(byte: number | undefined): boolean {
+  return byte === LINE_FEED || byte === CARRIAGE_RETURN
+}

@@ -1,0 +1,56 @@
+/** Unpacks gzip, recognised by its first two bytes; anything else passes as it is. */
+
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { InputError } from './input-error.ts'
+
+/** The bytes of `source`, unpacked if they are gzip, of any number of members. */
+export async function* gunzipped(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]()
+  try {
+    const head = await readHead(chunks)
+    const all = joined(head, chunks)
+    yield* head[0] === 0x1f && head[1] === 0x8b ? gunzip(all) : all
+  } finally {
+    await chunks.return?.()
+  }
+}
+
+/** The first bytes: at least two, unless there are fewer. */
+async function readHead(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
+  let head: Uint8Array = new Uint8Array(0)
+  while (head.length < 2) {
+    const next = await chunks.next()
+    if (next.done) break
+    head = head.length === 0 ? next.value : Buffer.concat([head, next.value])
+  }
+  return head
+}
+
+async function* joined(head: Uint8Array, chunks: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+  if (head.length > 0) yield head
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
+}
+
+async function* gunzip(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const unpacking = createGunzip({ chunkSize: 1 << 16 })
+  // An error of the source arrives through `unpacking` as well.
+  pipeline(Readable.from(packed, { objectMode: false }), unpacking, () => {})
+  try {
+    yield* unpacking
+  } catch (error) {
+    throw isZlibError(error) ? unreadable(error) : error
+  }
+}
+
+function isZlibError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('Z_')
+}
+
+function unreadable(error: NodeJS.ErrnoException): InputError {
+  const reason =
+    error.code === 'Z_BUF_ERROR'
+      ? 'the gzip data breaks off; it was not copied or written to its end'
+      : `the gzip data is damaged (${error.message}); copy or pack it again`
+  return new InputError(reason, { cause: error })
+}

@@ -1,0 +1,23 @@
+/** The error for input that cannot be read: on which line, why, and what stands there. */
+
+export class InputError extends Error {
+  override readonly name = 'InputError'
+  /** Counted from 1; undefined if it is not about a line. */
+  readonly line: number | undefined
+  /** Reads well after "line 17: ". */
+  readonly reason: string
+  /** What stands there, shortened; '' if there is nothing to show. */
+  readonly text: string
+
+  constructor(
+    reason: string,
+    options: { readonly line?: number; readonly text?: string; readonly cause?: unknown } = {},
+  ) {
+    const { line, text = '', cause } = options
+    const message = (line === undefined ? '' : `line ${line}: `) + reason + (text === '' ? '' : `: \`${text}\``)
+    super(message, cause === undefined ? undefined : { cause })
+    this.line = line
+    this.reason = reason
+    this.text = text
+  }
+}

@@ -1,0 +1,134 @@
+/** Reads one JSON array of objects as a stream: never more of it is held than an item may have. */
+
+import { ItemError } from '../contract/item-error.ts'
+import { type ItemOptions, ItemScanner, kindOf, skipBlanks } from '../contract/item-scanner.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { ByteWindow } from './byte-window.ts'
+import type { InputError } from './input-error.ts'
+import type { InputBatch, ItemReader } from './item-reader.ts'
+import { countLineFeeds } from './lines.ts'
+import { errorAt, invalidUtf8, type Piece } from './place.ts'
+
+const COMMA = 0x2c
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+
+/** What the array's grammar allows next. */
+type Expected = 'opening bracket' | 'first item' | 'item' | 'comma' | 'nothing'
+
+export class JsonArrayReader implements ItemReader {
+  readonly #window = new ByteWindow()
+  readonly #scanner: ItemScanner
+  readonly #batch: BatchBuilder
+  #expected: Expected = 'opening bracket'
+  #line = 1
+  /** An item that was not whole is scanned again when this many bytes of it are there. */
+  #enoughBytes = 0
+
+  constructor(options: ItemOptions) {
+    this.#scanner = new ItemScanner(options)
+    this.#batch = new BatchBuilder(this.#scanner)
+  }
+
+  *push(block: Uint8Array): Iterable<InputBatch> {
+    this.#window.append(block)
+    yield* this.#read()
+  }
+
+  *end(invalid?: Uint8Array): Iterable<InputBatch> {
+    this.#enoughBytes = 0
+    yield* this.#read()
+    if (invalid !== undefined) throw invalidUtf8(this.#piece(), invalid)
+    if (this.#window.length > 0) throw this.#wrongItem(this.#scanner.fault(this.#window.bytes, this.#window.start))
+    if (this.#expected !== 'nothing' && this.#expected !== 'opening bracket')
+      throw this.#wrong('the file breaks off: the closing ] of the array is missing')
+    if (!this.#batch.isEmpty) yield this.#batch.take()
+  }
+
+  *#read(): Iterable<InputBatch> {
+    while (this.#readToken()) if (this.#batch.isFull) yield this.#batch.take()
+  }
+
+  /** Reads a bracket, a comma or an item; false when there are not bytes enough for one. */
+  #readToken(): boolean {
+    const window = this.#window
+    const token = skipBlanks(window.bytes, window.start, window.end)
+    this.#line += countLineFeeds(window.bytes, window.start, token)
+    window.start = token
+    if (window.length === 0) return false
+    const expected = this.#expected
+    const byte = window.bytes[token] as number
+    if (expected === 'item' || (expected === 'first item' && byte !== CLOSE_ARRAY)) return this.#readItem(byte)
+    this.#expected = this.#afterPunctuation(expected, byte)
+    window.start++
+    return true
+  }
+
+  #afterPunctuation(expected: Expected, byte: number): Expected {
+    if (expected === 'opening bracket') {
+      if (byte === OPEN_ARRAY) return 'first item'
+      throw this.#wrong(byte === OPEN_OBJECT ? AN_OBJECT : 'the file must hold one JSON array of objects')
+    }
+    if (expected === 'nothing') throw this.#wrong('something follows the closing ] of the array')
+    if (byte === CLOSE_ARRAY) return 'nothing'
+    if (byte === COMMA) return 'item'
+    throw this.#wrong('a comma or the closing ] of the array is missing before this')
+  }
+
+  /** Reads an item, which must begin at the window's start with the byte `first`. */
+  #readItem(first: number): boolean {
+    const { bytes, start, end, length } = this.#window
+    const { itemBytes } = this.#scanner
+    if (first !== OPEN_OBJECT) throw this.#notAnItem(first)
+    if (length <= itemBytes && length < this.#enoughBytes) return false
+    const after = this.#scanner.find(bytes, start, Math.min(end, start + itemBytes))
+    if (after < 0) {
+      if (!this.#scanner.isCutOff) throw this.#wrongItem(this.#scanner.fault(bytes, start))
+      if (length > itemBytes) throw this.#wrongItem(this.#scanner.tooLarge())
+      // Twice as many, so that the bytes of an item in small blocks are scanned about twice, not once a block.
+      this.#enoughBytes = 2 * length
+      return false
+    }
+    this.#enoughBytes = 0
+    this.#addItem(after)
+    return true
+  }
+
+  #addItem(after: number): void {
+    const window = this.#window
+    try {
+      this.#scanner.readKey(window.bytes)
+    } catch (error) {
+      throw error instanceof ItemError ? this.#wrongItem(error) : error
+    }
+    this.#batch.add(window.bytes, window.start, after, this.#line)
+    if (this.#scanner.hasLineBreak) this.#line += countLineFeeds(window.bytes, window.start, after)
+    window.start = after
+    this.#expected = 'comma'
+  }
+
+  #notAnItem(first: number): InputError {
+    const { bytes, start } = this.#window
+    if (first === CLOSE_ARRAY) return this.#wrong('an item is missing between the last comma and the closing ]')
+    if (first === COMMA) return this.#wrong('an item is missing before this comma')
+    const isValue = /["[\dtfn-]/.test(String.fromCharCode(first))
+    return this.#wrong(isValue ? `it is ${kindOf(bytes, start)}, not an object` : 'an object must stand here')
+  }
+
+  #wrongItem(error: ItemError): InputError {
+    return errorAt(error.reason, this.#piece(), this.#window.start + error.offset)
+  }
+
+  #wrong(reason: string): InputError {
+    return errorAt(reason, this.#piece())
+  }
+
+  #piece(): Piece {
+    const { bytes, start, end } = this.#window
+    return { bytes, start, end, line: this.#line }
+  }
+}
+
+const AN_OBJECT =
+  'the file begins with an object, not with an array; objects on lines of their own are read with --format ndjson'

@@ -1,0 +1,109 @@
+/** Reads NDJSON: a JSON object on every line, kept byte for byte. */
+
+import { ItemError } from '../contract/item-error.ts'
+import { type ItemOptions, ItemScanner, skipBlanks } from '../contract/item-scanner.ts'
+import { BatchBuilder } from './batch-builder.ts'
+import { ByteWindow } from './byte-window.ts'
+import type { InputError } from './input-error.ts'
+import type { InputBatch, ItemReader } from './item-reader.ts'
+import { CARRIAGE_RETURN, LINE_FEED } from './lines.ts'
+import { errorAt, invalidUtf8, type Piece } from './place.ts'
+
+const OPEN_ARRAY = 0x5b
+const OPEN_OBJECT = 0x7b
+
+export class NdjsonReader implements ItemReader {
+  readonly #window = new ByteWindow()
+  readonly #scanner: ItemScanner
+  readonly #batch: BatchBuilder
+  #line = 1
+
+  constructor(options: ItemOptions) {
+    this.#scanner = new ItemScanner(options)
+    this.#batch = new BatchBuilder(this.#scanner)
+  }
+
+  *push(block: Uint8Array): Iterable<InputBatch> {
+    const lastLineFeed = block.lastIndexOf(LINE_FEED)
+    this.#window.append(block)
+    if (lastLineFeed >= 0) yield* this.#read(this.#window.end - block.length + lastLineFeed + 1)
+    // One byte more than an item may be the carriage return of its line's end.
+    if (this.#window.length > this.#scanner.itemBytes + 1) throw this.#wrongLine(this.#scanner.tooLarge())
+  }
+
+  *end(invalid?: Uint8Array): Iterable<InputBatch> {
+    if (invalid !== undefined) throw invalidUtf8(this.#piece(), invalid)
+    if (this.#window.length > 0) yield* this.push(Uint8Array.of(LINE_FEED))
+    if (!this.#batch.isEmpty) yield this.#batch.take()
+  }
+
+  /** Reads the lines up to `end`, the offset after a line feed. */
+  *#read(end: number): Iterable<InputBatch> {
+    while (this.#window.start < end) {
+      this.#fillBatch(end)
+      if (this.#batch.isFull) yield this.#batch.take()
+    }
+  }
+
+  #fillBatch(end: number): void {
+    const window = this.#window
+    try {
+      while (window.start < end && !this.#batch.isFull) {
+        window.start = this.#readObject(window.bytes, window.start, end) || this.#readLine(window.bytes, window.start)
+        this.#line++
+      }
+    } catch (error) {
+      throw error instanceof ItemError ? this.#wrongLine(error) : error
+    }
+  }
+
+  /**
+   * Reads a line that is an object and nothing else, which is the most common one, without looking for the line's end first.
+   * Answers where the next line begins, or 0 if this one has to be looked at more closely.
+   */
+  #readObject(bytes: Uint8Array, start: number, end: number): number {
+    if (bytes[start] !== OPEN_OBJECT) return 0
+    const after = this.#scanner.find(bytes, start, end)
+    if (after < 0 || this.#scanner.hasLineBreak || after - start > this.#scanner.itemBytes) return 0
+    const lineFeed = bytes[after] === CARRIAGE_RETURN ? after + 1 : after
+    if (bytes[lineFeed] !== LINE_FEED) return 0
+    this.#scanner.readKey(bytes)
+    this.#batch.add(bytes, start, after, this.#line)
+    return lineFeed + 1
+  }
+
+  /** Reads any line and answers where the next one begins. */
+  #readLine(bytes: Uint8Array, start: number): number {
+    const lineFeed = bytes.indexOf(LINE_FEED, start)
+    const lineEnd = lineFeed > start && bytes[lineFeed - 1] === CARRIAGE_RETURN ? lineFeed - 1 : lineFeed
+    const isBlank = skipBlanks(bytes, start, lineEnd) === lineEnd
+    if (!isBlank || lineEnd - start > this.#scanner.itemBytes) {
+      this.#scanner.check(bytes, start, lineEnd)
+      this.#batch.add(bytes, start, lineEnd, this.#line)
+    }
+    return lineFeed + 1
+  }
+
+  /** The error about the line at the window's start. */
+  #wrongLine(error: ItemError): InputError {
+    const piece = this.#piece()
+    const at = piece.start + error.offset
+    const advice = error.kind === 'form' ? this.#advice(piece, at) : ''
+    return errorAt(error.reason + advice, piece, at)
+  }
+
+  #advice({ bytes, start, end }: Piece, at: number): string {
+    const rule = 'every line must hold one whole JSON object'
+    if (this.#batch.hasItems) return `; ${rule}`
+    const first = bytes[skipBlanks(bytes, start, end)]
+    if (first === OPEN_ARRAY) return '; a file that is one JSON array is read with --format json'
+    const isBrokenOff =
+      first === OPEN_OBJECT && at > start && (bytes[at] === LINE_FEED || bytes[at] === CARRIAGE_RETURN)
+    return isBrokenOff ? `; ${rule}; one JSON array over several lines is read with --format json` : `; ${rule}`
+  }
+
+  #piece(): Piece {
+    const { bytes, start, end } = this.#window
+    return { bytes, start, end, line: this.#line }
+  }
+}

@@ -1,0 +1,46 @@
+/** From the bytes of a file or a request to batches of checked items, whatever the format. */
+
+import type { ItemOptions } from '../contract/item-scanner.ts'
+import { CsvReader } from './csv.ts'
+import { gunzipped } from './gunzip.ts'
+import type { InputBatch, ItemReader } from './item-reader.ts'
+import { JsonArrayReader } from './json-array.ts'
+import { NdjsonReader } from './ndjson.ts'
+import { Utf8Gate } from './utf8.ts'
+
+export type InputFormat = 'ndjson' | 'json' | 'csv'
+
+export interface ReadOptions extends ItemOptions {
+  readonly format: InputFormat
+}
+
+/** Large chunks are read in blocks of this size: what is held beside them stays small. */
+const BLOCK_BYTES = 1 << 16
+
+/** Reads all items of `source`, plain or gzip. Throws an InputError at the first thing that is wrong. */
+export async function* readItems(
+  source: AsyncIterable<Uint8Array>,
+  options: ReadOptions,
+): AsyncGenerator<InputBatch, void, undefined> {
+  const reader = createReader(options)
+  const gate = new Utf8Gate()
+  for await (const chunk of gunzipped(source)) {
+    for (let at = 0; at < chunk.length; at += BLOCK_BYTES) {
+      yield* reader.push(gate.pass(chunk.subarray(at, at + BLOCK_BYTES)))
+      if (gate.invalid !== undefined) yield* reader.end(gate.invalid)
+    }
+  }
+  gate.end()
+  yield* reader.end(gate.invalid)
+}
+
+function createReader(options: ReadOptions): ItemReader {
+  switch (options.format) {
+    case 'ndjson':
+      return new NdjsonReader(options)
+    case 'json':
+      return new JsonArrayReader(options)
+    case 'csv':
+      return new CsvReader(options)
+  }
+}

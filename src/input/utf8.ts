@@ -1,0 +1,62 @@
+/** Lets only valid UTF-8 pass, whole characters at a time, without a byte-order mark at the beginning. */
+
+import { isUtf8 } from 'node:buffer'
+
+const NOTHING = new Uint8Array(0)
+
+export class Utf8Gate {
+  /** The beginning of a character that the bytes so far cut in two. */
+  #rest: Uint8Array = NOTHING
+  #isAtStart = true
+  /** Once set: the bytes that follow what has passed, and are not UTF-8. */
+  invalid: Uint8Array | undefined
+
+  /** The bytes that can go on, out of all that came. If the others are wrong, and not only cut in two, `invalid` is set. */
+  pass(block: Uint8Array): Uint8Array {
+    const bytes = this.#rest.length === 0 ? block : Buffer.concat([this.#rest, block])
+    let end = wholeCharacters(bytes, bytes.length)
+    if (!isUtf8(bytes.subarray(0, end))) {
+      end = validLength(bytes)
+      this.invalid = bytes.subarray(end)
+    }
+    this.#rest = bytes.subarray(end)
+    return this.#withoutMark(bytes.subarray(0, end))
+  }
+
+  /** Nothing follows: a character that is still cut in two is not UTF-8 either. */
+  end(): void {
+    if (this.#rest.length > 0) this.invalid = this.#rest
+  }
+
+  #withoutMark(bytes: Uint8Array): Uint8Array {
+    if (!this.#isAtStart || bytes.length === 0) return bytes
+    this.#isAtStart = false
+    return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
+  }
+}
+
+/** How many of the first `length` bytes are left without the beginning of a character at their end. */
+function wholeCharacters(bytes: Uint8Array, length: number): number {
+  for (let back = 1; back <= Math.min(3, length); back++) {
+    const byte = bytes[length - back] ?? 0
+    if (byte < 0x80) return length
+    if (byte >= 0xc0) return back < characterLength(byte) ? length - back : length
+  }
+  return length
+}
+
+function characterLength(lead: number): number {
+  return lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf8 ? 4 : 1
+}
+
+/** The length of the longest beginning that is valid, found by halving. */
+function validLength(bytes: Uint8Array): number {
+  let valid = 0
+  let wrong = bytes.length + 1
+  while (wrong - valid > 1) {
+    const middle = (valid + wrong) >> 1
+    if (isUtf8(bytes.subarray(0, wholeCharacters(bytes, middle)))) valid = middle
+    else wrong = middle
+  }
+  return wholeCharacters(bytes, valid)
+}

@@ -1,0 +1,28 @@
+/** Answers that a client may keep and ask about again: each with a strong tag, and 304 for a client that has it (D16). */
+
+import { hash } from 'node:crypto'
+import { matchesTag } from '../contract/etag.ts'
+import { contentHeaders } from './content-headers.ts'
+
+/** The headers that a 304 shares with the answer that it stands for. */
+function validatorHeaders(tag: string): Record<string, string> {
+  return { ETag: tag, 'Cache-Control': 'no-cache', Vary: 'Accept, Accept-Encoding' }
+}
+
+export function notModified(tag: string): Response {
+  return new Response(null, { status: 304, headers: validatorHeaders(tag) })
+}
+
+/** A whole body with its type, its tag and its length. */
+export function found(body: Uint8Array, type: string, tag: string, headers?: Record<string, string>): Response {
+  // The cast: a body may not lie in memory shared between threads, and no store hands out such.
+  return new Response(body as Uint8Array<ArrayBuffer>, {
+    headers: { ...contentHeaders(type, body.length), ...validatorHeaders(tag), ...headers },
+  })
+}
+
+/** A small body whose tag is made from its bytes. */
+export function foundByContent(request: Request, body: Uint8Array, type: string): Response {
+  const tag = `"${hash('sha256', body, 'base64url')}"`
+  return matchesTag(request.headers.get('if-none-match'), tag) ? notModified(tag) : found(body, type, tag)
+}

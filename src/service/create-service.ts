@@ -1,0 +1,67 @@
+/** The service as one function from a request to its answer, ready to be mounted in any server that speaks `fetch`. */
+
+import { Hono } from 'hono'
+import { normalizeBaseUrl } from '../contract/link.ts'
+import type { Store } from '../store/store.ts'
+import { basePathOf, createBaseUrlOf } from './base-url.ts'
+import type { Call } from './call.ts'
+import { failure } from './failure.ts'
+import { createGzipSplice } from './gzip-splice.ts'
+import { pathNotFound } from './not-found.ts'
+import { problemResponse, quoted } from './problem-response.ts'
+import { routedPath } from './request-url.ts'
+import { ROUTES, type Route } from './routes.ts'
+
+export interface ServiceOptions {
+  /** Where the collections are. The service only reads it, and does not close it. */
+  readonly store: Store
+  /** What every link begins with; may have a path. Default: http://127.0.0.1, with `loopbackPort` or 8080. */
+  readonly baseUrl?: string
+  /**
+   * Set only when the service listens on loopback, at this port, and was given no base URL: then `localhost`,
+   * `127.0.0.1` or `[::1]` stands in the links, as the request names it. Default: no header reaches a link.
+   */
+  readonly loopbackPort?: number
+  /** Told of every error behind a 500 or 503, which the answer does not show. Default: its stack goes to stderr. */
+  readonly onError?: (error: unknown, request: Request) => void
+}
+
+export interface Service {
+  readonly fetch: (request: Request) => Response | Promise<Response>
+}
+
+export function createService(options: ServiceOptions): Service {
+  const { store, onError = logError } = options
+  const baseUrl = normalizeBaseUrl(options.baseUrl ?? `http://127.0.0.1:${options.loopbackPort ?? 8080}`)
+  const basePath = basePathOf(baseUrl)
+  const baseUrlOf = createBaseUrlOf(baseUrl, options.loopbackPort)
+  const spliceGzip = createGzipSplice()
+
+  const app = new Hono({ getPath: ({ url }) => routedPath(url, basePath) })
+  const callOf = (request: Request, path: string): Call => {
+    return { request, path, baseUrl: baseUrlOf(request), store, spliceGzip, onError }
+  }
+  for (const route of ROUTES) app.all(route.path, ({ req }) => answer(route, callOf(req.raw, req.path)))
+  app.notFound(({ req }) => pathNotFound(callOf(req.raw, req.path)))
+  app.onError((error, { req }) => {
+    onError(error, req.raw)
+    return failure(baseUrlOf(req.raw), error)
+  })
+  return { fetch: (request) => app.fetch(request) }
+}
+
+/** Hono takes the body off the answer to a HEAD; here HEAD is GET. */
+function answer({ methods }: Route, call: Call): Response | Promise<Response> {
+  const { method } = call.request
+  const name = method === 'HEAD' ? 'GET' : method
+  const handler = Object.hasOwn(methods, name) ? methods[name] : undefined
+  if (handler !== undefined) return handler(call)
+  const headers = { Allow: [...Object.keys(methods), 'HEAD', 'OPTIONS'].join(', ') }
+  if (method === 'OPTIONS') return new Response(null, { status: 204, headers })
+  const detail = `${quoted(method)} is not available at ${quoted(call.path)}.`
+  return problemResponse(call.baseUrl, 'method-not-allowed', detail, { headers })
+}
+
+function logError(error: unknown): void {
+  console.error(error)
+}

@@ -1,0 +1,17 @@
+/** `GET /-/health`: whether the store can be read now. */
+
+import type { Call } from './call.ts'
+import { contentHeaders } from './content-headers.ts'
+import { storeUnavailable } from './failure.ts'
+
+export async function getHealth(call: Call): Promise<Response> {
+  try {
+    await call.store.ping()
+  } catch (error) {
+    call.onError(error, call.request)
+    return storeUnavailable(call.baseUrl)
+  }
+  const body = '{"status":"ok"}\n'
+  const headers = { ...contentHeaders('application/json', body.length), 'Cache-Control': 'no-store' }
+  return new Response(body, { headers })
+}

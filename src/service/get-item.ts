@@ -1,0 +1,32 @@
+/** `GET /<collection>/<key>`: one item, as it was written. */
+
+import { isCollectionName } from '../contract/name.ts'
+import { isReadable } from './access.ts'
+import { foundByContent } from './answer.ts'
+import { type Call, segmentsOf } from './call.ts'
+import { collectionNotFound, itemNotFound } from './not-found.ts'
+import { quoted } from './problem-response.ts'
+
+export async function getItem(call: Call): Promise<Response> {
+  const [name = '', keySegment = ''] = segmentsOf(call)
+  if (!isCollectionName(name)) return collectionNotFound(call, name)
+  const key = decodeSegment(keySegment)
+  if (key === undefined) return itemNotFound(call, `The key ${quoted(keySegment)} is not percent-encoded UTF-8.`)
+
+  const read = await call.store.item(name, key)
+  if (read === undefined || !isReadable(read.head)) return collectionNotFound(call, name)
+  if (read.head.keyField === null)
+    return itemNotFound(call, `The collection ${quoted(name)} has no key field, so its items have no address.`)
+  if (read.item === undefined)
+    return itemNotFound(call, `The collection ${quoted(name)} has no item with the key ${quoted(key)}.`)
+  return foundByContent(call.request, read.item, 'application/json')
+}
+
+/** Undefined when a percent sign begins no escape, or the bytes are not UTF-8. */
+function decodeSegment(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return undefined
+  }
+}

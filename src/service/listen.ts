@@ -1,0 +1,152 @@
+/** Puts a `fetch` function on a port. The only file that knows `node:http`. */
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import { PROBLEMS, type ProblemName } from '../contract/problem.ts'
+import { internalError } from './failure.ts'
+import { problemBody, problemHeaders, problemResponse } from './problem-response.ts'
+
+/** The request line and all headers, as the problem header-too-large says. */
+const HEADER_BYTES = 16 * 1024
+/** Longer than the minute for which load balancers keep a connection: they shall close it, not we while they use it. */
+const KEEP_ALIVE_MS = 65_000
+/** A client that takes nothing of its answer for so long is gone. */
+const STALLED_MS = 120_000
+/** How long a refused client may still send: closing before it is done would take the answer away from it. */
+const LINGER_MS = 1_000
+const IDLE_POLL_MS = 20
+
+export interface ListenOptions {
+  readonly fetch: (request: Request) => Response | Promise<Response>
+  /** Default 127.0.0.1. */
+  readonly host?: string
+  /** 0 takes any free one. Default 8080. */
+  readonly port?: number
+  /** For the `type` of the problems of requests too broken to reach `fetch`. Default: the address listened on. */
+  readonly baseUrl?: string
+  /** How long a client may take to send the head of its request. Default 60,000. */
+  readonly headersTimeoutMs?: number
+}
+
+export interface Listening {
+  readonly port: number
+  readonly address: string
+  /** Takes no more connections, lets running requests end, and cuts off what is left after `graceMs` (default 5,000). */
+  readonly close: (graceMs?: number) => Promise<void>
+}
+
+/** Rejects with the system's own error and its `code` when the port cannot be had. */
+export async function listen(options: ListenOptions): Promise<Listening> {
+  const { fetch, host = '127.0.0.1', port = 8080, headersTimeoutMs = 60_000 } = options
+  const server = createServer({
+    maxHeaderSize: HEADER_BYTES,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: headersTimeoutMs,
+    connectionsCheckingInterval: Math.min(headersTimeoutMs, 10_000),
+    requireHostHeader: false, // checked below, to answer with a problem
+  })
+  server.setTimeout(STALLED_MS)
+  server.listen(port, host)
+  await once(server, 'listening')
+  const bound = addressOf(server)
+  const baseUrl = options.baseUrl ?? urlOf(bound)
+
+  const latestAnswers = new WeakMap<Socket, ServerResponse>()
+  const answer = createAnswer(fetch, baseUrl)
+  server.on('request', (incoming, outgoing) => {
+    latestAnswers.set(incoming.socket, outgoing)
+    if (lacksHost(incoming)) {
+      const body = problemBody(baseUrl, 'malformed-request', 'The request has no Host header.')
+      outgoing.writeHead(400, { ...problemHeaders(body), Connection: 'close' }).end(body)
+    } else answer(incoming, outgoing)
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // A client may send a broken request behind a good one, whose answer comes first.
+    const latest = latestAnswers.get(socket)
+    if (latest === undefined || latest.writableFinished) refuse(socket, baseUrl, error.code)
+    else latest.once('finish', () => refuse(socket, baseUrl, error.code))
+  })
+
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  let closed: Promise<void> | undefined
+  return { ...bound, close: (graceMs = 5_000) => (closed ??= close(server, sockets, graceMs)) }
+}
+
+/** What answers a request that could be parsed. It puts its own, faster Request and Response in place of the global ones. */
+function createAnswer(fetch: ListenOptions['fetch'], baseUrl: string): ReturnType<typeof getRequestListener> {
+  return getRequestListener((request) => fetch(request), {
+    hostname: 'localhost', // in place of the Host that HTTP/1.0 may leave out; it reaches no link
+    errorHandler: (error) => {
+      if (error instanceof RequestError)
+        return problemResponse(baseUrl, 'malformed-request', 'The request target or the Host header is not valid.')
+      console.error(error)
+      return internalError(baseUrl)
+    },
+  })
+}
+
+async function close(server: Server, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  const closeIdle = (): void => {
+    server.closeIdleConnections()
+    // Browsers open connections ahead of need. The server does not count one as idle before its first request.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+  }
+  closeIdle()
+  const poll = setInterval(closeIdle, IDLE_POLL_MS)
+  const cutOff = setTimeout(() => server.closeAllConnections(), graceMs)
+  await closed
+  clearInterval(poll)
+  clearTimeout(cutOff)
+}
+
+/** Answers a request that could not be parsed, straight to its socket. */
+function refuse(socket: Socket, baseUrl: string, code: string | undefined): void {
+  if (!socket.writable) return
+  const [name, detail] = refusalFor(code)
+  const { status } = PROBLEMS[name]
+  const body = problemBody(baseUrl, name, detail)
+  const headers = Object.entries({ ...problemHeaders(body), Connection: 'close' }).map(
+    ([key, value]) => `${key}: ${value}`,
+  )
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...headers, '', body.toString()].join('\r\n'))
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
+}
+
+function refusalFor(code: string | undefined): [ProblemName, string] {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return ['header-too-large', `The request line and headers are larger than ${HEADER_BYTES} bytes.`]
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return ['request-timeout', 'The head of the request was not complete in time.']
+    default:
+      return ['malformed-request', 'The bytes that came are not an HTTP/1.1 request.']
+  }
+}
+
+/** HTTP/1.1 asks for the header, HTTP/1.0 does not: the health checks of some load balancers come without. */
+function lacksHost(incoming: IncomingMessage): boolean {
+  return incoming.headers.host === undefined && incoming.httpVersion !== '1.0'
+}
+
+interface Bound {
+  readonly address: string
+  readonly port: number
+}
+
+function addressOf(server: Server): Bound {
+  const bound = server.address()
+  if (bound === null || typeof bound === 'string') throw new Error('The server is not listening on a port.')
+  return { address: bound.address, port: bound.port }
+}
+
+function urlOf({ address, port }: Bound): string {
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
+}

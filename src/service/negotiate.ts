@@ -1,0 +1,41 @@
+/** What the client wants, by the weights in its Accept and Accept-Encoding headers (D12). The answer is never 406. */
+
+export type Encoding = 'identity' | 'gzip'
+export type EnvelopeType = 'application/hal+json' | 'application/json'
+
+/** gzip where the client takes it and does not rank an explicit `identity` above it. */
+export function chooseEncoding(acceptEncoding: string | null): Encoding {
+  if (acceptEncoding === null) return 'identity'
+  const weights = readWeights(acceptEncoding)
+  const gzip = weights.get('gzip') ?? weights.get('x-gzip') ?? weights.get('*') ?? 0
+  return gzip > 0 && gzip >= (weights.get('identity') ?? 0) ? 'gzip' : 'identity'
+}
+
+/**
+ * HAL unless the client prefers plain JSON: gives it more weight, or names it with the same weight that HAL gets only
+ * from a wildcard, as many clients do without thinking of HAL.
+ */
+export function chooseEnvelopeType(accept: string | null): EnvelopeType {
+  if (accept === null) return 'application/hal+json'
+  const weights = readWeights(accept)
+  const hal = weightOf('application/hal+json', weights)
+  const json = weightOf('application/json', weights)
+  const isJsonAlone = weights.has('application/json') && !weights.has('application/hal+json')
+  return json > hal || (json === hal && json > 0 && isJsonAlone) ? 'application/json' : 'application/hal+json'
+}
+
+/** The weight of a media type: that of the most specific range that covers it. */
+function weightOf(type: EnvelopeType, weights: ReadonlyMap<string, number>): number {
+  return weights.get(type) ?? weights.get('application/*') ?? weights.get('*/*') ?? 0
+}
+
+/** Each name of the list, in lower case, with its `q`: 1 without one, 0 when it cannot be read. */
+function readWeights(header: string): Map<string, number> {
+  const weights = new Map<string, number>()
+  for (const element of header.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = element.split(';').map((part) => part.trim())
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1'
+    weights.set(name, /^(0?\.\d+|0\.?|1(\.0*)?)$/.test(quality) ? Number(quality) : 0)
+  }
+  return weights
+}

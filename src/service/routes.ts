@@ -1,0 +1,22 @@
+/** Every path that the service answers, with its methods. HEAD, OPTIONS and 405 follow from this table (D13). */
+
+import type { Handler } from './call.ts'
+import { getCollection } from './get-collection.ts'
+import { getEntry } from './get-entry.ts'
+import { getHealth } from './get-health.ts'
+import { getItem } from './get-item.ts'
+import { getProblem } from './get-problem.ts'
+
+export interface Route {
+  readonly path: string
+  readonly methods: Readonly<Record<string, Handler>>
+}
+
+/** A leading dash stays free for the service's own paths (D18), so no collection's path begins with one. */
+export const ROUTES: readonly Route[] = [
+  { path: '/', methods: { GET: getEntry } },
+  { path: '/-/health', methods: { GET: getHealth } },
+  { path: '/-/problems/:problem', methods: { GET: getProblem } },
+  { path: '/:collection{[^-/][^/]*}', methods: { GET: getCollection } },
+  { path: '/:collection{[^-/][^/]*}/:key', methods: { GET: getItem } },
+]

@@ -1,0 +1,40 @@
+/** From the rank of an item to its ream and its place in it, through three levels of hole counts. Pure. */
+
+import { REAM_SIZE } from './ream.ts'
+
+/** Blocks of one level in a block of the level above. */
+const FANOUT = 256
+
+/** Level 0 counts what is gone in each ream, level 1 in each 256 reams, level 2 in each 65,536. */
+const TOP_LEVEL = 2
+
+/** The blocks `from` to `to` of a level that have something gone, in order, with how many. */
+export type ReadHoles = (level: number, from: number, to: number) => Iterable<readonly [block: number, gone: number]>
+
+/** The blocks that count a ream's holes: one a level. */
+export function blocksOf(ream: number): { level: number; block: number }[] {
+  return Array.from({ length: TOP_LEVEL + 1 }, (_, level) => ({ level, block: Math.floor(ream / FANOUT ** level) }))
+}
+
+/**
+ * Finds the item of rank `rank` (0 is the first item of the collection): the ream it is in, and how many items of that
+ * ream come before it. One block a level is read, so the cost is the same at every depth.
+ */
+export function locate(rank: number, readHoles: ReadHoles): { ream: number; offset: number } {
+  let gone = 0
+  let from = 0
+  let to = Number.MAX_SAFE_INTEGER
+  let target = 0
+  for (let level = TOP_LEVEL; level >= 0; level--) {
+    const size = REAM_SIZE * FANOUT ** level
+    for (const [block, count] of readHoles(level, from, to)) {
+      // A block is passed while all of its items come before the wanted one.
+      if ((block + 1) * size - gone - count > rank) break
+      gone += count
+    }
+    target = Math.floor((rank + gone) / size)
+    from = target * FANOUT
+    to = from + FANOUT - 1
+  }
+  return { ream: target, offset: rank + gone - target * REAM_SIZE }
+}

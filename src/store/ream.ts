@@ -1,0 +1,163 @@
+/** Items ⇄ the bytes of a ream: joined, deflated, cut, edited. Pure: no engine, no I/O. */
+
+import { promisify } from 'node:util'
+import { constants, crc32, deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib'
+import { ITEM_SEPARATOR } from '../contract/envelope.ts'
+import { PAGE_SIZE } from '../contract/page.ts'
+import type { Segment } from './store.ts'
+import { StoreError } from './store-error.ts'
+
+/** Positions in a ream: ream k holds positions 500·k to 500·k+499, so that a ream without holes is a page. */
+export const REAM_SIZE = PAGE_SIZE
+
+/** The bytes of a ream and what must be known of them without inflating. */
+export interface ReamBytes {
+  /** The items that are still there. */
+  readonly count: number
+  readonly rawLength: number
+  readonly crc: number
+  /** Raw deflate, ended by a sync flush. */
+  readonly data: Uint8Array
+}
+
+const LINE_BREAK = 10
+
+/** Level 3 compresses within a fifth of level 6 at half its cost: an import is bound by this. */
+const SEALED = { level: 3, finishFlush: constants.Z_SYNC_FLUSH }
+/** For bytes that are made for one answer and thrown away. */
+const PASSING = { level: 1, finishFlush: constants.Z_SYNC_FLUSH }
+
+const deflateInPool = promisify<Uint8Array, object, Buffer>(deflateRaw)
+
+export function encodeReam(raw: Uint8Array, count: number): ReamBytes {
+  return describeReam(raw, count, deflateRawSync(raw, SEALED))
+}
+
+/** As `encodeReam`, on another thread. `raw` must not change until it is done. */
+export async function encodeReamInPool(raw: Uint8Array, count: number): Promise<ReamBytes> {
+  return describeReam(raw, count, await deflateInPool(raw, SEALED))
+}
+
+function describeReam(raw: Uint8Array, count: number, data: Uint8Array): ReamBytes {
+  return { count, rawLength: raw.byteLength, crc: crc32(raw), data }
+}
+
+/** Inflates a ream. Bytes that do not inflate to their length are damaged. */
+export function inflateReam(ream: ReamBytes): Buffer {
+  if (ream.rawLength === 0) return Buffer.alloc(0)
+  const raw = tryInflate(ream)
+  if (raw?.byteLength !== ream.rawLength) throw new StoreError('corrupt', DAMAGED)
+  return raw
+}
+
+/** As `inflateReam`, and compares the checksum: damaged bytes must not be written anew as good ones. */
+export function inflateChecked(ream: ReamBytes): Buffer {
+  const raw = inflateReam(ream)
+  if (crc32(raw) !== ream.crc) throw new StoreError('corrupt', DAMAGED)
+  return raw
+}
+
+const DAMAGED = 'A ream of the store is damaged. `reams verify` tells which one; restore the store from a backup.'
+
+function tryInflate(ream: ReamBytes): Buffer | undefined {
+  try {
+    // One byte of room more than needed lets zlib find the end without a second round.
+    const chunkSize = Math.max(constants.Z_MIN_CHUNK, ream.rawLength + 1)
+    const maxOutputLength = chunkSize
+    return inflateRawSync(ream.data, { finishFlush: constants.Z_SYNC_FLUSH, chunkSize, maxOutputLength })
+  } catch {
+    return undefined
+  }
+}
+
+/** A segment that lies deflated on disk. */
+export function deflatedSegment(ream: ReamBytes): Segment {
+  const { count, rawLength, crc, data } = ream
+  return { count, rawLength, crc, raw: () => inflateReam(ream), deflated: () => data }
+}
+
+/** A segment that was put together from items. */
+export function rawSegment(raw: Uint8Array, count: number): Segment {
+  return {
+    count,
+    rawLength: raw.byteLength,
+    crc: crc32(raw),
+    raw: () => raw,
+    deflated: () => deflateRawSync(raw, PASSING),
+  }
+}
+
+/** The texts of the items in `raw`. No item holds a line break, so this cannot cut inside one. */
+export function splitItems(raw: Uint8Array): string[] {
+  if (raw.byteLength === 0) return []
+  return asBuffer(raw).toString('utf8').split(ITEM_SEPARATOR)
+}
+
+export function joinItems(texts: readonly string[]): Buffer {
+  return Buffer.from(texts.join(ITEM_SEPARATOR))
+}
+
+/** Items `from` up to but not including `to` of the items in `raw`, without their outer separators. */
+export function cutItems(raw: Uint8Array, from: number, to: number): Uint8Array {
+  const bytes = asBuffer(raw)
+  const start = itemStart(bytes, 0, from)
+  const following = itemStart(bytes, start, to - from)
+  return bytes.subarray(start, following === bytes.length ? following : following - ITEM_SEPARATOR.length)
+}
+
+/** Where the item `skip` items after the one at `start` begins, or the end of the bytes. */
+function itemStart(bytes: Buffer, start: number, skip: number): number {
+  let at = start
+  for (let skipped = 0; skipped < skip; skipped++) {
+    const lineBreak = bytes.indexOf(LINE_BREAK, at)
+    if (lineBreak === -1) return bytes.length
+    at = lineBreak + 1
+  }
+  return at
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+
+/** Collects runs of items and gives them back 500 at a time, whatever sizes they came in. */
+export class ReamBuilder {
+  #pieces: Uint8Array[] = []
+  #count = 0
+  #wanted: number
+
+  /** The first ream can be a shorter one: the rest of one that was begun before. */
+  constructor(firstWanted = REAM_SIZE) {
+    this.#wanted = firstWanted
+  }
+
+  /** Adds `count` items and yields every ream that becomes full. */
+  *add(text: Uint8Array, count: number): Generator<{ raw: Uint8Array; count: number }> {
+    let taken = 0
+    while (taken < count) {
+      const take = Math.min(this.#wanted - this.#count, count - taken)
+      this.#pieces.push(take === count ? text : cutItems(text, taken, taken + take))
+      this.#count += take
+      taken += take
+      if (this.#count === this.#wanted) yield this.rest()
+    }
+  }
+
+  /** What is left, and begins anew. */
+  rest(): { raw: Uint8Array; count: number } {
+    const whole = { raw: joinPieces(this.#pieces), count: this.#count }
+    this.#pieces = []
+    this.#count = 0
+    this.#wanted = REAM_SIZE
+    return whole
+  }
+}
+
+/** Joins runs of items into one. */
+export function joinPieces(pieces: readonly Uint8Array[]): Uint8Array {
+  const [first, ...others] = pieces.filter((piece) => piece.byteLength > 0)
+  if (first === undefined) return new Uint8Array(0)
+  if (others.length === 0) return first
+  const separator = Buffer.from(ITEM_SEPARATOR)
+  return Buffer.concat([first, ...others.flatMap((piece) => [separator, piece])])
+}

@@ -1,0 +1,67 @@
+/** SQLite's result codes as errors that say what to do. */
+
+import { StoreError } from '../store-error.ts'
+
+/** Primary result codes of SQLite. */
+const BUSY = 5
+const LOCKED = 6
+const READ_ONLY = 8
+const IO_ERROR = 10
+const CORRUPT = 11
+const FULL = 13
+const CANNOT_OPEN = 14
+const NOT_A_DATABASE = 26
+
+/** Turns whatever SQLite threw into a StoreError; anything else passes as it is. */
+export function explainError(error: unknown, path: string): unknown {
+  const code = resultCode(error)
+  if (code === undefined || !(error instanceof Error)) return error
+  const cause = { cause: error }
+  switch (code & 0xff) {
+    case BUSY:
+    case LOCKED:
+      return new StoreError(
+        'unavailable',
+        `The store ${path} is locked by another process that has been writing for long. Try again in a moment.`,
+        cause,
+      )
+    case READ_ONLY:
+    case CANNOT_OPEN:
+      return new StoreError(
+        'read-only',
+        `The store ${path} cannot be opened for this: ${error.message}. The file and its directory must be readable and writable for this user.`,
+        cause,
+      )
+    case IO_ERROR:
+      return new StoreError(
+        'unavailable',
+        `The disk failed on the store ${path}: ${error.message}. Look at the disk and its free space, then try again.`,
+        cause,
+      )
+    case CORRUPT:
+      return new StoreError(
+        'corrupt',
+        `The store ${path} is damaged: ${error.message}. Restore it from a backup; \`reams verify\` tells more.`,
+        cause,
+      )
+    case FULL:
+      return new StoreError(
+        'full',
+        `The disk of the store ${path} is full. Nothing of this write was kept; free some space and try again.`,
+        cause,
+      )
+    case NOT_A_DATABASE:
+      return notAStore(path, 'it is not an SQLite database')
+    default:
+      return new StoreError('unavailable', `SQLite failed on the store ${path}: ${error.message}.`, cause)
+  }
+}
+
+export function notAStore(path: string, reason: string): StoreError {
+  return new StoreError('not-a-store', `${path} is not a Reams store: ${reason}. Name another path with --store.`)
+}
+
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  return typeof error.errcode === 'number' ? error.errcode : undefined
+}

@@ -1,0 +1,207 @@
+/** The steps of a load that run in the writer thread. What they write stays unseen until `finishLoad` moves the head. */
+
+import { randomUUID } from 'node:crypto'
+import { REAM_SIZE, type ReamBytes, splitItems } from '../ream.ts'
+import type { CollectionSettings, Head, LoadOptions, OnConflict } from '../store.ts'
+import { ItemConflict, StoreError } from '../store-error.ts'
+import { readHead } from './head.ts'
+import type { Rows } from './rows.ts'
+import { readReam } from './stored-ream.ts'
+import {
+  addLeftover,
+  checkNothingInTheWay,
+  type Lease,
+  releaseLease,
+  renewLease,
+  stagingShelf,
+  takeLease,
+} from './sweep.ts'
+import {
+  byReam,
+  checkName,
+  checkRoom,
+  completeSettings,
+  insertCollection,
+  insertKey,
+  insertReam,
+  insertTail,
+  newCollectionId,
+  putTailItem,
+  requireHead,
+  rewriteReam,
+  sealTail,
+  updateHead,
+} from './write.ts'
+
+/** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
+const REPLACEMENTS_A_STEP = 5_000
+
+const POSITION_OF_KEY = 'SELECT position FROM key WHERE collection_id = ? AND generation = ? AND key = ?'
+const PENDING = `
+  SELECT position, item FROM tail
+  WHERE collection_id = ? AND generation = ? AND position >= ? ORDER BY position LIMIT ${REPLACEMENTS_A_STEP}`
+const REPLACE_IN_TAIL = `
+  UPDATE tail SET item = pending.item
+  FROM tail pending
+  WHERE tail.collection_id = ? AND tail.generation = ?
+    AND pending.collection_id = tail.collection_id AND pending.generation = ? AND pending.position = tail.position`
+const MOVE_STAGED_REAMS = `
+  INSERT OR REPLACE INTO ream (collection_id, generation, number, count, raw_length, crc, gone, data)
+  SELECT collection_id, ?, number, count, raw_length, crc, gone, data FROM ream WHERE collection_id = ? AND generation = ?`
+
+/** All that a load knows from its beginning. */
+export interface LoadPlan {
+  readonly lease: Lease
+  readonly settings: CollectionSettings
+  readonly isNew: boolean
+  readonly isReplacement: boolean
+  readonly onConflict: OnConflict
+  /** The items that the new ones come after. */
+  readonly live: number
+}
+
+export function beginLoad(rows: Rows, name: string, options: LoadOptions): LoadPlan {
+  checkName(name)
+  checkNothingInTheWay(rows, name)
+  const { settings: wanted = {}, isReplacement = false, onConflict = 'fail' } = options
+  const head = readHead(rows, name)
+  const settings = head ?? completeSettings(wanted)
+  if (head !== undefined) checkSettings(head, wanted)
+  const lease: Lease = {
+    name,
+    id: head?.id ?? newCollectionId(),
+    generation: (head?.generation ?? 1) + (head !== undefined && isReplacement ? 1 : 0),
+    base: isReplacement ? 0 : (head?.next ?? 0),
+    holder: randomUUID(),
+  }
+  takeLease(rows, lease)
+  const live = isReplacement ? 0 : (head?.live ?? 0)
+  const { keyField, isPaginated, isPrivate } = settings
+  return {
+    lease,
+    settings: { keyField, isPaginated, isPrivate },
+    isNew: head === undefined,
+    isReplacement,
+    onConflict,
+    live,
+  }
+}
+
+/** What a collection was created with stays; a different wish is refused with both named. */
+function checkSettings(head: Head, wanted: Partial<CollectionSettings>): void {
+  const differing = (what: string, stored: string, asked: string): StoreError =>
+    new StoreError(
+      'settings-differ',
+      `The collection "${head.name}" was created ${what} ${stored}, and this asks for ${asked}. Leave that out, or import under another name.`,
+    )
+  const { keyField, isPaginated, isPrivate } = wanted
+  if (keyField !== undefined && keyField !== head.keyField)
+    throw differing('with', keyWords(head.keyField), keyWords(keyField))
+  if (isPaginated !== undefined && isPaginated !== head.isPaginated)
+    throw differing('as', pagedWords(head.isPaginated), pagedWords(isPaginated))
+  if (isPrivate !== undefined && isPrivate !== head.isPrivate)
+    throw new StoreError(
+      'settings-differ',
+      `The collection "${head.name}" is ${privacyWords(head.isPrivate)}, and this asks for ${privacyWords(isPrivate)}. \`reams set ${head.name}\` changes that.`,
+    )
+}
+
+const keyWords = (keyField: string | null): string => (keyField === null ? 'no key' : `the key "${keyField}"`)
+const pagedWords = (isPaginated: boolean): string => (isPaginated ? 'paginated' : 'unpaginated')
+const privacyWords = (isPrivate: boolean): string => (isPrivate ? 'private' : 'public')
+
+/** The steps that share what the thread remembers of running loads: which position the next claimed key gets. */
+export class LoadSteps {
+  readonly #rows: Rows
+  readonly #nextPositions = new Map<string, number>()
+
+  constructor(rows: Rows) {
+    this.#rows = rows
+  }
+
+  /**
+   * Gives each key the next position, in order, and answers with the indexes of the items that get none because their key
+   * is there already. Replacements are kept aside until the load ends: readers must not see them before.
+   */
+  claimKeys(plan: LoadPlan, keys: readonly string[], text: Uint8Array | undefined): number[] {
+    const { lease, onConflict } = plan
+    renewLease(this.#rows, lease)
+    let position = this.#nextPositions.get(lease.holder) ?? lease.base
+    const refused: number[] = []
+    for (const [index, key] of keys.entries()) {
+      if (insertKey(this.#rows, lease, key, position)) position++
+      else if (onConflict === 'fail') throw new ItemConflict(index, key)
+      else refused.push(index)
+    }
+    if (onConflict === 'replace' && text !== undefined && refused.length > 0)
+      this.#keepReplacements(lease, keys, splitItems(text), refused)
+    this.#nextPositions.set(lease.holder, position)
+    return refused
+  }
+
+  #keepReplacements(lease: Lease, keys: readonly string[], texts: readonly string[], refused: readonly number[]): void {
+    for (const index of refused) {
+      const row = this.#rows.get(POSITION_OF_KEY, lease.id, lease.generation, keys[index] ?? '')
+      putTailItem(this.#rows, stagingShelf(lease), row?.[0] as number, texts[index] ?? '')
+    }
+  }
+
+  putReam(plan: LoadPlan, number: number, ream: ReamBytes): void {
+    renewLease(this.#rows, plan.lease)
+    insertReam(this.#rows, plan.lease, number, ream, null)
+  }
+
+  putTail(plan: LoadPlan, from: number, raw: Uint8Array): void {
+    renewLease(this.#rows, plan.lease)
+    insertTail(this.#rows, plan.lease, from, raw)
+  }
+
+  renewLoad(plan: LoadPlan): void {
+    renewLease(this.#rows, plan.lease)
+  }
+
+  /** Prepares the reams that replacements change, some at a time. Answers where to go on, or undefined at the end. */
+  stageReplacements(plan: LoadPlan, from: number): number | undefined {
+    const { lease } = plan
+    renewLease(this.#rows, lease)
+    const staging = stagingShelf(lease)
+    const pending = this.#rows.all(PENDING, staging.id, staging.generation, from) as unknown as [number, string][]
+    const reams = [...byReam(new Map(pending))]
+    // The last ream of a full step may have more to come: it is left for the next one.
+    const isCut = pending.length === REPLACEMENTS_A_STEP
+    const goOn = isCut ? reams.pop()?.[0] : undefined
+    for (const [number, slots] of reams) {
+      const ream = readReam(this.#rows, lease, number)
+      if (ream !== undefined) rewriteReam(this.#rows, lease, staging, ream, slots)
+    }
+    return goOn === undefined ? undefined : goOn * REAM_SIZE
+  }
+
+  /** Makes the load visible: the one commit that readers notice. */
+  finishLoad(plan: LoadPlan, appended: number, replaced: number): Head {
+    const rows = this.#rows
+    const { lease, settings, isReplacement } = plan
+    renewLease(rows, lease)
+    checkRoom({ ...settings, name: lease.name, live: plan.live }, appended)
+    const next = lease.base + appended
+    if (replaced > 0) this.#applyReplacements(lease)
+    const begun = Math.floor(lease.base / REAM_SIZE)
+    if (lease.base % REAM_SIZE !== 0 && next >= (begun + 1) * REAM_SIZE) sealTail(rows, lease, begun, new Uint8Array(0))
+    if (plan.isNew) insertCollection(rows, lease.name, lease.id, settings, lease.generation, next)
+    else if (isReplacement || appended > 0 || replaced > 0) {
+      const head = requireHead(rows, lease.name)
+      if (isReplacement) addLeftover(rows, head, 0)
+      const isPureAppend = !isReplacement && replaced === 0
+      updateHead(rows, head, { generation: lease.generation, next, live: plan.live + appended, isPureAppend })
+    }
+    releaseLease(rows, lease)
+    return requireHead(rows, lease.name)
+  }
+
+  #applyReplacements(lease: Lease): void {
+    const staging = stagingShelf(lease)
+    this.#rows.run(REPLACE_IN_TAIL, lease.id, lease.generation, staging.generation)
+    this.#rows.run(MOVE_STAGED_REAMS, lease.generation, staging.id, staging.generation)
+    addLeftover(this.#rows, staging, 0)
+  }
+}

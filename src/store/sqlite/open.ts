@@ -1,0 +1,136 @@
+/** Opens a store in an SQLite file: reads in the event loop on a read-only connection, writes in a thread of its own. */
+
+import type { DatabaseSync } from 'node:sqlite'
+import type { ItemRun } from '../../contract/item-run.ts'
+import type { CollectionSettings, Head, Load, LoadOptions, PageRead, Segment, Store, VerifyResult } from '../store.ts'
+import { StoreError } from '../store-error.ts'
+import { openReadConnection } from './connection.ts'
+import { explainError } from './explain-error.ts'
+import { readAllHeads, readHead } from './head.ts'
+import { SqliteLoad } from './load.ts'
+import { guessPage, inSnapshot, readItem, readPage, readSegments } from './read.ts'
+import { Rows } from './rows.ts'
+import { prepareStore } from './schema.ts'
+import { verifySqlite } from './verify.ts'
+import { Writer } from './writer.ts'
+
+export interface SqliteStoreOptions {
+  /** The path of the file. */
+  readonly path: string
+  /** Make a store where there is none. Default false. */
+  readonly create?: boolean
+}
+
+/** Opens the store and brings its schema up to date. Rejects with a StoreError that says what to do. */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const { path, create = false } = options
+  try {
+    await prepareStore(path, create)
+    return new SqliteStore(path, openReadConnection(path))
+  } catch (error) {
+    throw explainError(error, path)
+  }
+}
+
+class SqliteStore implements Store {
+  readonly #path: string
+  readonly #database: DatabaseSync
+  readonly #rows: Rows
+  readonly #writer: Writer
+
+  constructor(path: string, database: DatabaseSync) {
+    this.#path = path
+    this.#database = database
+    this.#rows = new Rows(database)
+    this.#writer = new Writer(path)
+  }
+
+  async collections(): Promise<Head[]> {
+    return this.#read((rows) => readAllHeads(rows))
+  }
+
+  async head(name: string): Promise<Head | undefined> {
+    return this.#read((rows) => readHead(rows, name))
+  }
+
+  async page(name: string, page: number): Promise<PageRead | undefined> {
+    return this.#read((rows) => guessPage(rows, name, page) ?? inSnapshot(rows, () => readPage(rows, name, page)))
+  }
+
+  async item(name: string, key: string): Promise<{ head: Head; item: Uint8Array | undefined } | undefined> {
+    return this.#read((rows) =>
+      inSnapshot(rows, () => {
+        const head = readHead(rows, name)
+        return head && { head, item: readItem(rows, head, key) }
+      }),
+    )
+  }
+
+  /** On a connection of its own: the snapshot lasts as long as the caller takes. */
+  async *items(name: string): AsyncGenerator<Segment> {
+    const database = openReadConnection(this.#path)
+    try {
+      const rows = new Rows(database)
+      database.exec('BEGIN')
+      const head = readHead(rows, name)
+      if (head === undefined) throw new StoreError('no-collection', `There is no collection "${name}".`)
+      yield* readSegments(rows, head)
+    } catch (error) {
+      throw explainError(error, this.#path)
+    } finally {
+      database.close()
+    }
+  }
+
+  create(name: string, settings: Partial<CollectionSettings> = {}): Promise<Head> {
+    return this.#writer.change('create', name, settings)
+  }
+
+  setPrivate(name: string, isPrivate: boolean): Promise<Head> {
+    return this.#writer.change('setPrivate', name, isPrivate)
+  }
+
+  async drop(name: string): Promise<void> {
+    await this.#writer.change('drop', name)
+    await this.#writer.sweep()
+  }
+
+  append(name: string, run: ItemRun): Promise<Head> {
+    return this.#writer.change('append', name, run)
+  }
+
+  replace(name: string, run: ItemRun): Promise<Head> {
+    return this.#writer.change('replace', name, run)
+  }
+
+  delete(name: string, keys: readonly string[]): Promise<Head> {
+    return this.#writer.change('delete', name, keys)
+  }
+
+  async load(name: string, options: LoadOptions = {}): Promise<Load> {
+    return new SqliteLoad(this.#writer, await this.#writer.change('beginLoad', name, options))
+  }
+
+  verify(onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {
+    return verifySqlite(this.#path, onProgress)
+  }
+
+  async ping(): Promise<void> {
+    this.#read((rows) => rows.get('SELECT 1 FROM head'))
+  }
+
+  async close(): Promise<void> {
+    // The writer last: the last connection folds the write-ahead log into the file, which one that only reads cannot.
+    if (this.#database.isOpen) this.#database.close()
+    await this.#writer.close()
+  }
+
+  #read<T>(read: (rows: Rows) => T): T {
+    if (!this.#database.isOpen) throw new StoreError('closed', 'The store is closed.')
+    try {
+      return read(this.#rows)
+    } catch (error) {
+      throw explainError(error, this.#path)
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/** Brings a store's file to the newest schema, safely when several processes start at once, and refuses what is not a store. */
+
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreError } from '../store-error.ts'
+import { openWriteConnection } from './connection.ts'
+import { notAStore } from './explain-error.ts'
+
+/** "Ream" in the header of the file tells a store from any other SQLite database. */
+const APPLICATION_ID = 0x5265616d
+
+/** A ream of 15 KB lies on two of these instead of four. */
+const PAGE_BYTES = 8192
+
+/** Before this version a crash could corrupt a database in WAL mode. */
+const OLDEST_SQLITE = '3.51.3'
+
+const MIGRATIONS = new URL('./migrations/', import.meta.url)
+
+/** Makes sure that `path` holds a store of the newest schema. A file that is refused is left as it was. */
+export async function prepareStore(path: string, mayCreate: boolean): Promise<void> {
+  checkSqliteVersion(process.versions['sqlite'] ?? '0')
+  const migrations = readMigrations()
+  const newest = migrations.length
+  const header = readHeader(path)
+  if (header === undefined && !mayCreate)
+    throw new StoreError(
+      'missing-store',
+      `There is no store at ${path}. Make one with \`reams import NAME FILE --store ${path}\`, or name another path with --store.`,
+    )
+  if (header !== undefined) checkHeader(path, header, newest, mayCreate)
+  if (header?.version === newest && header.applicationId === APPLICATION_ID) return
+  const database = openWriteConnection(path)
+  try {
+    await switchToWal(database)
+    migrate(database, path, migrations)
+  } finally {
+    database.close()
+  }
+}
+
+interface Header {
+  readonly isEmpty: boolean
+  readonly applicationId: number
+  readonly version: number
+}
+
+/** Reads the header from the file itself: opening a foreign database, even to read, would leave files beside it. */
+function readHeader(path: string): Header | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return undefined
+  if (stats.isDirectory()) throw notAStore(path, 'it is a directory')
+  const bytes = Buffer.alloc(100)
+  const file = openSync(path, 'r')
+  const length = readSync(file, bytes, 0, bytes.length, 0)
+  closeSync(file)
+  if (length === 0) return { isEmpty: true, applicationId: 0, version: 0 }
+  if (length < bytes.length || !bytes.toString('latin1').startsWith('SQLite format 3\0'))
+    throw notAStore(path, 'it is not an SQLite database')
+  return { isEmpty: false, version: bytes.readUInt32BE(60), applicationId: bytes.readUInt32BE(68) }
+}
+
+function checkHeader(path: string, header: Header, newest: number, mayCreate: boolean): void {
+  if (header.isEmpty && !mayCreate) throw notAStore(path, 'it is an empty file')
+  if (header.applicationId !== 0 && header.applicationId !== APPLICATION_ID)
+    throw notAStore(path, 'it is the SQLite database of another application')
+  if (header.applicationId === APPLICATION_ID) checkSchemaVersion(path, header.version, newest)
+}
+
+function checkSchemaVersion(path: string, version: number, newest: number): void {
+  if (version <= newest) return
+  throw new StoreError(
+    'newer-store',
+    `The store ${path} was written by a newer Reams (its schema is ${version}, this one knows ${newest}). Update Reams; the store was left as it is.`,
+  )
+}
+
+/** SQLite does not wait for other processes on this one pragma, so it is tried again. */
+async function switchToWal(database: DatabaseSync): Promise<void> {
+  for (let tries = 100; ; tries--) {
+    try {
+      database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL`)
+      return
+    } catch (error) {
+      if (tries === 0) throw error
+      await sleep(50)
+    }
+  }
+}
+
+function migrate(database: DatabaseSync, path: string, migrations: readonly string[]): void {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    // Read again under the write lock: another process may have been here first.
+    const applicationId = readPragma(database, 'application_id')
+    const version = readPragma(database, 'user_version')
+    if (applicationId !== APPLICATION_ID && hasTables(database))
+      throw notAStore(path, 'it is the SQLite database of another application')
+    checkSchemaVersion(path, version, migrations.length)
+    for (const migration of migrations.slice(version)) database.exec(migration)
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.length}`)
+    database.exec('COMMIT')
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+function readPragma(database: DatabaseSync, name: string): number {
+  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name])
+}
+
+function hasTables(database: DatabaseSync): boolean {
+  return database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined
+}
+
+/** The migrations in order: number n is at index n - 1. */
+function readMigrations(): string[] {
+  const names = readdirSync(MIGRATIONS).filter((name) => name.endsWith('.sql'))
+  return names.sort().map((name) => readFileSync(new URL(name, MIGRATIONS), 'utf8'))
+}
+
+/** Exported for its test: which SQLite this Node brings cannot be chosen there. */
+export function checkSqliteVersion(version: string): void {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  const [oldMajor = 0, oldMinor = 0, oldPatch = 0] = OLDEST_SQLITE.split('.').map(Number)
+  const isOld = major - oldMajor || minor - oldMinor || patch - oldPatch
+  if (isOld < 0)
+    throw new StoreError(
+      'unsupported',
+      `This Node.js brings SQLite ${version}, which can corrupt a store; Reams needs ${OLDEST_SQLITE} or newer. Update Node.js 24.`,
+    )
+}

@@ -1,0 +1,72 @@
+/** Reams and tail items as SQLite's rows hold them. */
+
+import { ITEM_SEPARATOR } from '../../contract/envelope.ts'
+import type { GoneMap } from '../gone-map.ts'
+import type { ReamBytes } from '../ream.ts'
+import type { Row, Rows } from './rows.ts'
+
+/** Where something lies: in which generation of which collection. */
+export interface Shelf {
+  readonly id: number
+  readonly generation: number
+}
+
+export interface StoredReam extends ReamBytes {
+  readonly number: number
+  readonly gone: GoneMap
+}
+
+export const REAM_COLUMNS = 'r.number, r.count, r.raw_length, r.crc, r.gone, r.data'
+
+const REAM = `SELECT ${REAM_COLUMNS} FROM ream r WHERE r.collection_id = ? AND r.generation = ? AND r.number = ?`
+const REAMS = `
+  SELECT ${REAM_COLUMNS} FROM ream r
+  WHERE r.collection_id = ? AND r.generation = ? AND r.number < ? ORDER BY r.number`
+const TAIL_TEXT = `
+  SELECT count(*), coalesce(group_concat(item, ? ORDER BY position), '')
+  FROM tail WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ?`
+const TAIL_ITEMS = `
+  SELECT position, item FROM tail
+  WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ? ORDER BY position`
+const TAIL_ITEM = 'SELECT item FROM tail WHERE collection_id = ? AND generation = ? AND position = ?'
+
+export function reamOf(row: Row, at = 0): StoredReam {
+  return {
+    number: row[at] as number,
+    count: row[at + 1] as number,
+    rawLength: row[at + 2] as number,
+    crc: row[at + 3] as number,
+    gone: row[at + 4] as GoneMap,
+    data: row[at + 5] as Uint8Array,
+  }
+}
+
+export function readReam(rows: Rows, shelf: Shelf, number: number): StoredReam | undefined {
+  const row = rows.get(REAM, shelf.id, shelf.generation, number)
+  return row && reamOf(row)
+}
+
+/** The reams before number `end`, in order. */
+export function* readReams(rows: Rows, shelf: Shelf, end: number): Generator<StoredReam> {
+  for (const row of rows.each(REAMS, shelf.id, shelf.generation, end)) yield reamOf(row)
+}
+
+/** The items at positions `from` up to but not including `to`, joined as a segment wants them. */
+export function readTailText(rows: Rows, shelf: Shelf, from: number, to: number): { raw: Buffer; count: number } {
+  const row = rows.get(TAIL_TEXT, ITEM_SEPARATOR, shelf.id, shelf.generation, from, to)
+  return { count: row?.[0] as number, raw: Buffer.from(row?.[1] as string) }
+}
+
+export function readTailItems(
+  rows: Rows,
+  shelf: Shelf,
+  from: number,
+  to: number,
+): { position: number; item: string }[] {
+  const found = rows.all(TAIL_ITEMS, shelf.id, shelf.generation, from, to)
+  return found.map((row) => ({ position: row[0] as number, item: row[1] as string }))
+}
+
+export function readTailItem(rows: Rows, shelf: Shelf, position: number): string | undefined {
+  return rows.get(TAIL_ITEM, shelf.id, shelf.generation, position)?.[0] as string | undefined
+}

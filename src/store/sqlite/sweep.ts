@@ -1,0 +1,150 @@
+/** Leases of loads, and the removal of what nobody can see: dropped collections, old generations, loads that died. */
+
+import { hostname } from 'node:os'
+import { REAM_SIZE } from '../ream.ts'
+import { StoreError } from '../store-error.ts'
+import { readHead } from './head.ts'
+import type { Row, Rows } from './rows.ts'
+import type { Shelf } from './stored-ream.ts'
+
+/** A lease that was not renewed for so long belongs to a process that is gone or stopped. */
+const LEASE_LIFETIME_MS = 10_000
+
+/** What one step removes, at most: small enough that other writers hardly wait. */
+const REAMS_A_STEP = 500
+const ROWS_A_STEP = 20_000
+
+export interface Lease extends Shelf {
+  readonly name: string
+  /** Everything of the load lies at positions from here on. */
+  readonly base: number
+  readonly holder: string
+}
+
+const LEASE_COLUMNS = 'name, collection_id, generation, base, holder, host, pid, started_at, renewed_at'
+const INSERT_LEASE = `INSERT INTO lease (${LEASE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const LEASES = `SELECT ${LEASE_COLUMNS} FROM lease`
+const LEASE_BY_NAME = `${LEASES} WHERE name = ?`
+const RENEW_LEASE = 'UPDATE lease SET renewed_at = ? WHERE name = ? AND holder = ?'
+const DELETE_LEASE = 'DELETE FROM lease WHERE name = ? AND holder = ?'
+
+const INSERT_LEFTOVER = `
+  INSERT INTO leftover (collection_id, generation, base) VALUES (?, ?, ?)
+  ON CONFLICT DO UPDATE SET base = min(base, excluded.base), key_cursor = ''`
+const LEFTOVERS = 'SELECT collection_id, generation, base, key_cursor FROM leftover'
+const LEFTOVER_IN_THE_WAY = 'SELECT 1 FROM leftover WHERE collection_id = ? AND generation >= ?'
+const DELETE_LEFTOVER = 'DELETE FROM leftover WHERE collection_id = ? AND generation = ?'
+const MOVE_CURSOR = 'UPDATE leftover SET key_cursor = ? WHERE collection_id = ? AND generation = ?'
+
+const SWEEP_REAMS = `
+  DELETE FROM ream WHERE rowid IN (
+    SELECT rowid FROM ream WHERE collection_id = ? AND generation = ? AND number >= ? LIMIT ${REAMS_A_STEP})`
+const SWEEP_TAIL = 'DELETE FROM tail WHERE collection_id = ? AND generation = ? AND position >= ?'
+const SWEEP_HOLES = 'DELETE FROM hole WHERE collection_id = ? AND generation = ? AND ? = 0'
+const NEXT_KEYS = `
+  SELECT max(key) FROM (
+    SELECT key FROM key WHERE collection_id = ? AND generation = ? AND key > ? ORDER BY key LIMIT ${ROWS_A_STEP})`
+const SWEEP_KEYS = `
+  DELETE FROM key WHERE collection_id = ? AND generation = ? AND key > ? AND key <= ? AND position >= ?`
+
+export function takeLease(rows: Rows, lease: Lease): void {
+  const now = Date.now()
+  const { name, id, generation, base, holder } = lease
+  rows.run(INSERT_LEASE, name, id, generation, base, holder, hostname(), process.pid, now, now)
+}
+
+/** Refuses to go on for a load whose lease another writer took over. */
+export function renewLease(rows: Rows, lease: Lease): void {
+  if (rows.run(RENEW_LEASE, Date.now(), lease.name, lease.holder) === 1) return
+  throw new StoreError(
+    'lease-lost',
+    `The load into "${lease.name}" stood still for more than ${LEASE_LIFETIME_MS / 1000} s and another writer took over. Nothing of it was kept; start it again.`,
+  )
+}
+
+/** False if the lease is no longer the holder's. */
+export function releaseLease(rows: Rows, lease: Lease): boolean {
+  return rows.run(DELETE_LEASE, lease.name, lease.holder) === 1
+}
+
+/**
+ * Marks what a load that ends without a commit leaves behind: its own items, and the reams that it prepared beside them.
+ * Only the holder may: after a take-over the items at those positions are somebody else's.
+ */
+export function abandonLease(rows: Rows, lease: Lease): void {
+  if (!releaseLease(rows, lease)) return
+  addLeftover(rows, lease, lease.base)
+  addLeftover(rows, stagingShelf(lease), 0)
+}
+
+/** Where a load prepares items that will take the place of others: a generation that no head names. */
+export function stagingShelf(shelf: Shelf): Shelf {
+  return { id: shelf.id, generation: shelf.generation + 1 }
+}
+
+export function addLeftover(rows: Rows, shelf: Shelf, base: number): void {
+  rows.run(INSERT_LEFTOVER, shelf.id, shelf.generation, base)
+}
+
+/** Says 'sweep first' to the caller, who then calls `sweepStep` until nothing is left and tries again. */
+export class SweepNeeded extends Error {
+  override readonly name = 'SweepNeeded'
+}
+
+/** Refuses a write while a load is running, or while the leftovers of one lie where the write would go. */
+export function checkNothingInTheWay(rows: Rows, name: string): void {
+  const row = rows.get(LEASE_BY_NAME, name)
+  if (row !== undefined) {
+    if (isDead(row)) throw new SweepNeeded()
+    throw new StoreError(
+      'busy',
+      `An import into "${name}" has been running since ${new Date(row[7] as number).toISOString()} (process ${row[6]} on ${row[5]}). Wait until it has ended, then try again.`,
+    )
+  }
+  const head = readHead(rows, name)
+  if (head !== undefined && rows.get(LEFTOVER_IN_THE_WAY, head.id, head.generation) !== undefined)
+    throw new SweepNeeded()
+}
+
+/** Removes some of what is left over. True while there is more to do. */
+export function sweepStep(rows: Rows): boolean {
+  for (const row of rows.all(LEASES)) if (isDead(row)) abandonLease(rows, leaseOf(row))
+  const row = rows.get(LEFTOVERS)
+  if (row === undefined) return false
+  const [id, generation, base, cursor] = row as [number, number, number, string]
+  if (rows.run(SWEEP_REAMS, id, generation, Math.floor(base / REAM_SIZE)) > 0) return true
+  rows.run(SWEEP_TAIL, id, generation, base)
+  rows.run(SWEEP_HOLES, id, generation, base)
+  const lastKey = rows.get(NEXT_KEYS, id, generation, cursor)?.[0] as string | null
+  if (lastKey === null) {
+    rows.run(DELETE_LEFTOVER, id, generation)
+  } else {
+    rows.run(SWEEP_KEYS, id, generation, cursor, lastKey, base)
+    rows.run(MOVE_CURSOR, lastKey, id, generation)
+  }
+  return true
+}
+
+function leaseOf(row: Row): Lease {
+  const [name, id, generation, base, holder] = row as [string, number, number, number, string]
+  return { name, id, generation, base, holder }
+}
+
+/**
+ * A holder on this machine is looked for; on another one only time tells. Should a living holder be taken for dead, its
+ * next step finds that the lease is gone and it stops, without harm.
+ */
+function isDead(row: Row): boolean {
+  const [, , , , , host, pid, , renewedAt] = row
+  if (Date.now() - (renewedAt as number) > LEASE_LIFETIME_MS) return true
+  return host === hostname() && !isRunning(pid as number)
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

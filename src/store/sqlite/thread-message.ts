@@ -1,0 +1,50 @@
+/** What goes between the store and its writer thread. */
+
+import { ItemConflict, StoreError } from '../store-error.ts'
+import type { Operations } from './operations.ts'
+import { SweepNeeded } from './sweep.ts'
+
+export type OperationName = keyof Operations
+
+export interface CallMessage {
+  readonly id: number
+  readonly operation: OperationName
+  readonly parameters: readonly unknown[]
+}
+
+/** Asks the thread to close its connection and end. */
+export const END = 'end'
+export type EndMessage = typeof END
+
+export type ReplyMessage =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly failure: Failure }
+
+/** An error in a form that survives the way between threads, where classes get lost. */
+export interface Failure {
+  readonly name: string
+  readonly message: string
+  readonly stack: string | undefined
+  readonly code?: StoreError['code']
+  readonly index?: number
+  readonly key?: string
+}
+
+export function packError(error: unknown): Failure {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: undefined }
+  const { name, message, stack } = error
+  if (error instanceof ItemConflict)
+    return { name, message, stack, code: error.code, index: error.index, key: error.key }
+  if (error instanceof StoreError) return { name, message, stack, code: error.code }
+  return { name, message, stack }
+}
+
+export function unpackError(failure: Failure): Error {
+  const { name, message, code, index, key } = failure
+  if (name === 'SweepNeeded') return new SweepNeeded()
+  if (index !== undefined && key !== undefined) return new ItemConflict(index, key)
+  if (code !== undefined) return new StoreError(code, message)
+  const error = new Error(message)
+  if (failure.stack !== undefined) error.stack = failure.stack
+  return error
+}

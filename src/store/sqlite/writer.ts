@@ -1,0 +1,100 @@
+/** The store's end of the writer thread: typed calls that resolve when they are durable. */
+
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { StoreError } from '../store-error.ts'
+import type { Operations } from './operations.ts'
+import { SweepNeeded } from './sweep.ts'
+import { END, type OperationName, type ReplyMessage, unpackError } from './thread-message.ts'
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+export class Writer {
+  readonly #path: string
+  readonly #waiting = new Map<number, Waiting>()
+  #thread: Worker | undefined
+  #lastId = 0
+  #isClosed = false
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Asks the thread for one operation. */
+  call<Name extends OperationName>(
+    operation: Name,
+    ...parameters: Parameters<Operations[Name]>
+  ): Promise<ReturnType<Operations[Name]>> {
+    if (this.#isClosed) return Promise.reject(new StoreError('closed', 'The store is closed.'))
+    const thread = this.#started()
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      // The thread answers with what the operation returned.
+      this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
+      thread.ref()
+      thread.postMessage({ id, operation, parameters })
+    })
+  }
+
+  /** As `call`; where the leftovers of a load that died are in the way, they are removed first. */
+  async change<Name extends OperationName>(
+    operation: Name,
+    ...parameters: Parameters<Operations[Name]>
+  ): Promise<ReturnType<Operations[Name]>> {
+    for (;;) {
+      try {
+        return await this.call(operation, ...parameters)
+      } catch (error) {
+        if (!(error instanceof SweepNeeded)) throw error
+        await this.sweep()
+      }
+    }
+  }
+
+  /** Removes everything that is left over, in many small commits. */
+  async sweep(): Promise<void> {
+    while (await this.call('sweep'));
+  }
+
+  /** Ends the thread after the calls that were made before. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const thread = this.#thread
+    if (thread === undefined) return
+    thread.ref()
+    const hasEnded = once(thread, 'exit')
+    thread.postMessage(END)
+    await hasEnded
+  }
+
+  #started(): Worker {
+    if (this.#thread !== undefined) return this.#thread
+    // Beside this file, under the same extension: .ts in a clone, .js in the package.
+    const thread = new Worker(new URL(import.meta.url.replace(/writer\.([jt]s)$/, 'writer-thread.$1')), {
+      workerData: this.#path,
+    })
+    thread.on('message', (reply: ReplyMessage) => this.#settle(reply))
+    thread.on('error', (error) => this.#fail(error))
+    thread.on('exit', () => this.#fail(new StoreError('closed', 'The store was closed before the write was done.')))
+    this.#thread = thread
+    return thread
+  }
+
+  #settle(reply: ReplyMessage): void {
+    const waiting = this.#waiting.get(reply.id)
+    this.#waiting.delete(reply.id)
+    if (this.#waiting.size === 0) this.#thread?.unref()
+    if ('failure' in reply) waiting?.reject(unpackError(reply.failure))
+    else waiting?.resolve(reply.value)
+  }
+
+  /** The thread is gone: whoever waits is told, and the next call starts a new one. */
+  #fail(error: unknown): void {
+    this.#thread = undefined
+    for (const { reject } of this.#waiting.values()) reject(error instanceof Error ? error : new Error(String(error)))
+    this.#waiting.clear()
+  }
+}

@@ -1,0 +1,262 @@
+/** Checks every invariant of the storage format, for any engine that lays its rows open. */
+
+import { crc32 } from 'node:zlib'
+import { itemKey } from '../contract/item.ts'
+import { UNPAGINATED_LIMIT } from '../contract/item-run.ts'
+import { lastPage, PAGE_SIZE } from '../contract/page.ts'
+import { countGone, type GoneMap, liveSlots } from './gone-map.ts'
+import { blocksOf } from './rank.ts'
+import { inflateChecked, joinItems, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from './ream.ts'
+import type { Finding, Head, PageRead, VerifyResult } from './store.ts'
+import { StoreError } from './store-error.ts'
+
+type Some<T> = Iterable<T> | AsyncIterable<T>
+
+/** What an engine lays open, all of it from one snapshot. */
+export interface OpenRows {
+  heads(): Promise<Head[]> | Head[]
+  /** The reams of the head's generation in order, also those beyond the head. */
+  reams(head: Head): Some<ReamBytes & { readonly number: number; readonly gone: GoneMap }>
+  /** The items of the tail in order, also those beyond the head. */
+  tail(head: Head): Some<{ readonly position: number; readonly item: string }>
+  holes(head: Head): Some<{ readonly level: number; readonly block: number; readonly gone: number }>
+  /** The positions of these keys, in the same order; undefined for one that is not there. */
+  positions(head: Head, keys: readonly string[]): Promise<(number | undefined)[]> | (number | undefined)[]
+  /** How many keys point to positions before the head. */
+  countKeys(head: Head): Promise<number> | number
+  /** Whether a load is running or left something behind: then, and only then, rows may lie beyond the head. */
+  mayHaveUnseen(head: Head): Promise<boolean> | boolean
+  page(head: Head, page: number): Promise<PageRead> | PageRead
+  /** What the engine's own check has to say, and rows that belong to nothing. */
+  ownFindings(): Some<string>
+}
+
+export async function verifyRows(
+  rows: OpenRows,
+  onProgress: (items: number, total: number) => void = () => {},
+): Promise<VerifyResult> {
+  const findings: Finding[] = []
+  for await (const message of rows.ownFindings()) findings.push({ collection: '', message })
+  const heads = await rows.heads()
+  const total = heads.reduce((sum, head) => sum + head.live, 0)
+  let items = 0
+  for (const head of heads) {
+    const check = new CollectionCheck(rows, head, (count) => {
+      items += count
+      onProgress(items, total)
+    })
+    await check.run()
+    for (const message of check.messages) findings.push({ collection: head.name, message })
+  }
+  return { collections: heads.length, items, findings }
+}
+
+/** More findings than this of one collection help nobody. */
+const MOST_MESSAGES = 100
+
+class CollectionCheck {
+  readonly messages: string[] = []
+  readonly #rows: OpenRows
+  readonly #head: Head
+  readonly #onItems: (count: number) => void
+  readonly #goneByReam = new Map<number, number>()
+  readonly #pages = new PageDigests()
+  #items = 0
+
+  constructor(rows: OpenRows, head: Head, onItems: (count: number) => void) {
+    this.#rows = rows
+    this.#head = head
+    this.#onItems = onItems
+  }
+
+  async run(): Promise<void> {
+    await this.#checkReams()
+    await this.#checkTail()
+    await this.#checkHoles()
+    await this.#checkCounts()
+    if (this.messages.length === 0) await this.#checkPages()
+  }
+
+  #report(message: string): void {
+    if (this.messages.length < MOST_MESSAGES) this.messages.push(message)
+    else if (this.messages.length === MOST_MESSAGES) this.messages.push('… and more')
+  }
+
+  get #sealed(): number {
+    return Math.floor(this.#head.next / REAM_SIZE)
+  }
+
+  async #checkReams(): Promise<void> {
+    let expected = 0
+    for await (const ream of this.#rows.reams(this.#head)) {
+      if (ream.number >= this.#sealed) {
+        await this.#checkUnseen(`Ream ${ream.number} lies beyond the head, which ends at ream ${this.#sealed - 1}.`)
+        continue
+      }
+      for (; expected < ream.number; expected++) this.#report(`Ream ${expected} is missing.`)
+      expected = ream.number + 1
+      const gone = countGone(ream.gone)
+      if (gone > 0) this.#goneByReam.set(ream.number, gone)
+      if (ream.count + gone !== REAM_SIZE)
+        this.#report(`Ream ${ream.number} says ${ream.count} items, but its map has ${gone} of ${REAM_SIZE} gone.`)
+      const texts = this.#inflate(ream)
+      if (texts === undefined) continue
+      if (texts.length !== ream.count)
+        this.#report(`Ream ${ream.number} says ${ream.count} items and holds ${texts.length}.`)
+      const positions = liveSlots(ream.gone).map((slot) => ream.number * REAM_SIZE + slot)
+      await this.#checkItems(texts, positions)
+    }
+    for (; expected < this.#sealed; expected++) this.#report(`Ream ${expected} is missing.`)
+  }
+
+  #inflate(ream: ReamBytes & { readonly number: number }): string[] | undefined {
+    try {
+      return splitItems(inflateChecked(ream))
+    } catch {
+      this.#report(`Ream ${ream.number} does not inflate to its length of ${ream.rawLength} bytes and its CRC-32.`)
+      return undefined
+    }
+  }
+
+  async #checkTail(): Promise<void> {
+    const start = this.#sealed * REAM_SIZE
+    const texts: string[] = []
+    const positions: number[] = []
+    for await (const { position, item } of this.#rows.tail(this.#head)) {
+      if (position < start) this.#report(`Position ${position} is in the tail, though its ream is sealed.`)
+      else if (position >= this.#head.next)
+        await this.#checkUnseen(
+          `Position ${position} in the tail lies beyond the head, which ends at ${this.#head.next}.`,
+        )
+      else {
+        texts.push(item)
+        positions.push(position)
+      }
+    }
+    const gone = this.#head.next - start - texts.length
+    if (gone > 0) this.#goneByReam.set(this.#sealed, gone)
+    await this.#checkItems(texts, positions)
+  }
+
+  async #checkUnseen(message: string): Promise<void> {
+    if (!(await this.#rows.mayHaveUnseen(this.#head))) this.#report(message)
+  }
+
+  async #checkItems(texts: readonly string[], positions: readonly number[]): Promise<void> {
+    const { keyField } = this.#head
+    const keys: string[] = []
+    for (const [index, text] of texts.entries()) {
+      const flaw = flawOf(text)
+      if (flaw !== undefined) this.#report(`The item at position ${positions[index]} ${flaw}: ${text.slice(0, 100)}`)
+      else if (keyField !== null) keys.push(this.#keyOf(text, keyField, positions[index]))
+    }
+    if (keyField !== null && keys.length === texts.length) await this.#checkKeys(keys, positions)
+    this.#items += texts.length
+    this.#pages.add(texts)
+    this.#onItems(texts.length)
+  }
+
+  #keyOf(text: string, keyField: string, position: number | undefined): string {
+    try {
+      return itemKey(Buffer.from(text), keyField)
+    } catch (error) {
+      this.#report(`The item at position ${position} has no key "${keyField}": ${String(error)}`)
+      return ''
+    }
+  }
+
+  async #checkKeys(keys: readonly string[], positions: readonly number[]): Promise<void> {
+    const found = await this.#rows.positions(this.#head, keys)
+    for (const [index, key] of keys.entries()) {
+      if (found[index] === positions[index]) continue
+      const told = found[index] === undefined ? 'is missing' : `points to position ${found[index]}`
+      this.#report(`The key ${JSON.stringify(key)} of the item at position ${positions[index]} ${told}.`)
+    }
+  }
+
+  /** Every hole count = the sum below it = the bits set. */
+  async #checkHoles(): Promise<void> {
+    const expected = new Map<string, number>()
+    for (const [ream, gone] of this.#goneByReam)
+      for (const { level, block } of blocksOf(ream)) {
+        const place = `level ${level}, block ${block}`
+        expected.set(place, (expected.get(place) ?? 0) + gone)
+      }
+    for await (const { level, block, gone } of this.#rows.holes(this.#head)) {
+      const place = `level ${level}, block ${block}`
+      if (gone !== (expected.get(place) ?? 0))
+        this.#report(`The hole count of ${place} is ${gone}; ${expected.get(place) ?? 0} are gone there.`)
+      expected.delete(place)
+    }
+    for (const [place, gone] of expected) this.#report(`The hole count of ${place} is missing; ${gone} are gone there.`)
+  }
+
+  /** live = next − gone = items counted in reams and tail = keys. */
+  async #checkCounts(): Promise<void> {
+    const { live, next, keyField, isPaginated } = this.#head
+    const gone = [...this.#goneByReam.values()].reduce((sum, count) => sum + count, 0)
+    if (live !== next - gone)
+      this.#report(`The head says ${live} items, but ${next} positions less ${gone} gone are ${next - gone}.`)
+    if (live !== this.#items) this.#report(`The head says ${live} items, and ${this.#items} are there.`)
+    if (!isPaginated && live > UNPAGINATED_LIMIT)
+      this.#report(`It is unpaginated and has ${live} items, more than ${UNPAGINATED_LIMIT}.`)
+    const keys = keyField === null ? live : await this.#rows.countKeys(this.#head)
+    if (keys !== live) this.#report(`There are ${keys} keys for ${live} items.`)
+  }
+
+  /** The pages in order = the items in order. */
+  async #checkPages(): Promise<void> {
+    if (!this.#head.isPaginated) return
+    const digests = this.#pages.finish()
+    for (let page = 1; page <= lastPage(this.#head.live); page++) {
+      const digest = await this.#pageDigest(page)
+      if (digest !== (digests[page - 1] ?? crc32('')))
+        this.#report(`Page ${page} does not hold the items that belong on it.`)
+    }
+  }
+
+  /** Undefined for a page that cannot be read at all. */
+  async #pageDigest(page: number): Promise<number | undefined> {
+    try {
+      const { segments } = await this.#rows.page(this.#head, page)
+      return crc32(joinPieces(segments.map((segment) => segment.raw())))
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      return undefined
+    }
+  }
+}
+
+/** What keeps a text from being an item. */
+function flawOf(text: string): string | undefined {
+  if (/[\r\n]/.test(text)) return 'holds a line break'
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'is not a JSON object'
+  } catch {
+    return 'is not JSON'
+  }
+}
+
+/** A checksum for each page that the items, in order, must give. */
+class PageDigests {
+  readonly #digests: number[] = []
+  #texts: string[] = []
+
+  add(texts: readonly string[]): void {
+    for (const text of texts) {
+      this.#texts.push(text)
+      if (this.#texts.length === PAGE_SIZE) this.#cut()
+    }
+  }
+
+  finish(): readonly number[] {
+    if (this.#texts.length > 0) this.#cut()
+    return this.#digests
+  }
+
+  #cut(): void {
+    this.#digests.push(crc32(joinItems(this.#texts)))
+    this.#texts = []
+  }
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { collectionNameOfFile, collectionsOfFiles, formatOfFile } from '../../src/cli/file-name.ts'
+
+describe('the name of a file', () => {
+  const names = {
+    'events.ndjson': 'events',
+    'My Events.ndjson.gz': 'my-events',
+    '/data/2026/Umsätze (alle).csv': 'ums-tze-alle',
+    'events.2026.json': 'events.2026',
+    '_hidden_.jsonl': 'hidden_',
+    '--x--.csv.GZ': 'x',
+    'dump.gz': 'dump',
+    plain: 'plain',
+  }
+  for (const [path, name] of Object.entries(names))
+    it(`${path} becomes the collection ${name}`, () => assert.equal(collectionNameOfFile(path), name))
+
+  for (const path of ['.ndjson', '---.csv', '数据.json', `${'x'.repeat(65)}.csv`])
+    it(`${path} makes no name, and the message says what a name is`, () =>
+      assert.throws(() => collectionNameOfFile(path), /No collection can be named after .*1 to 64 of a-z/))
+
+  it('two files of one name are refused, both named', () =>
+    assert.throws(() => collectionsOfFiles(['a/events.csv', 'other.csv', 'b/Events.json']), {
+      message: 'a/events.csv and b/Events.json would both be the collection "events". Rename one of them.',
+    }))
+
+  it('files keep their order', () =>
+    assert.deepEqual(
+      [...collectionsOfFiles(['b.csv', 'a.csv'])],
+      [
+        ['b', 'b.csv'],
+        ['a', 'a.csv'],
+      ],
+    ))
+
+  const formats = {
+    ndjson: ['x.ndjson', 'x.jsonl', 'x.JSONL.gz'],
+    json: ['x.json', 'x.v2.json.gz'],
+    csv: ['x.csv', 'X.CSV'],
+  }
+  for (const [format, paths] of Object.entries(formats))
+    for (const path of paths) it(`${path} is ${format}`, () => assert.equal(formatOfFile(path), format))
+
+  for (const path of ['x.txt', 'x', 'x.gz', 'json', 'x.json.bz2'])
+    it(`${path} tells no format, and the message lists those there are`, () =>
+      assert.throws(() => formatOfFile(path), /does not tell its format.*\.ndjson, \.jsonl, \.json, \.csv.*--format/))
+})

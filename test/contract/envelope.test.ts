@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ENVELOPE_TAIL, ITEM_SEPARATOR, pageEnvelopeHead, wholeEnvelopeHead } from '../../src/contract/envelope.ts'
+
+const BASE = 'http://127.0.0.1:8080'
+
+test('head, items and tail of a page are one JSON document: item_count, _links, _embedded (C1, C2, D6)', () => {
+  const items = ['{"id":1}', '{"id":2}']
+  const text = pageEnvelopeHead(BASE, 'events', 1, 2) + items.join(ITEM_SEPARATOR) + ENVELOPE_TAIL
+  assert.deepEqual(JSON.parse(text), {
+    item_count: 2,
+    _links: {
+      self: { href: `${BASE}/events?page=1` },
+      first: { href: `${BASE}/events` },
+      last: { href: `${BASE}/events?page=1` },
+    },
+    _embedded: { events: [{ id: 1 }, { id: 2 }] },
+  })
+})
+
+test('each item stands on a line of its own (D9)', () => {
+  const text = pageEnvelopeHead(BASE, 'events', 1, 2) + ['{"id":1}', '{"id":2}'].join(ITEM_SEPARATOR) + ENVELOPE_TAIL
+  assert.deepEqual(text.split('\n').slice(1, 3), ['{"id":1},', '{"id":2}'])
+})
+
+test('without items the array is empty (D5)', () => {
+  const text = pageEnvelopeHead(BASE, 'events', 1, 0) + ENVELOPE_TAIL
+  assert.deepEqual(JSON.parse(text)._embedded, { events: [] })
+})
+
+test('an unpaginated collection has neither item_count nor page links (D10)', () => {
+  const text = `${wholeEnvelopeHead(BASE, 'venues')}{"id":1}${ENVELOPE_TAIL}`
+  assert.deepEqual(JSON.parse(text), {
+    _links: { self: { href: `${BASE}/venues` } },
+    _embedded: { venues: [{ id: 1 }] },
+  })
+})

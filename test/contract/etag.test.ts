@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { matchesTag, type PageTagParts, pageTag } from '../../src/contract/etag.ts'
+
+const PARTS: PageTagParts = {
+  baseUrl: 'https://api.example.com',
+  collectionId: 123_456_789,
+  generation: 1,
+  version: 7,
+  page: 3,
+  encoding: 'gzip',
+}
+
+describe('the tag of a page', () => {
+  test('is a strong entity tag (D16)', () => {
+    assert.match(pageTag(PARTS), /^"[\x21\x23-\x7e]+"$/)
+  })
+
+  const changes: Partial<PageTagParts>[] = [
+    { baseUrl: 'https://api.example.org' },
+    { collectionId: 123_456_790 },
+    { generation: 2 },
+    { version: 8 },
+    { page: 4 },
+    { encoding: 'identity' },
+  ]
+  for (const change of changes)
+    test(`changes with ${Object.keys(change)}`, () => {
+      assert.notEqual(pageTag({ ...PARTS, ...change }), pageTag(PARTS))
+    })
+})
+
+describe('If-None-Match', () => {
+  const tag = pageTag(PARTS)
+  const yes = [tag, `W/${tag}`, `"a", ${tag}`, `"a",W/"b" ,W/${tag},"c"`, '*', ' * ', `"a,b", ${tag}`]
+  const no = [null, '', '"a"', 'W/"a"', tag.slice(1, -1), `"${tag.slice(1)}`.replace('"', '"x'), '"*"']
+  for (const header of yes) test(`${header} names the tag`, () => assert.ok(matchesTag(header, tag)))
+  for (const header of no) test(`${header} does not`, () => assert.ok(!matchesTag(header, tag)))
+})

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { constants, crc32, deflateRawSync, gunzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { ITEM_SEPARATOR } from '../../src/contract/envelope.ts'
+import { createGzipSplice } from '../../src/service/gzip-splice.ts'
+import type { Segment } from '../../src/store/store.ts'
+
+function segment(text: string): Segment {
+  const raw = Buffer.from(text)
+  return {
+    count: 1,
+    rawLength: raw.length,
+    crc: crc32(raw),
+    raw: () => raw,
+    deflated: () => deflateRawSync(raw, { finishFlush: constants.Z_SYNC_FLUSH }),
+  }
+}
+
+const splice = createGzipSplice()
+
+function assertSplice(head: string, texts: readonly string[], tail: string): void {
+  const spliced = splice(Buffer.from(head), texts.map(segment), Buffer.from(tail))
+  // Buffers are compared as such: a difference of megabytes would take minutes to print.
+  const isEqual = gunzipSync(spliced).equals(Buffer.from(head + texts.join(ITEM_SEPARATOR) + tail))
+  assert.ok(isEqual, `head ${head.length}, segments ${texts.map((text) => text.length)}, tail ${tail.length}`)
+}
+
+test('the spliced gzip inflates to head, segments and tail, with any number of segments', () => {
+  const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 2000 })
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.array(text, { maxLength: 5 }), fc.string(), (head, texts, tail) => {
+      assertSplice(head, texts, tail)
+    }),
+  )
+})
+
+test('a head or tail that needs more than one stored block is split into several', () => {
+  const length = fc.oneof(
+    fc.constantFrom(65_534, 65_535, 65_536, 131_070, 131_071),
+    fc.integer({ min: 65_535, max: 300_000 }),
+  )
+  fc.assert(
+    fc.property(length, length, fc.array(fc.json(), { maxLength: 3 }), (headLength, tailLength, texts) => {
+      assertSplice('head '.repeat(60_000).slice(0, headLength), texts, 'tail '.repeat(60_000).slice(0, tailLength))
+    }),
+    { numRuns: 25 },
+  )
+})
+
+test('segments larger than a window of deflate are copied whole', () => {
+  const big = Array.from({ length: 20_000 }, (_, index) => `{"id":${index * 7919}}`).join(ITEM_SEPARATOR)
+  assertSplice('{"items":[\n', [big, big, '{}'], '\n]}')
+})

@@ -1,0 +1,73 @@
+/** A service on a real store in a directory of its own, both gone when the test is over. */
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { itemRun } from '../../src/contract/item.ts'
+import { createService, type ServiceOptions } from '../../src/service/create-service.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import type { CollectionSettings, Store } from '../../src/store/store.ts'
+
+export const BASE = 'http://127.0.0.1:8080'
+
+export interface OpenService {
+  readonly store: Store
+  /** Asks the service for a path, or for a whole URL. */
+  readonly get: (target: string, headers?: Record<string, string>, method?: string) => Promise<Response>
+  /** Asks another service on the same store. */
+  readonly again: (options: Partial<ServiceOptions>) => OpenService['get']
+}
+
+export async function openService(t: TestContext, options: Partial<ServiceOptions> = {}): Promise<OpenService> {
+  const directory = await mkdtemp(join(tmpdir(), 'reams-service-'))
+  const store = await openSqliteStore({ path: join(directory, 'reams.db'), create: true })
+  t.after(async () => {
+    await store.close()
+    await rm(directory, { recursive: true })
+  })
+  const again: OpenService['again'] = (otherOptions) => {
+    const { fetch } = createService({ store, ...otherOptions })
+    return async (target, headers = {}, method = 'GET') =>
+      fetch(new Request(target.startsWith('/') ? BASE + target : target, { headers, method }))
+  }
+  return { store, get: again(options), again }
+}
+
+/** Creates a collection with these items, keyed by `id` unless the settings say otherwise. */
+export async function fill(
+  store: Store,
+  name: string,
+  items: readonly string[],
+  settings: Partial<CollectionSettings> = {},
+): Promise<void> {
+  const { keyField } = await store.create(name, { keyField: 'id', ...settings })
+  if (items.length > 0) await store.append(name, itemRun(items, { keyField }))
+}
+
+/** `{"id":1}` and on, up to `count`. */
+export function numbered(count: number, first = 1): string[] {
+  return Array.from({ length: count }, (_, index) => `{"id":${first + index}}`)
+}
+
+export interface EnvelopeJson {
+  readonly item_count?: number
+  readonly _links: Readonly<Record<string, { readonly href: string }>>
+  readonly _embedded: Readonly<Record<string, readonly unknown[]>>
+}
+
+export async function envelopeOf(response: Response): Promise<EnvelopeJson> {
+  return (await response.json()) as EnvelopeJson
+}
+
+export interface ProblemJson {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly hint: string
+}
+
+export async function problemOf(response: Response): Promise<ProblemJson> {
+  return (await response.json()) as ProblemJson
+}

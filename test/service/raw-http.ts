@@ -1,0 +1,55 @@
+/** HTTP by hand, for requests that no client would send. */
+
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+
+export interface RawAnswer {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: Buffer
+}
+
+export async function openSocket(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  return socket
+}
+
+/** Sends the text and reads all that comes until the server closes the connection. */
+export async function sendRaw(port: number, request: string): Promise<Buffer> {
+  const socket = await openSocket(port)
+  socket.write(request)
+  return readToEnd(socket)
+}
+
+export async function readToEnd(socket: Socket): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of socket) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/** The answers in a row that lie in these bytes. `isHead`: their bodies were not sent. */
+export function parseAnswers(bytes: Buffer, isHead = false): RawAnswer[] {
+  const answers: RawAnswer[] = []
+  for (let rest = bytes; rest.length > 0; ) {
+    const headEnd = rest.indexOf('\r\n\r\n')
+    const [statusLine = '', ...lines] = rest.subarray(0, headEnd).toString('latin1').split('\r\n')
+    const headers = new Map(
+      lines.map((line) => [line.split(':', 1)[0]?.toLowerCase() ?? '', line.replace(/^[^:]*: */, '')]),
+    )
+    const bodyEnd = headEnd + 4 + (isHead ? 0 : Number(headers.get('content-length') ?? 0))
+    answers.push({ status: Number(statusLine.split(' ')[1]), headers, body: rest.subarray(headEnd + 4, bodyEnd) })
+    rest = rest.subarray(bodyEnd)
+  }
+  return answers
+}
+
+/** One request, one answer. The request must ask to close the connection, or be one after which the server does. */
+export async function askRaw(port: number, request: string): Promise<RawAnswer> {
+  const answers = parseAnswers(await sendRaw(port, request), request.startsWith('HEAD '))
+  const [answer] = answers
+  if (answer === undefined || answers.length > 1)
+    throw new Error(`${answers.length} answers to ${request.slice(0, 100)}`)
+  return answer
+}

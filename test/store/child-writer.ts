@@ -1,0 +1,28 @@
+/**
+ * A process that writes to a store until it is stopped, for tests of what other processes and sudden ends do.
+ * Arguments: the path, then `append N` (N single appends) or `load` / `replace` (a load that never commits).
+ */
+
+import { itemRun } from '../../src/contract/item.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+
+const [path = '', task = '', count = '0'] = process.argv.slice(2)
+const store = await openSqliteStore({ path, create: true })
+
+if (task === 'append') {
+  await store.create('events', { keyField: 'id' }).catch(() => {})
+  for (let turn = 0; turn < Number(count); turn++)
+    await store.append('events', itemRun([`{"id":"${process.pid}-${turn}"}`], { keyField: 'id' }))
+  await store.close()
+} else {
+  const load = await store.load('events', {
+    settings: { keyField: 'id' },
+    isReplacement: task === 'replace',
+    onConflict: 'replace',
+  })
+  for (let start = 0; ; start += 700) {
+    const texts = Array.from({ length: 700 }, (_, index) => `{"id":${start + index},"from":"the load"}`)
+    await load.append(itemRun(texts, { keyField: 'id' }))
+    process.stdout.write('.')
+  }
+}

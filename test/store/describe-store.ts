@@ -1,0 +1,592 @@
+/** The specification of Store: every engine runs this suite, whole, against the real thing. */
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { constants, crc32, inflateRawSync } from 'node:zlib'
+import { itemRun } from '../../src/contract/item.ts'
+import type { Head, LoadOptions, Store } from '../../src/store/store.ts'
+import { describeStoreModel } from './describe-store-model.ts'
+import { pagesOf, readAllPages, readItems, readPageTexts, textsOf } from './store-reading.ts'
+
+export interface StoreUnderTest {
+  readonly store: Store
+  /** Opens the same data once more, as another process would. */
+  openAgain(): Promise<Store>
+  remove(): Promise<void>
+}
+
+export interface Engine {
+  open(): Promise<StoreUnderTest>
+}
+
+const BOUNDARY_SIZES = [0, 1, 499, 500, 501, 999, 1000, 1001, 1499, 1500]
+
+export const item = (id: number, more = ''): string => `{"id":${id}${more}}`
+export const itemsFrom = (from: number, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => item(from + index))
+const keyed = (texts: string[]) => itemRun(texts, { keyField: 'id' })
+const isError = (code: string) => (error: unknown) => error instanceof Error && 'code' in error && error.code === code
+
+export function describeStore(engineName: string, engine: Engine): void {
+  describe(`store: ${engineName}`, () => {
+    let opened: StoreUnderTest
+    let store: Store
+    let names = 0
+    const newName = (): string => `collection-${++names}`
+
+    before(async () => {
+      opened = await engine.open()
+      store = opened.store
+    })
+    after(async () => {
+      await opened.remove()
+    })
+
+    const check = async (name: string, texts: readonly string[]): Promise<Head> => {
+      const head = await store.head(name)
+      assert.ok(head)
+      assert.equal(head.live, texts.length)
+      assert.deepEqual(await readAllPages(store, name), pagesOf(texts))
+      assert.deepEqual(await readItems(store, name), texts)
+      return head
+    }
+    const load = async (name: string, texts: readonly string[], options: LoadOptions = {}) => {
+      const running = await store.load(name, options)
+      const { keyField } = running.settings
+      const runs: Promise<void>[] = []
+      for (let start = 0; start < texts.length; start += 300)
+        runs.push(running.append(itemRun(texts.slice(start, start + 300), { keyField })))
+      await Promise.all(runs)
+      return running.commit()
+    }
+
+    describe('collections', () => {
+      it('begins without any', async () => {
+        assert.deepEqual(await store.collections(), [])
+      })
+
+      it('creates an empty collection with one empty page', async () => {
+        const name = newName()
+        const head = await store.create(name)
+        assert.equal(head.live, 0)
+        assert.deepEqual(
+          { ...head, id: 0 },
+          { ...head, name, id: 0, keyField: null, isPaginated: true, isPrivate: false },
+        )
+        await check(name, [])
+      })
+
+      it('refuses a name that is taken and one that breaks the rule', async () => {
+        const name = newName()
+        await store.create(name)
+        await assert.rejects(store.create(name), isError('collection-exists'))
+        for (const wrong of ['', 'Events', 'a/b', '-a', '@a', 'a b', 'x'.repeat(65)])
+          await assert.rejects(store.create(wrong), isError('invalid-name'))
+      })
+
+      it('lists collections by name, from one snapshot', async () => {
+        const listed = (await store.collections()).map((head) => head.name)
+        assert.deepEqual(listed, [...listed].sort())
+      })
+
+      it('gives a collection that was dropped and created again another id', async () => {
+        const name = newName()
+        const first = await store.create(name)
+        await store.append(name, itemRun(itemsFrom(0, 1200)))
+        await store.drop(name)
+        assert.equal(await store.head(name), undefined)
+        assert.equal(await store.page(name, 1), undefined)
+        const second = await store.create(name)
+        assert.notEqual(second.id, first.id)
+        await check(name, [])
+      })
+
+      it('changes private and nothing else', async () => {
+        const name = newName()
+        const created = await store.create(name, { keyField: 'id' })
+        assert.deepEqual(await store.setPrivate(name, true), { ...created, isPrivate: true })
+        assert.deepEqual(await store.setPrivate(name, false), created)
+      })
+
+      it('says that a collection does not exist, in every write', async () => {
+        const run = itemRun([item(1)])
+        for (const write of [
+          () => store.append('nope', run),
+          () => store.replace('nope', run),
+          () => store.delete('nope', ['1']),
+          () => store.drop('nope'),
+          () => store.setPrivate('nope', true),
+        ])
+          await assert.rejects(write(), isError('no-collection'))
+        assert.equal(await store.head('nope'), undefined)
+        assert.equal(await store.item('nope', '1'), undefined)
+        await assert.rejects(readItems(store, 'nope'), isError('no-collection'))
+      })
+    })
+
+    describe('appending', () => {
+      for (const size of BOUNDARY_SIZES)
+        it(`serves ${size} items that were appended at once`, async () => {
+          const name = newName()
+          await store.create(name)
+          const texts = itemsFrom(0, size)
+          if (size > 0) await store.append(name, itemRun(texts))
+          await check(name, texts)
+        })
+
+      it('fills the tail from any size to any size', async () => {
+        for (const first of [1, 250, 499, 500]) {
+          for (const second of [1, 249, 250, 500, 501, 1100]) {
+            const name = newName()
+            await store.create(name, { keyField: 'id' })
+            await store.append(name, keyed(itemsFrom(0, first)))
+            await store.append(name, keyed(itemsFrom(first, second)))
+            await check(name, itemsFrom(0, first + second))
+          }
+        }
+      })
+
+      it('raises the version with every commit and the epoch with none that only appends', async () => {
+        const name = newName()
+        const created = await store.create(name)
+        const once = await store.append(name, itemRun([item(1)]))
+        const twice = await store.append(name, itemRun(itemsFrom(2, 700)))
+        assert.deepEqual([once.version, twice.version], [created.version + 1, created.version + 2])
+        assert.deepEqual([once.epoch, twice.epoch], [created.epoch, created.epoch])
+        assert.deepEqual([twice.next, twice.live], [701, 701])
+      })
+
+      it('refuses a key that is there already, and keeps nothing of that call', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        const before = await store.append(name, keyed(itemsFrom(0, 700)))
+        await assert.rejects(store.append(name, keyed([...itemsFrom(1000, 600), item(3)])), (error: unknown) => {
+          assert.ok(isError('key-conflict')(error))
+          assert.deepEqual(
+            { ...(error as object) },
+            { code: 'key-conflict', name: 'ItemConflict', index: 600, key: '3' },
+          )
+          return true
+        })
+        await assert.rejects(store.append(name, keyed([item(2000), item(2000)])), isError('key-conflict'))
+        assert.deepEqual(await store.head(name), before)
+        await check(name, itemsFrom(0, 700))
+        assert.equal((await store.item(name, '1000'))?.item, undefined)
+      })
+
+      it('lets appends that wait together succeed or fail alone', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        const outcomes = await Promise.allSettled(
+          Array.from({ length: 60 }, (_, index) => store.append(name, keyed([item(index % 50)]))),
+        )
+        assert.equal(outcomes.filter((outcome) => outcome.status === 'fulfilled').length, 50)
+        await check(name, itemsFrom(0, 50))
+      })
+
+      it('refuses the 10,001st item of an unpaginated collection', async () => {
+        const name = newName()
+        await store.create(name, { isPaginated: false })
+        const texts = itemsFrom(0, 10_000)
+        await store.append(name, itemRun(texts))
+        await assert.rejects(store.append(name, itemRun([item(1)])), isError('unpaginated-full'))
+        await assert.rejects(load(name, [item(1)]), isError('unpaginated-full'))
+        const read = await store.page(name, 7)
+        assert.ok(read)
+        assert.equal(read.page, 0)
+        assert.deepEqual(textsOf(read), texts)
+      })
+    })
+
+    describe('pages', () => {
+      it('answers a page beyond the last with the last', async () => {
+        const name = newName()
+        await store.create(name)
+        await store.append(name, itemRun(itemsFrom(0, 1001)))
+        for (const page of [3, 4, 1000, 2 ** 31, Number.MAX_SAFE_INTEGER]) {
+          const read = await store.page(name, page)
+          assert.equal(read?.page, 3)
+          assert.deepEqual(await readPageTexts(store, name, page), [item(1000)])
+        }
+      })
+
+      it('gives every segment in two forms that agree with its length, count and checksum', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        await store.append(name, keyed(itemsFrom(0, 1700)))
+        await store.delete(name, ['3', '700', '1650'])
+        for (const page of [1, 2, 3, 4]) {
+          const read = await store.page(name, page)
+          assert.ok(read)
+          for (const segment of read.segments) {
+            const raw = Buffer.from(segment.raw())
+            assert.equal(raw.length, segment.rawLength)
+            assert.equal(crc32(raw), segment.crc)
+            assert.equal(JSON.parse(`[${raw}]`).length, segment.count)
+            const inflated = inflateRawSync(segment.deflated(), { finishFlush: constants.Z_SYNC_FLUSH })
+            assert.deepEqual(inflated, raw)
+            // Whatever follows can be joined on: no final block, and the end is a sync flush.
+            assert.deepEqual([...segment.deflated().subarray(-4)], [0, 0, 0xff, 0xff])
+          }
+        }
+      })
+
+      it('never changes a full page by an append', async () => {
+        const name = newName()
+        await store.create(name)
+        await store.append(name, itemRun(itemsFrom(0, 500)))
+        const bytes = async () =>
+          Buffer.concat((await store.page(name, 1))?.segments.map((each) => each.deflated()) ?? [])
+        const before = await bytes()
+        await store.append(name, itemRun(itemsFrom(500, 900)))
+        assert.deepEqual(await bytes(), before)
+      })
+
+      it('reads head and items from one snapshot while another process writes', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        await store.append(name, keyed(itemsFrom(0, 990)))
+        const other = await opened.openAgain()
+        const writing = (async () => {
+          for (let id = 990; id < 1100; id++) await other.append(name, keyed([item(id)]))
+          for (let id = 0; id < 60; id++) await other.delete(name, [String(id)])
+        })()
+        let isWriting = true
+        void writing.finally(() => {
+          isWriting = false
+        })
+        while (isWriting) {
+          const read = await store.page(name, Number.MAX_SAFE_INTEGER)
+          assert.ok(read)
+          assert.equal(textsOf(read).length, read.head.live - (read.page - 1) * 500)
+          await new Promise(setImmediate)
+        }
+        await writing
+        await other.close()
+        await check(name, itemsFrom(60, 1040))
+      })
+
+      it('keeps the snapshot of items() while others write', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        await store.append(name, keyed(itemsFrom(0, 1600)))
+        let count = 0
+        for await (const segment of store.items(name)) {
+          if (count === 0) {
+            await store.delete(name, ['1400', '1599'])
+            await store.append(name, keyed(itemsFrom(5000, 900)))
+          }
+          count += segment.count
+        }
+        assert.equal(count, 1600)
+      })
+    })
+
+    describe('replacing and deleting', () => {
+      it('replaces items in sealed reams and in the tail; each keeps its place', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        const texts = itemsFrom(0, 1234)
+        const before = await store.append(name, keyed(texts))
+        const changed = [0, 499, 500, 777, 999, 1000, 1233].map((id) => item(id, `,"new":"${'x'.repeat(id)}"`))
+        for (const text of changed) texts[Number(JSON.parse(text).id)] = text
+        const head = await store.replace(name, keyed(changed))
+        assert.deepEqual([head.version, head.epoch], [before.version + 1, before.epoch + 1])
+        await check(name, texts)
+        assert.equal(String((await store.item(name, '777'))?.item), texts[777])
+      })
+
+      it('closes the gap of a deleted item at any depth', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        let texts = itemsFrom(0, 2600)
+        await store.append(name, keyed(texts))
+        for (const ids of [
+          [0],
+          [499, 500],
+          [2599, 2500],
+          [1, 2, 3, 1000, 1001, 2000],
+          itemsFrom(510, 400).map((_, i) => 510 + i),
+        ]) {
+          await store.delete(name, ids.map(String))
+          texts = texts.filter((text) => !ids.includes(JSON.parse(text).id))
+          await check(name, texts)
+        }
+        assert.equal((await store.item(name, '499'))?.item, undefined)
+        await store.append(name, keyed(itemsFrom(9000, 1200)))
+        await check(name, [...texts, ...itemsFrom(9000, 1200)])
+      })
+
+      it('serves what is left when whole reams are gone', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        await store.append(name, keyed(itemsFrom(0, 3100)))
+        await store.delete(
+          name,
+          itemsFrom(400, 2200).map((_, index) => String(400 + index)),
+        )
+        await check(name, [...itemsFrom(0, 400), ...itemsFrom(2600, 500)])
+        await store.delete(
+          name,
+          [...itemsFrom(0, 400), ...itemsFrom(2600, 500)].map((text) => String(JSON.parse(text).id)),
+        )
+        await check(name, [])
+        await store.append(name, keyed(itemsFrom(0, 3)))
+        await check(name, itemsFrom(0, 3))
+      })
+
+      it('lets a deleted key be appended again, at the end', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        await store.append(name, keyed(itemsFrom(0, 5)))
+        await store.delete(name, ['2'])
+        await store.append(name, keyed([item(2)]))
+        await check(name, [item(0), item(1), item(3), item(4), item(2)])
+      })
+
+      it('refuses a key that is not there, and keeps nothing of that call', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        await store.append(name, keyed(itemsFrom(0, 600)))
+        await assert.rejects(store.delete(name, ['1', '2', 'nope']), isError('no-item'))
+        await assert.rejects(store.delete(name, ['1', '1']), isError('no-item'))
+        await assert.rejects(store.replace(name, keyed([item(1, ',"x":1'), item(5000)])), isError('no-item'))
+        await check(name, itemsFrom(0, 600))
+      })
+
+      it('refuses both for a collection without a key', async () => {
+        const name = newName()
+        await store.create(name)
+        await store.append(name, itemRun(itemsFrom(0, 2)))
+        await assert.rejects(store.delete(name, ['1']), isError('no-key-field'))
+        await assert.rejects(store.replace(name, keyed([item(1)])), isError('no-key-field'))
+      })
+    })
+
+    describe('items', () => {
+      it('survive byte for byte, in the tail and in reams', async () => {
+        const odd = [
+          '{"n":12345678901234567890,"m":1.10,"e":1E5,"z":-0}',
+          '{"a":1,"a":2,"__proto__":{"x":1},"constructor":null}',
+          '{"u":"ä€😀","e":"\\u00e4\\ud83d\\ude00\\/\\b","lone":"\\ud800","nul":"\\u0000","sep":"\\u2028,\\n"}',
+          '{ "spaced" : [ 1 , 2 ] }',
+          '  {"kept":"around"}\t',
+          '{}',
+          `{"long":"${'x'.repeat(70_000)}"}`,
+        ]
+        const name = newName()
+        await store.create(name)
+        await store.append(name, itemRun(odd))
+        await check(name, odd)
+        const many = Array.from({ length: 100 }, () => odd).flat()
+        await store.append(name, itemRun(many))
+        await check(name, [...odd, ...many])
+      })
+
+      it('are found by keys as they were written', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        const keys = ['12345678901234567890', '12345678901234567891', '-0', 'a/b', 'ä', 'x y', "it's", '%2F', '😀']
+        const texts = keys.map((key) => (/^-?\d+$/.test(key) ? `{"id":${key}}` : JSON.stringify({ id: key })))
+        await store.append(name, keyed(texts))
+        for (const [index, key] of keys.entries())
+          assert.equal(String((await store.item(name, key))?.item), texts[index])
+        for (const key of ['12345678901234567892', '', 'A/B', '0'])
+          assert.equal((await store.item(name, key))?.item, undefined)
+      })
+    })
+
+    describe('loading', () => {
+      for (const size of BOUNDARY_SIZES)
+        it(`creates a collection of ${size} items`, async () => {
+          const name = newName()
+          const result = await load(name, itemsFrom(0, size), { settings: { keyField: 'id' } })
+          assert.deepEqual([result.appended, result.replaced, result.skipped], [size, 0, 0])
+          await check(name, itemsFrom(0, size))
+        })
+
+      it('appends to any size', async () => {
+        for (const first of [0, 1, 250, 499, 500, 501])
+          for (const second of [0, 1, 249, 250, 500, 1100]) {
+            const name = newName()
+            await load(name, itemsFrom(0, first))
+            await load(name, itemsFrom(first, second))
+            await check(name, itemsFrom(0, first + second))
+          }
+      })
+
+      it('is unseen until its commit, and then seen whole', async () => {
+        const name = newName()
+        await load(name, itemsFrom(0, 700), { settings: { keyField: 'id' } })
+        const running = await store.load(name, { onConflict: 'replace' })
+        await running.append(keyed(itemsFrom(700, 500)))
+        await running.append(keyed([item(3, ',"new":1'), item(699, ',"new":1'), ...itemsFrom(1200, 498)]))
+        const before = await check(name, itemsFrom(0, 700))
+        assert.equal((await store.item(name, '701'))?.item, undefined)
+        assert.equal(String((await store.item(name, '3'))?.item), item(3))
+        const { head } = await running.commit()
+        assert.equal(head.version, before.version + 1)
+        const expected = itemsFrom(0, 1698)
+        expected[3] = item(3, ',"new":1')
+        expected[699] = item(699, ',"new":1')
+        await check(name, expected)
+      })
+
+      it('refuses other writers of its collection while it runs, and no others', async () => {
+        const name = newName()
+        const other = newName()
+        await store.create(name, { keyField: 'id' })
+        await store.create(other)
+        const running = await store.load(name)
+        await running.append(keyed(itemsFrom(0, 600)))
+        const again = await opened.openAgain()
+        for (const each of [store, again]) {
+          await assert.rejects(each.append(name, keyed([item(1)])), isError('busy'))
+          await assert.rejects(each.load(name), isError('busy'))
+          await assert.rejects(each.drop(name), isError('busy'))
+          await each.append(other, itemRun([item(1)]))
+        }
+        await again.close()
+        await running.commit()
+        await check(name, itemsFrom(0, 600))
+      })
+
+      it('refuses two loads that would create the same collection', async () => {
+        const name = newName()
+        const running = await store.load(name)
+        await assert.rejects(store.load(name), isError('busy'))
+        await assert.rejects(store.create(name), isError('busy'))
+        await running.abort()
+        assert.equal(await store.head(name), undefined)
+      })
+
+      it('leaves no trace when it is aborted', async () => {
+        const name = newName()
+        await load(name, itemsFrom(0, 800), { settings: { keyField: 'id' } })
+        const before = await store.head(name)
+        for (const options of [{}, { isReplacement: true }, { onConflict: 'replace' }] as LoadOptions[]) {
+          const running = await store.load(name, options)
+          await running.append(keyed(itemsFrom(5000, 1700)))
+          if (options.onConflict === 'replace') await running.append(keyed([item(5, ',"no":1')]))
+          await running.abort()
+          assert.deepEqual(await store.head(name), before)
+        }
+        await store.append(name, keyed(itemsFrom(5000, 300)))
+        await check(name, [...itemsFrom(0, 800), ...itemsFrom(5000, 300)])
+      })
+
+      it('swaps a whole collection at once', async () => {
+        const name = newName()
+        const { head: first } = await load(name, itemsFrom(0, 1300), { settings: { keyField: 'id' } })
+        await store.delete(name, ['5', '1299'])
+        const running = await store.load(name, { isReplacement: true })
+        await running.append(keyed(itemsFrom(100, 620)))
+        assert.equal((await store.head(name))?.live, 1298)
+        const { head } = await running.commit()
+        assert.deepEqual([head.id, head.generation, head.live], [first.id, first.generation + 1, 620])
+        await check(name, itemsFrom(100, 620))
+        assert.equal((await store.item(name, '50'))?.item, undefined)
+        await load(name, [], { isReplacement: true })
+        await check(name, [])
+      })
+
+      it('names the item whose key is there already, and can skip or replace it', async () => {
+        const name = newName()
+        await load(name, itemsFrom(0, 700), { settings: { keyField: 'id' } })
+        const running = await store.load(name)
+        await running.append(keyed(itemsFrom(700, 500)))
+        await assert.rejects(running.append(keyed([item(5000), item(8)])), (error: unknown) => {
+          assert.deepEqual([(error as { index: number }).index, (error as { key: string }).key], [1, '8'])
+          return true
+        })
+        await assert.rejects(running.commit(), isError('key-conflict'))
+        await running.abort()
+        await check(name, itemsFrom(0, 700))
+
+        const more = [
+          item(8, ',"n":1'),
+          item(700),
+          item(700, ',"n":2'),
+          item(699, ',"n":3'),
+          ...itemsFrom(701, 600),
+          item(900, ',"n":4'),
+        ]
+        const skipped = await load(name, more, { onConflict: 'skip' })
+        assert.deepEqual([skipped.appended, skipped.replaced, skipped.skipped], [601, 0, 4])
+        await check(name, itemsFrom(0, 1301))
+
+        const replaced = await load(name, more, { onConflict: 'replace' })
+        assert.deepEqual([replaced.appended, replaced.replaced, replaced.skipped], [0, 605, 0])
+        const expected = itemsFrom(0, 1301)
+        for (const [id, n] of [
+          [8, 1],
+          [699, 3],
+          [900, 4],
+        ] as const)
+          expected[id] = item(id, `,"n":${n}`)
+        // The second of two items with one key came later.
+        expected[700] = item(700, ',"n":2')
+        await check(name, expected)
+      })
+
+      it('replaces keys that repeat within the new items themselves', async () => {
+        const name = newName()
+        const texts = [...itemsFrom(0, 1600), item(0, ',"n":1'), item(1599, ',"n":1'), item(700, ',"n":1')]
+        await load(name, texts, { settings: { keyField: 'id' }, onConflict: 'replace' })
+        const expected = itemsFrom(0, 1600)
+        for (const id of [0, 700, 1599]) expected[id] = item(id, ',"n":1')
+        await check(name, expected)
+      })
+
+      it('replaces more items than one step takes', async () => {
+        const name = newName()
+        await load(name, itemsFrom(0, 12_345), { settings: { keyField: 'id' } })
+        const fresh = itemsFrom(0, 12_345).map((text) => text.replace('}', ',"n":1}'))
+        await load(name, fresh, { onConflict: 'replace' })
+        await check(name, fresh)
+      })
+
+      it('refuses settings other than the stored ones, naming both', async () => {
+        const name = newName()
+        await load(name, [], { settings: { keyField: 'id' } })
+        for (const [settings, words] of [
+          [{ keyField: 'sku' }, /"id".*"sku"/s],
+          [{ isPaginated: false }, /paginated.*unpaginated/s],
+          [{ isPrivate: true }, /public.*private/s],
+        ] as const)
+          await assert.rejects(store.load(name, { settings }), (error: unknown) => {
+            assert.ok(isError('settings-differ')(error))
+            assert.match(String(error), words)
+            return true
+          })
+        const same = await store.load(name, { settings: { keyField: 'id', isPaginated: true, isPrivate: false } })
+        await same.abort()
+      })
+
+      it('changes nothing when it has nothing to add', async () => {
+        const name = newName()
+        const { head } = await load(name, itemsFrom(0, 10))
+        assert.deepEqual((await load(name, [])).head, head)
+      })
+    })
+
+    describe('integrity', () => {
+      it('finds nothing wrong after all of this', async () => {
+        const result = await store.verify()
+        assert.deepEqual(result.findings, [])
+        assert.equal(result.collections, (await store.collections()).length)
+      })
+
+      it('refuses everything after it was closed', async () => {
+        const again = await opened.openAgain()
+        await again.ping()
+        await again.close()
+        await assert.rejects(again.head('x'), isError('closed'))
+        await assert.rejects(again.append('x', itemRun([item(1)])), isError('closed'))
+        await assert.rejects(again.ping(), isError('closed'))
+      })
+    })
+
+    describeStoreModel(() => opened)
+  })
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { blocksOf, locate, type ReadHoles } from '../../src/store/rank.ts'
+
+/** Hole counts of a collection in which `gone[ream]` items are missing. */
+function holesOf(gone: ReadonlyMap<number, number>): ReadHoles {
+  const levels = [new Map<number, number>(), new Map<number, number>(), new Map<number, number>()]
+  for (const [ream, count] of gone)
+    for (const { level, block } of blocksOf(ream)) {
+      const blocks = levels[level]
+      blocks?.set(block, (blocks.get(block) ?? 0) + count)
+    }
+  return (level, from, to) =>
+    [...(levels[level] ?? [])].filter(([block]) => block >= from && block <= to).sort(([a], [b]) => a - b)
+}
+
+/** The same answer by walking every ream from the first. */
+function walk(rank: number, gone: ReadonlyMap<number, number>): { ream: number; offset: number } {
+  let before = 0
+  for (let ream = 0; ; ream++) {
+    const live = 500 - (gone.get(ream) ?? 0)
+    if (rank < before + live) return { ream, offset: rank - before }
+    before += live
+  }
+}
+
+describe('rank', () => {
+  it('is position divided by 500 where nothing is gone', () => {
+    assert.deepEqual(locate(0, holesOf(new Map())), { ream: 0, offset: 0 })
+    assert.deepEqual(locate(1234, holesOf(new Map())), { ream: 2, offset: 234 })
+    assert.deepEqual(locate(65_536 * 500 * 3 + 7, holesOf(new Map())), { ream: 65_536 * 3, offset: 7 })
+  })
+
+  it('agrees with a walk over every ream, for holes anywhere', () => {
+    const gone = fc
+      .array(
+        fc.tuple(
+          fc.oneof(fc.nat(5), fc.integer({ min: 250, max: 260 }), fc.nat(1500)),
+          fc.integer({ min: 1, max: 500 }),
+        ),
+      )
+      .map((entries) => new Map(entries))
+    fc.assert(
+      fc.property(gone, fc.nat(700_000), (holes, rank) => {
+        assert.deepEqual(locate(rank, holesOf(holes)), walk(rank, holes))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('passes whole stretches of empty reams, across the borders of every level', () => {
+    const holes = new Map<number, number>()
+    for (let ream = 0; ream < 65_540; ream++) holes.set(ream, 500)
+    assert.deepEqual(locate(0, holesOf(holes)), { ream: 65_540, offset: 0 })
+    holes.set(65_535, 499)
+    assert.deepEqual(locate(0, holesOf(holes)), { ream: 65_535, offset: 0 })
+    assert.deepEqual(locate(1, holesOf(holes)), { ream: 65_540, offset: 0 })
+  })
+
+  it('reads one block of each level, however deep the item lies', () => {
+    const read: [number, number][] = []
+    const gone = new Map(Array.from({ length: 1000 }, (_, index) => [index * 70, 3] as const))
+    const holes = holesOf(gone)
+    locate(30_000_000, (level, from, to) => {
+      if (level < 2) read.push([level, to - from + 1])
+      return holes(level, from, to)
+    })
+    assert.deepEqual(read, [
+      [1, 256],
+      [0, 256],
+    ])
+  })
+})

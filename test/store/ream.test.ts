@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { countGone, indexOfSlot, isGone, liveSlots, withGone } from '../../src/store/gone-map.ts'
+import {
+  cutItems,
+  deflatedSegment,
+  encodeReam,
+  encodeReamInPool,
+  inflateChecked,
+  inflateReam,
+  joinItems,
+  joinPieces,
+  ReamBuilder,
+  splitItems,
+} from '../../src/store/ream.ts'
+
+const texts = fc.array(
+  fc.object({ maxDepth: 1 }).map((value) => JSON.stringify(value)),
+  { minLength: 1, maxLength: 60 },
+)
+
+describe('ream', () => {
+  it('gives back the items that went in', () => {
+    fc.assert(
+      fc.property(texts, (items) => {
+        const ream = encodeReam(joinItems(items), items.length)
+        assert.deepEqual(splitItems(inflateChecked(ream)), items)
+        assert.deepEqual(splitItems(deflatedSegment(ream).raw()), items)
+      }),
+    )
+  })
+
+  it('is the same whether it was deflated here or on another thread', async () => {
+    const raw = joinItems(Array.from({ length: 500 }, (_, id) => `{"id":${id}}`))
+    assert.deepEqual(await encodeReamInPool(raw, 500), encodeReam(raw, 500))
+  })
+
+  it('notices damage: other bytes, a wrong length, a wrong checksum', () => {
+    const ream = encodeReam(joinItems(['{"a":1}', '{"b":"text text text text"}']), 2)
+    const damaged = Uint8Array.from(ream.data)
+    damaged[0] = 0xff
+    for (const each of [
+      { ...ream, data: damaged },
+      { ...ream, rawLength: ream.rawLength - 1 },
+      { ...ream, rawLength: 9999 },
+    ])
+      assert.throws(() => inflateReam(each), { code: 'corrupt' })
+    assert.throws(() => inflateChecked({ ...ream, crc: ream.crc ^ 1 }), { code: 'corrupt' })
+  })
+
+  it('of nothing is nothing', () => {
+    const ream = encodeReam(new Uint8Array(0), 0)
+    assert.deepEqual(splitItems(inflateChecked(ream)), [])
+    assert.equal(gunzipSync(gzipSync(inflateReam(ream))).length, 0)
+  })
+
+  it('is cut between items', () => {
+    fc.assert(
+      fc.property(texts, fc.nat(60), fc.nat(60), (items, a, b) => {
+        const from = Math.min(a, b) % items.length
+        const to = Math.max(from + 1, Math.min(items.length, Math.max(a, b)))
+        assert.deepEqual(splitItems(cutItems(joinItems(items), from, to)), items.slice(from, to))
+      }),
+    )
+  })
+
+  it('is built 500 at a time from runs of any size', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 1300 }), { maxLength: 8 }),
+        fc.integer({ min: 1, max: 500 }),
+        (sizes, first) => {
+          const all = Array.from({ length: sizes.reduce((sum, size) => sum + size, 0) }, (_, id) => `{"id":${id}}`)
+          const builder = new ReamBuilder(first)
+          const reams: string[][] = []
+          let start = 0
+          for (const size of sizes) {
+            const run = all.slice(start, start + size)
+            start += size
+            for (const full of builder.add(joinItems(run), run.length)) reams.push(splitItems(full.raw))
+          }
+          const rest = builder.rest()
+          assert.equal(splitItems(rest.raw).length, rest.count)
+          for (const [index, ream] of reams.entries()) assert.equal(ream.length, index === 0 ? first : 500)
+          assert.deepEqual([...reams.flat(), ...splitItems(rest.raw)], all)
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+
+  it('joins runs, leaving out empty ones', () => {
+    const empty = new Uint8Array(0)
+    const joined = joinPieces([empty, joinItems(['{"a":1}']), empty, joinItems(['{"b":2}', '{"c":3}'])])
+    assert.deepEqual(splitItems(joined), ['{"a":1}', '{"b":2}', '{"c":3}'])
+    assert.equal(joinPieces([]).byteLength, 0)
+  })
+})
+
+describe('gone map', () => {
+  it('knows which slots are gone and where the others stand', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 499 })), (slots) => {
+        const gone = new Set(slots)
+        const map = withGone(null, slots)
+        const live = Array.from({ length: 500 }, (_, slot) => slot).filter((slot) => !gone.has(slot))
+        assert.equal(countGone(map), gone.size)
+        assert.deepEqual(liveSlots(map), live)
+        for (const [index, slot] of live.entries()) assert.equal(indexOfSlot(map, slot), index)
+        for (const slot of slots) assert.ok(isGone(map, slot))
+      }),
+    )
+  })
+
+  it('is null while nothing is gone, and never changed in place', () => {
+    assert.equal(withGone(null, []), null)
+    const first = withGone(null, [7])
+    const second = withGone(first, [8])
+    assert.deepEqual([countGone(first), countGone(second)], [1, 2])
+  })
+})

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { itemRun } from '../../src/contract/item.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { checkSqliteVersion } from '../../src/store/sqlite/schema.ts'
+import type { Store } from '../../src/store/store.ts'
+import { itemsFrom } from './describe-store.ts'
+import { readAllPages } from './store-reading.ts'
+
+const CHILD = fileURLToPath(new URL('./child-writer.ts', import.meta.url))
+const isError =
+  (code: string, words = /./) =>
+  (error: unknown) => {
+    assert.ok(error instanceof Error && 'code' in error)
+    assert.equal(error.code, code, error.message)
+    assert.match(error.message, words)
+    return true
+  }
+const keyed = (texts: string[]) => itemRun(texts, { keyField: 'id' })
+
+describe('a store in an SQLite file', () => {
+  let directory: string
+  let files = 0
+  const newPath = (): string => join(directory, `store-${++files}.db`)
+
+  before(() => {
+    directory = mkdtempSync(join(tmpdir(), 'reams-test-'))
+    chmodSync(directory, 0o755)
+  })
+  after(() => rmSync(directory, { recursive: true, force: true }))
+
+  const makeStore = async (path: string): Promise<Store> => {
+    const store = await openSqliteStore({ path, create: true })
+    await store.create('events', { keyField: 'id' })
+    await store.append('events', keyed(itemsFrom(0, 5000)))
+    return store
+  }
+  /** Opens it, expects the refusal, and looks whether the file was touched. */
+  const refuses = async (path: string, code: string, words: RegExp) => {
+    const before = readFileSync(path)
+    for (const create of [false, true]) await assert.rejects(openSqliteStore({ path, create }), isError(code, words))
+    assert.deepEqual(readFileSync(path), before)
+  }
+
+  describe('is refused, and left as it was,', () => {
+    it('when there is none and none may be made', async () => {
+      const path = newPath()
+      await assert.rejects(openSqliteStore({ path }), isError('missing-store', /reams import/))
+      assert.equal(statSync(path, { throwIfNoEntry: false }), undefined)
+    })
+
+    it('when it is a directory', async () => {
+      await assert.rejects(openSqliteStore({ path: directory, create: true }), isError('not-a-store', /directory/))
+    })
+
+    it('when its directory does not exist', async () => {
+      const path = join(directory, 'nowhere', 'x.db')
+      await assert.rejects(openSqliteStore({ path, create: true }), isError('read-only', /directory/))
+    })
+
+    it('when it is a text file', async () => {
+      const path = newPath()
+      writeFileSync(path, '{"id":1}\n'.repeat(100))
+      await refuses(path, 'not-a-store', /not an SQLite database/)
+    })
+
+    it('when it is the database of another application', async () => {
+      for (const pragma of ['PRAGMA application_id = 4711', 'PRAGMA user_version = 1', 'SELECT 1']) {
+        const path = newPath()
+        const database = new DatabaseSync(path)
+        database.exec(`CREATE TABLE theirs (x); ${pragma}`)
+        database.close()
+        await refuses(path, 'not-a-store', /another application/)
+      }
+    })
+
+    it('when a newer version wrote it', async () => {
+      const path = newPath()
+      await (await makeStore(path)).close()
+      const database = new DatabaseSync(path)
+      database.exec('PRAGMA user_version = 99')
+      database.close()
+      await refuses(path, 'newer-store', /99/)
+    })
+
+    it('when it is empty and none may be made', async () => {
+      const path = newPath()
+      writeFileSync(path, '')
+      await assert.rejects(openSqliteStore({ path }), isError('not-a-store', /empty/))
+      await (await openSqliteStore({ path, create: true })).close()
+    })
+
+    it('when SQLite is too old', () => {
+      for (const version of ['3.51.2', '3.40.0', '2.99.99'])
+        assert.throws(() => checkSqliteVersion(version), { code: 'unsupported' })
+      for (const version of ['3.51.3', '3.52.0', '4.0.0']) checkSqliteVersion(version)
+    })
+
+    it('when its directory is read-only for this user', async (context) => {
+      if (process.getuid?.() !== 0) return context.skip('needs root to become another user')
+      const path = newPath()
+      await (await makeStore(path)).close()
+      const script = `
+        const { openSqliteStore } = await import(${JSON.stringify(new URL('../../src/store/sqlite/open.ts', import.meta.url).href)})
+        const outcome = openSqliteStore({ path: process.argv[1], create: true })
+          .then(async (store) => { await store.create('more'); return 'written' })
+        console.log(await outcome.catch((error) => error.code + ': ' + error.message))
+        process.exit()`
+      for (const target of [path, newPath()]) {
+        const output = execFileSync(process.execPath, ['--input-type=module', '-e', script, target], {
+          uid: 65_534,
+          gid: 65_534,
+        })
+        assert.match(String(output), /^read-only: .*writable for this user/)
+      }
+    })
+  })
+
+  it('is reported as damaged when its pages are garbage, and serves what can be read', async () => {
+    const path = newPath()
+    await (await makeStore(path)).close()
+    const file = openSync(path, 'r+')
+    const size = statSync(path).size
+    writeSync(file, Buffer.alloc(size - 3 * 8192, 0xa5), 0, size - 3 * 8192, 3 * 8192)
+    const store = await openSqliteStore({ path })
+    await assert.rejects(store.page('events', 1), isError('corrupt'))
+    const outcome = await store.verify().then(
+      ({ findings }) => findings.length,
+      (error: unknown) => isError('corrupt')(error),
+    )
+    assert.ok(outcome)
+    await store.close()
+  })
+
+  it('is folded into one file when the last process closes it', async () => {
+    const path = newPath()
+    await (await makeStore(path)).close()
+    for (const suffix of ['-wal', '-shm']) assert.equal(statSync(path + suffix, { throwIfNoEntry: false }), undefined)
+  })
+
+  it('is made once when many processes start at once, and takes the writes of all', async () => {
+    const path = newPath()
+    const children = Array.from({ length: 5 }, () =>
+      spawn(process.execPath, [CHILD, path, 'append', '40'], { stdio: 'inherit' }),
+    )
+    const codes = await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0]))
+    assert.deepEqual(codes, [0, 0, 0, 0, 0])
+    const store = await openSqliteStore({ path })
+    assert.equal((await store.head('events'))?.live, 200)
+    assert.deepEqual((await store.verify()).findings, [])
+    await store.close()
+  })
+
+  it('takes no harm from a full disk: the write is refused, all else stays', async (context) => {
+    if (process.getuid?.() !== 0) return context.skip('needs root to mount a small file system')
+    const mount = mkdtempSync(join(directory, 'small-'))
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', mount], { stdio: 'pipe' })
+    } catch {
+      return context.skip('mounting a tmpfs is not allowed here')
+    }
+    try {
+      const store = await openSqliteStore({ path: join(mount, 'x.db'), create: true })
+      await store.create('events', { keyField: 'id' })
+      const noise = (from: number) =>
+        itemsFrom(from, 500).map((text) =>
+          text.replace('}', `,"noise":"${Array.from({ length: 40 }, () => Math.random().toString(36)).join('')}"}`),
+        )
+      let texts = noise(0)
+      await store.append('events', keyed(texts))
+      const kept: string[] = []
+      let refusal: unknown
+      for (let from = 500; refusal === undefined; from += 500) {
+        kept.push(...texts)
+        texts = noise(from)
+        refusal = await store.append('events', keyed(texts)).then(
+          () => undefined,
+          (error: unknown) => error,
+        )
+      }
+      isError('full', /free some space/)(refusal)
+      assert.deepEqual((await readAllPages(store, 'events')).flat(), kept)
+      assert.deepEqual((await store.verify()).findings, [])
+      execFileSync('mount', ['-o', 'remount,size=20m', mount])
+      await store.append('events', keyed([`{"id":"after"}`]))
+      assert.equal((await store.head('events'))?.live, kept.length + 1)
+      await store.close()
+    } finally {
+      execFileSync('umount', ['-l', mount])
+    }
+  })
+
+  describe('whose loading process was killed', () => {
+    for (const task of ['load', 'replace'])
+      it(`keeps the old state and nothing else (${task})`, async () => {
+        const path = newPath()
+        const store = await makeStore(path)
+        const before = await store.head('events')
+        const child = spawn(process.execPath, [CHILD, path, task], { stdio: ['ignore', 'pipe', 'inherit'] })
+        for (let steps = 0; steps < 12; ) steps += String((await once(child.stdout, 'data'))[0]).length
+        await assert.rejects(store.append('events', keyed(['{"id":"x"}'])), isError('busy', /Wait/))
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+        assert.deepEqual(await store.head('events'), before)
+        assert.deepEqual((await store.verify()).findings, [])
+        await store.append('events', keyed(['{"id":"x"}']))
+        assert.deepEqual((await readAllPages(store, 'events')).flat(), [...itemsFrom(0, 5000), '{"id":"x"}'])
+        const database = new DatabaseSync(path, { readOnly: true })
+        const rows = (table: string) => database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n']
+        assert.deepEqual(
+          ['ream', 'tail', 'key', 'lease', 'leftover'].map((table) => [table, rows(table)]),
+          [
+            ['ream', 10],
+            ['tail', 1],
+            ['key', 5001],
+            ['lease', 0],
+            ['leftover', 0],
+          ],
+        )
+        database.close()
+        await store.close()
+      })
+  })
+
+  it('is taken over from a load that stood still, which then finds its lease gone', async () => {
+    const path = newPath()
+    const store = await makeStore(path)
+    const load = await store.load('events')
+    await load.append(keyed(itemsFrom(9000, 700)))
+    const database = new DatabaseSync(path)
+    database.exec('UPDATE lease SET renewed_at = 0')
+    database.close()
+    const other = await openSqliteStore({ path })
+    await other.append('events', keyed(['{"id":"other"}']))
+    await assert.rejects(load.append(keyed(itemsFrom(9700, 700))), isError('lease-lost', /start it again/))
+    await assert.rejects(load.commit(), isError('lease-lost'))
+    await load.abort()
+    assert.equal((await store.head('events'))?.live, 5001)
+    assert.deepEqual((await store.verify()).findings, [])
+    await other.close()
+    await store.close()
+  })
+})

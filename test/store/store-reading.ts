@@ -1,0 +1,39 @@
+/** Reads a store through its public door, as plain arrays of item texts that tests can compare. */
+
+import { lastPage } from '../../src/contract/page.ts'
+import { splitItems } from '../../src/store/ream.ts'
+import type { PageRead, Store } from '../../src/store/store.ts'
+
+export function textsOf(read: PageRead): string[] {
+  return read.segments.flatMap((segment) => splitItems(segment.raw()))
+}
+
+export async function readPageTexts(store: Store, name: string, page: number): Promise<string[]> {
+  const read = await store.page(name, page)
+  if (read === undefined) throw new Error(`no collection ${name}`)
+  return textsOf(read)
+}
+
+/** Every page, in order. */
+export async function readAllPages(store: Store, name: string): Promise<string[][]> {
+  const head = await store.head(name)
+  if (head === undefined) throw new Error(`no collection ${name}`)
+  const pages: string[][] = []
+  for (let page = 1; page <= lastPage(head.live); page++) pages.push(await readPageTexts(store, name, page))
+  return pages
+}
+
+/** The items as `items()` gives them. */
+export async function readItems(store: Store, name: string): Promise<string[]> {
+  const texts: string[] = []
+  for await (const segment of store.items(name)) texts.push(...splitItems(segment.raw()))
+  return texts
+}
+
+/** What the pages must be, from the plain array that the collection stands for. */
+export function pagesOf(texts: readonly string[]): string[][] {
+  if (texts.length === 0) return [[]]
+  const pages: string[][] = []
+  for (let start = 0; start < texts.length; start += 500) pages.push(texts.slice(start, start + 500))
+  return pages
+}
