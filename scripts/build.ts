@@ -1,30 +1,68 @@
-/** Builds the package: dist/ is what gets published, with a package.json of its own that points to JavaScript. */
+/**
+ * Builds the package into dist/, or into the new directory that is given: `lib/` holds src/ as JavaScript with its
+ * declarations, and a package.json of its own points there.
+ */
 
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..')
-const DIST = join(ROOT, 'dist')
+const SOURCE = join(ROOT, 'src')
+const DEFAULT_TARGET = join(ROOT, 'dist')
+const TARGET = resolve(process.argv[2] ?? DEFAULT_TARGET)
+const LIBRARY = join(TARGET, 'lib')
+const LAUNCHER = 'bin/reams.js'
 
-rmSync(DIST, { recursive: true, force: true })
-execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', join(ROOT, 'scripts/build.tsconfig.json')], {
-  stdio: 'inherit',
-})
-for (const sql of globSync('**/*.sql', { cwd: join(ROOT, 'src') })) cpSync(join(ROOT, 'src', sql), join(DIST, sql))
-for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(join(ROOT, file), join(DIST, file))
+/** What the package takes over from the clone's package.json as it is. */
+const SHARED_FIELDS = ['name', 'version', 'description', 'license', 'type', 'engines', 'dependencies']
 
-const main = join(DIST, 'cli/main.js')
-writeFileSync(main, `#!/usr/bin/env node\n${readFileSync(main, 'utf8')}`)
-chmodSync(main, 0o755)
+interface Manifest {
+  readonly exports: Readonly<Record<string, string>>
+  readonly [field: string]: unknown
+}
 
-const { name, version, description, license, type, engines, dependencies, exports } = JSON.parse(
-  readFileSync(join(ROOT, 'package.json'), 'utf8'),
-)
-const built = (path: string) => ({
-  types: path.replace('./src/', './').replace(/\.ts$/, '.d.ts'),
-  default: path.replace('./src/', './').replace(/\.ts$/, '.js'),
-})
-const builtExports = Object.fromEntries(Object.entries<string>(exports).map(([key, path]) => [key, built(path)]))
-const published = { name, version, description, license, type, engines, bin: { reams: 'cli/main.js' }, exports: builtExports, dependencies }
-writeFileSync(join(DIST, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
+// Only what this script made may be removed.
+if (TARGET === DEFAULT_TARGET) rmSync(TARGET, { recursive: true, force: true })
+else if (existsSync(TARGET)) throw new Error(`${TARGET} is there already. Name a directory that is not.`)
+compile()
+for (const sql of globSync('**/*.sql', { cwd: SOURCE })) cpSync(join(SOURCE, sql), join(LIBRARY, sql))
+for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(join(ROOT, file), join(TARGET, file))
+writeLauncher(join(TARGET, LAUNCHER))
+writeManifest()
+
+function compile(): void {
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
+  const project = join(ROOT, 'scripts/build.tsconfig.json')
+  execFileSync(process.execPath, [compiler, '-p', project, '--outDir', LIBRARY], { stdio: 'inherit' })
+}
+
+/** The command: says so on a Node that is too old, instead of failing on the first thing that this one lacks. */
+function writeLauncher(path: string): void {
+  mkdirSync(dirname(path))
+  writeFileSync(
+    path,
+    `#!/usr/bin/env node
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write('reams: This is Node.js ' + process.versions.node + '; Reams needs 24 or newer.\\n')
+  process.exit(3)
+}
+await import('../lib/cli/main.js')
+`,
+  )
+  chmodSync(path, 0o755)
+}
+
+function writeManifest(): void {
+  const manifest: Manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const shared = Object.fromEntries(SHARED_FIELDS.map((field) => [field, manifest[field]]))
+  const exports = Object.fromEntries(Object.entries(manifest.exports).map(([name, path]) => [name, builtFrom(path)]))
+  const published = { ...shared, bin: { reams: LAUNCHER }, exports }
+  writeFileSync(join(TARGET, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
+}
+
+/** Where the build puts a file of src/: its types, and the code. */
+function builtFrom(path: string): { types: string; default: string } {
+  const stem = path.replace(/^\.\/src\//, './lib/').replace(/\.ts$/, '')
+  return { types: `${stem}.d.ts`, default: `${stem}.js` }
+}

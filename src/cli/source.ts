@@ -5,7 +5,7 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import { Failure, isSystemError } from './failure.ts'
 
 /** Large enough that the disk is asked rarely, small beside everything else in memory. */
-const CHUNK_BYTES = 1024 * 1024
+const CHUNK_BYTES = 256 * 1024
 
 export interface Source {
   /** What messages call it. */

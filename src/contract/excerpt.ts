@@ -12,7 +12,7 @@ const EXCERPT_BYTES = 4 * (EXCERPT_LENGTH + 1)
 export function excerpt(bytes: Uint8Array, start: number, end: number, at: number = start): string {
   const from = at - start < 2 * LEAD_BYTES ? start : characterStart(bytes, at - LEAD_BYTES)
   const to = Math.min(end, from + EXCERPT_BYTES)
-  const text = new TextDecoder().decode(bytes.subarray(from, to))
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(from, to))
   return (from > start ? '…' : '') + shorten(text)
 }
 

@@ -16,10 +16,10 @@ export class ItemPacker {
   readonly #separator = new TextEncoder().encode(ITEM_SEPARATOR)
   // A key may begin with U+FEFF, which is no byte-order mark there.
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  #text = new Uint8Array(1 << 17)
+  #text = new Uint8Array(1 << 12)
   #textLength = 0
   /** The keys, a NUL between two of them: no key holds one, and so all are decoded at once. */
-  #keys = new Uint8Array(1 << 14)
+  #keys = new Uint8Array(0)
   #keysLength = 0
 
   constructor(scanner: ItemScanner) {

@@ -94,7 +94,7 @@ export class JsonScanner {
         i++
         answer = transitions[(bytes[i] as number) | context | (answer << 8)] as number
       }
-      if (i > end) return this.#scanCopy(bytes, start, end)
+      if (i > end) return this.#scanAlone(bytes, start, end)
       if (i === end) break
 
       switch (answer) {
@@ -144,8 +144,8 @@ export class JsonScanner {
   }
 
   /** The same result for a text that ends in the midst of other bytes, which have nothing to say about it. */
-  #scanCopy(bytes: Uint8Array, start: number, end: number): number {
-    const after = this.scan(bytes.slice(start, end), 0, end - start)
+  #scanAlone(bytes: Uint8Array, start: number, end: number): number {
+    const after = this.scan(bytes.subarray(start, end), 0, end - start)
     this.memberStart += start
     this.faultAt += start
     return after < 0 ? -1 : after + start

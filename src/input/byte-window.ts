@@ -1,10 +1,8 @@
 /** The bytes of a stream that nobody is done with yet, in one piece. */
 
-const FIRST_CAPACITY = 1 << 18
-
 export class ByteWindow {
   /** What counts are the bytes from `start` to `end`; a reader moves `start` on. */
-  bytes = new Uint8Array(FIRST_CAPACITY)
+  bytes = new Uint8Array(0)
   start = 0
   end = 0
 
@@ -22,7 +20,7 @@ export class ByteWindow {
   /** At least half of the bytes are free after a move, so that small blocks do not move a long item again and again. */
   #makeRoom(more: number): void {
     const needed = 2 * (this.length + more)
-    const target = needed > this.bytes.length ? new Uint8Array(needed) : this.bytes
+    const target = needed > this.bytes.length ? new Uint8Array(2 * needed) : this.bytes
     target.set(this.bytes.subarray(this.start, this.end))
     this.bytes = target
     this.end = this.length

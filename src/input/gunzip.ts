@@ -1,5 +1,6 @@
 /** Unpacks gzip, recognised by its first two bytes; anything else passes as it is. */
 
+import { Buffer } from 'node:buffer'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { InputError } from './input-error.ts'

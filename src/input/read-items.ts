@@ -8,6 +8,8 @@ import { JsonArrayReader } from './json-array.ts'
 import { NdjsonReader } from './ndjson.ts'
 import { Utf8Gate } from './utf8.ts'
 
+export type { InputBatch } from './item-reader.ts'
+
 export type InputFormat = 'ndjson' | 'json' | 'csv'
 
 export interface ReadOptions extends ItemOptions {
@@ -17,7 +19,10 @@ export interface ReadOptions extends ItemOptions {
 /** Large chunks are read in blocks of this size: what is held beside them stays small. */
 const BLOCK_BYTES = 1 << 16
 
-/** Reads all items of `source`, plain or gzip. Throws an InputError at the first thing that is wrong. */
+/**
+ * Reads all items of `source`, plain or gzip. Throws an InputError at the first thing that is wrong.
+ * A chunk must stay as it is once it is handed over.
+ */
 export async function* readItems(
   source: AsyncIterable<Uint8Array>,
   options: ReadOptions,

@@ -1,6 +1,6 @@
 /** Lets only valid UTF-8 pass, whole characters at a time, without a byte-order mark at the beginning. */
 
-import { isUtf8 } from 'node:buffer'
+import { Buffer, isUtf8 } from 'node:buffer'
 
 const NOTHING = new Uint8Array(0)
 

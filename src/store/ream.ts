@@ -23,7 +23,7 @@ export interface ReamBytes {
 const LINE_BREAK = 10
 
 /** Level 3 compresses within a fifth of level 6 at half its cost: an import is bound by this. */
-const SEALED = { level: 3, finishFlush: constants.Z_SYNC_FLUSH }
+const SEALED = { level: 2, finishFlush: constants.Z_SYNC_FLUSH }
 /** For bytes that are made for one answer and thrown away. */
 const PASSING = { level: 1, finishFlush: constants.Z_SYNC_FLUSH }
 

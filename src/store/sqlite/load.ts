@@ -1,7 +1,8 @@
 /** A load: many items into one collection, unseen until its commit. Deflating runs beside reading and writing. */
 
 import type { ItemRun } from '../../contract/item-run.ts'
-import { cutItems, encodeReamInPool, joinPieces, REAM_SIZE, ReamBuilder } from '../ream.ts'
+import { DeflatePool } from '../deflate-pool.ts'
+import { cutItems, joinPieces, REAM_SIZE, ReamBuilder } from '../ream.ts'
 import type { CollectionSettings, Load, LoadResult } from '../store.ts'
 import type { LoadPlan } from './load-steps.ts'
 import { checkRoom } from './write.ts'
@@ -15,6 +16,7 @@ export class SqliteLoad implements Load {
   readonly #plan: LoadPlan
   readonly #renewal: NodeJS.Timeout
   readonly #builder: ReamBuilder
+  readonly #pool = new DeflatePool()
   /** The items of a ream that was begun before this load go to the tail, beside the ones already there. */
   #isCompleting: boolean
   #nextReam: number
@@ -83,7 +85,7 @@ export class SqliteLoad implements Load {
       this.#isCompleting = false
       await this.#writer.call('putTail', this.#plan, this.#plan.lease.base, full.raw)
     } else {
-      await this.#writer.call('putReam', this.#plan, number, await encodeReamInPool(full.raw, full.count))
+      await this.#writer.call('putReam', this.#plan, number, await this.#pool.encode(full.raw, full.count))
     }
   }
 
@@ -96,6 +98,7 @@ export class SqliteLoad implements Load {
     if (this.#replaced > 0) await this.#stageReplacements()
     const head = await this.#writer.call('finishLoad', this.#plan, this.#appended, this.#replaced)
     clearInterval(this.#renewal)
+    await this.#pool.close()
     await this.#writer.sweep()
     return { head, appended: this.#appended, replaced: this.#replaced, skipped: this.#skipped }
   }
@@ -108,6 +111,7 @@ export class SqliteLoad implements Load {
   async abort(): Promise<void> {
     clearInterval(this.#renewal)
     await Promise.allSettled(this.#writing)
+    await this.#pool.close()
     await this.#writer.call('abandonLoad', this.#plan)
     await this.#writer.sweep()
   }

@@ -26,7 +26,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const { path, create = false } = options
   try {
     await prepareStore(path, create)
-    return new SqliteStore(path, openReadConnection(path))
+    const store = new SqliteStore(path, openReadConnection(path))
+    // SQLite opens a file with the first statement: what is wrong shows now, not in the first request.
+    await store.ping()
+    return store
   } catch (error) {
     throw explainError(error, path)
   }

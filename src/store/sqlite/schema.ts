@@ -33,6 +33,7 @@ export async function prepareStore(path: string, mayCreate: boolean): Promise<vo
   if (header?.version === newest && header.applicationId === APPLICATION_ID) return
   const database = openWriteConnection(path)
   try {
+    checkNotForeign(database, path)
     await switchToWal(database)
     migrate(database, path, migrations)
   } finally {
@@ -93,10 +94,8 @@ function migrate(database: DatabaseSync, path: string, migrations: readonly stri
   database.exec('BEGIN IMMEDIATE')
   try {
     // Read again under the write lock: another process may have been here first.
-    const applicationId = readPragma(database, 'application_id')
+    checkNotForeign(database, path)
     const version = readPragma(database, 'user_version')
-    if (applicationId !== APPLICATION_ID && hasTables(database))
-      throw notAStore(path, 'it is the SQLite database of another application')
     checkSchemaVersion(path, version, migrations.length)
     for (const migration of migrations.slice(version)) database.exec(migration)
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.length}`)
@@ -111,8 +110,11 @@ function readPragma(database: DatabaseSync, name: string): number {
   return Number(database.prepare(`PRAGMA ${name}`).get()?.[name])
 }
 
-function hasTables(database: DatabaseSync): boolean {
-  return database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined
+/** A database with tables that does not say it is ours is not ours to change. */
+function checkNotForeign(database: DatabaseSync, path: string): void {
+  if (readPragma(database, 'application_id') === APPLICATION_ID) return
+  if (database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined)
+    throw notAStore(path, 'it is the SQLite database of another application')
 }
 
 /** The migrations in order: number n is at index n - 1. */

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { SMALL_HEAP } from '../deflate-pool.ts'
 import { StoreError } from '../store-error.ts'
 import type { Operations } from './operations.ts'
 import { SweepNeeded } from './sweep.ts'
@@ -75,6 +76,9 @@ export class Writer {
     // Beside this file, under the same extension: .ts in a clone, .js in the package.
     const thread = new Worker(new URL(import.meta.url.replace(/writer\.([jt]s)$/, 'writer-thread.$1')), {
       workerData: this.#path,
+      // Flags that the program was started with, such as --input-type, may not fit a thread.
+      execArgv: [],
+      resourceLimits: SMALL_HEAP,
     })
     thread.on('message', (reply: ReplyMessage) => this.#settle(reply))
     thread.on('error', (error) => this.#fail(error))

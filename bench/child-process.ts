@@ -1,0 +1,97 @@
+/** Programs of this repository as processes of their own: one that runs to its end, and one that serves. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { type Memory, MemorySampler } from './memory.ts'
+
+/** The program `reams`. */
+export const REAMS = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
+export const ROW_INSERT = fileURLToPath(new URL('./row-insert.ts', import.meta.url))
+export const HAND_WRITTEN_SERVER = fileURLToPath(new URL('./hand-written-server.ts', import.meta.url))
+
+export interface FinishedProgram {
+  /** From before the start of the process until after its end. */
+  readonly wallMs: number
+  readonly stdout: string
+  readonly memory: readonly Memory[]
+}
+
+/** Rejects when the program fails. */
+export async function runProgram(
+  program: string,
+  words: readonly string[],
+  signal: AbortSignal,
+): Promise<FinishedProgram> {
+  const startedAt = performance.now()
+  const child = startProgram(program, words, signal)
+  const sampler = new MemorySampler(child.pid ?? 0)
+  try {
+    let stdout = ''
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    const status = await ended(child)
+    const wallMs = performance.now() - startedAt
+    signal.throwIfAborted()
+    if (status !== 0) throw new Error(`${program} ${words.join(' ')} ended with status ${status}.`)
+    return { wallMs, stdout, memory: sampler.samples }
+  } finally {
+    sampler.stop()
+  }
+}
+
+export interface RunningServer extends AsyncDisposable {
+  readonly url: string
+  readonly pid: number
+}
+
+/** Resolves when the program has printed its address. */
+export async function startServer(
+  program: string,
+  words: readonly string[],
+  signal: AbortSignal,
+): Promise<RunningServer> {
+  const child = startProgram(program, words, signal)
+  const closed = ended(child)
+  const url = await addressPrintedBy(child)
+  signal.throwIfAborted()
+  if (url === undefined) throw new Error(`${program} ${words.join(' ')} ended before it served.`)
+  return {
+    url,
+    pid: child.pid ?? 0,
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGTERM')
+      await closed
+    },
+  }
+}
+
+function startProgram(program: string, words: readonly string[], signal: AbortSignal): ChildProcess {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...words], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: environmentWithoutSettings(),
+    signal,
+  })
+  // The abort of the signal is reported here as well; what counts is that the process has ended.
+  child.on('error', () => {})
+  return child
+}
+
+function ended(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => child.once('close', resolve))
+}
+
+/** A REAMS_… variable of whoever runs the bench must not change what is measured. */
+function environmentWithoutSettings(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REAMS_')))
+}
+
+async function addressPrintedBy(child: ChildProcess): Promise<string | undefined> {
+  let printed = ''
+  for await (const text of child.stdout?.setEncoding('utf8').iterator({ destroyOnReturn: false }) ?? []) {
+    printed += text
+    const url = /http:\/\/[\d.]+:\d+/.exec(printed)?.[0]
+    if (url !== undefined) return url
+  }
+  return undefined
+}

@@ -1,0 +1,52 @@
+/** The memory of another process, as /proc tells it. */
+
+import { readFileSync } from 'node:fs'
+
+const SAMPLE_EVERY_MS = 100
+
+export interface Memory {
+  /** Resident now. */
+  readonly rssBytes: number
+  /** The most that was ever resident. */
+  readonly peakRssBytes: number
+}
+
+/** Undefined when the process has ended, or where there is no /proc. */
+export function readMemory(pid: number): Memory | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    return { rssBytes: kibField(status, 'VmRSS'), peakRssBytes: kibField(status, 'VmHWM') }
+  } catch {
+    return undefined
+  }
+}
+
+/** Throws where there is nothing to read. */
+export function requireMemory(memory: Memory | undefined): Memory {
+  if (memory === undefined)
+    throw new Error('The memory of a process is read from /proc, which needs Linux. Name the other questions to run.')
+  return memory
+}
+
+function kibField(status: string, name: string): number {
+  const digits = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]
+  if (digits === undefined) throw new Error(`There is no ${name} in the status of the process.`)
+  return Number(digits) * 1024
+}
+
+/** Reads the memory of a process again and again while it runs. */
+export class MemorySampler {
+  readonly samples: Memory[] = []
+  readonly #timer: NodeJS.Timeout
+
+  constructor(pid: number) {
+    this.#timer = setInterval(() => {
+      const memory = readMemory(pid)
+      if (memory !== undefined) this.samples.push(memory)
+    }, SAMPLE_EVERY_MS)
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+}

@@ -1,0 +1,38 @@
+/** What a question of the bench is, and what it answers. */
+
+import type { ArtifactName, Workspace } from './workspace.ts'
+
+export interface Question {
+  /** As the command line names it. */
+  readonly name: string
+  /** What it needs from the workspace, and how long its own measuring takes: for the estimate in advance. */
+  readonly needs: readonly ArtifactName[]
+  readonly cost: Cost
+  run(workspace: Workspace): Promise<Figure[]>
+}
+
+/** How long something takes on a machine with two cores. */
+export interface Cost {
+  readonly seconds: number
+  /** On top of that, for each million items. */
+  readonly secondsAMillion: number
+}
+
+/** One line of the report. */
+export interface Figure {
+  /** What was measured, in words. */
+  readonly measured: string
+  readonly value: number
+  /** What follows the value; nothing where it is a ratio. */
+  readonly unit?: string
+  /** Undefined where the value is only reported. */
+  readonly required?: Requirement
+  /** Everything that went into the value, both sides of a ratio. */
+  readonly raw: Readonly<Record<string, unknown>>
+}
+
+export type Requirement = { readonly atMost: number } | { readonly atLeast: number }
+
+export function isReached(value: number, required: Requirement): boolean {
+  return 'atMost' in required ? value <= required.atMost : value >= required.atLeast
+}

@@ -1,0 +1,46 @@
+/** Does a late page cost more than an early one? */
+
+import { compareLatencies, type Side } from '../latency.ts'
+import { PageClient } from '../page-client.ts'
+import type { Question } from '../question.ts'
+import { COLLECTION, COLLECTION_WITH_TAIL, LAST_PAGE_WITH_TAIL } from '../workspace.ts'
+
+export const DEPTH: Question = {
+  name: 'depth',
+  needs: ['ndjson', 'store', 'smallStore'],
+  cost: { seconds: 6, secondsAMillion: 0 },
+  async run(workspace) {
+    await using server = await workspace.serve((await workspace.store()).path)
+    await using smallServer = await workspace.serve((await workspace.smallStore()).path)
+    using client = new PageClient(server.url)
+    using smallClient = new PageClient(smallServer.url)
+    workspace.step('depth: first and last page in turn')
+    const latencies = await compareLatencies(
+      {
+        first: pageOf(client, COLLECTION, 1),
+        last: pageOf(client, COLLECTION, workspace.lastPage),
+        tailFirst: pageOf(smallClient, COLLECTION_WITH_TAIL, 1),
+        tailLast: pageOf(smallClient, COLLECTION_WITH_TAIL, LAST_PAGE_WITH_TAIL),
+      },
+      workspace,
+    )
+    const { first, last, tailFirst, tailLast } = latencies
+    return [
+      {
+        measured: 'last page ÷ first page, gzip through HTTP, p50',
+        value: last.p50Ms / first.p50Ms,
+        required: { atMost: 1.1 },
+        raw: { first, last },
+      },
+      {
+        measured: 'last page with 250 items still in the tail ÷ first page, 10,250 items',
+        value: tailLast.p50Ms / tailFirst.p50Ms,
+        raw: { first: tailFirst, last: tailLast },
+      },
+    ]
+  },
+}
+
+function pageOf(client: PageClient, collection: string, page: number): Side {
+  return { client, encoding: 'gzip', paths: [`/${collection}?page=${page}`] }
+}

@@ -1,0 +1,48 @@
+/** What do deleted items cost the reader? Every page is then cut from two reams, and deflated anew for gzip. */
+
+import { lastPage } from '../../src/contract/page.ts'
+import { compareLatencies } from '../latency.ts'
+import { PageClient } from '../page-client.ts'
+import type { Question } from '../question.ts'
+import { randomPaths } from '../random-paths.ts'
+
+export const HOLES: Question = {
+  name: 'holes',
+  needs: ['ndjson', 'store', 'keyedStore', 'storeWithHoles'],
+  cost: { seconds: 20, secondsAMillion: 0 },
+  async run(workspace) {
+    const { items, requests } = workspace
+    const { path, deletes, deleteMs } = await workspace.storeWithHoles()
+    await using wholeServer = await workspace.serve((await workspace.store()).path)
+    await using holeyServer = await workspace.serve(path)
+    using whole = new PageClient(wholeServer.url)
+    using holey = new PageClient(holeyServer.url)
+    const paths = randomPaths(requests, lastPage(items - deletes))
+    workspace.step('holes: random pages with and without holes in turn')
+    const latencies = await compareLatencies(
+      {
+        wholeGzip: { client: whole, encoding: 'gzip', paths },
+        holeyGzip: { client: holey, encoding: 'gzip', paths },
+        wholePlain: { client: whole, encoding: 'identity', paths },
+        holeyPlain: { client: holey, encoding: 'identity', paths },
+      },
+      workspace,
+    )
+    const { wholeGzip, holeyGzip, wholePlain, holeyPlain } = latencies
+    const holes = { deletes, deleteMs }
+    return [
+      {
+        measured: 'random page with 1 % of items deleted ÷ without, gzip through HTTP, p50',
+        value: holeyGzip.p50Ms / wholeGzip.p50Ms,
+        required: { atMost: 6 },
+        raw: { withHoles: holeyGzip, without: wholeGzip, ...holes },
+      },
+      {
+        measured: 'the same, plain',
+        value: holeyPlain.p50Ms / wholePlain.p50Ms,
+        required: { atMost: 2.5 },
+        raw: { withHoles: holeyPlain, without: wholePlain, ...holes },
+      },
+    ]
+  },
+}

@@ -1,0 +1,75 @@
+/** `npm run bench`: asks the questions, prints their figures as a table and keeps them as JSON. */
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { formatDuration, formatItems } from '../src/cli/figures.ts'
+import { Interrupted, Interruption } from '../src/cli/interruption.ts'
+import { estimateMs } from './estimate.ts'
+import { type BenchOptions, parseOptions, USAGE, WrongUse } from './options.ts'
+import { QUESTIONS } from './questions/index.ts'
+import { type Answer, jsonOf, tableOf } from './report.ts'
+import { Workspace } from './workspace.ts'
+
+/** NDJSON, rows and stores at their most, for each item. */
+const TEMPORARY_BYTES_AN_ITEM = 700
+
+const ROOT = resolve(import.meta.dirname, '..')
+
+async function main(words: readonly string[]): Promise<number> {
+  const options = parseOptions(words, QUESTIONS)
+  if (options.isHelpWanted) {
+    console.log(`${USAGE}\nQuestions: ${QUESTIONS.map(({ name }) => name).join(', ')}`)
+    return 0
+  }
+  const startedAt = new Date()
+  const answers = await askAll(options)
+  console.log(tableOf(answers))
+  if (options.output !== undefined) {
+    const path = resolve(ROOT, options.output)
+    const command = ['node bench/run.ts', ...words].join(' ')
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, jsonOf({ ...options, command, startedAt, answers }))
+    console.error(`All figures, both sides of each ratio, are in ${options.output}.`)
+  }
+  return 0
+}
+
+async function askAll(options: BenchOptions): Promise<Answer[]> {
+  const { questions, items } = options
+  const expectedMs = estimateMs(questions, items)
+  const gigabytes = ((items * TEMPORARY_BYTES_AN_ITEM) / 1e9).toFixed(1)
+  console.error(
+    `${formatItems(items)}: this takes about ${formatDuration(expectedMs)} on two cores and ${gigabytes} GB of temporary files.`,
+  )
+  const startedAt = performance.now()
+  const onStep = (step: string) => {
+    const elapsed = formatDuration(performance.now() - startedAt)
+    console.error(`[${elapsed} of about ${formatDuration(expectedMs)}] ${step}`)
+  }
+  using interruption = new Interruption()
+  using workspace = new Workspace({ ...options, signal: interruption.signal, onStep })
+  const answers: Answer[] = []
+  try {
+    for (const question of questions) {
+      const askedAt = performance.now()
+      const figures = await question.run(workspace)
+      answers.push({ question: question.name, figures, durationMs: performance.now() - askedAt })
+    }
+    return answers
+  } catch (error) {
+    // An interrupted step fails in many ways; only one of them is the reason.
+    interruption.signal.throwIfAborted()
+    throw error
+  }
+}
+
+function failed(error: unknown): number {
+  if (error instanceof WrongUse) console.error(`${error.message}\n\n${USAGE}`)
+  else if (error instanceof Interrupted)
+    console.error(`The bench was ${error.message}; its temporary files are removed.`)
+  else console.error(error)
+  if (error instanceof Interrupted) return error.exitStatus
+  return error instanceof WrongUse ? 2 : 3
+}
+
+process.exitCode = await main(process.argv.slice(2)).catch(failed)

@@ -1,0 +1,174 @@
+/** The data that the questions share, each piece made when the first question asks for it. */
+
+import { join } from 'node:path'
+import { formatItems } from '../src/cli/figures.ts'
+import { TemporaryDirectory } from '../src/cli/temporary-directory.ts'
+import { lastPage } from '../src/contract/page.ts'
+import { HAND_WRITTEN_SERVER, REAMS, ROW_INSERT, type RunningServer, runProgram, startServer } from './child-process.ts'
+import { writeEvents } from './data.ts'
+import { readIntoCache } from './database-file.ts'
+import { deleteAtRandom } from './delete-at-random.ts'
+import { type ImportRun, importRun } from './import-run.ts'
+import type { Cost } from './question.ts'
+
+/** The name of every collection here, but for one. */
+export const COLLECTION = 'events'
+/** A collection of the small store whose last page is still in the tail. */
+export const COLLECTION_WITH_TAIL = 'events-with-tail'
+export const SMALL_ITEMS = 10_000
+const ITEMS_WITH_TAIL = SMALL_ITEMS + 250
+export const LAST_PAGE_WITH_TAIL = lastPage(ITEMS_WITH_TAIL)
+const DELETED_SHARE = 0.01
+
+/** How long each piece takes to make. */
+export const ARTIFACTS = {
+  ndjson: { seconds: 0, secondsAMillion: 2 },
+  store: { seconds: 0.5, secondsAMillion: 5 },
+  smallStore: { seconds: 1, secondsAMillion: 0 },
+  keyedStore: { seconds: 0.5, secondsAMillion: 7 },
+  storeWithHoles: { seconds: 0.5, secondsAMillion: 8 },
+  rows: { seconds: 0.5, secondsAMillion: 7 },
+} as const satisfies Record<string, Cost>
+
+export type ArtifactName = keyof typeof ARTIFACTS
+
+export interface WorkspaceOptions {
+  readonly items: number
+  /** Requests of each kind that count. */
+  readonly requests: number
+  /** How often each side of a long comparison runs. */
+  readonly rounds: number
+  /** Its reason is thrown at the next step when it is aborted. */
+  readonly signal: AbortSignal
+  /** Told what is being done, for whoever waits. */
+  readonly onStep: (step: string) => void
+}
+
+export interface RowInsertRun {
+  readonly path: string
+  readonly rows: number
+  /** The time in the loop of inserts, without reading and splitting the lines. */
+  readonly insertMs: number
+}
+
+export class Workspace implements Disposable {
+  readonly items: number
+  readonly requests: number
+  readonly rounds: number
+  readonly signal: AbortSignal
+  readonly #onStep: (step: string) => void
+  readonly #directory = new TemporaryDirectory()
+  readonly #made = new Map<ArtifactName, Promise<unknown>>()
+
+  constructor(options: WorkspaceOptions) {
+    this.items = options.items
+    this.requests = options.requests
+    this.rounds = options.rounds
+    this.signal = options.signal
+    this.#onStep = options.onStep
+  }
+
+  get lastPage(): number {
+    return lastPage(this.items)
+  }
+
+  /** Says what comes next, and is where an interrupted run ends. */
+  step(text: string): void {
+    this.signal.throwIfAborted()
+    this.#onStep(text)
+  }
+
+  path(fileName: string): string {
+    return join(this.#directory.path, fileName)
+  }
+
+  /** All items as NDJSON. */
+  ndjson(): Promise<{ path: string; bytes: number }> {
+    return this.#once('ndjson', async () => {
+      this.step('generating the items')
+      const path = this.path('events.ndjson')
+      return { path, bytes: await writeEvents(path, this.items, () => this.signal.throwIfAborted()) }
+    })
+  }
+
+  /** All items, without a key. */
+  store(): Promise<ImportRun> {
+    return this.#once('store', () => this.importTo('store.db'))
+  }
+
+  /** All items, with the key `id`. */
+  keyedStore(): Promise<ImportRun> {
+    return this.#once('keyedStore', () => this.importTo('keyed.db', ['--key', 'id']))
+  }
+
+  /** The keyed store after one in a hundred items was deleted. */
+  storeWithHoles(): Promise<{ path: string; deletes: number; deleteMs: number }> {
+    return this.#once('storeWithHoles', async () => {
+      const { path } = await this.keyedStore()
+      const deletes = Math.floor(this.items * DELETED_SHARE)
+      this.step(`deleting ${formatItems(deletes)} at random`)
+      const deleteMs = await deleteAtRandom(path, COLLECTION, { deletes, items: this.items, signal: this.signal })
+      return { path, deletes, deleteMs }
+    })
+  }
+
+  /** 10,000 of the same items; and some more of them, with a last page that is not full. */
+  smallStore(): Promise<{ path: string }> {
+    return this.#once('smallStore', async () => {
+      this.step('importing the small collections')
+      const path = this.path('small.db')
+      const collections = { [COLLECTION]: SMALL_ITEMS, [COLLECTION_WITH_TAIL]: ITEMS_WITH_TAIL }
+      for (const [name, items] of Object.entries(collections)) {
+        const file = this.path(`${name}-${items}.ndjson`)
+        await writeEvents(file, items)
+        await runProgram(REAMS, ['import', name, file, '--store', path], this.signal)
+      }
+      return { path }
+    })
+  }
+
+  /** A row an item, made by the bare loop. */
+  rows(): Promise<RowInsertRun> {
+    return this.#once('rows', () => this.insertRowsTo('rows.db'))
+  }
+
+  /** Imports all items once more. */
+  async importTo(fileName: string, flags: readonly string[] = []): Promise<ImportRun> {
+    const { path: file } = await this.ndjson()
+    this.step(`reams import ${flags.join(' ')}`)
+    const path = this.path(fileName)
+    const words = ['import', COLLECTION, file, '--store', path, ...flags]
+    return importRun(path, this.items, await runProgram(REAMS, words, this.signal))
+  }
+
+  /** Inserts all items as rows once more. */
+  async insertRowsTo(fileName: string): Promise<RowInsertRun> {
+    const { path: file } = await this.ndjson()
+    this.step('inserting the same lines as rows')
+    const path = this.path(fileName)
+    const { stdout } = await runProgram(ROW_INSERT, [file, path], this.signal)
+    const { rows, insertMs } = JSON.parse(stdout) as { rows: number; insertMs: number }
+    if (rows !== this.items) throw new Error(`The loop inserted ${rows} rows instead of ${this.items}.`)
+    return { path, rows, insertMs }
+  }
+
+  async serve(path: string): Promise<RunningServer> {
+    await readIntoCache(path)
+    return startServer(REAMS, ['serve', '--store', path, '--port', '0'], this.signal)
+  }
+
+  async serveByHand(path: string): Promise<RunningServer> {
+    await readIntoCache(path)
+    return startServer(HAND_WRITTEN_SERVER, [path], this.signal)
+  }
+
+  #once<T>(name: ArtifactName, make: () => Promise<T>): Promise<T> {
+    const made = this.#made.get(name) ?? make()
+    this.#made.set(name, made)
+    return made as Promise<T>
+  }
+
+  [Symbol.dispose](): void {
+    this.#directory[Symbol.dispose]()
+  }
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { ItemError, ItemPacker, ItemScanner, itemKey, itemRun, MAX_KEY_BYTES } from '../../src/contract/item.ts'
+
+/** Characters that JSON, CSV or UTF-8 treat in a way of their own, among ordinary ones. */
+const character = fc.constantFrom(...'ab0 "\\/,:{}[]\n\r\t\0\u001f\u007fé\u2028\ufeff\uffff😀')
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** The reason why a single text is refused. */
+function reasonFor(text: string, options?: Parameters<typeof itemRun>[1]): string {
+  try {
+    itemRun([text], options)
+  } catch (error) {
+    assert.ok(error instanceof ItemError)
+    return error.reason
+  }
+  return assert.fail(`${text} is taken`)
+}
+
+describe('a run of items', () => {
+  it('keeps every item as it is written', () => {
+    const texts = [
+      '{"n":[12345678901234567890,1.10,1E5,-0]}',
+      '{"a":1,"a":2,"__proto__":{"x":null}}',
+      ' {"escapes" : "\\u00e9\\/\\n", "raw":"é😀\u2028"}\t',
+      '{}',
+    ]
+    const run = itemRun(texts)
+    assert.equal(run.count, 4)
+    assert.equal(decoder.decode(run.text), texts.join(',\n'))
+    assert.equal(run.keys, undefined)
+  })
+
+  it('has no line break within an item: it becomes a blank', () => {
+    const run = itemRun(['\n{\r\n  "a":\n1\n}\r', '{"a":"\\n"}'])
+    assert.equal(decoder.decode(run.text), ' {    "a": 1 } ,\n{"a":"\\n"}')
+  })
+
+  it('can be empty', () => {
+    assert.deepEqual(itemRun([]), { count: 0, text: new Uint8Array(0), keys: undefined })
+    assert.deepEqual(itemRun([], { keyField: 'id' }).keys, [])
+  })
+
+  it('refuses what is not one JSON object, and says which item it is', () => {
+    assert.equal(reasonFor('[1]'), 'it is an array, not an object')
+    assert.equal(reasonFor('[1'), 'it is an array, not an object')
+    assert.equal(reasonFor('"x"'), 'it is a string, not an object')
+    assert.equal(reasonFor(' null '), 'it is null, not an object')
+    assert.equal(reasonFor('-1.5'), 'it is a number, not an object')
+    assert.equal(reasonFor('nope'), 'unexpected character `o` at column 2')
+    assert.equal(reasonFor(' \n'), 'it is empty')
+    assert.equal(reasonFor('{"a":1'), 'it breaks off: a closing } is missing')
+    assert.equal(reasonFor('{"a":[1'), 'it breaks off: a closing ] is missing')
+    assert.equal(reasonFor('{"a":"1'), 'it breaks off: a closing " is missing')
+    assert.equal(reasonFor('{"a":1}{"b":2}'), 'something follows the object')
+    assert.equal(reasonFor('{"é":1,\n"😀" ü}'), 'unexpected character `ü` at column 5')
+    assert.equal(
+      reasonFor('{"a":"\u0007"}'),
+      'the control character `\\u0007` at column 7 must be written as an escape',
+    )
+    assert.equal(reasonFor('{"a":"\n"}'), 'a line break stands in a string at column 7: is its closing " missing?')
+    assert.equal(reasonFor('{"a":"\\x"}'), 'unknown escape in a string at column 8')
+    assert.equal(reasonFor(`{"a":${'['.repeat(512)}`), 'nested deeper than 512 at column 517')
+    assert.match(reasonFor('{"a":"\ud800"}'), /^it holds half of a surrogate pair/)
+    assert.throws(() => itemRun(['{}', '[1,2]', '{}']), {
+      name: 'ItemError',
+      kind: 'form',
+      message: 'Item 2 of 3: it is an array, not an object: `[1,2]`',
+    })
+  })
+
+  it('refuses an item above the limit, and names both sizes', () => {
+    const item = '{"a":"é"}'
+    assert.equal(itemRun([item], { itemBytes: 10 }).count, 1)
+    assert.match(reasonFor(item, { itemBytes: 9 }), /^the item has 10 bytes, the limit is 9;/)
+    const large = JSON.stringify({ a: 'x'.repeat(300_000) })
+    assert.match(reasonFor(large), /^the item has 300,008 bytes, the limit is 262,144;/)
+    assert.throws(() => itemRun([large]), { kind: 'size', message: /`\{"a":"x{94}…`$/ })
+  })
+})
+
+describe('the key of an item', () => {
+  it('is a string or an integer as it is written', () => {
+    const keys = {
+      '{"id":7}': '7',
+      '{"id":"7"}': '7',
+      '{"id":-0}': '-0',
+      '{"id":12345678901234567890}': '12345678901234567890',
+      '{"id":12345678901234567891 }': '12345678901234567891',
+      '{"a":{"id":1},"\\u0069d" : "a\\u00e9\\ud83d\\ude00\\"\\n"}': 'aé😀"\n',
+      '{"id":"\ufeffx"}': '\ufeffx',
+      '{"id":"\\u0001 "}': '\u0001 ',
+    }
+    for (const [text, key] of Object.entries(keys)) assert.equal(itemKey(encoder.encode(text), 'id'), key)
+    assert.deepEqual(itemRun(Object.keys(keys), { keyField: 'id' }).keys, Object.values(keys))
+  })
+
+  it('is refused with a reason of its own for everything else', () => {
+    const reasons = {
+      '{"id":1.5}': 'holds a number with a fraction or an exponent; a key is a string or an integer',
+      '{"id":1E5}': 'holds a number with a fraction or an exponent; a key is a string or an integer',
+      '{"id":true}': 'holds true; a key is a string or an integer',
+      '{"id":null}': 'holds null; a key is a string or an integer',
+      '{"id":{"id":1}}': 'holds an object; a key is a string or an integer',
+      '{"id":[1]}': 'holds an array; a key is a string or an integer',
+      '{"ID":1}': 'is missing',
+      '{}': 'is missing',
+      '{"id":1,"\\u0069d":1}': 'is given more than once',
+      '{"id":""}': 'is empty',
+      '{"id":"\\ud800x"}': 'holds half of a surrogate pair, which UTF-8 cannot express',
+      '{"id":"\\udc00\\ud800"}': 'holds half of a surrogate pair, which UTF-8 cannot express',
+      '{"id":"a\\u0000"}': 'holds a NUL character, which a key may not',
+    }
+    for (const [text, reason] of Object.entries(reasons))
+      assert.equal(reasonFor(text, { keyField: 'id' }), `the key field "id" ${reason}`)
+    assert.throws(() => itemRun(['{}'], { keyField: 'id' }), { kind: 'key' })
+  })
+
+  it('has at most 1,024 bytes in UTF-8', () => {
+    const longest = 'é'.repeat(MAX_KEY_BYTES / 2)
+    assert.equal(itemKey(encoder.encode(JSON.stringify({ id: longest })), 'id'), longest)
+    assert.equal(itemKey(encoder.encode(`{"id":"${'\\u00e9'.repeat(MAX_KEY_BYTES / 2)}"}`), 'id'), longest)
+    const tooLong = 'the key field "id" has 1,025 bytes; a key has at most 1,024'
+    assert.equal(reasonFor(JSON.stringify({ id: `${longest}x` }), { keyField: 'id' }), tooLong)
+    assert.equal(reasonFor(`{"id":${'1'.repeat(1025)}}`, { keyField: 'id' }), tooLong)
+  })
+
+  it('is what the field holds, whatever stands around it and however it is written', () => {
+    const escaped = (text: string): string =>
+      `"${[...text].map((c) => [...Array(c.length)].map((_, i) => `\\u${c.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')).join('')}"`
+    const written = fc.constantFrom(JSON.stringify, escaped)
+    const wellFormed = fc.string({ unit: character, maxLength: 20 })
+    const keyText = wellFormed.filter((text) => text !== '' && !text.includes('\0'))
+    const value = fc.oneof(
+      fc.tuple(keyText, written).map(([key, write]) => [key, write(key)] as const),
+      fc.bigInt().map((key) => [String(key), String(key)] as const),
+    )
+    const others = fc.array(fc.tuple(wellFormed, fc.jsonValue()), { maxLength: 4 })
+    const blank = fc.constantFrom('', ' ', '\t', '\n')
+    fc.assert(
+      fc.property(
+        wellFormed,
+        value,
+        written,
+        others,
+        fc.nat(),
+        blank,
+        (field, [key, text], write, members, place, b) => {
+          const rest = members.filter(([name]) => name !== field)
+          const texts = rest.map(([name, other]) => `${JSON.stringify(name)}:${JSON.stringify(other)}`)
+          texts.splice(place % (texts.length + 1), 0, `${write(field)}${b}:${b}${text}${b}`)
+          const item = `{${texts.join(',')}}`
+          assert.equal(itemKey(encoder.encode(item), field), key)
+          assert.deepEqual(itemRun([item, item], { keyField: field }).keys, [key, key])
+        },
+      ),
+    )
+  })
+
+  it('cannot be asked for by a name that no item can have', () => {
+    assert.throws(() => new ItemScanner({ keyField: '\ud800' }), TypeError)
+  })
+})
+
+describe('the item packer', () => {
+  it('is full with a page of items, and hands out bytes that nobody else uses', () => {
+    const scanner = new ItemScanner({ keyField: 'id' })
+    const packer = new ItemPacker(scanner)
+    const pack = (from: number): void => {
+      for (let id = from; !packer.isFull; id++) {
+        const bytes = encoder.encode(JSON.stringify({ id, text: 'x'.repeat(1000) }))
+        scanner.check(bytes, 0, bytes.length)
+        packer.add(bytes, 0, bytes.length)
+      }
+    }
+    pack(0)
+    const first = packer.take()
+    const before = first.text.slice()
+    assert.equal(packer.count, 0)
+    pack(500)
+    const second = packer.take()
+    assert.deepEqual(first.text, before)
+    assert.notEqual(first.text.buffer, second.text.buffer)
+    for (const run of [first, second]) {
+      assert.equal(run.count, 500)
+      assert.equal(run.text.buffer.byteLength, run.text.length)
+    }
+    assert.deepEqual([...(first.keys ?? []), ...(second.keys ?? [])], [...Array(1000).keys()].map(String))
+    assert.equal(JSON.parse(`[${decoder.decode(second.text)}]`)[499].id, 999)
+  })
+})

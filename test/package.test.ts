@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** This Node first: it runs npm, and everything that begins with `#!/usr/bin/env node`. No setting of Reams stands in it. */
+const ENVIRONMENT = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REAMS_'))),
+  PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
+}
+
+const run = promisify(execFile)
+
+const PROGRAM = `
+import { createService } from 'reams'
+import { itemRun, pageLinks } from 'reams/contract'
+import { openSqliteStore } from 'reams/store/sqlite'
+
+const store = await openSqliteStore({ path: 'program.db', create: true })
+await store.create('events', { keyField: 'id' })
+const texts = Array.from({ length: 501 }, (_, index) => JSON.stringify({ id: index }))
+await store.append('events', itemRun(texts, { keyField: 'id' }))
+const service = createService({ store, baseUrl: 'https://example.com/api' })
+const response = await service.fetch(new Request('https://example.com/api/events?page=2'))
+const { item_count, _links, _embedded } = await response.json()
+await store.close()
+console.log(JSON.stringify({
+  item_count,
+  events: _embedded.events,
+  areLinksThoseOfTheContract:
+    JSON.stringify(_links) === JSON.stringify(pageLinks('https://example.com/api', 'events', 2, 501)),
+}))
+`
+
+const TYPED_PROGRAM = `
+import { createService, type Head, type Service, type Store } from 'reams'
+import { type ItemRun, itemRun, type PageLinks, pageLinks } from 'reams/contract'
+import { openSqliteStore } from 'reams/store/sqlite'
+
+const store: Store = await openSqliteStore({ path: 'typed.db' })
+const service: Service = createService({ store })
+const response: Response = await service.fetch(new Request('http://127.0.0.1:8080/events'))
+const run: ItemRun = itemRun(['{}'])
+const head: Head = await store.append('events', run)
+export const links: PageLinks = pageLinks('http://127.0.0.1:8080', 'events', 1, head.live)
+export const status: number = response.status
+// @ts-expect-error: a service needs a store, so the declarations are really read.
+createService({})
+`
+
+describe('the package', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'reams-package-'))
+  const home = join(directory, 'home')
+  const command = join(home, 'node_modules/.bin/reams')
+  const at = (cwd: string) => ({ cwd, env: ENVIRONMENT })
+
+  before(async () => {
+    const dist = join(directory, 'dist')
+    await run(process.execPath, [join(ROOT, 'scripts/build.ts'), dist], at(directory))
+    await run('npm', ['pack', '--pack-destination', directory], at(dist))
+    const [tarball = ''] = readdirSync(directory).filter((name) => name.endsWith('.tgz'))
+    mkdirSync(home)
+    writeFileSync(join(home, 'package.json'), '{"private":true,"type":"module"}')
+    const quietly = ['--prefer-offline', '--no-audit', '--no-fund']
+    await run('npm', ['install', ...quietly, join(directory, tarball)], at(home))
+  })
+  after(() => rmSync(directory, { recursive: true, force: true }))
+
+  it('serves from code, with a store whose writes go through its thread', async () => {
+    writeFileSync(join(home, 'program.js'), PROGRAM)
+    const { stdout, stderr } = await run(process.execPath, ['program.js'], at(home))
+    assert.equal(stderr, '')
+    assert.deepEqual(JSON.parse(stdout), { item_count: 501, events: [{ id: 500 }], areLinksThoseOfTheContract: true })
+  })
+
+  it('brings declarations that a strict compiler takes, without those of Node', async () => {
+    writeFileSync(join(home, 'typed.ts'), TYPED_PROGRAM)
+    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
+    const options = '--noEmit --strict --skipLibCheck false --module nodenext --target esnext --lib esnext,dom'.split(
+      ' ',
+    )
+    await run(process.execPath, [compiler, ...options, '--types', '', 'typed.ts'], at(home)).catch((error) =>
+      assert.fail(error.stdout),
+    )
+  })
+
+  it('has a command of its version', async () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    assert.deepEqual(await run(command, ['--version'], at(home)), { stdout: `${version}\n`, stderr: '' })
+  })
+
+  it('has a command that imports and exports, byte for byte', async () => {
+    const lines = Array.from({ length: 1234 }, (_, index) => `{"id": ${index}, "amount": 1.10}\n`).join('')
+    writeFileSync(join(home, 'events.ndjson'), lines)
+    await run(command, ['import', 'events', 'events.ndjson', '--key', 'id'], at(home))
+    assert.equal((await run(command, ['export', 'events'], at(home))).stdout, lines)
+  })
+
+  it('holds nothing but what is needed to use it', () => {
+    const installed = join(home, 'node_modules/reams')
+    assert.deepEqual(readdirSync(installed).sort(), [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'bin',
+      'lib',
+      'package.json',
+    ])
+    const kinds = readdirSync(join(installed, 'lib'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name.slice(name.indexOf('.')))
+    assert.deepEqual([...new Set(kinds)].sort(), ['.d.ts', '.js', '.sql'])
+  })
+})
