@@ -4,10 +4,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { type Memory, MemorySampler } from './memory.ts'
 
-/** The program `reams`. */
-export const REAMS = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
-export const ROW_INSERT = fileURLToPath(new URL('./row-insert.ts', import.meta.url))
-export const HAND_WRITTEN_SERVER = fileURLToPath(new URL('./hand-written-server.ts', import.meta.url))
+/** A command and the words that it begins with. */
+export type Program = readonly [command: string, ...words: string[]]
+
+/** As users start it. */
+export const REAMS: Program = [pathOf('../bin/reams')]
+export const ROW_INSERT: Program = nodeProgram('./row-insert.ts')
+export const HAND_WRITTEN_SERVER: Program = nodeProgram('./hand-written-server.ts')
 
 export interface FinishedProgram {
   /** From before the start of the process until after its end. */
@@ -18,7 +21,7 @@ export interface FinishedProgram {
 
 /** Rejects when the program fails. */
 export async function runProgram(
-  program: string,
+  program: Program,
   words: readonly string[],
   signal: AbortSignal,
 ): Promise<FinishedProgram> {
@@ -33,7 +36,7 @@ export async function runProgram(
     const status = await ended(child)
     const wallMs = performance.now() - startedAt
     signal.throwIfAborted()
-    if (status !== 0) throw new Error(`${program} ${words.join(' ')} ended with status ${status}.`)
+    if (status !== 0) throw new Error(`${[...program, ...words].join(' ')} ended with status ${status}.`)
     return { wallMs, stdout, memory: sampler.samples }
   } finally {
     sampler.stop()
@@ -47,7 +50,7 @@ export interface RunningServer extends AsyncDisposable {
 
 /** Resolves when the program has printed its address. */
 export async function startServer(
-  program: string,
+  program: Program,
   words: readonly string[],
   signal: AbortSignal,
 ): Promise<RunningServer> {
@@ -55,7 +58,7 @@ export async function startServer(
   const closed = ended(child)
   const url = await addressPrintedBy(child)
   signal.throwIfAborted()
-  if (url === undefined) throw new Error(`${program} ${words.join(' ')} ended before it served.`)
+  if (url === undefined) throw new Error(`${[...program, ...words].join(' ')} ended before it served.`)
   return {
     url,
     pid: child.pid ?? 0,
@@ -66,8 +69,16 @@ export async function startServer(
   }
 }
 
-function startProgram(program: string, words: readonly string[], signal: AbortSignal): ChildProcess {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...words], {
+function nodeProgram(script: string): Program {
+  return [process.execPath, '--disable-warning=ExperimentalWarning', pathOf(script)]
+}
+
+function pathOf(file: string): string {
+  return fileURLToPath(new URL(file, import.meta.url))
+}
+
+function startProgram([command, ...first]: Program, words: readonly string[], signal: AbortSignal): ChildProcess {
+  const child = spawn(command, [...first, ...words], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: environmentWithoutSettings(),
     signal,

@@ -56,7 +56,7 @@ function* eventChunks(items: number): Generator<string> {
 function eventLine(index: number, random: Random, days: readonly string[]): string {
   const startsAt = `${oneOf(days, random)}T${10 + random(14)}:${oneOf(MINUTES, random)}:00Z`
   const price = `${5 + random(120)}.${oneOf(CENTS, random)}`
-  const title = titleOf(3 + random(3), random)
+  const title = titleOf(2 + random(3), random)
   return `{"id":${FIRST_ID + index},"kind":"${oneOf(KINDS, random)}","title":"${title}","venue":${1_000 + random(9_000)},"starts_at":"${startsAt}","price":${price},"seats":${20 + random(1_980)},"online":${random(5) === 0}}\n`
 }
 

@@ -8,7 +8,7 @@ import type { Question } from '../question.ts'
 export const BYTES: Question = {
   name: 'bytes',
   needs: ['ndjson', 'store'],
-  cost: { seconds: 0, secondsAMillion: 6 },
+  cost: { seconds: 0, secondsAMillion: 3.3 },
   async run(workspace) {
     const ndjson = await workspace.ndjson()
     const storeBytes = databaseBytes((await workspace.store()).path)

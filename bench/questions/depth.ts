@@ -15,27 +15,29 @@ export const DEPTH: Question = {
     using client = new PageClient(server.url)
     using smallClient = new PageClient(smallServer.url)
     workspace.step('depth: first and last page in turn')
-    const latencies = await compareLatencies(
-      {
-        first: pageOf(client, COLLECTION, 1),
-        last: pageOf(client, COLLECTION, workspace.lastPage),
-        tailFirst: pageOf(smallClient, COLLECTION_WITH_TAIL, 1),
-        tailLast: pageOf(smallClient, COLLECTION_WITH_TAIL, LAST_PAGE_WITH_TAIL),
-      },
+    const full = await compareLatencies(
+      { first: pageOf(client, COLLECTION, 1), last: pageOf(client, COLLECTION, workspace.lastPage) },
       workspace,
     )
-    const { first, last, tailFirst, tailLast } = latencies
+    workspace.step('depth: first page and a last page in the tail in turn')
+    const tail = await compareLatencies(
+      {
+        first: pageOf(smallClient, COLLECTION_WITH_TAIL, 1),
+        last: pageOf(smallClient, COLLECTION_WITH_TAIL, LAST_PAGE_WITH_TAIL),
+      },
+      { requests: Math.ceil(workspace.requests / 4), signal: workspace.signal },
+    )
     return [
       {
         measured: 'last page ÷ first page, gzip through HTTP, p50',
-        value: last.p50Ms / first.p50Ms,
+        value: full.last.p50Ms / full.first.p50Ms,
         required: { atMost: 1.1 },
-        raw: { first, last },
+        raw: full,
       },
       {
         measured: 'last page with 250 items still in the tail ÷ first page, 10,250 items',
-        value: tailLast.p50Ms / tailFirst.p50Ms,
-        raw: { first: tailFirst, last: tailLast },
+        value: tail.last.p50Ms / tail.first.p50Ms,
+        raw: tail,
       },
     ]
   },

@@ -20,9 +20,14 @@ export function checkAddress(settings: SettingValues): void {
   )
 }
 
-/** The address of a server on a loopback host; the default base URL where none is set. */
+/** The base URL where none is set. A request by another loopback name is answered by that name. */
+export function defaultBaseUrl(port: number): string {
+  return localUrl('127.0.0.1', port)
+}
+
+/** Where a server on a loopback host can be reached. */
 export function localUrl(host: string, port: number): string {
-  return new URL(`http://${LOOPBACK_HOSTS.get(host) ?? '127.0.0.1'}:${port}`).origin
+  return new URL(`http://${LOOPBACK_HOSTS.get(host) ?? host}:${port}`).origin
 }
 
 export function explainListenError(error: unknown, settings: SettingValues): unknown {

@@ -42,7 +42,7 @@ const STORE_STATUS: Readonly<Record<StoreError['code'], FailureStatus>> = {
 export function describeFailure(error: unknown): { exitStatus: FailureStatus; message: string } {
   if (error instanceof Failure) return { exitStatus: error.exitStatus, message: error.message }
   if (error instanceof StoreError) return { exitStatus: STORE_STATUS[error.code], message: error.message }
-  if (isSystemError(error)) return { exitStatus: 3, message: `the system refused: ${error.message}` }
+  if (isSystemError(error)) return { exitStatus: 3, message: `the system refused: ${error.message}.` }
   return { exitStatus: 3, message: `unexpected error: ${nameAndMessage(error)} (REAMS_DEBUG=1 shows where)` }
 }
 

@@ -56,7 +56,8 @@ async function pagesToTry(store: Store, heads: readonly Head[], baseUrl: string)
   const open = heads.filter((head) => !head.isPrivate)
   const largest = open.filter((head) => head.isPaginated).toSorted((a, b) => b.live - a.live)[0]
   const keyed = open.find((head) => head.keyField !== null && head.live > 0)
-  const key = keyed && (await firstKey(store, keyed))
+  // An example is not worth failing for: a store that is damaged in this place is served as far as it goes.
+  const key = keyed && (await firstKey(store, keyed).catch(() => undefined))
   return [
     ...(largest ? [pageUrl(baseUrl, largest.name, lastPage(largest.live))] : []),
     ...(keyed && key !== undefined ? [itemUrl(baseUrl, keyed.name, key)] : []),

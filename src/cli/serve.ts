@@ -2,7 +2,7 @@
 
 import { createService, type Service } from '../service/create-service.ts'
 import { listen } from '../service/listen.ts'
-import { checkAddress, explainListenError, localUrl } from './address.ts'
+import { checkAddress, defaultBaseUrl, explainListenError, localUrl } from './address.ts'
 import type { CliCommand } from './command.ts'
 import { greeting } from './greeting.ts'
 import { Interruption } from './interruption.ts'
@@ -54,14 +54,15 @@ async function startServer(served: ServedStore, settings: SettingValues) {
   }).catch((error: unknown) => {
     throw explainListenError(error, settings)
   })
-  const local = localUrl(host, listening.port)
   service = createService({
     store: served.store,
-    ...(baseUrl === undefined ? { baseUrl: local, loopbackPort: listening.port } : { baseUrl }),
+    ...(baseUrl === undefined
+      ? { baseUrl: defaultBaseUrl(listening.port), loopbackPort: listening.port }
+      : { baseUrl }),
     onError: logRequestError,
   })
   return {
-    baseUrl: baseUrl ?? local,
+    baseUrl: baseUrl ?? localUrl(host, listening.port),
     ...(baseUrl !== undefined && { listensOn: `port ${listening.port} of ${host}` }),
     [Symbol.asyncDispose]: () => listening.close(CLOSE_GRACE_MS),
   }

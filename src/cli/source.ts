@@ -1,6 +1,8 @@
 /** Where the items of an import come from: a file or standard input, as bytes, with a count of those read so far. */
 
-import { open } from 'node:fs/promises'
+import { constants, openSync } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { Socket } from 'node:net'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { Failure, isSystemError } from './failure.ts'
 
@@ -21,18 +23,20 @@ export interface Source {
 export async function openSource(path: string, signal: AbortSignal): Promise<Source> {
   if (path === '-') return createSource('standard input', process.stdin, undefined, signal)
   try {
-    const file = await open(path)
-    const status = await file.stat()
-    if (status.isDirectory()) {
-      await file.close()
-      throw new Failure(2, `${path} is a directory. Give a file of items.`)
-    }
-    const stream = file.createReadStream({ highWaterMark: CHUNK_BYTES })
+    const status = await stat(path)
+    if (status.isDirectory()) throw new Failure(2, `${path} is a directory. Give a file of items.`)
+    if (status.isFIFO()) return createSource(path, openPipe(path), undefined, signal)
+    const stream = (await open(path)).createReadStream({ highWaterMark: CHUNK_BYTES })
     return createSource(path, stream, status.isFile() ? status.size : undefined, signal)
   } catch (error) {
     if (isSystemError(error)) throw new Failure(2, cannotRead(path, error.code), { cause: error })
     throw error
   }
+}
+
+/** Waits for a pipe in the event loop: a thread that waits in the system could not be interrupted. */
+function openPipe(path: string): Readable {
+  return new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false })
 }
 
 function cannotRead(path: string, code: string): string {

@@ -1,6 +1,7 @@
 /**
  * Makes reams on other threads, so that a load uses all cores. Zlib's own asynchronous calls cost the caller a third as
- * much again; and handing the bytes over in memory that is used again and again keeps the size of the process flat.
+ * much again. All bytes pass through a few pieces of shared memory that are used again and again: so the process stays
+ * flat, whatever the garbage collectors of so many threads have in mind.
  */
 
 import { availableParallelism } from 'node:os'
@@ -8,31 +9,40 @@ import { Worker } from 'node:worker_threads'
 import type { DeflateCall, DeflateReply } from './deflate-thread.ts'
 import type { ReamBytes } from './ream.ts'
 
-/** More threads would only wait for the one that reads and the one that writes. */
-const MOST_THREADS = 4
+/** One core is left for the thread that reads; more than three would only wait for the one that writes. */
+const MOST_THREADS = 3
 
-/** One ream that a thread works on and one that waits for it. */
-const SLOTS_A_THREAD = 2
+/** Reams under way for each thread: one being deflated, and some that wait for it or for the disk. */
+const REAMS_A_THREAD = 8
 
-/**
- * Threads that handle bytes leave hardly any JavaScript behind, but much outside the heap that is freed only together
- * with it. A small young generation keeps that from piling up.
- */
-export const SMALL_HEAP = { maxYoungGenerationSizeMb: 2 }
+/** What deflating can add to bytes that do not shrink, generously. */
+const MOST_GROWTH_BYTES = 4096
+
+/** A thread that does one small thing after the other needs no room for its leftovers. */
+export const YOUNG_GENERATION_MB = 4
+
+/** A ream whose bytes lie in shared memory until `release` is called. */
+export interface PooledReam {
+  readonly ream: ReamBytes
+  release(): void
+}
 
 interface Task {
   readonly raw: Uint8Array
   readonly count: number
-  resolve(ream: ReamBytes): void
+  resolve(pooled: PooledReam): void
   reject(error: Error): void
 }
 
 export class DeflatePool {
+  readonly #mostThreads = Math.min(MOST_THREADS, Math.max(1, availableParallelism() - 1))
   readonly #threads: DeflateThread[] = []
   readonly #waiting: Task[] = []
-  readonly #mostThreads = Math.min(MOST_THREADS, availableParallelism())
+  readonly #idleMemory: SharedArrayBuffer[] = []
+  #memoryCount = 0
 
-  encode(raw: Uint8Array, count: number): Promise<ReamBytes> {
+  /** Resolves with the ream. Others wait while too many have not been released. */
+  encode(raw: Uint8Array, count: number): Promise<PooledReam> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ raw, count, resolve, reject })
       this.#handOut()
@@ -44,80 +54,88 @@ export class DeflatePool {
   }
 
   #handOut(): void {
-    while (this.#waiting.length > 0) {
-      const thread = this.#freeThread()
-      const task = thread && this.#waiting.shift()
-      if (task === undefined) return
-      thread?.take(task)
+    for (let task = this.#waiting[0]; task !== undefined; task = this.#waiting[0]) {
+      const memory = this.#takeMemory(2 * task.raw.byteLength + MOST_GROWTH_BYTES)
+      if (memory === undefined) return
+      this.#waiting.shift()
+      this.#run(task, memory)
     }
   }
 
+  #run(task: Task, memory: SharedArrayBuffer): void {
+    const release = (): void => {
+      this.#idleMemory.push(memory)
+      this.#handOut()
+    }
+    this.#leastBusyThread()
+      .deflate(task.raw, task.count, memory)
+      .then((ream) => task.resolve({ ream, release }), task.reject)
+  }
+
+  #takeMemory(length: number): SharedArrayBuffer | undefined {
+    const idle = this.#idleMemory.pop()
+    if (idle !== undefined && idle.byteLength >= length) return idle
+    if (idle === undefined && this.#memoryCount === this.#mostThreads * REAMS_A_THREAD) return undefined
+    if (idle === undefined) this.#memoryCount++
+    return new SharedArrayBuffer(length)
+  }
+
   /** An idle thread rather than a new one, a new one rather than one that has work. */
-  #freeThread(): DeflateThread | undefined {
-    const idlest = this.#threads.toSorted((a, b) => a.taskCount - b.taskCount)[0]
-    if (idlest?.taskCount === 0) return idlest
-    if (this.#threads.length === this.#mostThreads) return idlest?.hasRoom ? idlest : undefined
-    const thread = new DeflateThread(() => this.#handOut())
+  #leastBusyThread(): DeflateThread {
+    const [leastBusy] = this.#threads.toSorted((a, b) => a.callCount - b.callCount)
+    const mayStart = this.#threads.length < this.#mostThreads
+    if (leastBusy !== undefined && (leastBusy.callCount === 0 || !mayStart)) return leastBusy
+    const thread = new DeflateThread()
     this.#threads.push(thread)
     return thread
   }
 }
 
-interface Slot {
-  memory: SharedArrayBuffer
-  task: Task | undefined
+interface Call {
+  readonly memory: SharedArrayBuffer
+  resolve(ream: ReamBytes): void
+  reject(error: Error): void
 }
 
 class DeflateThread {
   readonly #worker: Worker
-  readonly #slots: Slot[] = Array.from({ length: SLOTS_A_THREAD }, () => ({
-    memory: new SharedArrayBuffer(0),
-    task: undefined,
-  }))
+  readonly #calls = new Map<number, Call>()
+  #lastId = 0
 
-  constructor(onRoom: () => void) {
+  constructor() {
     // Beside this file, under the same extension: .ts in a clone, .js in the package.
-    const script = new URL(import.meta.url.replace(/pool\.([jt]s)$/, 'thread.$1'))
-    this.#worker = new Worker(script, { execArgv: [], resourceLimits: SMALL_HEAP })
+    this.#worker = new Worker(new URL(import.meta.url.replace(/pool\.([jt]s)$/, 'thread.$1')), {
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    })
     this.#worker.unref()
-    this.#worker.on('message', ({ slot, ream }: DeflateReply) => {
-      this.#release(slot)?.resolve(ream)
-      onRoom()
-    })
+    this.#worker.on('message', (reply: DeflateReply) => this.#settle(reply))
     this.#worker.on('error', (error) => {
-      const failure = error instanceof Error ? error : new Error(String(error))
-      for (const index of this.#slots.keys()) this.#release(index)?.reject(failure)
+      for (const call of this.#calls.values()) call.reject(error instanceof Error ? error : new Error(String(error)))
     })
   }
 
-  get taskCount(): number {
-    return this.#slots.filter(({ task }) => task !== undefined).length
+  get callCount(): number {
+    return this.#calls.size
   }
 
-  get hasRoom(): boolean {
-    return this.taskCount < SLOTS_A_THREAD
-  }
-
-  take(task: Task): void {
-    const index = this.#slots.findIndex((slot) => slot.task === undefined)
-    const slot = this.#slots[index]
-    if (slot === undefined) throw new Error('a task was given to a thread without room')
-    const { raw, count } = task
-    if (slot.memory.byteLength < raw.byteLength) slot.memory = new SharedArrayBuffer(2 * raw.byteLength)
-    new Uint8Array(slot.memory).set(raw)
-    slot.task = task
-    const call: DeflateCall = { slot: index, memory: slot.memory, length: raw.byteLength, count }
-    this.#worker.postMessage(call)
+  deflate(raw: Uint8Array, count: number, memory: SharedArrayBuffer): Promise<ReamBytes> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId
+      this.#calls.set(id, { memory, resolve, reject })
+      new Uint8Array(memory).set(raw)
+      const call: DeflateCall = { id, memory, rawLength: raw.byteLength, count }
+      this.#worker.postMessage(call)
+    })
   }
 
   async close(): Promise<void> {
     await this.#worker.terminate()
   }
 
-  #release(index: number): Task | undefined {
-    const slot = this.#slots[index]
-    const task = slot?.task
-    if (slot !== undefined) slot.task = undefined
-    return task
+  #settle({ id, dataLength, ...rest }: DeflateReply): void {
+    const call = this.#calls.get(id)
+    this.#calls.delete(id)
+    call?.resolve({ ...rest, data: new Uint8Array(call.memory, rest.rawLength, dataLength) })
   }
 }

@@ -1,21 +1,27 @@
-/** A thread that makes reams of the raw items which it finds in shared memory. */
+/** A thread that deflates: raw items lie at the beginning of shared memory, the ream's bytes go behind them. */
 
 import { parentPort } from 'node:worker_threads'
 import { encodeReam, type ReamBytes } from './ream.ts'
 
 export interface DeflateCall {
-  readonly slot: number
+  readonly id: number
   readonly memory: SharedArrayBuffer
-  readonly length: number
+  readonly rawLength: number
   readonly count: number
 }
 
-export interface DeflateReply {
-  readonly slot: number
-  readonly ream: ReamBytes
+/** The ream without its bytes, which are in the shared memory. */
+export interface DeflateReply extends Omit<ReamBytes, 'data'> {
+  readonly id: number
+  readonly dataLength: number
 }
 
-parentPort?.on('message', ({ slot, memory, length, count }: DeflateCall) => {
-  const reply: DeflateReply = { slot, ream: encodeReam(new Uint8Array(memory, 0, length), count) }
+parentPort?.on('message', ({ id, memory, rawLength, count }: DeflateCall) => {
+  const { crc, data } = encodeReam(new Uint8Array(memory, 0, rawLength), count)
+  const dataLength = data.byteLength
+  new Uint8Array(memory, rawLength).set(data)
+  // The garbage collector sees a few objects and would let their many bytes pile up: this frees them now.
+  if (data.buffer instanceof ArrayBuffer) data.buffer.transfer(0)
+  const reply: DeflateReply = { id, count, rawLength, crc, dataLength }
   parentPort?.postMessage(reply)
 })

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { eventLines } from './items.ts'
+import { eventLines, putLines, storedLines } from './items.ts'
 import { runCli, workDirectory } from './run-cli.ts'
 
 interface BadInput {
@@ -47,7 +47,7 @@ describe('bad input', () => {
   for (const { what, file, bytes, message } of BAD)
     it(`${what} is refused with file and reason, and nothing is lost`, async (t) => {
       const directory = workDirectory(t)
-      await runCli(['import', 'events', '-'], { in: directory, input: GOOD })
+      await putLines(directory, 'events', GOOD)
       writeFileSync(join(directory, file), bytes)
       const result = await runCli(['import', 'events', file], { in: directory })
       assert.equal(result.status, 1, result.stderr)
@@ -56,14 +56,14 @@ describe('bad input', () => {
       assert.match(result.stderr, /Nothing was imported\.\n$/)
       assert.doesNotMatch(result.stderr, /\n.*\n/, 'one line, no stack trace')
       assert.equal(result.stdout, '')
-      assert.equal((await runCli(['export', 'events'], { in: directory })).stdout, GOOD)
+      assert.equal(await storedLines(directory, 'events'), GOOD)
     })
 
   it('a byte-order mark, blank lines and CRLF are no trouble', async (t) => {
     const directory = workDirectory(t)
     const input = '\ufeff{"a":1}\r\n\r\n\n{"a":2}\r\n'
     assert.equal((await runCli(['import', 'events', '-'], { in: directory, input })).status, 0)
-    assert.equal((await runCli(['export', 'events'], { in: directory })).stdout, '{"a":1}\n{"a":2}\n')
+    assert.equal(await storedLines(directory, 'events'), '{"a":1}\n{"a":2}\n')
   })
 
   it('--item-bytes moves the limit', async (t) => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { eventLines } from './items.ts'
+import { eventLines, putLines } from './items.ts'
 import { runCli, startServer, workDirectory } from './run-cli.ts'
 
 async function directoryWithTwo(t: TestContext): Promise<string> {
   const directory = workDirectory(t)
-  await runCli(['import', 'events', '-', '--key', 'id'], { in: directory, input: eventLines(1234) })
-  await runCli(['import', 'venues', '-', '--unpaginated', '--private'], { in: directory, input: eventLines(12) })
+  await putLines(directory, 'events', eventLines(1234), { keyField: 'id' })
+  await putLines(directory, 'venues', eventLines(12), { isPaginated: false, isPrivate: true })
   return directory
 }
 

@@ -4,7 +4,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, 
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { eventLines } from './items.ts'
+import { eventLines, putLines } from './items.ts'
 import { MAIN, RunningCli, runCli, workDirectory } from './run-cli.ts'
 
 const ODD_LINES = [
@@ -15,16 +15,17 @@ const ODD_LINES = [
   '{}',
 ]
 
-async function directoryWith(t: TestContext, input: string): Promise<string> {
+async function directoryWith(t: TestContext, lines: string): Promise<string> {
   const directory = workDirectory(t)
-  assert.equal((await runCli(['import', 'events', '-'], { in: directory, input })).status, 0)
+  await putLines(directory, 'events', lines)
   return directory
 }
 
 describe('export', () => {
   it('gives back every item byte for byte, over several reams', async (t) => {
+    const directory = workDirectory(t)
     const lines = `${ODD_LINES.join('\n')}\n${eventLines(1600)}`
-    const directory = await directoryWith(t, lines)
+    assert.equal((await runCli(['import', 'events', '-'], { in: directory, input: lines })).status, 0)
     const result = await runCli(['export', 'events'], { in: directory })
     assert.equal(result.stdout, lines)
     assert.equal(result.stderr, '')

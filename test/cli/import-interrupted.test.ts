@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { eventLines } from './items.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { eventLines, putLines, storedLines } from './items.ts'
 import { RunningCli, runCli, workDirectory } from './run-cli.ts'
 
 describe('an import that is interrupted', () => {
@@ -10,7 +14,7 @@ describe('an import that is interrupted', () => {
   ] as const)
     it(`by ${signal} exits with ${status} and leaves the collection as it was, free for the next import`, async (t) => {
       const directory = workDirectory(t)
-      await runCli(['import', 'events', '-', '--key', 'id'], { in: directory, input: eventLines(3) })
+      await putLines(directory, 'events', eventLines(3), { keyField: 'id' })
       const cli = new RunningCli(['import', 'events', '-'], { in: directory })
       t.after(() => cli.child.kill('SIGKILL'))
       await cli.writes(eventLines(50_000, 4))
@@ -18,9 +22,18 @@ describe('an import that is interrupted', () => {
       assert.equal(result.status, status)
       assert.equal(result.stderr, `reams: interrupted by ${signal}; nothing was changed.\n`)
       assert.equal(result.stdout, '')
-      assert.equal((await runCli(['export', 'events'], { in: directory })).stdout, eventLines(3))
+      assert.equal(await storedLines(directory, 'events'), eventLines(3))
       const again = await runCli(['import', 'events', '-'], { in: directory, input: eventLines(2, 4) })
       assert.match(again.stdout, /now has 5 items/)
       assert.equal((await runCli(['verify'], { in: directory })).status, 0)
     })
+
+  it('while it waits for a pipe that nobody writes to ends as well', async (t) => {
+    const directory = workDirectory(t)
+    execFileSync('mkfifo', [join(directory, 'silent.ndjson')])
+    const cli = new RunningCli(['import', 'events', 'silent.ndjson'], { in: directory })
+    t.after(() => cli.child.kill('SIGKILL'))
+    while (!existsSync(join(directory, 'reams.db'))) await sleep(20)
+    assert.equal((await cli.stop('SIGINT')).status, 130)
+  })
 })

@@ -4,7 +4,8 @@ import { get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runCli, startServer, workDirectory } from './run-cli.ts'
+import { putLines } from './items.ts'
+import { startServer, workDirectory } from './run-cli.ts'
 
 const ITEM_COUNT = 100
 const ITEM = `{"text":"${'x'.repeat(200_000)}"}`
@@ -12,8 +13,7 @@ const ITEM = `{"text":"${'x'.repeat(200_000)}"}`
 /** A server in the middle of an answer that is far too large for the buffers between. */
 async function serverInTheMiddle(t: TestContext) {
   const directory = workDirectory(t)
-  const input = `${ITEM}\n`.repeat(ITEM_COUNT)
-  assert.equal((await runCli(['import', 'large', '-'], { in: directory, input })).status, 0)
+  await putLines(directory, 'large', `${ITEM}\n`.repeat(ITEM_COUNT))
   const server = await startServer(t, [], { in: directory })
   const request = get(`${server.url}/large`, { agent: false })
   t.after(() => request.destroy())

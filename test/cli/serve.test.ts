@@ -5,13 +5,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { eventLines } from './items.ts'
+import { eventLines, putLines } from './items.ts'
 import { RunningCli, runCli, startServer, workDirectory } from './run-cli.ts'
 
 async function directoryWithEvents(t: TestContext): Promise<string> {
   const directory = workDirectory(t)
-  const result = await runCli(['import', 'events', '-', '--key', 'id'], { in: directory, input: eventLines(1234) })
-  assert.equal(result.status, 0, result.stderr)
+  await putLines(directory, 'events', eventLines(1234), { keyField: 'id' })
   return directory
 }
 
@@ -100,15 +99,15 @@ describe('serve', () => {
 
   it('prints a command that a shell can run, whatever the key', async (t) => {
     const directory = workDirectory(t)
-    await runCli(['import', 'x', '-', '--key', 'k'], { in: directory, input: '{"k":"o\'a $(b) é"}\n' })
+    await putLines(directory, 'x', '{"k":"o\'a $(b) é"}\n', { keyField: 'k' })
     const { cli, url } = await startServer(t, [], { in: directory })
     assert.ok(cli.stdout.includes(`curl '${url}/x/o%27a%20%24(b)%20%C3%A9'\n`), cli.stdout)
     assert.equal((await fetch(`${url}/x/o%27a%20%24(b)%20%C3%A9`)).status, 200)
   })
 
   it('does not list a private collection among what to try', async (t) => {
-    const directory = await directoryWithEvents(t)
-    await runCli(['set', 'events', '--private'], { in: directory })
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(1234), { isPrivate: true })
     const { cli } = await startServer(t, [], { in: directory })
     assert.match(cli.stdout, /^ {2}events {2}1,234 items {2}3 pages {2}private$/m)
     assert.doesNotMatch(cli.stdout, /curl .*events/)

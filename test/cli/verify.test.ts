@@ -3,13 +3,13 @@ import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
-import { eventLines } from './items.ts'
+import { eventLines, putLines } from './items.ts'
 import { runCli, workDirectory } from './run-cli.ts'
 
 describe('verify', () => {
   it('says that a sound store is sound', async (t) => {
     const directory = workDirectory(t)
-    await runCli(['import', 'events', '-', '--key', 'id'], { in: directory, input: eventLines(1200) })
+    await putLines(directory, 'events', eventLines(1200), { keyField: 'id' })
     const result = await runCli(['verify'], { in: directory })
     assert.deepEqual(result, {
       status: 0,
@@ -20,7 +20,7 @@ describe('verify', () => {
 
   it('says what is wrong, the summary last, and exits with 1', async (t) => {
     const directory = workDirectory(t)
-    await runCli(['import', 'events', '-'], { in: directory, input: eventLines(1200) })
+    await putLines(directory, 'events', eventLines(1200))
     const database = new DatabaseSync(join(directory, 'reams.db'))
     database.exec('UPDATE head SET live = live + 1')
     database.close()
@@ -35,7 +35,7 @@ describe('verify', () => {
 
   it('counts a file that SQLite finds damaged as a no', async (t) => {
     const directory = workDirectory(t)
-    await runCli(['import', 'events', '-'], { in: directory, input: eventLines(20_000) })
+    await putLines(directory, 'events', eventLines(20_000))
     const path = join(directory, 'reams.db')
     const file = openSync(path, 'r+')
     // Everything but the header and the schema.

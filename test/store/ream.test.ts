@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
+import { DeflatePool } from '../../src/store/deflate-pool.ts'
 import { countGone, indexOfSlot, isGone, liveSlots, withGone } from '../../src/store/gone-map.ts'
 import {
   cutItems,
   deflatedSegment,
   encodeReam,
-  encodeReamInPool,
   inflateChecked,
   inflateReam,
   joinItems,
@@ -34,7 +34,26 @@ describe('ream', () => {
 
   it('is the same whether it was deflated here or on another thread', async () => {
     const raw = joinItems(Array.from({ length: 500 }, (_, id) => `{"id":${id}}`))
-    assert.deepEqual(await encodeReamInPool(raw, 500), encodeReam(raw, 500))
+    const pool = new DeflatePool()
+    const { ream, release } = await pool.encode(raw, 500)
+    assert.deepEqual({ ...ream, data: Buffer.from(ream.data) }, encodeReam(raw, 500))
+    release()
+    await pool.close()
+  })
+
+  it('is deflated in order of arrival by a few threads, however many wait', async () => {
+    const pool = new DeflatePool()
+    const raws = Array.from({ length: 100 }, (_, turn) =>
+      joinItems([`{"turn":${turn},"x":"${'x'.repeat(turn * 900)}"}`]),
+    )
+    await Promise.all(
+      raws.map(async (raw) => {
+        const { ream, release } = await pool.encode(raw, 1)
+        assert.deepEqual(inflateChecked(ream), raw)
+        release()
+      }),
+    )
+    await pool.close()
   })
 
   it('notices damage: other bytes, a wrong length, a wrong checksum', () => {

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 const BUSY_TIMEOUT_MS = 10_000
 
 /** Page cache of the writing connection: keys arrive in any order and touch many pages. */
-const WRITER_CACHE_KIB = 32 * 1024
+const WRITER_CACHE_KIB = 16 * 1024
 
 /** A connection that only reads. Each SELECT, or each BEGIN … COMMIT, sees one snapshot. */
 export function openReadConnection(path: string): DatabaseSync {

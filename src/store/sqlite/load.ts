@@ -85,7 +85,8 @@ export class SqliteLoad implements Load {
       this.#isCompleting = false
       await this.#writer.call('putTail', this.#plan, this.#plan.lease.base, full.raw)
     } else {
-      await this.#writer.call('putReam', this.#plan, number, await this.#pool.encode(full.raw, full.count))
+      const { ream, release } = await this.#pool.encode(full.raw, full.count)
+      await this.#writer.call('putReam', this.#plan, number, ream).finally(release)
     }
   }
 

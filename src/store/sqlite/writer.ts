@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { SMALL_HEAP } from '../deflate-pool.ts'
+import { YOUNG_GENERATION_MB } from '../deflate-pool.ts'
 import { StoreError } from '../store-error.ts'
 import type { Operations } from './operations.ts'
 import { SweepNeeded } from './sweep.ts'
@@ -78,7 +78,7 @@ export class Writer {
       workerData: this.#path,
       // Flags that the program was started with, such as --input-type, may not fit a thread.
       execArgv: [],
-      resourceLimits: SMALL_HEAP,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     })
     thread.on('message', (reply: ReplyMessage) => this.#settle(reply))
     thread.on('error', (error) => this.#fail(error))

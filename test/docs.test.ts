@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { referencePages } from '../scripts/docs.ts'
+import { COMMANDS } from '../src/cli/commands.ts'
+import { createProgram } from '../src/cli/program.ts'
+import { SETTINGS } from '../src/cli/settings.ts'
+import { itemRun } from '../src/contract/item.ts'
+import { PROBLEMS } from '../src/contract/problem.ts'
+import { openSqliteStore } from '../src/store/sqlite/open.ts'
+import type { Load, Store } from '../src/store/store.ts'
+import { runCli, startServer, workDirectory } from './cli/run-cli.ts'
+import { anchorsOf, type Fence, fencesOf, headingsOf, inlineCodeOf, linksOf } from './markdown.ts'
+import { askRaw } from './service/raw-http.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const PAGES = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT }).sort()
+const FLAGS = Object.values(SETTINGS).flatMap(({ flag }) => flag.match(/--?[a-z-]+/g) ?? [])
+const SCRIPTS: string[] = Object.keys(JSON.parse(read('package.json')).scripts)
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+describe('the generated reference', () => {
+  for (const [path, text] of referencePages())
+    it(`${path} is what "npm run docs" writes`, () => assert.equal(read(path), text))
+
+  it('has a section for each problem, setting and command, and for nothing else', () => {
+    const sections = (path: string) => headingsOf(read(path)).slice(1)
+    assert.deepEqual(sections('docs/reference/problems.md'), Object.keys(PROBLEMS))
+    assert.deepEqual(
+      sections('docs/reference/settings.md'),
+      FLAGS.filter((flag) => flag.startsWith('--')),
+    )
+    assert.deepEqual(
+      sections('docs/reference/commands.md'),
+      COMMANDS.map(({ name }) => `reams ${name}`),
+    )
+  })
+})
+
+describe('every page', () => {
+  for (const path of PAGES)
+    it(`${path} links only to what is there`, () => {
+      for (const target of linksOf(read(path)).filter((link) => !/^https?:/.test(link))) {
+        const [file = '', anchor] = target.split('#')
+        const linked = file === '' ? path : join(dirname(path), file)
+        assert.ok(existsSync(join(ROOT, linked)), `there is no ${target}`)
+        if (anchor !== undefined) assert.ok(anchorsOf(read(linked)).includes(anchor), `there is no heading ${target}`)
+      }
+    })
+
+  for (const path of PAGES)
+    it(`${path} shows only commands and flags that exist`, async () => {
+      for (const { language, text, line } of fencesOf(read(path))) {
+        if (language !== 'sh') continue
+        for (const words of commandsOf(text)) await assertCommand(words, `${path}, block at line ${line}`)
+      }
+      for (const code of inlineCodeOf(read(path))) assertInlineCode(code)
+    })
+
+  it('is reached from the README', () => {
+    const reached = new Set(['README.md'])
+    for (const path of reached)
+      for (const target of linksOf(read(path))) {
+        const linked = join(dirname(path), target.replace(/#.*/, ''))
+        if (PAGES.includes(linked)) reached.add(linked)
+      }
+    assert.deepEqual([...reached].sort(), PAGES)
+  })
+})
+
+/** The commands of a shell script, each as its words: one a line, or a part of a pipe. */
+function commandsOf(script: string): string[][] {
+  const lines = script.replaceAll('\\\n', ' ').split('\n')
+  return lines
+    .flatMap((line) => line.replace(/(^|\s)#.*/, '').split('|'))
+    .map((command) => command.match(/'[^']*'|[^\s']+/g) ?? [])
+    .map((words) => words.filter((word) => !/^[A-Z_]+=/.test(word)).map((word) => word.replaceAll("'", '')))
+    .filter((words) => words.length > 0)
+}
+
+async function assertCommand([name = '', ...words]: string[], where: string): Promise<void> {
+  const shown = `${where}: ${[name, ...words].join(' ')}`
+  if (name === 'reams' || name === './bin/reams') await assertProgramTakes(words, shown)
+  else if (name === 'npm' && words[0] === 'start') await assertProgramTakes(['serve', ...words.slice(2)], shown)
+  else if (name === 'npm') assert.ok(SCRIPTS.includes(words.at(-1) ?? ''), shown)
+  else if (name === 'node_modules/.bin/node') assert.ok(existsSync(join(ROOT, words.at(-1) ?? '')), shown)
+  else assert.ok(['curl', 'zcat', 'head'].includes(name), shown)
+}
+
+/** Parses the words with the real program, which runs no command here. */
+async function assertProgramTakes(words: readonly string[], shown: string): Promise<void> {
+  let taken = ''
+  const onCommand = async ({ name }: { name: string }) => {
+    taken = name
+  }
+  const program = createProgram({ version: '0', commands: COMMANDS, onCommand })
+  await program.parseAsync(words, { from: 'user' }).catch((error) => assert.fail(`${shown}: ${error.message}`))
+  assert.equal(taken, words[0], shown)
+}
+
+function assertInlineCode(code: string): void {
+  for (const flag of code.match(/(?<=^|\s)--[a-z-]+/g) ?? []) assert.ok(FLAGS.includes(flag), code)
+  for (const variable of code.match(/REAMS_[A-Z_]+/g) ?? [])
+    assert.ok(['REAMS_DEBUG', ...Object.values(SETTINGS).map((setting) => setting.variable)].includes(variable), code)
+  const [, command] = /^(?:\.\/bin\/)?reams ([a-z]+)/.exec(code) ?? []
+  if (command !== undefined) assert.ok(COMMANDS.map(({ name }) => String(name)).includes(command), code)
+  const [, script] = /^npm (?:run )?([a-z:]+)/.exec(code) ?? []
+  if (script !== undefined) assert.ok([...SCRIPTS, 'publish'].includes(script), code)
+  const [, problem] = /\/-\/problems\/([a-z-]+)/.exec(code) ?? []
+  if (problem !== undefined) assert.ok(Object.hasOwn(PROBLEMS, problem), code)
+}
+
+describe('the first screen of the README', () => {
+  const firstScreen = read('README.md').split('\n## ', 1)[0] ?? ''
+  const [start, request, answer, client] = fencesOf(firstScreen)
+
+  it('is a command, a request, its answer and four lines of client code', () => {
+    assert.deepEqual(
+      fencesOf(firstScreen).map(({ language }) => language),
+      ['sh', 'sh', 'json', 'js'],
+    )
+    assert.equal(start?.text, 'npm start\n')
+    assert.equal(client?.text.trimEnd().split('\n').length, 4)
+  })
+
+  it('is true: the sample answers so, and the client prints every event', async (t) => {
+    const directory = workDirectory(t)
+    const { url } = await startServer(t, ['--sample'], { in: directory })
+    const adapted = (fence: Fence | undefined) => fence?.text.replaceAll('http://127.0.0.1:8080', url) ?? ''
+
+    const [, address = ''] = /^curl '(.*)'\n$/.exec(adapted(request)) ?? []
+    assertShows(adapted(answer), await (await fetch(address)).text())
+
+    writeFileSync(join(directory, 'client.mjs'), adapted(client))
+    const { stdout } = await promisify(execFile)(process.execPath, [join(directory, 'client.mjs')])
+    const lines = stdout.trimEnd().split('\n')
+    assert.equal(lines.length, 1234)
+    assert.match(lines.at(-1) ?? '', /^1234 /)
+  })
+})
+
+/** Whether a shortened text, `…` for what is left out, shows the whole one. Blanks and line breaks do not count. */
+function assertShows(shortened: string, whole: string): void {
+  const [beginning = '', ...others] = shortened.replaceAll(/\s/g, '').split('…')
+  const text = whole.replaceAll(/\s/g, '')
+  const end = others.length === 0 ? text.length : beginning.length
+  assert.equal(text.slice(0, end), beginning)
+  let at = end
+  for (const piece of others) {
+    // The last piece must be the end, unless more is left out behind it.
+    const found = piece === others.at(-1) ? text.length - piece.length : text.indexOf(piece, at)
+    assert.ok(
+      found >= at && text.startsWith(piece, found),
+      `"${piece}" does not come next in ${text.slice(at, at + 500)}`,
+    )
+    at = found + piece.length
+  }
+}
+
+describe('the page about the contract', () => {
+  const contract = read('docs/reference/contract.md')
+
+  it('has a heading for each rule', () => {
+    const ids = headingsOf(contract).flatMap((heading) => /^[CD]\d+(?= )/.exec(heading)?.[0] ?? [])
+    const expected = [...numbered('C', 10), ...numbered('D', 22)]
+    assert.deepEqual(ids.toSorted(), expected.toSorted())
+  })
+
+  it('shows answers that are true', async (t) => {
+    const directory = workDirectory(t)
+    const { url } = await startServer(t, ['--sample'], { in: directory })
+    const empty = await runCli(['import', 'drafts', '-', '--store', 'data/reams.db'], { in: directory })
+    assert.equal(empty.status, 0, empty.stderr)
+    const { port } = new URL(url)
+    const examples = fencesOf(contract).filter(({ language }) => language === 'http')
+    assert.ok(examples.length > 10)
+    for (const { text, line } of examples)
+      await t.test(`at line ${line}`, () => assertExchange(text.replaceAll(':8080', `:${port}`), Number(port)))
+  })
+})
+
+function numbered(letter: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${letter}${index + 1}`)
+}
+
+/** Sends the request of an example and compares what the example shows of the answer. */
+async function assertExchange(example: string, port: number): Promise<void> {
+  const [request = '', head = '', ...body] = example.trimEnd().split('\n\n')
+  const [requestLine, ...requestHeaders] = request.split('\n')
+  const hasHost = requestHeaders.some((header) => header.startsWith('Host:'))
+  const host = hasHost ? [] : [`Host: 127.0.0.1:${port}`]
+  const lines = [`${requestLine} HTTP/1.1`, ...host, ...requestHeaders, 'Connection: close', '', '']
+  const answer = await askRaw(port, lines.join('\r\n'))
+
+  const [status, ...headers] = head.split('\n')
+  assert.equal(answer.status, Number.parseInt(status ?? '', 10))
+  for (const header of headers) {
+    const [name = '', value = ''] = header.split(/: (.*)/)
+    assertShows(value, answer.headers.get(name.toLowerCase()) ?? '')
+  }
+  if (body.length > 0) assertShows(body.join('\n'), answer.body.toString())
+}
+
+describe('the page about embedding', () => {
+  const embedding = read('docs/how-to/embed.md')
+
+  it('shows the examples as they are', () => {
+    const excerpts = [...embedding.matchAll(/^From \[(examples\/\S+)\]\(\S+\):\n\n```ts\n([\s\S]*?)```$/gm)]
+    assert.equal(excerpts.length, 2)
+    for (const [, path = '', excerpt = ''] of excerpts)
+      assert.ok(read(path).includes(excerpt), `${path} is another one`)
+  })
+
+  it('shows code that writes', async (t) => {
+    const [, code = ''] = /^import .* from 'reams\/contract'\n([\s\S]*?)```$/m.exec(embedding) ?? []
+    const store = await openStore(t)
+    const AsyncFunction = (async () => {}).constructor as new (...text: string[]) => (...values: unknown[]) => unknown
+    await new AsyncFunction('store', 'itemRun', code)(store, itemRun)
+    assert.deepEqual(await linesOf(store, 'events'), ['{"id":2,"title":"Salt"}'])
+  })
+})
+
+async function openStore(t: TestContext, path = join(workDirectory(t), 'reams.db')): Promise<Store> {
+  const store = await openSqliteStore({ path, create: true })
+  t.after(() => store.close())
+  return store
+}
+
+async function linesOf(store: Store, name: string): Promise<string[]> {
+  const lines: string[] = []
+  for await (const segment of store.items(name)) lines.push(...Buffer.from(segment.raw()).toString().split(',\n'))
+  return lines
+}
+
+describe('the page about the storage format', () => {
+  it('has a reader in Python that reads every item of any collection', async (t) => {
+    const lack = lackOfPython()
+    if (lack !== undefined) return t.skip(lack)
+    const directory = workDirectory(t)
+    const path = join(directory, 'reams.db')
+    const script = join(directory, 'read_store.py')
+    const [reader] = fencesOf(read('docs/reference/storage-format.md')).filter(({ language }) => language === 'python')
+    writeFileSync(script, reader?.text ?? '')
+    const store = await openStore(t, path)
+    const loads = await fillWithEverything(store)
+    for (const { name } of await store.collections()) {
+      const { stdout } = await promisify(execFile)('python3', [script, path, name], { maxBuffer: 2 ** 24 })
+      const lines = await linesOf(store, name)
+      assert.equal(stdout, lines.map((line) => `${line}\n`).join(''), name)
+    }
+    await assert.rejects(promisify(execFile)('python3', [script, path, 'nope']), /has no collection nope/)
+    for (const load of loads) await load.abort()
+  })
+})
+
+/** Why the reader cannot be run here; undefined if it can. */
+function lackOfPython(): string | undefined {
+  const found = spawnSync('python3', ['-c', 'import sqlite3; print(sqlite3.sqlite_version)'], { encoding: 'utf8' })
+  if (found.status !== 0) return 'there is no python3 with sqlite3 on this machine'
+  const [major = 0, minor = 0] = found.stdout.split('.').map(Number)
+  const isOld = major < 3 || (major === 3 && minor < 37)
+  return isOld ? `the SQLite of python3 is ${found.stdout.trim()}, and STRICT tables need 3.37` : undefined
+}
+
+/** Makes collections in every state that the format knows, and answers the loads that are still under way. */
+async function fillWithEverything(store: Store): Promise<Load[]> {
+  const keyed = { keyField: 'id' }
+  const items = (from: number, to: number, note = 'naïve ☃ 1.10') =>
+    itemRun(
+      Array.from({ length: to - from }, (_, index) => `{"id":${from + index},"note":"${note}","amount":1.10}`),
+      keyed,
+    )
+
+  await store.create('empty')
+  await store.create('whole', { isPaginated: false })
+  await store.append('whole', items(0, 1000))
+
+  await store.create('changed', keyed)
+  await store.append('changed', items(0, 1700))
+  const removed = [3, 499, ...Array.from({ length: 500 }, (_, index) => 500 + index), 1501, 1699]
+  await store.delete('changed', removed.map(String))
+  await store.replace('changed', items(1000, 1002, 'another'))
+
+  await store.create('swapped', keyed)
+  await store.append('swapped', items(0, 1200))
+  const swap = await store.load('swapped', { isReplacement: true })
+  await swap.append(items(5000, 5600))
+  await swap.commit()
+
+  // What nobody may see yet: behind the items that are there, and in a generation of its own.
+  await store.create('growing', keyed)
+  await store.append('growing', items(0, 700))
+  const growth = await store.load('growing', { onConflict: 'replace' })
+  await growth.append(items(600, 1900, 'unseen'))
+  await store.create('renewed', keyed)
+  await store.append('renewed', items(0, 700))
+  const renewal = await store.load('renewed', { isReplacement: true })
+  await renewal.append(items(0, 1900, 'unseen'))
+  return [growth, renewal]
+}
+
+describe('ARCHITECTURE.md', () => {
+  const architecture = read('ARCHITECTURE.md')
+
+  it('has fewer than 100 lines', () => assert.ok(architecture.split('\n').length < 100))
+
+  it('shows the import table that the tests hold', () => {
+    const shown = [...architecture.matchAll(/^\| `(.*)` \| (.*) \| (.*) \|$/gm)].map(
+      ([, folder, folders = '', packages = '']) => ({
+        folder,
+        folders: folders.match(/(?<=`)[^`,]+(?=`)/g) ?? [],
+        packages: packages.match(/(?<=`)[^`,]+(?=`)/g) ?? [],
+      }),
+    )
+    assert.deepEqual(shown, heldTable())
+  })
+
+  it('names only files that exist', () => {
+    for (const code of inlineCodeOf(architecture).filter((text) => /^[\w/-]+\.ts$/.test(text)))
+      assert.ok(
+        ['', 'src', 'src/service'].some((folder) => existsSync(join(ROOT, folder, code))),
+        code,
+      )
+  })
+})
+
+/** The table in the source of its test, whichever way that is formatted. */
+function heldTable() {
+  const row = /^ {2}(?:'([^']+)'|(\w+)): \{\s*folders: \[([^\]]*)\],\s*packages: \[([^\]]*)\],?\s*\},$/gm
+  return [...read('test/architecture.test.ts').matchAll(row)].map(([, quoted, plain, folders = '', packages = '']) => ({
+    folder: quoted ?? plain,
+    folders: [...folders.matchAll(/'([^']+)'/g)].map(([, name]) => name),
+    packages: [...packages.matchAll(/'([^']+)'/g)].map(([, name]) => name),
+  }))
+}
