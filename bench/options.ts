@@ -14,7 +14,8 @@ export const USAGE = `Usage: node bench/run.ts [QUESTION…] [options]
 `
 
 const SHORT_ITEMS = 200_000
-const FULL_ITEMS = 10_000_000
+/** What the requirements are for. */
+export const FULL_ITEMS = 10_000_000
 /** One page. */
 const FEWEST_ITEMS = 500
 

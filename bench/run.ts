@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { formatDuration, formatItems } from '../src/cli/figures.ts'
 import { Interrupted, Interruption } from '../src/cli/interruption.ts'
 import { estimateMs } from './estimate.ts'
-import { type BenchOptions, parseOptions, USAGE, WrongUse } from './options.ts'
+import { type BenchOptions, FULL_ITEMS, parseOptions, USAGE, WrongUse } from './options.ts'
 import { QUESTIONS } from './questions/index.ts'
 import { type Answer, jsonOf, tableOf } from './report.ts'
 import { Workspace } from './workspace.ts'
@@ -24,6 +24,10 @@ async function main(words: readonly string[]): Promise<number> {
   const startedAt = new Date()
   const answers = await askAll(options)
   console.log(tableOf(answers))
+  if (options.items < FULL_ITEMS)
+    console.log(
+      `\nThe requirements are for ${formatItems(FULL_ITEMS)}. With fewer, the start of a process weighs in import and import-memory.`,
+    )
   if (options.output !== undefined) {
     const path = resolve(ROOT, options.output)
     const command = ['node bench/run.ts', ...words].join(' ')

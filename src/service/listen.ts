@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { PROBLEMS, type ProblemName } from '../contract/problem.ts'
 import { internalError } from './failure.ts'
@@ -75,7 +75,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     socket.once('close', () => sockets.delete(socket))
   })
   let closed: Promise<void> | undefined
-  return { ...bound, close: (graceMs = 5_000) => (closed ??= close(server, sockets, graceMs)) }
+  return { ...bound, close: (graceMs = 5_000) => (closed ??= close(server, sockets, latestAnswers, graceMs)) }
 }
 
 /** What answers a request that could be parsed. It puts its own, faster Request and Response in place of the global ones. */
@@ -91,11 +91,17 @@ function createAnswer(fetch: ListenOptions['fetch'], baseUrl: string): ReturnTyp
   })
 }
 
-async function close(server: Server, sockets: ReadonlySet<Socket>, graceMs: number): Promise<void> {
+async function close(
+  server: Server,
+  sockets: ReadonlySet<Socket>,
+  latestAnswers: WeakMap<Socket, ServerResponse>,
+  graceMs: number,
+): Promise<void> {
   const closed = once(server, 'close')
-  server.close()
+  // Not the HTTP server's own close: it counts a connection as idle whose answer is still on its way out.
+  NetServer.prototype.close.call(server)
   const closeIdle = (): void => {
-    server.closeIdleConnections()
+    for (const socket of sockets) if (latestAnswers.get(socket)?.writableFinished === true) socket.destroy()
     // Browsers open connections ahead of need. The server does not count one as idle before its first request.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
   }

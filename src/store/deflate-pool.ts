@@ -67,9 +67,16 @@ export class DeflatePool {
       this.#idleMemory.push(memory)
       this.#handOut()
     }
-    this.#leastBusyThread()
-      .deflate(task.raw, task.count, memory)
-      .then((ream) => task.resolve({ ream, release }), task.reject)
+    const thread = this.#leastBusyThread()
+    thread.deflate(task.raw, task.count, memory).then(
+      (ream) => task.resolve({ ream, release }),
+      (error: Error) => {
+        // A thread that failed once is not asked again; the others go on.
+        if (this.#threads.includes(thread)) this.#threads.splice(this.#threads.indexOf(thread), 1)
+        task.reject(error)
+        release()
+      },
+    )
   }
 
   #takeMemory(length: number): SharedArrayBuffer | undefined {
@@ -108,11 +115,9 @@ class DeflateThread {
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     })
-    this.#worker.unref()
     this.#worker.on('message', (reply: DeflateReply) => this.#settle(reply))
-    this.#worker.on('error', (error) => {
-      for (const call of this.#calls.values()) call.reject(error instanceof Error ? error : new Error(String(error)))
-    })
+    this.#worker.on('error', (error) => this.#fail(error))
+    this.#worker.on('exit', () => this.#fail(new Error('A thread that deflates has ended.')))
   }
 
   get callCount(): number {
@@ -125,6 +130,8 @@ class DeflateThread {
       this.#calls.set(id, { memory, resolve, reject })
       new Uint8Array(memory).set(raw)
       const call: DeflateCall = { id, memory, rawLength: raw.byteLength, count }
+      // Only while somebody waits for it does the thread keep the process alive.
+      this.#worker.ref()
       this.#worker.postMessage(call)
     })
   }
@@ -136,6 +143,13 @@ class DeflateThread {
   #settle({ id, dataLength, ...rest }: DeflateReply): void {
     const call = this.#calls.get(id)
     this.#calls.delete(id)
+    if (this.#calls.size === 0) this.#worker.unref()
     call?.resolve({ ...rest, data: new Uint8Array(call.memory, rest.rawLength, dataLength) })
+  }
+
+  #fail(error: unknown): void {
+    const calls = [...this.#calls.values()]
+    this.#calls.clear()
+    for (const { reject } of calls) reject(error instanceof Error ? error : new Error(String(error)))
   }
 }

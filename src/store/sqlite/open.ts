@@ -14,6 +14,8 @@ import { prepareStore } from './schema.ts'
 import { verifySqlite } from './verify.ts'
 import { Writer } from './writer.ts'
 
+export { ItemConflict, StoreError, type StoreErrorCode } from '../store-error.ts'
+
 export interface SqliteStoreOptions {
   /** The path of the file. */
   readonly path: string

@@ -81,8 +81,9 @@ export class Writer {
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     })
     thread.on('message', (reply: ReplyMessage) => this.#settle(reply))
-    thread.on('error', (error) => this.#fail(error))
-    thread.on('exit', () => this.#fail(new StoreError('closed', 'The store was closed before the write was done.')))
+    thread.on('error', (error) => this.#fail(thread, error))
+    const ended = new StoreError('closed', 'The store was closed before the write was done.')
+    thread.on('exit', () => this.#fail(thread, ended))
     this.#thread = thread
     return thread
   }
@@ -96,7 +97,8 @@ export class Writer {
   }
 
   /** The thread is gone: whoever waits is told, and the next call starts a new one. */
-  #fail(error: unknown): void {
+  #fail(thread: Worker, error: unknown): void {
+    if (this.#thread !== thread) return
     this.#thread = undefined
     for (const { reject } of this.#waiting.values()) reject(error instanceof Error ? error : new Error(String(error)))
     this.#waiting.clear()
