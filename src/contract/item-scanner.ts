@@ -67,7 +67,10 @@ export class ItemScanner {
   tooLarge(size?: number): ItemError {
     const limit = this.itemBytes.toLocaleString('en-US')
     const sizes = size === undefined ? `more than ${limit} bytes` : `${size.toLocaleString('en-US')} bytes`
-    return new ItemError('size', `the item has ${sizes}, the limit is ${limit}; make it smaller, or raise the limit with the setting item-bytes`)
+    return new ItemError(
+      'size',
+      `the item has ${sizes}, the limit is ${limit}; make it smaller, or raise the limit with the setting item-bytes`,
+    )
   }
 
   /** Throws an ItemError unless the bytes from `start` to `end` are one item, blanks around it allowed, with a key if one is needed. */
