@@ -11,7 +11,7 @@ import { ReadAhead } from './read-ahead.ts'
 import type { Source } from './source.ts'
 
 /** What is read ahead while earlier items are being deflated and written: keeps all sides busy, and memory flat. */
-const BYTES_IN_FLIGHT = 1024 * 1024
+const BYTES_IN_FLIGHT = 4 * 1024 * 1024
 
 export interface LoadSourceOptions {
   readonly format: InputFormat

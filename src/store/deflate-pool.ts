@@ -9,11 +9,11 @@ import { Worker } from 'node:worker_threads'
 import type { DeflateCall, DeflateReply } from './deflate-thread.ts'
 import type { ReamBytes } from './ream.ts'
 
-/** One core is left for the thread that reads; more than three would only wait for the one that writes. */
-const MOST_THREADS = 3
+/** More threads would only wait for the one that reads and the one that writes. */
+const MOST_THREADS = 4
 
 /** Reams under way for each thread: one being deflated, and some that wait for it or for the disk. */
-const REAMS_A_THREAD = 8
+const REAMS_A_THREAD = 16
 
 /** What deflating can add to bytes that do not shrink, generously. */
 const MOST_GROWTH_BYTES = 4096
@@ -35,7 +35,7 @@ interface Task {
 }
 
 export class DeflatePool {
-  readonly #mostThreads = Math.min(MOST_THREADS, Math.max(1, availableParallelism() - 1))
+  readonly #mostThreads = Math.min(MOST_THREADS, availableParallelism())
   readonly #threads: DeflateThread[] = []
   readonly #waiting: Task[] = []
   readonly #idleMemory: SharedArrayBuffer[] = []

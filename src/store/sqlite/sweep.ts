@@ -10,6 +10,9 @@ import type { Shelf } from './stored-ream.ts'
 /** A lease that was not renewed for so long belongs to a process that is gone or stopped. */
 const LEASE_LIFETIME_MS = 10_000
 
+/** Renewed no more often than this: a step of a load should not cost a write of its own. */
+const RENEWAL_MS = 1_000
+
 /** What one step removes, at most: small enough that other writers hardly wait. */
 const REAMS_A_STEP = 500
 const ROWS_A_STEP = 20_000
@@ -25,6 +28,7 @@ const LEASE_COLUMNS = 'name, collection_id, generation, base, holder, host, pid,
 const INSERT_LEASE = `INSERT INTO lease (${LEASE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const LEASES = `SELECT ${LEASE_COLUMNS} FROM lease`
 const LEASE_BY_NAME = `${LEASES} WHERE name = ?`
+const RENEWED_AT = 'SELECT renewed_at FROM lease WHERE name = ? AND holder = ?'
 const RENEW_LEASE = 'UPDATE lease SET renewed_at = ? WHERE name = ? AND holder = ?'
 const DELETE_LEASE = 'DELETE FROM lease WHERE name = ? AND holder = ?'
 
@@ -53,9 +57,14 @@ export function takeLease(rows: Rows, lease: Lease): void {
   rows.run(INSERT_LEASE, name, id, generation, base, holder, hostname(), process.pid, now, now)
 }
 
-/** Refuses to go on for a load whose lease another writer took over. */
+/** Every step of a load begins with this: it refuses to go on for one whose lease another writer took over. */
 export function renewLease(rows: Rows, lease: Lease): void {
-  if (rows.run(RENEW_LEASE, Date.now(), lease.name, lease.holder) === 1) return
+  const row = rows.get(RENEWED_AT, lease.name, lease.holder)
+  const now = Date.now()
+  if (row !== undefined) {
+    if (now - (row[0] as number) > RENEWAL_MS) rows.run(RENEW_LEASE, now, lease.name, lease.holder)
+    return
+  }
   throw new StoreError(
     'lease-lost',
     `The load into "${lease.name}" stood still for more than ${LEASE_LIFETIME_MS / 1000} s and another writer took over. Nothing of it was kept; start it again.`,

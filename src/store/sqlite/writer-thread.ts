@@ -14,24 +14,22 @@ const CALLS_A_COMMIT = 64
 if (parentPort !== null) serveCalls(parentPort, String(workerData))
 
 function serveCalls(port: MessagePort, path: string): void {
-  let database: DatabaseSync | undefined
-  let operations: Operations | undefined
+  let transactions: Transactions | undefined
   port.on('message', (first: CallMessage | EndMessage) => {
     // What arrived while the last commit ran shares the next one.
     const messages = [first, ...waitingMessages(port)]
     const calls = messages.filter((message) => message !== END)
     if (calls.length > 0) for (const reply of answer(calls)) port.postMessage(reply)
     if (calls.length < messages.length) {
-      database?.close()
+      transactions?.close()
       port.close()
     }
   })
 
   function answer(calls: readonly CallMessage[]): ReplyMessage[] {
     try {
-      database ??= openWriteConnection(path)
-      operations ??= new Operations(new Rows(database))
-      return commitTogether(database, operations, calls)
+      transactions ??= new Transactions(path)
+      return transactions.commitTogether(calls)
     } catch (error) {
       const failure = packError(explainError(error, path))
       return calls.map(({ id }) => ({ id, failure }))
@@ -47,32 +45,50 @@ function* waitingMessages(port: MessagePort): Generator<CallMessage | EndMessage
   }
 }
 
-/** One transaction for all calls. Each succeeds or fails alone; if the transaction itself fails, all of them do. */
-function commitTogether(database: DatabaseSync, operations: Operations, calls: readonly CallMessage[]): ReplyMessage[] {
-  database.exec('BEGIN IMMEDIATE')
-  try {
-    const replies = calls.map((call) => runAlone(database, operations, call))
-    database.exec('COMMIT')
-    return replies
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK')
-    throw error
-  }
-}
+class Transactions {
+  readonly #path: string
+  readonly #database: DatabaseSync
+  readonly #rows: Rows
+  readonly #operations: Operations
 
-function runAlone(database: DatabaseSync, operations: Operations, call: CallMessage): ReplyMessage {
-  const path = String(workerData)
-  database.exec('SAVEPOINT call')
-  try {
-    // The sender is typed (writer.ts): these are the parameters of this operation.
-    const operation = operations[call.operation] as (...parameters: readonly unknown[]) => unknown
-    const value = operation.apply(operations, [...call.parameters])
-    database.exec('RELEASE call')
-    return { id: call.id, value }
-  } catch (error) {
-    // A full disk, for one, makes SQLite roll back everything: then nobody in this transaction has succeeded.
-    if (!database.isTransaction) throw error
-    database.exec('ROLLBACK TO call; RELEASE call')
-    return { id: call.id, failure: packError(explainError(error, path)) }
+  constructor(path: string) {
+    this.#path = path
+    this.#database = openWriteConnection(path)
+    this.#rows = new Rows(this.#database)
+    this.#operations = new Operations(this.#rows)
+  }
+
+  /** One transaction for all calls. Each succeeds or fails alone; if the transaction itself fails, all of them do. */
+  commitTogether(calls: readonly CallMessage[]): ReplyMessage[] {
+    this.#rows.run('BEGIN IMMEDIATE')
+    try {
+      const replies = calls.map((call) => this.#runAlone(call))
+      this.#rows.run('COMMIT')
+      return replies
+    } catch (error) {
+      if (this.#database.isTransaction) this.#rows.run('ROLLBACK')
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #runAlone(call: CallMessage): ReplyMessage {
+    this.#rows.run('SAVEPOINT call')
+    try {
+      // The sender is typed (writer.ts): these are the parameters of this operation.
+      const operation = this.#operations[call.operation] as (...parameters: readonly unknown[]) => unknown
+      const value = operation.apply(this.#operations, [...call.parameters])
+      this.#rows.run('RELEASE call')
+      return { id: call.id, value }
+    } catch (error) {
+      // A full disk, for one, makes SQLite roll back everything: then nobody in this transaction has succeeded.
+      if (!this.#database.isTransaction) throw error
+      this.#rows.run('ROLLBACK TO call')
+      this.#rows.run('RELEASE call')
+      return { id: call.id, failure: packError(explainError(error, this.#path)) }
+    }
   }
 }
