@@ -49,6 +49,10 @@ const MOVE_STAGED_REAMS = `
   INSERT OR REPLACE INTO ream (collection_id, generation, number, count, raw_length, crc, gone, data)
   SELECT collection_id, ?, number, count, raw_length, crc, gone, data FROM ream WHERE collection_id = ? AND generation = ?`
 
+export interface NumberedReam extends ReamBytes {
+  readonly number: number
+}
+
 /** All that a load knows from its beginning. */
 export interface LoadPlan {
   readonly lease: Lease
@@ -146,9 +150,9 @@ export class LoadSteps {
     }
   }
 
-  putReam(plan: LoadPlan, number: number, ream: ReamBytes): void {
+  putReams(plan: LoadPlan, reams: readonly NumberedReam[]): void {
     renewLease(this.#rows, plan.lease)
-    insertReam(this.#rows, plan.lease, number, ream, null)
+    for (const ream of reams) insertReam(this.#rows, plan.lease, ream.number, ream, null)
   }
 
   putTail(plan: LoadPlan, from: number, raw: Uint8Array): void {

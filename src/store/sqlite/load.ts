@@ -4,7 +4,7 @@ import type { ItemRun } from '../../contract/item-run.ts'
 import { DeflatePool } from '../deflate-pool.ts'
 import { cutItems, joinPieces, REAM_SIZE, ReamBuilder } from '../ream.ts'
 import type { CollectionSettings, Load, LoadResult } from '../store.ts'
-import type { LoadPlan } from './load-steps.ts'
+import type { LoadPlan, NumberedReam } from './load-steps.ts'
 import { checkRoom } from './write.ts'
 import type { Writer } from './writer.ts'
 
@@ -25,6 +25,9 @@ export class SqliteLoad implements Load {
   #skipped = 0
   /** Resolves when the runs handed over so far have been put into reams, in order. */
   #inOrder: Promise<unknown> = Promise.resolve()
+  /** Reams that wait for their turn to be written, and the last turn. */
+  readonly #ready: NumberedReam[] = []
+  #lastPut: Promise<void> = Promise.resolve()
   readonly #writing = new Set<Promise<void>>()
   /** The first thing that went wrong: from then on nothing is taken, least of all a commit. */
   #failure: { readonly error: unknown } | undefined
@@ -86,8 +89,18 @@ export class SqliteLoad implements Load {
       await this.#writer.call('putTail', this.#plan, this.#plan.lease.base, full.raw)
     } else {
       const { ream, release } = await this.#pool.encode(full.raw, full.count)
-      await this.#writer.call('putReam', this.#plan, number, ream).finally(release)
+      await this.#putReam({ ...ream, number }).finally(release)
     }
+  }
+
+  /** Reams that become ready while others are being written go to the thread together. */
+  #putReam(ream: NumberedReam): Promise<void> {
+    this.#ready.push(ream)
+    this.#lastPut = this.#lastPut.then(async () => {
+      const reams = this.#ready.splice(0)
+      if (reams.length > 0) await this.#writer.call('putReams', this.#plan, reams)
+    })
+    return this.#lastPut
   }
 
   async commit(): Promise<LoadResult> {
