@@ -3,10 +3,11 @@
 import { crc32 } from 'node:zlib'
 import { itemKey } from '../contract/item.ts'
 import { UNPAGINATED_LIMIT } from '../contract/item-run.ts'
-import { lastPage, PAGE_SIZE } from '../contract/page.ts'
+import { lastPage } from '../contract/page.ts'
 import { countGone, type GoneMap, liveSlots } from './gone-map.ts'
+import { PageDigests } from './page-digests.ts'
 import { blocksOf } from './rank.ts'
-import { inflateChecked, joinItems, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from './ream.ts'
+import { inflateChecked, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from './ream.ts'
 import type { Finding, Head, PageRead, VerifyResult } from './store.ts'
 import { StoreError } from './store-error.ts'
 
@@ -235,28 +236,5 @@ function flawOf(text: string): string | undefined {
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'is not a JSON object'
   } catch {
     return 'is not JSON'
-  }
-}
-
-/** A checksum for each page that the items, in order, must give. */
-class PageDigests {
-  readonly #digests: number[] = []
-  #texts: string[] = []
-
-  add(texts: readonly string[]): void {
-    for (const text of texts) {
-      this.#texts.push(text)
-      if (this.#texts.length === PAGE_SIZE) this.#cut()
-    }
-  }
-
-  finish(): readonly number[] {
-    if (this.#texts.length > 0) this.#cut()
-    return this.#digests
-  }
-
-  #cut(): void {
-    this.#digests.push(crc32(joinItems(this.#texts)))
-    this.#texts = []
   }
 }

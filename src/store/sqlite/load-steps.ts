@@ -4,7 +4,17 @@ import { randomUUID } from 'node:crypto'
 import { REAM_SIZE, type ReamBytes, splitItems } from '../ream.ts'
 import type { CollectionSettings, Head, LoadOptions, OnConflict } from '../store.ts'
 import { ItemConflict, StoreError } from '../store-error.ts'
+import {
+  checkName,
+  checkRoom,
+  completeSettings,
+  insertCollection,
+  newCollectionId,
+  requireHead,
+  updateHead,
+} from './collection.ts'
 import { readHead } from './head.ts'
+import { byReam, insertKey, insertReam, insertTail, putTailItem, rewriteReam, sealTail } from './put-items.ts'
 import type { Rows } from './rows.ts'
 import { readReam } from './stored-ream.ts'
 import {
@@ -16,22 +26,6 @@ import {
   stagingShelf,
   takeLease,
 } from './sweep.ts'
-import {
-  byReam,
-  checkName,
-  checkRoom,
-  completeSettings,
-  insertCollection,
-  insertKey,
-  insertReam,
-  insertTail,
-  newCollectionId,
-  putTailItem,
-  requireHead,
-  rewriteReam,
-  sealTail,
-  updateHead,
-} from './write.ts'
 
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
 const REPLACEMENTS_A_STEP = 5_000

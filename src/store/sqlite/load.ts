@@ -4,8 +4,8 @@ import type { ItemRun } from '../../contract/item-run.ts'
 import { DeflatePool } from '../deflate-pool.ts'
 import { cutItems, joinPieces, REAM_SIZE, ReamBuilder } from '../ream.ts'
 import type { CollectionSettings, Load, LoadResult } from '../store.ts'
+import { checkRoom } from './collection.ts'
 import type { LoadPlan, NumberedReam } from './load-steps.ts'
-import { checkRoom } from './write.ts'
 import type { Writer } from './writer.ts'
 
 /** Well within a lease's lifetime, for loads that wait for their input. */

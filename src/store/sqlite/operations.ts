@@ -2,9 +2,10 @@
 
 import type { ItemRun } from '../../contract/item-run.ts'
 import type { CollectionSettings, Head, LoadOptions } from '../store.ts'
+import { createCollection, dropCollection, setPrivate } from './collection.ts'
 import { beginLoad, type LoadPlan, LoadSteps } from './load-steps.ts'
 import { abandonLease, sweepStep } from './sweep.ts'
-import { appendItems, createCollection, deleteItems, dropCollection, replaceItems, setPrivate } from './write.ts'
+import { appendItems, deleteItems, replaceItems } from './write.ts'
 
 export class Operations extends LoadSteps {
   readonly #rows

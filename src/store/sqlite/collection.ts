@@ -1,0 +1,107 @@
+/** Collections themselves: made, changed, dropped, and the head that every write moves. */
+
+import { randomBytes } from 'node:crypto'
+import { UNPAGINATED_LIMIT } from '../../contract/item-run.ts'
+import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
+import type { CollectionSettings, Head } from '../store.ts'
+import { StoreError } from '../store-error.ts'
+import { readHead } from './head.ts'
+import type { Rows } from './rows.ts'
+import { addLeftover, checkNothingInTheWay } from './sweep.ts'
+
+const INSERT_COLLECTION = 'INSERT INTO collection (id, name, key_field, paginated, private) VALUES (?, ?, ?, ?, ?)'
+const INSERT_HEAD = 'INSERT INTO head (collection_id, generation, version, epoch, next, live) VALUES (?, ?, ?, ?, ?, ?)'
+const DELETE_COLLECTION = 'DELETE FROM collection WHERE id = ?'
+const DELETE_HEAD = 'DELETE FROM head WHERE collection_id = ?'
+const SET_PRIVATE = 'UPDATE collection SET private = ? WHERE id = ?'
+const UPDATE_HEAD = `
+  UPDATE head SET generation = ?, version = version + 1, epoch = epoch + ?, next = ?, live = ? WHERE collection_id = ?`
+
+/** Bits of a collection's random id: an integer that SQLite keeps in six bytes and JavaScript exactly. */
+const ID_BYTES = 6
+
+const DEFAULT_SETTINGS: CollectionSettings = { keyField: null, isPaginated: true, isPrivate: false }
+
+export function completeSettings(settings: Partial<CollectionSettings>): CollectionSettings {
+  return { ...DEFAULT_SETTINGS, ...settings }
+}
+
+export function createCollection(rows: Rows, name: string, settings: Partial<CollectionSettings>): Head {
+  checkName(name)
+  checkNothingInTheWay(rows, name)
+  if (readHead(rows, name) !== undefined)
+    throw new StoreError('collection-exists', `There is a collection "${name}" already. Choose another name.`)
+  insertCollection(rows, name, newCollectionId(), completeSettings(settings), 1, 0)
+  return requireHead(rows, name)
+}
+
+export function newCollectionId(): number {
+  return randomBytes(ID_BYTES).readUIntBE(0, ID_BYTES)
+}
+
+export function insertCollection(
+  rows: Rows,
+  name: string,
+  id: number,
+  settings: CollectionSettings,
+  generation: number,
+  next: number,
+): void {
+  const { keyField, isPaginated, isPrivate } = settings
+  rows.run(INSERT_COLLECTION, id, name, keyField, Number(isPaginated), Number(isPrivate))
+  rows.run(INSERT_HEAD, id, generation, 1, 0, next, next)
+}
+
+export function setPrivate(rows: Rows, name: string, isPrivate: boolean): Head {
+  const head = requireHead(rows, name)
+  rows.run(SET_PRIVATE, Number(isPrivate), head.id)
+  return requireHead(rows, name)
+}
+
+/** The collection is gone with this commit; its reams are left over, to be swept. */
+export function dropCollection(rows: Rows, name: string): void {
+  const head = writableHead(rows, name)
+  rows.run(DELETE_COLLECTION, head.id)
+  rows.run(DELETE_HEAD, head.id)
+  addLeftover(rows, head, 0)
+}
+
+interface HeadChange {
+  readonly generation?: number
+  readonly next?: number
+  readonly live?: number
+  readonly isPureAppend: boolean
+}
+
+export function updateHead(rows: Rows, head: Head, change: HeadChange): Head {
+  const { generation = head.generation, next = head.next, live = head.live } = change
+  rows.run(UPDATE_HEAD, generation, change.isPureAppend ? 0 : 1, next, live, head.id)
+  return requireHead(rows, head.name)
+}
+
+export function requireHead(rows: Rows, name: string): Head {
+  const head = readHead(rows, name)
+  if (head === undefined)
+    throw new StoreError('no-collection', `There is no collection "${name}". \`reams collections\` lists them.`)
+  return head
+}
+
+/** The head of a collection that may be written to now. */
+export function writableHead(rows: Rows, name: string): Head {
+  checkNothingInTheWay(rows, name)
+  return requireHead(rows, name)
+}
+
+export function checkName(name: string): void {
+  if (!isCollectionName(name))
+    throw new StoreError('invalid-name', `"${name}" cannot be the name of a collection. A name has ${NAME_RULE}.`)
+}
+
+/** Refuses what would not fit into an unpaginated collection (D10). */
+export function checkRoom(collection: CollectionSettings & { name: string; live: number }, count: number): void {
+  if (collection.isPaginated || collection.live + count <= UNPAGINATED_LIMIT) return
+  throw new StoreError(
+    'unpaginated-full',
+    `The collection "${collection.name}" is unpaginated and holds at most ${UNPAGINATED_LIMIT} items; with these it would have ${collection.live + count}. Make it a paginated one.`,
+  )
+}

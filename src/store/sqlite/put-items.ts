@@ -1,0 +1,97 @@
+/** Putting items where they belong: into the tail, into reams, and their keys beside them. */
+
+import { type GoneMap, indexOfSlot, isGone, liveSlots, withGone } from '../gone-map.ts'
+import { encodeReam, inflateChecked, joinItems, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from '../ream.ts'
+import { StoreError } from '../store-error.ts'
+import type { Rows } from './rows.ts'
+import { readTailItems, type Shelf, type StoredReam } from './stored-ream.ts'
+
+const INSERT_REAM = `
+  INSERT OR REPLACE INTO ream (collection_id, generation, number, count, raw_length, crc, gone, data)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+const INSERT_TAIL = 'INSERT OR REPLACE INTO tail (collection_id, generation, position, item) VALUES (?, ?, ?, ?)'
+const DELETE_TAIL = 'DELETE FROM tail WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ?'
+const INSERT_KEY = `
+  INSERT INTO key (collection_id, generation, key, position) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`
+
+/** Makes a ream of the tail's items, with what completes it. Positions without an item are gone. */
+export function sealTail(rows: Rows, shelf: Shelf, number: number, completion: Uint8Array): void {
+  const start = number * REAM_SIZE
+  const end = start + REAM_SIZE
+  const begun = readTailItems(rows, shelf, start, end)
+  const completing = splitItems(completion).length
+  const present = new Set(begun.map(({ position }) => position))
+  const missing: number[] = []
+  for (let position = start; position < end - completing; position++)
+    if (!present.has(position)) missing.push(position - start)
+  const raw = joinPieces([joinItems(begun.map(({ item }) => item)), completion])
+  insertReam(rows, shelf, number, encodeReam(raw, begun.length + completing), withGone(null, missing))
+  rows.run(DELETE_TAIL, shelf.id, shelf.generation, start, end)
+}
+
+export function insertReam(rows: Rows, shelf: Shelf, number: number, ream: ReamBytes, gone: GoneMap): void {
+  const { count, rawLength, crc, data } = ream
+  rows.run(INSERT_REAM, shelf.id, shelf.generation, number, count, rawLength, crc, gone, data)
+}
+
+export function insertTail(rows: Rows, shelf: Shelf, from: number, raw: Uint8Array): void {
+  for (const [index, item] of splitItems(raw).entries()) putTailItem(rows, shelf, from + index, item)
+}
+
+export function putTailItem(rows: Rows, shelf: Shelf, position: number, item: string): void {
+  rows.run(INSERT_TAIL, shelf.id, shelf.generation, position, item)
+}
+
+export function deleteFromTail(rows: Rows, shelf: Shelf, number: number, slots: Iterable<number>): void {
+  for (const slot of slots) {
+    const position = number * REAM_SIZE + slot
+    rows.run(DELETE_TAIL, shelf.id, shelf.generation, position, position + 1)
+  }
+}
+
+/** False if the key is taken. */
+export function insertKey(rows: Rows, shelf: Shelf, key: string, position: number): boolean {
+  return rows.run(INSERT_KEY, shelf.id, shelf.generation, key, position) === 1
+}
+
+/** Writes a ream of `from` anew on the shelf `to`: a text replaces the item in its slot, null removes it. */
+export function rewriteReam(
+  rows: Rows,
+  from: Shelf,
+  to: Shelf,
+  ream: StoredReam,
+  changes: ReadonlyMap<number, string | null>,
+): void {
+  const texts: (string | null)[] = splitItems(inflateChecked(ream))
+  if (texts.length !== ream.count || liveSlots(ream.gone).length !== ream.count) throw damagedReam(from, ream.number)
+  const removed: number[] = []
+  for (const [slot, text] of changes) {
+    if (isGone(ream.gone, slot)) throw damagedReam(from, ream.number)
+    texts[indexOfSlot(ream.gone, slot)] = text
+    if (text === null) removed.push(slot)
+  }
+  const kept = texts.filter((text) => text !== null)
+  insertReam(rows, to, ream.number, encodeReam(joinItems(kept), kept.length), withGone(ream.gone, removed))
+}
+
+/** Changes by position, as changes by slot for each ream. */
+export function byReam<T>(changes: ReadonlyMap<number, T>): Map<number, Map<number, T>> {
+  const reams = new Map<number, Map<number, T>>()
+  for (const [position, change] of changes) {
+    const number = Math.floor(position / REAM_SIZE)
+    let slots = reams.get(number)
+    if (slots === undefined) {
+      slots = new Map()
+      reams.set(number, slots)
+    }
+    slots.set(position % REAM_SIZE, change)
+  }
+  return reams
+}
+
+export function damagedReam(shelf: Shelf, number: number): StoreError {
+  return new StoreError(
+    'corrupt',
+    `Ream ${number} of collection id ${shelf.id} is damaged. \`reams verify\` tells more.`,
+  )
+}
