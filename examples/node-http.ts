@@ -12,7 +12,7 @@ const store = await openSqliteStore({ path: process.env['REAMS_STORE'] ?? 'reams
 const reams = getRequestListener(createService({ store, baseUrl: `http://127.0.0.1:${port}/data` }).fetch)
 
 const server = createServer((request, response) => {
-  if (request.url?.startsWith('/data')) reams(request, response)
+  if (/^\/data(?=[/?]|$)/.test(request.url ?? '')) reams(request, response)
   else response.end('Hello from the server around it.\n')
 })
 

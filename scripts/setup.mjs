@@ -1,7 +1,7 @@
 // Installs the packages of the lock file, once for each lock file. Plain JavaScript, because it also runs under an old Node.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -12,8 +12,15 @@ const wanted = createHash('sha256')
   .update(`${process.platform}-${process.arch}`)
   .digest('hex')
 
-const isDone = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
-if (!isDone) install()
+const hasNode = existsSync(join(root, 'node_modules', '.bin', 'node'))
+const hasStamp = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
+if (!hasNode || !(hasStamp || isInstalledByHand())) install()
+
+/** npm writes a lock file of its own at the end of an install: after ours, if it was `npm ci` or `npm install`. */
+function isInstalledByHand() {
+  const installed = statSync(join(root, 'node_modules', '.package-lock.json'), { throwIfNoEntry: false })
+  return installed !== undefined && installed.mtimeMs > statSync(join(root, 'package-lock.json')).mtimeMs
+}
 
 function install() {
   process.stderr.write('Installing the packages, once …\n')

@@ -1,6 +1,7 @@
 /** What `serve` prints when it is ready: the collections, the addresses to open, and what to try next. */
 
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
+import { makeVisible } from '../contract/excerpt.ts'
 import { itemKey } from '../contract/item.ts'
 import { collectionUrl, entryUrl, itemUrl, pageUrl } from '../contract/link.ts'
 import { lastPage } from '../contract/page.ts'
@@ -25,7 +26,7 @@ export async function greeting({ store, title, baseUrl, listensOn }: GreetingOpt
   const heads = await store.collections()
   const tries = [entryUrl(baseUrl), ...(await pagesToTry(store, heads, baseUrl))]
   return [
-    `Reams serves ${title} at ${entryUrl(baseUrl)}${listensOn === undefined ? '' : ` (${listensOn})`}`,
+    `Reams serves ${makeVisible(title)} at ${entryUrl(baseUrl)}${listensOn === undefined ? '' : ` (${listensOn})`}`,
     '',
     ...collectionLines(heads, baseUrl),
     '',

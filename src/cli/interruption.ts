@@ -1,6 +1,8 @@
-/** SIGINT and SIGTERM: the first asks a command to end cleanly, the second ends the process at once. */
+/** SIGINT, SIGTERM and SIGHUP: the first asks a command to end cleanly, the second ends the process at once. */
 
-const STATUS = { SIGINT: 130, SIGTERM: 143 } as const
+import { readFileSync } from 'node:fs'
+
+const STATUS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
 type SignalName = keyof typeof STATUS
 
@@ -19,7 +21,8 @@ export class Interruption {
   readonly #controller = new AbortController()
 
   constructor() {
-    for (const name of Object.keys(STATUS)) process.on(name, this.#onSignal)
+    for (const name of Object.keys(STATUS))
+      if (name !== 'SIGHUP' || !isHangUpIgnored()) process.on(name, this.#onSignal)
   }
 
   /** Aborted by the first signal, with an `Interrupted` as the reason. */
@@ -42,5 +45,15 @@ export class Interruption {
 
   [Symbol.dispose](): void {
     for (const name of Object.keys(STATUS)) process.off(name, this.#onSignal)
+  }
+}
+
+/** Under `nohup` the end of the terminal shall change nothing, and a listener would undo that. Where it cannot be told, too. */
+function isHangUpIgnored(): boolean {
+  try {
+    const [, ignored = 'f'] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+    return (Number.parseInt(ignored.slice(-1), 16) & 1) === 1
+  } catch {
+    return true
   }
 }

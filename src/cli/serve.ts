@@ -33,11 +33,27 @@ collection a file, named after it. Without files it serves the store.`,
 async function runServe(files: readonly string[], settings: SettingValues): Promise<number> {
   checkAddress(settings)
   using interruption = new Interruption()
-  await using served = await openServedStore(files, settings, interruption.signal)
+  // Files can take long to load: whether the port can be had is better known before.
+  if (files.length > 0) await tryPort(settings)
+  await using served = await openServedStore(files, settings, interruption.signal).catch((error: unknown) => {
+    if (interruption.signal.aborted) return undefined
+    throw error
+  })
+  if (served === undefined) return 0
   await using server = await startServer(served, settings)
   await print(await greeting({ ...served, ...server }))
   await interruption.happened()
   return 0
+}
+
+async function tryPort(settings: SettingValues): Promise<void> {
+  const fetch = () => new Response(null, { status: 503 })
+  const trial = await listen({ fetch, host: settings.get('host'), port: settings.get('port') }).catch(
+    (error: unknown) => {
+      throw explainListenError(error, settings)
+    },
+  )
+  await trial.close(0)
 }
 
 async function startServer(served: ServedStore, settings: SettingValues) {

@@ -1,13 +1,16 @@
 /** Where the items of an import come from: a file or standard input, as bytes, with a count of those read so far. */
 
-import { constants, openSync } from 'node:fs'
+import { constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { addAbortSignal, type Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure, isSystemError } from './failure.ts'
 
 /** Large enough that the disk is asked rarely, small beside everything else in memory. */
 const CHUNK_BYTES = 256 * 1024
+
+const PIPE_POLL_MS = 20
 
 export interface Source {
   /** What messages call it. */
@@ -21,11 +24,15 @@ export interface Source {
 
 /** `-` is standard input. When `signal` is aborted, reading fails with an error. */
 export async function openSource(path: string, signal: AbortSignal): Promise<Source> {
-  if (path === '-') return createSource('standard input', process.stdin, undefined, signal)
+  if (path === '-') {
+    if (fstatSync(0).isDirectory())
+      throw new Failure(2, 'Standard input is a directory. Give a file of items, or a pipe.')
+    return createSource('standard input', process.stdin, undefined, signal)
+  }
   try {
     const status = await stat(path)
     if (status.isDirectory()) throw new Failure(2, `${path} is a directory. Give a file of items.`)
-    if (status.isFIFO()) return createSource(path, openPipe(path), undefined, signal)
+    if (status.isFIFO()) return createSource(path, await openPipe(path, signal), undefined, signal)
     const stream = (await open(path)).createReadStream({ highWaterMark: CHUNK_BYTES })
     return createSource(path, stream, status.isFile() ? status.size : undefined, signal)
   } catch (error) {
@@ -35,8 +42,28 @@ export async function openSource(path: string, signal: AbortSignal): Promise<Sou
 }
 
 /** Waits for a pipe in the event loop: a thread that waits in the system could not be interrupted. */
-function openPipe(path: string): Readable {
-  return new Socket({ fd: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), readable: true, writable: false })
+async function openPipe(path: string, signal: AbortSignal): Promise<Readable> {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const first = await firstBytes(fd, signal)
+  const stream = new Socket({ fd, readable: true, writable: false })
+  if (first.length > 0) stream.unshift(first)
+  return stream
+}
+
+/** A pipe that nobody has opened for writing yet looks like one at its end: only what comes first tells them apart. */
+async function firstBytes(fd: number, signal: AbortSignal): Promise<Buffer> {
+  const bytes = Buffer.alloc(CHUNK_BYTES)
+  for (;;) {
+    try {
+      const length = readSync(fd, bytes)
+      if (length > 0) return bytes.subarray(0, length)
+    } catch (error) {
+      if (isSystemError(error) && error.code === 'EAGAIN') return bytes.subarray(0, 0)
+      throw error
+    }
+    signal.throwIfAborted()
+    await sleep(PIPE_POLL_MS)
+  }
 }
 
 function cannotRead(path: string, code: string): string {

@@ -3,12 +3,18 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Failure } from './failure.ts'
 
 export class TemporaryDirectory {
   readonly path: string
 
   constructor(parent: string = tmpdir()) {
-    this.path = mkdtempSync(join(parent, 'reams-'))
+    try {
+      this.path = mkdtempSync(join(parent, 'reams-'))
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      throw new Failure(3, `No temporary directory can be made in ${parent}: ${reason}. TMPDIR names another place.`)
+    }
     process.on('exit', this.#remove)
   }
 

@@ -22,6 +22,7 @@ const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
 const QUOTE = 0x22
 const MINUS = 0x2d
+const DOT = 0x2e
 const DIGIT_0 = 0x30
 const DIGIT_9 = 0x39
 const BACKSLASH = 0x5c
@@ -108,6 +109,8 @@ export class ItemScanner {
     this.keyLength = unescapeString(bytes, start, end, this.key)
     if (this.keyLength === -1) throw this.#keyError('holds half of a surrogate pair, which UTF-8 cannot express')
     if (this.keyLength === 0) throw this.#keyError('is empty')
+    if (this.keyLength <= 2 && this.key[0] === DOT && (this.keyLength === 1 || this.key[1] === DOT))
+      throw this.#keyError('is "." or "..", which no URL can end with')
     for (let i = 0; i < this.keyLength; i++)
       if (this.key[i] === 0) throw this.#keyError('holds a NUL character, which a key may not')
   }

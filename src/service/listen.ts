@@ -55,13 +55,18 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 
   const latestAnswers = new WeakMap<Socket, ServerResponse>()
   const answer = createAnswer(fetch, baseUrl)
-  server.on('request', (incoming, outgoing) => {
+  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     latestAnswers.set(incoming.socket, outgoing)
-    if (lacksHost(incoming)) {
-      const body = problemBody(baseUrl, 'malformed-request', 'The request has no Host header.')
+    const flaw = hostFlaw(incoming)
+    if (flaw !== undefined) {
+      const body = problemBody(baseUrl, 'malformed-request', flaw)
       outgoing.writeHead(400, { ...problemHeaders(body), Connection: 'close' }).end(body)
     } else answer(incoming, outgoing)
-  })
+  }
+  server.on('request', onRequest)
+  // An expectation that nobody knows may be ignored; Node would answer 417 without a problem.
+  server.on('checkExpectation', onRequest)
+  server.on('connect', (_incoming, socket: Socket) => refuse(socket, baseUrl, 'CONNECT'))
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // A client may send a broken request behind a good one, whose answer comes first.
     const latest = latestAnswers.get(socket)
@@ -132,14 +137,18 @@ function refusalFor(code: string | undefined): [ProblemName, string] {
       return ['header-too-large', `The request line and headers are larger than ${HEADER_BYTES} bytes.`]
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return ['request-timeout', 'The head of the request was not complete in time.']
+    case 'CONNECT':
+      return ['malformed-request', 'CONNECT asks for a proxy, and this is none.']
     default:
       return ['malformed-request', 'The bytes that came are not an HTTP/1.1 request.']
   }
 }
 
-/** HTTP/1.1 asks for the header, HTTP/1.0 does not: the health checks of some load balancers come without. */
-function lacksHost(incoming: IncomingMessage): boolean {
-  return incoming.headers.host === undefined && incoming.httpVersion !== '1.0'
+/** HTTP/1.1 asks for exactly one Host, HTTP/1.0 for none: the health checks of some load balancers come without. */
+function hostFlaw(incoming: IncomingMessage): string | undefined {
+  const count = incoming.headersDistinct['host']?.length ?? 0
+  if (count > 1) return `The request has ${count} Host headers.`
+  return count === 0 && incoming.httpVersion !== '1.0' ? 'The request has no Host header.' : undefined
 }
 
 interface Bound {

@@ -12,8 +12,8 @@ import type { ReamBytes } from './ream.ts'
 /** More threads would only wait for the one that reads and the one that writes. */
 const MOST_THREADS = 4
 
-/** Reams under way for each thread: one being deflated, and some that wait for it or for the disk. */
-const REAMS_A_THREAD = 16
+/** Memory for reams that are being deflated, or wait for it or for the disk: some thirty usual ones. */
+const MOST_BYTES = 6 * 1024 * 1024
 
 /** What deflating can add to bytes that do not shrink, generously. */
 const MOST_GROWTH_BYTES = 4096
@@ -39,7 +39,8 @@ export class DeflatePool {
   readonly #threads: DeflateThread[] = []
   readonly #waiting: Task[] = []
   readonly #idleMemory: SharedArrayBuffer[] = []
-  #memoryCount = 0
+  #memoryBytes = 0
+  #isClosed = false
 
   /** Resolves with the ream. Others wait while too many have not been released. */
   encode(raw: Uint8Array, count: number): Promise<PooledReam> {
@@ -49,11 +50,15 @@ export class DeflatePool {
     })
   }
 
+  /** What waits is refused, what runs is cut off. */
   async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { reject } of this.#waiting.splice(0)) reject(new Error('The load has ended.'))
     await Promise.all(this.#threads.splice(0).map((thread) => thread.close()))
   }
 
   #handOut(): void {
+    if (this.#isClosed) return
     for (let task = this.#waiting[0]; task !== undefined; task = this.#waiting[0]) {
       const memory = this.#takeMemory(2 * task.raw.byteLength + MOST_GROWTH_BYTES)
       if (memory === undefined) return
@@ -80,10 +85,13 @@ export class DeflatePool {
   }
 
   #takeMemory(length: number): SharedArrayBuffer | undefined {
-    const idle = this.#idleMemory.pop()
-    if (idle !== undefined && idle.byteLength >= length) return idle
-    if (idle === undefined && this.#memoryCount === this.#mostThreads * REAMS_A_THREAD) return undefined
-    if (idle === undefined) this.#memoryCount++
+    for (let idle = this.#idleMemory.pop(); idle !== undefined; idle = this.#idleMemory.pop()) {
+      if (idle.byteLength >= length) return idle
+      this.#memoryBytes -= idle.byteLength
+    }
+    // A single ream may be larger than all of it together should be: then it goes alone.
+    if (this.#memoryBytes > 0 && this.#memoryBytes + length > MOST_BYTES) return undefined
+    this.#memoryBytes += length
     return new SharedArrayBuffer(length)
   }
 

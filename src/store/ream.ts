@@ -39,18 +39,11 @@ function deflate(raw: Uint8Array, level: number): Buffer {
   return deflateRawSync(raw, { level, chunkSize, finishFlush: constants.Z_SYNC_FLUSH })
 }
 
-/** Inflates a ream. Bytes that do not inflate to their length are damaged. */
+/** Inflates a ream. Bytes that do not give its length and its checksum are damaged, and go nowhere. */
 export function inflateReam(ream: ReamBytes): Buffer {
   if (ream.rawLength === 0) return Buffer.alloc(0)
   const raw = tryInflate(ream)
-  if (raw?.byteLength !== ream.rawLength) throw new StoreError('corrupt', DAMAGED)
-  return raw
-}
-
-/** As `inflateReam`, and compares the checksum: damaged bytes must not be written anew as good ones. */
-export function inflateChecked(ream: ReamBytes): Buffer {
-  const raw = inflateReam(ream)
-  if (crc32(raw) !== ream.crc) throw new StoreError('corrupt', DAMAGED)
+  if (raw?.byteLength !== ream.rawLength || crc32(raw) !== ream.crc) throw new StoreError('corrupt', DAMAGED)
   return raw
 }
 
@@ -66,6 +59,24 @@ function tryInflate(ream: ReamBytes): Buffer | undefined {
     return undefined
   }
 }
+
+/** The end of a deflate stream: an empty stored block with the final bit. */
+const FINAL_BLOCK = Uint8Array.of(1, 0, 0, 0xff, 0xff)
+
+/** Whether the bytes can stand in the middle of a stream, as a gzip answer needs them: no final block, nothing left over. */
+export function isSpliceable({ data }: ReamBytes): boolean {
+  try {
+    const whole = Buffer.concat([data, FINAL_BLOCK])
+    // With `info` the types of Node do not tell what comes.
+    const { engine } = inflateRawSync(whole, { info: true }) as unknown as { engine: { bytesWritten: number } }
+    return engine.bytesWritten === whole.byteLength && Buffer.from(data.subarray(-4)).equals(SYNC_FLUSH)
+  } catch {
+    return false
+  }
+}
+
+/** What a sync flush ends with, on a byte boundary. */
+const SYNC_FLUSH = Uint8Array.of(0, 0, 0xff, 0xff)
 
 /** A segment that lies deflated on disk. */
 export function deflatedSegment(ream: ReamBytes): Segment {

@@ -3,15 +3,21 @@
 import { crc32 } from 'node:zlib'
 import { itemKey } from '../contract/item.ts'
 import { UNPAGINATED_LIMIT } from '../contract/item-run.ts'
+import { isCollectionName } from '../contract/name.ts'
 import { lastPage } from '../contract/page.ts'
 import { countGone, type GoneMap, liveSlots } from './gone-map.ts'
 import { PageDigests } from './page-digests.ts'
 import { blocksOf } from './rank.ts'
-import { inflateChecked, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from './ream.ts'
+import { inflateReam, isSpliceable, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from './ream.ts'
 import type { Finding, Head, PageRead, VerifyResult } from './store.ts'
 import { StoreError } from './store-error.ts'
 
 type Some<T> = Iterable<T> | AsyncIterable<T>
+
+export interface KeyCount {
+  readonly visible: number
+  readonly unseen: number
+}
 
 /** What an engine lays open, all of it from one snapshot. */
 export interface OpenRows {
@@ -23,8 +29,8 @@ export interface OpenRows {
   holes(head: Head): Some<{ readonly level: number; readonly block: number; readonly gone: number }>
   /** The positions of these keys, in the same order; undefined for one that is not there. */
   positions(head: Head, keys: readonly string[]): Promise<(number | undefined)[]> | (number | undefined)[]
-  /** How many keys point to positions before the head. */
-  countKeys(head: Head): Promise<number> | number
+  /** How many keys point to positions before the head, and how many to others. */
+  countKeys(head: Head): Promise<KeyCount> | KeyCount
   /** Whether a load is running or left something behind: then, and only then, rows may lie beyond the head. */
   mayHaveUnseen(head: Head): Promise<boolean> | boolean
   page(head: Head, page: number): Promise<PageRead> | PageRead
@@ -100,6 +106,8 @@ class CollectionCheck {
       if (gone > 0) this.#goneByReam.set(ream.number, gone)
       if (ream.count + gone !== REAM_SIZE)
         this.#report(`Ream ${ream.number} says ${ream.count} items, but its map has ${gone} of ${REAM_SIZE} gone.`)
+      if (ream.count > 0 && !isSpliceable(ream))
+        this.#report(`Ream ${ream.number} does not end with a sync flush, so no gzip answer can be made of it.`)
       const texts = this.#inflate(ream)
       if (texts === undefined) continue
       if (texts.length !== ream.count)
@@ -112,7 +120,7 @@ class CollectionCheck {
 
   #inflate(ream: ReamBytes & { readonly number: number }): string[] | undefined {
     try {
-      return splitItems(inflateChecked(ream))
+      return splitItems(inflateReam(ream))
     } catch {
       this.#report(`Ream ${ream.number} does not inflate to its length of ${ream.rawLength} bytes and its CRC-32.`)
       return undefined
@@ -201,8 +209,11 @@ class CollectionCheck {
     if (live !== this.#items) this.#report(`The head says ${live} items, and ${this.#items} are there.`)
     if (!isPaginated && live > UNPAGINATED_LIMIT)
       this.#report(`It is unpaginated and has ${live} items, more than ${UNPAGINATED_LIMIT}.`)
-    const keys = keyField === null ? live : await this.#rows.countKeys(this.#head)
-    if (keys !== live) this.#report(`There are ${keys} keys for ${live} items.`)
+    const keys = await this.#rows.countKeys(this.#head)
+    const expected = keyField === null ? 0 : live
+    if (keys.visible !== expected) this.#report(`There are ${keys.visible} keys for ${expected} items with a key.`)
+    if (keys.unseen > 0) await this.#checkUnseen(`${keys.unseen} keys point beyond the head, which ends at ${next}.`)
+    if (!isCollectionName(this.#head.name)) this.#report('Its name is none that a collection may have.')
   }
 
   /** The pages in order = the items in order. */

@@ -104,8 +104,9 @@ export function describeStore(engineName: string, engine: Engine): void {
       it('changes private and nothing else', async () => {
         const name = newName()
         const created = await store.create(name, { keyField: 'id' })
-        assert.deepEqual(await store.setPrivate(name, true), { ...created, isPrivate: true })
-        assert.deepEqual(await store.setPrivate(name, false), created)
+        const { version } = created
+        assert.deepEqual(await store.setPrivate(name, true), { ...created, isPrivate: true, version: version + 1 })
+        assert.deepEqual(await store.setPrivate(name, false), { ...created, version: version + 2 })
       })
 
       it('says that a collection does not exist, in every write', async () => {
@@ -174,6 +175,19 @@ export function describeStore(engineName: string, engine: Engine): void {
         assert.equal((await store.item(name, '1000'))?.item, undefined)
       })
 
+      it('refuses items without their keys for a collection that has one', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        await store.append(name, keyed(itemsFrom(0, 3)))
+        const without = itemRun([item(7)])
+        await assert.rejects(store.append(name, without), isError('no-key-field'))
+        await assert.rejects(store.replace(name, without), isError('no-key-field'))
+        const running = await store.load(name)
+        await assert.rejects(running.append(without), isError('no-key-field'))
+        await running.abort()
+        await check(name, itemsFrom(0, 3))
+      })
+
       it('lets appends that wait together succeed or fail alone', async () => {
         const name = newName()
         await store.create(name, { keyField: 'id' })
@@ -208,6 +222,12 @@ export function describeStore(engineName: string, engine: Engine): void {
           assert.equal(read?.page, 3)
           assert.deepEqual(await readPageTexts(store, name, page), [item(1000)])
         }
+      })
+
+      it('refuses a page before the first', async () => {
+        const name = newName()
+        await store.create(name)
+        for (const page of [0, -1, Number.NaN]) await assert.rejects(store.page(name, page), RangeError)
       })
 
       it('gives every segment in two forms that agree with its length, count and checksum', async () => {
@@ -457,6 +477,24 @@ export function describeStore(engineName: string, engine: Engine): void {
         await assert.rejects(store.load(name), isError('busy'))
         await assert.rejects(store.create(name), isError('busy'))
         await running.abort()
+        assert.equal(await store.head(name), undefined)
+      })
+
+      it('takes nothing more once it is being committed or aborted', async () => {
+        const name = newName()
+        const running = await store.load(name)
+        await running.append(itemRun(itemsFrom(0, 700)))
+        const committing = running.commit()
+        await assert.rejects(running.append(itemRun(itemsFrom(700, 100))), isError('closed'))
+        await committing
+        await assert.rejects(running.append(itemRun(itemsFrom(700, 100))), isError('closed'))
+        await check(name, itemsFrom(0, 700))
+      })
+
+      it('refuses to skip or replace where there is no key to tell by', async () => {
+        const name = newName()
+        for (const onConflict of ['skip', 'replace'] as const)
+          await assert.rejects(store.load(name, { onConflict }), isError('no-key-field'))
         assert.equal(await store.head(name), undefined)
       })
 

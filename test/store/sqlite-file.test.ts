@@ -4,9 +4,11 @@ import { once } from 'node:events'
 import {
   chmodSync,
   closeSync,
+  copyFileSync,
   mkdtempSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -107,6 +109,15 @@ describe('a store in an SQLite file', () => {
       await refuses(path, 'newer-store', /99/)
     })
 
+    it('when a newer version is just writing it', async () => {
+      const path = newPath()
+      await (await makeStore(path)).close()
+      const database = new DatabaseSync(path)
+      database.exec('PRAGMA user_version = 99')
+      await assert.rejects(openSqliteStore({ path }), isError('newer-store', /99/))
+      database.close()
+    })
+
     it('when it is empty and none may be made', async () => {
       const path = newPath()
       writeFileSync(path, '')
@@ -162,6 +173,56 @@ describe('a store in an SQLite file', () => {
     const path = newPath()
     await (await makeStore(path)).close()
     for (const suffix of ['-wal', '-shm']) assert.equal(statSync(path + suffix, { throwIfNoEntry: false }), undefined)
+  })
+
+  it('is folded into one file also by a process that only read', async () => {
+    const path = newPath()
+    const reader = await makeStore(path)
+    await reader.close()
+    const serving = await openSqliteStore({ path })
+    const writing = await openSqliteStore({ path })
+    await writing.append('events', keyed(['{"id":"late"}']))
+    await writing.close()
+    await serving.close()
+    assert.equal(statSync(`${path}-wal`, { throwIfNoEntry: false }), undefined)
+    copyFileSync(path, `${path}.copy`)
+    const copy = await openSqliteStore({ path: `${path}.copy` })
+    assert.equal((await copy.head('events'))?.live, 5001)
+    await copy.close()
+  })
+
+  it('tells when its file was removed, replaced or damaged while it was open', async () => {
+    for (const harm of [
+      (path: string) => rmSync(path),
+      (path: string) => {
+        copyFileSync(path, `${path}.other`)
+        renameSync(`${path}.other`, path)
+      },
+      (path: string) => fillWithGarbage(path, 0),
+    ]) {
+      const path = newPath()
+      await (await makeStore(path)).close()
+      const store = await openSqliteStore({ path })
+      await store.ping()
+      harm(path)
+      await assert.rejects(store.ping(), (error: unknown) => error instanceof Error && error.name === 'StoreError')
+      await store.close()
+    }
+  })
+
+  it('is a file of that name, whatever SQLite reads into the name', async () => {
+    const before = process.cwd()
+    process.chdir(directory)
+    try {
+      for (const path of [':memory:', 'file:x.db']) {
+        await (await makeStore(path)).close()
+        const store = await openSqliteStore({ path })
+        assert.equal((await store.head('events'))?.live, 5000)
+        await store.close()
+      }
+    } finally {
+      process.chdir(before)
+    }
   })
 
   it('is made once when many processes start at once, and takes the writes of all', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
+import { deflateRawSync } from 'node:zlib'
 import { itemRun } from '../../src/contract/item.ts'
 import { itemsFrom } from './describe-store.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
@@ -74,7 +75,7 @@ const DAMAGES: readonly { what: string; sql: string; expected: RegExp }[] = [
   {
     what: 'a key too many',
     sql: "INSERT INTO key SELECT collection_id, generation, 'x', 3 FROM key WHERE key = '3'",
-    expected: /1597 keys for 1596 items/,
+    expected: /1597 keys for 1596 items with a key/,
   },
   {
     what: 'a hole count that is wrong',
@@ -96,6 +97,11 @@ const DAMAGES: readonly { what: string; sql: string; expected: RegExp }[] = [
     sql: 'UPDATE head SET generation = 9',
     expected: /3 rows of "ream" belong to no collection/,
   },
+  {
+    what: 'a head without a collection',
+    sql: 'DELETE FROM collection',
+    expected: /head of id \d+ belongs to no collection/,
+  },
   { what: 'a collection without a head', sql: 'DELETE FROM head', expected: /"events" has no head/ },
 ]
 
@@ -114,6 +120,19 @@ describe('verify, on SQLite', () => {
       assert.match(findings.map(({ message }) => message).join('\n'), expected)
       await opened.remove()
     })
+
+  it('finds a ream whose bytes end the stream, which no gzip answer could be made of', async () => {
+    const opened = await openSqliteForTest()
+    await opened.store.create('events')
+    await opened.store.append('events', itemRun(itemsFrom(0, 500)))
+    const database = new DatabaseSync(opened.path)
+    const raw = (await opened.store.page('events', 1))?.segments[0]?.raw() ?? new Uint8Array(0)
+    database.prepare('UPDATE ream SET data = ?').run(deflateRawSync(raw))
+    database.close()
+    const { findings } = await opened.store.verify()
+    assert.match(findings.map(({ message }) => message).join(), /Ream 0 does not end with a sync flush/)
+    await opened.remove()
+  })
 
   it('is not troubled by a load that is running', async () => {
     const opened = await openSqliteForTest()

@@ -55,7 +55,7 @@ export function insertCollection(
 export function setPrivate(rows: Rows, name: string, isPrivate: boolean): Head {
   const head = requireHead(rows, name)
   rows.run(SET_PRIVATE, Number(isPrivate), head.id)
-  return requireHead(rows, name)
+  return updateHead(rows, head, { isPureAppend: true })
 }
 
 /** The collection is gone with this commit; its reams are left over, to be swept. */
@@ -97,11 +97,21 @@ export function checkName(name: string): void {
     throw new StoreError('invalid-name', `"${name}" cannot be the name of a collection. A name has ${NAME_RULE}.`)
 }
 
+/** An item of a keyed collection without a key could never be found again. */
+export function missingKeys(name: string, keyField: string): StoreError {
+  return new StoreError(
+    'no-key-field',
+    `The collection "${name}" has the key "${keyField}", but these items were given without their keys. Make the run with itemRun(texts, { keyField: ${JSON.stringify(keyField)} }).`,
+  )
+}
+
+const figure = (count: number): string => count.toLocaleString('en-US')
+
 /** Refuses what would not fit into an unpaginated collection (D10). */
 export function checkRoom(collection: CollectionSettings & { name: string; live: number }, count: number): void {
   if (collection.isPaginated || collection.live + count <= UNPAGINATED_LIMIT) return
   throw new StoreError(
     'unpaginated-full',
-    `The collection "${collection.name}" is unpaginated and holds at most ${UNPAGINATED_LIMIT} items; with these it would have ${collection.live + count}. Make it a paginated one.`,
+    `The collection "${collection.name}" is unpaginated and holds at most ${figure(UNPAGINATED_LIMIT)} items; with these it would have ${figure(collection.live + count)}. Put them into a collection of another name that is paginated.`,
   )
 }

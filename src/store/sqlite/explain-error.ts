@@ -29,7 +29,7 @@ export function explainError(error: unknown, path: string): unknown {
     case CANNOT_OPEN:
       return new StoreError(
         'read-only',
-        `The store ${path} cannot be opened for this: ${error.message}. The file and its directory must be readable and writable for this user.`,
+        `The store ${path} cannot be opened for this: ${error.message}. ${PERMISSIONS}`,
         cause,
       )
     case IO_ERROR:
@@ -57,8 +57,17 @@ export function explainError(error: unknown, path: string): unknown {
   }
 }
 
+/** What to do about a store that this user cannot open. */
+export const PERMISSIONS = 'The file and its directory must be readable and writable for this user.'
+
 export function notAStore(path: string, reason: string): StoreError {
   return new StoreError('not-a-store', `${path} is not a Reams store: ${reason}. Name another path with --store.`)
+}
+
+/** Whether another connection was in the way: then it may work a moment later. */
+export function isLocked(error: unknown): boolean {
+  const code = resultCode(error)
+  return code !== undefined && [BUSY, LOCKED].includes(code & 0xff)
 }
 
 function resultCode(error: unknown): number | undefined {

@@ -18,6 +18,7 @@ import { byReam, insertKey, insertReam, insertTail, putTailItem, rewriteReam, se
 import type { Rows } from './rows.ts'
 import { readReam } from './stored-ream.ts'
 import {
+  abandonLease,
   addLeftover,
   checkNothingInTheWay,
   type Lease,
@@ -58,13 +59,18 @@ export interface LoadPlan {
   readonly live: number
 }
 
-export function beginLoad(rows: Rows, name: string, options: LoadOptions): LoadPlan {
+function beginLoad(rows: Rows, name: string, options: LoadOptions): LoadPlan {
   checkName(name)
   checkNothingInTheWay(rows, name)
   const { settings: wanted = {}, isReplacement = false, onConflict = 'fail' } = options
   const head = readHead(rows, name)
   const settings = head ?? completeSettings(wanted)
   if (head !== undefined) checkSettings(head, wanted)
+  if (onConflict !== 'fail' && settings.keyField === null)
+    throw new StoreError(
+      'no-key-field',
+      `The collection "${name}" has no key, so no item can be there already: "on conflict ${onConflict}" means nothing for it. Leave that out, or import under another name with a key.`,
+    )
   const lease: Lease = {
     name,
     id: head?.id ?? newCollectionId(),
@@ -100,7 +106,7 @@ function checkSettings(head: Head, wanted: Partial<CollectionSettings>): void {
   if (isPrivate !== undefined && isPrivate !== head.isPrivate)
     throw new StoreError(
       'settings-differ',
-      `The collection "${head.name}" is ${privacyWords(head.isPrivate)}, and this asks for ${privacyWords(isPrivate)}. \`reams set ${head.name}\` changes that.`,
+      `The collection "${head.name}" is ${privacyWords(head.isPrivate)}, and this asks for ${privacyWords(isPrivate)}. \`reams set ${head.name} --${privacyWords(isPrivate)}\` changes that.`,
     )
 }
 
@@ -117,6 +123,17 @@ export class LoadSteps {
     this.#rows = rows
   }
 
+  beginLoad(name: string, options: LoadOptions): LoadPlan {
+    const plan = beginLoad(this.#rows, name, options)
+    this.#nextPositions.set(plan.lease.holder, plan.lease.base)
+    return plan
+  }
+
+  abandonLoad(plan: LoadPlan): void {
+    this.#nextPositions.delete(plan.lease.holder)
+    abandonLease(this.#rows, plan.lease)
+  }
+
   /**
    * Gives each key the next position, in order, and answers with the indexes of the items that get none because their key
    * is there already. Replacements are kept aside until the load ends: readers must not see them before.
@@ -124,7 +141,9 @@ export class LoadSteps {
   claimKeys(plan: LoadPlan, keys: readonly string[], text: Uint8Array | undefined): number[] {
     const { lease, onConflict } = plan
     renewLease(this.#rows, lease)
-    let position = this.#nextPositions.get(lease.holder) ?? lease.base
+    let position = this.#nextPositions.get(lease.holder)
+    if (position === undefined)
+      throw new StoreError('lease-lost', `The load into "${lease.name}" lost the thread that wrote it. Start it again.`)
     const refused: number[] = []
     for (const [index, key] of keys.entries()) {
       if (insertKey(this.#rows, lease, key, position)) position++
@@ -193,6 +212,7 @@ export class LoadSteps {
       updateHead(rows, head, { generation: lease.generation, next, live: plan.live + appended, isPureAppend })
     }
     releaseLease(rows, lease)
+    this.#nextPositions.delete(lease.holder)
     return requireHead(rows, lease.name)
   }
 

@@ -4,7 +4,8 @@ import type { ItemRun } from '../../contract/item-run.ts'
 import { DeflatePool } from '../deflate-pool.ts'
 import { cutItems, joinPieces, REAM_SIZE, ReamBuilder } from '../ream.ts'
 import type { CollectionSettings, Load, LoadResult } from '../store.ts'
-import { checkRoom } from './collection.ts'
+import { StoreError } from '../store-error.ts'
+import { checkRoom, missingKeys } from './collection.ts'
 import type { LoadPlan, NumberedReam } from './load-steps.ts'
 import type { Writer } from './writer.ts'
 
@@ -28,6 +29,7 @@ export class SqliteLoad implements Load {
   /** Reams that wait for their turn to be written, and the last turn. */
   readonly #ready: NumberedReam[] = []
   #lastPut: Promise<void> = Promise.resolve()
+  #isEnded = false
   readonly #writing = new Set<Promise<void>>()
   /** The first thing that went wrong: from then on nothing is taken, least of all a commit. */
   #failure: { readonly error: unknown } | undefined
@@ -48,6 +50,7 @@ export class SqliteLoad implements Load {
   }
 
   append(run: ItemRun): Promise<void> {
+    if (this.#isEnded) return Promise.reject(new StoreError('closed', 'The load has ended; it takes no more items.'))
     const taken = Promise.all([this.#claim(run), this.#inOrder]).then(([refused]) => this.#take(run, refused))
     this.#inOrder = taken.catch(() => {})
     const written = taken.then(async (puts) => void (await Promise.all(puts)))
@@ -64,8 +67,10 @@ export class SqliteLoad implements Load {
   /** Which items of the run are not to be appended, because their keys are there already. */
   #claim(run: ItemRun): Promise<readonly number[]> {
     if (this.settings.keyField === null) return Promise.resolve([])
+    if (run.keys?.length !== run.count)
+      return Promise.reject(missingKeys(this.#plan.lease.name, this.settings.keyField))
     const text = this.#plan.onConflict === 'replace' ? run.text : undefined
-    return this.#writer.call('claimKeys', this.#plan, run.keys ?? [], text)
+    return this.#writer.call('claimKeys', this.#plan, run.keys, text)
   }
 
   /** Puts a run behind the ones before it, and begins to write every ream that it completes. */
@@ -104,6 +109,7 @@ export class SqliteLoad implements Load {
   }
 
   async commit(): Promise<LoadResult> {
+    this.#isEnded = true
     await Promise.allSettled(this.#writing)
     if (this.#failure !== undefined) throw this.#failure.error
     const rest = this.#builder.rest()
@@ -111,9 +117,7 @@ export class SqliteLoad implements Load {
     if (rest.count > 0) await this.#writer.call('putTail', this.#plan, from, rest.raw)
     if (this.#replaced > 0) await this.#stageReplacements()
     const head = await this.#writer.call('finishLoad', this.#plan, this.#appended, this.#replaced)
-    clearInterval(this.#renewal)
-    await this.#pool.close()
-    await this.#writer.sweep()
+    await this.#end()
     return { head, appended: this.#appended, replaced: this.#replaced, skipped: this.#skipped }
   }
 
@@ -123,11 +127,17 @@ export class SqliteLoad implements Load {
   }
 
   async abort(): Promise<void> {
-    clearInterval(this.#renewal)
+    this.#isEnded = true
     await Promise.allSettled(this.#writing)
-    await this.#pool.close()
     await this.#writer.call('abandonLoad', this.#plan)
-    await this.#writer.sweep()
+    await this.#end()
+  }
+
+  /** The outcome stands already: what cannot be removed now is left to the next writer, and is no failure of this load. */
+  async #end(): Promise<void> {
+    clearInterval(this.#renewal)
+    await this.#pool.close()
+    await this.#writer.sweep().catch(() => {})
   }
 }
 

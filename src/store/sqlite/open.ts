@@ -11,6 +11,7 @@ import { SqliteLoad } from './load.ts'
 import { guessPage, inSnapshot, readItem, readPage, readSegments } from './read.ts'
 import { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
+import { fileIdentity, foldLog, replacedFile } from './store-file.ts'
 import { verifySqlite } from './verify.ts'
 import { Writer } from './writer.ts'
 
@@ -25,7 +26,9 @@ export interface SqliteStoreOptions {
 
 /** Opens the store and brings its schema up to date. Rejects with a StoreError that says what to do. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { path, create = false } = options
+  const { create = false } = options
+  // SQLite reads other things into names such as `:memory:` and `file:x.db`. Here a path is a path.
+  const path = /^(:|file:)/.test(options.path) ? `./${options.path}` : options.path
   try {
     await prepareStore(path, create)
     const store = new SqliteStore(path, openReadConnection(path))
@@ -42,9 +45,11 @@ class SqliteStore implements Store {
   readonly #database: DatabaseSync
   readonly #rows: Rows
   readonly #writer: Writer
+  readonly #identity: string | undefined
 
   constructor(path: string, database: DatabaseSync) {
     this.#path = path
+    this.#identity = fileIdentity(path)
     this.#database = database
     this.#rows = new Rows(database)
     this.#writer = new Writer(path)
@@ -59,6 +64,7 @@ class SqliteStore implements Store {
   }
 
   async page(name: string, page: number): Promise<PageRead | undefined> {
+    if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages count from 1.`)
     return this.#read((rows) => guessPage(rows, name, page) ?? inSnapshot(rows, () => readPage(rows, name, page)))
   }
 
@@ -97,7 +103,8 @@ class SqliteStore implements Store {
 
   async drop(name: string): Promise<void> {
     await this.#writer.change('drop', name)
-    await this.#writer.sweep()
+    // It is dropped already: what cannot be removed now is left to the next writer.
+    await this.#writer.sweep().catch(() => {})
   }
 
   append(name: string, run: ItemRun): Promise<Head> {
@@ -120,14 +127,24 @@ class SqliteStore implements Store {
     return verifySqlite(this.#path, onProgress)
   }
 
+  /** On a connection of its own, which has nothing in its cache yet: so it is the file that answers. */
   async ping(): Promise<void> {
-    this.#read((rows) => rows.get('SELECT 1 FROM head'))
+    this.#read(() => {
+      if (fileIdentity(this.#path) !== this.#identity) throw replacedFile(this.#path)
+      const database = openReadConnection(this.#path)
+      try {
+        new Rows(database).get('SELECT count(live) FROM head')
+      } finally {
+        database.close()
+      }
+    })
   }
 
   async close(): Promise<void> {
-    // The writer last: the last connection folds the write-ahead log into the file, which one that only reads cannot.
-    if (this.#database.isOpen) this.#database.close()
+    if (!this.#database.isOpen) return
+    this.#database.close()
     await this.#writer.close()
+    if (fileIdentity(this.#path) === this.#identity) foldLog(this.#path)
   }
 
   #read<T>(read: (rows: Rows) => T): T {

@@ -1,10 +1,10 @@
 /** All that the writer thread can be asked to do: one method an operation, each inside a transaction. */
 
 import type { ItemRun } from '../../contract/item-run.ts'
-import type { CollectionSettings, Head, LoadOptions } from '../store.ts'
+import type { CollectionSettings, Head } from '../store.ts'
 import { createCollection, dropCollection, setPrivate } from './collection.ts'
-import { beginLoad, type LoadPlan, LoadSteps } from './load-steps.ts'
-import { abandonLease, sweepStep } from './sweep.ts'
+import { LoadSteps } from './load-steps.ts'
+import { sweepStep } from './sweep.ts'
 import { appendItems, deleteItems, replaceItems } from './write.ts'
 
 export class Operations extends LoadSteps {
@@ -37,14 +37,6 @@ export class Operations extends LoadSteps {
 
   delete(name: string, keys: readonly string[]): Head {
     return deleteItems(this.#rows, name, keys)
-  }
-
-  beginLoad(name: string, options: LoadOptions): LoadPlan {
-    return beginLoad(this.#rows, name, options)
-  }
-
-  abandonLoad(plan: LoadPlan): void {
-    abandonLease(this.#rows, plan.lease)
   }
 
   sweep(): boolean {

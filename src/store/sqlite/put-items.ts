@@ -1,7 +1,7 @@
 /** Putting items where they belong: into the tail, into reams, and their keys beside them. */
 
 import { type GoneMap, indexOfSlot, isGone, liveSlots, withGone } from '../gone-map.ts'
-import { encodeReam, inflateChecked, joinItems, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from '../ream.ts'
+import { encodeReam, inflateReam, joinItems, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from '../ream.ts'
 import { StoreError } from '../store-error.ts'
 import type { Rows } from './rows.ts'
 import { readTailItems, type Shelf, type StoredReam } from './stored-ream.ts'
@@ -62,7 +62,7 @@ export function rewriteReam(
   ream: StoredReam,
   changes: ReadonlyMap<number, string | null>,
 ): void {
-  const texts: (string | null)[] = splitItems(inflateChecked(ream))
+  const texts: (string | null)[] = splitItems(inflateReam(ream))
   if (texts.length !== ream.count || liveSlots(ream.gone).length !== ream.count) throw damagedReam(from, ream.number)
   const removed: number[] = []
   for (const [slot, text] of changes) {

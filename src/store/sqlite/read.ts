@@ -23,9 +23,12 @@ const POSITION_OF_KEY = 'SELECT position FROM key WHERE collection_id = ? AND ge
 export function inSnapshot<T>(rows: Rows, read: () => T): T {
   rows.run('BEGIN')
   try {
-    return read()
-  } finally {
+    const result = read()
     rows.run('COMMIT')
+    return result
+  } catch (error) {
+    if (rows.isInTransaction) rows.run('ROLLBACK')
+    throw error
   }
 }
 

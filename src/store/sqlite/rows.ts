@@ -12,6 +12,10 @@ export class Rows {
     this.#database = database
   }
 
+  get isInTransaction(): boolean {
+    return this.#database.isTransaction
+  }
+
   /** The first row, if there is one. */
   get(sql: string, ...parameters: SQLInputValue[]): Row | undefined {
     return this.#prepared(sql).get(...parameters) as Row | undefined

@@ -1,11 +1,11 @@
 /** Brings a store's file to the newest schema, safely when several processes start at once, and refuses what is not a store. */
 
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
-import { openWriteConnection } from './connection.ts'
-import { notAStore } from './explain-error.ts'
+import { openReadConnection, openWriteConnection } from './connection.ts'
+import { isLocked, notAStore, PERMISSIONS } from './explain-error.ts'
 
 /** "Ream" in the header of the file tells a store from any other SQLite database. */
 const APPLICATION_ID = 0x5265616d
@@ -23,14 +23,14 @@ export async function prepareStore(path: string, mayCreate: boolean): Promise<vo
   checkSqliteVersion(process.versions['sqlite'] ?? '0')
   const migrations = readMigrations()
   const newest = migrations.length
-  const header = readHeader(path)
-  if (header === undefined && !mayCreate)
+  const size = sizeOf(path)
+  if (size === undefined && !mayCreate)
     throw new StoreError(
       'missing-store',
       `There is no store at ${path}. Make one with \`reams import NAME FILE --store ${path}\`, or name another path with --store.`,
     )
-  if (header !== undefined) checkHeader(path, header, newest, mayCreate)
-  if (header?.version === newest && header.applicationId === APPLICATION_ID) return
+  if (size === 0 && !mayCreate) throw notAStore(path, 'it is an empty file')
+  if (size !== undefined && size > 0 && isUpToDate(path, newest)) return
   const database = openWriteConnection(path)
   try {
     checkNotForeign(database, path)
@@ -41,32 +41,40 @@ export async function prepareStore(path: string, mayCreate: boolean): Promise<vo
   }
 }
 
-interface Header {
-  readonly isEmpty: boolean
-  readonly applicationId: number
-  readonly version: number
+/** The size of the file; undefined if there is none. */
+function sizeOf(path: string): number | undefined {
+  const stats = statOf(path)
+  if (stats?.isDirectory()) throw notAStore(path, 'it is a directory')
+  return stats?.size
 }
 
-/** Reads the header from the file itself: opening a foreign database, even to read, would leave files beside it. */
-function readHeader(path: string): Header | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats === undefined) return undefined
-  if (stats.isDirectory()) throw notAStore(path, 'it is a directory')
-  const bytes = Buffer.alloc(100)
-  const file = openSync(path, 'r')
-  const length = readSync(file, bytes, 0, bytes.length, 0)
-  closeSync(file)
-  if (length === 0) return { isEmpty: true, applicationId: 0, version: 0 }
-  if (length < bytes.length || !bytes.toString('latin1').startsWith('SQLite format 3\0'))
-    throw notAStore(path, 'it is not an SQLite database')
-  return { isEmpty: false, version: bytes.readUInt32BE(60), applicationId: bytes.readUInt32BE(68) }
+/**
+ * Looks without changing anything, and refuses what is not ours. SQLite reads the file: its newest state can lie in the
+ * log, and a file of a database must not be opened in any other way, because closing it would undo SQLite's locks.
+ */
+function isUpToDate(path: string, newest: number): boolean {
+  const database = openReadConnection(path)
+  try {
+    checkNotForeign(database, path)
+    const version = readPragma(database, 'user_version')
+    checkSchemaVersion(path, version, newest)
+    return version === newest && readPragma(database, 'application_id') === APPLICATION_ID
+  } finally {
+    database.close()
+  }
 }
 
-function checkHeader(path: string, header: Header, newest: number, mayCreate: boolean): void {
-  if (header.isEmpty && !mayCreate) throw notAStore(path, 'it is an empty file')
-  if (header.applicationId !== 0 && header.applicationId !== APPLICATION_ID)
-    throw notAStore(path, 'it is the SQLite database of another application')
-  if (header.applicationId === APPLICATION_ID) checkSchemaVersion(path, header.version, newest)
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR')
+      throw notAStore(path, 'a part of its path is a file, not a directory')
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new StoreError('read-only', `The store ${path} cannot be reached: ${reason}. ${PERMISSIONS}`, {
+      cause: error,
+    })
+  }
 }
 
 function checkSchemaVersion(path: string, version: number, newest: number): void {
@@ -84,7 +92,7 @@ async function switchToWal(database: DatabaseSync): Promise<void> {
       database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL`)
       return
     } catch (error) {
-      if (tries === 0) throw error
+      if (tries === 0 || !isLocked(error)) throw error
       await sleep(50)
     }
   }
@@ -112,8 +120,9 @@ function readPragma(database: DatabaseSync, name: string): number {
 
 /** A database with tables that does not say it is ours is not ours to change. */
 function checkNotForeign(database: DatabaseSync, path: string): void {
-  if (readPragma(database, 'application_id') === APPLICATION_ID) return
-  if (database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined)
+  const applicationId = readPragma(database, 'application_id')
+  if (applicationId === APPLICATION_ID) return
+  if (applicationId !== 0 || database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined)
     throw notAStore(path, 'it is the SQLite database of another application')
 }
 

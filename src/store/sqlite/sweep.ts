@@ -40,6 +40,8 @@ const LEFTOVER_IN_THE_WAY = 'SELECT 1 FROM leftover WHERE collection_id = ? AND 
 const DELETE_LEFTOVER = 'DELETE FROM leftover WHERE collection_id = ? AND generation = ?'
 const MOVE_CURSOR = 'UPDATE leftover SET key_cursor = ? WHERE collection_id = ? AND generation = ?'
 
+const VISIBLE = 'SELECT 1 FROM head WHERE collection_id = ? AND generation = ? AND next > ?'
+
 const SWEEP_REAMS = `
   DELETE FROM ream WHERE rowid IN (
     SELECT rowid FROM ream WHERE collection_id = ? AND generation = ? AND number >= ? LIMIT ${REAMS_A_STEP})`
@@ -121,6 +123,11 @@ export function sweepStep(rows: Rows): boolean {
   const row = rows.get(LEFTOVERS)
   if (row === undefined) return false
   const [id, generation, base, cursor] = row as [number, number, number, string]
+  if (rows.get(VISIBLE, id, generation, base) !== undefined)
+    throw new StoreError(
+      'corrupt',
+      'What is marked as left over is in use. `reams verify` tells more; nothing was removed.',
+    )
   if (rows.run(SWEEP_REAMS, id, generation, Math.floor(base / REAM_SIZE)) > 0) return true
   rows.run(SWEEP_TAIL, id, generation, base)
   rows.run(SWEEP_HOLES, id, generation, base)

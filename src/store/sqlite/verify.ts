@@ -12,7 +12,9 @@ import { readReams, readTailItems } from './stored-ream.ts'
 
 const HOLES = 'SELECT level, block, gone FROM hole WHERE collection_id = ? AND generation = ?'
 const POSITION_OF_KEY = 'SELECT position FROM key WHERE collection_id = ? AND generation = ? AND key = ?'
-const COUNT_KEYS = 'SELECT count(*) FROM key WHERE collection_id = ? AND generation = ? AND position < ?'
+const COUNT_KEYS = `
+  SELECT count(*) FILTER (WHERE position < ?3), count(*) FILTER (WHERE position >= ?3)
+  FROM key WHERE collection_id = ?1 AND generation = ?2`
 const UNSEEN = `
   SELECT 1 FROM lease WHERE collection_id = ?1 AND generation = ?2
   UNION ALL SELECT 1 FROM leftover WHERE collection_id = ?1 AND generation = ?2`
@@ -27,6 +29,12 @@ const STRAYS = ['ream', 'tail', 'key', 'hole'].map(
       UNION ALL SELECT collection_id, generation FROM leftover)
     GROUP BY collection_id, generation`,
 )
+/** What is to be swept, or belongs to a load, must not be what readers see. */
+const LEFTOVERS_IN_USE = `
+  SELECT c.name FROM collection c JOIN head h ON h.collection_id = c.id
+  JOIN (SELECT collection_id, generation, base FROM leftover UNION ALL SELECT collection_id, generation, base FROM lease) l
+    ON l.collection_id = h.collection_id AND l.generation = h.generation AND l.base < h.next`
+const HEADS_WITHOUT_COLLECTION = 'SELECT collection_id FROM head WHERE collection_id NOT IN (SELECT id FROM collection)'
 const COLLECTIONS_WITHOUT_HEAD = 'SELECT name FROM collection WHERE id NOT IN (SELECT collection_id FROM head)'
 
 /** A position beyond every other. */
@@ -60,7 +68,10 @@ function openRows(rows: Rows): OpenRows {
     },
     positions: (head, keys) =>
       keys.map((key) => rows.get(POSITION_OF_KEY, head.id, head.generation, key)?.[0] as number | undefined),
-    countKeys: (head) => rows.get(COUNT_KEYS, head.id, head.generation, head.next)?.[0] as number,
+    countKeys(head) {
+      const [visible = 0, unseen = 0] = rows.get(COUNT_KEYS, head.id, head.generation, head.next) as number[]
+      return { visible, unseen }
+    },
     mayHaveUnseen: (head) => rows.get(UNSEEN, head.id, head.generation) !== undefined,
     page(head, page) {
       const read = readPage(rows, head.name, page)
@@ -74,6 +85,9 @@ function openRows(rows: Rows): OpenRows {
 
 function* ownFindings(rows: Rows): Generator<string> {
   for (const [message] of rows.all('PRAGMA quick_check')) if (message !== 'ok') yield `SQLite: ${message}`
+  for (const [id] of rows.all(HEADS_WITHOUT_COLLECTION)) yield `The head of id ${id} belongs to no collection.`
+  for (const [name] of rows.all(LEFTOVERS_IN_USE))
+    yield `Items of the collection "${name}" that readers see are marked as left over, or as those of a load.`
   for (const [name] of rows.all(COLLECTIONS_WITHOUT_HEAD)) yield `The collection "${name}" has no head.`
   for (const stray of STRAYS)
     for (const [table, id, generation, count] of rows.all(stray))

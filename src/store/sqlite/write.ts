@@ -5,7 +5,7 @@ import { blocksOf } from '../rank.ts'
 import { encodeReam, REAM_SIZE, ReamBuilder, splitItems } from '../ream.ts'
 import type { Head } from '../store.ts'
 import { ItemConflict, StoreError } from '../store-error.ts'
-import { checkRoom, updateHead, writableHead } from './collection.ts'
+import { checkRoom, missingKeys, updateHead, writableHead } from './collection.ts'
 import {
   byReam,
   damagedReam,
@@ -53,7 +53,7 @@ export function replaceItems(rows: Rows, name: string, run: ItemRun): Head {
   const head = writableHead(rows, name)
   const texts = splitItems(run.text)
   const changes = new Map<number, string>()
-  for (const [index, key] of requireKeyed(head, run.keys ?? []).entries())
+  for (const [index, key] of requireKeyed(head, requireKeys(head, run)).entries())
     changes.set(requirePosition(rows, head, key), texts[index] ?? '')
   for (const [number, slots] of byReam(changes)) {
     if (number === sealedReams(head))
@@ -81,7 +81,8 @@ export function deleteItems(rows: Rows, name: string, keys: readonly string[]): 
 
 function requireKeys(head: Head, run: ItemRun): readonly string[] {
   if (head.keyField === null) return []
-  return requireKeyed(head, run.keys ?? [])
+  if (run.keys?.length !== run.count) throw missingKeys(head.name, head.keyField)
+  return run.keys
 }
 
 function requireKeyed(head: Head, keys: readonly string[]): readonly string[] {

@@ -66,7 +66,7 @@ class Transactions {
       this.#rows.run('COMMIT')
       return replies
     } catch (error) {
-      if (this.#database.isTransaction) this.#rows.run('ROLLBACK')
+      if (this.#rows.isInTransaction) this.#rows.run('ROLLBACK')
       throw error
     }
   }
@@ -85,7 +85,7 @@ class Transactions {
       return { id: call.id, value }
     } catch (error) {
       // A full disk, for one, makes SQLite roll back everything: then nobody in this transaction has succeeded.
-      if (!this.#database.isTransaction) throw error
+      if (!this.#rows.isInTransaction) throw error
       this.#rows.run('ROLLBACK TO call')
       this.#rows.run('RELEASE call')
       return { id: call.id, failure: packError(explainError(error, this.#path)) }

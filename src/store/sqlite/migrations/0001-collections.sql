@@ -4,8 +4,8 @@ CREATE TABLE collection (
   id         INTEGER PRIMARY KEY,
   name       TEXT    NOT NULL UNIQUE,
   key_field  TEXT,
-  paginated  INTEGER NOT NULL,
-  private    INTEGER NOT NULL
+  paginated  INTEGER NOT NULL CHECK (paginated IN (0, 1)),
+  private    INTEGER NOT NULL CHECK (private IN (0, 1))
 ) STRICT;
 
 CREATE TABLE head (
