@@ -3,7 +3,7 @@
 import { constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { Socket } from 'node:net'
-import { addAbortSignal, type Readable } from 'node:stream'
+import { addAbortSignal, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure, isSystemError } from './failure.ts'
 
@@ -32,7 +32,10 @@ export async function openSource(path: string, signal: AbortSignal): Promise<Sou
   try {
     const status = await stat(path)
     if (status.isDirectory()) throw new Failure(2, `${path} is a directory. Give a file of items.`)
-    if (status.isFIFO()) return createSource(path, await openPipe(path, signal), undefined, signal)
+    if (status.isFIFO()) {
+      const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+      return createSource(path, Readable.from(readPipe(fd, signal)), undefined, signal)
+    }
     const stream = (await open(path)).createReadStream({ highWaterMark: CHUNK_BYTES })
     return createSource(path, stream, status.isFile() ? status.size : undefined, signal)
   } catch (error) {
@@ -42,12 +45,9 @@ export async function openSource(path: string, signal: AbortSignal): Promise<Sou
 }
 
 /** Waits for a pipe in the event loop: a thread that waits in the system could not be interrupted. */
-async function openPipe(path: string, signal: AbortSignal): Promise<Readable> {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  const first = await firstBytes(fd, signal)
-  const stream = new Socket({ fd, readable: true, writable: false })
-  if (first.length > 0) stream.unshift(first)
-  return stream
+async function* readPipe(fd: number, signal: AbortSignal): AsyncGenerator<Buffer> {
+  yield await firstBytes(fd, signal)
+  yield* addAbortSignal(signal, new Socket({ fd, readable: true, writable: false }))
 }
 
 /** A pipe that nobody has opened for writing yet looks like one at its end: only what comes first tells them apart. */

@@ -35,12 +35,47 @@ async function* joined(head: Uint8Array, chunks: AsyncIterator<Uint8Array>): Asy
 
 async function* gunzip(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const unpacking = createGunzip({ chunkSize: 1 << 16 })
+  const watched = new WatchedEnd(packed)
   // An error of the source arrives through `unpacking` as well.
-  pipeline(Readable.from(packed, { objectMode: false }), unpacking, () => {})
+  pipeline(Readable.from(watched, { objectMode: false }), unpacking, () => {})
   try {
     yield* unpacking
+    // Zlib takes zeros after a member for padding, and whatever follows them too. Only zeros may.
+    await watched.readToEnd()
+    if (watched.lastNonZero > unpacking.bytesWritten) throw new InputError(SOMETHING_FOLLOWS)
   } catch (error) {
     throw isZlibError(error) ? unreadable(error) : error
+  }
+}
+
+const SOMETHING_FOLLOWS = 'the gzip data is damaged (something follows the zeros behind it); copy or pack it again'
+
+/** Passes bytes on and remembers after how many of them the last one stood that is not zero. */
+class WatchedEnd implements AsyncIterable<Uint8Array> {
+  lastNonZero = 0
+  #passed = 0
+  readonly #chunks: AsyncIterator<Uint8Array>
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#chunks = source[Symbol.asyncIterator]()
+  }
+
+  /** Whoever stops early does not end the source: what is left can still be read. */
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return { next: () => this.#next() }
+  }
+
+  async readToEnd(): Promise<void> {
+    while (!(await this.#next()).done);
+  }
+
+  async #next(): Promise<IteratorResult<Uint8Array>> {
+    const next = await this.#chunks.next()
+    if (next.done) return next
+    const last = next.value.findLastIndex((byte) => byte !== 0)
+    if (last >= 0) this.lastNonZero = this.#passed + last + 1
+    this.#passed += next.value.length
+    return next
   }
 }
 

@@ -144,7 +144,7 @@ describe('import', () => {
     const words = ['import', 'events', '-', '--unpaginated']
     const result = await runCli(words, { in: directory, input: eventLines(10_001) })
     assert.equal(result.status, 1)
-    assert.match(result.stderr, /standard input: .*unpaginated.*10000.*Nothing was imported\./)
+    assert.match(result.stderr, /standard input: .*unpaginated.*10,000.*10,001.*Nothing was imported\./)
     assert.match((await runCli(['collections'], { in: directory })).stdout, /has no collections/)
     assert.equal((await runCli(words, { in: directory, input: eventLines(10_000) })).status, 0)
   })

@@ -81,7 +81,7 @@ export class RunningCli {
   }
 
   /** Sends the signal and waits for the end. */
-  async stop(signal: 'SIGINT' | 'SIGTERM' = 'SIGTERM'): Promise<CliResult> {
+  async stop(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' = 'SIGTERM'): Promise<CliResult> {
     this.child.kill(signal)
     return this.ends()
   }

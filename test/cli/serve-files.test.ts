@@ -35,10 +35,7 @@ describe('serve FILE…', () => {
     assert.equal('item_count' in ((await (await server.get('/venues')).json()) as object), false)
   })
 
-  for (const [signal, status] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     it(`${signal} while a file is loading removes the temporary store`, async (t) => {
       const directory = workDirectory(t)
       const pipe = join(directory, 'endless.ndjson')
@@ -52,7 +49,7 @@ describe('serve FILE…', () => {
       await new Promise((resolve) => writing.write(eventLines(50_000), resolve))
       assert.equal(readdirSync(temporaryFilesOf(directory)).length, 1)
       const result = await cli.stop(signal)
-      assert.deepEqual([result.status, result.stdout], [status, ''])
+      assert.deepEqual([result.status, result.stdout], [0, ''])
       assert.deepEqual(readdirSync(temporaryFilesOf(directory)), [])
     })
 

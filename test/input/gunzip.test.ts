@@ -44,6 +44,11 @@ describe('reading gzip', () => {
     )
   })
 
+  it('refuses another member behind zeros, which zlib would leave out silently', async () => {
+    const hidden = Buffer.concat([packed, Buffer.alloc(4), packed])
+    assert.match((await refusal(hidden, ndjson))[1], /something follows the zeros/)
+  })
+
   it('names the line in the unpacked text', async () => {
     assert.equal((await refusal(gzipSync('{}\n[1]\n'), ndjson))[0], 2)
   })

@@ -133,9 +133,18 @@ describe('over a socket', () => {
     assert.equal((await askRaw(port, upgrade)).body.toString(), '{"id":7}')
   })
 
-  test('CONNECT closes the connection', async (t) => {
-    const { port } = await start(t)
-    assert.equal((await sendRaw(port, `CONNECT example.com:443 HTTP/1.1\r\n${CLOSE}`)).length, 0)
+  test('CONNECT is refused, because this is no proxy', async (t) => {
+    const { port, url } = await start(t)
+    const answer = await askRaw(port, `CONNECT example.com:443 HTTP/1.1\r\n${CLOSE}`)
+    assertProblem(answer, 400, 'malformed-request', url)
+  })
+
+  test('two Host headers are refused, and an unknown expectation is not', async (t) => {
+    const { port, url } = await start(t)
+    const twice = await askRaw(port, `GET /events HTTP/1.1\r\nHost: evil.example\r\n${CLOSE}`)
+    assertProblem(twice, 400, 'malformed-request', url)
+    const expecting = await askRaw(port, `GET /-/health HTTP/1.1\r\nExpect: wonders\r\n${CLOSE}`)
+    assert.equal(expecting.status, 200)
   })
 })
 
