@@ -38,7 +38,7 @@ function commandsPage(): string {
         ['1', 'the answer is no: a bad item, a setting that differs, a store that is not sound'],
         ['2', 'used wrongly: a flag, a name, a path'],
         ['3', 'could not tell: a disk, a lock, a store that is damaged or newer than the program'],
-        ['130, 143', 'interrupted by SIGINT or SIGTERM; `serve` ends with 0 on either'],
+        ['129, 130, 143', 'interrupted by SIGHUP, SIGINT or SIGTERM; `serve` ends with 0 on each'],
       ],
     ),
     'Every option has a variable in the environment, and the option wins: see [settings](settings.md).',

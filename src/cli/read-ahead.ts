@@ -1,9 +1,15 @@
 /** Steps that run while the next ones are being prepared, bounded by the bytes that they hold. */
 
+import { setImmediate } from 'node:timers/promises'
+
+/** Steps between two turns of the event loop: often enough for the other threads, rarely enough to cost nothing. */
+const STEPS_A_TURN = 8
+
 export class ReadAhead {
   readonly #limitBytes: number
   readonly #running: { readonly step: Promise<void>; readonly bytes: number }[] = []
   #bytes = 0
+  #stepCount = 0
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes
@@ -16,6 +22,8 @@ export class ReadAhead {
     this.#running.push({ step, bytes })
     this.#bytes += bytes
     while (this.#bytes > this.#limitBytes) await this.#endOldest()
+    // Preparing a step may never wait for anything: this lets the messages of other threads in between.
+    if (++this.#stepCount % STEPS_A_TURN === 0) await setImmediate()
   }
 
   /** Waits until nothing runs any more, then rejects with the failure of the oldest step that failed. */

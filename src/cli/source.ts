@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure, isSystemError } from './failure.ts'
 
 /** Large enough that the disk is asked rarely, small beside everything else in memory. */
-const CHUNK_BYTES = 256 * 1024
+const CHUNK_BYTES = 1024 * 1024
 
 const PIPE_POLL_MS = 20
 

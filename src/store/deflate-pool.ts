@@ -12,8 +12,10 @@ import type { ReamBytes } from './ream.ts'
 /** More threads would only wait for the one that reads and the one that writes. */
 const MOST_THREADS = 4
 
-/** Memory for reams that are being deflated, or wait for it or for the disk: some thirty usual ones. */
-const MOST_BYTES = 6 * 1024 * 1024
+/** Memory for reams that are being deflated, or wait for it or for the disk: some eighty usual ones. */
+const MOST_BYTES = 16 * 1024 * 1024
+
+const MEMORY_STEP_BYTES = 64 * 1024
 
 /** What deflating can add to bytes that do not shrink, generously. */
 const MOST_GROWTH_BYTES = 4096
@@ -84,9 +86,11 @@ export class DeflatePool {
     )
   }
 
-  #takeMemory(length: number): SharedArrayBuffer | undefined {
+  #takeMemory(leastBytes: number): SharedArrayBuffer | undefined {
+    // Reams differ a little in size. With some room to spare the same memory serves them all.
+    const length = Math.ceil((leastBytes * 1.25) / MEMORY_STEP_BYTES) * MEMORY_STEP_BYTES
     for (let idle = this.#idleMemory.pop(); idle !== undefined; idle = this.#idleMemory.pop()) {
-      if (idle.byteLength >= length) return idle
+      if (idle.byteLength >= leastBytes) return idle
       this.#memoryBytes -= idle.byteLength
     }
     // A single ream may be larger than all of it together should be: then it goes alone.

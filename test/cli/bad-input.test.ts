@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { eventLines, putLines, storedLines } from './items.ts'
-import { runCli, workDirectory } from './run-cli.ts'
+import { MAIN, runCli, workDirectory } from './run-cli.ts'
 
 interface BadInput {
   readonly what: string
@@ -85,5 +86,30 @@ describe('bad input', () => {
       assert.equal(folder.stderr, 'reams: folder.ndjson is a directory. Give a file of items.\n')
     }
     assert.match((await runCli(['collections'], { in: directory })).stderr, /There is no store/)
+  })
+
+  it('refuses a directory as standard input, and keeps what is there', async (t) => {
+    const directory = workDirectory(t)
+    assert.equal((await runCli(['import', 'events', '-'], { in: directory, input: '{"a":1}\n' })).status, 0)
+    const stdin = openSync(directory, 'r')
+    const result = spawnSync(process.execPath, [MAIN, 'import', 'events', '-', '--replace'], {
+      cwd: directory,
+      stdio: [stdin, 'pipe', 'pipe'],
+      encoding: 'utf8',
+    })
+    closeSync(stdin)
+    assert.equal(result.status, 2)
+    assert.match(result.stderr, /Standard input is a directory/)
+    assert.equal((await runCli(['export', 'events'], { in: directory })).stdout, '{"a":1}\n')
+  })
+
+  it('refuses to skip or replace without a key, and names the flag for what cannot be changed here', async (t) => {
+    const directory = workDirectory(t)
+    const skipping = await runCli(['import', 'events', '-', '--on-conflict', 'skip'], { in: directory, input: '{}\n' })
+    assert.equal(skipping.status, 1)
+    assert.match(skipping.stderr, /has no key/)
+    await runCli(['import', 'events', '-'], { in: directory, input: '{}\n' })
+    const hiding = await runCli(['import', 'events', '-', '--private'], { in: directory, input: '{}\n' })
+    assert.match(hiding.stderr, /reams set events --private/)
   })
 })

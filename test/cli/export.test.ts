@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
@@ -49,6 +59,20 @@ describe('export', () => {
       readdirSync(directory).filter((name) => name.endsWith('.part')),
       [],
     )
+  })
+
+  it('writes into a device or a pipe, through a link, and beside the part files of others', async (t) => {
+    const directory = await directoryWith(t, eventLines(3))
+    const at = (name: string): string => join(directory, name)
+    assert.equal((await runCli(['export', 'events', '-o', '/dev/null'], { in: directory })).status, 0)
+    assert.ok(lstatSync('/dev/null').isCharacterDevice())
+    writeFileSync(at('real.ndjson'), 'old')
+    symlinkSync('real.ndjson', at('link.ndjson'))
+    writeFileSync(at('real.ndjson.part'), 'precious')
+    assert.equal((await runCli(['export', 'events', '-o', 'link.ndjson', '--force'], { in: directory })).status, 0)
+    assert.ok(lstatSync(at('link.ndjson')).isSymbolicLink())
+    assert.equal(readFileSync(at('real.ndjson'), 'utf8'), eventLines(3))
+    assert.equal(readFileSync(at('real.ndjson.part'), 'utf8'), 'precious')
   })
 
   it('overwrites a file only with --force', async (t) => {

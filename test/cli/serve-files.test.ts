@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { createWriteStream, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -60,6 +62,18 @@ describe('serve FILE…', () => {
     assert.equal(result.status, 1)
     assert.match(result.stderr, /^reams: bad\.ndjson, line 2: .*\[1\]/)
     assert.deepEqual(readdirSync(temporaryFilesOf(directory)), [])
+  })
+
+  it('says that the port is in use before it loads anything', async (t) => {
+    const directory = directoryWithFiles(t)
+    const other = createServer().listen(0, '127.0.0.1')
+    t.after(() => other.close())
+    await once(other, 'listening')
+    writeFileSync(join(directory, 'bad.ndjson'), '[1]\n')
+    const { port } = other.address() as AddressInfo
+    const result = await runCli(['serve', 'bad.ndjson', '--port', String(port)], { in: directory })
+    assert.equal(result.status, 2)
+    assert.match(result.stderr, /in use/)
   })
 
   it('refuses two files of one name, both named', async (t) => {
