@@ -4,37 +4,37 @@ import type { Head } from '../store.ts'
 import type { Row, Rows } from './rows.ts'
 
 export const HEAD_COLUMNS = `
-  c.name, c.id, c.key_field, c.paginated, c.private, h.generation, h.version, h.epoch, h.next, h.live`
+  c.id, c.key_field, c.paginated, c.private, h.generation, h.version, h.epoch, h.next, h.live`
 
 export const HEAD_TABLES = 'collection c JOIN head h ON h.collection_id = c.id'
 
 /** How many columns HEAD_COLUMNS has: what a statement selects after them begins here. */
-export const HEAD_WIDTH = 10
+export const HEAD_WIDTH = 9
 
 const HEAD_BY_NAME = `SELECT ${HEAD_COLUMNS} FROM ${HEAD_TABLES} WHERE c.name = ?`
-const ALL_HEADS = `SELECT ${HEAD_COLUMNS} FROM ${HEAD_TABLES} ORDER BY c.name`
+const ALL_HEADS = `SELECT ${HEAD_COLUMNS}, c.name FROM ${HEAD_TABLES} ORDER BY c.name`
 
 export function readHead(rows: Rows, name: string): Head | undefined {
   const row = rows.get(HEAD_BY_NAME, name)
-  return row && headOf(row)
+  return row && headOf(name, row)
 }
 
 export function readAllHeads(rows: Rows): Head[] {
-  return rows.all(ALL_HEADS).map(headOf)
+  return rows.all(ALL_HEADS).map((row) => headOf(row[HEAD_WIDTH] as string, row))
 }
 
 /** Reads the head from the first columns of a row. The tables are STRICT, so the types hold. */
-export function headOf(row: Row): Head {
+export function headOf(name: string, row: Row): Head {
   return {
-    name: row[0] as string,
-    id: row[1] as number,
-    keyField: row[2] as string | null,
-    isPaginated: row[3] === 1,
-    isPrivate: row[4] === 1,
-    generation: row[5] as number,
-    version: row[6] as number,
-    epoch: row[7] as number,
-    next: row[8] as number,
-    live: row[9] as number,
+    name,
+    id: row[0] as number,
+    keyField: row[1] as string | null,
+    isPaginated: row[2] === 1,
+    isPrivate: row[3] === 1,
+    generation: row[4] as number,
+    version: row[5] as number,
+    epoch: row[6] as number,
+    next: row[7] as number,
+    live: row[8] as number,
   }
 }

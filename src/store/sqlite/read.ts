@@ -8,10 +8,10 @@ import type { Head, PageRead, Segment } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { HEAD_COLUMNS, HEAD_TABLES, HEAD_WIDTH, headOf, readHead } from './head.ts'
 import type { Rows } from './rows.ts'
-import { REAM_COLUMNS, readReam, readReams, readTailItem, readTailText, reamOf } from './stored-ream.ts'
+import { BYTES_COLUMNS, bytesOf, readReam, readReams, readTailItem, readTailText } from './stored-ream.ts'
 
 const HEAD_AND_REAM = `
-  SELECT ${HEAD_COLUMNS}, ${REAM_COLUMNS} FROM ${HEAD_TABLES}
+  SELECT ${HEAD_COLUMNS}, ${BYTES_COLUMNS} FROM ${HEAD_TABLES}
   LEFT JOIN ream r ON r.collection_id = c.id AND r.generation = h.generation AND r.number = ?
   WHERE c.name = ?`
 const HOLES = `
@@ -39,10 +39,10 @@ export function inSnapshot<T>(rows: Rows, read: () => T): T {
 export function guessPage(rows: Rows, name: string, page: number): PageRead | undefined {
   const row = rows.get(HEAD_AND_REAM, page - 1, name)
   if (row === undefined) return undefined
-  const head = headOf(row)
+  const head = headOf(name, row)
   const isRight = head.isPaginated && head.live === head.next && page * REAM_SIZE <= head.next
   if (!isRight || row[HEAD_WIDTH] === null) return undefined
-  return { head, page, segments: [deflatedSegment(reamOf(row, HEAD_WIDTH))] }
+  return { head, page, segments: [deflatedSegment(bytesOf(row, HEAD_WIDTH))] }
 }
 
 /** Any page of any collection. To be called in a snapshot. */

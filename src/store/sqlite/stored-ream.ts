@@ -16,7 +16,10 @@ export interface StoredReam extends ReamBytes {
   readonly gone: GoneMap
 }
 
-export const REAM_COLUMNS = 'r.number, r.count, r.raw_length, r.crc, r.gone, r.data'
+/** What an answer needs of a ream: see `bytesOf`. */
+export const BYTES_COLUMNS = 'r.count, r.raw_length, r.crc, r.data'
+
+const REAM_COLUMNS = `${BYTES_COLUMNS}, r.number, r.gone`
 
 const REAM = `SELECT ${REAM_COLUMNS} FROM ream r WHERE r.collection_id = ? AND r.generation = ? AND r.number = ?`
 const REAMS = `
@@ -30,15 +33,18 @@ const TAIL_ITEMS = `
   WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ? ORDER BY position`
 const TAIL_ITEM = 'SELECT item FROM tail WHERE collection_id = ? AND generation = ? AND position = ?'
 
-export function reamOf(row: Row, at = 0): StoredReam {
+/** Reads BYTES_COLUMNS, the first of which is column `at`. */
+export function bytesOf(row: Row, at = 0): ReamBytes {
   return {
-    number: row[at] as number,
-    count: row[at + 1] as number,
-    rawLength: row[at + 2] as number,
-    crc: row[at + 3] as number,
-    gone: row[at + 4] as GoneMap,
-    data: row[at + 5] as Uint8Array,
+    count: row[at] as number,
+    rawLength: row[at + 1] as number,
+    crc: row[at + 2] as number,
+    data: row[at + 3] as Uint8Array,
   }
+}
+
+function reamOf(row: Row): StoredReam {
+  return { ...bytesOf(row), number: row[4] as number, gone: row[5] as GoneMap }
 }
 
 export function readReam(rows: Rows, shelf: Shelf, number: number): StoredReam | undefined {
