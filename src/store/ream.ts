@@ -21,7 +21,7 @@ export interface ReamBytes {
 
 const LINE_BREAK = 10
 
-/** Level 2 takes less than half the time of level 6 for a quarter more bytes: an import is bound by this. */
+/** Level 2 takes about half the time of level 6, or less, for up to a third more bytes: an import is bound by this. */
 const SEALED_LEVEL = 2
 /** For bytes that are made for one answer and thrown away. */
 const PASSING_LEVEL = 1

@@ -6,6 +6,7 @@ import { UNPAGINATED_LIMIT } from '../contract/item-run.ts'
 import { isCollectionName } from '../contract/name.ts'
 import { lastPage } from '../contract/page.ts'
 import { countGone, type GoneMap, liveSlots } from './gone-map.ts'
+import { flawOf } from './item-flaw.ts'
 import { PageDigests } from './page-digests.ts'
 import { blocksOf } from './rank.ts'
 import { inflateReam, isSpliceable, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from './ream.ts'
@@ -236,16 +237,5 @@ class CollectionCheck {
       if (!(error instanceof StoreError)) throw error
       return undefined
     }
-  }
-}
-
-/** What keeps a text from being an item. */
-function flawOf(text: string): string | undefined {
-  if (/[\r\n]/.test(text)) return 'holds a line break'
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'is not a JSON object'
-  } catch {
-    return 'is not JSON'
   }
 }
