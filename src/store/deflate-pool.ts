@@ -17,8 +17,10 @@ const MOST_BYTES = 16 * 1024 * 1024
 
 const MEMORY_STEP_BYTES = 64 * 1024
 
-/** What deflating can add to bytes that do not shrink, generously. */
-const MOST_GROWTH_BYTES = 4096
+/** Room for bytes and their ream, also if they do not shrink: deflating adds five bytes to every 16 KiB at the most. */
+function memoryFor(raw: Uint8Array): number {
+  return 2 * raw.byteLength + Math.ceil(raw.byteLength / 1024) + 4096
+}
 
 /** A thread that does one small thing after the other needs no room for its leftovers. */
 export const YOUNG_GENERATION_MB = 4
@@ -62,7 +64,7 @@ export class DeflatePool {
   #handOut(): void {
     if (this.#isClosed) return
     for (let task = this.#waiting[0]; task !== undefined; task = this.#waiting[0]) {
-      const memory = this.#takeMemory(2 * task.raw.byteLength + MOST_GROWTH_BYTES)
+      const memory = this.#takeMemory(memoryFor(task.raw))
       if (memory === undefined) return
       this.#waiting.shift()
       this.#run(task, memory)

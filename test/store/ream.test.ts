@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { deflateRawSync, gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -53,6 +54,17 @@ describe('ream', () => {
         release()
       }),
     )
+    await pool.close()
+  })
+
+  it('finds room for bytes that do not shrink, however many', async () => {
+    const pool = new DeflatePool()
+    const noise = randomBytes(20_000_000)
+    const { ream, release } = await pool.encode(noise, 1)
+    assert.ok(inflateReam(ream).equals(noise))
+    release()
+    // What was made for the large one serves a small one too.
+    assert.equal((await pool.encode(randomBytes(1000), 1)).ream.rawLength, 1000)
     await pool.close()
   })
 
