@@ -12,8 +12,13 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
   'store/sqlite': { folders: ['store', 'contract'], packages: ['node:*'] },
   input: { folders: ['contract'], packages: ['node:*', 'csv-parse'] },
   service: { folders: ['contract', 'store (types)'], packages: ['node:*', 'hono', '@hono/node-server'] },
+  check: {
+    folders: ['contract', 'check/rules'],
+    packages: ['node:crypto', 'node:http', 'node:https', 'node:stream'],
+  },
+  'check/rules': { folders: ['contract', 'check'], packages: [] },
   cli: {
-    folders: ['contract', 'store', 'store/sqlite', 'input', 'service'],
+    folders: ['contract', 'store', 'store/sqlite', 'input', 'service', 'check'],
     packages: ['node:*', 'commander', 'cli-progress'],
   },
   '.': { folders: ['service', 'store (types)', 'contract (types)'], packages: [] },
@@ -88,8 +93,18 @@ describe('the architecture', () => {
     assert.deepEqual(vague, [])
   })
 
-  it('does page arithmetic in the contract alone', () => {
-    const outside = files.filter((file) => !file.startsWith('contract/'))
+  it('lets the checker judge for itself: of the contract it takes constants, and ways to show a text', () => {
+    const taken = files
+      .filter((file) => file.startsWith('check/'))
+      .flatMap((file) => [
+        ...readFileSync(join(ROOT, 'src', file), 'utf8').matchAll(/import \{([^}]*)\} from '[./]*contract\//g),
+      ])
+      .flatMap(([, names = '']) => names.split(',').map((name) => name.trim()))
+    assert.deepEqual([...new Set(taken)].sort(), ['PAGE_SIZE', 'UNPAGINATED_LIMIT', 'shorten'])
+  })
+
+  it('does page arithmetic in the contract alone, and once more in the checker that judges it', () => {
+    const outside = files.filter((file) => !/^(contract|check)\//.test(file))
     const offenders = outside.filter((file) =>
       /\?page=|Math\.ceil\([^)]*(PAGE_SIZE|500)/.test(readFileSync(join(ROOT, 'src', file), 'utf8')),
     )

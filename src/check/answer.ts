@@ -1,0 +1,99 @@
+/** One answer of the server, read within limits: its status, headers, and what rules need of its body. */
+
+import { createHash } from 'node:crypto'
+import { shorten } from '../contract/excerpt.ts'
+import type { Ask } from './ask.ts'
+import { type Document, documentOf } from './document.ts'
+
+export interface Answer {
+  readonly ask: Ask
+  /** 0 where no answer came, or none that could be read to its end; `fault` then says why. */
+  readonly status: number
+  readonly statusText: string
+  readonly headers: Headers
+  /** Bytes of the body, without its content encoding. */
+  readonly byteLength: number
+  /** SHA-256 of these bytes. */
+  readonly digest: string
+  /** Undefined where the body is not JSON. */
+  readonly document: Document | undefined
+  /** How the body begins, for messages. */
+  readonly beginning: string
+  readonly fault: string | undefined
+}
+
+/** A body that is larger than the checker reads, or that cannot be unpacked. */
+export class UnreadableBody extends Error {
+  override readonly name = 'UnreadableBody'
+}
+
+/** `bytes` is the body, unpacked: what `bodyOf` read. */
+export function answerOf(ask: Ask, response: Response, bytes: Uint8Array, collectionName: string): Answer {
+  const text = new TextDecoder().decode(bytes)
+  return {
+    ask,
+    status: response.status,
+    statusText: response.statusText,
+    headers: response.headers,
+    byteLength: bytes.length,
+    digest: createHash('sha256').update(bytes).digest('base64'),
+    document: readDocument(text, collectionName),
+    beginning: shorten(text),
+    fault: undefined,
+  }
+}
+
+/** In place of an answer that never came. */
+export function noAnswer(ask: Ask, fault: string): Answer {
+  const nothing = { statusText: '', headers: new Headers(), byteLength: 0, digest: '', beginning: '' }
+  return { ...nothing, ask, status: 0, document: undefined, fault }
+}
+
+function readDocument(text: string, collectionName: string): Document | undefined {
+  try {
+    return documentOf(text, collectionName)
+  } catch {
+    // Not JSON, or nested deeper than anything that is meant to be read.
+    return undefined
+  }
+}
+
+/** The body without its content encoding. Some implementations of fetch have unpacked it already, others leave that to us. */
+export async function bodyOf(response: Response, answerBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const packed = await collect(response.body, answerBytes)
+  const encoding = response.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
+  const isGzip = packed[0] === 0x1f && packed[1] === 0x8b
+  if (encoding === 'identity' || !isGzip) return packed
+  try {
+    const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))
+    return await collect(unpacked, answerBytes)
+  } catch (error) {
+    if (error instanceof UnreadableBody) throw error
+    throw new UnreadableBody('a gzip body that cannot be unpacked', { cause: error })
+  }
+}
+
+async function collect(body: ReadableStream<Uint8Array> | null, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  // Leaving the loop early cancels the stream.
+  for await (const chunk of body ?? []) {
+    length += chunk.length
+    if (length > mostBytes) throw new UnreadableBody(`a body of more than ${mostBytes} bytes`)
+    chunks.push(chunk)
+  }
+  const whole = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.length
+  }
+  return whole
+}
+
+/** What came, in a few words: "404 Not Found", "no answer within 10 s". */
+export function statusLine({ status, statusText, fault, headers }: Answer): string {
+  if (fault !== undefined) return fault
+  const location = status >= 300 && status < 400 ? headers.get('location') : null
+  return `${status}${statusText === '' ? '' : ` ${shorten(statusText)}`}${location === null ? '' : ` to ${shorten(location)}`}`
+}

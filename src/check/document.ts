@@ -1,0 +1,90 @@
+/** What the checker keeps of an answer's JSON: the parts that rules ask about, and not the items themselves. */
+
+import { type Fingerprint, fingerprintOf } from './fingerprint.ts'
+import { type ItemFacts, itemFactsOf } from './item-facts.ts'
+import { isJsonObject, type JsonObject, kindOf, shown } from './json-kind.ts'
+
+export const PAGE_RELATIONS = ['first', 'prev', 'next', 'last'] as const
+
+export type PageRelation = (typeof PAGE_RELATIONS)[number]
+
+export interface Document {
+  /** The kind of the whole: "an object" where there is an envelope at all. */
+  readonly kind: string
+  /** The whole, shortened for a message. */
+  readonly shown: string
+  /** As it stands there; undefined if absent. */
+  readonly itemCount: unknown
+  /** The same if it is a whole number of at least 0 that can be computed with. */
+  readonly count: number | undefined
+  /** The kind of `_links`. */
+  readonly linksKind: string
+  /** The relations of `_links` by name; none where it is no object. */
+  readonly links: ReadonlyMap<string, unknown>
+  readonly embeddedKind: string
+  /** The names under which arrays stand in `_embedded`, and all its names. */
+  readonly arrays: readonly string[]
+  readonly embedded: readonly string[]
+  /** The items: those under the name of the collection, or those of the only array. */
+  readonly items: ItemFacts | undefined
+  /** Stands for everything but `_embedded`. */
+  readonly frame: Fingerprint
+  /** The whole object, if it is small: for problem details and entry points. */
+  readonly whole: JsonObject | undefined
+}
+
+/** Other links are looked at for their form alone; this many are enough. */
+const MOST_LINKS = 100
+const MOST_WHOLE_CHARACTERS = 64 * 1024
+
+export function documentOf(text: string, collectionName: string): Document {
+  const value: unknown = JSON.parse(text)
+  const object = isJsonObject(value) ? value : {}
+  const { item_count: itemCount, _links: links, _embedded: embedded } = object
+  const embeddedObject = isJsonObject(embedded) ? embedded : {}
+  const arrays = Object.keys(embeddedObject).filter((name) => Array.isArray(embeddedObject[name]))
+  return {
+    kind: kindOf(value),
+    shown: shown(text.length > MOST_WHOLE_CHARACTERS ? text.slice(0, MOST_WHOLE_CHARACTERS) : value),
+    itemCount: typeof itemCount === 'object' && itemCount !== null ? kindOf(itemCount) : itemCount,
+    count: isCount(itemCount) ? itemCount : undefined,
+    linksKind: kindOf(links),
+    links: new Map(relationsOf(links)),
+    embeddedKind: kindOf(embedded),
+    arrays: arrays.slice(0, MOST_LINKS),
+    embedded: Object.keys(embeddedObject).slice(0, MOST_LINKS),
+    items: itemsOf(embeddedObject, arrays, collectionName),
+    frame: fingerprintOf(JSON.stringify(isJsonObject(value) ? { ...value, _embedded: undefined } : value)),
+    whole: isJsonObject(value) && text.length <= MOST_WHOLE_CHARACTERS ? value : undefined,
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function relationsOf(links: unknown): [string, unknown][] {
+  if (!isJsonObject(links)) return []
+  const known = [...PAGE_RELATIONS, 'self'].filter((name) => Object.hasOwn(links, name))
+  const others = Object.keys(links).filter((name) => !known.includes(name))
+  return [...known, ...others.slice(0, MOST_LINKS)].map((name) => [name, links[name]])
+}
+
+function itemsOf(embedded: JsonObject, arrays: readonly string[], collectionName: string): ItemFacts | undefined {
+  const name = arrays.includes(collectionName) ? collectionName : arrays.length === 1 ? arrays[0] : undefined
+  const items = name === undefined ? undefined : embedded[name]
+  return Array.isArray(items) ? itemFactsOf(items) : undefined
+}
+
+/** Whether the answer belongs to a paginated collection: it counts, or it has one of the four links. */
+export function isPaginated({ itemCount, links }: Document): boolean {
+  return itemCount !== undefined || PAGE_RELATIONS.some((name) => links.has(name))
+}
+
+/** Whether two answers say the same, whatever the blanks between their tokens. */
+export function saysTheSame(a: Document, b: Document): boolean {
+  const contentsOf = ({ items }: Document) => JSON.stringify(items?.contents)
+  return (
+    JSON.stringify([a.frame, a.embedded]) === JSON.stringify([b.frame, b.embedded]) && contentsOf(a) === contentsOf(b)
+  )
+}

@@ -1,0 +1,22 @@
+/** What a JSON value is, in the words of messages, and how it is shown in one. */
+
+import { shorten } from '../contract/excerpt.ts'
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** With its article: "an array", "null", "a string". */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'absent'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/** The value itself, cut to a piece that fits into a message. */
+export function shown(value: unknown): string {
+  return value === undefined ? 'nothing' : shorten(JSON.stringify(value))
+}

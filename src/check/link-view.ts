@@ -1,0 +1,61 @@
+/** Reads one relation of `_links` as a client would, and says what is not as the contract has it. */
+
+import { shorten } from '../contract/excerpt.ts'
+import { isJsonObject, kindOf, shown } from './json-kind.ts'
+
+export interface LinkView {
+  readonly href: string
+  /** The page that it leads to; undefined where it names none, NaN where what it names is no number. */
+  readonly page: number | undefined
+  /** What is wrong with the href by C4, in words that follow the link's name. */
+  readonly flaw: string | undefined
+  /** Fields beside href. */
+  readonly otherFields: readonly string[]
+}
+
+/** A relation that is there, but is no object with a text under `href`. */
+export interface BrokenLink {
+  readonly broken: string
+}
+
+/** Undefined for a relation that is absent. Null counts as absent here: whether it may be null is a question of its own (D4). */
+export function viewLink(relation: unknown, collectionUrl: string): LinkView | BrokenLink | undefined {
+  if (relation === undefined || relation === null) return undefined
+  if (!isJsonObject(relation)) return { broken: `is ${kindOf(relation)}: ${shown(relation)}` }
+  const { href } = relation
+  if (typeof href !== 'string')
+    return { broken: `has ${href === undefined ? 'no href' : `as its href ${shown(href)}`}` }
+  return {
+    href: shorten(href),
+    page: pageOf(href, collectionUrl),
+    flaw: flawOf(href, new URL(collectionUrl)),
+    otherFields: Object.keys(relation).filter((name) => name !== 'href'),
+  }
+}
+
+export function isBroken(link: LinkView | BrokenLink): link is BrokenLink {
+  return 'broken' in link
+}
+
+function pageOf(href: string, collectionUrl: string): number | undefined {
+  if (!URL.canParse(href, collectionUrl)) return undefined
+  const value = new URL(href, collectionUrl).searchParams.get('page')
+  if (value === null) return undefined
+  return /^[0-9]+$/.test(value) ? Number(value) : Number.NaN
+}
+
+/** The first flaw is enough: the others mostly follow from it. */
+function flawOf(href: string, collection: URL): string | undefined {
+  if (!URL.canParse(href)) return `is not an absolute URL: ${shown(href)}`
+  const url = new URL(href)
+  if (url.origin !== collection.origin) return `leads to ${shown(url.origin)}, not to ${collection.origin}`
+  if (url.username !== '' || url.password !== '') return 'holds a user name or password'
+  if (url.pathname !== collection.pathname)
+    return `leads to the path ${shown(url.pathname)}, not to ${collection.pathname}`
+  const query = /[?#].*$/s.exec(href)?.[0] ?? ''
+  if (query === '' || /^\?page=[0-9]+$/.test(query)) return undefined
+  if (url.hash !== '') return `carries a fragment: ${shown(url.hash)}`
+  const others = [...url.searchParams.keys()].filter((name) => name !== 'page')
+  if (others.length > 0) return `carries other parameters than page: ${shown(others)}`
+  return `carries more than "page" and a number: ${shown(query)}`
+}

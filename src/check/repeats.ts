@@ -1,0 +1,93 @@
+/** Finds items that stand on pages twice, in bounded memory: by a field that identifies them, or else by their content. */
+
+import type { Fingerprint } from './fingerprint.ts'
+import { FingerprintTable } from './fingerprint-table.ts'
+import { type ItemFacts, isIdentifierName } from './item-facts.ts'
+
+export interface Repeat {
+  /** Pages and items count from 1. */
+  readonly page: number
+  readonly item: number
+  readonly earlierPage: number
+  readonly earlierItem: number
+  /** In words that follow "is the same". */
+  readonly by: string
+}
+
+/** Fields that are followed beside the content. */
+const MOST_FIELDS = 3
+
+/** Below this many items it is mere chance that a field is unique everywhere else. */
+const LEAST_ITEMS = 100
+
+/** At most one value in so many repeats, in a field that identifies items. */
+const RARE = 100
+
+interface Column {
+  readonly table: FingerprintTable
+  repeats: number
+  example: Repeat | undefined
+}
+
+export class RepeatFinder {
+  #items = 0
+  readonly #content: Column = createColumn()
+  /** The fields that every item so far has, and that may identify it. */
+  #fields: Map<string, Column> | undefined
+
+  /** Takes the items of a page; pages come in ascending order, each once. */
+  add(page: number, items: ItemFacts): void {
+    if (items.count === 0) return
+    this.#items += items.count
+    follow(this.#content, page, items.contents, 'in all its fields')
+    this.#fields ??= new Map(chooseFields(items).map((name) => [name, createColumn()]))
+    for (const [name, column] of this.#fields) {
+      const values = items.fields.get(name)
+      if (values !== undefined) follow(column, page, values, `by its field "${name}"`)
+      if (values === undefined || !this.#isRare(column)) this.#fields.delete(name)
+    }
+  }
+
+  /**
+   * The same content again is a repeat where a field is unique everywhere else, and only odd where no field is: equal
+   * items are legal, and where most items have an equal, nothing is odd about it. A field whose very name says that it
+   * identifies counts even where the rest of the item differs.
+   */
+  found(): { repeat: Repeat; isDoubt: boolean }[] {
+    const identifiers = [...(this.#fields ?? [])].filter(
+      ([name]) => this.#items >= LEAST_ITEMS || isIdentifierName(name),
+    )
+    const named = identifiers.find(([name, { repeats }]) => repeats > 0 && isIdentifierName(name))
+    if (named?.[1].example !== undefined) return [{ repeat: named[1].example, isDoubt: false }]
+    if (this.#content.example === undefined || this.#items < LEAST_ITEMS || !this.#isRare(this.#content)) return []
+    const [identifier] = identifiers
+    return [{ repeat: identifier?.[1].example ?? this.#content.example, isDoubt: identifier === undefined }]
+  }
+
+  #isRare({ repeats }: Column): boolean {
+    return repeats <= Math.max(2, this.#items / RARE)
+  }
+}
+
+function createColumn(): Column {
+  return { table: new FingerprintTable(), repeats: 0, example: undefined }
+}
+
+function follow(column: Column, page: number, prints: readonly Fingerprint[], by: string): void {
+  prints.forEach((print, index) => {
+    const earlier = column.table.add(print, page, index)
+    if (earlier === undefined) return
+    column.repeats++
+    column.example ??= { page, item: index + 1, earlierPage: earlier.page, earlierItem: earlier.index + 1, by }
+  })
+}
+
+/** The fields of the first page whose values hardly repeat there. */
+function chooseFields({ fields, count }: ItemFacts): string[] {
+  const hardlyRepeats = (values: readonly Fingerprint[]) =>
+    new Set(values.map(({ high, low }) => `${high}.${low}`)).size >= count - Math.max(1, count / RARE)
+  return [...fields]
+    .filter(([, values]) => hardlyRepeats(values))
+    .map(([name]) => name)
+    .slice(0, MOST_FIELDS)
+}

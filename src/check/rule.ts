@@ -1,0 +1,48 @@
+/** What a rule of the checker is made of. Each stands in a file of its own in `rules/`. */
+
+import type { Answer } from './answer.ts'
+import type { Ask } from './ask.ts'
+import type { Trial } from './trial.ts'
+
+export type RuleId = `${'C' | 'D'}${number}`
+
+export interface Rule {
+  readonly id: RuleId
+  /** One sentence: what holds where the rule is kept. */
+  readonly title: string
+  /** Why the rule exists. */
+  readonly why: string
+  /** Who is hurt where it is broken, in words that follow "hurts:". */
+  readonly hurts: string
+  /** An answer that keeps the rule, and one that breaks it. */
+  readonly right: string
+  readonly wrong: string
+  /** The collections that it is about: all, those with pages, those without. */
+  readonly scope: 'all' | 'paginated' | 'unpaginated'
+  /** Looks at the pages that the run reads, one after the other. */
+  readonly watch?: (trial: Trial) => Watcher
+  /** Asks questions of its own. */
+  readonly probe?: (trial: Trial) => Promise<void>
+  /** Looks at all answers of the run, after every other rule has asked its questions. */
+  readonly review?: (trial: Trial, answers: readonly Answer[]) => void
+}
+
+export interface Watcher {
+  /** `asked` is the number of the page that was asked for. Pages come in ascending order. */
+  see(answer: Answer, asked: number): void
+  /** After the last one. */
+  end?(): void
+}
+
+/** One way in which a rule is broken, or may be. */
+export interface Finding {
+  readonly ask: Ask
+  /** Whether no answer came at all. */
+  readonly isUnanswered: boolean
+  readonly expected: string
+  readonly came: string
+  /** Whether the answer is wrong only beside another one, so that a change of the data in between would explain it. */
+  readonly isComparison: boolean
+  /** Whether the rule is broken, or something merely looks odd. */
+  readonly isDoubt: boolean
+}

@@ -1,0 +1,51 @@
+/** C6: `page` picks the page. */
+
+import type { Answer } from '../answer.ts'
+import type { ItemFacts } from '../item-facts.ts'
+import { positionOf } from '../layout.ts'
+import type { Rule, Watcher } from '../rule.ts'
+import type { Trial } from '../trial.ts'
+
+export const C6: Rule = {
+  id: 'C6',
+  title: 'The parameter page picks the page: asked for page 2, the server answers page 2.',
+  why: 'Pages by number are what lets a client read them in any order, many at a time, or only the last one.',
+  hurts: 'whoever asks for a page and gets another one, without any sign of it.',
+  right: 'GET /events?page=2 → the items 501 to 1000',
+  wrong: 'GET /events?page=2 → the items 1 to 500',
+  scope: 'paginated',
+  watch: (trial) => new PageWatcher(trial),
+}
+
+class PageWatcher implements Watcher {
+  readonly #trial: Trial
+  #before: { readonly items: ItemFacts; readonly page: number } | undefined
+
+  constructor(trial: Trial) {
+    this.#trial = trial
+  }
+
+  see(answer: Answer, asked: number): void {
+    const { status, document } = answer
+    if (status !== 200 || document === undefined) return
+    const position = positionOf(answer, asked, this.#trial.subject)
+    if (position !== asked) this.#trial.broken(answer, `page ${asked}`, `its links are those of page ${position}`)
+    const { items } = document
+    if (items === undefined) return
+    const before = this.#before
+    if (before !== undefined && before.page !== asked && isSamePage(before.items, items))
+      this.#trial.differs(answer, `other items than on page ${before.page}`, `the same ${items.count} items`)
+    this.#before = { items, page: asked }
+  }
+}
+
+/** Equal items are legal; a whole page of items that differ from one another comes only once. */
+function isSamePage(a: ItemFacts, b: ItemFacts): boolean {
+  const text = ({ contents }: ItemFacts) => contents.map(({ high, low }) => `${high}.${low}`)
+  const [those, these] = [text(a), text(b)]
+  return (
+    a.count > 1 &&
+    those.join() === these.join() &&
+    new Set(those).size >= those.length - Math.max(1, those.length / 100)
+  )
+}

@@ -1,0 +1,24 @@
+/** D11: parameters that mean nothing. */
+
+import { statusLine } from '../answer.ts'
+import { askWithUnknownParameter, probedPage, UNKNOWN_PARAMETER } from '../questions.ts'
+import type { Rule } from '../rule.ts'
+
+export const D11: Rule = {
+  id: 'D11',
+  title: 'Query parameters other than page are ignored, and never reflected in links.',
+  why: 'Trackers and caches add parameters of their own. An answer that repeats them makes as many copies in every cache.',
+  hurts: 'a client behind something that adds parameters.',
+  right: `GET /events?page=2&${UNKNOWN_PARAMETER}=1 → the bytes of /events?page=2`,
+  wrong: `GET /events?page=2&${UNKNOWN_PARAMETER}=1 → "next": {"href": "…/events?page=3&${UNKNOWN_PARAMETER}=1"}`,
+  scope: 'all',
+  async probe(trial) {
+    const { subject, layout } = trial
+    const plain = layout.kind === 'paginated' ? await subject.page(probedPage(trial)) : layout.bare
+    const answer = await askWithUnknownParameter(trial)
+    if (plain.status !== 200) return trial.skip('the page without it does not answer 200 (C1)')
+    if (answer.status !== 200) trial.broken(answer, '200 OK, as without it', statusLine(answer))
+    else if (answer.digest !== plain.digest)
+      trial.differs(answer, `the ${plain.byteLength} bytes of the page without it`, `${answer.byteLength} other bytes`)
+  },
+}

@@ -1,0 +1,47 @@
+/** D17: nothing of a request reaches a link. */
+
+import { type Answer, statusLine } from '../answer.ts'
+import type { Rule } from '../rule.ts'
+import type { Trial } from '../trial.ts'
+
+export const D17: Rule = {
+  id: 'D17',
+  title: 'Links begin with the configured base URL: another Host or X-Forwarded-Host changes none.',
+  why: 'A link that repeats what a header says can be poisoned: a cache then hands the attacker’s address to everybody.',
+  hurts: 'everyone behind a shared cache or a proxy that passes headers on.',
+  right: 'GET /events with Host: reams-check.invalid → "next": {"href": "https://api.example.com/events?page=2"}',
+  wrong: 'GET /events with Host: reams-check.invalid → "next": {"href": "https://reams-check.invalid/events?page=2"}',
+  scope: 'all',
+  async probe(trial) {
+    const { subject } = trial
+    const all = await subject.bare({ Host: STRANGE_HOST, ...FORWARDED })
+    // A server that refuses a strange host answers no poisoned link; what comes through a proxy may still be believed.
+    const answer = all.status === 200 ? all : await subject.bare(FORWARDED)
+    if (answer.status === 200) judgeLinks(trial, answer)
+    else if (answer.status === 0) trial.skip(`no answer to a request with X-Forwarded-Host: ${statusLine(answer)}`)
+  },
+}
+
+const STRANGE_HOST = 'reams-check.invalid'
+
+const FORWARDED = {
+  'X-Forwarded-Host': STRANGE_HOST,
+  'X-Forwarded-Proto': 'ftp',
+  'X-Forwarded-Port': '81',
+  'X-Forwarded-Prefix': '/reams-check',
+  Forwarded: `host=${STRANGE_HOST};proto=ftp`,
+}
+
+function judgeLinks(trial: Trial, answer: Answer): void {
+  const links = answer.document?.links ?? new Map<string, unknown>()
+  for (const [relation, before] of trial.layout.bare.document?.links ?? []) {
+    const [expected, came] = [before, links.get(relation)].map((link) => JSON.stringify(link) ?? 'none')
+    // Numbers of pages move with the data; where links lead to does not.
+    if (withoutPage(expected) !== withoutPage(came))
+      trial.broken(answer, `${relation} ${expected}, as without these headers`, `${relation} ${came}`)
+  }
+}
+
+function withoutPage(link = ''): string {
+  return link.replace(/\?page=[0-9]+/, '')
+}

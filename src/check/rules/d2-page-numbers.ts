@@ -1,0 +1,23 @@
+/** D2: leading zeros. */
+
+import { statusLine } from '../answer.ts'
+import { probedPage } from '../questions.ts'
+import type { Rule } from '../rule.ts'
+
+export const D2: Rule = {
+  id: 'D2',
+  title: 'A page number is one or more digits: leading zeros are allowed, and links are written without them.',
+  why: 'The contract asks for a positive whole number, and 002 is one. That numbers of any length are taken is a part of C7.',
+  hurts: 'a client that pads its numbers.',
+  right: 'GET /events?page=002 → the bytes of /events?page=2',
+  wrong: 'GET /events?page=002 → 400',
+  scope: 'paginated',
+  async probe(trial) {
+    const page = probedPage(trial)
+    const [plain, padded] = await Promise.all([trial.subject.page(page), trial.subject.query(`page=00${page}`)])
+    if (plain.status !== 200) return trial.skip(`page ${page} does not answer 200 (C1)`)
+    if (padded.status !== 200) trial.broken(padded, '200 OK', statusLine(padded))
+    else if (padded.digest !== plain.digest)
+      trial.differs(padded, `the ${plain.byteLength} bytes of page ${page}`, `${padded.byteLength} other bytes`)
+  },
+}
