@@ -1,12 +1,16 @@
-/** Writes the reference pages that follow from tables in the code: commands, settings and problems. */
+/** Writes the reference pages that follow from tables in the code: commands, settings, problems, rules and mutants. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CliCommand, Example } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { createProgram } from '../src/cli/program.ts'
-import { SETTINGS, type Setting, settingsOf } from '../src/cli/settings.ts'
+import { longFlag } from '../src/cli/setting-values.ts'
+import { OTHER_VARIABLES, SETTINGS, type Setting, settingsOf } from '../src/cli/settings.ts'
 import { PROBLEMS, type ProblemKind } from '../src/contract/problem.ts'
+import { mutantsPage } from './mutants.ts'
+import { fenced, type Page, table } from './page.ts'
+import { rulesPage } from './rules-page.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -15,35 +19,44 @@ const GENERATED = '<!-- Written by `npm run docs`; edit the tables in src/, not 
 /** Every generated page: its path in the repository, and its text. */
 export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
-    ['docs/reference/commands.md', commandsPage()],
-    ['docs/reference/settings.md', settingsPage()],
-    ['docs/reference/problems.md', problemsPage()],
+    ['docs/reference/commands.md', pageText(commandsPage())],
+    ['docs/reference/settings.md', pageText(settingsPage())],
+    ['docs/reference/problems.md', pageText(problemsPage())],
+    ['docs/reference/rules.md', pageText(rulesPage())],
+    ['docs/reference/mutants.md', pageText(mutantsPage())],
   ])
 }
 
 if (import.meta.main) for (const [path, text] of referencePages()) writeFileSync(join(ROOT, path), text)
 
-function commandsPage(): string {
-  return page('Commands', [
-    `${generalDescription()} In a clone the program is \`./bin/reams\`; the package installs it as \`reams\`.`,
-    table(
-      ['command', ''],
-      COMMANDS.map(({ name, summary }) => [`[\`reams ${name}\`](#reams-${name})`, summary]),
-    ),
-    'Results go to stdout; progress, logs and messages go to stderr. A progress bar shows on a terminal only.',
-    table(
-      ['exit status', 'means'],
-      [
-        ['0', 'done'],
-        ['1', 'the answer is no: a bad item, a setting that differs, a store that is not sound'],
-        ['2', 'used wrongly: a flag, a name, a path'],
-        ['3', 'could not tell: a disk, a lock, a store that is damaged or newer than the program'],
-        ['129, 130, 143', 'interrupted by SIGHUP, SIGINT or SIGTERM; `serve` ends with 0 on each'],
-      ],
-    ),
-    'Every option has a variable in the environment, and the option wins: see [settings](settings.md).',
-    ...COMMANDS.flatMap(commandSection),
-  ])
+function commandsPage(): Page {
+  return {
+    title: 'Commands',
+    blocks: [
+      `${generalDescription()} In a clone the program is \`./bin/reams\`; the package installs it as \`reams\`.`,
+      table(
+        ['command', ''],
+        COMMANDS.map(({ name, summary }) => [`[\`reams ${name}\`](#reams-${name})`, summary]),
+      ),
+      'Results go to stdout; progress, logs and messages go to stderr. A progress bar shows on a terminal only.',
+      table(
+        ['exit status', 'means'],
+        [
+          ['0', 'done'],
+          ['1', 'the answer is no: a bad item, a setting that differs, a store that is not sound, a broken contract'],
+          ['2', 'used wrongly: a flag, a name, a path, a URL'],
+          [
+            '3',
+            'could not tell: a disk, a lock, a store that is damaged or newer than the program, a server out of reach',
+          ],
+          ['129, 130, 143', 'interrupted by SIGHUP, SIGINT or SIGTERM; `serve` ends with 0 on each'],
+        ],
+      ),
+      'Every option has a variable in the environment, and the option wins: see [settings](settings.md).',
+      'What `reams check` tries, and its reports: see [rules](rules.md).',
+      ...COMMANDS.flatMap(commandSection),
+    ],
+  }
 }
 
 /** The first line of `reams --help` after its usage, so that both say the same. */
@@ -79,76 +92,79 @@ function exampleLines(examples: readonly Example[]): string {
   return examples.map(({ line, purpose }) => `${line.padEnd(width)}  # ${purpose}`).join('\n')
 }
 
-function settingsPage(): string {
+function settingsPage(): Page {
   const settings: [string, Setting<unknown>][] = Object.entries(SETTINGS)
-  return page('Settings', [
-    'Every setting is a flag and a variable of the environment. The flag wins over the variable, the variable over the default; an empty variable counts as none. A command takes no notice of variables for settings that it does not have.',
-    table(
-      ['flag', 'variable', 'default', ''],
-      settings.map(([, setting]) => [
-        flagLink(setting, ''),
-        `\`${setting.variable}\``,
-        defaultOf(setting),
-        setting.description,
-      ]),
-    ),
-    '`REAMS_DEBUG=1` also shows where in the program an error arose.',
-    ...settings.flatMap(([, setting]) => settingSection(setting)),
-  ])
+  return {
+    title: 'Settings',
+    blocks: [
+      'Every setting is a flag and a variable of the environment. The flag wins over the variable, the variable over the default; an empty variable counts as none. A command takes no notice of variables for settings that it does not have.',
+      table(
+        ['flag', 'variable', 'default', ''],
+        settings.map(([, setting]) => [
+          flagLink(setting, ''),
+          `\`${setting.variable}\``,
+          defaultOf(setting),
+          setting.description,
+        ]),
+      ),
+      'Two more variables are no settings:',
+      Object.entries(OTHER_VARIABLES)
+        .map(([variable, purpose]) => `- \`${variable}\`: ${purpose}`)
+        .join('\n'),
+      ...settings.flatMap(([, setting]) => settingSection(setting)),
+    ],
+  }
 }
 
 function settingSection(setting: Setting<unknown>): string[] {
   const { flag, variable, description, kind, commands } = setting
   const isSwitch = !flag.includes('<')
+  const again = kind.isList ? '; as a flag also one at a time' : ''
   const entries = [
-    `value: ${isSwitch ? `none as a flag; in the environment ${kind.allowed}` : kind.allowed}`,
+    `value: ${isSwitch ? `none as a flag; in the environment ${kind.allowed}` : kind.allowed}${again}`,
     ...(defaultOf(setting) === '' ? [] : [`default: ${defaultOf(setting)}`]),
     `commands: ${commands.map((name) => `[\`${name}\`](commands.md#reams-${name})`).join(', ')}`,
   ]
   return [
-    `## ${longFlag(setting)}`,
+    `## ${settingTitle(setting)}`,
     `\`${flag}\` or \`${variable}=…\`: ${description}.`,
     entries.map((entry) => `- ${entry}`).join('\n'),
   ]
 }
 
-function problemsPage(): string {
+function problemsPage(): Page {
   const problems: [string, ProblemKind][] = Object.entries(PROBLEMS)
-  return page('Problems', [
-    'Every error is an [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) document of the type `application/problem+json`. Its `type` is `{base_url}/-/problems/<name>`, where a `GET` answers with what this page says. `detail` names the value at fault, `hint` what to do.',
-    table(
-      ['name', 'status', 'title'],
-      problems.map(([name, { status, title }]) => [`[\`${name}\`](#${name})`, String(status), title]),
-    ),
-    ...problems.flatMap(([name, { status, title, description, hint }]) => [
-      `## ${name}`,
-      `**${status}** ${title}.`,
-      description,
-      `Hint: ${hint}`,
-    ]),
-  ])
+  return {
+    title: 'Problems',
+    blocks: [
+      'Every error is an [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) document of the type `application/problem+json`. Its `type` is `{base_url}/-/problems/<name>`, where a `GET` answers with what this page says. `detail` names the value at fault, `hint` what to do.',
+      table(
+        ['name', 'status', 'title'],
+        problems.map(([name, { status, title }]) => [`[\`${name}\`](#${name})`, String(status), title]),
+      ),
+      ...problems.flatMap(([name, { status, title, description, hint }]) => [
+        `## ${name}`,
+        `**${status}** ${title}.`,
+        description,
+        `Hint: ${hint}`,
+      ]),
+    ],
+  }
 }
 
-function page(title: string, blocks: readonly string[]): string {
+function pageText({ title, blocks }: Page): string {
   return `${[GENERATED, `# ${title}`, ...blocks].join('\n\n')}\n`
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, head.map(() => '---'), ...rows]
-  return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n')
-}
-
-function fenced(text: string, language: string): string {
-  return `\`\`\`${language}\n${text}\n\`\`\``
-}
-
 function flagLink(setting: Setting<unknown>, file = 'settings.md'): string {
-  return `[\`${setting.flag}\`](${file}#${longFlag(setting)})`
+  return `[\`${setting.flag}\`](${file}#${settingTitle(setting).replaceAll(',', '').replaceAll(' ', '-')})`
 }
 
-/** `--output` of `-o, --output <file>`. */
-function longFlag({ flag }: Setting<unknown>): string {
-  return /--[a-z-]+/.exec(flag)?.[0] ?? flag
+/** The flag, with its commands where another setting has the same one. */
+function settingTitle(setting: Setting<unknown>): string {
+  const settings: Setting<unknown>[] = Object.values(SETTINGS)
+  const isShared = settings.some((each) => each !== setting && longFlag(each) === longFlag(setting))
+  return isShared ? `${longFlag(setting)} of ${setting.commands.join(', ')}` : longFlag(setting)
 }
 
 function defaultOf(setting: Setting<unknown>): string {

@@ -5,9 +5,10 @@ import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { referencePages } from '../scripts/docs.ts'
+import { RULES } from '../src/check/index.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { createProgram } from '../src/cli/program.ts'
-import { SETTINGS } from '../src/cli/settings.ts'
+import { OTHER_VARIABLES, SETTINGS } from '../src/cli/settings.ts'
 import { itemRun } from '../src/contract/item.ts'
 import { PROBLEMS } from '../src/contract/problem.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
@@ -19,6 +20,7 @@ import { askRaw } from './service/raw-http.ts'
 const ROOT = join(import.meta.dirname, '..')
 const PAGES = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT }).sort()
 const FLAGS = Object.values(SETTINGS).flatMap(({ flag }) => flag.match(/--?[a-z-]+/g) ?? [])
+const VARIABLES = [...Object.keys(OTHER_VARIABLES), ...Object.values(SETTINGS).map(({ variable }) => variable)]
 const SCRIPTS: string[] = Object.keys(JSON.parse(read('package.json')).scripts)
 
 function read(path: string): string {
@@ -32,13 +34,20 @@ describe('the generated reference', () => {
   it('has a section for each problem, setting and command, and for nothing else', () => {
     const sections = (path: string) => headingsOf(read(path)).slice(1)
     assert.deepEqual(sections('docs/reference/problems.md'), Object.keys(PROBLEMS))
+    // Where two settings share a flag, their commands follow it.
+    const settings = sections('docs/reference/settings.md')
     assert.deepEqual(
-      sections('docs/reference/settings.md'),
+      settings.map((title) => title.replace(/ of .*/, '')),
       FLAGS.filter((flag) => flag.startsWith('--')),
     )
+    assert.deepEqual(settings, [...new Set(settings)])
     assert.deepEqual(
       sections('docs/reference/commands.md'),
       COMMANDS.map(({ name }) => `reams ${name}`),
+    )
+    assert.deepEqual(
+      sections('docs/reference/rules.md').filter((title) => /^[CD]\d+$/.test(title)),
+      RULES.map(({ id }) => id),
     )
   })
 })
@@ -106,8 +115,7 @@ async function assertProgramTakes(words: readonly string[], shown: string): Prom
 
 function assertInlineCode(code: string): void {
   for (const flag of code.match(/(?<=^|\s)--[a-z-]+/g) ?? []) assert.ok(FLAGS.includes(flag), code)
-  for (const variable of code.match(/REAMS_[A-Z_]+/g) ?? [])
-    assert.ok(['REAMS_DEBUG', ...Object.values(SETTINGS).map((setting) => setting.variable)].includes(variable), code)
+  for (const variable of code.match(/REAMS_[A-Z_]+/g) ?? []) assert.ok(VARIABLES.includes(variable), code)
   const [, command] = /^(?:\.\/bin\/)?reams ([a-z]+)/.exec(code) ?? []
   if (command !== undefined) assert.ok(COMMANDS.map(({ name }) => String(name)).includes(command), code)
   const [, script] = /^npm (?:run )?([a-z:]+)/.exec(code) ?? []
@@ -324,7 +332,7 @@ describe('ARCHITECTURE.md', () => {
   it('names only files that exist', () => {
     for (const code of inlineCodeOf(architecture).filter((text) => /^[\w/-]+\.ts$/.test(text)))
       assert.ok(
-        ['', 'src', 'src/service'].some((folder) => existsSync(join(ROOT, folder, code))),
+        ['', 'src', 'src/service', 'src/check'].some((folder) => existsSync(join(ROOT, folder, code))),
         code,
       )
   })

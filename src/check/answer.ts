@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { shorten } from '../contract/excerpt.ts'
 import type { Ask } from './ask.ts'
 import { type Document, documentOf } from './document.ts'
+import { RawResponse } from './http-fetch.ts'
 
 export interface Answer {
   readonly ask: Ask
@@ -59,29 +60,54 @@ function readDocument(text: string, collectionName: string): Document | undefine
 }
 
 /** The body without its content encoding. Some implementations of fetch have unpacked it already, others leave that to us. */
-export async function bodyOf(response: Response, answerBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const packed = await collect(response.body, answerBytes)
-  const encoding = response.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
-  const isGzip = packed[0] === 0x1f && packed[1] === 0x8b
-  if (encoding === 'identity' || !isGzip) return packed
+export async function bodyOf(response: Response, answerBytes: number, signal: AbortSignal): Promise<Body> {
+  if (response.status === 0) throw new UnreadableBody('a Response that stands for an error, without a status')
+  if (response.bodyUsed) throw new UnreadableBody('a Response whose body was read before')
+  const packed = await collect(response.body, answerBytes, signal)
+  const encoding = response.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
+  if (packed.length === 0 || encoding === '' || encoding === 'identity') return packed
+  const hasGzipMark = packed[0] === 0x1f && packed[1] === 0x8b
+  if (!hasGzipMark && !(response instanceof RawResponse)) return packed
+  if (encoding !== 'gzip' && encoding !== 'x-gzip')
+    throw new UnreadableBody(`a body with Content-Encoding: ${shorten(encoding)}, which was not asked for`)
+  return unpack(packed, answerBytes, signal)
+}
+
+type Body = Uint8Array<ArrayBuffer>
+
+async function unpack(packed: Body, answerBytes: number, signal: AbortSignal): Promise<Body> {
   try {
     const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'))
-    return await collect(unpacked, answerBytes)
+    return await collect(unpacked, answerBytes, signal)
   } catch (error) {
     if (error instanceof UnreadableBody) throw error
-    throw new UnreadableBody('a gzip body that cannot be unpacked', { cause: error })
+    throw new UnreadableBody('a body with Content-Encoding: gzip that cannot be unpacked', { cause: error })
   }
 }
 
-async function collect(body: ReadableStream<Uint8Array> | null, mostBytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  // Leaving the loop early cancels the stream.
-  for await (const chunk of body ?? []) {
-    length += chunk.length
-    if (length > mostBytes) throw new UnreadableBody(`a body of more than ${mostBytes} bytes`)
-    chunks.push(chunk)
+async function collect(body: ReadableStream<Uint8Array> | null, mostBytes: number, signal: AbortSignal): Promise<Body> {
+  const reader = body?.getReader()
+  const cancel = () => void reader?.cancel().catch(() => {})
+  signal.addEventListener('abort', cancel)
+  try {
+    const chunks: Uint8Array[] = []
+    let length = 0
+    for (let step = await reader?.read(); step?.done === false; step = await reader?.read()) {
+      if (!ArrayBuffer.isView(step.value)) throw new UnreadableBody('a body that is not made of bytes')
+      length += step.value.length
+      if (length > mostBytes) throw new UnreadableBody(`a body of more than ${mostBytes} bytes`)
+      chunks.push(step.value)
+    }
+    return joined(chunks, length)
+  } catch (error) {
+    cancel()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', cancel)
   }
+}
+
+function joined(chunks: readonly Uint8Array[], length: number): Body {
   const whole = new Uint8Array(length)
   let at = 0
   for (const chunk of chunks) {

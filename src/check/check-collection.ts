@@ -1,8 +1,10 @@
 /** Tries all rules on one collection, and tells a change of the data from a broken rule. */
 
+import { shorten } from '../contract/excerpt.ts'
 import { type Answer, statusLine } from './answer.ts'
 import { curlLine } from './ask.ts'
 import { findLayout, type Layout } from './layout.ts'
+import { changeBetween } from './order.ts'
 import { readAll, readSample } from './read-pages.ts'
 import type { CollectionReport, FindingReport, RuleReport, RuleStatus } from './report.ts'
 import { LimitReached, type Requester } from './requester.ts'
@@ -24,6 +26,12 @@ export interface CollectionCheck {
   readonly hasToken: boolean
   readonly onPage: (page: number, last: number) => void
 }
+
+/** Requests that are set aside for the readings at the end of an attempt. */
+const LAST_READINGS = 3
+
+/** Readings of one page beyond two that differ, before the server is called restless. */
+const MORE_READINGS = 2
 
 /** How often rules are tried when the data changes meanwhile. */
 const MOST_ATTEMPTS = 3
@@ -52,66 +60,77 @@ class CollectionRun {
   }
 
   async run(): Promise<[CollectionReport, RuleReport[]]> {
-    const { rules } = this.#check
-    let affected = rules
-    const counts = new Set<number | undefined>()
-    for (let attempt = 1; attempt <= MOST_ATTEMPTS && affected.length > 0; attempt++) {
-      const { hasChanged, obstacle, layout, closing } = await this.#attempt(affected, attempt)
-      this.#layout ??= layout
-      if (obstacle !== undefined) {
-        if (attempt === 1) this.#notes.push(obstacle)
-        break
-      }
-      counts.add(layout?.itemCount).add(closing?.document?.count)
-      affected = hasChanged ? this.#excusable() : []
-      if (hasChanged && affected.length > 0) this.#noteChange(affected, attempt)
-    }
-    this.#settle(affected, counts.size > 1)
-    return [this.#report(), rules.map((rule) => this.#ruleReport(rule))]
+    await this.#tryUntilSettled()
+    return [this.#report(), this.#check.rules.map((rule) => this.#ruleReport(rule))]
   }
 
-  /** Tries rules with fresh answers; the collection is read once more at the end, to see whether it is still the same. */
-  async #attempt(rules: readonly Rule[], attempt: number) {
-    const { requester, url, linkUrl } = this.#check
-    const subject = new Subject(requester, url, linkUrl)
-    let layout: Layout | undefined
+  async #tryUntilSettled(): Promise<void> {
+    const { requester, url, linkUrl, rules } = this.#check
+    let affected = rules
+    let known: readonly Answer[] = []
+    for (let attempt = 1; ; attempt++) {
+      const subject = new Subject(requester, url, linkUrl, known)
+      const readings = await this.#attempt(affected, subject)
+      // An answer from an earlier attempt may be out of date without showing it.
+      if (!hasChanged(readings) && known.length === 0) return
+      affected = affected.filter((rule) => isExcusable(this.#outcomes.get(rule)))
+      if (affected.length === 0) return
+      if (await this.#isRestless(readings)) return this.#judgeRestless(affected)
+      if (attempt === MOST_ATTEMPTS) return this.#giveUp(affected, 'the data changed in every attempt')
+      this.#notes.push(`The data changed during the check; tried again: ${affected.map(({ id }) => id).join(', ')}.`)
+      known = known.length === 0 ? stillTrue(subject.answers, readings) : []
+    }
+  }
+
+  /** Tries rules. Answers the readings of the same pages before and after, by which a change shows. */
+  async #attempt(rules: readonly Rule[], subject: Subject): Promise<Answer[]> {
+    const { requester } = this.#check
     try {
-      layout = await findLayout(subject)
+      const layout = await findLayout(subject)
+      this.#layout ??= layout
       const obstacle = obstacleOf(layout.bare)
       if (obstacle !== undefined) {
         this.#giveUp(rules, obstacle)
-        return { hasChanged: false, obstacle, layout }
+        this.#notes.push(obstacle)
+        return []
       }
+      requester.allow(requester.requestsLeft - LAST_READINGS)
       await this.#tryRules(rules, subject, layout)
-      const { hasChanged, closing } = await closeUp(subject, layout)
-      if (closing.status === 0) this.#giveUpUnanswered(statusLine(closing))
-      for (const rule of rules) {
-        const { trial } = this.#outcomes.get(rule) ?? {}
-        if (trial !== undefined) rule.review?.(trial, subject.answers)
-      }
-      return { hasChanged, layout, closing }
+      requester.allow(requester.requestsLeft + LAST_READINGS)
+      const readings = await readAgain(subject, layout)
+      this.#review(rules, subject)
+      const [, again] = readings
+      if (again?.status === 0) this.#giveUpUnanswered(rules, `the server stopped answering: ${statusLine(again)}`)
+      return readings
     } catch (error) {
       if (!(error instanceof LimitReached)) throw error
-      // What was found out before stands; in a repetition the earlier findings were excused, and cannot stand.
-      if (attempt > 1 || layout === undefined) this.#giveUp(rules, error.message)
-      return { hasChanged: false, obstacle: attempt === 1 ? error.message : undefined, layout }
+      // Whether the data changed was not found out: what rests on a comparison cannot stand.
+      const untried = rules.filter((rule) => !this.#outcomes.has(rule) || isExcusable(this.#outcomes.get(rule)))
+      this.#giveUp(untried, error.message)
+      if (this.#layout === undefined) this.#notes.push(error.message)
+      return []
     }
   }
 
   async #tryRules(rules: readonly Rule[], subject: Subject, layout: Layout): Promise<void> {
-    const applicable = rules.filter((rule) => rule.scope === 'all' || rule.scope === layout.kind)
+    const applicable = rules.filter((rule) => isApplicable(rule, layout))
     for (const rule of rules) {
       const trial = new Trial(subject, layout)
       if (!applicable.includes(rule)) trial.skip(notApplicable(rule, layout))
       this.#outcomes.set(rule, { trial, obstacle: undefined })
     }
     if (layout.kind === 'paginated') await this.#showPages(applicable, subject, layout)
-    await Promise.all(applicable.map((rule) => this.#guard([rule], async () => rule.probe?.(this.#trialOf(rule)))))
+    // Rules of the document first: if the requests do not suffice, it is the others that go without.
+    for (const letter of ['C', 'D']) {
+      const group = applicable.filter(({ id }) => id.startsWith(letter))
+      await Promise.all(group.map((rule) => this.#guard([rule], async () => rule.probe?.(this.#trialOf(rule)))))
+    }
   }
 
   async #showPages(rules: readonly Rule[], subject: Subject, layout: Layout): Promise<void> {
     const { isWalk, concurrency, requester, onPage } = this.#check
     const watching = rules.filter(({ watch }) => watch !== undefined)
+    if (watching.length === 0) return
     const last = layout.last ?? 1
     await this.#guard(watching, async () => {
       const watchers = watching.flatMap((rule) => rule.watch?.(this.#trialOf(rule)) ?? [])
@@ -139,10 +158,18 @@ class CollectionRun {
   }
 
   /** A server that is gone at the end has not broken the rules whose requests it left unanswered. */
-  #giveUpUnanswered(reason: string): void {
-    for (const [rule, { trial }] of this.#outcomes)
-      if (trial?.findings.some(({ isUnanswered }) => isUnanswered))
-        this.#outcomes.set(rule, { trial: undefined, obstacle: `the server stopped answering: ${reason}` })
+  #giveUpUnanswered(rules: readonly Rule[], obstacle: string): void {
+    this.#notes.push(obstacle)
+    const unanswered = rules.filter((rule) => this.#trialOf(rule).findings.some(({ isUnanswered }) => isUnanswered))
+    for (const rule of unanswered) this.#trialOf(rule).forgetUnanswered()
+    this.#giveUp(unanswered, obstacle)
+  }
+
+  #review(rules: readonly Rule[], subject: Subject): void {
+    for (const rule of rules) {
+      const trial = this.#trialOf(rule)
+      if (trial.skipReason === undefined) rule.review?.(trial, subject.answers)
+    }
   }
 
   #trialOf(rule: Rule): Trial {
@@ -151,29 +178,31 @@ class CollectionRun {
     return trial
   }
 
-  /** The rules that are broken only by comparison of answers between which the data may have changed. */
-  #excusable(): Rule[] {
-    return [...this.#outcomes].filter(([, outcome]) => isExcusable(outcome)).map(([rule]) => rule)
-  }
-
-  #noteChange(affected: readonly Rule[], attempt: number): void {
-    const ids = affected.map(({ id }) => id).join(', ')
-    this.#notes.push(
-      attempt < MOST_ATTEMPTS
-        ? `The data changed during the check; tried again: ${ids}.`
-        : `The data changed again during attempt ${attempt}.`,
-    )
-  }
-
   /**
-   * Rules that failed in every attempt while the data kept changing. Where the count moves, others are writing, and nothing
-   * is proved. Where it stays and the answers differ every time, it is the server that does not keep still.
+   * Whether it is not others who write, but the server that does not keep still: item_count stays, and yet items stand in
+   * other places with every reading of the same page.
    */
-  #settle(affected: readonly Rule[], isMoving: boolean): void {
-    const stillExcused = affected.filter((rule) => isExcusable(this.#outcomes.get(rule)))
-    if (isMoving) this.#giveUp(stillExcused, 'the data changed in every attempt')
-    else if (stillExcused.length > 0)
-      this.#notes.push('Every reading differs although item_count stays the same: the order is not fixed (D8).')
+  async #isRestless(readings: readonly Answer[]): Promise<boolean> {
+    const same = readings.slice(-2)
+    const [before] = same
+    const isStill = () => new Set(same.map(({ document }) => document?.count)).size === 1
+    if (before === undefined || !isStill()) return false
+    const { requester, url, linkUrl } = this.#check
+    try {
+      const subject = new Subject(requester, url, linkUrl)
+      for (let i = 0; i < MORE_READINGS; i++) same.push(await subject.askAgain(before.ask))
+    } catch (error) {
+      if (!(error instanceof LimitReached)) throw error
+      return false
+    }
+    return isStill() && same.every((answer, index) => index === 0 || hasMoved(same[index - 1], answer))
+  }
+
+  #judgeRestless(affected: readonly Rule[]): void {
+    this.#notes.push('Every reading of a page has its items in other places: the order is not fixed (D8).')
+    for (const rule of affected.filter(({ needsStillness }) => needsStillness !== true)) {
+      this.#trialOf(rule).skip('the order is not fixed (D8)')
+    }
   }
 
   #report(): CollectionReport {
@@ -225,18 +254,51 @@ function obstacleOf(bare: Answer): string | undefined {
   if (document !== undefined || status !== 200) return undefined
   // What begins like an object is broken JSON, and C1 says so.
   if (beginning.trimStart().startsWith('{')) return undefined
-  return `the answer is not JSON (${headers.get('content-type') ?? 'without a Content-Type'}): ${beginning}`
+  const type = shorten(headers.get('content-type') ?? 'without a Content-Type')
+  return `the answer is not JSON (${type}): ${beginning || 'it is empty'}`
 }
 
 const UNAVAILABLE = [404, 410, 429, 502, 503, 504]
 
-/** Reads the ends of the collection once more. */
-async function closeUp(subject: Subject, layout: Layout): Promise<{ hasChanged: boolean; closing: Answer }> {
-  const closing = await subject.askAgain(layout.bare.ask)
-  if (closing.status === 0 || closing.digest !== layout.bare.digest) return { hasChanged: true, closing }
-  if (layout.last === undefined || layout.last === 1) return { hasChanged: false, closing }
-  const [before, after] = [await subject.page(layout.last), await subject.askAgain(subject.askPage(layout.last))]
-  return { hasChanged: before.digest !== after.digest, closing }
+/** The pages on which most comparisons rest, as they were read at the beginning, each followed by a new reading. */
+async function readAgain(subject: Subject, { bare, last = 1, kind }: Layout): Promise<Answer[]> {
+  const readings = [bare, await subject.askAgain(bare.ask)]
+  const pages = kind === 'paginated' ? [...new Set([Math.min(2, last), last])].filter((page) => page > 1) : []
+  for (const page of pages) {
+    if (hasChanged(readings)) break
+    const before = await subject.page(page)
+    readings.push(before, await subject.askAgain(before.ask))
+  }
+  return readings
+}
+
+/**
+ * Answers that need not be asked for again after items came or went: those with the new count, and refusals, in which no
+ * data stand. Where the count is the old one, nothing tells new answers from old ones.
+ */
+function stillTrue(answers: readonly Answer[], [before, after]: readonly Answer[]): Answer[] {
+  const count = after?.document?.count
+  if (count === undefined || count === before?.document?.count) return []
+  return answers.filter(
+    ({ ask, status, document }) =>
+      ask.method === 'GET' && ((status === 200 && document?.count === count) || (status >= 400 && status < 500)),
+  )
+}
+
+/** Whether two readings of the same page differ; they come in pairs. */
+function hasChanged(readings: readonly Answer[]): boolean {
+  return readings.some(({ digest }, index) => index % 2 === 1 && digest !== readings[index - 1]?.digest)
+}
+
+function hasMoved(before: Answer | undefined, after: Answer): boolean {
+  const [those, these] = [before?.document?.items, after.document?.items]
+  return those !== undefined && these !== undefined && changeBetween(those, these) === 'moved'
+}
+
+function isApplicable({ scope, countsFromOne }: Rule, { kind, bare, isFromZero }: Layout): boolean {
+  if (countsFromOne && isFromZero) return false
+  if (scope === 'answer' || bare.status !== 200) return scope === 'answer'
+  return scope === '200' || scope === kind || (scope === 'envelope' && kind !== 'no envelope')
 }
 
 function isCertain({ isComparison }: Finding): boolean {
@@ -249,7 +311,9 @@ function isExcusable(outcome: Outcome | undefined): boolean {
 }
 
 function notApplicable(rule: Rule, layout: Layout): string {
+  if (layout.bare.status !== 200) return 'the collection does not answer 200 (C1)'
   if (layout.kind === 'no envelope') return 'the answer is no envelope (C1)'
+  if (rule.countsFromOne && layout.isFromZero) return 'pages count from 0 (D1)'
   return rule.scope === 'paginated' ? 'the collection is unpaginated' : 'the collection is paginated'
 }
 

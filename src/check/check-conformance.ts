@@ -2,6 +2,7 @@
 
 import { checkCollection } from './check-collection.ts'
 import { collectionsOf } from './collections-of.ts'
+import { hideToken } from './hide-token.ts'
 import { createHttpFetch } from './http-fetch.ts'
 import { type CollectionReport, REPORT_FORMAT, type Report, type RuleReport, type RuleStatus } from './report.ts'
 import { Requester, type RequesterOptions } from './requester.ts'
@@ -35,6 +36,8 @@ export interface CheckOptions {
   readonly timeLimitMs?: number
   /** The largest body that is read, unpacked. Default: 64 MiB. */
   readonly answerBytes?: number
+  /** Ends the run; `checkConformance` then rejects with its reason. */
+  readonly signal?: AbortSignal
   /** Called for every page that is read. */
   readonly onPage?: (collection: string, page: number, last: number) => void
 }
@@ -49,7 +52,12 @@ export const CHECK_DEFAULTS = {
   answerBytes: 64 * 1024 * 1024,
 } as const
 
-/** Throws a TypeError for a URL or options that cannot be used; everything that the server does is in the report. */
+/** A URL or an option that cannot be used. */
+export class WrongUse extends TypeError {
+  override readonly name = 'WrongUse'
+}
+
+/** Throws WrongUse for a URL or options that cannot be used; everything that the server does is in the report. */
 export async function checkConformance(url: string, options: CheckOptions = {}): Promise<Report> {
   const rules = rulesOf(options.rules)
   const address = addressOf(url)
@@ -75,7 +83,8 @@ export async function checkConformance(url: string, options: CheckOptions = {}):
       collections.push(collection)
       reports.push(...ruleReports)
     }
-    return reportOf(url, collections, reports)
+    const report = reportOf(url, collections, reports, options.strict ?? false, requester.sent)
+    return options.token === undefined ? report : hideToken(report, options.token)
   } finally {
     http?.close()
   }
@@ -91,33 +100,41 @@ function requesterOptions(options: CheckOptions, fetch: RequesterOptions['fetch'
     timeoutMs: options.timeoutMs ?? CHECK_DEFAULTS.timeoutMs,
     timeLimitMs: options.timeLimitMs ?? defaultLimit,
     answerBytes: options.answerBytes ?? CHECK_DEFAULTS.answerBytes,
+    signal: options.signal,
   }
 }
 
 function rulesOf(ids: readonly RuleId[] | undefined): readonly Rule[] {
   const known = RULES.map(({ id }) => id)
   const unknown = ids?.find((id) => !known.includes(id))
-  if (unknown !== undefined) throw new TypeError(`There is no rule "${unknown}". The rules are ${known.join(', ')}.`)
+  if (unknown !== undefined) throw new WrongUse(`There is no rule "${unknown}". The rules are ${known.join(', ')}.`)
   return ids === undefined ? RULES : RULES.filter(({ id }) => ids.includes(id))
 }
 
 function addressOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const example = 'Give one such as https://api.example.com/events.'
-  if (url === undefined) throw new TypeError(`"${text}" is not an absolute URL. ${example}`)
+  if (url === undefined) throw new WrongUse(`"${text}" is not an absolute URL. ${example}`)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new TypeError(`"${text}" does not begin with http: or https:. ${example}`)
+    throw new WrongUse(`"${text}" does not begin with http: or https:. ${example}`)
   if (url.username !== '' || url.password !== '')
-    throw new TypeError(`The URL holds a user name or password. Give a token instead. ${example}`)
+    throw new WrongUse(`The URL holds a user name or password. Give it without, and a token beside it. ${example}`)
   if (/[?#]/.test(text))
-    throw new TypeError(`"${text}" has a query or a fragment; the URL of a collection has none. ${example}`)
+    throw new WrongUse(`"${text}" has a query or a fragment; the URL of a collection has none. ${example}`)
   return url
 }
 
-function reportOf(url: string, collections: readonly CollectionReport[], rules: readonly RuleReport[]): Report {
+function reportOf(
+  url: string,
+  collections: readonly CollectionReport[],
+  rules: readonly RuleReport[],
+  isStrict: boolean,
+  requests: number,
+): Report {
   const count = (status: RuleStatus) => rules.filter((rule) => rule.status === status).length
   const summary = { pass: count('pass'), fail: count('fail'), warn: count('warn'), skip: count('skip') }
-  const isJudged = rules.length > 0 && rules.every(({ judged }) => judged)
+  // Those that only warn do not decide when they were not judged either.
+  const isJudged = rules.every(({ id, judged }) => judged || (id.startsWith('D') && !isStrict))
   const verdict = summary.fail > 0 ? 'broken' : isJudged ? 'kept' : 'unjudged'
-  return { format: REPORT_FORMAT, url, verdict, collections, rules, summary }
+  return { format: REPORT_FORMAT, url, verdict, requests, collections, rules, summary }
 }

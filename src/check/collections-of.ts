@@ -6,6 +6,9 @@ import { isPaginated } from './document.ts'
 import { isJsonObject } from './json-kind.ts'
 import { LimitReached, type Requester } from './requester.ts'
 
+/** Of an entry point that links more, the others can be named. */
+const MOST_COLLECTIONS = 100
+
 export interface Target {
   readonly url: string
   /** The same as links should have it. */
@@ -46,12 +49,17 @@ async function namesAtEntry(requester: Requester, address: URL, base: string): P
     const prefix = `${base.replace(/\/+$/, '')}/`
     // Only what lies directly under the entry point: nothing sends a request, or a token, to anywhere else.
     const names = hrefs.filter((href) => href.startsWith(prefix)).map((href) => href.slice(prefix.length))
-    const collections = [...new Set(names)].filter((name) => /^[^/?#{}]+$/.test(name))
-    return collections.length === 0 ? undefined : collections
+    const collections = [...new Set(names)].filter(isName)
+    return collections.length === 0 ? undefined : collections.slice(0, MOST_COLLECTIONS)
   } catch (error) {
     if (error instanceof LimitReached) return undefined
     throw error
   }
+}
+
+/** One segment of a path, as it stands in a URL. */
+function isName(text: string): boolean {
+  return /^(?![.]{1,2}$)[\w.~!$&'()*+,;=:@-]+$/.test(text)
 }
 
 /** An entry point lists its collections under one relation, or links them and holds nothing else. */

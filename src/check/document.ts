@@ -38,7 +38,7 @@ const MOST_LINKS = 100
 const MOST_WHOLE_CHARACTERS = 64 * 1024
 
 export function documentOf(text: string, collectionName: string): Document {
-  const value: unknown = JSON.parse(text)
+  const value: unknown = LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text)
   const object = isJsonObject(value) ? value : {}
   const { item_count: itemCount, _links: links, _embedded: embedded } = object
   const embeddedObject = isJsonObject(embedded) ? embedded : {}
@@ -57,6 +57,15 @@ export function documentOf(text: string, collectionName: string): Document {
     frame: fingerprintOf(JSON.stringify(isJsonObject(value) ? { ...value, _embedded: undefined } : value)),
     whole: isJsonObject(value) && text.length <= MOST_WHOLE_CHARACTERS ? value : undefined,
   }
+}
+
+const LONG_NUMBER = /[0-9][0-9.]{15}/
+
+/** Two numbers that are one in JavaScript, such as 1234567890123456789 and …790, stay two. */
+function keepDigits(name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source
+  const isInexact = typeof value === 'number' && source !== undefined && String(value) !== source
+  return isInexact && name !== 'item_count' ? `number ${source}` : value
 }
 
 function isCount(value: unknown): value is number {

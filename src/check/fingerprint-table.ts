@@ -25,9 +25,20 @@ export class FingerprintTable {
   #pages = new Uint32Array(FEWEST_SLOTS)
   #indexes = new Uint32Array(FEWEST_SLOTS)
 
+  /** Memory that it takes. */
+  get byteLength(): number {
+    return 4 * this.#slots * Uint32Array.BYTES_PER_ELEMENT
+  }
+
+  /** Whether this one is among those that are remembered. */
+  keeps({ high }: Fingerprint): boolean {
+    return (high & this.#mask) === 0
+  }
+
   /** Answers where the same was seen before; if it was not, remembers this place. */
-  add({ high, low }: Fingerprint, page: number, index: number): Place | undefined {
-    if ((high & this.#mask) !== 0) return undefined
+  add(print: Fingerprint, page: number, index: number): Place | undefined {
+    if (!this.keeps(print)) return undefined
+    const { high, low } = print
     const slot = this.#find(high, low)
     if (this.#pages[slot] !== 0) return { page: this.#pages[slot] ?? 0, index: this.#indexes[slot] ?? 0 }
     this.#highs[slot] = high

@@ -1,6 +1,6 @@
 /** `fetch` over real sockets, without what the built-in one does on its own: it sends `Host` as given and unpacks nothing. */
 
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { Readable } from 'node:stream'
 
@@ -10,32 +10,57 @@ export interface HttpFetch {
   close(): void
 }
 
+/** Its body is as it came: still packed, where `Content-Encoding` says so. */
+export class RawResponse extends Response {}
+
+/**
+ * The server closed a connection that it had kept open, maybe at the very moment at which the request went out: it is
+ * worth asking again. From then on every request gets a connection of its own.
+ */
+export class StaleConnection extends Error {
+  override readonly name = 'StaleConnection'
+}
+
 export function createHttpFetch(): HttpFetch {
-  const http = new HttpAgent({ keepAlive: true })
-  const https = new HttpsAgent({ keepAlive: true })
+  const kept = createAgents(true)
+  const single = createAgents(false)
+  let agents = kept
   return {
     fetch: async (request) => {
       const url = new URL(request.url)
       const { method, signal } = request
       const headers = Object.fromEntries(request.headers)
-      const send = () =>
+      const outgoing =
         url.protocol === 'https:'
-          ? requestHttps(url, { method, headers, signal, agent: https })
-          : requestHttp(url, { method, headers, signal, agent: http })
-      return responseOf(await answerTo(send), method)
+          ? requestHttps(url, { method, headers, signal, agent: agents.https })
+          : requestHttp(url, { method, headers, signal, agent: agents.http })
+      try {
+        return responseOf(await answerTo(outgoing), method)
+      } catch (error) {
+        if (error instanceof StaleConnection) agents = single
+        throw error
+      }
     },
     close: () => {
-      http.destroy()
-      https.destroy()
+      for (const { http, https } of [kept, single]) {
+        http.destroy()
+        https.destroy()
+      }
     },
   }
 }
 
-function answerTo(send: () => ReturnType<typeof requestHttp>): Promise<IncomingMessage> {
+function createAgents(keepAlive: boolean) {
+  return { http: new HttpAgent({ keepAlive }), https: new HttpsAgent({ keepAlive }) }
+}
+
+function answerTo(outgoing: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const outgoing = send()
     outgoing.on('response', resolve)
-    outgoing.on('error', reject)
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      const isStale = outgoing.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+      reject(isStale ? new StaleConnection('the server closed a kept connection', { cause: error }) : error)
+    })
     // Some servers answer a strange request by switching protocols: no answer to a GET.
     outgoing.on('upgrade', (_message, socket) => {
       socket.destroy()
@@ -45,7 +70,7 @@ function answerTo(send: () => ReturnType<typeof requestHttp>): Promise<IncomingM
   })
 }
 
-function responseOf(message: IncomingMessage, method: string): Response {
+function responseOf(message: IncomingMessage, method: string): RawResponse {
   const status = message.statusCode ?? 0
   const headers = new Headers()
   for (let i = 0; i + 1 < message.rawHeaders.length; i += 2)
@@ -58,7 +83,7 @@ function responseOf(message: IncomingMessage, method: string): Response {
   }
   // The bodies of Node and of the web are one class at run time, and two in the types.
   const body = isBodiless ? null : (Readable.toWeb(message) as ReadableStream<Uint8Array>)
-  return new Response(body, { status, statusText: statusText(message), headers })
+  return new RawResponse(body, { status, statusText: statusText(message), headers })
 }
 
 /** What the server calls the status; a text that no `Response` takes is left out. */

@@ -14,18 +14,26 @@ export interface Layout {
   readonly last: number | undefined
   /** The answer to the bare URL. */
   readonly bare: Answer
+  /** Whether pages seem to count from 0 (D1): next of the first one leads to page 1, and last one too low. */
+  readonly isFromZero: boolean
 }
 
 export async function findLayout(subject: Subject): Promise<Layout> {
   const bare = await subject.bare()
   const { document } = bare
-  if (document === undefined || document.kind !== 'an object')
-    return { kind: 'no envelope', itemCount: undefined, last: undefined, bare }
+  const nothing = { itemCount: undefined, last: undefined, bare, isFromZero: false }
+  if (document === undefined || document.kind !== 'an object') return { kind: 'no envelope', ...nothing }
   if (!isPaginated(document)) {
     const hasParts = document.linksKind !== 'absent' || document.embeddedKind !== 'absent'
-    return { kind: hasParts ? 'unpaginated' : 'no envelope', itemCount: undefined, last: undefined, bare }
+    return { kind: hasParts ? 'unpaginated' : 'no envelope', ...nothing }
   }
-  return { kind: 'paginated', itemCount: document.count, last: await findLast(subject, document), bare }
+  const last = await findLast(subject, document)
+  return { kind: 'paginated', itemCount: document.count, last, bare, isFromZero: isFromZero(document, subject) }
+}
+
+function isFromZero(document: Document, { linkUrl }: Subject): boolean {
+  const [next, last] = ['next', 'last'].map((relation) => linkedPage(document, relation, linkUrl))
+  return next === 1 && document.count !== undefined && last === lastByCount(document.count) - 1
 }
 
 /** By the count there are so many pages. */
@@ -42,17 +50,19 @@ async function findLast(subject: Subject, document: Document): Promise<number | 
   const linked = linkedPage(document, 'last', subject.linkUrl)
   if (counted === undefined || linked === undefined || counted === linked) return counted ?? linked
   const [atCounted, atLinked] = await Promise.all([subject.page(counted), subject.page(linked)])
+  // One of them stands in for the other, which is beyond the last page (C7).
+  if (atCounted.status === 200 && atCounted.digest === atLinked.digest) return Math.min(counted, linked)
   const left = (document.count ?? 0) - (counted - 1) * PAGE_SIZE
-  const isCountedLast = isEnd(atCounted, subject) && atCounted.document?.items?.count === left
-  const isLinkedLast =
-    isEnd(atLinked, subject) &&
-    (atLinked.document?.items?.count ?? 0) > 0 &&
-    positionOf(atLinked, linked, subject) === linked
+  const isCountedLast = isEnd(atCounted, counted, subject) && atCounted.document?.items?.count === left
+  const isLinkedLast = isEnd(atLinked, linked, subject) && atLinked.document?.items?.count !== 0
   return !isCountedLast && isLinkedLast ? linked : counted
 }
 
-function isEnd({ status, document }: Answer, subject: Subject): boolean {
-  return status === 200 && document !== undefined && linkedPage(document, 'next', subject.linkUrl) === undefined
+/** Whether this is the page that was asked for, and nothing follows. */
+function isEnd(answer: Answer, asked: number, subject: Subject): boolean {
+  const { status, document } = answer
+  if (status !== 200 || document === undefined || positionOf(answer, asked, subject) !== asked) return false
+  return linkedPage(document, 'next', subject.linkUrl) === undefined
 }
 
 /** The page that a relation leads to; undefined where it leads to none. */
@@ -73,8 +83,10 @@ export function positionOf({ document }: Answer, asked: number, { linkUrl }: Sub
     return page === undefined ? [] : [page + offset]
   })
   const [first] = claims
-  const isUnanimous = claims.every((claim) => claim === first)
-  return first !== undefined && claims.length > 1 && isUnanimous && first >= 1 ? first : asked
+  if (first === undefined || first < 1 || claims.some((claim) => claim !== first)) return asked
+  // By its own count the page that was asked for is beyond the last one, and one claim is enough that this is the last.
+  const isStandIn = document.count !== undefined && first === lastByCount(document.count) && first < asked
+  return claims.length > 1 || isStandIn ? first : asked
 }
 
 /** The pages that a run reads when it does not walk through all: the ends, their neighbours and one in the middle. */

@@ -47,6 +47,8 @@ function pageOf(href: string, collectionUrl: string): number | undefined {
 /** The first flaw is enough: the others mostly follow from it. */
 function flawOf(href: string, collection: URL): string | undefined {
   if (!URL.canParse(href)) return `is not an absolute URL: ${shown(href)}`
+  // A URL parser mends these, and a client that compares texts does not.
+  if (/[\s\\]|^https?:(?!\/\/)|\/\.\.?(?=\/|$)/i.test(href)) return `is not a plain URL: ${shown(href)}`
   const url = new URL(href)
   if (url.origin !== collection.origin) return `leads to ${shown(url.origin)}, not to ${collection.origin}`
   if (url.username !== '' || url.password !== '') return 'holds a user name or password'

@@ -2,6 +2,7 @@
 
 import type { Answer } from './answer.ts'
 import { type Layout, samplePages } from './layout.ts'
+import { LimitReached } from './requester.ts'
 import type { Subject } from './subject.ts'
 
 /** The bare answer, then the sampled pages, in ascending order, each with the number that was asked for. */
@@ -11,6 +12,9 @@ export async function* readSample(subject: Subject, layout: Layout): AsyncGenera
   const answers = await Promise.all(pages.map((page) => subject.page(page)))
   for (const [index, answer] of answers.entries()) yield [answer, pages[index] ?? 1]
 }
+
+/** A walk ends after so many pages without an answer: the others would take as long. */
+const MOST_UNANSWERED = 5
 
 /** The bare answer, then every page, in ascending order, with `concurrency` of them under way. */
 export async function* readAll(
@@ -22,6 +26,7 @@ export async function* readAll(
   const last = layout.last ?? 1
   const underWay: Promise<Answer>[] = []
   let next = 1
+  let unanswered = 0
   for (let page = 1; page <= last; page++) {
     while (next <= last && underWay.length < concurrency) {
       const answer = subject.askAside(subject.askPage(next++))
@@ -30,6 +35,9 @@ export async function* readAll(
       underWay.push(answer)
     }
     const answer = await underWay.shift()
-    if (answer !== undefined) yield [answer, page]
+    if (answer === undefined) return
+    yield [answer, page]
+    unanswered = answer.status === 0 ? unanswered + 1 : 0
+    if (unanswered === MOST_UNANSWERED) throw new LimitReached(`${unanswered} pages in a row had no answer`)
   }
 }

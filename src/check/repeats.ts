@@ -1,5 +1,6 @@
 /** Finds items that stand on pages twice, in bounded memory: by a field that identifies them, or else by their content. */
 
+import { shorten } from '../contract/excerpt.ts'
 import type { Fingerprint } from './fingerprint.ts'
 import { FingerprintTable } from './fingerprint-table.ts'
 import { type ItemFacts, isIdentifierName } from './item-facts.ts'
@@ -21,7 +22,7 @@ const MOST_FIELDS = 3
 const LEAST_ITEMS = 100
 
 /** At most one value in so many repeats, in a field that identifies items. */
-const RARE = 100
+const RARE = 250
 
 interface Column {
   readonly table: FingerprintTable
@@ -39,12 +40,18 @@ export class RepeatFinder {
   add(page: number, items: ItemFacts): void {
     if (items.count === 0) return
     this.#items += items.count
-    follow(this.#content, page, items.contents, 'in all its fields')
+    const equals = follow(this.#content, page, items.contents, 'in all its fields')
+    const hasNoEqual = (index: number) => {
+      const content = items.contents[index]
+      return content !== undefined && !equals.has(index) && this.#content.table.keeps(content)
+    }
     this.#fields ??= new Map(chooseFields(items).map((name) => [name, createColumn()]))
     for (const [name, column] of this.#fields) {
       const values = items.fields.get(name)
-      if (values !== undefined) follow(column, page, values, `by its field "${name}"`)
-      if (values === undefined || !this.#isRare(column)) this.#fields.delete(name)
+      const repeated = values === undefined ? [] : [...follow(column, page, values, `by its field "${shorten(name)}"`)]
+      // A field such as user_id hardly repeats either, but where it does, it is in another item.
+      const isShared = !isIdentifierName(name) && repeated.some(hasNoEqual)
+      if (values === undefined || isShared || !this.#isRare(column)) this.#fields.delete(name)
     }
   }
 
@@ -57,7 +64,9 @@ export class RepeatFinder {
     const identifiers = [...(this.#fields ?? [])].filter(
       ([name]) => this.#items >= LEAST_ITEMS || isIdentifierName(name),
     )
-    const named = identifiers.find(([name, { repeats }]) => repeats > 0 && isIdentifierName(name))
+    const named = identifiers.find(
+      ([name, { repeats }]) => repeats > 0 && repeats * 2 < this.#items && isIdentifierName(name),
+    )
     if (named?.[1].example !== undefined) return [{ repeat: named[1].example, isDoubt: false }]
     if (this.#content.example === undefined || this.#items < LEAST_ITEMS || !this.#isRare(this.#content)) return []
     const [identifier] = identifiers
@@ -73,13 +82,17 @@ function createColumn(): Column {
   return { table: new FingerprintTable(), repeats: 0, example: undefined }
 }
 
-function follow(column: Column, page: number, prints: readonly Fingerprint[], by: string): void {
+/** Answers the indexes of those that were there before. */
+function follow(column: Column, page: number, prints: readonly Fingerprint[], by: string): Set<number> {
+  const repeated = new Set<number>()
   prints.forEach((print, index) => {
     const earlier = column.table.add(print, page, index)
     if (earlier === undefined) return
+    repeated.add(index)
     column.repeats++
     column.example ??= { page, item: index + 1, earlierPage: earlier.page, earlierItem: earlier.index + 1, by }
   })
+  return repeated
 }
 
 /** The fields of the first page whose values hardly repeat there. */

@@ -14,6 +14,8 @@ export interface Report {
   /** What was to be checked. */
   readonly url: string
   readonly verdict: Verdict
+  /** All that were sent. */
+  readonly requests: number
   /** In the order of the request; more than one for an entry point or several names. */
   readonly collections: readonly CollectionReport[]
   /** Of all collections, one after the other. */

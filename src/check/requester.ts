@@ -1,7 +1,9 @@
 /** Sends the checker's requests: politely, a limited number of them, and never longer than the time that it was given. */
 
-import { type Answer, answerOf, bodyOf, noAnswer, UnreadableBody } from './answer.ts'
+import { shorten } from '../contract/excerpt.ts'
+import { type Answer, answerOf, bodyOf, noAnswer, statusLine, UnreadableBody } from './answer.ts'
 import type { Ask } from './ask.ts'
+import { StaleConnection } from './http-fetch.ts'
 
 export interface RequesterOptions {
   readonly fetch: (request: Request) => Response | Promise<Response>
@@ -17,16 +19,26 @@ export interface RequesterOptions {
   readonly timeLimitMs: number
   /** The largest body that is read, unpacked. */
   readonly answerBytes: number
+  /** Ends the run: `send` then throws the signal's reason. */
+  readonly signal: AbortSignal | undefined
 }
 
-/** The requests or the time that the run was given are used up. */
+interface Received {
+  readonly response: Response
+  readonly bytes: Uint8Array
+}
+
+/** The requests or the time that the run was given are used up, or the server wants no more of them. */
 export class LimitReached extends Error {
   override readonly name = 'LimitReached'
 }
 
-/** How often a server may ask to wait before it counts as an answer that does not come. */
+/** How often a server may ask to wait before the same request again. */
 const MOST_WAITS = 3
 const DEFAULT_WAIT_MS = 1000
+
+/** The longest time that a timer can be set to. */
+const MOST_TIMER_MS = 2 ** 31 - 1
 
 export class Requester {
   readonly #options: RequesterOptions
@@ -37,10 +49,11 @@ export class Requester {
   #waiting: (() => void)[] = []
   /** No request begins before this time: because of the delay, or because the server asked to wait. */
   #notBefore = 0
+  #lastTurn: Promise<void> = Promise.resolve()
 
   constructor(options: RequesterOptions) {
     this.#options = options
-    this.#deadline = Date.now() + options.timeLimitMs
+    this.#deadline = performance.now() + options.timeLimitMs
   }
 
   get sent(): number {
@@ -61,15 +74,16 @@ export class Requester {
     await this.#enter()
     try {
       for (let waits = 0; ; waits++) {
-        await this.#begin()
-        const answer = await this.#exchange(ask, collectionName)
+        const answer = await this.#askOnce(ask, collectionName)
         const waitMs = waitOf(answer)
-        if (waitMs === undefined || waits === MOST_WAITS) return answer
-        if (Date.now() + waitMs >= this.#deadline)
+        if (waitMs === undefined) return answer
+        if (waits === MOST_WAITS) return unavailable(answer)
+        const until = performance.now() + waitMs
+        if (until >= this.#deadline)
           throw new LimitReached(
             `the server asks to wait ${Math.ceil(waitMs / 1000)} s (${answer.status}), longer than the run may take`,
           )
-        this.#notBefore = Math.max(this.#notBefore, Date.now() + waitMs)
+        this.#notBefore = Math.max(this.#notBefore, until)
       }
     } finally {
       this.#leave()
@@ -77,71 +91,111 @@ export class Requester {
   }
 
   async #enter(): Promise<void> {
-    if (this.#running >= this.#options.concurrency) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    this.#running++
+    if (this.#running < this.#options.concurrency) this.#running++
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 
+  /** Hands its place over to the one who waits longest, so that nobody else can take it in between. */
   #leave(): void {
-    this.#running--
-    this.#waiting.shift()?.()
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#running--
+    else next()
   }
 
-  /** Waits for its turn and takes one request off what is left. */
+  async #askOnce(ask: Ask, collectionName: string): Promise<Answer> {
+    await this.#begin()
+    try {
+      return await this.#exchange(ask, collectionName)
+    } catch (error) {
+      if (!(error instanceof StaleConnection)) throw error
+      await this.#begin()
+      return this.#exchange(ask, collectionName)
+    }
+  }
+
+  /** Takes one request off what is left and waits for its turn: one after the other, in the order of their coming. */
   async #begin(): Promise<void> {
-    if (this.#requestsLeft <= 0) throw new LimitReached('all requests of this run are used up')
+    if (this.#requestsLeft <= 0) throw new LimitReached('all requests of this run are used up; --requests allows more')
     this.#requestsLeft--
-    const startAt = Math.max(Date.now(), this.#notBefore)
-    this.#notBefore = startAt + this.#options.delayMs
-    const pauseMs = startAt - Date.now()
-    if (startAt >= this.#deadline) throw new LimitReached('the time of this run is used up')
-    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    const turn = this.#lastTurn.then(() => this.#takeTurn())
+    this.#lastTurn = turn.catch(() => {})
+    await turn
+  }
+
+  async #takeTurn(): Promise<void> {
+    this.#options.signal?.throwIfAborted()
+    // While one waits, the server may ask another one to wait longer, and that holds for all.
+    for (let now = performance.now(); ; now = performance.now()) {
+      if (Math.max(now, this.#notBefore) >= this.#deadline) throw new LimitReached(TIME_IS_UP)
+      if (now >= this.#notBefore) break
+      await pause(this.#notBefore - now)
+    }
+    this.#notBefore = performance.now() + this.#options.delayMs
     this.#sent++
   }
 
   async #exchange(ask: Ask, collectionName: string): Promise<Answer> {
-    const { fetch, timeoutMs, answerBytes } = this.#options
-    const leftMs = this.#deadline - Date.now()
-    const limitMs = Math.max(1, Math.min(timeoutMs, leftMs))
-    const timeout = new AbortController()
+    const outcome = await this.#receive(ask)
+    return 'bytes' in outcome ? answerOf(ask, outcome.response, outcome.bytes, collectionName) : outcome
+  }
+
+  /** A response with its body, or what stands for an answer that did not come. */
+  async #receive(ask: Ask): Promise<Received | Answer> {
+    const { fetch, timeoutMs, answerBytes, signal } = this.#options
+    const leftMs = this.#deadline - performance.now()
+    const limitMs = Math.max(1, Math.min(timeoutMs, leftMs, MOST_TIMER_MS))
+    const abort = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
-    const timedOut = new Promise<Answer>((resolve) => {
-      timer = setTimeout(() => {
-        resolve(noAnswer(ask, `no complete answer within ${limitMs / 1000} s`))
-        timeout.abort()
-      }, limitMs)
+    let end = () => {}
+    const timeout = new Promise<'timeout'>((resolve) => {
+      end = () => resolve('timeout')
+      timer = setTimeout(end, limitMs)
+      signal?.addEventListener('abort', end)
     })
-    const exchange = async () => {
-      const response = await fetch(this.#request(ask, timeout.signal))
-      return { response, bytes: await bodyOf(response, answerBytes) }
+    const exchange = async (): Promise<Received> => {
+      const response = await fetch(this.#request(ask, abort.signal))
+      return { response, bytes: await bodyOf(response, answerBytes, abort.signal) }
     }
     try {
       // A fetch that takes no notice of the signal must not hold up the run.
-      const outcome = await Promise.race([exchange().catch((error) => noAnswer(ask, faultOf(error))), timedOut])
-      const answer = 'bytes' in outcome ? answerOf(ask, outcome.response, outcome.bytes, collectionName) : outcome
-      // Also ends what is still coming of a body that was too large.
-      if (answer.status === 0) timeout.abort()
-      if (answer.status === 0 && Date.now() >= this.#deadline) throw new LimitReached('the time of this run is used up')
-      return answer
+      const outcome = await Promise.race([exchange(), timeout])
+      if (outcome !== 'timeout') return outcome
+      abort.abort()
+      signal?.throwIfAborted()
+      if (leftMs <= timeoutMs) throw new LimitReached(TIME_IS_UP)
+      return noAnswer(ask, `no complete answer within ${limitMs / 1000} s`)
+    } catch (error) {
+      if (error instanceof LimitReached || error instanceof StaleConnection) throw error
+      signal?.throwIfAborted()
+      // Ends what may still be coming of a body that cannot be used.
+      abort.abort()
+      return noAnswer(ask, faultOf(error))
     } finally {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
     }
   }
 
   #request({ method, url, headers }: Ask, signal: AbortSignal): Request {
     const { token } = this.#options
-    return new Request(url, {
-      method,
-      redirect: 'manual',
-      signal,
-      headers: {
-        accept: '*/*',
-        'accept-encoding': 'identity',
-        'user-agent': 'reams-check',
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...headers,
-      },
-    })
+    const all = new Headers({ accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'reams-check' })
+    if (token !== undefined) all.set('authorization', `Bearer ${token}`)
+    // Set one by one: a header of the question takes the place of the usual one, however it is written.
+    for (const [name, value] of Object.entries(headers)) all.set(name, value)
+    return new Request(url, { method, redirect: 'manual', signal, headers: all })
   }
+}
+
+const TIME_IS_UP = 'the time of this run is used up; --time-limit allows more'
+
+function pause(pauseMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.min(Math.ceil(pauseMs), MOST_TIMER_MS)))
+}
+
+/** A server that has enough of us says nothing about the rules; one that is always busy at this URL does. */
+function unavailable(answer: Answer): Answer {
+  if (answer.status !== 429) return answer
+  throw new LimitReached(`the server asks to wait again and again (${statusLine(answer)})`)
 }
 
 /** How long the server asks to wait before the same request again; undefined where it does not. */
@@ -158,9 +212,9 @@ function waitOf({ status, headers }: Answer): number | undefined {
 function faultOf(error: unknown): string {
   if (error instanceof UnreadableBody) return error.message
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const { code, message } = cause as { code?: unknown; message?: unknown }
-  const known = typeof code === 'string' ? FAULTS[code] : undefined
-  return known ?? `no answer that is HTTP (${String(message === '' ? code : message)})`
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const message = cause instanceof Error ? cause.message || code || cause.name : String(cause)
+  return FAULTS[code] ?? `no answer that is HTTP (${shorten(message)})`
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
@@ -173,4 +227,6 @@ const FAULTS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
   ETIMEDOUT: 'the connection timed out',
+  EPROTO: 'the server does not speak TLS there; its URL may begin with http:',
+  HPE_HEADER_OVERFLOW: 'headers that are larger than 16 KiB',
 }

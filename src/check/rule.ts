@@ -17,8 +17,12 @@ export interface Rule {
   /** An answer that keeps the rule, and one that breaks it. */
   readonly right: string
   readonly wrong: string
-  /** The collections that it is about: all, those with pages, those without. */
-  readonly scope: 'all' | 'paginated' | 'unpaginated'
+  /** What it needs: any answer, even one that is not 200; a 200; an envelope; one with pages, or one without. */
+  readonly scope: 'answer' | '200' | 'envelope' | 'paginated' | 'unpaginated'
+  /** Whether it asks for pages by numbers that count from 1: it cannot be tried where they count from 0 (D1). */
+  readonly countsFromOne?: true
+  /** Whether it is broken by a server whose every reading differs; others cannot be judged then. */
+  readonly needsStillness?: true
   /** Looks at the pages that the run reads, one after the other. */
   readonly watch?: (trial: Trial) => Watcher
   /** Asks questions of its own. */

@@ -15,10 +15,12 @@ export class Subject {
   readonly #answers = new Map<string, Promise<Answer>>()
   readonly #log: Answer[] = []
 
-  constructor(requester: Requester, url: string, linkUrl: string = url) {
+  /** `known` are answers that need not be asked for again; of two to the same question the later one counts. */
+  constructor(requester: Requester, url: string, linkUrl: string = url, known: readonly Answer[] = []) {
     this.#requester = requester
     this.url = url
     this.linkUrl = linkUrl
+    for (const answer of known) this.#answers.set(JSON.stringify(answer.ask), Promise.resolve(answer))
     this.name = decodeSegment(new URL(url).pathname.split('/').at(-1) ?? '')
   }
 

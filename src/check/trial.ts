@@ -1,5 +1,6 @@
 /** One rule on trial: where it finds the answers of the server, and where it says what it found. */
 
+import { makeVisible } from '../contract/excerpt.ts'
 import type { Ask } from './ask.ts'
 import type { Layout } from './layout.ts'
 import type { Finding } from './rule.ts'
@@ -12,10 +13,13 @@ export interface Evidence {
   readonly status?: number
 }
 
+/** Of each kind, so that a walk through a million broken pages ends with a report. */
+const MOST_FINDINGS = 20
+
 export class Trial {
   readonly subject: Subject
   readonly layout: Layout
-  readonly findings: Finding[] = []
+  findings: readonly Finding[] = []
   skipReason: string | undefined
 
   constructor(subject: Subject, layout: Layout) {
@@ -38,9 +42,15 @@ export class Trial {
     this.#add(evidence, expected, came, { isComparison: true, isDoubt: true })
   }
 
-  /** There is nothing to judge, for this reason. */
+  /** There is nothing to judge, for this reason; what was found before does not count. */
   skip(reason: string): void {
+    this.findings = []
     this.skipReason = reason
+  }
+
+  /** Takes back what was found because no answer came. */
+  forgetUnanswered(): void {
+    this.findings = this.findings.filter(({ isUnanswered }) => !isUnanswered)
   }
 
   #add(
@@ -49,6 +59,10 @@ export class Trial {
     came: string,
     kind: Pick<Finding, 'isComparison' | 'isDoubt'>,
   ): void {
-    this.findings.push({ ask, isUnanswered: status === 0, expected, came, ...kind })
+    // What came from a server must not steer a terminal.
+    const texts = { expected: makeVisible(expected), came: makeVisible(came) }
+    const sameKind = this.findings.filter(({ isComparison }) => isComparison === kind.isComparison)
+    if (sameKind.length < MOST_FINDINGS)
+      this.findings = [...this.findings, { ask, isUnanswered: status === 0, ...texts, ...kind }]
   }
 }

@@ -1,5 +1,6 @@
 /** All commands, in the order in which --help lists them. */
 
+import { CHECK } from './check.ts'
 import { COLLECTIONS } from './collections.ts'
 import type { CliCommand } from './command.ts'
 import { DROP } from './drop.ts'
@@ -9,4 +10,4 @@ import { SERVE } from './serve.ts'
 import { SET } from './set.ts'
 import { VERIFY } from './verify.ts'
 
-export const COMMANDS: readonly CliCommand[] = [SERVE, IMPORT, SET, DROP, COLLECTIONS, EXPORT, VERIFY]
+export const COMMANDS: readonly CliCommand[] = [SERVE, IMPORT, SET, DROP, COLLECTIONS, EXPORT, VERIFY, CHECK]

@@ -2,8 +2,8 @@
 
 import { Command, type CommanderError, Option } from 'commander'
 import type { CliCommand, Example } from './command.ts'
-import { type Flags, SettingValues } from './setting-values.ts'
-import { type Setting, settingsOf } from './settings.ts'
+import { type Flags, longFlag, SettingValues } from './setting-values.ts'
+import { type Setting, type SettingName, settingsOf } from './settings.ts'
 
 export interface ProgramOptions {
   readonly version: string
@@ -38,6 +38,7 @@ export function createProgram({ version, commands, onCommand }: ProgramOptions):
 
 function addCommand(program: Command, specification: CliCommand, onCommand: ProgramOptions['onCommand']): void {
   const { name, group, usage, summary, description, operands, examples } = specification
+  const settings = settingsOf(name)
   const command = program
     .command(name)
     .helpGroup(`${group}:`)
@@ -48,19 +49,35 @@ function addCommand(program: Command, specification: CliCommand, onCommand: Prog
     .addHelpText('after', examplesText(examples))
     .optionsGroup('Help:')
     .helpOption('-h, --help', 'print this help')
-    .addHelpText('after', '\nEvery option has a variable, such as REAMS_STORE for --store; the option wins.')
+    .addHelpText('after', `\n${variablesText(settings)}`)
   for (const operand of operands) command.argument(operand.syntax, operand.description)
-  for (const [, setting] of settingsOf(name)) command.addOption(optionOf(setting))
+  for (const [settingName, setting] of settings) command.addOption(new SettingOption(settingName, setting))
   command.action(async () => {
     await onCommand(specification, command.args, new SettingValues(name, command.opts<Flags>(), process.env))
   })
 }
 
-/** Commander gets no default: it only collects what the user gave. */
-function optionOf(setting: Setting<unknown>): Option {
-  const hasDefault = setting.default !== undefined && setting.default !== false
-  const description = hasDefault ? `${setting.description} (${setting.default})` : setting.description
-  return new Option(setting.flag, description).helpGroup(`${setting.group}:`)
+/** A setting as a flag of a command. Commander gets no default: it only collects what the user gave. */
+class SettingOption extends Option {
+  readonly #name: SettingName
+
+  constructor(name: SettingName, setting: Setting<unknown>) {
+    const hasDefault = setting.default !== undefined && setting.default !== false
+    super(setting.flag, hasDefault ? `${setting.description} (${setting.default})` : setting.description)
+    this.#name = name
+    this.helpGroup(`${setting.group}:`)
+    if (setting.kind.isList) this.argParser<string[]>((text, before = []) => [...before, text])
+  }
+
+  /** Under which values are collected: the setting's name, and not that of a flag which two settings can share. */
+  override attributeName(): string {
+    return this.#name
+  }
+}
+
+function variablesText([first]: readonly [SettingName, Setting<unknown>][]): string {
+  const example = first === undefined ? '' : `, such as ${first[1].variable} for ${longFlag(first[1])}`
+  return `Options have variables${example}; options win.`
 }
 
 function examplesText(examples: readonly Example[]): string {

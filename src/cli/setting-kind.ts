@@ -7,6 +7,8 @@ export interface SettingKind<T> {
   readonly allowed: string
   /** Reads a value; undefined, or an error with a reason of its own, for what is not allowed. */
   readonly parse: (text: string) => T | undefined
+  /** Whether the flag can be given more than once; what was given is then joined with commas. */
+  readonly isList?: true
 }
 
 export const TEXT: SettingKind<string> = {
@@ -29,6 +31,16 @@ export const HOST: SettingKind<string> = {
 export const BASE_URL: SettingKind<string> = {
   allowed: 'an absolute http or https URL without query and fragment',
   parse: normalizeBaseUrl,
+}
+
+/** Names of collections. Other servers may allow more than ours, but a name is always one segment of a path. */
+export const NAMES: SettingKind<readonly string[]> = {
+  allowed: 'a name, or several with commas between them',
+  isList: true,
+  parse: (text) => {
+    const names = text.split(',').map((name) => name.trim())
+    return names.every((name) => /^(?!\.{1,2}$)[^/?#]+$/.test(name)) ? [...new Set(names)] : undefined
+  },
 }
 
 export function wholeNumber(least: number, most: number): SettingKind<number> {

@@ -5,8 +5,8 @@ import { type CommandName, type Setting, type SettingName, type SettingValue, se
 
 export type Origin = 'flag' | 'environment' | 'default'
 
-/** Flags as commander hands them over: text, or true for a switch. */
-export type Flags = Readonly<Record<string, string | boolean | undefined>>
+/** Flags as commander hands them over, by the names of the settings: text, a list of texts, or true for a switch. */
+export type Flags = Readonly<Record<string, string | readonly string[] | boolean | undefined>>
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -36,7 +36,10 @@ export class SettingValues {
 function resolve(name: string, setting: Setting<unknown>, flags: Flags, environment: Environment) {
   const flag = flags[name]
   if (typeof flag === 'boolean') return { value: flag, origin: 'flag' } as const
-  if (flag !== undefined) return { value: parse(setting, flag, longFlag(setting), ' '), origin: 'flag' } as const
+  if (flag !== undefined) {
+    const text = typeof flag === 'string' ? flag : flag.join(',')
+    return { value: parse(setting, text, longFlag(setting), ' '), origin: 'flag' } as const
+  }
   const variable = environment[setting.variable]
   // An empty variable is the usual way to unset one.
   if (variable === undefined || variable === '') return { value: setting.default, origin: 'default' } as const
@@ -56,6 +59,6 @@ function parse(setting: Setting<unknown>, text: string, name: string, sign: stri
 }
 
 /** `--output` of `-o, --output <file>`. */
-function longFlag(setting: Setting<unknown>): string {
+export function longFlag(setting: Setting<unknown>): string {
   return /--[a-z-]+/.exec(setting.flag)?.[0] ?? setting.flag
 }

@@ -2,12 +2,12 @@
 
 import { DEFAULT_ITEM_BYTES, UNPAGINATED_LIMIT } from '../contract/item-run.ts'
 import { formatCount } from './figures.ts'
-import { BASE_URL, HOST, oneOf, type SettingKind, SWITCH, TEXT, wholeNumber } from './setting-kind.ts'
+import { BASE_URL, HOST, NAMES, oneOf, type SettingKind, SWITCH, TEXT, wholeNumber } from './setting-kind.ts'
 
-export type CommandName = 'serve' | 'import' | 'export' | 'drop' | 'set' | 'collections' | 'verify'
+export type CommandName = 'serve' | 'import' | 'export' | 'drop' | 'set' | 'collections' | 'verify' | 'check'
 
 export interface Setting<T> {
-  /** As commander takes it. */
+  /** As commander takes it. Two settings may share a flag if no command has both. */
   readonly flag: string
   readonly variable: `REAMS_${string}`
   readonly kind: SettingKind<T>
@@ -23,10 +23,18 @@ export interface Setting<T> {
 /** 500 items of this size are still one ream that SQLite can hold as a value. */
 const MOST_ITEM_BYTES = 1024 * 1024
 
+/** A body becomes one string, and V8 has none that is much longer. */
+const MOST_ANSWER_BYTES = 500_000_000
+
+/** A day. */
+const MOST_SECONDS = 86_400
+
 const DATA = 'Data'
 const ADDRESS = 'Address'
 const COLLECTION = 'Collection'
 const EXISTING = 'Items that are there already'
+const RULES = 'Rules'
+const LIMITS = 'Limits'
 const OUTPUT = 'Output'
 
 export const SETTINGS = {
@@ -66,6 +74,15 @@ export const SETTINGS = {
     group: DATA,
     commands: ['serve', 'import'],
   },
+  collection: {
+    flag: '--collection <name>',
+    variable: 'REAMS_COLLECTION',
+    kind: NAMES,
+    default: undefined,
+    description: 'a collection under URL; can be given again',
+    group: DATA,
+    commands: ['check'],
+  },
   port: {
     flag: '--port <number>',
     variable: 'REAMS_PORT',
@@ -91,7 +108,16 @@ export const SETTINGS = {
     default: undefined,
     description: 'what every link begins with',
     group: ADDRESS,
-    commands: ['serve'],
+    commands: ['serve', 'check'],
+  },
+  tokenFile: {
+    flag: '--token-file <file>',
+    variable: 'REAMS_TOKEN_FILE',
+    kind: TEXT,
+    default: undefined,
+    description: 'a file with a bearer token for every request',
+    group: ADDRESS,
+    commands: ['check'],
   },
   key: {
     flag: '--key <field>',
@@ -147,6 +173,96 @@ export const SETTINGS = {
     group: EXISTING,
     commands: ['serve', 'import'],
   },
+  walk: {
+    flag: '--walk',
+    variable: 'REAMS_WALK',
+    kind: SWITCH,
+    default: false,
+    description: 'read all pages, not a sample of them',
+    group: RULES,
+    commands: ['check'],
+  },
+  strict: {
+    flag: '--strict',
+    variable: 'REAMS_STRICT',
+    kind: SWITCH,
+    default: false,
+    description: 'D rules decide too, instead of warning',
+    group: RULES,
+    commands: ['check'],
+  },
+  explain: {
+    flag: '--explain <rule>',
+    variable: 'REAMS_EXPLAIN',
+    kind: TEXT,
+    default: undefined,
+    description: 'print what a rule is about, and check nothing',
+    group: RULES,
+    commands: ['check'],
+  },
+  requests: {
+    flag: '--requests <number>',
+    variable: 'REAMS_REQUESTS',
+    kind: wholeNumber(1, 1_000_000),
+    default: 60,
+    description: 'requests a collection at most, without a walk',
+    group: LIMITS,
+    commands: ['check'],
+  },
+  concurrency: {
+    flag: '--concurrency <number>',
+    variable: 'REAMS_CONCURRENCY',
+    kind: wholeNumber(1, 100),
+    default: 4,
+    description: 'requests at a time',
+    group: LIMITS,
+    commands: ['check'],
+  },
+  delay: {
+    flag: '--delay <ms>',
+    variable: 'REAMS_DELAY',
+    kind: wholeNumber(0, 3_600_000),
+    default: 0,
+    description: 'milliseconds from one request to the next',
+    group: LIMITS,
+    commands: ['check'],
+  },
+  timeout: {
+    flag: '--timeout <seconds>',
+    variable: 'REAMS_TIMEOUT',
+    kind: wholeNumber(1, MOST_SECONDS),
+    default: 10,
+    description: 'the longest wait for an answer',
+    group: LIMITS,
+    commands: ['check'],
+  },
+  timeLimit: {
+    flag: '--time-limit <seconds>',
+    variable: 'REAMS_TIME_LIMIT',
+    kind: wholeNumber(1, 7 * MOST_SECONDS),
+    default: undefined,
+    description: 'the longest run (120; with a walk 3600)',
+    group: LIMITS,
+    commands: ['check'],
+  },
+  answerBytes: {
+    flag: '--answer-bytes <number>',
+    variable: 'REAMS_ANSWER_BYTES',
+    kind: wholeNumber(1, MOST_ANSWER_BYTES),
+    default: 64 * 1024 * 1024,
+    description: 'the largest answer read, unpacked',
+    group: LIMITS,
+    commands: ['check'],
+  },
+  reportFormat: {
+    flag: '--format <name>',
+    variable: 'REAMS_REPORT_FORMAT',
+    kind: oneOf('text', 'json', 'junit'),
+    default: 'text',
+    description: 'text, json or junit',
+    group: OUTPUT,
+    commands: ['check'],
+  },
   output: {
     flag: '-o, --output <file>',
     variable: 'REAMS_OUTPUT',
@@ -175,6 +291,12 @@ export const SETTINGS = {
     commands: ['collections'],
   },
 } as const satisfies Record<string, Setting<unknown>>
+
+/** What else the program reads of the environment, and what it is for. None is a flag: a token there is for all to see. */
+export const OTHER_VARIABLES = {
+  REAMS_TOKEN: 'the bearer token itself, for `reams check`; a file given with `--token-file` wins over it',
+  REAMS_DEBUG: 'with the value 1, an error also shows where in the program it arose',
+} as const satisfies Record<`REAMS_${string}`, string>
 
 export type SettingName = keyof typeof SETTINGS
 

@@ -46,6 +46,7 @@ describe('wrong use', () => {
   const cases: [words: string[], message: RegExp][] = [
     [['improt', 'events', 'x.csv'], /^reams: unknown command 'improt'\n\(Did you mean import\?\)/],
     [['serve', '--prot', '80'], /^reams: unknown option '--prot'\n\(Did you mean --port\?\)/],
+    [['check', '--colection', 'x'], /^reams: unknown option '--colection'\n\(Did you mean --collection\?\)/],
     [['verify', '--port', '80'], /^reams: unknown option '--port'/],
     [['import', 'events'], /^reams: missing required argument 'FILE'/],
     [['drop', 'a', 'b'], /^reams: too many arguments for 'drop'/],

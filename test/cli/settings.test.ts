@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { CHECK_DEFAULTS } from '../../src/check/check-conformance.ts'
+import { COMMANDS } from '../../src/cli/commands.ts'
 import { Failure } from '../../src/cli/failure.ts'
-import { type Environment, type Flags, SettingValues } from '../../src/cli/setting-values.ts'
-import { SETTINGS } from '../../src/cli/settings.ts'
+import { type Environment, type Flags, longFlag, SettingValues } from '../../src/cli/setting-values.ts'
+import { OTHER_VARIABLES, SETTINGS, settingsOf } from '../../src/cli/settings.ts'
 
 function serveSettings(flags: Flags, environment: Environment = {}): SettingValues {
   return new SettingValues('serve', flags, environment)
@@ -10,11 +12,22 @@ function serveSettings(flags: Flags, environment: Environment = {}): SettingValu
 
 describe('settings', () => {
   for (const [name, { flag, variable }] of Object.entries(SETTINGS))
-    it(`${name} has a flag and a variable of its name`, () => {
+    it(`${name} has a variable of its name, and a flag of the name or its end`, () => {
       const words = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-      assert.match(flag, new RegExp(`(^|, )--${words}( |$)`))
+      const [, flagWords = ''] = /(?:^|, )--([a-z-]+)(?: |$)/.exec(flag) ?? []
+      const isShared = Object.values(SETTINGS).filter((setting) => longFlag(setting) === `--${flagWords}`).length > 1
+      assert.ok(words === flagWords || (isShared && words.endsWith(`-${flagWords}`)), flag)
       assert.equal(variable, `REAMS_${words.replaceAll('-', '_').toUpperCase()}`)
     })
+
+  it('no command has two settings of one flag, and no two have one variable', () => {
+    for (const { name } of COMMANDS) {
+      const flags = settingsOf(name).map(([, setting]) => longFlag(setting))
+      assert.deepEqual(flags, [...new Set(flags)], name)
+    }
+    const variables = [...Object.values(SETTINGS).map(({ variable }) => variable), ...Object.keys(OTHER_VARIABLES)]
+    assert.deepEqual(variables, [...new Set(variables)])
+  })
 
   it('a flag wins over its variable, and the variable over the default', () => {
     assert.equal(serveSettings({}).get('port'), 8080)
@@ -40,6 +53,29 @@ describe('settings', () => {
 
   it('a command takes no variable of a setting that it does not have', () =>
     assert.doesNotThrow(() => new SettingValues('verify', {}, { REAMS_PORT: 'abc' })))
+
+  it('a list is given one at a time or with commas, and holds each name once', () => {
+    const collection = (flags: Flags, environment: Environment = {}) =>
+      new SettingValues('check', flags, environment).get('collection')
+    assert.equal(collection({}), undefined)
+    assert.deepEqual(collection({ collection: ['a', 'b'] }), ['a', 'b'])
+    assert.deepEqual(collection({ collection: ['a,b', 'a'] }), ['a', 'b'])
+    assert.deepEqual(collection({}, { REAMS_COLLECTION: 'a, b' }), ['a', 'b'])
+    assert.deepEqual(collection({ collection: ['c'] }, { REAMS_COLLECTION: 'a,b' }), ['c'])
+    for (const list of ['a,', '', '.', '..', 'a/b', 'a?page=2', 'a#b'])
+      assert.throws(() => collection({ collection: [list] }), Failure, list)
+  })
+
+  it('the defaults of check are those of the checker', () => {
+    const { requests, concurrency, delay, timeout, timeLimit, answerBytes } = SETTINGS
+    assert.equal(requests.default, CHECK_DEFAULTS.requests)
+    assert.equal(concurrency.default, CHECK_DEFAULTS.concurrency)
+    assert.equal(delay.default, CHECK_DEFAULTS.delayMs)
+    assert.equal(timeout.default * 1000, CHECK_DEFAULTS.timeoutMs)
+    assert.equal(answerBytes.default, CHECK_DEFAULTS.answerBytes)
+    const [limit, walkLimit] = [CHECK_DEFAULTS.timeLimitMs, CHECK_DEFAULTS.walkTimeLimitMs].map((ms) => ms / 1000)
+    assert.ok(timeLimit.description.endsWith(`(${limit}; with a walk ${walkLimit})`))
+  })
 
   const wrong: [flags: Flags, environment: Environment, message: string][] = [
     [{ port: 'abc' }, {}, '"--port abc" is not possible. Give a whole number from 0 to 65535.'],

@@ -16,7 +16,7 @@ export const C1: Rule = {
 {"item_count": 1234, "_links": {"first": {…}, "next": {…}, "last": {…}}, "_embedded": {"events": [{…}, …]}}`,
   wrong: `GET /events → 200
 [{…}, {…}, …]`,
-  scope: 'all',
+  scope: 'answer',
   watch: (trial) => ({ see: (answer) => judgeEnvelope(trial, answer) }),
   async probe(trial) {
     const { subject, layout } = trial
@@ -29,6 +29,8 @@ export const C1: Rule = {
   },
 }
 
+const ENVELOPE = 'an object with item_count, _links and _embedded'
+
 const GZIP = { 'Accept-Encoding': 'gzip' }
 
 function judgeEnvelope(trial: Trial, answer: Answer): void {
@@ -40,8 +42,8 @@ function flawsOf(answer: Answer, { kind }: Layout): [expected: string, came: str
   const { status, document, beginning } = answer
   if (status !== 200) return [['200 OK', statusLine(answer)]]
   if (document === undefined) return [['a JSON document', `no JSON: ${beginning}`]]
-  if (document.kind !== 'an object') return [['an object', `${document.kind}: ${document.shown}`]]
-  if (kind === 'no envelope') return [['an object with item_count, _links and _embedded', document.shown]]
+  if (document.kind !== 'an object') return [[ENVELOPE, `${document.kind}: ${document.shown}`]]
+  if (kind === 'no envelope') return [[ENVELOPE, document.shown]]
   if (kind === 'unpaginated') return []
   const { itemCount, linksKind, embeddedKind } = document
   const flaws: [string, string][] = []

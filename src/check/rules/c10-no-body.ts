@@ -10,7 +10,7 @@ export const C10: Rule = {
   hurts: 'every client: there is no way to ask.',
   right: 'GET /events → 200',
   wrong: 'GET /events → 411 Length Required, or 415 Unsupported Media Type',
-  scope: 'all',
+  scope: 'answer',
   async probe(trial) {
     const { bare } = trial.layout
     if ([411, 415].includes(bare.status)) trial.broken(bare, 'an answer to a GET without a body', statusLine(bare))

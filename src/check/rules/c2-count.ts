@@ -16,6 +16,7 @@ export const C2: Rule = {
   right: `GET /events?page=3 → {"item_count": 1234, …} with the 234 items 1001 to 1234`,
   wrong: `GET /events?page=3 → {"item_count": 234, …}: the count of the page`,
   scope: 'paginated',
+  countsFromOne: true,
   watch: (trial) => new CountWatcher(trial),
 }
 
@@ -41,6 +42,9 @@ class CountWatcher implements Watcher {
       this.#trial.broken(answer, 'item_count beside the page links', 'no item_count')
     if (typeof document.itemCount === 'number' && document.itemCount < 0)
       this.#trial.broken(answer, 'an item_count of at least 0', String(document.itemCount))
+    // No collection is that large, and nothing can be computed with it.
+    else if (Number.isInteger(document.itemCount) && document.count === undefined)
+      this.#trial.broken(answer, 'the number of the items as item_count', String(document.itemCount))
     this.#compareCount(answer)
     this.#countItems(answer, asked)
   }

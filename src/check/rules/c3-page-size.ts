@@ -15,6 +15,7 @@ export const C3: Rule = {
   right: 'GET /events?limit=10 → the 500 items of page 1',
   wrong: 'GET /events?limit=10 → 10 items',
   scope: 'paginated',
+  countsFromOne: true,
   watch: (trial) => ({ see: (answer, asked) => judgeLength(trial, answer, asked) }),
   async probe(trial) {
     for (const size of sizesToTry(trial)) {

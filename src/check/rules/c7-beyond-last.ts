@@ -13,6 +13,8 @@ export const C7: Rule = {
   right: 'GET /events?page=9007199254740993 of 1234 items → byte for byte what /events?page=3 answers',
   wrong: 'GET /events?page=4 of 1234 items → 404, an empty page, or page 1',
   scope: 'paginated',
+  countsFromOne: true,
+  needsStillness: true,
   async probe(trial) {
     const { subject, layout } = trial
     if (layout.last === undefined) return trial.skip('it is not known which page is the last one (C2, C5)')

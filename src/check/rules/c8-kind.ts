@@ -10,7 +10,7 @@ export const C8: Rule = {
   hurts: 'a client that took the collection for a whole one and goes home with a part of it.',
   right: 'GET /venues?page=2 → all venues, without item_count and page links, as GET /venues',
   wrong: 'GET /venues → all venues; GET /venues?page=2 → item_count, next and 500 of them',
-  scope: 'all',
+  scope: 'envelope',
   watch: (trial) => ({
     see: (answer) => {
       if (answer.status === 200 && answer.document?.kind === 'an object' && !isPaginated(answer.document))

@@ -14,7 +14,7 @@ export const C9: Rule = {
   right:
     '"_links": {"first": {…}, "last": {…}, "search": {"href": "https://api.example.com/search{?q}", "templated": true}}',
   wrong: '"_links": {"first": {…}, "last": {…}, "total": 3}',
-  scope: 'all',
+  scope: 'envelope',
   watch: (trial) => ({ see: (answer) => judgeOthers(trial, answer) }),
   async probe(trial) {
     if (trial.layout.kind === 'unpaginated') judgeOthers(trial, trial.layout.bare)

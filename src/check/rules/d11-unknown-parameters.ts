@@ -11,7 +11,7 @@ export const D11: Rule = {
   hurts: 'a client behind something that adds parameters.',
   right: `GET /events?page=2&${UNKNOWN_PARAMETER}=1 → the bytes of /events?page=2`,
   wrong: `GET /events?page=2&${UNKNOWN_PARAMETER}=1 → "next": {"href": "…/events?page=3&${UNKNOWN_PARAMETER}=1"}`,
-  scope: 'all',
+  scope: '200',
   async probe(trial) {
     const { subject, layout } = trial
     const plain = layout.kind === 'paginated' ? await subject.page(probedPage(trial)) : layout.bare

@@ -13,7 +13,7 @@ export const D13: Rule = {
   right:
     'HEAD /events → 200 with the Content-Type, Content-Length and ETag of GET; OPTIONS /events → Allow: GET, HEAD, OPTIONS',
   wrong: 'HEAD /events → 404, or Content-Length: 0',
-  scope: 'all',
+  scope: '200',
   async probe(trial) {
     const { subject, layout } = trial
     const [head, options] = await Promise.all([subject.bare({}, 'HEAD'), subject.bare({}, 'OPTIONS')])

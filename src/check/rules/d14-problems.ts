@@ -15,7 +15,7 @@ export const D14: Rule = {
   right: `GET /events?page=0 → 400, Content-Type: application/problem+json
 {"type": "https://api.example.com/-/problems/invalid-page", "title": "…", "status": 400, "detail": "The parameter \\"page\\" is \\"0\\", …", "hint": "Ask for page=1 …"}`,
   wrong: 'GET /events?page=0 → 400, Content-Type: text/html, <h1>Bad Request</h1>',
-  scope: 'all',
+  scope: '200',
   async probe(trial) {
     const { subject, layout } = trial
     const missing = await subject.ask(createAsk(new URL(MISSING_NAME, subject.url).href))

@@ -14,6 +14,7 @@ export const D15: Rule = {
   right: 'while items arrive: GET /events?page=3 → item_count 1235 with 235 items',
   wrong: 'while items arrive: GET /events?page=3 → item_count 1234 with 235 items',
   scope: 'paginated',
+  countsFromOne: true,
   /** What does not fit together and stays so is wrong in another way (C2, C3, C5). Here it is about what moves. */
   async probe(trial) {
     const pages = samplePages(trial.layout.last ?? 1)

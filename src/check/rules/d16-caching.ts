@@ -12,7 +12,7 @@ export const D16: Rule = {
   hurts: 'a client that caches: it reads everything again, or keeps what is no longer true.',
   right: 'GET /events with If-None-Match: "the ETag it had" → 304',
   wrong: 'one ETag for all pages, for gzip and plain, or for a page before and after its item_count changed',
-  scope: 'all',
+  scope: '200',
   watch: (trial) => ({ see: (answer) => judgeTag(trial, answer) }),
   async probe(trial) {
     const { bare } = trial.layout

@@ -1,8 +1,11 @@
 /** D2: leading zeros. */
 
-import { statusLine } from '../answer.ts'
+import { type Answer, statusLine } from '../answer.ts'
+import { PAGE_RELATIONS } from '../document.ts'
+import { isBroken, viewLink } from '../link-view.ts'
 import { probedPage } from '../questions.ts'
 import type { Rule } from '../rule.ts'
+import type { Trial } from '../trial.ts'
 
 export const D2: Rule = {
   id: 'D2',
@@ -12,6 +15,7 @@ export const D2: Rule = {
   right: 'GET /events?page=002 → the bytes of /events?page=2',
   wrong: 'GET /events?page=002 → 400',
   scope: 'paginated',
+  watch: (trial) => ({ see: (answer) => judgeLinks(trial, answer) }),
   async probe(trial) {
     const page = probedPage(trial)
     const [plain, padded] = await Promise.all([trial.subject.page(page), trial.subject.query(`page=00${page}`)])
@@ -20,4 +24,12 @@ export const D2: Rule = {
     else if (padded.digest !== plain.digest)
       trial.differs(padded, `the ${plain.byteLength} bytes of page ${page}`, `${padded.byteLength} other bytes`)
   },
+}
+
+function judgeLinks(trial: Trial, answer: Answer): void {
+  for (const relation of [...PAGE_RELATIONS, 'self']) {
+    const link = viewLink(answer.document?.links.get(relation), trial.subject.linkUrl)
+    if (link !== undefined && !isBroken(link) && /[?&]page=0[0-9]/.test(link.href))
+      trial.broken(answer, `${relation} without leading zeros`, link.href)
+  }
 }

@@ -14,6 +14,7 @@ export const D4: Rule = {
   right: 'GET /events?page=3 of 3 → {"_links": {"first": {…}, "prev": {…}, "last": {…}}}',
   wrong: 'GET /events?page=3 of 3 → {"_links": {…, "next": null}}',
   scope: 'paginated',
+  countsFromOne: true,
   watch: (trial) => ({ see: (answer, asked) => judgeEnds(trial, answer, asked) }),
 }
 

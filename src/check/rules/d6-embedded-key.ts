@@ -12,7 +12,7 @@ export const D6: Rule = {
   hurts: 'a client for all collections: it has to guess which array holds the items.',
   right: 'GET /events → "_embedded": {"events": […]}',
   wrong: 'GET /events → "_embedded": {"items": […], "warnings": []}',
-  scope: 'all',
+  scope: 'envelope',
   watch: (trial) => ({ see: (answer) => judgeKey(trial, answer) }),
   async probe(trial) {
     if (trial.layout.kind === 'unpaginated') judgeKey(trial, trial.layout.bare)

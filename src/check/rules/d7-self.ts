@@ -15,6 +15,7 @@ export const D7: Rule = {
   right: 'GET /events?page=99 of 3 pages → "self": {"href": "https://api.example.com/events?page=3"}',
   wrong: 'GET /events?page=99 of 3 pages → "self": {"href": "https://api.example.com/events?page=99"}',
   scope: 'paginated',
+  countsFromOne: true,
   watch: (trial) => ({ see: (answer, asked) => judgeSelf(trial, answer, positionOf(answer, asked, trial.subject)) }),
   async probe(trial) {
     const { last } = trial.layout

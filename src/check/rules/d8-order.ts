@@ -1,6 +1,7 @@
 /** D8: one fixed order. */
 
 import type { Answer } from '../answer.ts'
+import { changeBetween } from '../order.ts'
 import type { Rule } from '../rule.ts'
 import type { Trial } from '../trial.ts'
 
@@ -11,26 +12,19 @@ export const D8: Rule = {
   hurts: 'whoever reads more than one page: what stood on page 2 may be on page 1 by now.',
   right: 'GET /events?page=2, twice → the same items in the same order',
   wrong: 'GET /events?page=2, twice → sorted by a date that many items share, each time in another order',
-  scope: 'all',
-  async probe(trial) {
-    const { subject, layout } = trial
-    await readAgain(trial, layout.bare)
-    if (layout.last !== undefined && layout.last > 1) await readAgain(trial, await subject.page(layout.last))
-  },
+  scope: 'envelope',
+  needsStillness: true,
+  review: judgeReadings,
 }
 
-async function readAgain(trial: Trial, before: Answer): Promise<void> {
-  const after = await trial.subject.askAgain(before.ask)
-  const [those, these] = [contentsOf(before), contentsOf(after)]
-  if (those === undefined || these === undefined || those.join() === these.join()) return
-  const isReordered = those.toSorted().join() === these.toSorted().join()
-  trial.differs(
-    after,
-    'the same items in the same order, when read again',
-    isReordered ? 'the same items in another order' : 'other items',
-  )
-}
-
-function contentsOf({ status, document }: Answer): string[] | undefined {
-  return status === 200 ? document?.items?.contents.map(({ high, low }) => `${high}.${low}`) : undefined
+/** Some pages are read twice in every run. */
+function judgeReadings(trial: Trial, answers: readonly Answer[]): void {
+  const before = new Map<string, Answer>()
+  for (const answer of answers) {
+    const key = JSON.stringify(answer.ask)
+    const [those, these] = [before.get(key)?.document?.items, answer.document?.items]
+    if (those !== undefined && these !== undefined && changeBetween(those, these) === 'moved')
+      trial.differs(answer, 'the same items in the same order, when read again', 'items in other places')
+    before.set(key, answer)
+  }
 }

@@ -11,7 +11,7 @@ export const D9: Rule = {
   hurts: 'a client that reads a field of each item.',
   right: '"_embedded": {"events": [{"id": 1}, {"id": 2}]}',
   wrong: '"_embedded": {"events": [1, 2, null]}',
-  scope: 'all',
+  scope: 'envelope',
   watch: (trial) => ({ see: (answer) => judgeItems(trial, answer) }),
   async probe(trial) {
     if (trial.layout.kind === 'unpaginated') judgeItems(trial, trial.layout.bare)

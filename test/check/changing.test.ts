@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type CheckOptions, checkConformance, type Report } from '../../src/check/index.ts'
+import { type Asked, CorrectServer, numberedItems, Problem, startServer } from './correct-server.ts'
+import { assertSound, idsWith, notesOf, outline, ruleOf } from './hostile-servers.ts'
+
+/** Others write: this is called for every request, before it is answered. */
+type Writer = (server: CorrectServer, request: number) => void
+
+/** A server that is right at every moment, while its data changes. */
+class ChangingServer extends CorrectServer {
+  readonly #writer: Writer
+  requests = 0
+
+  constructor(items: number, writer: Writer) {
+    super({ items })
+    this.#writer = writer
+  }
+
+  override answer(asked: Asked) {
+    this.#writer(this, ++this.requests)
+    return super.answer(asked)
+  }
+}
+
+async function check(server: CorrectServer, options: CheckOptions = {}): Promise<Report> {
+  const { url, close } = await startServer(server)
+  try {
+    return await checkConformance(url, { timeoutMs: 5000, timeLimitMs: 60_000, ...options })
+  } finally {
+    await close()
+  }
+}
+
+/** A writer that makes one change, after so many requests. */
+function once(after: number, change: (server: CorrectServer) => void): Writer {
+  return (server, request) => {
+    if (request === after + 1) change(server)
+  }
+}
+
+const append = (count: number) => (server: CorrectServer) => {
+  server.items = [...server.items, ...numberedItems(count, server.items.length + 1)]
+}
+const keep = (from: number, to: number) => (server: CorrectServer) => {
+  server.items = server.items.slice(from, to)
+}
+const replace = (index: number) => (server: CorrectServer) => {
+  server.items = server.items.with(index, { id: 'new', title: 'Another one' })
+}
+
+/** Every moment for the changes that are common; for the others all early ones, at which most answers are affected. */
+const EVERY = Array.from({ length: 45 }, (_, index) => index + 1)
+const SOME = EVERY.filter((after) => after <= 14 || after % 6 === 0)
+const COMMON = [
+  'an append of one item',
+  'an append of 600 items',
+  'a removal by which the last page goes',
+  'a replacement on page 1',
+  'a replacement on the last page',
+]
+
+/** What is done to how many items. */
+const CHANGES: Record<string, [items: number, change: (server: CorrectServer) => void]> = {
+  'an append of one item': [1001, append(1)],
+  'an append of one item to a full page': [1000, append(1)],
+  'an append of one item to an only, full page': [500, append(1)],
+  'an append of 600 items': [1001, append(600)],
+  'an append of 600 items to nothing': [0, append(600)],
+  'an append of one item to nothing': [0, append(1)],
+  'a removal of the last item': [1300, keep(0, -1)],
+  'a removal of the first item': [1300, keep(1, 1300)],
+  'a removal by which the last page goes': [1001, keep(0, -1)],
+  'a removal by which only one page is left': [501, keep(0, -1)],
+  'a removal of four pages': [2300, keep(0, 400)],
+  'a removal of everything': [1001, keep(0, 0)],
+  'a replacement on page 1': [1001, replace(7)],
+  'a replacement on the last page': [1001, replace(1000)],
+  'a replacement on the page between': [1001, replace(700)],
+}
+
+describe('one change during the check', () => {
+  for (const [name, [items, change]] of Object.entries(CHANGES))
+    it(`${name} breaks nothing, whenever it comes`, async () => {
+      const wrong: string[] = []
+      for (const after of COMMON.includes(name) ? EVERY : SOME) {
+        const server = new ChangingServer(items, once(after, change))
+        const report = await check(server)
+        assertSound(report)
+        assert.ok(server.requests <= 60, `${server.requests} requests`)
+        if (report.verdict !== 'kept' || report.summary.fail + report.summary.warn > 0)
+          wrong.push(`after ${after} requests, ${server.requests} in all: ${outline(report)}`)
+      }
+      assert.deepEqual(wrong, [])
+    })
+
+  it('is told in the notes when a rule was tried again', async () => {
+    let told = 0
+    for (let after = 1; after <= 45; after += 4) {
+      const report = await check(new ChangingServer(1001, once(after, append(1))))
+      if (/^The data changed during the check; tried again: [CD0-9, ]+\.$/m.test(notesOf(report))) told++
+    }
+    assert.ok(told > 0)
+  })
+})
+
+describe('data that changes all the time', () => {
+  it('is never called broken when every request finds one item more', async () => {
+    for (const items of [0, 1, 499, 500, 998, 1001]) {
+      const server = new ChangingServer(items, append(1))
+      const report = await check(server)
+      assertSound(report)
+      assert.ok(server.requests <= 60, `${server.requests} requests`)
+      assert.notEqual(report.verdict, 'broken', `${items} items: ${outline(report)}`)
+      assert.match(notesOf(report), /The data changed/, outline(report))
+    }
+  })
+
+  it('is never called broken when every request finds a page more', async () => {
+    const report = await check(new ChangingServer(1001, append(500)))
+    assert.notEqual(report.verdict, 'broken', outline(report))
+  })
+
+  it('is never called broken when every request finds one item less', async () => {
+    for (const items of [40, 520, 1020]) {
+      const report = await check(new ChangingServer(items, keep(0, -1)))
+      assert.notEqual(report.verdict, 'broken', `${items} items: ${outline(report)}`)
+    }
+  })
+
+  it('is never called broken when every request finds the first item gone', async () => {
+    const report = await check(new ChangingServer(1300, keep(1, 1300)))
+    assert.notEqual(report.verdict, 'broken', outline(report))
+  })
+
+  it('is never called broken when a writer appends every 20 ms', async (t) => {
+    for (const walk of [false, true]) {
+      const server = new CorrectServer({ items: 990 })
+      const timer = setInterval(() => append(1)(server), 20)
+      t.after(() => clearInterval(timer))
+      const report = await check(server, { walk, delayMs: 5 })
+      clearInterval(timer)
+      assert.notEqual(report.verdict, 'broken', outline(report))
+    }
+  })
+
+  it('hides no page beyond the last one that is a 404', async () => {
+    class NotFoundBeyond extends ChangingServer {
+      override effectivePage(requested: bigint, asked: Asked): number {
+        if (requested > BigInt(this.lastPage(asked))) throw new Problem(404, 'no-page', 'There is no such page.', '')
+        return super.effectivePage(requested, asked)
+      }
+    }
+    for (const writer of [append(1), once(20, append(1)), once(20, append(600)), once(5, keep(0, -1)), keep(0, -1)]) {
+      const report = await check(new NotFoundBeyond(1101, writer))
+      assert.equal(report.verdict, 'broken', outline(report))
+      assert.equal(ruleOf(report, 'C7').status, 'fail', outline(report))
+    }
+  })
+
+  it('hides no broken link', async () => {
+    class BareLast extends ChangingServer {
+      override links(page: number, asked: Asked) {
+        return { ...super.links(page, asked), last: { href: this.href(undefined, asked) } }
+      }
+    }
+    const report = await check(new BareLast(1101, append(1)))
+    assert.equal(report.verdict, 'broken', outline(report))
+    assert.deepEqual(idsWith(report, 'fail'), ['C5'], outline(report))
+  })
+
+  it('is told from a server that gives another order at every request', async () => {
+    class Shuffled extends CorrectServer {
+      override itemsOn(page: number, asked: Asked): readonly unknown[] {
+        return super.itemsOn(page, asked).toSorted(() => Math.random() - 0.5)
+      }
+    }
+    const report = await check(new Shuffled({ items: 1001 }), { strict: true })
+    assert.equal(report.verdict, 'broken', outline(report))
+    assert.equal(ruleOf(report, 'D8').status, 'fail', outline(report))
+    assert.match(notesOf(report), /the order is not fixed \(D8\)/)
+  })
+})
+
+describe('a change during a walk', () => {
+  const pages = 6
+  const changes = ['an append of one item', 'a removal of the first item', 'a removal of the last item'] as const
+  for (const name of [...changes, 'an append of 600 items', 'a replacement on the page between'])
+    it(`${name} breaks nothing, whenever it comes`, async () => {
+      const [, change = append(1)] = CHANGES[name] ?? []
+      for (const after of SOME) {
+        const server = new ChangingServer(500 * pages - 200, once(after, change))
+        const report = await check(server, { walk: true })
+        const attempts = 1 + [...notesOf(report).matchAll(/tried again/g)].length
+        const most = 60 + (pages + 2) * attempts
+        assertSound(report, most)
+        assert.ok(server.requests <= most, `${server.requests} requests`)
+        assert.equal(report.verdict, 'kept', `after ${after}, ${server.requests} requests: ${outline(report)}`)
+      }
+    })
+})

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { type Ask, createAsk, curlLine } from '../../src/check/ask.ts'
+import { checkConformance } from '../../src/check/index.ts'
+import { serve } from './hostile-servers.ts'
+
+/** Runs a line in a shell where `curl` prints the words that it got, and answers them. */
+async function wordsOf(t: TestContext, line: string): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'reams-curl-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'curl'), `#!/bin/sh\nfor word in "$@"; do printf '%s\\0' "$word"; done\n`, { mode: 0o755 })
+  const env = { PATH: `${folder}:${process.env['PATH']}`, REAMS_TOKEN: 'secret "quoted" $HOME' }
+  const { stdout } = await promisify(execFile)('sh', ['-c', line], { env, cwd: folder })
+  return stdout.split('\0').slice(0, -1)
+}
+
+const EVENTS = 'https://api.example.com/events'
+
+describe('the curl line', () => {
+  const asks: [ask: Ask, words: string[]][] = [
+    [createAsk(EVENTS), ['-si', EVENTS]],
+    [createAsk(`${EVENTS}?page=2&limit=7`), ['-si', `${EVENTS}?page=2&limit=7`]],
+    [createAsk(EVENTS, {}, 'HEAD'), ['-si', '--head', EVENTS]],
+    [createAsk(EVENTS, {}, 'OPTIONS'), ['-si', '-X', 'OPTIONS', EVENTS]],
+    [createAsk(EVENTS, { Accept: 'text/html, image/png' }), ['-si', '-H', 'Accept: text/html, image/png', EVENTS]],
+    [createAsk(EVENTS, { 'If-None-Match': '"a", W/"b"' }), ['-si', '-H', 'If-None-Match: "a", W/"b"', EVENTS]],
+    [
+      createAsk(EVENTS, { 'If-None-Match': `"it's $HOME \`id\` \\ ! * ~"`, Host: 'x;y&z|w' }),
+      ['-si', '-H', `If-None-Match: "it's $HOME \`id\` \\ ! * ~"`, '-H', 'Host: x;y&z|w', EVENTS],
+    ],
+    [createAsk('http://[::1]:8080/events'), ['-si', '-g', 'http://[::1]:8080/events']],
+    [createAsk('http://h/a[1-3]?x={a,b}'), ['-si', '-g', 'http://h/a[1-3]?x={a,b}']],
+    [createAsk("http://h/it's?page='$(id)'"), ['-si', "http://h/it's?page=%27$(id)%27"]],
+    [createAsk('http://h/-si/--data?x=@/etc/passwd'), ['-si', 'http://h/-si/--data?x=@/etc/passwd']],
+  ]
+  for (const [ask, words] of asks)
+    it(`says the same to a shell: ${curlLine(ask)}`, async (t) => {
+      assert.deepEqual(await wordsOf(t, curlLine(ask)), words)
+    })
+
+  it('takes the token from the environment', async (t) => {
+    const line = curlLine(createAsk(EVENTS), true)
+    assert.deepEqual(await wordsOf(t, line), ['-si', '-H', 'Authorization: Bearer secret "quoted" $HOME', EVENTS])
+  })
+
+  it('is one line without control characters, whatever a server made of the URL', () => {
+    const line = curlLine(createAsk('http://h/a\n\u001b[2J\u0085\u202e b?x=\ty'))
+    assert.equal(line, "curl -si -g 'http://h/a%1B[2J%C2%85%E2%80%AE%20b?x=y'")
+    const withTag = curlLine(createAsk(EVENTS, { 'If-None-Match': '"\u009b31m"' }))
+    assert.equal(withTag, `curl -si -H 'If-None-Match: "?31m"' '${EVENTS}'`)
+  })
+
+  it('never holds the token, anywhere in a report', async (t) => {
+    const { url } = await serve(t, (_request, response) => {
+      response.writeHead(200, { ETag: '"x"' }).end('{"item_count": 1, "_links": {}, "_embedded": {}}')
+    })
+    const report = await checkConformance(url, { token: 'secret-of-mine' })
+    assert.equal(report.verdict, 'broken')
+    const requests = report.rules.flatMap(({ request, findings }) => [request, ...findings.map((each) => each.request)])
+    assert.ok(requests.some((line) => line?.includes('"Authorization: Bearer $REAMS_TOKEN"')))
+    assert.doesNotMatch(JSON.stringify(report), /secret-of-mine/)
+  })
+})
