@@ -50,7 +50,7 @@ function ruleSection({ id, title, why, hurts, right, wrong }: Rule): string[] {
 const WALK: readonly string[] = [
   '## A walk',
   'Without more a check reads a sample of the pages: both ends, their neighbours and one in the middle. [`--walk`](settings.md#--walk) reads all of them, in addition to its other requests: every page but the last holds 500 items, together they hold `item_count` items, `next` and `prev` lead to each other’s page, and each page is the one that was asked for. An item that stands there twice, by a field that is unique everywhere else, breaks C2; one that repeats by its content alone gives a warning, because equal items are legal.',
-  'Its memory is bounded. Beside the pages under way it keeps fingerprints of the items in at most four tables of at most 32 MB each. Up to 1.4 million items every repeat is found; beyond that the tables keep a share of the fingerprints, and find the same share of the repeats.',
+  'Its memory is bounded. Beside the pages under way it keeps fingerprints of the items in at most four tables of at most 32 MB each (for a moment twice that, while one grows). Up to 1.4 million items every repeat is found; beyond that the tables keep a share of the fingerprints, and find the same share of the repeats.',
 ]
 
 /** Every field of the report. A test holds it against a real one. */
@@ -59,6 +59,7 @@ const REPORT_FIELDS: readonly (readonly [path: string, type: string, meaning: st
   ['url', 'string', 'what was to be checked'],
   ['verdict', '`kept`, `broken` or `unjudged`', 'what the exit status says'],
   ['requests', 'number', 'how many were sent in all'],
+  ['notes[]', 'strings', 'what a reader should know about the whole run: what an entry point links and was left out'],
   ['collections[]', 'objects', 'the collections that were checked, in their order'],
   ['collections[].url', 'string', ''],
   ['collections[].paginated', 'boolean', 'absent where that could not be found out'],
@@ -74,6 +75,7 @@ const REPORT_FIELDS: readonly (readonly [path: string, type: string, meaning: st
   ['rules[].collection', 'string', 'the URL of the collection'],
   ['rules[].hurts', 'string', 'who is hurt; empty where nothing is wrong'],
   ['rules[].judged', 'boolean', 'false where the rule applies, but could not be tried'],
+  ['rules[].decides', 'boolean', 'whether the verdict depends on it: C rules, with `--strict` all'],
   ['rules[].findings[]', 'objects', 'everything that was found, in a failure or a warning'],
   ['rules[].findings[].request', 'string', 'the `curl` line'],
   ['rules[].findings[].expected', 'string', ''],

@@ -14,7 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
   service: { folders: ['contract', 'store (types)'], packages: ['node:*', 'hono', '@hono/node-server'] },
   check: {
     folders: ['contract', 'check/rules'],
-    packages: ['node:crypto', 'node:http', 'node:https', 'node:stream'],
+    packages: ['node:crypto', 'node:http', 'node:https', 'node:net', 'node:stream'],
   },
   'check/rules': { folders: ['contract', 'check'], packages: [] },
   cli: {

@@ -1,29 +1,25 @@
 /** Tries all rules on one collection, and tells a change of the data from a broken rule. */
 
-import { shorten } from '../contract/excerpt.ts'
 import { type Answer, statusLine } from './answer.ts'
-import { curlLine } from './ask.ts'
+import type { Target } from './find-targets.ts'
 import { findLayout, type Layout } from './layout.ts'
+import { obstacleOf } from './obstacle.ts'
 import { changeBetween } from './order.ts'
 import { readAll, readSample } from './read-pages.ts'
-import type { CollectionReport, FindingReport, RuleReport, RuleStatus } from './report.ts'
+import type { CollectionReport, RuleReport } from './report.ts'
 import { LimitReached, type Requester } from './requester.ts'
-import type { Finding, Rule } from './rule.ts'
+import type { Rule } from './rule.ts'
+import { isExcusable, type Outcome, type ReportContext, ruleReport } from './rule-report.ts'
 import { Subject } from './subject.ts'
 import { Trial } from './trial.ts'
 
-export interface CollectionCheck {
+export interface CollectionCheck extends Target, ReportContext {
   readonly requester: Requester
-  readonly url: string
-  /** The collection's URL as links should have it. */
-  readonly linkUrl: string
   readonly rules: readonly Rule[]
-  readonly isStrict: boolean
   readonly isWalk: boolean
   readonly concurrency: number
   /** Requests for this collection, without those of a walk. */
   readonly requests: number
-  readonly hasToken: boolean
   readonly onPage: (page: number, last: number) => void
 }
 
@@ -35,12 +31,6 @@ const MORE_READINGS = 2
 
 /** How often rules are tried when the data changes meanwhile. */
 const MOST_ATTEMPTS = 3
-
-interface Outcome {
-  readonly trial: Trial | undefined
-  /** Why the rule could not be judged. */
-  readonly obstacle: string | undefined
-}
 
 export async function checkCollection(check: CollectionCheck): Promise<[CollectionReport, RuleReport[]]> {
   return new CollectionRun(check).run()
@@ -56,29 +46,33 @@ class CollectionRun {
   constructor(check: CollectionCheck) {
     this.#check = check
     this.#sentBefore = check.requester.sent
-    check.requester.allow(check.requests)
+    check.requester.allow(check.requests - check.known.length)
   }
 
   async run(): Promise<[CollectionReport, RuleReport[]]> {
     await this.#tryUntilSettled()
-    return [this.#report(), this.#check.rules.map((rule) => this.#ruleReport(rule))]
+    const untried = { trial: undefined, obstacle: 'it was not tried' }
+    const reports = this.#check.rules.map((rule) => ruleReport(rule, this.#outcomes.get(rule) ?? untried, this.#check))
+    return [this.#report(), reports]
   }
 
   async #tryUntilSettled(): Promise<void> {
     const { requester, url, linkUrl, rules } = this.#check
     let affected = rules
-    let known: readonly Answer[] = []
+    let known: readonly Answer[] = this.#check.known
+    let isFresh = true
     for (let attempt = 1; ; attempt++) {
       const subject = new Subject(requester, url, linkUrl, known)
       const readings = await this.#attempt(affected, subject)
       // An answer from an earlier attempt may be out of date without showing it.
-      if (!hasChanged(readings) && known.length === 0) return
+      if (!hasChanged(readings) && isFresh) return
       affected = affected.filter((rule) => isExcusable(this.#outcomes.get(rule)))
       if (affected.length === 0) return
       if (await this.#isRestless(readings)) return this.#judgeRestless(affected)
       if (attempt === MOST_ATTEMPTS) return this.#giveUp(affected, 'the data changed in every attempt')
       this.#notes.push(`The data changed during the check; tried again: ${affected.map(({ id }) => id).join(', ')}.`)
-      known = known.length === 0 ? stillTrue(subject.answers, readings) : []
+      known = isFresh ? stillTrue(subject.answers, readings) : []
+      isFresh = known.length === 0
     }
   }
 
@@ -88,7 +82,7 @@ class CollectionRun {
     try {
       const layout = await findLayout(subject)
       this.#layout ??= layout
-      const obstacle = obstacleOf(layout.bare)
+      const obstacle = obstacleOf(layout.bare, this.#check.hasToken)
       if (obstacle !== undefined) {
         this.#giveUp(rules, obstacle)
         this.#notes.push(obstacle)
@@ -119,7 +113,7 @@ class CollectionRun {
       if (!applicable.includes(rule)) trial.skip(notApplicable(rule, layout))
       this.#outcomes.set(rule, { trial, obstacle: undefined })
     }
-    if (layout.kind === 'paginated') await this.#showPages(applicable, subject, layout)
+    await this.#showPages(applicable, subject, layout)
     // Rules of the document first: if the requests do not suffice, it is the others that go without.
     for (const letter of ['C', 'D']) {
       const group = applicable.filter(({ id }) => id.startsWith(letter))
@@ -216,49 +210,11 @@ class CollectionRun {
       url,
       ...(kind !== undefined && kind !== 'no envelope' && { paginated: kind === 'paginated' }),
       ...(itemCount !== undefined && { item_count: itemCount }),
-      requests: requester.sent - this.#sentBefore,
+      requests: requester.sent - this.#sentBefore + this.#check.known.length,
       notes: this.#notes,
     }
   }
-
-  #ruleReport(rule: Rule): RuleReport {
-    const { isStrict, hasToken, url } = this.#check
-    const { trial, obstacle } = this.#outcomes.get(rule) ?? { trial: undefined, obstacle: 'it was not tried' }
-    const findings = (trial?.findings ?? []).filter((finding) => obstacle === undefined || isCertain(finding))
-    const status = statusOf(rule, findings, obstacle ?? trial?.skipReason, isStrict)
-    const shown = findings.map((finding) => findingReport(finding, hasToken))
-    const [first] = shown
-    const reason = obstacle === undefined ? (trial?.skipReason ?? '') : `not judged: ${obstacle}`
-    return {
-      id: rule.id,
-      title: rule.title,
-      status,
-      detail:
-        first === undefined ? (status === 'skip' ? reason : '') : `expected ${first.expected}; came ${first.came}`,
-      request: first?.request ?? null,
-      collection: url,
-      hurts: first === undefined ? '' : rule.hurts,
-      judged: status !== 'skip' || obstacle === undefined,
-      findings: shown,
-    }
-  }
 }
-
-/** Why nothing at all can be judged; undefined where the rules can be tried. */
-function obstacleOf(bare: Answer): string | undefined {
-  const { status, document, beginning, fault, headers } = bare
-  if (fault !== undefined) return fault
-  if (status === 401 || status === 403 || status === 407)
-    return `${statusLine(bare)}: the collection asks for a token. Give one with --token-file`
-  if (UNAVAILABLE.includes(status)) return `${statusLine(bare)}: there is no collection to judge at this URL`
-  if (document !== undefined || status !== 200) return undefined
-  // What begins like an object is broken JSON, and C1 says so.
-  if (beginning.trimStart().startsWith('{')) return undefined
-  const type = shorten(headers.get('content-type') ?? 'without a Content-Type')
-  return `the answer is not JSON (${type}): ${beginning || 'it is empty'}`
-}
-
-const UNAVAILABLE = [404, 410, 429, 502, 503, 504]
 
 /** The pages on which most comparisons rest, as they were read at the beginning, each followed by a new reading. */
 async function readAgain(subject: Subject, { bare, last = 1, kind }: Layout): Promise<Answer[]> {
@@ -301,33 +257,9 @@ function isApplicable({ scope, countsFromOne }: Rule, { kind, bare, isFromZero }
   return scope === '200' || scope === kind || (scope === 'envelope' && kind !== 'no envelope')
 }
 
-function isCertain({ isComparison }: Finding): boolean {
-  return !isComparison
-}
-
-function isExcusable(outcome: Outcome | undefined): boolean {
-  const findings = outcome?.trial?.findings ?? []
-  return findings.length > 0 && !findings.some(isCertain)
-}
-
 function notApplicable(rule: Rule, layout: Layout): string {
   if (layout.bare.status !== 200) return 'the collection does not answer 200 (C1)'
   if (layout.kind === 'no envelope') return 'the answer is no envelope (C1)'
   if (rule.countsFromOne && layout.isFromZero) return 'pages count from 0 (D1)'
   return rule.scope === 'paginated' ? 'the collection is unpaginated' : 'the collection is paginated'
-}
-
-function statusOf(
-  rule: Rule,
-  findings: readonly Finding[],
-  skipReason: string | undefined,
-  isStrict: boolean,
-): RuleStatus {
-  if (findings.some(({ isDoubt }) => !isDoubt)) return rule.id.startsWith('C') || isStrict ? 'fail' : 'warn'
-  if (findings.length > 0) return 'warn'
-  return skipReason === undefined ? 'pass' : 'skip'
-}
-
-function findingReport({ ask, expected, came }: Finding, hasToken: boolean): FindingReport {
-  return { request: curlLine(ask, hasToken), expected, came }
 }

@@ -1,5 +1,6 @@
 /** What the checker keeps of an answer's JSON: the parts that rules ask about, and not the items themselves. */
 
+import { shorten } from '../contract/excerpt.ts'
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts'
 import { type ItemFacts, itemFactsOf } from './item-facts.ts'
 import { isJsonObject, type JsonObject, kindOf, shown } from './json-kind.ts'
@@ -29,16 +30,18 @@ export interface Document {
   readonly items: ItemFacts | undefined
   /** Stands for everything but `_embedded`. */
   readonly frame: Fingerprint
-  /** The whole object, if it is small: for problem details and entry points. */
+  /** The whole object, if it is small: for problem details. */
   readonly whole: JsonObject | undefined
 }
 
 /** Other links are looked at for their form alone; this many are enough. */
 const MOST_LINKS = 100
+const MOST_LINK_CHARACTERS = 64 * 1024
 const MOST_WHOLE_CHARACTERS = 64 * 1024
 
 export function documentOf(text: string, collectionName: string): Document {
-  const value: unknown = LONG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text)
+  const isExact = text.length < MOST_EXACT_CHARACTERS && LONG_NUMBER.test(text)
+  const value: unknown = isExact ? JSON.parse(text, keepDigits) : JSON.parse(text)
   const object = isJsonObject(value) ? value : {}
   const { item_count: itemCount, _links: links, _embedded: embedded } = object
   const embeddedObject = isJsonObject(embedded) ? embedded : {}
@@ -51,14 +54,16 @@ export function documentOf(text: string, collectionName: string): Document {
     linksKind: kindOf(links),
     links: new Map(relationsOf(links)),
     embeddedKind: kindOf(embedded),
-    arrays: arrays.slice(0, MOST_LINKS),
-    embedded: Object.keys(embeddedObject).slice(0, MOST_LINKS),
+    arrays: arrays.slice(0, MOST_LINKS).map(shorten),
+    embedded: Object.keys(embeddedObject).slice(0, MOST_LINKS).map(shorten),
     items: itemsOf(embeddedObject, arrays, collectionName),
     frame: fingerprintOf(JSON.stringify(isJsonObject(value) ? { ...value, _embedded: undefined } : value)),
     whole: isJsonObject(value) && text.length <= MOST_WHOLE_CHARACTERS ? value : undefined,
   }
 }
 
+/** Beyond this size digits are not worth the time. */
+const MOST_EXACT_CHARACTERS = 2 ** 24
 const LONG_NUMBER = /[0-9][0-9.]{15}/
 
 /** Two numbers that are one in JavaScript, such as 1234567890123456789 and …790, stay two. */
@@ -76,7 +81,13 @@ function relationsOf(links: unknown): [string, unknown][] {
   if (!isJsonObject(links)) return []
   const known = [...PAGE_RELATIONS, 'self'].filter((name) => Object.hasOwn(links, name))
   const others = Object.keys(links).filter((name) => !known.includes(name))
-  return [...known, ...others.slice(0, MOST_LINKS)].map((name) => [name, links[name]])
+  return [...known, ...others.slice(0, MOST_LINKS)].map((name) => [shorten(name), bounded(links[name])])
+}
+
+/** Nothing that a rule could use is longer. */
+function bounded(relation: unknown): unknown {
+  const { length } = JSON.stringify(relation)
+  return length > MOST_LINK_CHARACTERS ? `(${length} characters)` : relation
 }
 
 function itemsOf(embedded: JsonObject, arrays: readonly string[], collectionName: string): ItemFacts | undefined {

@@ -23,3 +23,8 @@ function mix(half: number): number {
   const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35)
   return (twice ^ (twice >>> 16)) >>> 0
 }
+
+/** The fingerprint as a text, to be compared or kept in a set. */
+export function keyOf({ high, low }: Fingerprint): string {
+  return `${high}.${low}`
+}

@@ -2,6 +2,7 @@
 
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
 
 export interface HttpFetch {
@@ -32,7 +33,7 @@ export function createHttpFetch(): HttpFetch {
       const headers = Object.fromEntries(request.headers)
       const outgoing =
         url.protocol === 'https:'
-          ? requestHttps(url, { method, headers, signal, agent: agents.https })
+          ? requestHttps(url, { method, headers, signal, agent: agents.https, servername: serverName(url) })
           : requestHttp(url, { method, headers, signal, agent: agents.http })
       try {
         return responseOf(await answerTo(outgoing), method)
@@ -48,6 +49,11 @@ export function createHttpFetch(): HttpFetch {
       }
     },
   }
+}
+
+/** The name for TLS is that of the URL: Node would take it from the Host header, which may be a strange one on purpose. */
+function serverName({ hostname }: URL): string {
+  return isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? hostname : ''
 }
 
 function createAgents(keepAlive: boolean) {

@@ -1,11 +1,12 @@
 /** What the checker keeps of the items on a page: how many, fingerprints of each, and whether all are objects. */
 
+import { UNPAGINATED_LIMIT } from '../contract/item-run.ts'
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts'
 import { isJsonObject, kindOf } from './json-kind.ts'
 
 export interface ItemFacts {
   readonly count: number
-  /** One for the whole content of each item. */
+  /** One for the whole content of each item; none where there are too many. */
   readonly contents: readonly Fingerprint[]
   /** For each field that every item has as a string or a number: one for its value in each item. */
   readonly fields: ReadonlyMap<string, readonly Fingerprint[]>
@@ -17,6 +18,9 @@ export interface ItemFacts {
 const MOST_FIELDS = 12
 
 export function itemFactsOf(items: readonly unknown[]): ItemFacts {
+  // No page and no unpaginated collection has that many: their number is all that matters (C3, D10).
+  if (items.length > UNPAGINATED_LIMIT)
+    return { count: items.length, contents: [], fields: new Map(), stranger: undefined }
   const stranger = items.findIndex((item) => !isJsonObject(item))
   return {
     count: items.length,

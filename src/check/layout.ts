@@ -24,8 +24,7 @@ export async function findLayout(subject: Subject): Promise<Layout> {
   const nothing = { itemCount: undefined, last: undefined, bare, isFromZero: false }
   if (document === undefined || document.kind !== 'an object') return { kind: 'no envelope', ...nothing }
   if (!isPaginated(document)) {
-    const hasParts = document.linksKind !== 'absent' || document.embeddedKind !== 'absent'
-    return { kind: hasParts ? 'unpaginated' : 'no envelope', ...nothing }
+    return { kind: document.embeddedKind === 'an object' ? 'unpaginated' : 'no envelope', ...nothing }
   }
   const last = await findLast(subject, document)
   return { kind: 'paginated', itemCount: document.count, last, bare, isFromZero: isFromZero(document, subject) }

@@ -5,9 +5,10 @@ import { type Layout, samplePages } from './layout.ts'
 import { LimitReached } from './requester.ts'
 import type { Subject } from './subject.ts'
 
-/** The bare answer, then the sampled pages, in ascending order, each with the number that was asked for. */
+/** The bare answer, then the sampled pages, if there are any, in ascending order, each with the number that was asked for. */
 export async function* readSample(subject: Subject, layout: Layout): AsyncGenerator<[Answer, number]> {
   yield [layout.bare, 1]
+  if (layout.kind !== 'paginated') return
   const pages = samplePages(layout.last ?? 1)
   const answers = await Promise.all(pages.map((page) => subject.page(page)))
   for (const [index, answer] of answers.entries()) yield [answer, pages[index] ?? 1]
@@ -23,6 +24,7 @@ export async function* readAll(
   concurrency: number,
 ): AsyncGenerator<[Answer, number]> {
   yield [layout.bare, 1]
+  if (layout.kind !== 'paginated') return
   const last = layout.last ?? 1
   const underWay: Promise<Answer>[] = []
   let next = 1

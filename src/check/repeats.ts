@@ -1,7 +1,7 @@
 /** Finds items that stand on pages twice, in bounded memory: by a field that identifies them, or else by their content. */
 
 import { shorten } from '../contract/excerpt.ts'
-import type { Fingerprint } from './fingerprint.ts'
+import { type Fingerprint, keyOf } from './fingerprint.ts'
 import { FingerprintTable } from './fingerprint-table.ts'
 import { type ItemFacts, isIdentifierName } from './item-facts.ts'
 
@@ -16,7 +16,7 @@ export interface Repeat {
 }
 
 /** Fields that are followed beside the content. */
-const MOST_FIELDS = 3
+const FIELDS_FOLLOWED = 3
 
 /** Below this many items it is mere chance that a field is unique everywhere else. */
 const LEAST_ITEMS = 100
@@ -98,9 +98,9 @@ function follow(column: Column, page: number, prints: readonly Fingerprint[], by
 /** The fields of the first page whose values hardly repeat there. */
 function chooseFields({ fields, count }: ItemFacts): string[] {
   const hardlyRepeats = (values: readonly Fingerprint[]) =>
-    new Set(values.map(({ high, low }) => `${high}.${low}`)).size >= count - Math.max(1, count / RARE)
+    new Set(values.map(keyOf)).size >= count - Math.max(1, count / RARE)
   return [...fields]
     .filter(([, values]) => hardlyRepeats(values))
     .map(([name]) => name)
-    .slice(0, MOST_FIELDS)
+    .slice(0, FIELDS_FOLLOWED)
 }

@@ -16,6 +16,8 @@ export interface Report {
   readonly verdict: Verdict
   /** All that were sent. */
   readonly requests: number
+  /** What a reader should know about the run as a whole: what an entry point links and was left out. */
+  readonly notes: readonly string[]
   /** In the order of the request; more than one for an entry point or several names. */
   readonly collections: readonly CollectionReport[]
   /** Of all collections, one after the other. */
@@ -48,6 +50,8 @@ export interface RuleReport {
   readonly hurts: string
   /** False where the rule applies, but could not be judged. */
   readonly judged: boolean
+  /** Whether the verdict depends on it: C rules, and with `strict` all of them. */
+  readonly decides: boolean
   /** Everything that was found. */
   readonly findings: readonly FindingReport[]
 }

@@ -128,7 +128,7 @@ export class Requester {
     for (let now = performance.now(); ; now = performance.now()) {
       if (Math.max(now, this.#notBefore) >= this.#deadline) throw new LimitReached(TIME_IS_UP)
       if (now >= this.#notBefore) break
-      await pause(this.#notBefore - now)
+      await pause(this.#notBefore - now, this.#options.signal)
     }
     this.#notBefore = performance.now() + this.#options.delayMs
     this.#sent++
@@ -188,8 +188,19 @@ export class Requester {
 
 const TIME_IS_UP = 'the time of this run is used up; --time-limit allows more'
 
-function pause(pauseMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.min(Math.ceil(pauseMs), MOST_TIMER_MS)))
+/** Rejects with the signal's reason as soon as the run is to end. */
+function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(done, Math.min(Math.ceil(pauseMs), MOST_TIMER_MS))
+    signal?.addEventListener('abort', done)
+
+    function done(): void {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      if (signal?.aborted) reject(signal.reason)
+      else resolve()
+    }
+  })
 }
 
 /** A server that has enough of us says nothing about the rules; one that is always busy at this URL does. */
@@ -217,6 +228,8 @@ function faultOf(error: unknown): string {
   return FAULTS[code] ?? `no answer that is HTTP (${shorten(message)})`
 }
 
+const UNTRUSTED = 'its certificate is signed by nobody known here; NODE_EXTRA_CA_CERTS can name a file with the signer'
+
 const FAULTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nobody listens there (connection refused)',
   ECONNRESET: 'the connection was closed before the answer was complete',
@@ -227,6 +240,12 @@ const FAULTS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
   ETIMEDOUT: 'the connection timed out',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
   EPROTO: 'the server does not speak TLS there; its URL may begin with http:',
   HPE_HEADER_OVERFLOW: 'headers that are larger than 16 KiB',
 }

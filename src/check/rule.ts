@@ -4,7 +4,9 @@ import type { Answer } from './answer.ts'
 import type { Ask } from './ask.ts'
 import type { Trial } from './trial.ts'
 
-export type RuleId = `${'C' | 'D'}${number}`
+export type RuleId =
+  | `C${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10}`
+  | `D${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17}`
 
 export interface Rule {
   readonly id: RuleId

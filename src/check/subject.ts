@@ -21,7 +21,8 @@ export class Subject {
     this.url = url
     this.linkUrl = linkUrl
     for (const answer of known) this.#answers.set(JSON.stringify(answer.ask), Promise.resolve(answer))
-    this.name = decodeSegment(new URL(url).pathname.split('/').at(-1) ?? '')
+    this.#log.push(...known)
+    this.name = nameOf(new URL(url))
   }
 
   /** Every answer so far, but for those that `askAside` sent. */
@@ -71,7 +72,9 @@ export class Subject {
   }
 }
 
-function decodeSegment(segment: string): string {
+/** The last segment of a path, decoded. */
+export function nameOf({ pathname }: URL): string {
+  const segment = pathname.split('/').at(-1) ?? ''
   try {
     return decodeURIComponent(segment)
   } catch {

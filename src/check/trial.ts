@@ -16,6 +16,9 @@ export interface Evidence {
 /** Of each kind, so that a walk through a million broken pages ends with a report. */
 const MOST_FINDINGS = 20
 
+/** Of what was expected, and of what came. */
+const MOST_CHARACTERS = 400
+
 export class Trial {
   readonly subject: Subject
   readonly layout: Layout
@@ -59,10 +62,14 @@ export class Trial {
     came: string,
     kind: Pick<Finding, 'isComparison' | 'isDoubt'>,
   ): void {
-    // What came from a server must not steer a terminal.
-    const texts = { expected: makeVisible(expected), came: makeVisible(came) }
+    const texts = { expected: harmless(expected), came: harmless(came) }
     const sameKind = this.findings.filter(({ isComparison }) => isComparison === kind.isComparison)
     if (sameKind.length < MOST_FINDINGS)
       this.findings = [...this.findings, { ask, isUnanswered: status === 0, ...texts, ...kind }]
   }
+}
+
+/** What came from a server must neither steer a terminal nor fill it. */
+function harmless(text: string): string {
+  return makeVisible(text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text)
 }

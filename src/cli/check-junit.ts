@@ -34,16 +34,16 @@ function testCase(rule: RuleReport): string {
 
 /** Empty for a rule that passed without a word. */
 function outcomeOf(rule: RuleReport): string {
-  const { id, status, detail, judged } = rule
+  const { id, status, detail } = rule
   const message = { message: detail }
-  if (!judged) return `<error${attributes({ ...message, type: 'unjudged' })}/>`
+  if (isError(rule)) return `<error${attributes({ ...message, type: 'unjudged' })}/>`
   if (status === 'fail') return `<failure${attributes({ ...message, type: id })}>${lines(findingLines(rule))}</failure>`
   if (status === 'warn') return `<system-out>${lines(['warning:', ...findingLines(rule)])}</system-out>`
   return status === 'skip' ? `<skipped${attributes(message)}/>` : ''
 }
 
 function findingLines({ findings, hurts }: RuleReport): string[] {
-  const found = findings.flatMap(({ request, expected, came }) => [request, `expected ${expected}`, `came ${came}`])
+  const found = findings.flatMap(({ request, expected, came }) => [request, `expected ${expected}`, `came ${came}`, ''])
   return [...found, `hurts ${hurts}`]
 }
 
@@ -52,9 +52,14 @@ function countsOf(rules: readonly RuleReport[]) {
   return {
     tests: count(() => true),
     failures: count(({ status, judged }) => status === 'fail' && judged),
-    errors: count(({ judged }) => !judged),
-    skipped: count(({ status, judged }) => status === 'skip' && judged),
+    errors: count(isError),
+    skipped: count((rule) => rule.status === 'skip' && !isError(rule)),
   }
+}
+
+/** What was not judged is an error where the verdict depends on it, as the exit status says too. */
+function isError({ judged, decides }: RuleReport): boolean {
+  return !judged && decides
 }
 
 type Attributes = Readonly<Record<string, string>>

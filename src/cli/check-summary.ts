@@ -11,6 +11,7 @@ export function summaryLine(report: Report, durationMs: number): string {
   const { collections, verdict, requests } = report
   const where = collections.length === 1 ? '' : `, in ${formatCount(collections.length)} collections`
   const effort = `${formatCount(requests)} ${requests === 1 ? 'request' : 'requests'} in ${formatDuration(durationMs)}`
+  if (collections.length === 0) return `${HEADLINES[verdict]}: there is no collection to check; ${effort}.`
   return `${HEADLINES[verdict]}: ${countsOf(report).join(', ')}${where}; ${effort}.`
 }
 

@@ -47,6 +47,7 @@ const VERDICT_STYLES: Readonly<Record<Verdict, Style>> = {
 
 export function reportText(report: Report, view: ReportView): string {
   const writer = new TextWriter(view)
+  writer.notes(report.notes)
   for (const collection of report.collections) {
     const rules = report.rules.filter((rule) => rule.collection === collection.url)
     writer.collection(collection, rules)
@@ -78,6 +79,12 @@ class TextWriter {
       for (const rule of rules) this.#rule(rule)
     }
     this.#lines.push('')
+  }
+
+  /** About the run as a whole. */
+  notes(notes: readonly string[]): void {
+    for (const note of notes) this.#put(note, 0)
+    if (notes.length > 0) this.#lines.push('')
   }
 
   summary(report: Report): void {

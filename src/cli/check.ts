@@ -45,6 +45,8 @@ const FORMATS: Readonly<Record<'text' | 'json' | 'junit', (report: Report, view:
 async function runCheck([url]: readonly string[], settings: SettingValues): Promise<number> {
   const ruleId = settings.get('explain')
   if (ruleId !== undefined) {
+    if (url !== undefined)
+      throw new Failure(2, 'There is a URL and --explain, which checks nothing. Give one of the two.')
     await print(await explainRule(ruleId))
     return 0
   }

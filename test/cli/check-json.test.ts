@@ -35,12 +35,16 @@ describe('a report as JSON', () => {
     const [, section = ''] = page.split('## The report as JSON\n')
     const documented = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, path = '']) => path)
     assert.ok(documented.length > 20)
-    // One that is broken has findings, one out of reach has notes.
+    // One that is broken has findings, one out of reach has notes, and so has an entry point to elsewhere.
     const url = await startHttp(t, broken())
     const directory = workDirectory(t)
     const { stdout } = await runCli(['check', `${url}/events`, '--format', 'json'], { in: directory })
     const unreachable = await runCli(['check', 'http://127.0.0.1:1/x', '--format', 'json'], { in: directory })
-    const paths = [...pathsOf(JSON.parse(stdout)), ...pathsOf(JSON.parse(unreachable.stdout))]
+    const entry = await startHttp(t, (_request, response) =>
+      response.end('{"_links":{"collections":[{"href":"https://elsewhere.invalid/events"}]}}'),
+    )
+    const foreign = await runCli(['check', entry, '--format', 'json'], { in: directory })
+    const paths = [stdout, unreachable.stdout, foreign.stdout].flatMap((text) => pathsOf(JSON.parse(text)))
     assert.deepEqual([...new Set(paths)].toSorted(), documented.toSorted())
   })
 

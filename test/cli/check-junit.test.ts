@@ -101,8 +101,9 @@ describe('a report as JUnit XML', () => {
     const { status, stdout } = await runCli(words, { in: workDirectory(t) })
     assert.equal(status, 3)
     const [suite] = parseXml(stdout).children
-    assert.equal(suite?.attributes['errors'], '27')
-    assert.equal(suite?.attributes['skipped'], '0')
+    // As the exit status: C rules decide, D rules do not.
+    assert.equal(suite?.attributes['errors'], '10')
+    assert.equal(suite?.attributes['skipped'], '17')
     const [first] = suite?.children ?? []
     assert.equal(first?.children[0]?.name, 'error')
     assert.match(first?.children[0]?.attributes['message'] ?? '', /^not judged: nobody listens there/)
@@ -118,6 +119,7 @@ describe('a report as JUnit XML', () => {
       collection: nasty,
       hurts: nasty,
       judged: true,
+      decides: true,
       findings,
     }
     const report: Report = {
@@ -125,6 +127,7 @@ describe('a report as JUnit XML', () => {
       url: nasty,
       verdict: 'broken',
       requests: 1,
+      notes: [],
       collections: [{ url: nasty, requests: 1, notes: [nasty] }],
       rules: [
         { ...rule, id: 'C1', status: 'fail' },

@@ -17,6 +17,7 @@ function rule(change: Partial<RuleReport>): RuleReport {
     collection: URL_OF_ALL,
     hurts: '',
     judged: true,
+    decides: true,
     findings: [],
     ...change,
   }
@@ -42,6 +43,7 @@ function report(rules: readonly RuleReport[], change: Partial<Report> = {}): Rep
     url: URL_OF_ALL,
     verdict: 'broken',
     requests: 43,
+    notes: [],
     collections: [{ url: URL_OF_ALL, paginated: true, item_count: 1234, requests: 43, notes: [] }],
     rules,
     summary: { pass: count('pass'), fail: count('fail'), warn: count('warn'), skip: count('skip') },

@@ -20,7 +20,6 @@ export const C1: Rule = {
   watch: (trial) => ({ see: (answer) => judgeEnvelope(trial, answer) }),
   async probe(trial) {
     const { subject, layout } = trial
-    if (layout.kind !== 'paginated') judgeEnvelope(trial, layout.bare)
     const isShort = layout.last === undefined || layout.last === 1
     await Promise.all([
       compareGzip(trial, layout.bare, await subject.bare(GZIP)),

@@ -1,6 +1,7 @@
 /** C6: `page` picks the page. */
 
 import type { Answer } from '../answer.ts'
+import { keyOf } from '../fingerprint.ts'
 import type { ItemFacts } from '../item-facts.ts'
 import { expectedLast, positionOf } from '../layout.ts'
 import type { Rule, Watcher } from '../rule.ts'
@@ -44,11 +45,7 @@ class PageWatcher implements Watcher {
 
 /** Equal items are legal; a whole page of items that differ from one another comes only once. */
 function isSamePage(a: ItemFacts, b: ItemFacts): boolean {
-  const text = ({ contents }: ItemFacts) => contents.map(({ high, low }) => `${high}.${low}`)
-  const [those, these] = [text(a), text(b)]
-  return (
-    a.count > 1 &&
-    those.join() === these.join() &&
-    new Set(those).size >= those.length - Math.max(1, those.length / 100)
-  )
+  const [those, these] = [a.contents.map(keyOf), b.contents.map(keyOf)]
+  if (those.length < 2 || those.join() !== these.join()) return false
+  return new Set(those).size >= those.length - Math.max(1, those.length / 100)
 }

@@ -13,8 +13,9 @@ export const C8: Rule = {
   scope: 'envelope',
   watch: (trial) => ({
     see: (answer) => {
-      if (answer.status === 200 && answer.document?.kind === 'an object' && !isPaginated(answer.document))
-        trial.broken(answer, 'item_count and page links, as on the other pages', 'neither')
+      const { status, document } = answer
+      if (trial.layout.kind !== 'paginated' || status !== 200 || document?.kind !== 'an object') return
+      if (!isPaginated(document)) trial.broken(answer, 'item_count and page links, as on the other pages', 'neither')
     },
   }),
   async probe(trial) {

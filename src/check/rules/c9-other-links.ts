@@ -16,9 +16,6 @@ export const C9: Rule = {
   wrong: '"_links": {"first": {…}, "last": {…}, "total": 3}',
   scope: 'envelope',
   watch: (trial) => ({ see: (answer) => judgeOthers(trial, answer) }),
-  async probe(trial) {
-    if (trial.layout.kind === 'unpaginated') judgeOthers(trial, trial.layout.bare)
-  },
 }
 
 function judgeOthers(trial: Trial, answer: Answer): void {

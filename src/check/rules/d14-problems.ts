@@ -32,6 +32,9 @@ export const D14: Rule = {
   },
 }
 
+/** A longer URL is none that a description stands at. */
+const MOST_CHARACTERS = 2000
+
 const MISSING_NAME = 'reams-check-no-such-collection'
 
 /** All flaws of one answer are one finding. */
@@ -58,7 +61,12 @@ async function judgeType(trial: Trial, problems: readonly Answer[]): Promise<voi
   const { origin } = new URL(trial.subject.url)
   const types = problems.flatMap(({ document }) => {
     const type = document?.whole?.['type']
-    return typeof type === 'string' && URL.canParse(type) && new URL(type).origin === origin ? [type] : []
+    return typeof type === 'string' &&
+      type.length < MOST_CHARACTERS &&
+      URL.canParse(type) &&
+      new URL(type).origin === origin
+      ? [type]
+      : []
   })
   const [type] = types
   if (type === undefined) return

@@ -16,7 +16,6 @@ export const D16: Rule = {
   watch: (trial) => ({ see: (answer) => judgeTag(trial, answer) }),
   async probe(trial) {
     const { bare } = trial.layout
-    if (trial.layout.kind !== 'paginated') judgeTag(trial, bare)
     const cacheControl = bare.headers.get('cache-control')
     if (!/(^|[\s,])no-cache($|[\s,])/i.test(cacheControl ?? ''))
       trial.broken(

@@ -14,9 +14,6 @@ export const D6: Rule = {
   wrong: 'GET /events → "_embedded": {"items": […], "warnings": []}',
   scope: 'envelope',
   watch: (trial) => ({ see: (answer) => judgeKey(trial, answer) }),
-  async probe(trial) {
-    if (trial.layout.kind === 'unpaginated') judgeKey(trial, trial.layout.bare)
-  },
 }
 
 function judgeKey(trial: Trial, answer: Answer): void {

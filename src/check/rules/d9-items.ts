@@ -13,9 +13,6 @@ export const D9: Rule = {
   wrong: '"_embedded": {"events": [1, 2, null]}',
   scope: 'envelope',
   watch: (trial) => ({ see: (answer) => judgeItems(trial, answer) }),
-  async probe(trial) {
-    if (trial.layout.kind === 'unpaginated') judgeItems(trial, trial.layout.bare)
-  },
 }
 
 function judgeItems(trial: Trial, answer: Answer): void {

@@ -1,0 +1,84 @@
+/** What a caller can ask of the checker, and what stands where nothing is asked for. */
+
+import type { RuleId } from './rule.ts'
+
+export interface CheckOptions {
+  /** Answers the requests: that of a service in the same process, say. Default: real sockets. */
+  readonly fetch?: ((request: Request) => Response | Promise<Response>) | undefined
+  /** The rules to try. Default: all. */
+  readonly rules?: readonly RuleId[] | undefined
+  /** Names of collections under `url`, which is then the base URL. Default: `url` is a collection or an entry point. */
+  readonly collections?: readonly string[] | undefined
+  /** What links should begin with, where the server is reached under another address. Default: the address itself. */
+  readonly baseUrl?: string | undefined
+  /** D rules decide too. Default: false, they warn. */
+  readonly strict?: boolean | undefined
+  /** Read all pages. Default: false, a sample of them. */
+  readonly walk?: boolean | undefined
+  /** A bearer token for every request. Default: none. */
+  readonly token?: string | undefined
+  /** Requests for each collection at most, without those of a walk. Default: 60. */
+  readonly requests?: number | undefined
+  /** Requests at a time. Default: 4. */
+  readonly concurrency?: number | undefined
+  /** Pause between the beginnings of two requests. Default: 0. */
+  readonly delayMs?: number | undefined
+  /** The longest wait for one answer. Default: 10,000. */
+  readonly timeoutMs?: number | undefined
+  /** The longest run. Default: 120,000, and 3,600,000 for a walk. */
+  readonly timeLimitMs?: number | undefined
+  /** The largest body that is read, unpacked. Default: 67,108,864. */
+  readonly answerBytes?: number | undefined
+  /** Ends the run, which then rejects with its reason. Default: none. */
+  readonly signal?: AbortSignal | undefined
+  /** Called for every page that is read. Default: nobody is told. */
+  readonly onPage?: ((collection: string, page: number, last: number) => void) | undefined
+}
+
+export const CHECK_DEFAULTS = {
+  requests: 60,
+  concurrency: 4,
+  delayMs: 0,
+  timeoutMs: 10_000,
+  timeLimitMs: 120_000,
+  walkTimeLimitMs: 3_600_000,
+  answerBytes: 64 * 1024 * 1024,
+} as const
+
+/** A URL or an option that cannot be used. */
+export class WrongUse extends TypeError {
+  override readonly name = 'WrongUse'
+}
+
+/** The limits in force. */
+export function limitsOf(options: CheckOptions) {
+  const timeLimitMs = options.walk ? CHECK_DEFAULTS.walkTimeLimitMs : CHECK_DEFAULTS.timeLimitMs
+  return {
+    requests: number('requests', options.requests ?? CHECK_DEFAULTS.requests, 1),
+    concurrency: number('concurrency', options.concurrency ?? CHECK_DEFAULTS.concurrency, 1),
+    delayMs: number('delayMs', options.delayMs ?? CHECK_DEFAULTS.delayMs, 0),
+    timeoutMs: number('timeoutMs', options.timeoutMs ?? CHECK_DEFAULTS.timeoutMs, 1),
+    timeLimitMs: number('timeLimitMs', options.timeLimitMs ?? timeLimitMs, 1),
+    answerBytes: number('answerBytes', options.answerBytes ?? CHECK_DEFAULTS.answerBytes, 1),
+  }
+}
+
+function number(name: string, value: number, least: number): number {
+  if (Number.isFinite(value) && value >= least) return value
+  throw new WrongUse(`"${name}" is ${value}. Give a number of at least ${least}.`)
+}
+
+const EXAMPLE = 'Give one such as https://api.example.com/events.'
+
+/** The URL to check. No message shows what may be a password. */
+export function addressOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined) throw new WrongUse(`"${text}" is not an absolute URL. ${EXAMPLE}`)
+  if (url.username !== '' || url.password !== '')
+    throw new WrongUse(`The URL holds a user name or password. Give it without, and a token beside it. ${EXAMPLE}`)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new WrongUse(`"${text}" does not begin with http: or https:. ${EXAMPLE}`)
+  if (/[?#]/.test(text))
+    throw new WrongUse(`"${text}" has a query or a fragment; the URL of a collection has none. ${EXAMPLE}`)
+  return url
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { runCli, workDirectory } from '../cli/run-cli.ts'
+import { CorrectServer } from './correct-server.ts'
+
+/** For localhost and 127.0.0.1, signed by itself, until 2126. It guards nothing. */
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBmjCCAUGgAwIBAgIUSkBJDQWiJprwmC2szybmX104ekkwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTExNTA4MDUxMVoYDzIxMjYxMDIy
+MDgwNTExWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAARKvAeXxnsU9RN593fnq6QvN4ZYMv7i3o7Ppeb+BrEVcNOoh1L+uyc+
+QxQaf3GOKafDWYXeqx61yxKbXUMafcbuo28wbTAdBgNVHQ4EFgQUHJTwWIfyS8JG
+vGU18WvhsfnoKeswHwYDVR0jBBgwFoAUHJTwWIfyS8JGvGU18WvhsfnoKeswDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDRwAwRAIgPcQuh4p3tYDIl6erIGnSNpw3tsQI86Yjxe3Yn+325pcCIEFk
+ny+fKmifOcfYRgP/gIdCVkxHWTsTwKjgzZGNxA2b
+-----END CERTIFICATE-----
+`
+const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgWUwBLD3uKv4e6wmA
+PUqW5n8rBs76VWNEzIVLiCpcyqmhRANCAARKvAeXxnsU9RN593fnq6QvN4ZYMv7i
+3o7Ppeb+BrEVcNOoh1L+uyc+QxQaf3GOKafDWYXeqx61yxKbXUMafcbu
+-----END PRIVATE KEY-----
+`
+
+interface Served {
+  readonly port: number
+  /** The Host header of every request. */
+  readonly hosts: string[]
+}
+
+async function serve(
+  t: TestContext,
+  hostName: string,
+  baseUrlOf: (host: string, own: string) => string,
+): Promise<Served> {
+  const right = new CorrectServer({ items: 501 })
+  const hosts: string[] = []
+  const server = createServer({ cert: CERTIFICATE, key: KEY }, (request, response) => {
+    const host = request.headers.host ?? ''
+    hosts.push(host)
+    right.baseUrl = baseUrlOf(`https://${host}`, `https://${hostName}:${port}`)
+    const [path = '/', query = ''] = (request.url ?? '/').split(/\?(.*)/s)
+    const asked = { method: request.method ?? 'GET', path, query, headers: request.headers }
+    right.send(right.answer(asked), asked, response)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  return { port, hosts }
+}
+
+function check(t: TestContext, url: string, isTrusted: boolean) {
+  const directory = workDirectory(t)
+  const file = join(directory, 'signer.pem')
+  writeFileSync(file, CERTIFICATE)
+  const variables = isTrusted ? { NODE_EXTRA_CA_CERTS: file } : {}
+  return runCli(['check', url, '--strict'], { in: directory, variables })
+}
+
+describe('a server behind TLS', () => {
+  for (const hostName of ['127.0.0.1', 'localhost']) {
+    it(`at ${hostName} keeps the contract, and is asked under a strange Host too`, async (t) => {
+      const { port, hosts } = await serve(t, hostName, (_host, own) => own)
+      const { status, stdout } = await check(t, `https://${hostName}:${port}/events`, true)
+      assert.equal(status, 0, stdout)
+      assert.ok(hosts.includes('reams-check.invalid'))
+    })
+
+    it(`at ${hostName} that takes its links from the Host breaks D17`, async (t) => {
+      const { port } = await serve(t, hostName, (host) => host)
+      const { status, stdout } = await check(t, `https://${hostName}:${port}/events`, true)
+      assert.equal(status, 1)
+      assert.match(stdout, /fail {2}D17/)
+    })
+  }
+
+  it('whose certificate nobody knows cannot be judged, and the reason says what to do', async (t) => {
+    const { port } = await serve(t, '127.0.0.1', (_host, own) => own)
+    const { status, stdout } = await check(t, `https://127.0.0.1:${port}/events`, false)
+    assert.equal(status, 3)
+    assert.match(stdout, /certificate is signed by nobody known here; NODE_EXTRA_CA_CERTS/)
+  })
+})
