@@ -87,7 +87,7 @@ describe('every page', () => {
 function commandsOf(script: string): string[][] {
   const lines = script.replaceAll('\\\n', ' ').split('\n')
   return lines
-    .flatMap((line) => line.replace(/(^|\s)#.*/, '').split('|'))
+    .flatMap((line) => line.replace(/(^|\s)(#|>\s).*/, '').split('|'))
     .map((command) => command.match(/'[^']*'|[^\s']+/g) ?? [])
     .map((words) => words.filter((word) => !/^[A-Z_]+=/.test(word)).map((word) => word.replaceAll("'", '')))
     .filter((words) => words.length > 0)

@@ -23,7 +23,9 @@ export const C2: Rule = {
 class CountWatcher implements Watcher {
   readonly #trial: Trial
   readonly #repeats = new RepeatFinder()
-  readonly #seenPages = new Set<number>()
+  /** How many pages were counted, and the number of the last of them: they come in ascending order. */
+  #pages = 0
+  #lastPage = 0
   /** Items on page 1 where that is not the last one. */
   #pageSize: number = PAGE_SIZE
   #sum = 0
@@ -73,8 +75,9 @@ class CountWatcher implements Watcher {
     const { layout, subject } = this.#trial
     const items = answer.document?.items
     // The page that was asked for twice, bare and by its number, is counted once; another page in its place is C6's matter.
-    if (items === undefined || this.#seenPages.has(asked) || positionOf(answer, asked, subject) !== asked) return
-    this.#seenPages.add(asked)
+    if (items === undefined || asked <= this.#lastPage || positionOf(answer, asked, subject) !== asked) return
+    this.#lastPage = asked
+    this.#pages++
     this.#sum += items.count
     this.#repeats.add(asked, items)
     if (asked === 1 && layout.last !== 1) this.#pageSize = items.count
@@ -86,7 +89,7 @@ class CountWatcher implements Watcher {
     const { layout } = this.#trial
     const { count, items } = answer.document ?? {}
     if (layout.last === undefined || count === undefined || items === undefined) return
-    const hasSeenAll = this.#seenPages.size === layout.last
+    const hasSeenAll = this.#pages === layout.last
     const sum = hasSeenAll ? this.#sum : this.#pageSize * (layout.last - 1) + items.count
     if (sum === count) return
     const came = `item_count ${count}, and ${sum} items on ${layout.last} ${layout.last === 1 ? 'page' : 'pages'}`
