@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..')
 /** What each folder of src/ may import: folders of src/ by path, packages by name. ARCHITECTURE.md shows the same table. */
 const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages: readonly string[] }>> = {
   contract: { folders: [], packages: [] },
-  store: { folders: ['contract'], packages: ['node:os', 'node:worker_threads', 'node:zlib'] },
+  store: { folders: ['contract'], packages: ['node:crypto', 'node:os', 'node:worker_threads', 'node:zlib'] },
   'store/sqlite': { folders: ['store', 'contract'], packages: ['node:*'] },
   input: { folders: ['contract'], packages: ['node:*', 'csv-parse'] },
   service: { folders: ['contract', 'store (types)'], packages: ['node:*', 'hono', '@hono/node-server'] },

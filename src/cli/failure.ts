@@ -34,6 +34,11 @@ const STORE_STATUS: Readonly<Record<StoreError['code'], FailureStatus>> = {
   'no-item': 1,
   'unpaginated-full': 1,
   'key-conflict': 1,
+  'collection-changed': 3,
+  'precondition-failed': 1,
+  'request-differs': 1,
+  'token-exists': 1,
+  'no-token': 2,
   busy: 3,
   'lease-lost': 3,
 }

@@ -1,8 +1,9 @@
 /** `GET /<collection>/<key>`: one item, as it was written. */
 
+import { matchesTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
 import { isReadable } from './access.ts'
-import { foundByContent } from './answer.ts'
+import { found, notModified } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
 import { collectionNotFound, itemNotFound } from './not-found.ts'
 import { quoted } from './problem-response.ts'
@@ -19,7 +20,9 @@ export async function getItem(call: Call): Promise<Response> {
     return itemNotFound(call, `The collection ${quoted(name)} has no key field, so its items have no address.`)
   if (read.item === undefined)
     return itemNotFound(call, `The collection ${quoted(name)} has no item with the key ${quoted(key)}.`)
-  return foundByContent(call.request, read.item, 'application/json')
+  const { text, tag } = read.item
+  if (matchesTag(call.request.headers.get('if-none-match'), tag)) return notModified(tag)
+  return found(text, 'application/json', tag)
 }
 
 /** Undefined when a percent sign begins no escape, or the bytes are not UTF-8. */

@@ -17,6 +17,11 @@ export type StoreErrorCode =
   | 'no-key-field'
   | 'no-item'
   | 'unpaginated-full'
+  | 'collection-changed'
+  | 'precondition-failed'
+  | 'request-differs'
+  | 'token-exists'
+  | 'no-token'
   | 'busy'
   | 'lease-lost'
 

@@ -81,6 +81,59 @@ export interface Load {
   abort(): Promise<void>
 }
 
+/** A write that its sender may send again, because it does not know what became of the first time. */
+export interface Once {
+  /** Stands for the sender, the place and the key that the sender gave. */
+  readonly key: string
+  /** Stands for what is written. */
+  readonly digest: string
+}
+
+export interface WriteOptions {
+  /**
+   * The same key with the same digest is answered with what was answered first, and writes nothing. With another digest it is
+   * refused with 'request-differs'. A write that was refused is not remembered, and one that was done for 24 hours.
+   */
+  readonly once?: Once
+  /** The id of the collection that the caller has in mind: refused with 'collection-changed' if another has the name by now. */
+  readonly collectionId?: number
+}
+
+/** Conditions as HTTP has them, on the tag of the item: '*' stands for any. Refused with 'precondition-failed'. */
+export interface ItemConditions {
+  /** The item has one of these. */
+  readonly ifMatch?: readonly string[] | '*'
+  /** The item has none of these; with '*' there is no item. */
+  readonly ifNoneMatch?: readonly string[] | '*'
+}
+
+/** One state of a collection, by which a caller says which it has seen. */
+export type CollectionState = Pick<Head, 'id' | 'generation' | 'version'>
+
+export interface Created {
+  readonly head: Head
+  readonly isNew: boolean
+}
+
+export interface Put extends Created {
+  /** The tag of the item as it is now. */
+  readonly tag: string
+}
+
+/** Somebody who may do something; of the token itself nothing is known but its hash. */
+export interface TokenRecord {
+  readonly name: string
+  /** SHA-256 in hexadecimal. */
+  readonly hash: string
+  readonly scopes: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  /** Null: never. */
+  readonly expiresAt: number | null
+  /** Null: not revoked. */
+  readonly revokedAt: number | null
+}
+
 /** One invariant that does not hold. */
 export interface Finding {
   readonly collection: string
@@ -99,18 +152,28 @@ export interface Store {
   head(name: string): Promise<Head | undefined>
   /** The page that answers a request for `page`, or all items of an unpaginated collection: head and items from one snapshot. */
   page(name: string, page: number): Promise<PageRead | undefined>
-  /** The item with that key: its JSON text, and the head of the same snapshot. Without such an item `item` is undefined. */
-  item(name: string, key: string): Promise<{ head: Head; item: Uint8Array | undefined } | undefined>
+  /** The item with that key: its JSON text and tag, and the head of the same snapshot. Without such an item `item` is undefined. */
+  item(
+    name: string,
+    key: string,
+  ): Promise<{ head: Head; item: { text: Uint8Array; tag: string } | undefined } | undefined>
   /** All items in order, as runs of raw text, from one snapshot that lasts as long as the iteration. */
   items(name: string): AsyncIterable<Segment>
 
   /** Creates an empty collection. Rejects if the name is taken. */
   create(name: string, settings?: Partial<CollectionSettings>): Promise<Head>
   setPrivate(name: string, isPrivate: boolean): Promise<Head>
-  drop(name: string): Promise<void>
+  /** As `create`; where there is one with these settings it is answered, and with others refused with 'settings-differ'. */
+  ensure(name: string, settings: CollectionSettings, options?: WriteOptions): Promise<Created>
+  /** With a state: only if the collection still is in it, else refused with 'precondition-failed'. */
+  drop(name: string, state?: CollectionState, options?: WriteOptions): Promise<void>
 
   /** Each of these is one commit, durable when it resolves: all of it or, when it rejects, nothing. */
-  append(name: string, run: ItemRun): Promise<Head>
+  append(name: string, run: ItemRun, options?: WriteOptions): Promise<Head>
+  /** Replaces the item with the key of this one, in its place, or appends it. The run holds one item. */
+  put(name: string, run: ItemRun, conditions?: ItemConditions, options?: WriteOptions): Promise<Put>
+  /** Removes one item. */
+  remove(name: string, key: string, conditions?: ItemConditions, options?: WriteOptions): Promise<Head>
   /** Replaces the items that have the keys of the run; each keeps its place. Every key must be there. */
   replace(name: string, run: ItemRun): Promise<Head>
   /** Removes the items with these keys. Every key must be there. */
@@ -118,6 +181,15 @@ export interface Store {
 
   /** Begins a big write. Until it ends, other writers of this collection are refused with 'busy'. */
   load(name: string, options?: LoadOptions): Promise<Load>
+
+  /** All tokens in the order of their names, also those that are revoked or expired. */
+  tokens(): Promise<TokenRecord[]>
+  /** The token with that hash. */
+  token(hash: string): Promise<TokenRecord | undefined>
+  /** Rejects with 'token-exists' if the name is taken. */
+  addToken(token: TokenRecord): Promise<void>
+  /** From the next request on nobody gets in with it. Rejects with 'no-token' if there is none of that name. */
+  revokeToken(name: string, at: number): Promise<void>
 
   /** Checks every invariant of the storage format in one snapshot. */
   verify(onProgress?: (items: number, total: number) => void): Promise<VerifyResult>

@@ -313,7 +313,7 @@ export function describeStore(engineName: string, engine: Engine): void {
         const head = await store.replace(name, keyed(changed))
         assert.deepEqual([head.version, head.epoch], [before.version + 1, before.epoch + 1])
         await check(name, texts)
-        assert.equal(String((await store.item(name, '777'))?.item), texts[777])
+        assert.equal(String((await store.item(name, '777'))?.item?.text), texts[777])
       })
 
       it('closes the gap of a deleted item at any depth', async () => {
@@ -410,7 +410,7 @@ export function describeStore(engineName: string, engine: Engine): void {
         const texts = keys.map((key) => (/^-?\d+$/.test(key) ? `{"id":${key}}` : JSON.stringify({ id: key })))
         await store.append(name, keyed(texts))
         for (const [index, key] of keys.entries())
-          assert.equal(String((await store.item(name, key))?.item), texts[index])
+          assert.equal(String((await store.item(name, key))?.item?.text), texts[index])
         for (const key of ['12345678901234567892', '', 'A/B', '0'])
           assert.equal((await store.item(name, key))?.item, undefined)
       })
@@ -443,7 +443,7 @@ export function describeStore(engineName: string, engine: Engine): void {
         await running.append(keyed([item(3, ',"new":1'), item(699, ',"new":1'), ...itemsFrom(1200, 498)]))
         const before = await check(name, itemsFrom(0, 700))
         assert.equal((await store.item(name, '701'))?.item, undefined)
-        assert.equal(String((await store.item(name, '3'))?.item), item(3))
+        assert.equal(String((await store.item(name, '3'))?.item?.text), item(3))
         const { head } = await running.commit()
         assert.equal(head.version, before.version + 1)
         const expected = itemsFrom(0, 1698)

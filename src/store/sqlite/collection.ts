@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { UNPAGINATED_LIMIT } from '../../contract/item-run.ts'
 import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
-import type { CollectionSettings, Head } from '../store.ts'
+import type { CollectionSettings, CollectionState, Created, Head } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { readHead } from './head.ts'
 import type { Rows } from './rows.ts'
@@ -58,12 +58,26 @@ export function setPrivate(rows: Rows, name: string, isPrivate: boolean): Head {
   return updateHead(rows, head, { isPureAppend: true })
 }
 
+export function ensureCollection(rows: Rows, name: string, settings: CollectionSettings): Created {
+  checkName(name)
+  const head = readHead(rows, name)
+  if (head === undefined) return { head: createCollection(rows, name, settings), isNew: true }
+  checkSettings(head, settings)
+  return { head, isNew: false }
+}
+
 /** The collection is gone with this commit; its reams are left over, to be swept. */
-export function dropCollection(rows: Rows, name: string): void {
+export function dropCollection(rows: Rows, name: string, state?: CollectionState): void {
   const head = writableHead(rows, name)
+  if (state !== undefined && !isInState(head, state))
+    throw new StoreError('precondition-failed', `The collection "${name}" has changed since.`)
   rows.run(DELETE_COLLECTION, head.id)
   rows.run(DELETE_HEAD, head.id)
   addLeftover(rows, head, 0)
+}
+
+function isInState(head: Head, { id, generation, version }: CollectionState): boolean {
+  return head.id === id && head.generation === generation && head.version === version
 }
 
 interface HeadChange {
@@ -86,10 +100,13 @@ export function requireHead(rows: Rows, name: string): Head {
   return head
 }
 
-/** The head of a collection that may be written to now. */
-export function writableHead(rows: Rows, name: string): Head {
+/** The head of a collection that may be written to now; with an id, only if it is that collection. */
+export function writableHead(rows: Rows, name: string, collectionId?: number): Head {
   checkNothingInTheWay(rows, name)
-  return requireHead(rows, name)
+  const head = requireHead(rows, name)
+  if (collectionId !== undefined && head.id !== collectionId)
+    throw new StoreError('collection-changed', `The collection "${name}" was dropped and created again meanwhile.`)
+  return head
 }
 
 export function checkName(name: string): void {
@@ -115,3 +132,26 @@ export function checkRoom(collection: CollectionSettings & { name: string; live:
     `The collection "${collection.name}" is unpaginated and holds at most ${figure(UNPAGINATED_LIMIT)} items; with these it would have ${figure(collection.live + count)}. Put them into a collection of another name that is paginated.`,
   )
 }
+
+/** What a collection was created with stays; a different wish is refused with both named. */
+export function checkSettings(head: Head, wanted: Partial<CollectionSettings>): void {
+  const differing = (what: string, stored: string, asked: string): StoreError =>
+    new StoreError(
+      'settings-differ',
+      `The collection "${head.name}" was created ${what} ${stored}, and this asks for ${asked}. Leave that out, or import under another name.`,
+    )
+  const { keyField, isPaginated, isPrivate } = wanted
+  if (keyField !== undefined && keyField !== head.keyField)
+    throw differing('with', keyWords(head.keyField), keyWords(keyField))
+  if (isPaginated !== undefined && isPaginated !== head.isPaginated)
+    throw differing('as', pagedWords(head.isPaginated), pagedWords(isPaginated))
+  if (isPrivate !== undefined && isPrivate !== head.isPrivate)
+    throw new StoreError(
+      'settings-differ',
+      `The collection "${head.name}" is ${privacyWords(head.isPrivate)}, and this asks for ${privacyWords(isPrivate)}. \`reams set ${head.name} --${privacyWords(isPrivate)}\` changes that.`,
+    )
+}
+
+const keyWords = (keyField: string | null): string => (keyField === null ? 'no key' : `the key "${keyField}"`)
+const pagedWords = (isPaginated: boolean): string => (isPaginated ? 'paginated' : 'unpaginated')
+const privacyWords = (isPrivate: boolean): string => (isPrivate ? 'private' : 'public')

@@ -7,6 +7,7 @@ import { ItemConflict, StoreError } from '../store-error.ts'
 import {
   checkName,
   checkRoom,
+  checkSettings,
   completeSettings,
   insertCollection,
   newCollectionId,
@@ -90,29 +91,6 @@ function beginLoad(rows: Rows, name: string, options: LoadOptions): LoadPlan {
     live,
   }
 }
-
-/** What a collection was created with stays; a different wish is refused with both named. */
-function checkSettings(head: Head, wanted: Partial<CollectionSettings>): void {
-  const differing = (what: string, stored: string, asked: string): StoreError =>
-    new StoreError(
-      'settings-differ',
-      `The collection "${head.name}" was created ${what} ${stored}, and this asks for ${asked}. Leave that out, or import under another name.`,
-    )
-  const { keyField, isPaginated, isPrivate } = wanted
-  if (keyField !== undefined && keyField !== head.keyField)
-    throw differing('with', keyWords(head.keyField), keyWords(keyField))
-  if (isPaginated !== undefined && isPaginated !== head.isPaginated)
-    throw differing('as', pagedWords(head.isPaginated), pagedWords(isPaginated))
-  if (isPrivate !== undefined && isPrivate !== head.isPrivate)
-    throw new StoreError(
-      'settings-differ',
-      `The collection "${head.name}" is ${privacyWords(head.isPrivate)}, and this asks for ${privacyWords(isPrivate)}. \`reams set ${head.name} --${privacyWords(isPrivate)}\` changes that.`,
-    )
-}
-
-const keyWords = (keyField: string | null): string => (keyField === null ? 'no key' : `the key "${keyField}"`)
-const pagedWords = (isPaginated: boolean): string => (isPaginated ? 'paginated' : 'unpaginated')
-const privacyWords = (isPrivate: boolean): string => (isPrivate ? 'private' : 'public')
 
 /** The steps that share what the thread remembers of running loads: which position the next claimed key gets. */
 export class LoadSteps {

@@ -2,7 +2,23 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ItemRun } from '../../contract/item-run.ts'
-import type { CollectionSettings, Head, Load, LoadOptions, PageRead, Segment, Store, VerifyResult } from '../store.ts'
+import { itemTag } from '../item-tag.ts'
+import type {
+  CollectionSettings,
+  CollectionState,
+  Created,
+  Head,
+  ItemConditions,
+  Load,
+  LoadOptions,
+  PageRead,
+  Put,
+  Segment,
+  Store,
+  TokenRecord,
+  VerifyResult,
+  WriteOptions,
+} from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { openReadConnection } from './connection.ts'
 import { explainError } from './explain-error.ts'
@@ -12,6 +28,7 @@ import { guessPage, inSnapshot, readItem, readPage, readSegments } from './read.
 import { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
 import { fileIdentity, foldLog, replacedFile } from './store-file.ts'
+import { readToken, readTokens } from './token.ts'
 import { verifySqlite } from './verify.ts'
 import { Writer } from './writer.ts'
 
@@ -68,11 +85,12 @@ class SqliteStore implements Store {
     return this.#read((rows) => guessPage(rows, name, page) ?? inSnapshot(rows, () => readPage(rows, name, page)))
   }
 
-  async item(name: string, key: string): Promise<{ head: Head; item: Uint8Array | undefined } | undefined> {
+  async item(name: string, key: string): ReturnType<Store['item']> {
     return this.#read((rows) =>
       inSnapshot(rows, () => {
         const head = readHead(rows, name)
-        return head && { head, item: readItem(rows, head, key) }
+        const text = head && readItem(rows, head, key)
+        return head && { head, item: text && { text, tag: itemTag(text) } }
       }),
     )
   }
@@ -101,14 +119,36 @@ class SqliteStore implements Store {
     return this.#writer.change('setPrivate', name, isPrivate)
   }
 
-  async drop(name: string): Promise<void> {
-    await this.#writer.change('drop', name)
+  ensure(name: string, settings: CollectionSettings, { once }: WriteOptions = {}): Promise<Created> {
+    return this.#writer.changeOnce(once, 'ensure', name, settings)
+  }
+
+  async drop(name: string, state?: CollectionState, { once }: WriteOptions = {}): Promise<void> {
+    await this.#writer.changeOnce(once, 'drop', name, state)
     // It is dropped already: what cannot be removed now is left to the next writer.
     await this.#writer.sweep().catch(() => {})
   }
 
-  append(name: string, run: ItemRun): Promise<Head> {
-    return this.#writer.change('append', name, run)
+  append(name: string, run: ItemRun, { once, collectionId }: WriteOptions = {}): Promise<Head> {
+    return this.#writer.changeOnce(once, 'append', name, run, collectionId)
+  }
+
+  put(
+    name: string,
+    run: ItemRun,
+    conditions: ItemConditions = {},
+    { once, collectionId }: WriteOptions = {},
+  ): Promise<Put> {
+    return this.#writer.changeOnce(once, 'put', name, run, conditions, collectionId)
+  }
+
+  remove(
+    name: string,
+    key: string,
+    conditions: ItemConditions = {},
+    { once, collectionId }: WriteOptions = {},
+  ): Promise<Head> {
+    return this.#writer.changeOnce(once, 'remove', name, key, conditions, collectionId)
   }
 
   replace(name: string, run: ItemRun): Promise<Head> {
@@ -121,6 +161,22 @@ class SqliteStore implements Store {
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {
     return new SqliteLoad(this.#writer, await this.#writer.change('beginLoad', name, options))
+  }
+
+  async tokens(): Promise<TokenRecord[]> {
+    return this.#read(readTokens)
+  }
+
+  async token(hash: string): Promise<TokenRecord | undefined> {
+    return this.#read((rows) => readToken(rows, hash))
+  }
+
+  addToken(token: TokenRecord): Promise<void> {
+    return this.#writer.change('addToken', token)
+  }
+
+  revokeToken(name: string, at: number): Promise<void> {
+    return this.#writer.change('revokeToken', name, at)
   }
 
   verify(onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {

@@ -1,11 +1,12 @@
 /** All that the writer thread can be asked to do: one method an operation, each inside a transaction. */
 
 import type { ItemRun } from '../../contract/item-run.ts'
-import type { CollectionSettings, Head } from '../store.ts'
-import { createCollection, dropCollection, setPrivate } from './collection.ts'
+import type { CollectionSettings, CollectionState, Created, Head, ItemConditions, Put, TokenRecord } from '../store.ts'
+import { createCollection, dropCollection, ensureCollection, setPrivate } from './collection.ts'
 import { LoadSteps } from './load-steps.ts'
 import { sweepStep } from './sweep.ts'
-import { appendItems, deleteItems, replaceItems } from './write.ts'
+import { insertToken, revokeToken } from './token.ts'
+import { appendItems, deleteItems, putItem, removeItem, replaceItems } from './write.ts'
 
 export class Operations extends LoadSteps {
   readonly #rows
@@ -23,12 +24,32 @@ export class Operations extends LoadSteps {
     return setPrivate(this.#rows, name, isPrivate)
   }
 
-  drop(name: string): void {
-    dropCollection(this.#rows, name)
+  ensure(name: string, settings: CollectionSettings): Created {
+    return ensureCollection(this.#rows, name, settings)
   }
 
-  append(name: string, run: ItemRun): Head {
-    return appendItems(this.#rows, name, run)
+  drop(name: string, state: CollectionState | undefined): void {
+    dropCollection(this.#rows, name, state)
+  }
+
+  append(name: string, run: ItemRun, collectionId?: number): Head {
+    return appendItems(this.#rows, name, run, collectionId)
+  }
+
+  put(name: string, run: ItemRun, conditions: ItemConditions, collectionId?: number): Put {
+    return putItem(this.#rows, name, run, conditions, collectionId)
+  }
+
+  remove(name: string, key: string, conditions: ItemConditions, collectionId?: number): Head {
+    return removeItem(this.#rows, name, key, conditions, collectionId)
+  }
+
+  addToken(token: TokenRecord): void {
+    insertToken(this.#rows, token)
+  }
+
+  revokeToken(name: string, at: number): void {
+    revokeToken(this.#rows, name, at)
   }
 
   replace(name: string, run: ItemRun): Head {

@@ -1,5 +1,6 @@
 /** What goes between the store and its writer thread. */
 
+import type { Once } from '../store.ts'
 import { ItemConflict, StoreError } from '../store-error.ts'
 import type { Operations } from './operations.ts'
 import { SweepNeeded } from './sweep.ts'
@@ -10,6 +11,7 @@ export interface CallMessage {
   readonly id: number
   readonly operation: OperationName
   readonly parameters: readonly unknown[]
+  readonly once: Once | undefined
 }
 
 /** Asks the thread to close its connection and end. */

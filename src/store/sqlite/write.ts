@@ -1,9 +1,10 @@
 /** Changes to items. Each function runs inside a transaction of the writer thread and leaves every invariant true. */
 
 import type { ItemRun } from '../../contract/item-run.ts'
+import { checkConditions, itemTag } from '../item-tag.ts'
 import { blocksOf } from '../rank.ts'
 import { encodeReam, REAM_SIZE, ReamBuilder, splitItems } from '../ream.ts'
-import type { Head } from '../store.ts'
+import type { Head, ItemConditions, Put } from '../store.ts'
 import { ItemConflict, StoreError } from '../store-error.ts'
 import { checkRoom, missingKeys, updateHead, writableHead } from './collection.ts'
 import {
@@ -17,7 +18,7 @@ import {
   rewriteReam,
   sealTail,
 } from './put-items.ts'
-import { readPosition, sealedReams } from './read.ts'
+import { readItem, readPosition, sealedReams } from './read.ts'
 import type { Rows } from './rows.ts'
 import { readReam, type Shelf, type StoredReam } from './stored-ream.ts'
 
@@ -26,8 +27,8 @@ const ADD_HOLES = `
   INSERT INTO hole (collection_id, generation, level, block, gone) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET gone = gone + excluded.gone`
 
-export function appendItems(rows: Rows, name: string, run: ItemRun): Head {
-  const head = writableHead(rows, name)
+export function appendItems(rows: Rows, name: string, run: ItemRun, collectionId?: number): Head {
+  const head = writableHead(rows, name, collectionId)
   checkRoom(head, run.count)
   for (const [index, key] of requireKeys(head, run).entries())
     if (!insertKey(rows, head, key, head.next + index)) throw new ItemConflict(index, key)
@@ -47,6 +48,35 @@ function placeItems(rows: Rows, head: Head, run: ItemRun): void {
   }
   const rest = builder.rest()
   if (rest.count > 0) insertTail(rows, head, head.next + run.count - rest.count, rest.raw)
+}
+
+/** Replaces the one item of the run in its place, or appends it. */
+export function putItem(
+  rows: Rows,
+  name: string,
+  run: ItemRun,
+  conditions: ItemConditions,
+  collectionId?: number,
+): Put {
+  const head = writableHead(rows, name, collectionId)
+  const [key = ''] = requireKeyed(head, requireKeys(head, run))
+  const before = readItem(rows, head, key)
+  checkConditions(conditions, before && itemTag(before))
+  const isNew = before === undefined
+  return { head: (isNew ? appendItems : replaceItems)(rows, name, run), isNew, tag: itemTag(run.text) }
+}
+
+export function removeItem(
+  rows: Rows,
+  name: string,
+  key: string,
+  conditions: ItemConditions,
+  collectionId?: number,
+): Head {
+  const head = writableHead(rows, name, collectionId)
+  const before = readItem(rows, head, key)
+  checkConditions(conditions, before && itemTag(before))
+  return deleteItems(rows, name, [key])
 }
 
 export function replaceItems(rows: Rows, name: string, run: ItemRun): Head {

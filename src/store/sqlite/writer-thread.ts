@@ -5,6 +5,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import { openWriteConnection } from './connection.ts'
 import { explainError } from './explain-error.ts'
 import { Operations } from './operations.ts'
+import { doOnce } from './request-log.ts'
 import { Rows } from './rows.ts'
 import { type CallMessage, END, type EndMessage, packError, type ReplyMessage } from './thread-message.ts'
 
@@ -80,7 +81,8 @@ class Transactions {
     try {
       // The sender is typed (writer.ts): these are the parameters of this operation.
       const operation = this.#operations[call.operation] as (...parameters: readonly unknown[]) => unknown
-      const value = operation.apply(this.#operations, [...call.parameters])
+      const write = () => operation.apply(this.#operations, [...call.parameters])
+      const value = call.once === undefined ? write() : doOnce(this.#rows, call.once, write)
       this.#rows.run('RELEASE call')
       return { id: call.id, value }
     } catch (error) {

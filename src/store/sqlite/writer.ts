@@ -1,8 +1,9 @@
 /** The store's end of the writer thread: typed calls that resolve when they are durable. */
 
-import { once } from 'node:events'
+import { once as onceEmitted } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { YOUNG_GENERATION_MB } from '../deflate-pool.ts'
+import type { Once } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Operations } from './operations.ts'
 import { SweepNeeded } from './sweep.ts'
@@ -29,6 +30,14 @@ export class Writer {
     operation: Name,
     ...parameters: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
+    return this.#send(undefined, operation, parameters)
+  }
+
+  #send<Name extends OperationName>(
+    once: Once | undefined,
+    operation: Name,
+    parameters: Parameters<Operations[Name]>,
+  ): Promise<ReturnType<Operations[Name]>> {
     if (this.#isClosed) return Promise.reject(new StoreError('closed', 'The store is closed.'))
     const thread = this.#started()
     const id = ++this.#lastId
@@ -36,18 +45,27 @@ export class Writer {
       // The thread answers with what the operation returned.
       this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
       thread.ref()
-      thread.postMessage({ id, operation, parameters })
+      thread.postMessage({ id, operation, parameters, once })
     })
   }
 
   /** As `call`; where the leftovers of a load that died are in the way, they are removed first. */
-  async change<Name extends OperationName>(
+  change<Name extends OperationName>(
+    operation: Name,
+    ...parameters: Parameters<Operations[Name]>
+  ): Promise<ReturnType<Operations[Name]>> {
+    return this.changeOnce(undefined, operation, ...parameters)
+  }
+
+  /** As `change`; with `once`, only the first time. */
+  async changeOnce<Name extends OperationName>(
+    once: Once | undefined,
     operation: Name,
     ...parameters: Parameters<Operations[Name]>
   ): Promise<ReturnType<Operations[Name]>> {
     for (;;) {
       try {
-        return await this.call(operation, ...parameters)
+        return await this.#send(once, operation, parameters)
       } catch (error) {
         if (!(error instanceof SweepNeeded)) throw error
         await this.sweep()
@@ -66,7 +84,7 @@ export class Writer {
     const thread = this.#thread
     if (thread === undefined) return
     thread.ref()
-    const hasEnded = once(thread, 'exit')
+    const hasEnded = onceEmitted(thread, 'exit')
     thread.postMessage(END)
     await hasEnded
   }

@@ -1,0 +1,22 @@
+/** The tag of an item, made from its text, and conditions on it. */
+
+import { hash } from 'node:crypto'
+import type { ItemConditions } from './store.ts'
+import { StoreError } from './store-error.ts'
+
+/** A strong entity tag. */
+export function itemTag(text: Uint8Array): string {
+  return `"${hash('sha256', text, 'base64url')}"`
+}
+
+/** `tag` is undefined where there is no item. */
+export function checkConditions({ ifMatch, ifNoneMatch }: ItemConditions, tag: string | undefined): void {
+  if (ifMatch !== undefined && !names(ifMatch, tag))
+    throw new StoreError('precondition-failed', 'The item is not, or no longer, the one that the condition names.')
+  if (ifNoneMatch !== undefined && names(ifNoneMatch, tag))
+    throw new StoreError('precondition-failed', 'The item is there, and the condition excludes it.')
+}
+
+function names(tags: readonly string[] | '*', tag: string | undefined): boolean {
+  return tag !== undefined && (tags === '*' || tags.includes(tag))
+}

@@ -1,0 +1,26 @@
+/** Remembers what was answered to requests that may be sent again (idempotency), in the transaction of the write itself. */
+
+import type { Once } from '../store.ts'
+import { StoreError } from '../store-error.ts'
+import type { Rows } from './rows.ts'
+
+const FIND = 'SELECT digest, outcome FROM request_log WHERE key = ? AND at > ?'
+const REMEMBER = 'INSERT OR REPLACE INTO request_log (key, digest, outcome, at) VALUES (?, ?, ?, ?)'
+const FORGET = 'DELETE FROM request_log WHERE key IN (SELECT key FROM request_log WHERE at <= ? ORDER BY at LIMIT 100)'
+
+const KEPT_MS = 24 * 60 * 60 * 1000
+
+/** Writes, unless that was done before: then the first outcome is answered. */
+export function doOnce(rows: Rows, { key, digest }: Once, write: () => unknown, now: number = Date.now()): unknown {
+  const oldest = now - KEPT_MS
+  const known = rows.get(FIND, key, oldest)
+  if (known !== undefined) {
+    if (known[0] !== digest)
+      throw new StoreError('request-differs', 'A request with this key was answered before, and it was another one.')
+    return JSON.parse(String(known[1]))
+  }
+  const outcome = write() ?? null
+  rows.run(REMEMBER, key, digest, JSON.stringify(outcome), now)
+  rows.run(FORGET, oldest)
+  return outcome
+}
