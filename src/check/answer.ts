@@ -30,7 +30,7 @@ export class UnreadableBody extends Error {
 
 /** `bytes` is the body, unpacked: what `bodyOf` read. */
 export function answerOf(ask: Ask, response: Response, bytes: Uint8Array, collectionName: string): Answer {
-  const text = new TextDecoder().decode(bytes)
+  const text = textOf(bytes)
   return {
     ask,
     status: response.status,
@@ -38,8 +38,8 @@ export function answerOf(ask: Ask, response: Response, bytes: Uint8Array, collec
     headers: response.headers,
     byteLength: bytes.length,
     digest: createHash('sha256').update(bytes).digest('base64'),
-    document: readDocument(text, collectionName),
-    beginning: shorten(text),
+    document: text === undefined ? undefined : readDocument(text, collectionName),
+    beginning: shorten(text ?? `(not UTF-8) ${new TextDecoder().decode(bytes.subarray(0, 400))}`),
     fault: undefined,
   }
 }
@@ -48,6 +48,15 @@ export function answerOf(ask: Ask, response: Response, bytes: Uint8Array, collec
 export function noAnswer(ask: Ask, fault: string): Answer {
   const nothing = { statusText: '', headers: new Headers(), byteLength: 0, digest: '', beginning: '' }
   return { ...nothing, ask, status: 0, document: undefined, fault }
+}
+
+/** Undefined for what is not UTF-8. A byte-order mark stays, and makes the text no JSON. */
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
 }
 
 function readDocument(text: string, collectionName: string): Document | undefined {

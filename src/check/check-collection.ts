@@ -65,7 +65,7 @@ class CollectionRun {
       const subject = new Subject(requester, url, linkUrl, known)
       const readings = await this.#attempt(affected, subject)
       // An answer from an earlier attempt may be out of date without showing it.
-      if (!hasChanged(readings) && isFresh) return
+      if (!hasChanged(readings) && !this.#isMoving(affected) && isFresh) return
       affected = affected.filter((rule) => isExcusable(this.#outcomes.get(rule)))
       if (affected.length === 0) return
       if (await this.#isRestless(readings)) return this.#judgeRestless(affected)
@@ -74,6 +74,10 @@ class CollectionRun {
       known = isFresh ? stillTrue(subject.answers, readings) : []
       isFresh = known.length === 0
     }
+  }
+
+  #isMoving(rules: readonly Rule[]): boolean {
+    return rules.some((rule) => this.#outcomes.get(rule)?.trial?.isMoving)
   }
 
   /** Tries rules. Answers the readings of the same pages before and after, by which a change shows. */
@@ -109,7 +113,7 @@ class CollectionRun {
   async #tryRules(rules: readonly Rule[], subject: Subject, layout: Layout): Promise<void> {
     const applicable = rules.filter((rule) => isApplicable(rule, layout))
     for (const rule of rules) {
-      const trial = new Trial(subject, layout)
+      const trial = new Trial(subject, layout, this.#outcomes.has(rule))
       if (!applicable.includes(rule)) trial.skip(notApplicable(rule, layout))
       this.#outcomes.set(rule, { trial, obstacle: undefined })
     }
@@ -241,14 +245,22 @@ function stillTrue(answers: readonly Answer[], [before, after]: readonly Answer[
   )
 }
 
-/** Whether two readings of the same page differ; they come in pairs. */
+/** Whether two readings of the same page differ in their data; they come in pairs. */
 function hasChanged(readings: readonly Answer[]): boolean {
-  return readings.some(({ digest }, index) => index % 2 === 1 && digest !== readings[index - 1]?.digest)
+  return readings.some((answer, index) => index % 2 === 1 && dataOf(answer) !== dataOf(readings[index - 1]))
+}
+
+/** Not what stands around it: a time or a number of the request in the envelope is no change of the data. */
+function dataOf(answer: Answer | undefined): string | undefined {
+  const { items, itemCount } = answer?.document ?? {}
+  return items === undefined ? answer?.digest : JSON.stringify([itemCount, items.count, items.contents])
 }
 
 function hasMoved(before: Answer | undefined, after: Answer): boolean {
   const [those, these] = [before?.document?.items, after.document?.items]
-  return those !== undefined && these !== undefined && changeBetween(those, these) === 'moved'
+  return (
+    those !== undefined && these !== undefined && ['moved', 'reordered'].includes(changeBetween(those, these) ?? '')
+  )
 }
 
 function isApplicable({ scope, countsFromOne }: Rule, { kind, bare, isFromZero }: Layout): boolean {

@@ -26,7 +26,7 @@ export interface Document {
   /** The names under which arrays stand in `_embedded`, and all its names. */
   readonly arrays: readonly string[]
   readonly embedded: readonly string[]
-  /** The items: those under the name of the collection, or those of the only array. */
+  /** The items: those under the name of the collection, or those of the longest array. */
   readonly items: ItemFacts | undefined
   /** Stands for everything but `_embedded`. */
   readonly frame: Fingerprint
@@ -63,8 +63,9 @@ export function documentOf(text: string, collectionName: string): Document {
 }
 
 /** Beyond this size digits are not worth the time. */
-const MOST_EXACT_CHARACTERS = 2 ** 24
-const LONG_NUMBER = /[0-9][0-9.]{15}/
+const MOST_EXACT_CHARACTERS = 2 ** 21
+/** A whole number that may be too long for JavaScript, such as an identifier of 64 bits. */
+const LONG_NUMBER = /[:,[\s]-?[0-9]{16,}\s*[,\]}]/
 
 /** Two numbers that are one in JavaScript, such as 1234567890123456789 and …790, stay two. */
 function keepDigits(name: string, value: unknown, context?: { readonly source?: string }): unknown {
@@ -91,8 +92,9 @@ function bounded(relation: unknown): unknown {
 }
 
 function itemsOf(embedded: JsonObject, arrays: readonly string[], collectionName: string): ItemFacts | undefined {
-  const name = arrays.includes(collectionName) ? collectionName : arrays.length === 1 ? arrays[0] : undefined
-  const items = name === undefined ? undefined : embedded[name]
+  const lengthOf = (name: string) => (Array.isArray(embedded[name]) ? embedded[name].length : 0)
+  const longest = arrays.toSorted((a, b) => lengthOf(b) - lengthOf(a))[0]
+  const items = embedded[arrays.includes(collectionName) ? collectionName : (longest ?? '')]
   return Array.isArray(items) ? itemFactsOf(items) : undefined
 }
 

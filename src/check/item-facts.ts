@@ -24,10 +24,15 @@ export function itemFactsOf(items: readonly unknown[]): ItemFacts {
   const stranger = items.findIndex((item) => !isJsonObject(item))
   return {
     count: items.length,
-    contents: items.map((item) => fingerprintOf(JSON.stringify(item))),
+    contents: items.map((item) => fingerprintOf(JSON.stringify(inOrder(item)))),
     fields: stranger === -1 ? fieldsOf(items) : new Map(),
     stranger: stranger === -1 ? undefined : { index: stranger, kind: kindOf(items[stranger]) },
   }
+}
+
+/** The order of the fields of an item means nothing. */
+function inOrder(item: unknown): unknown {
+  return isJsonObject(item) ? Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)) : item
 }
 
 function fieldsOf(items: readonly unknown[]): Map<string, Fingerprint[]> {

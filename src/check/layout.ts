@@ -82,9 +82,11 @@ export function positionOf({ document }: Answer, asked: number, { linkUrl }: Sub
     return page === undefined ? [] : [page + offset]
   })
   const [first] = claims
-  if (first === undefined || first < 1 || claims.some((claim) => claim !== first)) return asked
+  const own = document.count === undefined ? asked : lastByCount(document.count)
+  if (first === undefined) return Math.min(asked, own)
+  if (first < 1 || claims.some((claim) => claim !== first)) return asked
   // By its own count the page that was asked for is beyond the last one, and one claim is enough that this is the last.
-  const isStandIn = document.count !== undefined && first === lastByCount(document.count) && first < asked
+  const isStandIn = first === own && first < asked
   return claims.length > 1 || isStandIn ? first : asked
 }
 

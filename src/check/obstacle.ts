@@ -12,7 +12,7 @@ export function obstacleOf(bare: Answer, hasToken: boolean): string | undefined 
   if (UNAVAILABLE.includes(status)) return `${statusLine(bare)}: there is no collection to judge at this URL`
   if (document !== undefined || status !== 200) return undefined
   // What begins like an object is broken JSON, and C1 says so.
-  if (beginning.trimStart().startsWith('{')) return undefined
+  if (/^(\(not UTF-8\) |\\ufeff)?\s*\{/.test(beginning)) return undefined
   const type = shorten(headers.get('content-type') ?? 'without a Content-Type')
   return `the answer is not JSON (${type}): ${beginning || 'it is empty'}`
 }

@@ -9,16 +9,30 @@ export const SIZE_PARAMETERS = ['limit', 'per_page', 'page_size', 'size', 'count
 /** Not the name of anything. */
 export const UNKNOWN_PARAMETER = 'reams-check'
 
-/** A query with every size parameter at once. */
-export function sizeQuery(size: number): string {
-  return SIZE_PARAMETERS.map((name) => `${name}=${size}`).join('&')
+/** Further ones, which are tried only together. */
+const OTHER_SIZE_PARAMETERS = [
+  'pageSize',
+  'perPage',
+  'page%5Bsize%5D',
+  'items_per_page',
+  'max_results',
+  'rows',
+  '%24top',
+]
+
+/**
+ * Queries with every size parameter at once: with a size that is smaller than the first page, if anything can be, and with one
+ * that is larger than any. `page` stands before them, because some servers look at a size only beside it.
+ */
+export function sizeQueries({ layout }: Trial): string[] {
+  const items = layout.bare.document?.items?.count ?? 0
+  return [items > 7 ? 7 : 1, 1000].map((size) =>
+    ['page=1', ...[...SIZE_PARAMETERS, ...OTHER_SIZE_PARAMETERS].map((name) => `${name}=${size}`)].join('&'),
+  )
 }
 
-/** The sizes to ask for: one that is smaller than the first page, if anything can be, and one that is larger than any. */
-export function sizesToTry({ layout }: Trial): number[] {
-  const items = layout.bare.document?.items?.count ?? 0
-  return [items > 7 ? 7 : 1, 1000]
-}
+/** Parameters that a server may know, and that belong in no link of the contract all the same. */
+export const FAMILIAR_QUERY = 'sort=id&order=desc&q=x&filter=x&fields=id&embed=x&lang=en'
 
 /** The page on which parameters are tried: the second one, because its links are the most. */
 export function probedPage({ layout }: Trial): number {

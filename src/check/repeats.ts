@@ -1,7 +1,7 @@
 /** Finds items that stand on pages twice, in bounded memory: by a field that identifies them, or else by their content. */
 
 import { shorten } from '../contract/excerpt.ts'
-import { type Fingerprint, keyOf } from './fingerprint.ts'
+import type { Fingerprint } from './fingerprint.ts'
 import { FingerprintTable } from './fingerprint-table.ts'
 import { type ItemFacts, isIdentifierName } from './item-facts.ts'
 
@@ -21,18 +21,23 @@ const FIELDS_FOLLOWED = 3
 /** Below this many items it is mere chance that a field is unique everywhere else. */
 const LEAST_ITEMS = 100
 
-/** At most one value in so many repeats, in a field that identifies items. */
+/** At most one item in so many repeats, where repeats are odd. */
 const RARE = 250
 
 interface Column {
   readonly table: FingerprintTable
-  repeats: number
+  /** Whole items that come again: on another page, or on the same one. */
+  again: number
+  twins: number
+  /** Values that belong to different items: of two pages, or of one. */
+  shared: number
+  sharedOnPage: number
   example: Repeat | undefined
 }
 
 export class RepeatFinder {
   #items = 0
-  readonly #content: Column = createColumn()
+  readonly #content = createColumn()
   /** The fields that every item so far has, and that may identify it. */
   #fields: Map<string, Column> | undefined
 
@@ -40,67 +45,71 @@ export class RepeatFinder {
   add(page: number, items: ItemFacts): void {
     if (items.count === 0) return
     this.#items += items.count
-    const equals = follow(this.#content, page, items.contents, 'in all its fields')
-    const hasNoEqual = (index: number) => {
-      const content = items.contents[index]
-      return content !== undefined && !equals.has(index) && this.#content.table.keeps(content)
-    }
-    this.#fields ??= new Map(chooseFields(items).map((name) => [name, createColumn()]))
+    const equals = new Set<number>()
+    follow(this.#content, page, items.contents, 'in all its fields', (index) => equals.add(index) !== undefined)
+    this.#fields ??= new Map([...items.fields.keys()].slice(0, FIELDS_FOLLOWED).map((name) => [name, createColumn()]))
     for (const [name, column] of this.#fields) {
       const values = items.fields.get(name)
-      const repeated = values === undefined ? [] : [...follow(column, page, values, `by its field "${shorten(name)}"`)]
-      // A field such as user_id hardly repeats either, but where it does, it is in another item.
-      const isShared = !isIdentifierName(name) && repeated.some(hasNoEqual)
-      if (values === undefined || isShared || !this.#isRare(column)) this.#fields.delete(name)
+      if (values === undefined) this.#fields.delete(name)
+      else
+        follow(column, page, values, `by its field "${shorten(name)}"`, (index) => this.#isWhole(items, index, equals))
     }
   }
 
   /**
-   * The same content again is a repeat where a field is unique everywhere else, and only odd where no field is: equal
-   * items are legal, and where most items have an equal, nothing is odd about it. A field whose very name says that it
-   * identifies counts even where the rest of the item differs.
+   * An item that comes again, whole, is a repeat where a field tells items apart: one whose name says so and that does so on
+   * every page, or one that is unique everywhere else. Without such a field it is only odd, because equal items are legal;
+   * and where equals are common, nothing is odd about it. It is odd, too, if two different items share what is named as an
+   * identifier.
    */
   found(): { repeat: Repeat; isDoubt: boolean }[] {
-    const identifiers = [...(this.#fields ?? [])].filter(
-      ([name]) => this.#items >= LEAST_ITEMS || isIdentifierName(name),
+    const fields = [...(this.#fields ?? [])].map(([name, column]) => ({ isNamed: isIdentifierName(name), ...column }))
+    const identifier = fields.find(
+      ({ isNamed, again, twins, shared, sharedOnPage }) =>
+        (isNamed && again > 0 && twins + sharedOnPage === 0) ||
+        (shared + sharedOnPage === 0 && again + twins > 0 && this.#isRare(again + twins)),
     )
-    const named = identifiers.find(
-      ([name, { repeats }]) => repeats > 0 && repeats * 2 < this.#items && isIdentifierName(name),
-    )
-    if (named?.[1].example !== undefined) return [{ repeat: named[1].example, isDoubt: false }]
-    if (this.#content.example === undefined || this.#items < LEAST_ITEMS || !this.#isRare(this.#content)) return []
-    const [identifier] = identifiers
-    return [{ repeat: identifier?.[1].example ?? this.#content.example, isDoubt: identifier === undefined }]
+    if (identifier?.example !== undefined) return [{ repeat: identifier.example, isDoubt: false }]
+    const { again, twins } = this.#content
+    const odd = [
+      ...fields.filter(
+        ({ isNamed, shared, sharedOnPage }) => isNamed && sharedOnPage === 0 && shared > 0 && this.#isRare(shared),
+      ),
+      ...(again + twins > 0 && this.#isRare(again + twins) ? [this.#content] : []),
+    ]
+    return odd.flatMap(({ example }) => (example === undefined ? [] : [{ repeat: example, isDoubt: true }])).slice(0, 1)
   }
 
-  #isRare({ repeats }: Column): boolean {
-    return repeats <= Math.max(2, this.#items / RARE)
+  /** Whether the whole item was there before; undefined where the table of contents does not remember such. */
+  #isWhole({ contents }: ItemFacts, index: number, equals: ReadonlySet<number>): boolean | undefined {
+    const content = contents[index]
+    return content !== undefined && this.#content.table.keeps(content) ? equals.has(index) : undefined
+  }
+
+  #isRare(count: number): boolean {
+    return this.#items >= LEAST_ITEMS && count <= Math.max(2, this.#items / RARE)
   }
 }
 
 function createColumn(): Column {
-  return { table: new FingerprintTable(), repeats: 0, example: undefined }
+  return { table: new FingerprintTable(), again: 0, twins: 0, shared: 0, sharedOnPage: 0, example: undefined }
 }
 
-/** Answers the indexes of those that were there before. */
-function follow(column: Column, page: number, prints: readonly Fingerprint[], by: string): Set<number> {
-  const repeated = new Set<number>()
+/** Counts what was there before. `isWhole` says whether it is the same item, or another one with the same value. */
+function follow(
+  column: Column,
+  page: number,
+  prints: readonly Fingerprint[],
+  by: string,
+  isWhole: (index: number) => boolean | undefined,
+): void {
   prints.forEach((print, index) => {
     const earlier = column.table.add(print, page, index)
-    if (earlier === undefined) return
-    repeated.add(index)
-    column.repeats++
+    const isSameItem = earlier === undefined ? undefined : isWhole(index)
+    if (earlier === undefined || isSameItem === undefined) return
+    const isSamePage = earlier.page === page
+    if (isSameItem) column[isSamePage ? 'twins' : 'again']++
+    else column[isSamePage ? 'sharedOnPage' : 'shared']++
     column.example ??= { page, item: index + 1, earlierPage: earlier.page, earlierItem: earlier.index + 1, by }
   })
-  return repeated
-}
-
-/** The fields of the first page whose values hardly repeat there. */
-function chooseFields({ fields, count }: ItemFacts): string[] {
-  const hardlyRepeats = (values: readonly Fingerprint[]) =>
-    new Set(values.map(keyOf)).size >= count - Math.max(1, count / RARE)
-  return [...fields]
-    .filter(([, values]) => hardlyRepeats(values))
-    .map(([name]) => name)
-    .slice(0, FIELDS_FOLLOWED)
 }

@@ -37,6 +37,13 @@ export class LimitReached extends Error {
 const MOST_WAITS = 3
 const DEFAULT_WAIT_MS = 1000
 
+/** Between two requests, once the server has asked for a pause. */
+const LEAST_DELAY_MS = 100
+const MOST_DELAY_MS = 2000
+
+/** A timer that rings so much later than it should was held up by ourselves. */
+const LATE_MS = 50
+
 /** The longest time that a timer can be set to. */
 const MOST_TIMER_MS = 2 ** 31 - 1
 
@@ -50,9 +57,11 @@ export class Requester {
   /** No request begins before this time: because of the delay, or because the server asked to wait. */
   #notBefore = 0
   #lastTurn: Promise<void> = Promise.resolve()
+  #delayMs: number
 
   constructor(options: RequesterOptions) {
     this.#options = options
+    this.#delayMs = options.delayMs
     this.#deadline = performance.now() + options.timeLimitMs
   }
 
@@ -83,11 +92,17 @@ export class Requester {
           throw new LimitReached(
             `the server asks to wait ${Math.ceil(waitMs / 1000)} s (${answer.status}), longer than the run may take`,
           )
-        this.#notBefore = Math.max(this.#notBefore, until)
+        this.#slowDown()
+        this.#notBefore = Math.max(this.#notBefore, until + this.#delayMs)
       }
     } finally {
       this.#leave()
     }
+  }
+
+  /** Who asks for a pause gets fewer requests from then on. */
+  #slowDown(): void {
+    this.#delayMs = Math.min(MOST_DELAY_MS, Math.max(LEAST_DELAY_MS, 2 * this.#delayMs))
   }
 
   async #enter(): Promise<void> {
@@ -130,12 +145,13 @@ export class Requester {
       if (now >= this.#notBefore) break
       await pause(this.#notBefore - now, this.#options.signal)
     }
-    this.#notBefore = performance.now() + this.#options.delayMs
+    this.#notBefore = performance.now() + this.#delayMs
     this.#sent++
   }
 
   async #exchange(ask: Ask, collectionName: string): Promise<Answer> {
     const outcome = await this.#receive(ask)
+    if (performance.now() >= this.#deadline) throw new LimitReached(TIME_IS_UP)
     return 'bytes' in outcome ? answerOf(ask, outcome.response, outcome.bytes, collectionName) : outcome
   }
 
@@ -149,8 +165,17 @@ export class Requester {
     let end = () => {}
     const timeout = new Promise<'timeout'>((resolve) => {
       end = () => resolve('timeout')
-      timer = setTimeout(end, limitMs)
       signal?.addEventListener('abort', end)
+      const wait = (waitMs: number) => {
+        const dueAt = performance.now() + waitMs
+        timer = setTimeout(() => {
+          // While we were busy ourselves, with a large answer say, nothing could arrive: that time is given back.
+          const lateMs = performance.now() - dueAt
+          if (lateMs > LATE_MS) wait(lateMs)
+          else end()
+        }, waitMs)
+      }
+      wait(limitMs)
     })
     const exchange = async (): Promise<Received> => {
       const response = await fetch(this.#request(ask, abort.signal))
@@ -206,7 +231,9 @@ function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> 
 /** A server that has enough of us says nothing about the rules; one that is always busy at this URL does. */
 function unavailable(answer: Answer): Answer {
   if (answer.status !== 429) return answer
-  throw new LimitReached(`the server asks to wait again and again (${statusLine(answer)})`)
+  throw new LimitReached(
+    `the server asks to wait again and again (${statusLine(answer)}); --delay sends fewer requests a second`,
+  )
 }
 
 /** How long the server asks to wait before the same request again; undefined where it does not. */

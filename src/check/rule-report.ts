@@ -19,7 +19,8 @@ export interface ReportContext {
   readonly hasToken: boolean
 }
 
-export function ruleReport(rule: Rule, { trial, obstacle }: Outcome, context: ReportContext): RuleReport {
+export function ruleReport(rule: Rule, { trial, ...outcome }: Outcome, context: ReportContext): RuleReport {
+  const obstacle = outcome.obstacle ?? trial?.obstacle
   const { url, isStrict, hasToken } = context
   const decides = rule.id.startsWith('C') || isStrict
   const found = (trial?.findings ?? []).filter((finding) => obstacle === undefined || isCertain(finding))

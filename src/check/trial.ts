@@ -1,6 +1,7 @@
 /** One rule on trial: where it finds the answers of the server, and where it says what it found. */
 
 import { makeVisible } from '../contract/excerpt.ts'
+import type { Answer } from './answer.ts'
 import type { Ask } from './ask.ts'
 import type { Layout } from './layout.ts'
 import type { Finding } from './rule.ts'
@@ -13,6 +14,9 @@ export interface Evidence {
   readonly status?: number
 }
 
+/** What is expected of an answer and what came; undefined where there is no difference. */
+export type DifferenceOf = (reference: Answer, answer: Answer) => { expected: string; came: string } | undefined
+
 /** Of each kind, so that a walk through a million broken pages ends with a report. */
 const MOST_FINDINGS = 20
 
@@ -24,8 +28,18 @@ export class Trial {
   readonly layout: Layout
   findings: readonly Finding[] = []
   skipReason: string | undefined
+  /** Whether the data was seen to change while answers were compared. */
+  isMoving = false
+  /** Answers that look odd beside the others, to be asked about again. */
+  readonly suspects: Answer[] = []
+  /** Why the rule cannot be judged. */
+  obstacle: string | undefined
 
-  constructor(subject: Subject, layout: Layout) {
+  readonly #isRepetition: boolean
+
+  /** `isRepetition`: the rule was tried before, and what it found may have been a change of the data. */
+  constructor(subject: Subject, layout: Layout, isRepetition: boolean) {
+    this.#isRepetition = isRepetition
     this.subject = subject
     this.layout = layout
   }
@@ -40,9 +54,35 @@ export class Trial {
     this.#add(evidence, expected, came, { isComparison: true, isDoubt: false })
   }
 
+  /**
+   * Compares an answer with one that it should be like. Where even their counts differ, items may have come or gone in
+   * between, and the rule is tried once more. If they differ then too, both are asked for again: what agrees at last was a
+   * change of the data; what differs in the same way every time is the server's doing; anything else is data that moves.
+   */
+  async compare(reference: Answer, answer: Answer, differenceOf: DifferenceOf): Promise<void> {
+    const difference = differenceOf(reference, answer)
+    if (difference === undefined) return
+    const counts = [reference, answer].flatMap(({ document }) => document?.count ?? [])
+    const isSuspicious = counts.length === 2 && counts[0] !== counts[1]
+    if (isSuspicious && !this.#isRepetition) this.isMoving = true
+    // One pair is enough: the others differ for the same reason.
+    if (isSuspicious && this.#isRepetition && this.findings.length === 0) {
+      const again = await this.subject.askAgain(reference.ask)
+      const other = await this.subject.askAgain(answer.ask)
+      if (differenceOf(again, other) === undefined) return
+      this.isMoving ||= again.digest !== reference.digest || other.digest !== answer.digest
+    }
+    this.differs(answer, difference.expected, difference.came)
+  }
+
   /** Legal, but worth a look. */
   doubt(evidence: Evidence, expected: string, came: string): void {
     this.#add(evidence, expected, came, { isComparison: true, isDoubt: true })
+  }
+
+  /** The rule applies and cannot be judged, for this reason. */
+  cannot(reason: string): void {
+    this.obstacle = reason
   }
 
   /** There is nothing to judge, for this reason; what was found before does not count. */

@@ -5,7 +5,7 @@ import { saysTheSame } from '../document.ts'
 import { shown } from '../json-kind.ts'
 import type { Layout } from '../layout.ts'
 import type { Rule } from '../rule.ts'
-import type { Trial } from '../trial.ts'
+import type { DifferenceOf, Trial } from '../trial.ts'
 
 export const C1: Rule = {
   id: 'C1',
@@ -20,11 +20,12 @@ export const C1: Rule = {
   watch: (trial) => ({ see: (answer) => judgeEnvelope(trial, answer) }),
   async probe(trial) {
     const { subject, layout } = trial
-    const isShort = layout.last === undefined || layout.last === 1
-    await Promise.all([
-      compareGzip(trial, layout.bare, await subject.bare(GZIP)),
-      isShort || compareGzip(trial, await subject.page(layout.last), await subject.page(layout.last, GZIP)),
-    ])
+    const last = layout.last ?? 1
+    const asks = last === 1 ? [layout.bare.ask] : [...new Set([2, last])].map((page) => subject.askPage(page))
+    for (const ask of asks) {
+      const [plain, gzip] = await Promise.all([subject.ask(ask), subject.ask({ ...ask, headers: GZIP })])
+      if (plain.status === 200 && plain.document !== undefined) await trial.compare(plain, gzip, gzipDifference)
+    }
   },
 }
 
@@ -54,11 +55,12 @@ function flawsOf(answer: Answer, { kind }: Layout): [expected: string, came: str
   return flaws
 }
 
-function compareGzip(trial: Trial, plain: Answer, gzip: Answer): void {
-  if (plain.status !== 200 || plain.document === undefined || plain.digest === gzip.digest) return
-  if (gzip.status !== 200) trial.broken(gzip, '200 OK, as without gzip', statusLine(gzip))
-  else if (gzip.document === undefined || !saysTheSame(plain.document, gzip.document))
-    trial.differs(gzip, `the document of the plain answer, ${plain.byteLength} bytes`, otherDocument(gzip))
+const gzipDifference: DifferenceOf = (plain, gzip) => {
+  if (plain.digest === gzip.digest) return undefined
+  if (gzip.status !== 200) return { expected: '200 OK, as without gzip', came: statusLine(gzip) }
+  const isSame = plain.document && gzip.document && saysTheSame(plain.document, gzip.document)
+  const expected = `the document of the plain answer, ${plain.byteLength} bytes`
+  return isSame ? undefined : { expected, came: otherDocument(gzip) }
 }
 
 function otherDocument({ document, byteLength, beginning }: Answer): string {

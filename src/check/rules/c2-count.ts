@@ -2,11 +2,12 @@
 
 import { PAGE_SIZE } from '../../contract/page.ts'
 import type { Answer } from '../answer.ts'
-import { PAGE_RELATIONS } from '../document.ts'
+import { type Document, PAGE_RELATIONS } from '../document.ts'
 import { expectedLast, lastByCount, positionOf } from '../layout.ts'
+import { PageMemory } from '../page-memory.ts'
 import { RepeatFinder } from '../repeats.ts'
 import type { Rule, Watcher } from '../rule.ts'
-import type { Trial } from '../trial.ts'
+import type { DifferenceOf, Trial } from '../trial.ts'
 
 export const C2: Rule = {
   id: 'C2',
@@ -18,10 +19,23 @@ export const C2: Rule = {
   scope: 'paginated',
   countsFromOne: true,
   watch: (trial) => new CountWatcher(trial),
+  async probe(trial) {
+    for (const suspect of trial.suspects.slice(0, MOST_SUSPECTS))
+      await trial.compare(trial.layout.bare, suspect, countDifference)
+  },
 }
+
+/** Of pages with another count than the first answer: the others will be as wrong. */
+const MOST_SUSPECTS = 3
+
+const countDifference: DifferenceOf = ({ document: first }, { document }) =>
+  first?.count === undefined || document?.count === undefined || first.count === document.count
+    ? undefined
+    : { expected: `item_count ${first.count}, as in the first answer`, came: String(document.count) }
 
 class CountWatcher implements Watcher {
   readonly #trial: Trial
+  readonly #memory = new PageMemory()
   readonly #repeats = new RepeatFinder()
   /** How many pages were counted, and the number of the last of them: they come in ascending order. */
   #pages = 0
@@ -48,7 +62,15 @@ class CountWatcher implements Watcher {
     else if (Number.isInteger(document.itemCount) && document.count === undefined)
       this.#trial.broken(answer, 'the number of the items as item_count', String(document.itemCount))
     this.#compareCount(answer)
+    if (document.items === undefined && document.count !== 0) this.#judgeMissing(answer, document)
     this.#countItems(answer, asked)
+  }
+
+  /** Without an array there is nothing to count. Whatever else stands there may hold the items. */
+  #judgeMissing(answer: Answer, { embedded, embeddedKind, count }: Document): void {
+    if (embeddedKind === 'an object' && embedded.length === 0 && count !== undefined)
+      this.#trial.broken(answer, `items in _embedded, beside item_count ${count}`, 'an empty object')
+    else this.#trial.cannot('there is no array of items in _embedded (D6)')
   }
 
   end(): void {
@@ -67,8 +89,8 @@ class CountWatcher implements Watcher {
     this.#first ??= answer
     const before = this.#first.document?.count
     const count = answer.document?.count
-    if (before !== undefined && count !== undefined && count !== before)
-      this.#trial.differs(answer, `item_count ${before}, as in the first answer`, String(count))
+    if (before !== undefined && count !== undefined && count !== before && this.#trial.suspects.length < MOST_SUSPECTS)
+      this.#trial.suspects.push(answer)
   }
 
   #countItems(answer: Answer, asked: number): void {
@@ -79,7 +101,8 @@ class CountWatcher implements Watcher {
     this.#lastPage = asked
     this.#pages++
     this.#sum += items.count
-    this.#repeats.add(asked, items)
+    // A whole page that comes again is C6's matter.
+    if (this.#memory.earlier(asked, items) === undefined) this.#repeats.add(asked, items)
     if (asked === 1 && layout.last !== 1) this.#pageSize = items.count
     if (asked === layout.last) this.#last = answer
   }

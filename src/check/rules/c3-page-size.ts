@@ -3,9 +3,9 @@
 import { PAGE_SIZE } from '../../contract/page.ts'
 import type { Answer } from '../answer.ts'
 import { expectedLast, linkedPage, positionOf } from '../layout.ts'
-import { SIZE_PARAMETERS, sizeQuery, sizesToTry } from '../questions.ts'
+import { SIZE_PARAMETERS, sizeQueries } from '../questions.ts'
 import type { Rule } from '../rule.ts'
-import type { Trial } from '../trial.ts'
+import type { DifferenceOf, Trial } from '../trial.ts'
 
 export const C3: Rule = {
   id: 'C3',
@@ -18,11 +18,14 @@ export const C3: Rule = {
   countsFromOne: true,
   watch: (trial) => ({ see: (answer, asked) => judgeLength(trial, answer, asked) }),
   async probe(trial) {
-    for (const size of sizesToTry(trial)) {
-      const answer = await trial.subject.query(sizeQuery(size))
-      if (differenceFrom(trial.layout.bare, answer, trial) !== undefined) await nameParameters(trial, size)
+    for (const query of sizeQueries(trial)) {
+      const answer = await trial.subject.query(query)
+      // A server that refuses a parameter lets nobody change the size by it, but maybe by another one.
+      const isResized = answer.document?.items?.count !== trial.layout.bare.document?.items?.count
+      if (answer.status !== 200 || isResized) await tryOneByOne(trial, query)
+      else await trial.compare(trial.layout.bare, answer, differenceFrom(trial))
     }
-    compare(trial, await trial.subject.bare(SIZE_HEADERS))
+    await trial.compare(trial.layout.bare, await trial.subject.bare(SIZE_HEADERS), differenceFrom(trial))
   },
 }
 
@@ -37,7 +40,11 @@ const SIZE_HEADERS = {
 function judgeLength(trial: Trial, answer: Answer, asked: number): void {
   const { status, document } = answer
   const items = document?.items?.count
-  if (status !== 200 || document === undefined || items === undefined) return
+  if (status !== 200 || document === undefined) return
+  if (items === undefined) {
+    trial.cannot('there is no array of items in _embedded (D6)')
+    return
+  }
   const page = positionOf(answer, asked, trial.subject)
   const last = expectedLast(trial.layout, document)
   if (items > PAGE_SIZE) trial.broken(answer, `at most ${PAGE_SIZE} items`, `${items} items`)
@@ -45,24 +52,28 @@ function judgeLength(trial: Trial, answer: Answer, asked: number): void {
     trial.broken(answer, `${PAGE_SIZE} items on page ${page} of ${last}`, `${items} items`)
 }
 
-/** Tries the parameters one by one, to name those that matter. */
-async function nameParameters(trial: Trial, size: number): Promise<void> {
+/** Tries the parameters of a query one by one, to name those that matter; then all of them, should none matter alone. */
+async function tryOneByOne(trial: Trial, query: string): Promise<void> {
   const before = trial.findings.length
-  for (const name of SIZE_PARAMETERS) compare(trial, await trial.subject.query(`${name}=${size}`))
-  if (trial.findings.length === before) compare(trial, await trial.subject.query(sizeQuery(size)))
+  const [page, ...sizes] = query.split('&')
+  for (const size of sizes.slice(0, SIZE_PARAMETERS.length))
+    await trial.compare(trial.layout.bare, await trial.subject.query(`${page}&${size}`), differenceFrom(trial))
+  if (trial.findings.length === before)
+    await trial.compare(trial.layout.bare, await trial.subject.query(query), differenceFrom(trial))
 }
 
-function compare(trial: Trial, answer: Answer): void {
-  const difference = differenceFrom(trial.layout.bare, answer, trial)
-  if (difference !== undefined) trial.differs(answer, difference.expected, difference.came)
-}
-
-/** A server that refuses the parameter lets nobody change the size; whether it may refuse is D11's matter. */
-function differenceFrom(bare: Answer, answer: Answer, { subject }: Trial) {
-  const [a, b] = [bare.document, answer.document]
-  if (answer.status !== 200 || a?.items === undefined || b?.items === undefined) return undefined
-  if (a.items.count !== b.items.count)
-    return { expected: `${a.items.count} items, as without it`, came: `${b.items.count} items` }
-  const [before, after] = [a, b].map((document) => linkedPage(document, 'last', subject.linkUrl))
-  return before === after ? undefined : { expected: `last: page ${before}, as without it`, came: `last: page ${after}` }
+/** Whether a parameter may be refused is D11's matter. */
+function differenceFrom({ subject }: Trial): DifferenceOf {
+  return (bare, answer) => {
+    const [a, b] = [bare.document, answer.document]
+    if (answer.status !== 200 || a?.items === undefined || b?.items === undefined) return undefined
+    const [before, after] = [a, b].map((document) => linkedPage(document, 'last', subject.linkUrl))
+    if (a.items.count !== b.items.count)
+      return { expected: `${a.items.count} items, as without it`, came: `${b.items.count} items` }
+    if (before !== after) return { expected: `last: page ${before}, as without it`, came: `last: page ${after}` }
+    if (a.itemCount !== b.itemCount)
+      return { expected: `item_count ${a.itemCount}, as without it`, came: `item_count ${b.itemCount}` }
+    const isSame = JSON.stringify(a.items.contents) === JSON.stringify(b.items.contents)
+    return isSame ? undefined : { expected: 'the same items as without it', came: 'other items' }
+  }
 }

@@ -4,7 +4,7 @@ import type { Answer } from '../answer.ts'
 import { PAGE_RELATIONS } from '../document.ts'
 import { shown } from '../json-kind.ts'
 import { isBroken, type LinkView, viewLink } from '../link-view.ts'
-import { askWithUnknownParameter, sizeQuery, sizesToTry } from '../questions.ts'
+import { askWithUnknownParameter, FAMILIAR_QUERY, sizeQueries } from '../questions.ts'
 import type { Rule } from '../rule.ts'
 import type { Trial } from '../trial.ts'
 
@@ -21,7 +21,7 @@ export const C4: Rule = {
   /** Parameters that are none of the contract's must not find their way into a link. */
   async probe(trial) {
     judgeLinks(trial, await askWithUnknownParameter(trial))
-    for (const size of sizesToTry(trial)) judgeLinks(trial, await trial.subject.query(sizeQuery(size)))
+    for (const query of [...sizeQueries(trial), FAMILIAR_QUERY]) judgeLinks(trial, await trial.subject.query(query))
   },
 }
 

@@ -1,9 +1,8 @@
 /** C6: `page` picks the page. */
 
 import type { Answer } from '../answer.ts'
-import { keyOf } from '../fingerprint.ts'
-import type { ItemFacts } from '../item-facts.ts'
 import { expectedLast, positionOf } from '../layout.ts'
+import { PageMemory } from '../page-memory.ts'
 import type { Rule, Watcher } from '../rule.ts'
 import type { Trial } from '../trial.ts'
 
@@ -21,7 +20,7 @@ export const C6: Rule = {
 
 class PageWatcher implements Watcher {
   readonly #trial: Trial
-  #before: { readonly items: ItemFacts; readonly page: number } | undefined
+  readonly #memory = new PageMemory()
 
   constructor(trial: Trial) {
     this.#trial = trial
@@ -35,17 +34,8 @@ class PageWatcher implements Watcher {
     const page = Math.min(asked, expectedLast(this.#trial.layout, document) ?? asked)
     if (position !== page) this.#trial.broken(answer, `page ${page}`, `its links are those of page ${position}`)
     const { items } = document
-    if (items === undefined) return
-    const before = this.#before
-    if (before !== undefined && before.page !== asked && isSamePage(before.items, items))
-      this.#trial.differs(answer, `other items than on page ${before.page}`, `the same ${items.count} items`)
-    this.#before = { items, page: asked }
+    const earlier = items === undefined || page !== asked ? undefined : this.#memory.earlier(asked, items)
+    if (items !== undefined && earlier !== undefined)
+      this.#trial.differs(answer, `other items than on page ${earlier}`, `the same ${items.count} items`)
   }
-}
-
-/** Equal items are legal; a whole page of items that differ from one another comes only once. */
-function isSamePage(a: ItemFacts, b: ItemFacts): boolean {
-  const [those, these] = [a.contents.map(keyOf), b.contents.map(keyOf)]
-  if (those.length < 2 || those.join() !== these.join()) return false
-  return new Set(those).size >= those.length - Math.max(1, those.length / 100)
 }

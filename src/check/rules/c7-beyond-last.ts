@@ -3,6 +3,7 @@
 import { type Answer, statusLine } from '../answer.ts'
 import { pagesBeyond } from '../questions.ts'
 import type { Rule } from '../rule.ts'
+import type { DifferenceOf, Trial } from '../trial.ts'
 
 export const C7: Rule = {
   id: 'C7',
@@ -21,25 +22,31 @@ export const C7: Rule = {
     const last = await subject.page(layout.last)
     if (last.status !== 200) return trial.skip(`page ${layout.last}, the last one, does not answer 200 (C1)`)
     const answers = await Promise.all(pagesBeyond(layout.last).map((page) => subject.page(page)))
-    for (const answer of answers) {
-      const difference = differenceBetween(last, answer)
-      // Another status is no matter of changed data.
-      const report = answer.status === last.status ? trial.differs : trial.broken
-      if (difference !== undefined)
-        report.call(trial, answer, `as page ${layout.last}: ${difference[0]}`, difference[1])
-    }
+    for (const answer of answers) await judge(trial, layout.last, last, answer)
   },
 }
 
+async function judge(trial: Trial, page: number, last: Answer, beyond: Answer): Promise<void> {
+  const differenceOf: DifferenceOf = (before, after) => {
+    const pair = whatDiffers(before, after)
+    return pair && { expected: `as page ${page}: ${pair[0]}`, came: pair[1] }
+  }
+  const difference = differenceOf(last, beyond)
+  // Another status is no matter of changed data.
+  if (difference !== undefined && beyond.status !== last.status)
+    trial.broken(beyond, difference.expected, difference.came)
+  else await trial.compare(last, beyond, differenceOf)
+}
+
 /** What is expected and what came; undefined where there is no difference. */
-function differenceBetween(last: Answer, beyond: Answer): [expected: string, came: string] | undefined {
+function whatDiffers(last: Answer, beyond: Answer): [expected: string, came: string] | undefined {
   if (beyond.status !== last.status) return [statusLine(last), statusLine(beyond)]
   if (beyond.digest !== last.digest)
     return [
       `${last.byteLength} bytes with ${contentsOf(last)}`,
       `${beyond.byteLength} bytes with ${contentsOf(beyond)}`,
     ]
-  for (const name of ['ETag', 'Last-Modified', 'Content-Type']) {
+  for (const name of ['ETag', 'Last-Modified', 'Content-Type', 'Cache-Control']) {
     const [before, after] = [last.headers.get(name), beyond.headers.get(name)]
     if (before !== after) return [`${name}: ${before ?? 'none'}`, `${name}: ${after ?? 'none'}`]
   }

@@ -1,7 +1,7 @@
 /** D1: the first page. */
 
-import { statusLine } from '../answer.ts'
 import type { Rule } from '../rule.ts'
+import { compareBytes } from '../same-bytes.ts'
 
 export const D1: Rule = {
   id: 'D1',
@@ -13,15 +13,7 @@ export const D1: Rule = {
   scope: 'paginated',
   async probe(trial) {
     const { subject, layout } = trial
-    for (const query of ['page=1', 'page=']) {
-      const answer = await subject.query(query)
-      if (answer.status !== 200) trial.broken(answer, '200 OK', statusLine(answer))
-      else if (answer.digest !== layout.bare.digest)
-        trial.differs(
-          answer,
-          `the ${layout.bare.byteLength} bytes of the bare URL`,
-          `${answer.byteLength} other bytes: ${answer.beginning}`,
-        )
-    }
+    for (const query of ['page=1', 'page='])
+      await compareBytes(trial, layout.bare, await subject.query(query), 'the bare URL')
   },
 }

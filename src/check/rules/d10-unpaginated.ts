@@ -1,9 +1,10 @@
 /** D10: collections without pages. */
 
 import { UNPAGINATED_LIMIT } from '../../contract/item-run.ts'
-import { type Answer, statusLine } from '../answer.ts'
+import type { Answer } from '../answer.ts'
 import { isBroken, viewLink } from '../link-view.ts'
 import type { Rule } from '../rule.ts'
+import { compareBytes } from '../same-bytes.ts'
 import type { Trial } from '../trial.ts'
 
 export const D10: Rule = {
@@ -19,12 +20,8 @@ export const D10: Rule = {
   async probe(trial) {
     const { subject, layout } = trial
     judgeWhole(trial, layout.bare)
-    for (const query of ['page=2', 'page=abc']) {
-      const answer = await subject.query(query)
-      if (answer.status !== 200) trial.broken(answer, '200 OK, as without page', statusLine(answer))
-      else if (answer.digest !== layout.bare.digest)
-        trial.differs(answer, `the ${layout.bare.byteLength} bytes of the bare URL`, `${answer.byteLength} other bytes`)
-    }
+    for (const query of ['page=2', 'page=abc'])
+      await compareBytes(trial, layout.bare, await subject.query(query), 'the bare URL')
   },
 }
 

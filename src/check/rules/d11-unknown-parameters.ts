@@ -1,8 +1,8 @@
 /** D11: parameters that mean nothing. */
 
-import { statusLine } from '../answer.ts'
 import { askWithUnknownParameter, probedPage, UNKNOWN_PARAMETER } from '../questions.ts'
 import type { Rule } from '../rule.ts'
+import { compareBytes } from '../same-bytes.ts'
 
 export const D11: Rule = {
   id: 'D11',
@@ -17,8 +17,6 @@ export const D11: Rule = {
     const plain = layout.kind === 'paginated' ? await subject.page(probedPage(trial)) : layout.bare
     const answer = await askWithUnknownParameter(trial)
     if (plain.status !== 200) return trial.skip('the page without it does not answer 200 (C1)')
-    if (answer.status !== 200) trial.broken(answer, '200 OK, as without it', statusLine(answer))
-    else if (answer.digest !== plain.digest)
-      trial.differs(answer, `the ${plain.byteLength} bytes of the page without it`, `${answer.byteLength} other bytes`)
+    await compareBytes(trial, plain, answer, 'the page without it')
   },
 }

@@ -1,8 +1,9 @@
 /** D12: media types. */
 
 import { shorten } from '../../contract/excerpt.ts'
-import { type Answer, statusLine } from '../answer.ts'
+import type { Answer } from '../answer.ts'
 import type { Rule } from '../rule.ts'
+import { compareBytes } from '../same-bytes.ts'
 import type { Trial } from '../trial.ts'
 
 export const D12: Rule = {
@@ -24,11 +25,11 @@ export const D12: Rule = {
     judgeType(trial, layout.bare, 'application/hal+json')
     judgeVary(trial, layout.bare)
     judgeType(trial, json, 'application/json')
-    compare(trial, json)
+    await compareBytes(trial, layout.bare, json, 'the answer to Accept: */*')
     if (layout.bare.document === undefined) return
     if (html.status === 200 && html.document === undefined)
       trial.broken(html, 'the envelope, for a client that is no browser', `no JSON: ${html.beginning}`)
-    else compare(trial, html)
+    else await compareBytes(trial, layout.bare, html, 'the answer to Accept: */*')
   },
 }
 
@@ -45,15 +46,4 @@ function judgeVary(trial: Trial, answer: Answer): void {
   const isComplete = ['accept', 'accept-encoding'].every((name) => names.includes(name))
   if (answer.status === 200 && !isComplete && !names.includes('*'))
     trial.broken(answer, 'Vary: Accept, Accept-Encoding', vary === null ? 'no Vary' : `Vary: ${shorten(vary)}`)
-}
-
-function compare(trial: Trial, answer: Answer): void {
-  const { bare } = trial.layout
-  if (answer.status !== 200) trial.broken(answer, '200 OK', statusLine(answer))
-  else if (answer.digest !== bare.digest)
-    trial.differs(
-      answer,
-      `the ${bare.byteLength} bytes of the answer to Accept: */*`,
-      `${answer.byteLength} other bytes`,
-    )
 }

@@ -31,6 +31,8 @@ function compareHeaders(trial: Trial, get: Answer, head: Answer): void {
   }
   const length = head.headers.get('content-length')
   const isLengthGiven = get.headers.get('content-length') !== null
+  // Of a body that came packed although nobody asked for it, the length is another one.
+  if (get.headers.get('content-encoding') !== null) return
   // Without a length in either, the body of the GET came in chunks.
   if (length === null ? isLengthGiven : Number(length) !== get.byteLength)
     trial.differs(

@@ -23,9 +23,9 @@ export const D14: Rule = {
     else judgeProblem(trial, missing, MISSING_NAME)
     const problems = [missing]
     if (layout.kind === 'paginated') {
-      const invalid = await subject.query('page=0')
+      const invalid = await subject.query('page=abc')
       // That it is a 400 at all is D3's matter.
-      if (invalid.status >= 400) judgeProblem(trial, invalid, '0')
+      if (invalid.status >= 400) judgeProblem(trial, invalid, 'abc', 'page')
       problems.push(invalid)
     }
     await judgeType(trial, problems)
@@ -38,7 +38,7 @@ const MOST_CHARACTERS = 2000
 const MISSING_NAME = 'reams-check-no-such-collection'
 
 /** All flaws of one answer are one finding. */
-function judgeProblem(trial: Trial, answer: Answer, value: string): void {
+function judgeProblem(trial: Trial, answer: Answer, ...values: readonly string[]): void {
   const type = answer.headers.get('content-type') ?? 'none'
   const problem = answer.document?.whole
   const flaws: string[] = []
@@ -50,7 +50,10 @@ function judgeProblem(trial: Trial, answer: Answer, value: string): void {
       if (typeof problem[name] !== 'string' || problem[name] === '') flaws.push(`no ${name}`)
     if (problem['status'] !== answer.status) flaws.push(`no status ${answer.status}`)
     const { detail } = problem
-    if (typeof detail === 'string' && !detail.includes(value)) flaws.push(`a detail without the value ${value}`)
+    for (const value of values)
+      if (typeof detail === 'string' && !detail.includes(value)) flaws.push(`a detail without "${value}"`)
+    if (typeof problem['type'] === 'string' && !/^https?:\/\/./.test(problem['type']))
+      flaws.push('a type that is no URL')
   }
   if (flaws.length > 0)
     trial.broken(answer, 'problem details with type, title, status, detail (with the value) and hint', flaws.join(', '))

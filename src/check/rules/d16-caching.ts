@@ -2,6 +2,7 @@
 
 import { shorten } from '../../contract/excerpt.ts'
 import { type Answer, statusLine } from '../answer.ts'
+import { probedPage } from '../questions.ts'
 import type { Rule } from '../rule.ts'
 import type { Trial } from '../trial.ts'
 
@@ -13,54 +14,70 @@ export const D16: Rule = {
   right: 'GET /events with If-None-Match: "the ETag it had" → 304',
   wrong: 'one ETag for all pages, for gzip and plain, or for a page before and after its item_count changed',
   scope: '200',
-  watch: (trial) => ({ see: (answer) => judgeTag(trial, answer) }),
   async probe(trial) {
-    const { bare } = trial.layout
-    const cacheControl = bare.headers.get('cache-control')
-    if (!/(^|[\s,])no-cache($|[\s,])/i.test(cacheControl ?? ''))
-      trial.broken(
-        bare,
-        'Cache-Control: no-cache',
-        cacheControl === null ? 'none' : `Cache-Control: ${shorten(cacheControl)}`,
-      )
-    await judgeConditions(trial, bare)
+    const { subject, layout } = trial
+    const plain = layout.kind === 'paginated' ? subject.askPage(probedPage(trial)) : layout.bare.ask
+    await judgeConditions(trial, layout.bare, await subject.ask(plain))
   },
-  review: judgeAllTags,
+  review(trial, answers) {
+    const plain = answers.filter((answer) => isPlain(trial, answer) && answer.status === 200)
+    for (const answer of plain) judgeHeaders(trial, answer)
+    judgeAllTags(trial, plain)
+  },
 }
 
 /** Matches no page. */
 const STRANGE_TAG = '"reams-check"'
 
-function judgeTag(trial: Trial, answer: Answer): void {
-  if (answer.status !== 200) return
+function judgeHeaders(trial: Trial, answer: Answer): void {
   const tag = answer.headers.get('etag')
   if (tag === null) trial.broken(answer, 'a strong ETag', 'none')
   else if (!/^"[^"]*"$/.test(tag)) trial.broken(answer, 'a strong ETag, in double quotes', shorten(tag))
+  const cacheControl = answer.headers.get('cache-control')
+  if (!/(^|[\s,])no-cache($|[\s,])/i.test(cacheControl ?? ''))
+    trial.broken(
+      answer,
+      'Cache-Control: no-cache',
+      cacheControl === null ? 'none' : `Cache-Control: ${shorten(cacheControl)}`,
+    )
 }
 
-async function judgeConditions(trial: Trial, bare: Answer): Promise<void> {
-  const tag = bare.headers.get('etag')
-  if (tag === null || bare.status !== 200) return
-  const opaque = tag.replace(/^W\//, '')
-  const ask = (value: string) => trial.subject.bare({ 'If-None-Match': value })
-  const matching = await Promise.all([ask(tag), ask(`${STRANGE_TAG}, W/${opaque}`), ask('*')])
-  for (const answer of matching)
-    if (answer.status !== 304) trial.differs(answer, '304 Not Modified', statusLine(answer))
-  const strange = await ask(STRANGE_TAG)
+async function judgeConditions(trial: Trial, bare: Answer, page: Answer): Promise<void> {
+  const ask = (answer: Answer, value: string) =>
+    trial.subject.ask({ ...answer.ask, headers: { 'If-None-Match': value } })
+  const [bareTag, pageTag] = [bare, page].map(({ headers }) => headers.get('etag'))
+  if (bareTag == null || pageTag == null || page.status !== 200) return
+  const weakened = `${STRANGE_TAG}, W/${bareTag.replace(/^W\//, '')}`
+  const matching = await Promise.all([ask(page, pageTag), ask(bare, weakened), ask(bare, '*')])
+  const tags = [pageTag, bareTag, bareTag]
+  for (const [index, answer] of matching.entries()) {
+    // Another tag by now: the page is another one.
+    const isStill = answer.status !== 200 || answer.headers.get('etag') === tags[index]
+    if (answer.status !== 304 && isStill) trial.differs(answer, '304 Not Modified', statusLine(answer))
+  }
+  const strange = await ask(bare, STRANGE_TAG)
   if (strange.status !== 200)
     trial.broken(strange, '200 OK, for a tag that is not that of the page', statusLine(strange))
 }
 
 /**
- * One tag stands for one sequence of bytes, on every page and in every encoding. Answers to odd requests are left out:
+ * One tag stands for one sequence of bytes, on every page and in every encoding, and the same bytes keep their tag. Answers to odd requests are left out:
  * where their bytes differ and should not, another rule says so.
  */
 function judgeAllTags(trial: Trial, answers: readonly Answer[]): void {
   const known = new Map<string, { bytes: string; answer: Answer }>()
-  for (const answer of answers.filter((each) => isPlain(trial, each))) {
+  const tags = new Map<string, string>()
+  for (const answer of answers) {
     const tag = answer.headers.get('etag')
-    if (answer.status !== 200 || tag === null || tag.startsWith('W/')) continue
+    if (tag === null || tag.startsWith('W/')) continue
     const bytes = `${answer.headers.get('content-encoding') ?? 'identity'} ${answer.digest}`
+    const place = `${answer.ask.url} ${bytes}`
+    const earlier = tags.get(place)
+    tags.set(place, tag)
+    if (earlier !== undefined && earlier !== tag) {
+      trial.broken(answer, `${shorten(earlier)}, as for the same bytes before`, shorten(tag))
+      break
+    }
     const before = known.get(tag)
     known.set(tag, before ?? { bytes, answer })
     if (before !== undefined && before.bytes !== bytes) {

@@ -3,6 +3,7 @@
 import { type Answer, statusLine } from '../answer.ts'
 import { PAGE_RELATIONS } from '../document.ts'
 import { shown } from '../json-kind.ts'
+import { probedPage } from '../questions.ts'
 import type { Rule } from '../rule.ts'
 import type { Trial } from '../trial.ts'
 
@@ -15,11 +16,13 @@ export const D17: Rule = {
   wrong: 'GET /events with Host: reams-check.invalid → "next": {"href": "https://reams-check.invalid/events?page=2"}',
   scope: 'envelope',
   async probe(trial) {
-    const { subject } = trial
-    const all = await subject.bare({ Host: STRANGE_HOST, ...FORWARDED })
+    const { subject, layout } = trial
+    const plain = layout.kind === 'paginated' ? subject.askPage(probedPage(trial)) : layout.bare.ask
+    const before = await subject.ask(plain)
+    const all = await subject.ask({ ...plain, headers: { Host: STRANGE_HOST, ...FORWARDED } })
     // A server that refuses a strange host answers no poisoned link; what comes through a proxy may still be believed.
-    const answer = all.status === 200 ? all : await subject.bare(FORWARDED)
-    if (answer.status === 200) judgeLinks(trial, answer)
+    const answer = all.status === 200 ? all : await subject.ask({ ...plain, headers: FORWARDED })
+    if (answer.status === 200) judgeLinks(trial, before, answer)
     else if (answer.status === 0) trial.skip(`no answer to a request with X-Forwarded-Host: ${statusLine(answer)}`)
   },
 }
@@ -34,9 +37,9 @@ const FORWARDED = {
   Forwarded: `host=${STRANGE_HOST};proto=ftp`,
 }
 
-function judgeLinks(trial: Trial, answer: Answer): void {
+function judgeLinks(trial: Trial, plain: Answer, answer: Answer): void {
   for (const [relation, link] of answer.document?.links ?? []) {
-    const before = trial.layout.bare.document?.links.get(relation)
+    const before = plain.document?.links.get(relation)
     const [expected, came] = [shown(before), shown(link)]
     const isPageLink = [...PAGE_RELATIONS, 'self'].includes(relation)
     // Other links may change as they like.

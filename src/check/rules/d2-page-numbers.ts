@@ -1,10 +1,11 @@
 /** D2: leading zeros. */
 
-import { type Answer, statusLine } from '../answer.ts'
+import type { Answer } from '../answer.ts'
 import { PAGE_RELATIONS } from '../document.ts'
 import { isBroken, viewLink } from '../link-view.ts'
 import { probedPage } from '../questions.ts'
 import type { Rule } from '../rule.ts'
+import { compareBytes } from '../same-bytes.ts'
 import type { Trial } from '../trial.ts'
 
 export const D2: Rule = {
@@ -20,9 +21,7 @@ export const D2: Rule = {
     const page = probedPage(trial)
     const [plain, padded] = await Promise.all([trial.subject.page(page), trial.subject.query(`page=00${page}`)])
     if (plain.status !== 200) return trial.skip(`page ${page} does not answer 200 (C1)`)
-    if (padded.status !== 200) trial.broken(padded, '200 OK', statusLine(padded))
-    else if (padded.digest !== plain.digest)
-      trial.differs(padded, `the ${plain.byteLength} bytes of page ${page}`, `${padded.byteLength} other bytes`)
+    await compareBytes(trial, plain, padded, `page ${page}`)
   },
 }
 

@@ -23,8 +23,10 @@ function judgeReadings(trial: Trial, answers: readonly Answer[]): void {
   for (const answer of answers) {
     const key = JSON.stringify(answer.ask)
     const [those, these] = [before.get(key)?.document?.items, answer.document?.items]
-    if (those !== undefined && these !== undefined && changeBetween(those, these) === 'moved')
-      trial.differs(answer, 'the same items in the same order, when read again', 'items in other places')
+    const change = those === undefined || these === undefined ? undefined : changeBetween(those, these)
+    const expected = 'the same items in the same order, when read again'
+    if (change === 'reordered') trial.broken(answer, expected, 'the same items in another order')
+    else if (change === 'moved') trial.differs(answer, expected, 'items in other places')
     before.set(key, answer)
   }
 }

@@ -586,8 +586,11 @@ const ITEMS: readonly Mutant[] = [
       #turn = 0
 
       override itemsOn(page: number) {
-        const cut = (this.#turn++ * 7) % this.items.length
-        return [...this.items.slice(cut), ...this.items.slice(0, cut)].slice((page - 1) * 500, page * 500)
+        const turn = ++this.#turn
+        const placeOf = (index: number) => ((index + 1) * (7919 + turn)) % 10007
+        const places = this.items.map((item, index) => ({ item, place: placeOf(index) }))
+        const shuffled = places.sort((a, b) => a.place - b.place).map(({ item }) => item)
+        return shuffled.slice((page - 1) * 500, page * 500)
       }
     },
   },

@@ -91,6 +91,7 @@ const CHOICE: readonly Mutant[] = [
     name: 'items of page 1 on every page',
     defect: 'Links are those of the page asked for, items those of page 1.',
     caughtBy: 'C6',
+    also: ['C2'],
     Server: class extends CorrectServer {
       override itemsOn(page: number, asked: Asked) {
         return this.items.slice(0, super.itemsOn(page, asked).length)
