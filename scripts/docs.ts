@@ -6,7 +6,7 @@ import type { CliCommand, Example } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { longFlag } from '../src/cli/setting-values.ts'
-import { OTHER_VARIABLES, SETTINGS, type Setting, settingsOf } from '../src/cli/settings.ts'
+import { type CommandName, OTHER_VARIABLES, SETTINGS, type Setting, settingsOf } from '../src/cli/settings.ts'
 import { PROBLEMS, type ProblemKind } from '../src/contract/problem.ts'
 import { mutantsPage } from './mutants.ts'
 import { fenced, type Page, table } from './page.ts'
@@ -36,7 +36,7 @@ function commandsPage(): Page {
       `${generalDescription()} In a clone the program is \`./bin/reams\`; the package installs it as \`reams\`.`,
       table(
         ['command', ''],
-        COMMANDS.map(({ name, summary }) => [`[\`reams ${name}\`](#reams-${name})`, summary]),
+        COMMANDS.map(({ name, summary }) => [`[\`reams ${name}\`](#${anchorOf(name)})`, summary]),
       ),
       'Results go to stdout; progress, logs and messages go to stderr. A progress bar shows on a terminal only.',
       table(
@@ -57,6 +57,10 @@ function commandsPage(): Page {
       ...COMMANDS.flatMap(commandSection),
     ],
   }
+}
+
+function anchorOf(command: CommandName): string {
+  return `reams-${command.replaceAll(' ', '-')}`
 }
 
 /** The first line of `reams --help` after its usage, so that both say the same. */
@@ -123,7 +127,7 @@ function settingSection(setting: Setting<unknown>): string[] {
   const entries = [
     `value: ${isSwitch ? `none as a flag; in the environment ${kind.allowed}` : kind.allowed}${again}`,
     ...(defaultOf(setting) === '' ? [] : [`default: ${defaultOf(setting)}`]),
-    `commands: ${commands.map((name) => `[\`${name}\`](commands.md#reams-${name})`).join(', ')}`,
+    `commands: ${commands.map((name) => `[\`${name}\`](commands.md#${anchorOf(name)})`).join(', ')}`,
   ]
   return [
     `## ${settingTitle(setting)}`,

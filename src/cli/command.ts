@@ -14,13 +14,26 @@ export interface Example {
   readonly purpose: string
 }
 
-export interface CliCommand {
-  readonly name: CommandName
+/** Commands that begin with the same word: `reams --help` shows the family, and the help of the family its commands. */
+export interface CommandFamily {
+  readonly name: string
   /** The heading under which `reams --help` shows it. */
+  readonly group: string
+  /** One line for `reams --help`. */
+  readonly summary: string
+  /** What the family's own --help says first. */
+  readonly description: string
+}
+
+export interface CliCommand {
+  /** All its words: in a family the first one is the family's. */
+  readonly name: CommandName
+  readonly family?: CommandFamily
+  /** The heading under which `reams --help`, or that of the family, shows it. */
   readonly group: string
   /** What follows `reams <name>` in the usage line. */
   readonly usage: string
-  /** One line for `reams --help`. */
+  /** One line for the same help. */
   readonly summary: string
   /** What the command's own --help says first. */
   readonly description: string

@@ -8,6 +8,21 @@ import { EXPORT } from './export.ts'
 import { IMPORT } from './import.ts'
 import { SERVE } from './serve.ts'
 import { SET } from './set.ts'
+import { TOKEN_CREATE } from './token-create.ts'
+import { TOKEN_LIST } from './token-list.ts'
+import { TOKEN_REVOKE } from './token-revoke.ts'
 import { VERIFY } from './verify.ts'
 
-export const COMMANDS: readonly CliCommand[] = [SERVE, IMPORT, SET, DROP, COLLECTIONS, EXPORT, VERIFY, CHECK]
+export const COMMANDS: readonly CliCommand[] = [
+  SERVE,
+  IMPORT,
+  SET,
+  DROP,
+  TOKEN_CREATE,
+  TOKEN_LIST,
+  TOKEN_REVOKE,
+  COLLECTIONS,
+  EXPORT,
+  VERIFY,
+  CHECK,
+]

@@ -1,7 +1,7 @@
 /** Builds the program out of its commands and the table of settings: flags, help and messages about wrong use. */
 
 import { Command, type CommanderError, Option } from 'commander'
-import type { CliCommand, Example } from './command.ts'
+import type { CliCommand, CommandFamily, Example } from './command.ts'
 import { type Flags, longFlag, SettingValues } from './setting-values.ts'
 import { type Setting, type SettingName, settingsOf } from './settings.ts'
 
@@ -37,10 +37,11 @@ export function createProgram({ version, commands, onCommand }: ProgramOptions):
 }
 
 function addCommand(program: Command, specification: CliCommand, onCommand: ProgramOptions['onCommand']): void {
-  const { name, group, usage, summary, description, operands, examples } = specification
+  const { name, family, group, usage, summary, description, operands, examples } = specification
   const settings = settingsOf(name)
-  const command = program
-    .command(name)
+  const parent = family === undefined ? program : familyCommand(program, family)
+  const command = parent
+    .command(name.replace(/^.* /, ''))
     .helpGroup(`${group}:`)
     .usage(usage)
     .summary(summary)
@@ -55,6 +56,22 @@ function addCommand(program: Command, specification: CliCommand, onCommand: Prog
   command.action(async () => {
     await onCommand(specification, command.args, new SettingValues(name, command.opts<Flags>(), process.env))
   })
+}
+
+/** The command that holds those of a family; made with the first of them. */
+function familyCommand(program: Command, { name, group, summary, description }: CommandFamily): Command {
+  const known = program.commands.find((each) => each.name() === name)
+  if (known !== undefined) return known
+  return program
+    .command(name)
+    .helpGroup(`${group}:`)
+    .usage('COMMAND [options]')
+    .summary(summary)
+    .description(description)
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand(false)
+    .showHelpAfterError(`"reams ${name} --help" lists its commands.`)
+    .addHelpText('after', `\n"reams ${name} COMMAND --help" says more about each.`)
 }
 
 /** A setting as a flag of a command. Commander gets no default: it only collects what the user gave. */

@@ -75,6 +75,7 @@ async function startServer(served: ServedStore, settings: SettingValues) {
     ...(baseUrl === undefined
       ? { baseUrl: defaultBaseUrl(listening.port), loopbackPort: listening.port }
       : { baseUrl }),
+    requireToken: settings.get('requireToken'),
     onError: logRequestError,
   })
   return {

@@ -1,6 +1,9 @@
 /** The kinds of values that settings take: how each is read from text, and in words what is allowed. */
 
 import { normalizeBaseUrl } from '../contract/link.ts'
+import { parseScope, SCOPE_RULE } from '../contract/scope.ts'
+import { isTokenName, TOKEN_NAME_RULE } from '../contract/token.ts'
+import { isLifetime, LIFETIME_RULE } from './token-lifetime.ts'
 
 export interface SettingKind<T> {
   /** What is allowed, in words that follow "Give". */
@@ -41,6 +44,29 @@ export const NAMES: SettingKind<readonly string[]> = {
     const names = text.split(',').map((name) => name.trim())
     return names.every((name) => /^(?!\.{1,2}$)[^/?#]+$/.test(name)) ? [...new Set(names)] : undefined
   },
+}
+
+export const TOKEN_NAME: SettingKind<string> = {
+  allowed: TOKEN_NAME_RULE,
+  parse: (text) => (isTokenName(text) ? text : undefined),
+}
+
+/** Scopes of a token. Of several the one at fault is named. */
+export const SCOPES: SettingKind<readonly string[]> = {
+  allowed: `${SCOPE_RULE}; or several with commas between them`,
+  isList: true,
+  parse: (text) => {
+    const scopes = text.split(',').map((scope) => scope.trim())
+    const wrong = scopes.find((scope) => parseScope(scope) === undefined)
+    if (wrong !== undefined) throw new TypeError(`"${wrong}" is not a scope. Give ${SCOPE_RULE}.`)
+    return [...new Set(scopes)]
+  },
+}
+
+/** Kept as it was written, which is how help and documentation show the default. */
+export const LIFETIME: SettingKind<string> = {
+  allowed: LIFETIME_RULE,
+  parse: (text) => (isLifetime(text) ? text : undefined),
 }
 
 export function wholeNumber(least: number, most: number): SettingKind<number> {

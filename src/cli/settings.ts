@@ -2,9 +2,30 @@
 
 import { DEFAULT_ITEM_BYTES, UNPAGINATED_LIMIT } from '../contract/item-run.ts'
 import { formatCount } from './figures.ts'
-import { BASE_URL, HOST, NAMES, oneOf, type SettingKind, SWITCH, TEXT, wholeNumber } from './setting-kind.ts'
+import {
+  BASE_URL,
+  HOST,
+  LIFETIME,
+  NAMES,
+  oneOf,
+  SCOPES,
+  type SettingKind,
+  SWITCH,
+  TEXT,
+  TOKEN_NAME,
+  wholeNumber,
+} from './setting-kind.ts'
 
-export type CommandName = 'serve' | 'import' | 'export' | 'drop' | 'set' | 'collections' | 'verify' | 'check'
+export type CommandName =
+  | 'serve'
+  | 'import'
+  | 'export'
+  | 'drop'
+  | 'set'
+  | 'collections'
+  | 'verify'
+  | 'check'
+  | `token ${'create' | 'list' | 'revoke'}`
 
 export interface Setting<T> {
   /** As commander takes it. Two settings may share a flag if no command has both. */
@@ -33,6 +54,7 @@ const DATA = 'Data'
 const ADDRESS = 'Address'
 const COLLECTION = 'Collection'
 const EXISTING = 'Items that are there already'
+const TOKEN = 'Token'
 const RULES = 'Rules'
 const LIMITS = 'Limits'
 const OUTPUT = 'Output'
@@ -45,7 +67,18 @@ export const SETTINGS = {
     default: 'reams.db',
     description: 'the store, one SQLite file',
     group: DATA,
-    commands: ['serve', 'import', 'export', 'drop', 'set', 'collections', 'verify'],
+    commands: [
+      'serve',
+      'import',
+      'export',
+      'drop',
+      'set',
+      'collections',
+      'verify',
+      'token create',
+      'token list',
+      'token revoke',
+    ],
   },
   sample: {
     flag: '--sample',
@@ -110,6 +143,15 @@ export const SETTINGS = {
     group: ADDRESS,
     commands: ['serve', 'check'],
   },
+  requireToken: {
+    flag: '--require-token',
+    variable: 'REAMS_REQUIRE_TOKEN',
+    kind: SWITCH,
+    default: false,
+    description: 'answer only those with a token; see "reams token"',
+    group: ADDRESS,
+    commands: ['serve'],
+  },
   tokenFile: {
     flag: '--token-file <file>',
     variable: 'REAMS_TOKEN_FILE',
@@ -142,7 +184,7 @@ export const SETTINGS = {
     variable: 'REAMS_PRIVATE',
     kind: SWITCH,
     default: false,
-    description: 'not listed, and "not found" for every reader',
+    description: 'not listed, and "not found" without a token for it',
     group: COLLECTION,
     commands: ['import', 'set'],
   },
@@ -172,6 +214,33 @@ export const SETTINGS = {
     description: 'for a key that is there: fail, skip or replace',
     group: EXISTING,
     commands: ['serve', 'import'],
+  },
+  name: {
+    flag: '--name <name>',
+    variable: 'REAMS_NAME',
+    kind: TOKEN_NAME,
+    default: undefined,
+    description: 'what you call it',
+    group: TOKEN,
+    commands: ['token create'],
+  },
+  scope: {
+    flag: '--scope <scope>',
+    variable: 'REAMS_SCOPE',
+    kind: SCOPES,
+    default: undefined,
+    description: 'what it may do; can be given again',
+    group: TOKEN,
+    commands: ['token create'],
+  },
+  expires: {
+    flag: '--expires <time>',
+    variable: 'REAMS_EXPIRES',
+    kind: LIFETIME,
+    default: '90d',
+    description: 'how long it is valid: 30m, 12h, 90d or never',
+    group: TOKEN,
+    commands: ['token create'],
   },
   walk: {
     flag: '--walk',
@@ -288,7 +357,7 @@ export const SETTINGS = {
     default: false,
     description: 'print JSON instead of a table',
     group: OUTPUT,
-    commands: ['collections'],
+    commands: ['collections', 'token list'],
   },
 } as const satisfies Record<string, Setting<unknown>>
 

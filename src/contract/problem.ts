@@ -26,6 +26,13 @@ export const PROBLEMS = {
     description: 'The request line, the Host header or another part of the request is not valid HTTP.',
     hint: 'Send a well-formed HTTP/1.1 request with one valid Host header.',
   },
+  unauthorized: {
+    status: 401,
+    title: 'A token is needed, or this one is not valid',
+    description:
+      'The service answers only those with a token, or the token is malformed, unknown, expired or revoked, which is refused everywhere.',
+    hint: 'Send a valid token as "Authorization: Bearer reams_…".',
+  },
   'collection-not-found': {
     status: 404,
     title: 'There is no such collection',

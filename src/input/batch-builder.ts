@@ -7,8 +7,8 @@ import type { InputBatch } from './item-reader.ts'
 export class BatchBuilder {
   readonly #packer: ItemPacker
   #lines: number[] = []
-  /** Whether any item has come yet. */
-  hasItems = false
+  /** Items that have come, those that were taken included. */
+  total = 0
 
   constructor(scanner: ItemScanner) {
     this.#packer = new ItemPacker(scanner)
@@ -26,7 +26,7 @@ export class BatchBuilder {
   add(bytes: Uint8Array, start: number, end: number, line: number): void {
     this.#packer.add(bytes, start, end)
     this.#lines.push(line)
-    this.hasItems = true
+    this.total++
   }
 
   take(): InputBatch {

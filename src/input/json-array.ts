@@ -42,7 +42,7 @@ export class JsonArrayReader implements ItemReader {
     if (invalid !== undefined) throw invalidUtf8(this.#piece(), invalid)
     if (this.#window.length > 0) throw this.#wrongItem(this.#scanner.fault(this.#window.bytes, this.#window.start))
     if (this.#expected !== 'nothing' && this.#expected !== 'opening bracket')
-      throw this.#wrong('the file breaks off: the closing ] of the array is missing')
+      throw this.#wrong('it breaks off: the closing ] of the array is missing')
     if (!this.#batch.isEmpty) yield this.#batch.take()
   }
 
@@ -117,7 +117,7 @@ export class JsonArrayReader implements ItemReader {
   }
 
   #wrongItem(error: ItemError): InputError {
-    return errorAt(error.reason, this.#piece(), this.#window.start + error.offset)
+    return errorAt(error.reason, this.#piece(), this.#window.start + error.offset, error)
   }
 
   #wrong(reason: string): InputError {
@@ -126,7 +126,7 @@ export class JsonArrayReader implements ItemReader {
 
   #piece(): Piece {
     const { bytes, start, end } = this.#window
-    return { bytes, start, end, line: this.#line }
+    return { bytes, start, end, line: this.#line, item: this.#batch.total + 1 }
   }
 }
 

@@ -89,12 +89,12 @@ export class NdjsonReader implements ItemReader {
     const piece = this.#piece()
     const at = piece.start + error.offset
     const advice = error.kind === 'form' ? this.#advice(piece, at) : ''
-    return errorAt(error.reason + advice, piece, at)
+    return errorAt(error.reason + advice, piece, at, error)
   }
 
   #advice({ bytes, start, end }: Piece, at: number): string {
     const rule = 'every line must hold one whole JSON object'
-    if (this.#batch.hasItems) return `; ${rule}`
+    if (this.#batch.total > 0) return `; ${rule}`
     const first = bytes[skipBlanks(bytes, start, end)]
     if (first === OPEN_ARRAY) return '; a file that is one JSON array is read with --format json'
     const isBrokenOff =
@@ -104,6 +104,6 @@ export class NdjsonReader implements ItemReader {
 
   #piece(): Piece {
     const { bytes, start, end } = this.#window
-    return { bytes, start, end, line: this.#line }
+    return { bytes, start, end, line: this.#line, item: this.#batch.total + 1 }
   }
 }

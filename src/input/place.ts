@@ -1,6 +1,7 @@
 /** Makes the error for a place in the bytes of an input: its line, and the text around it. */
 
 import { excerpt } from '../contract/excerpt.ts'
+import type { ItemError } from '../contract/item-error.ts'
 import { InputError } from './input-error.ts'
 import { CARRIAGE_RETURN, countLineFeeds, lineEnd, lineStart } from './lines.ts'
 
@@ -10,10 +11,12 @@ export interface Piece {
   readonly start: number
   readonly end: number
   readonly line: number
+  /** The item that is read there, counted from 1, where the format tells. */
+  readonly item?: number
 }
 
 /** The error about the offset `at` of a piece. */
-export function errorAt(reason: string, piece: Piece, at: number = piece.start): InputError {
+export function errorAt(reason: string, piece: Piece, at: number = piece.start, cause?: ItemError): InputError {
   const { bytes, start, end } = piece
   const from = lineStart(bytes, start, at)
   let to = lineEnd(bytes, at, end)
@@ -21,6 +24,8 @@ export function errorAt(reason: string, piece: Piece, at: number = piece.start):
   return new InputError(reason, {
     line: piece.line + countLineFeeds(bytes, start, at),
     text: excerpt(bytes, from, to, at),
+    ...(piece.item !== undefined && { item: piece.item }),
+    cause,
   })
 }
 

@@ -27,9 +27,17 @@ export async function* readItems(
   source: AsyncIterable<Uint8Array>,
   options: ReadOptions,
 ): AsyncGenerator<InputBatch, void, undefined> {
+  yield* readUnpacked(gunzipped(source), options)
+}
+
+/** The same for what is not packed, or not any more. */
+export async function* readUnpacked(
+  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  options: ReadOptions,
+): AsyncGenerator<InputBatch, void, undefined> {
   const reader = createReader(options)
   const gate = new Utf8Gate()
-  for await (const chunk of gunzipped(source)) {
+  for await (const chunk of source) {
     for (let at = 0; at < chunk.length; at += BLOCK_BYTES) {
       yield* reader.push(gate.pass(chunk.subarray(at, at + BLOCK_BYTES)))
       if (gate.invalid !== undefined) yield* reader.end(gate.invalid)

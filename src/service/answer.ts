@@ -2,6 +2,8 @@
 
 import { hash } from 'node:crypto'
 import { matchesTag } from '../contract/etag.ts'
+import type { Head } from '../store/store.ts'
+import type { Call } from './call.ts'
 import { contentHeaders } from './content-headers.ts'
 
 /** The headers that a 304 shares with the answer that it stands for. */
@@ -9,8 +11,15 @@ function validatorHeaders(tag: string): Record<string, string> {
   return { ETag: tag, 'Cache-Control': 'no-cache', Vary: 'Accept, Accept-Encoding' }
 }
 
-export function notModified(tag: string): Response {
-  return new Response(null, { status: 304, headers: validatorHeaders(tag) })
+/** For what only some may read: a cache that many share must not keep it. */
+export const PRIVATE = { 'Cache-Control': 'private, no-cache' } as const
+
+export function cachingOf({ requiresToken }: Call, head: Head | undefined): Record<string, string> {
+  return requiresToken || head?.isPrivate ? PRIVATE : {}
+}
+
+export function notModified(tag: string, headers?: Record<string, string>): Response {
+  return new Response(null, { status: 304, headers: { ...validatorHeaders(tag), ...headers } })
 }
 
 /** A whole body with its type, its tag and its length. */
@@ -22,7 +31,13 @@ export function found(body: Uint8Array, type: string, tag: string, headers?: Rec
 }
 
 /** A small body whose tag is made from its bytes. */
-export function foundByContent(request: Request, body: Uint8Array, type: string): Response {
+export function foundByContent(
+  request: Request,
+  body: Uint8Array,
+  type: string,
+  headers?: Record<string, string>,
+): Response {
   const tag = `"${hash('sha256', body, 'base64url')}"`
-  return matchesTag(request.headers.get('if-none-match'), tag) ? notModified(tag) : found(body, type, tag)
+  const isKnown = matchesTag(request.headers.get('if-none-match'), tag)
+  return isKnown ? notModified(tag, headers) : found(body, type, tag, headers)
 }

@@ -1,6 +1,7 @@
 /** One request on its way through the service, and what answers it. */
 
 import type { Store } from '../store/store.ts'
+import type { Caller } from './access.ts'
 import type { GzipSplice } from './gzip-splice.ts'
 
 /** All that a handler needs. */
@@ -11,6 +12,9 @@ export interface Call {
   /** What links in the answer begin with. */
   readonly baseUrl: string
   readonly store: Store
+  readonly caller: Caller
+  /** Whether the service answers only those with a token. */
+  readonly requiresToken: boolean
   readonly spliceGzip: GzipSplice
   /** Takes an error whose text must not stand in the answer. */
   readonly onError: (error: unknown, request: Request) => void

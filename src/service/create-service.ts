@@ -3,6 +3,7 @@
 import { Hono } from 'hono'
 import { normalizeBaseUrl } from '../contract/link.ts'
 import type { Store } from '../store/store.ts'
+import { type Caller, findCaller } from './access.ts'
 import { basePathOf, createBaseUrlOf } from './base-url.ts'
 import type { Call } from './call.ts'
 import { failure } from './failure.ts'
@@ -22,6 +23,8 @@ export interface ServiceOptions {
    * `127.0.0.1` or `[::1]` stands in the links, as the request names it. Default: no header reaches a link.
    */
   readonly loopbackPort?: number
+  /** Answer only those with a token, but for `/-/health` and `/-/problems/`. Default: public collections are open to all. */
+  readonly requireToken?: boolean
   /** Told of every error behind a 500 or 503, which the answer does not show. Default: its stack goes to stderr. */
   readonly onError?: (error: unknown, request: Request) => void
 }
@@ -31,18 +34,24 @@ export interface Service {
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { store, onError = logError } = options
+  const { store, requireToken: requiresToken = false, onError = logError } = options
   const baseUrl = normalizeBaseUrl(options.baseUrl ?? `http://127.0.0.1:${options.loopbackPort ?? 8080}`)
   const basePath = basePathOf(baseUrl)
   const baseUrlOf = createBaseUrlOf(baseUrl, options.loopbackPort)
   const spliceGzip = createGzipSplice()
 
   const app = new Hono({ getPath: ({ url }) => routedPath(url, basePath) })
-  const callOf = (request: Request, path: string): Call => {
-    return { request, path, baseUrl: baseUrlOf(request), store, spliceGzip, onError }
+  const answerCaller = async (request: Request, path: string, isOpen: boolean, reply: (call: Call) => Answer) => {
+    const baseUrl = baseUrlOf(request)
+    const caller = await findCaller(request, store)
+    if (caller === undefined || (requiresToken && !isOpen && !caller.isKnown)) return unauthorized(baseUrl, caller)
+    return reply({ request, path, baseUrl, store, caller, requiresToken, spliceGzip, onError })
   }
-  for (const route of ROUTES) app.all(route.path, ({ req }) => answer(route, callOf(req.raw, req.path)))
-  app.notFound(({ req }) => pathNotFound(callOf(req.raw, req.path)))
+  for (const route of ROUTES)
+    app.all(route.path, ({ req }) =>
+      answerCaller(req.raw, req.path, route.isOpen ?? false, (call) => answer(route, call)),
+    )
+  app.notFound(({ req }) => answerCaller(req.raw, req.path, false, pathNotFound))
   app.onError((error, { req }) => {
     onError(error, req.raw)
     return failure(baseUrlOf(req.raw), error)
@@ -50,8 +59,16 @@ export function createService(options: ServiceOptions): Service {
   return { fetch: (request) => app.fetch(request) }
 }
 
+type Answer = Response | Promise<Response>
+
+/** Says no more than that: not whether a token was known once. */
+function unauthorized(baseUrl: string, caller: Caller | undefined): Response {
+  const detail = caller === undefined ? 'The token is not valid.' : 'There is no token.'
+  return problemResponse(baseUrl, 'unauthorized', detail, { headers: { 'WWW-Authenticate': 'Bearer' } })
+}
+
 /** Hono takes the body off the answer to a HEAD; here HEAD is GET. */
-function answer({ methods }: Route, call: Call): Response | Promise<Response> {
+function answer({ methods }: Route, call: Call): Answer {
   const { method } = call.request
   const name = method === 'HEAD' ? 'GET' : method
   const handler = Object.hasOwn(methods, name) ? methods[name] : undefined

@@ -4,8 +4,8 @@ import { matchesTag, pageTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
 import { effectivePage, parsePage } from '../contract/page.ts'
 import type { Head } from '../store/store.ts'
-import { isReadable } from './access.ts'
-import { found, notModified } from './answer.ts'
+import { mayRead } from './access.ts'
+import { cachingOf, found, notModified } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
 import { chooseEncoding, chooseEnvelopeType, type Encoding } from './negotiate.ts'
 import { collectionNotFound } from './not-found.ts'
@@ -24,20 +24,21 @@ export async function getCollection(call: Call): Promise<Response> {
   const ifNoneMatch = request.headers.get('if-none-match')
   if (ifNoneMatch !== null) {
     const head = await store.head(name)
-    const page = head && isReadable(head) ? answeringPage(head, requestedPage) : undefined
+    const page = head && mayRead(call.caller, head) ? answeringPage(head, requestedPage) : undefined
     const tag = head && page !== undefined ? tagOf(baseUrl, head, page, encoding) : undefined
-    if (tag !== undefined && matchesTag(ifNoneMatch, tag)) return notModified(tag)
+    if (tag !== undefined && matchesTag(ifNoneMatch, tag)) return notModified(tag, cachingOf(call, head))
   }
 
   // Everything from here on is about this one snapshot, also the tag: the head above may be older (D15).
   const read = await store.page(name, requestedPage ?? 1)
-  if (read === undefined || !isReadable(read.head)) return collectionNotFound(call, name)
+  if (read === undefined || !mayRead(call.caller, read.head)) return collectionNotFound(call, name)
   if (answeringPage(read.head, requestedPage) === undefined) return invalidPage(call, pageValues)
   const tag = tagOf(baseUrl, read.head, read.page, encoding)
   const type = chooseEnvelopeType(request.headers.get('accept'))
+  const caching = cachingOf(call, read.head)
   return encoding === 'gzip'
-    ? found(gzipBody(baseUrl, read, call.spliceGzip), type, tag, { 'Content-Encoding': 'gzip' })
-    : found(plainBody(baseUrl, read), type, tag)
+    ? found(gzipBody(baseUrl, read, call.spliceGzip), type, tag, { ...caching, 'Content-Encoding': 'gzip' })
+    : found(plainBody(baseUrl, read), type, tag, caching)
 }
 
 /** The page that answers: 0 without pages, whatever was asked for (D10); undefined when that is not a page number. */

@@ -1,14 +1,15 @@
 /** `GET /`: the entry point, a HAL document that links and counts every collection that can be read. */
 
 import { collectionUrl, entryUrl } from '../contract/link.ts'
-import { isReadable } from './access.ts'
-import { foundByContent } from './answer.ts'
+import { mayRead } from './access.ts'
+import { foundByContent, PRIVATE } from './answer.ts'
 import type { Call } from './call.ts'
 import { chooseEnvelopeType } from './negotiate.ts'
 
 /** Each collection is linked and embedded under one relation, so that a client finds the link whether or not it looks into `_embedded`. */
-export async function getEntry({ request, store, baseUrl }: Call): Promise<Response> {
-  const heads = (await store.collections()).filter(isReadable)
+export async function getEntry(call: Call): Promise<Response> {
+  const { request, store, baseUrl, caller } = call
+  const heads = (await store.collections()).filter((head) => mayRead(caller, head))
   const entry = {
     _links: {
       self: { href: entryUrl(baseUrl) },
@@ -24,5 +25,7 @@ export async function getEntry({ request, store, baseUrl }: Call): Promise<Respo
     },
   }
   const body = Buffer.from(`${JSON.stringify(entry, null, 2)}\n`)
-  return foundByContent(request, body, chooseEnvelopeType(request.headers.get('accept')))
+  const isShared = !caller.isKnown && !call.requiresToken
+  const type = chooseEnvelopeType(request.headers.get('accept'))
+  return foundByContent(request, body, type, isShared ? {} : PRIVATE)
 }

@@ -2,8 +2,8 @@
 
 import { matchesTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
-import { isReadable } from './access.ts'
-import { found, notModified } from './answer.ts'
+import { mayRead } from './access.ts'
+import { cachingOf, found, notModified } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
 import { collectionNotFound, itemNotFound } from './not-found.ts'
 import { quoted } from './problem-response.ts'
@@ -15,14 +15,15 @@ export async function getItem(call: Call): Promise<Response> {
   if (key === undefined) return itemNotFound(call, `The key ${quoted(keySegment)} is not percent-encoded UTF-8.`)
 
   const read = await call.store.item(name, key)
-  if (read === undefined || !isReadable(read.head)) return collectionNotFound(call, name)
+  if (read === undefined || !mayRead(call.caller, read.head)) return collectionNotFound(call, name)
   if (read.head.keyField === null)
     return itemNotFound(call, `The collection ${quoted(name)} has no key field, so its items have no address.`)
   if (read.item === undefined)
     return itemNotFound(call, `The collection ${quoted(name)} has no item with the key ${quoted(key)}.`)
   const { text, tag } = read.item
-  if (matchesTag(call.request.headers.get('if-none-match'), tag)) return notModified(tag)
-  return found(text, 'application/json', tag)
+  const caching = cachingOf(call, read.head)
+  if (matchesTag(call.request.headers.get('if-none-match'), tag)) return notModified(tag, caching)
+  return found(text, 'application/json', tag, caching)
 }
 
 /** Undefined when a percent sign begins no escape, or the bytes are not UTF-8. */

@@ -9,14 +9,16 @@ import { getProblem } from './get-problem.ts'
 
 export interface Route {
   readonly path: string
+  /** Shows no data, so that it is open to everybody, also where tokens are required. Default false. */
+  readonly isOpen?: true
   readonly methods: Readonly<Record<string, Handler>>
 }
 
 /** A leading dash stays free for the service's own paths (D18), so no collection's path begins with one. */
 export const ROUTES: readonly Route[] = [
   { path: '/', methods: { GET: getEntry } },
-  { path: '/-/health', methods: { GET: getHealth } },
-  { path: '/-/problems/:problem', methods: { GET: getProblem } },
+  { path: '/-/health', isOpen: true, methods: { GET: getHealth } },
+  { path: '/-/problems/:problem', isOpen: true, methods: { GET: getProblem } },
   { path: '/:collection{[^-/][^/]*}', methods: { GET: getCollection } },
   { path: '/:collection{[^-/][^/]*}/:key', methods: { GET: getItem } },
 ]

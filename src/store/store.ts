@@ -99,6 +99,11 @@ export interface WriteOptions {
   readonly collectionId?: number
 }
 
+export interface AppendOptions extends WriteOptions {
+  /** Make a collection with the default settings where there is none. Default false. */
+  readonly create?: boolean
+}
+
 /** Conditions as HTTP has them, on the tag of the item: '*' stands for any. Refused with 'precondition-failed'. */
 export interface ItemConditions {
   /** The item has one of these. */
@@ -169,7 +174,7 @@ export interface Store {
   drop(name: string, state?: CollectionState, options?: WriteOptions): Promise<void>
 
   /** Each of these is one commit, durable when it resolves: all of it or, when it rejects, nothing. */
-  append(name: string, run: ItemRun, options?: WriteOptions): Promise<Head>
+  append(name: string, run: ItemRun, options?: AppendOptions): Promise<Head>
   /** Replaces the item with the key of this one, in its place, or appends it. The run holds one item. */
   put(name: string, run: ItemRun, conditions?: ItemConditions, options?: WriteOptions): Promise<Put>
   /** Removes one item. */

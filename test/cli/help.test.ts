@@ -10,12 +10,30 @@ describe('help', () => {
     const result = await runCli([], { in: workDirectory(t) })
     assert.equal(result.status, 0)
     assert.equal(result.stderr, '')
-    for (const { name, summary } of COMMANDS) assert.match(result.stdout, new RegExp(`^ {2}${name} +${summary}$`, 'm'))
+    for (const { name, summary } of COMMANDS.map((command) => command.family ?? command))
+      assert.match(result.stdout, new RegExp(`^ {2}${name} +${summary}$`, 'm'))
   })
+
+  for (const family of new Set(COMMANDS.flatMap((command) => command.family ?? [])))
+    it(`of ${family.name} lists its commands`, async (t) => {
+      const result = await runCli([family.name, '--help'], { in: workDirectory(t) })
+      assert.equal(result.status, 0)
+      assert.ok(result.stdout.startsWith(`Usage: reams ${family.name} COMMAND [options]\n\n${family.description}\n`))
+      assert.ok(result.stdout.split('\n').every((line) => line.length <= 80))
+      const own = COMMANDS.filter((command) => command.family === family)
+      for (const { name, summary } of own) {
+        const [first, last] = name.split(' ')
+        assert.equal(first, family.name)
+        assert.match(result.stdout, new RegExp(`^ {2}${last} +${summary}$`, 'm'))
+      }
+      const alone = await runCli([family.name], { in: workDirectory(t) })
+      assert.deepEqual(alone, { status: 2, stdout: '', stderr: result.stdout })
+      assert.equal((await runCli(['help', family.name], { in: workDirectory(t) })).stdout, result.stdout)
+    })
 
   for (const command of COMMANDS)
     it(`of ${command.name} shows each of its settings on one line, and its examples`, async (t) => {
-      const { status, stdout } = await runCli([command.name, '--help'], { in: workDirectory(t) })
+      const { status, stdout } = await runCli([...command.name.split(' '), '--help'], { in: workDirectory(t) })
       assert.equal(status, 0)
       const lines = stdout.split('\n')
       assert.deepEqual(
@@ -50,6 +68,12 @@ describe('wrong use', () => {
     [['verify', '--port', '80'], /^reams: unknown option '--port'/],
     [['import', 'events'], /^reams: missing required argument 'FILE'/],
     [['drop', 'a', 'b'], /^reams: too many arguments for 'drop'/],
+    [['token', 'crate'], /^reams: unknown command 'crate'\n\(Did you mean create\?\)/],
+    [['tokn', 'create'], /^reams: unknown command 'tokn'\n\(Did you mean token\?\)/],
+    [['token', 'create', '--scop', 'admin'], /^reams: unknown option '--scop'\n\(Did you mean --scope\?\)/],
+    [['token', 'create', 'ci'], /^reams: too many arguments for 'create'/],
+    [['token', 'list', '--scope', 'admin'], /^reams: unknown option '--scope'/],
+    [['token', 'revoke'], /^reams: missing required argument 'NAME'/],
     [['serve', '--port'], /^reams: option '--port <number>' argument missing/],
   ]
   for (const [words, message] of cases)
@@ -57,7 +81,7 @@ describe('wrong use', () => {
       const result = await runCli(words, { in: workDirectory(t) })
       assert.equal(result.status, 2)
       assert.match(result.stderr, message)
-      assert.match(result.stderr, /"reams (\w+ )?--help"/)
+      assert.match(result.stderr, /"reams (\w+ ){0,2}--help"/)
       assert.equal(result.stdout, '')
     })
 })

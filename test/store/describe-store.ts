@@ -6,6 +6,8 @@ import { constants, crc32, inflateRawSync } from 'node:zlib'
 import { itemRun } from '../../src/contract/item.ts'
 import type { Head, LoadOptions, Store } from '../../src/store/store.ts'
 import { describeStoreModel } from './describe-store-model.ts'
+import { describeStoreWrites } from './describe-store-writes.ts'
+import { isError, item, itemsFrom, keyed } from './items.ts'
 import { pagesOf, readAllPages, readItems, readPageTexts, textsOf } from './store-reading.ts'
 
 export interface StoreUnderTest {
@@ -21,11 +23,7 @@ export interface Engine {
 
 const BOUNDARY_SIZES = [0, 1, 499, 500, 501, 999, 1000, 1001, 1499, 1500]
 
-export const item = (id: number, more = ''): string => `{"id":${id}${more}}`
-export const itemsFrom = (from: number, count: number): string[] =>
-  Array.from({ length: count }, (_, index) => item(from + index))
-const keyed = (texts: string[]) => itemRun(texts, { keyField: 'id' })
-const isError = (code: string) => (error: unknown) => error instanceof Error && 'code' in error && error.code === code
+export { itemsFrom } from './items.ts'
 
 export function describeStore(engineName: string, engine: Engine): void {
   describe(`store: ${engineName}`, () => {
@@ -607,6 +605,8 @@ export function describeStore(engineName: string, engine: Engine): void {
         assert.deepEqual((await load(name, [])).head, head)
       })
     })
+
+    describeStoreWrites(() => opened)
 
     describe('integrity', () => {
       it('finds nothing wrong after all of this', async () => {

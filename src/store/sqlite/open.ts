@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ItemRun } from '../../contract/item-run.ts'
 import { itemTag } from '../item-tag.ts'
 import type {
+  AppendOptions,
   CollectionSettings,
   CollectionState,
   Created,
@@ -129,8 +130,8 @@ class SqliteStore implements Store {
     await this.#writer.sweep().catch(() => {})
   }
 
-  append(name: string, run: ItemRun, { once, collectionId }: WriteOptions = {}): Promise<Head> {
-    return this.#writer.changeOnce(once, 'append', name, run, collectionId)
+  append(name: string, run: ItemRun, { once, collectionId, create }: AppendOptions = {}): Promise<Head> {
+    return this.#writer.changeOnce(once, 'append', name, run, collectionId, create)
   }
 
   put(

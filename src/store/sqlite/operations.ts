@@ -3,6 +3,7 @@
 import type { ItemRun } from '../../contract/item-run.ts'
 import type { CollectionSettings, CollectionState, Created, Head, ItemConditions, Put, TokenRecord } from '../store.ts'
 import { createCollection, dropCollection, ensureCollection, setPrivate } from './collection.ts'
+import { readHead } from './head.ts'
 import { LoadSteps } from './load-steps.ts'
 import { sweepStep } from './sweep.ts'
 import { insertToken, revokeToken } from './token.ts'
@@ -32,7 +33,8 @@ export class Operations extends LoadSteps {
     dropCollection(this.#rows, name, state)
   }
 
-  append(name: string, run: ItemRun, collectionId?: number): Head {
+  append(name: string, run: ItemRun, collectionId?: number, mayCreate = false): Head {
+    if (mayCreate && readHead(this.#rows, name) === undefined) createCollection(this.#rows, name, {})
     return appendItems(this.#rows, name, run, collectionId)
   }
 

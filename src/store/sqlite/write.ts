@@ -74,6 +74,7 @@ export function removeItem(
   collectionId?: number,
 ): Head {
   const head = writableHead(rows, name, collectionId)
+  requireKeyed(head, [key])
   const before = readItem(rows, head, key)
   checkConditions(conditions, before && itemTag(before))
   return deleteItems(rows, name, [key])

@@ -1,0 +1,46 @@
+/** What a token may do: scopes (D19). */
+
+import { isCollectionName } from './name.ts'
+
+/** Each includes those before it. */
+const ACTIONS = ['read', 'write', 'create'] as const
+
+export type ScopeAction = (typeof ACTIONS)[number]
+
+export interface Scope {
+  /** `admin`: everything. */
+  readonly action: ScopeAction | 'admin'
+  /** A collection, or '*' for all of them, also those that are yet to be made. */
+  readonly collection: string
+}
+
+/** The rule in words, for messages. */
+export const SCOPE_RULE =
+  'read:NAME, write:NAME (includes read) or create:NAME (includes write), NAME being a collection or * for all, or admin for everything'
+
+const ALL = '*'
+
+/** Undefined for a text that is not a scope. */
+export function parseScope(text: string): Scope | undefined {
+  if (text === 'admin') return { action: 'admin', collection: ALL }
+  const [, word, collection = ''] = /^([a-z]+):(.*)$/.exec(text) ?? []
+  const action = ACTIONS.find((each) => each === word)
+  if (action === undefined || !(collection === ALL || isCollectionName(collection))) return undefined
+  return { action, collection }
+}
+
+/** Whether one of the scopes allows the action. A text that is not a scope allows nothing. */
+export function allows(scopes: readonly string[], action: ScopeAction, collection: string): boolean {
+  return scopes.map(parseScope).some((scope) => scope !== undefined && includes(scope, action, collection))
+}
+
+/** Whether there is any scope on the collection at all: each includes that it may be read. */
+export function knows(scopes: readonly string[], collection: string): boolean {
+  return allows(scopes, 'read', collection)
+}
+
+function includes(scope: Scope, action: ScopeAction, collection: string): boolean {
+  if (scope.action === 'admin') return true
+  if (scope.collection !== ALL && scope.collection !== collection) return false
+  return ACTIONS.indexOf(scope.action) >= ACTIONS.indexOf(action)
+}

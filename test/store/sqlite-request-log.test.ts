@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, it, type TestContext } from 'node:test'
+import { itemRun } from '../../src/contract/item.ts'
+import { isError, item } from './items.ts'
+import { openSqliteForTest } from './sqlite-engine.ts'
+import { readItems } from './store-reading.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+const once = { key: 'the key', digest: 'a' }
+
+async function openStore(t: TestContext) {
+  const opened = await openSqliteForTest()
+  t.after(() => opened.remove())
+  await opened.store.create('events')
+  return opened
+}
+
+/** Runs SQL on the file, as nobody but a test does. */
+function execute(path: string, sql: string): void {
+  const database = new DatabaseSync(path)
+  database.exec(sql)
+  database.close()
+}
+
+function rememberedKeys(path: string): unknown[] {
+  const database = new DatabaseSync(path, { readOnly: true })
+  const rows = database.prepare('SELECT key FROM request_log ORDER BY key').all()
+  database.close()
+  return rows.map((row) => row['key'])
+}
+
+describe('what an SQLite store remembers of requests', () => {
+  it('counts for 24 hours', async (t) => {
+    const { store, path } = await openStore(t)
+    await store.append('events', itemRun([item(1)]), { once })
+    execute(path, `UPDATE request_log SET at = at - ${DAY_MS - 60_000}`)
+    await store.append('events', itemRun([item(1)]), { once })
+    assert.deepEqual(await readItems(store, 'events'), [item(1)])
+    execute(path, 'UPDATE request_log SET at = at - 60000')
+    await store.append('events', itemRun([item(2)]), { once: { ...once, digest: 'b' } })
+    assert.deepEqual(await readItems(store, 'events'), [item(1), item(2)])
+    await assert.rejects(store.append('events', itemRun([item(1)]), { once }), isError('request-differs'))
+  })
+
+  it('is removed when it no longer counts, some with every write', async (t) => {
+    const { store, path } = await openStore(t)
+    const keys = Array.from({ length: 250 }, (_, index) => String(1000 + index))
+    await Promise.all(keys.map((key) => store.append('events', itemRun([item(1)]), { once: { key, digest: 'a' } })))
+    assert.deepEqual(rememberedKeys(path), keys)
+    execute(path, `UPDATE request_log SET at = at - ${DAY_MS} WHERE key < '1240'`)
+    for (const key of ['2001', '2002', '2003'])
+      await store.append('events', itemRun([item(1)]), { once: { key, digest: 'a' } })
+    assert.deepEqual(rememberedKeys(path), [...keys.slice(240), '2001', '2002', '2003'])
+  })
+
+  it('is written together with the write: without the one there is not the other', async (t) => {
+    const { store, path } = await openStore(t)
+    const before = await store.head('events')
+    execute(path, "CREATE TRIGGER refuse BEFORE INSERT ON request_log BEGIN SELECT RAISE(ABORT, 'no'); END")
+    await assert.rejects(store.append('events', itemRun([item(1)]), { once }), isError('unavailable'))
+    assert.deepEqual(await store.head('events'), before)
+    // Another in the same commit is not harmed.
+    const [refused, done] = await Promise.allSettled([
+      store.append('events', itemRun([item(1)]), { once }),
+      store.append('events', itemRun([item(2)])),
+    ])
+    assert.deepEqual([refused.status, done.status], ['rejected', 'fulfilled'])
+    assert.deepEqual(await readItems(store, 'events'), [item(2)])
+    execute(path, 'DROP TRIGGER refuse')
+    await store.append('events', itemRun([item(1)]), { once })
+    assert.deepEqual(await readItems(store, 'events'), [item(2), item(1)])
+    assert.deepEqual(rememberedKeys(path), [once.key])
+  })
+
+  it('is nothing for a write without a key, and nothing for one that was refused', async (t) => {
+    const { store, path } = await openStore(t)
+    await store.append('events', itemRun([item(1)]))
+    await assert.rejects(store.append('nope', itemRun([item(1)]), { once }), isError('no-collection'))
+    assert.deepEqual(rememberedKeys(path), [])
+  })
+})
