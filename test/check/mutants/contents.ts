@@ -596,4 +596,58 @@ const ITEMS: readonly Mutant[] = [
   },
 ]
 
-export const CONTENT_MUTANTS: readonly Mutant[] = [...ENVELOPE, ...COUNT, ...ITEMS]
+export const CONTENT_MUTANTS: readonly Mutant[] = [
+  ...ENVELOPE,
+  ...COUNT,
+  ...ITEMS,
+  {
+    name: 'overlapping pages',
+    defect: 'Every page begins 50 items too early.',
+    caughtBy: 'C2',
+    options: { items: 1234 },
+    Server: class extends CorrectServer {
+      override itemsOn(page: number, asked: Asked) {
+        const { length } = super.itemsOn(page, asked)
+        const from = Math.max(0, (page - 1) * 450)
+        return this.items.slice(from, from + length)
+      }
+    },
+  },
+  {
+    name: 'a page again',
+    defect: 'Page 3 holds the items of page 1.',
+    caughtBy: 'C6',
+    options: { items: 2345 },
+    isWalk: true,
+    Server: class extends CorrectServer {
+      override itemsOn(page: number, asked: Asked) {
+        return super.itemsOn(page === 3 ? 1 : page, asked)
+      }
+    },
+  },
+  {
+    name: 'size beside a page',
+    defect: 'The parameter per_page counts, but only together with page.',
+    caughtBy: 'C3',
+    Server: class extends CorrectServer {
+      override itemsOn(page: number, asked: Asked) {
+        const query = new URLSearchParams(asked.query)
+        const size = query.has('page') ? Number(query.get('per_page') ?? 500) : 500
+        return super.itemsOn(page, asked).slice(0, size)
+      }
+    },
+  },
+  {
+    name: 'a number in every answer',
+    defect: 'Every answer carries a number of its own.',
+    caughtBy: 'C7',
+    also: ['C1', 'D1', 'D2', 'D11', 'D12', 'D13'],
+    Server: class extends CorrectServer {
+      #number = 0
+
+      override envelope(page: number, asked: Asked) {
+        return { ...super.envelope(page, asked), request: ++this.#number + 1_000_000 }
+      }
+    },
+  },
+]

@@ -566,4 +566,21 @@ const HEADERS: readonly Mutant[] = [
   },
 ]
 
-export const LINK_MUTANTS: readonly Mutant[] = [...FORM, ...TARGETS, ...HEADERS]
+export const LINK_MUTANTS: readonly Mutant[] = [
+  ...FORM,
+  ...TARGETS,
+  ...HEADERS,
+  {
+    name: 'links that keep the order',
+    defect: 'Links repeat the parameter sort, which the server knows.',
+    caughtBy: 'C4',
+    Server: class extends CorrectServer {
+      override links(page: number, asked: Asked) {
+        const sort = new URLSearchParams(asked.query).get('sort')
+        const links = super.links(page, asked)
+        if (sort === null) return links
+        return mapPageLinks(links, (href) => ({ href: `${href}${href.includes('?') ? '&' : '?'}sort=${sort}` }))
+      }
+    },
+  },
+]
