@@ -76,6 +76,11 @@ async function startServer(served: ServedStore, settings: SettingValues) {
       ? { baseUrl: defaultBaseUrl(listening.port), loopbackPort: listening.port }
       : { baseUrl }),
     requireToken: settings.get('requireToken'),
+    limits: {
+      bodyBytes: settings.get('bodyBytes'),
+      itemBytes: settings.get('itemBytes'),
+      requestItems: settings.get('requestItems'),
+    },
     onError: logRequestError,
   })
   return {

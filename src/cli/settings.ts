@@ -1,6 +1,7 @@
 /** The table of all settings: it drives the flags, the REAMS_… variables, --help and the reference page. */
 
 import { DEFAULT_ITEM_BYTES, UNPAGINATED_LIMIT } from '../contract/item-run.ts'
+import { DEFAULT_LIMITS } from '../service/limits.ts'
 import { formatCount } from './figures.ts'
 import {
   BASE_URL,
@@ -115,6 +116,24 @@ export const SETTINGS = {
     description: 'a collection under URL; can be given again',
     group: DATA,
     commands: ['check'],
+  },
+  bodyBytes: {
+    flag: '--body-bytes <number>',
+    variable: 'REAMS_BODY_BYTES',
+    kind: wholeNumber(1, 1024 * 1024 * 1024),
+    default: DEFAULT_LIMITS.bodyBytes,
+    description: 'the largest body of a request, in bytes',
+    group: DATA,
+    commands: ['serve'],
+  },
+  requestItems: {
+    flag: '--request-items <number>',
+    variable: 'REAMS_REQUEST_ITEMS',
+    kind: wholeNumber(1, 10_000_000),
+    default: DEFAULT_LIMITS.requestItems,
+    description: 'items that one request can append',
+    group: DATA,
+    commands: ['serve'],
   },
   port: {
     flag: '--port <number>',

@@ -29,3 +29,25 @@ export function matchesTag(ifNoneMatch: string | null, tag: string): boolean {
   for (const [, opaque] of ifNoneMatch.matchAll(/(?:W\/)?("[^"]*")/g)) if (opaque === tag) return true
   return false
 }
+
+/** Whether an If-Match header (a list, `*`) names a tag that a page of this state has: compared strongly, so no weak one. */
+export function namesPage(ifMatch: string, state: Omit<PageTagParts, 'page' | 'encoding'>, lastPage: number): boolean {
+  if (ifMatch.trim() === '*') return true
+  return strongTags(ifMatch).some((tag) => {
+    const page = Number(/^"[^.]*\.\d+\.\d+\.(\d{1,15})\./.exec(tag)?.[1] ?? -1)
+    const isThere = lastPage === 0 ? page === 0 : page >= 1 && page <= lastPage
+    return isThere && ENCODINGS.some((encoding) => pageTag({ ...state, page, encoding }) === tag)
+  })
+}
+
+const ENCODINGS = ['identity', 'gzip'] as const
+
+/** The tags of a list that are not weak. */
+export function strongTags(list: string): string[] {
+  return [...list.matchAll(/(W\/)?("[^"]*")/g)].flatMap(([, weak, tag = '']) => (weak === undefined ? [tag] : []))
+}
+
+/** The tags of a list, weak ones without their mark. */
+export function allTags(list: string): string[] {
+  return [...list.matchAll(/"[^"]*"/g)].map(([tag]) => tag)
+}

@@ -30,7 +30,7 @@ export const PROBLEMS = {
     status: 401,
     title: 'A token is needed, or this one is not valid',
     description:
-      'The service answers only those with a token, or the token is malformed, unknown, expired or revoked, which is refused everywhere.',
+      'Writes need a token, and so do reads where the service asks for it. A token that is malformed, unknown, expired or revoked is refused everywhere.',
     hint: 'Send a valid token as "Authorization: Bearer reams_…".',
   },
   'collection-not-found': {
@@ -57,6 +57,83 @@ export const PROBLEMS = {
     description: 'The resource does not have that method. The Allow header lists those that it has.',
     hint: 'Use one of the methods in the Allow header.',
   },
+  'invalid-body': {
+    status: 400,
+    title: 'The body is not what is expected',
+    description:
+      'The body is not valid JSON or NDJSON in UTF-8, breaks off, cannot be unpacked, or is not of the form that this request takes.',
+    hint: 'Send one JSON object, a JSON array of objects, or NDJSON, as the Content-Type says.',
+  },
+  'invalid-item': {
+    status: 400,
+    title: 'An item is not valid',
+    description:
+      'An item is not a JSON object, is nested too deep, or has no key that can be one. Nothing of the request was written.',
+    hint: 'Mend the item that the detail names, and send all of them again.',
+  },
+  'key-mismatch': {
+    status: 400,
+    title: 'The key in the path is not that of the item',
+    description: 'The item holds another key than the path.',
+    hint: 'Send the item to the path of its own key.',
+  },
+  'invalid-name': {
+    status: 400,
+    title: 'A collection cannot have that name',
+    description: 'A name is 1 to 64 of a-z 0-9 _ - . and begins with a letter or a digit.',
+    hint: 'Choose another name.',
+  },
+  'invalid-idempotency-key': {
+    status: 400,
+    title: 'The Idempotency-Key cannot be used',
+    description: 'An Idempotency-Key is 1 to 255 visible ASCII characters, given once.',
+    hint: 'Send a random one, such as a UUID, or none.',
+  },
+  forbidden: {
+    status: 403,
+    title: 'The token may not do this',
+    description: 'The token is valid, and its scopes do not include this request.',
+    hint: 'Use a token with the scope that the detail names.',
+  },
+  conflict: {
+    status: 409,
+    title: 'The request does not fit the collection',
+    description:
+      'A key is there already, the collection has other settings or no key, it was created anew meanwhile, or it is unpaginated and full. Nothing was written.',
+    hint: 'Look at the collection, and send what fits it.',
+  },
+  'precondition-failed': {
+    status: 412,
+    title: 'A condition of the request does not hold',
+    description: 'If-Match or If-None-Match names a state that is not, or no longer, the current one.',
+    hint: 'Read the resource again, and decide anew.',
+  },
+  'content-too-large': {
+    status: 413,
+    title: 'The request is too large',
+    description:
+      'The body, unpacked or not, an item of it, or the number of its items is above a limit of the service, or it is packed far too tightly. Nothing was written.',
+    hint: 'Send less at a time; the limits are settings of the service.',
+  },
+  'unsupported-media-type': {
+    status: 415,
+    title: 'The type of the body is not taken',
+    description:
+      'Items are taken as application/json and application/x-ndjson, plain or with Content-Encoding: gzip; settings as application/json.',
+    hint: 'Set the Content-Type, and no Content-Encoding but gzip.',
+  },
+  'idempotency-conflict': {
+    status: 422,
+    title: 'The Idempotency-Key was used for another request',
+    description: 'A request with this key was answered within the last 24 hours, and its body was another one.',
+    hint: 'Take a new key for a new request.',
+  },
+  'precondition-required': {
+    status: 428,
+    title: 'The request needs a condition',
+    description: 'A collection is dropped only with If-Match and the ETag of one of its pages as it is now.',
+    hint: 'Read a page, and send its ETag as If-Match.',
+  },
   'request-timeout': {
     status: 408,
     title: 'The request took too long to arrive',
@@ -80,6 +157,18 @@ export const PROBLEMS = {
     title: 'The store cannot be read',
     description: 'The service runs but cannot read its store at the moment.',
     hint: 'Try again in a moment; if it stays, tell whoever runs the service.',
+  },
+  'collection-busy': {
+    status: 503,
+    title: 'The collection is being loaded',
+    description: 'An import into this collection is under way, and until it ends nobody else can write to it.',
+    hint: 'Try again in a moment.',
+  },
+  'store-full': {
+    status: 507,
+    title: 'The disk is full',
+    description: 'There is no room for this write on the disk of the store. Nothing of it was kept; reads go on.',
+    hint: 'Free some space, and send the request again.',
   },
 } as const satisfies Record<string, ProblemKind>
 

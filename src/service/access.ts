@@ -4,14 +4,18 @@ import { hash } from 'node:crypto'
 import { allows } from '../contract/scope.ts'
 import { isTokenForm } from '../contract/token.ts'
 import type { Head, Store } from '../store/store.ts'
+import { quoted } from './problem-response.ts'
+import { Refusal } from './refusal.ts'
 
 export interface Caller {
   readonly isKnown: boolean
+  /** The hash of the token: tells one sender from another. */
+  readonly id: string
   readonly scopes: readonly string[]
 }
 
 /** Somebody without a token. */
-const NOBODY: Caller = { isKnown: false, scopes: [] }
+const NOBODY: Caller = { isKnown: false, id: '', scopes: [] }
 
 /** Undefined for a token that is malformed, unknown, expired or revoked: that is refused everywhere. */
 export async function findCaller(request: Request, store: Store): Promise<Caller | undefined> {
@@ -20,13 +24,29 @@ export async function findCaller(request: Request, store: Store): Promise<Caller
   const [, token = ''] = /^Bearer +(\S+)$/i.exec(authorization) ?? []
   if (!isTokenForm(token)) return undefined
   // Read from the store with every request: a token that was revoked is refused from the next one on.
-  const record = await store.token(hash('sha256', token, 'hex'))
+  const id = hash('sha256', token, 'hex')
+  const record = await store.token(id)
   if (record === undefined || record.revokedAt !== null) return undefined
   if (record.expiresAt !== null && record.expiresAt <= Date.now()) return undefined
-  return { isKnown: true, scopes: record.scopes }
+  return { isKnown: true, id, scopes: record.scopes }
 }
 
 /** Whoever may not read a private collection is answered as if it did not exist. */
 export function mayRead({ scopes }: Caller, { name, isPrivate }: Head): boolean {
   return !isPrivate || allows(scopes, 'read', name)
 }
+
+/** What a write is: into a collection that is there, or one that makes it. Throws a Refusal where it is not allowed. */
+export function requireWrite(caller: Caller, name: string, head: Head | undefined): 'exists' | 'is created' {
+  if (!caller.isKnown) throw new Refusal('unauthorized', 'Writing needs a token.', CHALLENGE)
+  const { scopes } = caller
+  if (head === undefined) {
+    if (allows(scopes, 'create', name)) return 'is created'
+    throw new Refusal('collection-not-found', `There is no collection ${quoted(name)}.`)
+  }
+  if (allows(scopes, 'write', name)) return 'exists'
+  if (!mayRead(caller, head)) throw new Refusal('collection-not-found', `There is no collection ${quoted(name)}.`)
+  throw new Refusal('forbidden', `The token has no scope "write:${name}".`)
+}
+
+export const CHALLENGE = { headers: { 'WWW-Authenticate': 'Bearer' } }

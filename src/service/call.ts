@@ -3,6 +3,7 @@
 import type { Store } from '../store/store.ts'
 import type { Caller } from './access.ts'
 import type { GzipSplice } from './gzip-splice.ts'
+import type { Limits } from './limits.ts'
 
 /** All that a handler needs. */
 export interface Call {
@@ -15,6 +16,7 @@ export interface Call {
   readonly caller: Caller
   /** Whether the service answers only those with a token. */
   readonly requiresToken: boolean
+  readonly limits: Limits
   readonly spliceGzip: GzipSplice
   /** Takes an error whose text must not stand in the answer. */
   readonly onError: (error: unknown, request: Request) => void

@@ -3,18 +3,21 @@
 import { Hono } from 'hono'
 import { normalizeBaseUrl } from '../contract/link.ts'
 import type { Store } from '../store/store.ts'
-import { type Caller, findCaller } from './access.ts'
+import { CHALLENGE, findCaller } from './access.ts'
 import { basePathOf, createBaseUrlOf } from './base-url.ts'
 import type { Call } from './call.ts'
 import { failure } from './failure.ts'
 import { createGzipSplice } from './gzip-splice.ts'
+import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 import { pathNotFound } from './not-found.ts'
 import { problemResponse, quoted } from './problem-response.ts'
+import { Refusal } from './refusal.ts'
 import { routedPath } from './request-url.ts'
 import { ROUTES, type Route } from './routes.ts'
+import { refusalOf } from './store-refusal.ts'
 
 export interface ServiceOptions {
-  /** Where the collections are. The service only reads it, and does not close it. */
+  /** Where the collections are. The service does not close it. */
   readonly store: Store
   /** What every link begins with; may have a path. Default: http://127.0.0.1, with `loopbackPort` or 8080. */
   readonly baseUrl?: string
@@ -25,6 +28,8 @@ export interface ServiceOptions {
   readonly loopbackPort?: number
   /** Answer only those with a token, but for `/-/health` and `/-/problems/`. Default: public collections are open to all. */
   readonly requireToken?: boolean
+  /** What one request can send at most. Default: DEFAULT_LIMITS. */
+  readonly limits?: Partial<Limits>
   /** Told of every error behind a 500 or 503, which the answer does not show. Default: its stack goes to stderr. */
   readonly onError?: (error: unknown, request: Request) => void
 }
@@ -35,6 +40,7 @@ export interface Service {
 
 export function createService(options: ServiceOptions): Service {
   const { store, requireToken: requiresToken = false, onError = logError } = options
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const baseUrl = normalizeBaseUrl(options.baseUrl ?? `http://127.0.0.1:${options.loopbackPort ?? 8080}`)
   const basePath = basePathOf(baseUrl)
   const baseUrlOf = createBaseUrlOf(baseUrl, options.loopbackPort)
@@ -44,8 +50,9 @@ export function createService(options: ServiceOptions): Service {
   const answerCaller = async (request: Request, path: string, isOpen: boolean, reply: (call: Call) => Answer) => {
     const baseUrl = baseUrlOf(request)
     const caller = await findCaller(request, store)
-    if (caller === undefined || (requiresToken && !isOpen && !caller.isKnown)) return unauthorized(baseUrl, caller)
-    return reply({ request, path, baseUrl, store, caller, requiresToken, spliceGzip, onError })
+    if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
+    if (requiresToken && !isOpen && !caller.isKnown) throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
+    return reply({ request, path, baseUrl, store, caller, requiresToken, limits, spliceGzip, onError })
   }
   for (const route of ROUTES)
     app.all(route.path, ({ req }) =>
@@ -53,19 +60,16 @@ export function createService(options: ServiceOptions): Service {
     )
   app.notFound(({ req }) => answerCaller(req.raw, req.path, false, pathNotFound))
   app.onError((error, { req }) => {
+    const baseUrl = baseUrlOf(req.raw)
+    const refusal = refusalOf(error)
+    if (refusal instanceof Refusal) return problemResponse(baseUrl, refusal.problem, refusal.message, refusal.options)
     onError(error, req.raw)
-    return failure(baseUrlOf(req.raw), error)
+    return failure(baseUrl, error)
   })
   return { fetch: (request) => app.fetch(request) }
 }
 
 type Answer = Response | Promise<Response>
-
-/** Says no more than that: not whether a token was known once. */
-function unauthorized(baseUrl: string, caller: Caller | undefined): Response {
-  const detail = caller === undefined ? 'The token is not valid.' : 'There is no token.'
-  return problemResponse(baseUrl, 'unauthorized', detail, { headers: { 'WWW-Authenticate': 'Bearer' } })
-}
 
 /** Hono takes the body off the answer to a HEAD; here HEAD is GET. */
 function answer({ methods }: Route, call: Call): Answer {

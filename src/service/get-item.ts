@@ -5,15 +5,14 @@ import { isCollectionName } from '../contract/name.ts'
 import { mayRead } from './access.ts'
 import { cachingOf, found, notModified } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
+import { keyInPath } from './key-in-path.ts'
 import { collectionNotFound, itemNotFound } from './not-found.ts'
 import { quoted } from './problem-response.ts'
 
 export async function getItem(call: Call): Promise<Response> {
-  const [name = '', keySegment = ''] = segmentsOf(call)
+  const [name = ''] = segmentsOf(call)
   if (!isCollectionName(name)) return collectionNotFound(call, name)
-  const key = decodeSegment(keySegment)
-  if (key === undefined) return itemNotFound(call, `The key ${quoted(keySegment)} is not percent-encoded UTF-8.`)
-
+  const key = keyInPath(call)
   const read = await call.store.item(name, key)
   if (read === undefined || !mayRead(call.caller, read.head)) return collectionNotFound(call, name)
   if (read.head.keyField === null)
@@ -24,13 +23,4 @@ export async function getItem(call: Call): Promise<Response> {
   const caching = cachingOf(call, read.head)
   if (matchesTag(call.request.headers.get('if-none-match'), tag)) return notModified(tag, caching)
   return found(text, 'application/json', tag, caching)
-}
-
-/** Undefined when a percent sign begins no escape, or the bytes are not UTF-8. */
-function decodeSegment(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return undefined
-  }
 }

@@ -6,6 +6,8 @@ import { getEntry } from './get-entry.ts'
 import { getHealth } from './get-health.ts'
 import { getItem } from './get-item.ts'
 import { getProblem } from './get-problem.ts'
+import { deleteCollection, postCollection, putCollection } from './write-collection.ts'
+import { deleteItem, putItem } from './write-item.ts'
 
 export interface Route {
   readonly path: string
@@ -19,6 +21,9 @@ export const ROUTES: readonly Route[] = [
   { path: '/', methods: { GET: getEntry } },
   { path: '/-/health', isOpen: true, methods: { GET: getHealth } },
   { path: '/-/problems/:problem', isOpen: true, methods: { GET: getProblem } },
-  { path: '/:collection{[^-/][^/]*}', methods: { GET: getCollection } },
-  { path: '/:collection{[^-/][^/]*}/:key', methods: { GET: getItem } },
+  {
+    path: '/:collection{[^-/][^/]*}',
+    methods: { GET: getCollection, POST: postCollection, PUT: putCollection, DELETE: deleteCollection },
+  },
+  { path: '/:collection{[^-/][^/]*}/:key', methods: { GET: getItem, PUT: putItem, DELETE: deleteItem } },
 ]

@@ -114,13 +114,19 @@ test('a private collection answers on every route as if it did not exist', async
   }
 })
 
+/** Where there is more than reading. */
+const ALLOW: Readonly<Record<string, string>> = {
+  '/events': 'GET, POST, PUT, DELETE, HEAD, OPTIONS',
+  '/events/1': 'GET, PUT, DELETE, HEAD, OPTIONS',
+}
+
 describe('methods (D13)', () => {
   test('OPTIONS lists what a path has', async (t) => {
     const { get } = await openService(t)
     for (const path of ['/', '/events', '/events/1', '/-/health', '/-/problems/invalid-page']) {
       const response = await get(path, {}, 'OPTIONS')
       assert.equal(response.status, 204)
-      assert.equal(response.headers.get('allow'), 'GET, HEAD, OPTIONS')
+      assert.equal(response.headers.get('allow'), ALLOW[path] ?? 'GET, HEAD, OPTIONS')
     }
   })
 
@@ -129,9 +135,10 @@ describe('methods (D13)', () => {
     await fill(store, 'events', numbered(3))
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'MADE-UP'])
       for (const path of ['/', '/events', '/events/1', '/-/health']) {
+        if (ALLOW[path]?.includes(method)) continue
         const response = await get(path, {}, method)
         assert.equal(response.status, 405, `${method} ${path}`)
-        assert.equal(response.headers.get('allow'), 'GET, HEAD, OPTIONS')
+        assert.equal(response.headers.get('allow'), ALLOW[path] ?? 'GET, HEAD, OPTIONS')
         assert.ok((await problemOf(response)).detail.includes(method))
       }
   })

@@ -1,0 +1,21 @@
+/** What a stranger can send at most. */
+
+import { DEFAULT_ITEM_BYTES } from '../contract/item-run.ts'
+
+export interface Limits {
+  /** Bytes of a body, as it is sent and unpacked. */
+  readonly bodyBytes: number
+  /** Bytes of one item. */
+  readonly itemBytes: number
+  /** Items of one request. */
+  readonly requestItems: number
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  bodyBytes: 64 * 1024 * 1024,
+  itemBytes: DEFAULT_ITEM_BYTES,
+  requestItems: 100_000,
+}
+
+/** Times its packed size that a body can have: more is packed to be harmful. */
+export const MOST_GZIP_RATIO = 200

@@ -1,0 +1,9 @@
+/** The answer to a write that is done: it is on disk by now. */
+
+import { contentHeaders } from './content-headers.ts'
+
+export function written(status: 200 | 201, outcome: object, headers: Record<string, string> = {}): Response {
+  const body = Buffer.from(`${JSON.stringify(outcome)}\n`)
+  const own = { ...contentHeaders('application/json', body.length), 'Cache-Control': 'no-store' }
+  return new Response(body, { status, headers: { ...own, ...headers } })
+}
