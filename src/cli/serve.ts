@@ -79,7 +79,7 @@ async function startServer(served: ServedStore, settings: SettingValues) {
     limits: {
       bodyBytes: settings.get('bodyBytes'),
       itemBytes: settings.get('itemBytes'),
-      requestItems: settings.get('requestItems'),
+      requestItems: settings.get('mostItems'),
     },
     onError: logRequestError,
   })

@@ -126,9 +126,9 @@ export const SETTINGS = {
     group: DATA,
     commands: ['serve'],
   },
-  requestItems: {
-    flag: '--request-items <number>',
-    variable: 'REAMS_REQUEST_ITEMS',
+  mostItems: {
+    flag: '--most-items <number>',
+    variable: 'REAMS_MOST_ITEMS',
     kind: wholeNumber(1, 10_000_000),
     default: DEFAULT_LIMITS.requestItems,
     description: 'items that one request can append',
