@@ -1,0 +1,67 @@
+/** One client's connection to a server: requests one after the other, each answered or lost. */
+
+import { Agent, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+
+/** Longer than anything takes here that ends at all. */
+const TIMEOUT_MS = 20_000
+
+export interface Answer {
+  readonly status: number
+  readonly body: string
+}
+
+export interface Question {
+  readonly method: string
+  readonly path: string
+  readonly type?: string
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Nobody knows what became of the request. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost'
+}
+
+export class Connection implements Disposable {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  readonly #url: string
+  readonly #token: string
+
+  constructor(url: string, token: string) {
+    this.#url = url
+    this.#token = token
+  }
+
+  /** Rejects with ConnectionLost when the connection dies before the answer is whole. */
+  ask({ method, path, type, body, headers }: Question): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error) => reject(new ConnectionLost(`${method} ${path}: ${error.message}`, { cause: error }))
+      const asked = request(new URL(path, this.#url), {
+        method,
+        agent: this.#agent,
+        headers: {
+          Authorization: `Bearer ${this.#token}`,
+          ...(type !== undefined && { 'Content-Type': type }),
+          ...(body !== undefined && { 'Content-Length': Buffer.byteLength(body) }),
+          ...headers,
+        },
+      })
+      asked.setTimeout(TIMEOUT_MS, () => asked.destroy(new Error('no answer')))
+      asked.on('error', fail)
+      asked.on('response', (response) => {
+        text(response).then((read) => resolve({ status: response.statusCode ?? 0, body: read }), fail)
+      })
+      asked.end(body)
+    })
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.ask({ method: 'GET', path })
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy()
+  }
+}

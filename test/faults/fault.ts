@@ -1,0 +1,29 @@
+/** What a fault is: how it is done, how often, and what it needs of the machine. */
+
+import type { Random } from '../../bench/random.ts'
+import type { Need } from './needs.ts'
+import type { Report } from './report.ts'
+
+export interface Trial {
+  /** An empty one, for everything that the fault makes. */
+  readonly directory: string
+  readonly rounds: number
+  readonly random: Random
+  readonly report: Report
+  /** To be called at the beginning of each round; throws when the run is interrupted. */
+  readonly beginRound: () => void
+}
+
+export interface Fault {
+  readonly name: string
+  readonly description: string
+  /** Rounds of a full run. */
+  readonly rounds: number
+  /** Rounds within `npm test`. */
+  readonly fewRounds: number
+  readonly needs: readonly Need[]
+  /** The longest that the server may take to be ready again; undefined: any time. */
+  readonly mostRecoveryMs?: number
+  /** Does the rounds. What is wrong goes into the report; only what makes the rest pointless is thrown. */
+  run(trial: Trial): Promise<void>
+}

@@ -1,0 +1,10 @@
+/** All faults, in the order in which they are run. */
+
+import type { Fault } from '../fault.ts'
+import { DISK_FULL } from './disk-full.ts'
+import { IO_ERROR } from './io-error.ts'
+import { KILL_IMPORT } from './kill-import.ts'
+import { KILL_SERVER } from './kill-server.ts'
+import { POWER_CUT } from './power-cut.ts'
+
+export const FAULTS: readonly Fault[] = [KILL_SERVER, KILL_IMPORT, DISK_FULL, IO_ERROR, POWER_CUT]

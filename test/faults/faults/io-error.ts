@@ -1,0 +1,121 @@
+/** One write or sync of the server fails with EIO. */
+
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Fault, Trial } from '../fault.ts'
+import type { Findings } from '../findings.ts'
+import { STRACE } from '../needs.ts'
+import { type Ended, EndedEarly } from '../reams-process.ts'
+import { StoreUnderTest } from '../store-under-test.ts'
+import { readSystemCalls, type SystemCall } from '../system-calls.ts'
+import type { Acknowledgement } from '../workload.ts'
+
+/** SQLite syncs with one of the two, depending on how it was built. */
+const SYNCS = 'fsync,fdatasync'
+const WRITES = 'pwrite64'
+
+/** With -D it is the server that is our child. */
+const TRACING = ['strace', '-D', '-f', '-y', '-ttt', '-e', `trace=${SYNCS},${WRITES}`]
+
+const HIGHEST = 100
+
+/** How long the server has to show that it goes on. */
+const AFTERWARDS_MS = 200
+
+const MOST_MS_UNTIL_ERROR = 20_000
+
+export const IO_ERROR: Fault = {
+  name: 'io-error',
+  description: 'EIO on the n-th sync, and on the n-th write, n = 1 … 100',
+  rounds: 100,
+  fewRounds: 2,
+  needs: [STRACE],
+  async run(trial) {
+    const { directory, rounds, random, report, beginRound } = trial
+    await using subject = await StoreUnderTest.create(directory, report, random)
+    const outcomes = { recovered: 0, unnoticed: 0, exited: 0 }
+    for (let done = 0; done < rounds; done++) {
+      beginRound()
+      const n = 1 + Math.floor((done * HIGHEST) / rounds)
+      // One writer: then each acknowledged write must have had a sync of its own. More: they share commits, and failures.
+      const writers = done % 2 === 0 ? 1 : 4
+      for (const calls of [SYNCS, WRITES]) outcomes[await failOnce(trial, subject, calls, n, writers)]++
+    }
+    const { recovered, unnoticed, exited } = outcomes
+    report.notes.push(
+      `after the error the server went on ${recovered} times, ${unnoticed} of the errors hit no request, and it ended ${exited} times`,
+    )
+  },
+}
+
+async function failOnce(
+  { directory, report, random }: Trial,
+  subject: StoreUnderTest,
+  calls: string,
+  n: number,
+  writers: number,
+): Promise<'recovered' | 'unnoticed' | 'exited'> {
+  const { findings } = report
+  const traceFile = join(directory, 'trace')
+  const inject = `inject=${calls}:error=EIO:when=${n}`
+  await subject.server.kill()
+  const endedEarly = await startedWithin(subject, [...TRACING, '-e', inject, '-o', traceFile])
+  if (endedEarly !== undefined) {
+    checkMessage(endedEarly, findings)
+    await subject.recover()
+    return 'exited'
+  }
+  const workload = subject.work({ writers })
+  workload.tolerated = [503]
+  const isInjected = await errorInjected(traceFile, subject)
+  if (!isInjected) findings.add('other', `${calls} number ${n} was never reached`)
+  // Every other time the server does not get to do anything afterwards.
+  await sleep(random(2) * AFTERWARDS_MS)
+  const hasExited = subject.server.hasEnded
+  const killed = subject.server.kill()
+  await workload.stop()
+  if (hasExited) checkMessage(await killed, findings)
+  if (workload.failures > writers)
+    findings.add('other', `${workload.failures} writes failed after one error at ${calls} number ${n}`)
+  checkSyncs(workload.acknowledgements, readSystemCalls(traceFile), findings)
+  await subject.recover()
+  return hasExited ? 'exited' : workload.failures > 0 ? 'recovered' : 'unnoticed'
+}
+
+/** How the server ended, if the error came when it opened the store. */
+async function startedWithin(subject: StoreUnderTest, wrapper: readonly string[]): Promise<Ended | undefined> {
+  try {
+    await subject.start(wrapper)
+    return undefined
+  } catch (error) {
+    if (error instanceof EndedEarly) return error.ended
+    throw error
+  }
+}
+
+async function errorInjected(traceFile: string, subject: StoreUnderTest): Promise<boolean> {
+  for (const startedAt = performance.now(); performance.now() - startedAt < MOST_MS_UNTIL_ERROR; await sleep(10)) {
+    const { hasEnded } = subject.server
+    if (readSystemCalls(traceFile).some(({ isInjected }) => isInjected)) return true
+    if (hasEnded) return false
+  }
+  return false
+}
+
+/** A server that gives up says why, in words. */
+function checkMessage({ status, stderr }: Ended, findings: Findings): void {
+  if (status === null || !/^reams: .*\.$/m.test(stderr) || /^ +at /m.test(stderr))
+    findings.add('other', `the server ended with status ${status} and said: ${stderr}`)
+}
+
+/** Between the moment a write was sent and its acknowledgement a sync of the log has succeeded. */
+function checkSyncs(
+  acknowledgements: readonly Acknowledgement[],
+  calls: readonly SystemCall[],
+  findings: Findings,
+): void {
+  const syncs = calls.filter(({ name, path, result }) => name !== WRITES && path.endsWith('-wal') && result === 0)
+  for (const { id, sentMs, answeredMs } of acknowledgements)
+    if (!syncs.some(({ startedMs }) => startedMs >= sentMs && startedMs <= answeredMs))
+      findings.add('other', `${id} was acknowledged without a sync`)
+}

@@ -1,0 +1,130 @@
+/** kill -9 of an import at a random moment, while the same store is served and written to. */
+
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Fault, Trial } from '../fault.ts'
+import type { Findings } from '../findings.ts'
+import { ReamsProcess, runReams } from '../reams-process.ts'
+import { StoreUnderTest } from '../store-under-test.ts'
+import { walk } from '../walk.ts'
+
+/** The collection of the imports; the clients write to the others. */
+const STOCK = 'stock'
+
+const OLD_ITEMS = 3_300
+const NEW_ITEMS = 30_000
+
+/** The program starts, then it loads: about so much of the whole time, or beside the clients somewhat more. */
+const LOADING_PART = 0.7
+
+export const KILL_IMPORT: Fault = {
+  name: 'kill-import',
+  description: 'kill -9 of an import, with and without --replace',
+  rounds: 100,
+  fewRounds: 3,
+  needs: [],
+  async run(trial) {
+    const { directory, rounds, random, report, beginRound } = trial
+    const storeDirectory = join(directory, 'store')
+    mkdirSync(storeDirectory)
+    await using subject = await StoreUnderTest.create(storeDirectory, report, random)
+    const before = writeItems(directory, 'old', OLD_ITEMS)
+    const added = writeItems(directory, 'new', NEW_ITEMS)
+    const usualMs = await importWhole(subject, added)
+    const outcomes = { old: 0, new: 0, swept: 0 }
+    for (let done = 0; done < rounds; done++) {
+      beginRound()
+      await importWhole(subject, before)
+      const isReplacement = done % 2 === 1
+      const after = isReplacement ? added.texts : [...before.texts, ...added.texts]
+      const workload = subject.work({ writers: 2 })
+      await using victim = new ReamsProcess([...importOf(subject, added), ...(isReplacement ? ['--replace'] : [])])
+      // Mostly while it loads, which is when it has something to leave behind.
+      if (random(4) > 0) await loadBegun(subject.path, victim)
+      await sleep(random(usualMs * LOADING_PART))
+      await victim.kill()
+      await workload.stop()
+      await subject.check()
+      outcomes[await stateOf(subject, before.texts, after, trial)]++
+      if (marksIn(subject.path) > 0) outcomes.swept++
+      await writeOne(subject, report.findings)
+      await checkNothingStays(subject.path, report.findings)
+    }
+    report.notes.push(
+      `the old collection was found ${outcomes.old} times, the new one ${outcomes.new} times, and leftovers were swept ${outcomes.swept} times`,
+    )
+  },
+}
+
+interface ItemFile {
+  readonly path: string
+  readonly texts: readonly string[]
+}
+
+function writeItems(directory: string, name: string, count: number): ItemFile {
+  const path = join(directory, `${name}.ndjson`)
+  const texts = Array.from({ length: count }, (_, index) => JSON.stringify({ id: `${name}-${index}`, of: count }))
+  writeFileSync(path, texts.join('\n'))
+  return { path, texts }
+}
+
+function importOf(subject: StoreUnderTest, { path }: ItemFile): string[] {
+  return ['import', STOCK, path, '--store', subject.path, '--key', 'id']
+}
+
+/** Swaps the whole collection, undisturbed; answers how long that took. */
+async function importWhole(subject: StoreUnderTest, file: ItemFile): Promise<number> {
+  const startedAt = performance.now()
+  const { status, stderr } = await runReams([...importOf(subject, file), '--replace'])
+  if (status !== 0) throw new Error(`reams import failed: ${stderr}`)
+  return performance.now() - startedAt
+}
+
+async function loadBegun(path: string, victim: ReamsProcess): Promise<void> {
+  while (marksIn(path) === 0 && !victim.hasEnded) await sleep(5)
+}
+
+async function stateOf(
+  subject: StoreUnderTest,
+  before: readonly string[],
+  after: readonly string[],
+  { report: { findings } }: Trial,
+): Promise<'old' | 'new'> {
+  using connection = subject.connect()
+  const found = await walk(connection, STOCK, findings)
+  const isSame = (texts: readonly string[]) =>
+    texts.length === found.length && texts.every((text, index) => text === found[index])
+  if (isSame(before)) return 'old'
+  if (!isSame(after)) findings.add('partial', `${found.length} items are neither the old collection nor the new one`)
+  return 'new'
+}
+
+/** The next writer finds the way free, whatever the import left behind. */
+async function writeOne(subject: StoreUnderTest, findings: Findings): Promise<void> {
+  using connection = subject.connect()
+  const body = JSON.stringify({ id: 'one more' })
+  const answer = await connection.ask({ method: 'POST', path: `/${STOCK}`, type: 'application/json', body })
+  if (answer.status !== 201)
+    findings.add('other', `a write after the import was answered ${answer.status}: ${answer.body}`)
+}
+
+/** Without marks of leases and leftovers `reams verify` lets nothing pass that no reader sees. */
+async function checkNothingStays(path: string, findings: Findings): Promise<void> {
+  if (marksIn(path) > 0) findings.add('other', 'leftovers of the import are still there after the next write')
+  const { status, stdout, stderr } = await runReams(['verify', '--store', path])
+  if (status !== 0) findings.add('other', `reams verify: ${stdout}${stderr}`)
+  const others = readdirSync(dirname(path)).filter((name) => !/^reams\.db(-wal|-shm)?$/.test(name))
+  if (others.length > 0) findings.add('other', `files were left behind: ${others.join(', ')}`)
+}
+
+function marksIn(path: string): number {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
+  try {
+    const row = database.prepare('SELECT (SELECT count(*) FROM lease) + (SELECT count(*) FROM leftover) AS marks').get()
+    return Number(row?.['marks'])
+  } finally {
+    database.close()
+  }
+}

@@ -1,0 +1,89 @@
+/** What a fault needs of the machine, and how to get it where that is possible. */
+
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { mountTmpfs, XfsImage } from './mounts.ts'
+
+/** Answers why it is not to be had, or undefined. */
+export type Need = () => Promise<string | undefined>
+
+const run = promisify(execFile)
+
+/** A slow or missing network shall not hold up everything else. */
+const INSTALL_MS = 120_000
+
+export const LINUX_ROOT: Need = async () => {
+  if (process.platform !== 'linux') return `it needs Linux, and this is ${process.platform}`
+  return process.getuid?.() === 0 ? undefined : 'it needs root'
+}
+
+export const STRACE: Need = async () => {
+  if (process.platform !== 'linux') return `it needs Linux, and this is ${process.platform}`
+  const lack = await program('strace', 'strace')
+  if (lack !== undefined) return lack
+  return run('strace', ['-D', '-f', '-o', '/dev/null', 'true']).then(
+    () => undefined,
+    (error: Error) => `strace cannot trace here: ${firstLine(error)}`,
+  )
+}
+
+export const TMPFS: Need = async () => {
+  return (await LINUX_ROOT()) ?? tried('a tmpfs cannot be mounted', (directory) => mountTmpfs(directory, 1))
+}
+
+export const XFS: Need = async () => {
+  const lack = (await LINUX_ROOT()) ?? (await program('mkfs.xfs', 'xfsprogs')) ?? (await program('xfs_io', 'xfsprogs'))
+  return lack ?? tried('an XFS loop file system cannot be mounted', (directory) => new XfsImage(directory))
+}
+
+/** The first need that is not met, in words. */
+export async function lackOf(needs: readonly Need[]): Promise<string | undefined> {
+  for (const need of needs) {
+    const lack = await need()
+    if (lack !== undefined) return lack
+  }
+  return undefined
+}
+
+async function program(name: string, debianPackage: string): Promise<string | undefined> {
+  if (isInstalled(name)) return undefined
+  if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version'))
+    return `${name} is missing; on Debian: apt-get install ${debianPackage}`
+  const options = { timeout: INSTALL_MS, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }
+  const install = () => run('apt-get', ['install', '-y', '--no-install-recommends', debianPackage], options)
+  try {
+    // Without a list of packages, as in a fresh container, the first try fails.
+    await install().catch(async () => {
+      await run('apt-get', ['update'], options)
+      await install()
+    })
+    return undefined
+  } catch (error) {
+    return `${name} is missing, and apt-get could not install ${debianPackage}: ${firstLine(error)}`
+  }
+}
+
+function isInstalled(name: string): boolean {
+  return `${process.env['PATH']}:/usr/sbin:/sbin`.split(':').some((directory) => existsSync(join(directory, name)))
+}
+
+function firstLine(error: unknown): string {
+  const text =
+    error instanceof Error && 'stderr' in error ? String(error.stderr).trim() || error.message : String(error)
+  return text.split('\n', 1)[0] ?? ''
+}
+
+async function tried(failure: string, mount: (directory: string) => Disposable): Promise<string | undefined> {
+  const directory = mkdtempSync(join(tmpdir(), 'reams-need-'))
+  try {
+    mount(directory)[Symbol.dispose]()
+    return undefined
+  } catch (error) {
+    return `${failure}: ${firstLine(error)}`
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
