@@ -9,14 +9,14 @@ export function itemTag(text: Uint8Array): string {
   return `"${hash('sha256', text, 'base64url')}"`
 }
 
-/** `tag` is undefined where there is no item. */
-export function checkConditions({ ifMatch, ifNoneMatch }: ItemConditions, tag: string | undefined): void {
-  if (ifMatch !== undefined && !names(ifMatch, tag))
+/** `readTag` is undefined where there is no item, and called only where a condition names tags: it may cost something. */
+export function checkConditions({ ifMatch, ifNoneMatch }: ItemConditions, readTag: (() => string) | undefined): void {
+  if (ifMatch !== undefined && !names(ifMatch, readTag))
     throw new StoreError('precondition-failed', 'The item is not, or no longer, the one that the condition names.')
-  if (ifNoneMatch !== undefined && names(ifNoneMatch, tag))
+  if (ifNoneMatch !== undefined && names(ifNoneMatch, readTag))
     throw new StoreError('precondition-failed', 'The item is there, and the condition excludes it.')
 }
 
-function names(tags: readonly string[] | '*', tag: string | undefined): boolean {
-  return tag !== undefined && (tags === '*' || tags.includes(tag))
+function names(tags: readonly string[] | '*', readTag: (() => string) | undefined): boolean {
+  return readTag !== undefined && (tags === '*' || tags.includes(readTag()))
 }

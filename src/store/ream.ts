@@ -43,11 +43,16 @@ function deflate(raw: Uint8Array, level: number): Buffer {
 export function inflateReam(ream: ReamBytes): Buffer {
   if (ream.rawLength === 0) return Buffer.alloc(0)
   const raw = tryInflate(ream)
-  if (raw?.byteLength !== ream.rawLength || crc32(raw) !== ream.crc) throw new StoreError('corrupt', DAMAGED)
+  if (raw?.byteLength !== ream.rawLength || crc32(raw) !== ream.crc) throw damagedReam()
   return raw
 }
 
-const DAMAGED = 'A ream of the store is damaged. `reams verify` tells which one; restore the store from a backup.'
+export function damagedReam(): StoreError {
+  return new StoreError(
+    'corrupt',
+    'A ream of the store is damaged. `reams verify` tells which one; restore the store from a backup.',
+  )
+}
 
 function tryInflate(ream: ReamBytes): Buffer | undefined {
   try {
@@ -108,6 +113,34 @@ export function joinItems(texts: readonly string[]): Buffer {
   return Buffer.from(texts.join(ITEM_SEPARATOR))
 }
 
+/** The items in `raw` with some of them, by their index, replaced by other texts or, by null, removed. */
+export function editItems(raw: Uint8Array, edits: ReadonlyMap<number, string | null>): Buffer {
+  const bytes = asBuffer(raw)
+  const starts = itemStarts(bytes)
+  const pieces: Uint8Array[] = []
+  let at = 0
+  for (const [index, text] of [...edits].sort(([a], [b]) => a - b)) {
+    pieces.push(bytes.subarray(at, starts[index]))
+    if (text !== null) pieces.push(Buffer.from(text + ITEM_SEPARATOR))
+    at = starts[index + 1] ?? bytes.length
+  }
+  const edited = Buffer.concat([...pieces, bytes.subarray(at)])
+  // No item ends with a line break: where one stands at the end, the item after it was the last, and is gone.
+  return edited.at(-1) === LINE_BREAK ? edited.subarray(0, -ITEM_SEPARATOR.length) : edited
+}
+
+/** How many items there are in `raw`. */
+export function countItems(raw: Uint8Array): number {
+  return itemStarts(asBuffer(raw)).length
+}
+
+/** Where each item begins. */
+function itemStarts(bytes: Buffer): number[] {
+  const starts: number[] = []
+  for (let at = 0; at < bytes.length; at = itemStart(bytes, at, 1)) starts.push(at)
+  return starts
+}
+
 /** Items `from` up to but not including `to` of the items in `raw`, without their outer separators. */
 export function cutItems(raw: Uint8Array, from: number, to: number): Uint8Array {
   const bytes = asBuffer(raw)
@@ -144,12 +177,14 @@ export class ReamBuilder {
 
   /** Adds `count` items and yields every ream that becomes full. */
   *add(text: Uint8Array, count: number): Generator<{ raw: Uint8Array; count: number }> {
-    let taken = 0
-    while (taken < count) {
-      const take = Math.min(this.#wanted - this.#count, count - taken)
-      this.#pieces.push(take === count ? text : cutItems(text, taken, taken + take))
+    let rest = text
+    for (let left = count; left > 0; ) {
+      const take = Math.min(this.#wanted - this.#count, left)
+      const piece = take === left ? rest : cutItems(rest, 0, take)
+      rest = rest.subarray(piece.byteLength + ITEM_SEPARATOR.length)
+      left -= take
+      this.#pieces.push(piece)
       this.#count += take
-      taken += take
       if (this.#count === this.#wanted) yield this.rest()
     }
   }

@@ -169,13 +169,13 @@ export interface Store {
   create(name: string, settings?: Partial<CollectionSettings>): Promise<Head>
   setPrivate(name: string, isPrivate: boolean): Promise<Head>
   /** As `create`; where there is one with these settings it is answered, and with others refused with 'settings-differ'. */
-  ensure(name: string, settings: CollectionSettings, options?: WriteOptions): Promise<Created>
+  ensure(name: string, settings: CollectionSettings, options?: Pick<WriteOptions, 'once'>): Promise<Created>
   /** With a state: only if the collection still is in it, else refused with 'precondition-failed'. */
-  drop(name: string, state?: CollectionState, options?: WriteOptions): Promise<void>
+  drop(name: string, state?: CollectionState, options?: Pick<WriteOptions, 'once'>): Promise<void>
 
-  /** Each of these is one commit, durable when it resolves: all of it or, when it rejects, nothing. */
+  /** Each of these is one commit, durable when it resolves: all of it or, when it rejects, nothing. An empty run appends nothing. */
   append(name: string, run: ItemRun, options?: AppendOptions): Promise<Head>
-  /** Replaces the item with the key of this one, in its place, or appends it. The run holds one item. */
+  /** Replaces the item with the key of this one, in its place, or appends it. A run that does not hold one item is a RangeError. */
   put(name: string, run: ItemRun, conditions?: ItemConditions, options?: WriteOptions): Promise<Put>
   /** Removes one item. */
   remove(name: string, key: string, conditions?: ItemConditions, options?: WriteOptions): Promise<Head>

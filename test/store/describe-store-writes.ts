@@ -447,6 +447,14 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
       await assert.rejects(store.put('nope', keyed([item(1)])), isError('no-collection'))
     })
 
+    it('is refused for a run that does not hold one item', async () => {
+      const name = await filled(600)
+      const before = await headOf(name)
+      for (const texts of [[], [item(1), item(2)], itemsFrom(598, 4)])
+        await assert.rejects(store.put(name, keyed(texts)), RangeError)
+      assert.deepEqual(await check(name, itemsFrom(0, 600)), before)
+    })
+
     it('into a full unpaginated collection replaces, and adds nothing', async () => {
       const name = await filled(10_000, { ...KEYED, isPaginated: false })
       await assert.rejects(store.put(name, keyed([item(10_000)])), isError('unpaginated-full'))
@@ -466,6 +474,59 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
       assert.equal(fresh.length, 20)
       const changed = Array.from({ length: 30 }, (_, index) => item(690 + index, `,"n":${MANY - 30 + index}`))
       await check(name, [...itemsFrom(0, 690), ...changed])
+    })
+  })
+
+  describe('many changes of one ream at once', () => {
+    it('see what those before them left, whether those were done or refused', async () => {
+      const name = await filled(1200)
+      const tag = await tagOf(name, 7)
+      const [once, removing] = [newOnce(), newOnce()]
+      const outcomes = await Promise.allSettled([
+        store.put(name, keyed([item(7, ',"n":1')]), { ifMatch: [tag] }),
+        store.put(name, keyed([item(7, ',"n":2')]), { ifMatch: [tag] }),
+        store.put(name, keyed([item(8, ',"n":3')]), { ifMatch: '*' }, { once }),
+        store.delete(name, ['9', '10', 'nope']),
+        store.remove(name, '11', {}, { once: removing }),
+        store.remove(name, '11', {}, { once: removing }),
+        store.remove(name, '11'),
+        store.replace(name, keyed([item(12, ',"n":4'), item(11)])),
+        store.put(name, keyed([item(8, ',"n":5')]), {}, { once: { ...once, digest: 'b' } }),
+        store.put(name, keyed([item(11, ',"n":6')]), { ifNoneMatch: '*' }),
+        store.replace(name, keyed([item(7, ',"n":7'), item(700, ',"n":8'), item(1199, ',"n":9')])),
+        store.delete(name, ['0', '499']),
+      ])
+      assert.deepEqual(
+        outcomes.map((outcome) => (outcome.status === 'fulfilled' ? 'done' : outcome.reason.code)),
+        [
+          ...['done', 'precondition-failed', 'done', 'no-item', 'done', 'done', 'no-item'],
+          ...['no-item', 'request-differs', 'done', 'done', 'done'],
+        ],
+      )
+      const texts = [...itemsFrom(0, 1200), item(11, ',"n":6')]
+      for (const [id, n] of [
+        [7, 7],
+        [8, 3],
+        [700, 8],
+        [1199, 9],
+      ] as const)
+        texts[id] = item(id, `,"n":${n}`)
+      await check(
+        name,
+        texts.filter((_, index) => ![0, 11, 499].includes(index)),
+      )
+    })
+
+    it('change nothing of a collection that is dropped with them', async () => {
+      const [name, other] = [await filled(1200), await filled(1200)]
+      await Promise.all([
+        store.put(name, keyed([item(3, ',"n":1')])),
+        store.put(other, keyed([item(3, ',"n":1')])),
+        store.drop(name),
+        store.drop(await filled(0)),
+      ])
+      assert.equal(await store.head(name), undefined)
+      await check(other, itemsFrom(0, 1200).with(3, item(3, ',"n":1')))
     })
   })
 
@@ -772,7 +833,9 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
 
     it('by many at once under one name: one is added', async () => {
       const added = Array.from({ length: 40 }, () => newToken({ name: 'wanted' }))
-      const outcomes = await Promise.allSettled(added.map((token) => store.addToken(token)))
+      const outcomes = await afterReopening((again) =>
+        Promise.allSettled(added.map((token, turn) => (turn % 2 === 0 ? store : again).addToken(token))),
+      )
       const winners = added.filter((_, index) => outcomes[index]?.status === 'fulfilled')
       assert.equal(winners.length, 1)
       assert.deepEqual(await stored('wanted'), winners[0])

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { constants, crc32, inflateRawSync } from 'node:zlib'
 import { itemRun } from '../../src/contract/item.ts'
 import type { Head, LoadOptions, Store } from '../../src/store/store.ts'
+import { describeStoreConcurrency } from './describe-store-concurrency.ts'
 import { describeStoreModel } from './describe-store-model.ts'
 import { describeStoreWrites } from './describe-store-writes.ts'
 import { isError, item, itemsFrom, keyed } from './items.ts'
@@ -153,6 +154,16 @@ export function describeStore(engineName: string, engine: Engine): void {
         assert.deepEqual([once.version, twice.version], [created.version + 1, created.version + 2])
         assert.deepEqual([once.epoch, twice.epoch], [created.epoch, created.epoch])
         assert.deepEqual([twice.next, twice.live], [701, 701])
+      })
+
+      it('changes nothing when there is nothing to append', async () => {
+        for (const keyField of [null, 'id']) {
+          const name = newName()
+          await store.create(name, { keyField })
+          const before = await store.append(name, itemRun(itemsFrom(0, 3), { keyField }))
+          assert.deepEqual(await store.append(name, itemRun([], { keyField })), before)
+          assert.deepEqual(await check(name, itemsFrom(0, 3)), before)
+        }
       })
 
       it('refuses a key that is there already, and keeps nothing of that call', async () => {
@@ -404,13 +415,26 @@ export function describeStore(engineName: string, engine: Engine): void {
       it('are found by keys as they were written', async () => {
         const name = newName()
         await store.create(name, { keyField: 'id' })
-        const keys = ['12345678901234567890', '12345678901234567891', '-0', 'a/b', 'ä', 'x y', "it's", '%2F', '😀']
+        const keys = [
+          '12345678901234567890',
+          '12345678901234567891',
+          '-0',
+          'a/b',
+          'ä',
+          'x y',
+          "it's",
+          '%2F',
+          '😀',
+          '\ufffd',
+        ]
         const texts = keys.map((key) => (/^-?\d+$/.test(key) ? `{"id":${key}}` : JSON.stringify({ id: key })))
         await store.append(name, keyed(texts))
         for (const [index, key] of keys.entries())
           assert.equal(String((await store.item(name, key))?.item?.text), texts[index])
-        for (const key of ['12345678901234567892', '', 'A/B', '0'])
+        for (const key of ['12345678901234567892', '', 'A/B', '0', 'a/b\0', 'a\u0308', '\ud800', '😀'.charAt(0)]) {
           assert.equal((await store.item(name, key))?.item, undefined)
+          await assert.rejects(store.remove(name, key), isError('no-item'))
+        }
       })
     })
 
@@ -626,5 +650,6 @@ export function describeStore(engineName: string, engine: Engine): void {
     })
 
     describeStoreModel(() => opened)
+    describeStoreConcurrency(() => opened)
   })
 }

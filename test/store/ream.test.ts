@@ -6,8 +6,10 @@ import fc from 'fast-check'
 import { DeflatePool } from '../../src/store/deflate-pool.ts'
 import { countGone, indexOfSlot, isGone, liveSlots, withGone } from '../../src/store/gone-map.ts'
 import {
+  countItems,
   cutItems,
   deflatedSegment,
+  editItems,
   encodeReam,
   inflateReam,
   isSpliceable,
@@ -66,6 +68,19 @@ describe('ream', () => {
     // What was made for the large one serves a small one too.
     assert.equal((await pool.encode(randomBytes(1000), 1)).ream.rawLength, 1000)
     await pool.close()
+  })
+
+  it('is edited as a list of its items would be', () => {
+    const edits = fc.array(fc.tuple(fc.nat(), fc.option(fc.constantFrom('{}', '{"new":"ä,\\n"}', ' {"x":[1 ,2]}\t'))))
+    fc.assert(
+      fc.property(texts, edits, (items, picked) => {
+        const changes = new Map(picked.map(([pick, text]) => [pick % items.length, text]))
+        const edited = editItems(joinItems(items), changes)
+        const expected = items.flatMap((text, index) => changes.get(index) ?? (changes.has(index) ? [] : [text]))
+        assert.deepEqual(splitItems(edited), expected)
+        assert.equal(countItems(edited), expected.length)
+      }),
+    )
   })
 
   it('notices damage: other bytes, a wrong length, a wrong checksum', () => {

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { itemRun } from '../../src/contract/item.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
@@ -210,6 +211,28 @@ describe('a store in an SQLite file', () => {
     }
   })
 
+  it('takes no write into a file that has lost its name, and makes no new one', async () => {
+    for (const hasWritten of [false, true])
+      for (const harm of [
+        (path: string) => renameSync(path, `${path}.away`),
+        (path: string) => {
+          copyFileSync(path, `${path}.other`)
+          renameSync(`${path}.other`, path)
+        },
+      ]) {
+        const path = newPath()
+        await (await makeStore(path)).close()
+        const store = await openSqliteStore({ path })
+        if (hasWritten) await store.append('events', keyed(['{"id":"before"}']))
+        harm(path)
+        const inode = statSync(path, { throwIfNoEntry: false })?.ino
+        await assert.rejects(store.append('events', keyed(['{"id":"after"}'])), isError('unavailable', /Restart/))
+        await assert.rejects(store.load('events'), isError('unavailable', /Restart/))
+        assert.equal(statSync(path, { throwIfNoEntry: false })?.ino, inode)
+        await store.close()
+      }
+  })
+
   it('is a file of that name, whatever SQLite reads into the name', async () => {
     const before = process.cwd()
     process.chdir(directory)
@@ -236,6 +259,35 @@ describe('a store in an SQLite file', () => {
     assert.equal((await store.head('events'))?.live, 200)
     assert.deepEqual((await store.verify()).findings, [])
     await store.close()
+  })
+
+  it('keeps nothing of a commit that failed, neither then nor with the next', async () => {
+    for (const how of ['ABORT', 'ROLLBACK']) {
+      const path = newPath()
+      const store = await makeStore(path)
+      const execute = (sql: string): void => {
+        const database = new DatabaseSync(path)
+        database.exec(sql)
+        database.close()
+      }
+      execute(`CREATE TRIGGER refuse BEFORE UPDATE ON ream WHEN new.number = 1 BEGIN SELECT RAISE(${how}, 'no'); END`)
+      const changed = [3, 503, 1003].map((id) => keyed([`{"id":${id},"n":1}`]))
+      const outcomes = await Promise.allSettled([
+        ...changed.map((run) => store.put('events', run)),
+        store.append('events', keyed(['{"id":"beside"}'])),
+      ])
+      // Those that did not share its commit may be done; what was answered is what is there.
+      const texts = itemsFrom(0, 5000)
+      if (outcomes[0]?.status === 'fulfilled') texts[3] = '{"id":3,"n":1}'
+      assert.equal(outcomes[1]?.status, 'rejected')
+      if (outcomes[2]?.status === 'fulfilled') texts[1003] = '{"id":1003,"n":1}'
+      if (outcomes[3]?.status === 'fulfilled') texts.push('{"id":"beside"}')
+      execute('DROP TRIGGER refuse')
+      await store.append('events', keyed(['{"id":"after"}']))
+      assert.deepEqual((await readAllPages(store, 'events')).flat(), [...texts, '{"id":"after"}'])
+      assert.deepEqual((await store.verify()).findings, [])
+      await store.close()
+    }
   })
 
   it('takes no harm from a full disk: the write is refused, all else stays', async (context) => {
@@ -307,6 +359,40 @@ describe('a store in an SQLite file', () => {
         database.close()
         await store.close()
       })
+  })
+
+  it('removes, after any write, what a process left behind that died behind its commit', async () => {
+    const path = newPath()
+    const store = await makeStore(path)
+    const database = new DatabaseSync(path)
+    const columns = 'number, count, raw_length, crc, gone, data'
+    database.exec(`
+      INSERT INTO ream (collection_id, generation, ${columns}) SELECT collection_id, 0, ${columns} FROM ream;
+      INSERT INTO leftover (collection_id, generation, base) SELECT collection_id, 0, 0 FROM head`)
+    const rows = (table: string) => database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n']
+    assert.deepEqual(['ream', 'leftover'].map(rows), [20, 1])
+    await store.create('another')
+    while (rows('leftover') !== 0) await sleep(5)
+    assert.equal(rows('ream'), 10)
+    database.close()
+    await store.close()
+  })
+
+  it('keeps nothing of a load that ended without a commit, also where it takes more than one step to remove it', async () => {
+    const path = newPath()
+    const store = await makeStore(path)
+    const before = await store.head('events')
+    const load = await store.load('events', { onConflict: 'replace' })
+    const fresh = itemsFrom(0, 25_000)
+    for (const turn of [1, 2]) await load.append(keyed(fresh.map((text) => text.replace('}', `,"turn":${turn}}`))))
+    await load.abort()
+    assert.deepEqual(await store.head('events'), before)
+    const database = new DatabaseSync(path, { readOnly: true })
+    const rows = (table: string) => database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n']
+    assert.deepEqual(['ream', 'tail', 'key', 'lease', 'leftover'].map(rows), [10, 0, 5000, 0, 0])
+    database.close()
+    assert.deepEqual((await readAllPages(store, 'events')).flat(), itemsFrom(0, 5000))
+    await store.close()
   })
 
   it('is taken over from a load that stood still, which then finds its lease gone', async () => {

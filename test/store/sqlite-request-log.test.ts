@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { itemRun } from '../../src/contract/item.ts'
-import { isError, item } from './items.ts'
+import { isError, item, itemsFrom, keyed } from './items.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
 import { readItems } from './store-reading.ts'
 
@@ -50,9 +50,9 @@ describe('what an SQLite store remembers of requests', () => {
     await Promise.all(keys.map((key) => store.append('events', itemRun([item(1)]), { once: { key, digest: 'a' } })))
     assert.deepEqual(rememberedKeys(path), keys)
     execute(path, `UPDATE request_log SET at = at - ${DAY_MS} WHERE key < '1240'`)
-    for (const key of ['2001', '2002', '2003'])
-      await store.append('events', itemRun([item(1)]), { once: { key, digest: 'a' } })
-    assert.deepEqual(rememberedKeys(path), [...keys.slice(240), '2001', '2002', '2003'])
+    const more = Array.from({ length: 120 }, (_, index) => String(2000 + index))
+    await Promise.all(more.map((key) => store.append('events', itemRun([item(1)]), { once: { key, digest: 'a' } })))
+    assert.deepEqual(rememberedKeys(path), [...keys.slice(240), ...more])
   })
 
   it('is written together with the write: without the one there is not the other', async (t) => {
@@ -72,6 +72,26 @@ describe('what an SQLite store remembers of requests', () => {
     await store.append('events', itemRun([item(1)]), { once })
     assert.deepEqual(await readItems(store, 'events'), [item(2), item(1)])
     assert.deepEqual(rememberedKeys(path), [once.key])
+  })
+
+  it('is written together with a change to a full page, too', async (t) => {
+    const { store, path } = await openStore(t)
+    await store.create('stock', { keyField: 'id' })
+    await store.append('stock', keyed(itemsFrom(0, 600)))
+    execute(path, "CREATE TRIGGER refuse BEFORE INSERT ON request_log BEGIN SELECT RAISE(ABORT, 'no'); END")
+    const outcomes = await Promise.allSettled([
+      store.put('stock', keyed([item(2, ',"n":1')])),
+      store.put('stock', keyed([item(3, ',"n":1')]), {}, { once }),
+      store.remove('stock', '4', {}, { once }),
+      store.remove('stock', '5'),
+    ])
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+    )
+    const expected = itemsFrom(0, 600).with(2, item(2, ',"n":1')).toSpliced(5, 1)
+    assert.deepEqual(await readItems(store, 'stock'), expected)
+    assert.deepEqual((await store.verify()).findings, [])
   })
 
   it('is nothing for a write without a key, and nothing for one that was refused', async (t) => {

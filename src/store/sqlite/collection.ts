@@ -15,7 +15,7 @@ const DELETE_COLLECTION = 'DELETE FROM collection WHERE id = ?'
 const DELETE_HEAD = 'DELETE FROM head WHERE collection_id = ?'
 const SET_PRIVATE = 'UPDATE collection SET private = ? WHERE id = ?'
 const UPDATE_HEAD = `
-  UPDATE head SET generation = ?, version = version + 1, epoch = epoch + ?, next = ?, live = ? WHERE collection_id = ?`
+  UPDATE head SET generation = ?, version = ?, epoch = ?, next = ?, live = ? WHERE collection_id = ?`
 
 /** Bits of a collection's random id: an integer that SQLite keeps in six bytes and JavaScript exactly. */
 const ID_BYTES = 6
@@ -28,8 +28,9 @@ export function completeSettings(settings: Partial<CollectionSettings>): Collect
 
 export function createCollection(rows: Rows, name: string, settings: Partial<CollectionSettings>): Head {
   checkName(name)
-  checkNothingInTheWay(rows, name)
-  if (readHead(rows, name) !== undefined)
+  const head = readHead(rows, name)
+  checkNothingInTheWay(rows, name, head)
+  if (head !== undefined)
     throw new StoreError('collection-exists', `There is a collection "${name}" already. Choose another name.`)
   insertCollection(rows, name, newCollectionId(), completeSettings(settings), 1, 0)
   return requireHead(rows, name)
@@ -55,7 +56,7 @@ export function insertCollection(
 export function setPrivate(rows: Rows, name: string, isPrivate: boolean): Head {
   const head = requireHead(rows, name)
   rows.run(SET_PRIVATE, Number(isPrivate), head.id)
-  return updateHead(rows, head, { isPureAppend: true })
+  return updateHead(rows, { ...head, isPrivate }, { isPureAppend: true })
 }
 
 export function ensureCollection(rows: Rows, name: string, settings: CollectionSettings): Created {
@@ -89,21 +90,27 @@ interface HeadChange {
 
 export function updateHead(rows: Rows, head: Head, change: HeadChange): Head {
   const { generation = head.generation, next = head.next, live = head.live } = change
-  rows.run(UPDATE_HEAD, generation, change.isPureAppend ? 0 : 1, next, live, head.id)
-  return requireHead(rows, head.name)
+  const version = head.version + 1
+  const epoch = head.epoch + (change.isPureAppend ? 0 : 1)
+  rows.run(UPDATE_HEAD, generation, version, epoch, next, live, head.id)
+  return { ...head, generation, version, epoch, next, live }
 }
 
 export function requireHead(rows: Rows, name: string): Head {
   const head = readHead(rows, name)
-  if (head === undefined)
-    throw new StoreError('no-collection', `There is no collection "${name}". \`reams collections\` lists them.`)
+  if (head === undefined) throw noCollection(name)
   return head
+}
+
+function noCollection(name: string): StoreError {
+  return new StoreError('no-collection', `There is no collection "${name}". \`reams collections\` lists them.`)
 }
 
 /** The head of a collection that may be written to now; with an id, only if it is that collection. */
 export function writableHead(rows: Rows, name: string, collectionId?: number): Head {
-  checkNothingInTheWay(rows, name)
-  const head = requireHead(rows, name)
+  const head = readHead(rows, name)
+  checkNothingInTheWay(rows, name, head)
+  if (head === undefined) throw noCollection(name)
   if (collectionId !== undefined && head.id !== collectionId)
     throw new StoreError('collection-changed', `The collection "${name}" was dropped and created again meanwhile.`)
   return head
@@ -138,7 +145,7 @@ export function checkSettings(head: Head, wanted: Partial<CollectionSettings>): 
   const differing = (what: string, stored: string, asked: string): StoreError =>
     new StoreError(
       'settings-differ',
-      `The collection "${head.name}" was created ${what} ${stored}, and this asks for ${asked}. Leave that out, or import under another name.`,
+      `The collection "${head.name}" was created ${what} ${stored}, and this asks for ${asked}. That stays as it is: ask for the same, or choose another name.`,
     )
   const { keyField, isPaginated, isPrivate } = wanted
   if (keyField !== undefined && keyField !== head.keyField)

@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite'
 
 /** How long a connection waits for another one's lock before it gives up. */
-const BUSY_TIMEOUT_MS = 10_000
+export const BUSY_TIMEOUT_MS = 10_000
 
 /** Page cache of the writing connection: keys arrive in any order and touch many pages. */
 const WRITER_CACHE_KIB = 16 * 1024
@@ -14,8 +14,8 @@ export function openReadConnection(path: string): DatabaseSync {
 }
 
 /** A connection that writes durably: a commit returns when it has reached the disk. */
-export function openWriteConnection(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
+export function openWriteConnection(path: string, timeout: number = BUSY_TIMEOUT_MS): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout })
   database.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -${WRITER_CACHE_KIB}`)
   return database
 }

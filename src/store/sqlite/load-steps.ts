@@ -1,7 +1,8 @@
 /** The steps of a load that run in the writer thread. What they write stays unseen until `finishLoad` moves the head. */
 
 import { randomUUID } from 'node:crypto'
-import { REAM_SIZE, type ReamBytes, splitItems } from '../ream.ts'
+import { changeReam, openReam } from '../open-ream.ts'
+import { encodeReam, REAM_SIZE, type ReamBytes, splitItems } from '../ream.ts'
 import type { CollectionSettings, Head, LoadOptions, OnConflict } from '../store.ts'
 import { ItemConflict, StoreError } from '../store-error.ts'
 import {
@@ -15,7 +16,7 @@ import {
   updateHead,
 } from './collection.ts'
 import { readHead } from './head.ts'
-import { byReam, insertKey, insertReam, insertTail, putTailItem, rewriteReam, sealTail } from './put-items.ts'
+import { byReam, insertKey, insertReam, insertTail, putTailItem, sealTail } from './put-items.ts'
 import type { Rows } from './rows.ts'
 import { readReam } from './stored-ream.ts'
 import {
@@ -62,9 +63,9 @@ export interface LoadPlan {
 
 function beginLoad(rows: Rows, name: string, options: LoadOptions): LoadPlan {
   checkName(name)
-  checkNothingInTheWay(rows, name)
-  const { settings: wanted = {}, isReplacement = false, onConflict = 'fail' } = options
   const head = readHead(rows, name)
+  checkNothingInTheWay(rows, name, head)
+  const { settings: wanted = {}, isReplacement = false, onConflict = 'fail' } = options
   const settings = head ?? completeSettings(wanted)
   if (head !== undefined) checkSettings(head, wanted)
   if (onConflict !== 'fail' && settings.keyField === null)
@@ -166,8 +167,10 @@ export class LoadSteps {
     const isCut = pending.length === REPLACEMENTS_A_STEP
     const goOn = isCut ? reams.pop()?.[0] : undefined
     for (const [number, slots] of reams) {
-      const ream = readReam(this.#rows, lease, number)
-      if (ream !== undefined) rewriteReam(this.#rows, lease, staging, ream, slots)
+      const stored = readReam(this.#rows, lease, number)
+      if (stored === undefined) continue
+      const { raw, count, gone } = changeReam(openReam(stored), slots)
+      insertReam(this.#rows, staging, number, encodeReam(raw, count), gone)
     }
     return goOn === undefined ? undefined : goOn * REAM_SIZE
   }

@@ -2,7 +2,7 @@
 
 import type { ItemRun } from '../../contract/item-run.ts'
 import { DeflatePool } from '../deflate-pool.ts'
-import { cutItems, joinPieces, REAM_SIZE, ReamBuilder } from '../ream.ts'
+import { editItems, REAM_SIZE, ReamBuilder } from '../ream.ts'
 import type { CollectionSettings, Load, LoadResult } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { checkRoom, missingKeys } from './collection.ts'
@@ -80,7 +80,7 @@ export class SqliteLoad implements Load {
     else this.#skipped += refused.length
     const count = run.count - refused.length
     checkRoom({ ...this.settings, name: this.#plan.lease.name, live: this.#plan.live + this.#appended }, count)
-    const text = refused.length === 0 ? run.text : withoutItems(run, refused)
+    const text = refused.length === 0 ? run.text : editItems(run.text, new Map(refused.map((index) => [index, null])))
     const puts: Promise<void>[] = []
     for (const full of this.#builder.add(text, count)) puts.push(this.#put(full))
     this.#appended += count
@@ -139,15 +139,4 @@ export class SqliteLoad implements Load {
     await this.#pool.close()
     await this.#writer.sweep().catch(() => {})
   }
-}
-
-/** The text of a run without the items at these indexes, which are in order. */
-function withoutItems(run: ItemRun, indexes: readonly number[]): Uint8Array {
-  const kept: Uint8Array[] = []
-  let from = 0
-  for (const index of [...indexes, run.count]) {
-    if (index > from) kept.push(cutItems(run.text, from, index))
-    from = index + 1
-  }
-  return joinPieces(kept)
 }

@@ -28,7 +28,7 @@ import { SqliteLoad } from './load.ts'
 import { guessPage, inSnapshot, readItem, readPage, readSegments } from './read.ts'
 import { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
-import { fileIdentity, foldLog, replacedFile } from './store-file.ts'
+import { checkSameFile, type FilePlace, fileIdentity, foldLog } from './store-file.ts'
 import { readToken, readTokens } from './token.ts'
 import { verifySqlite } from './verify.ts'
 import { Writer } from './writer.ts'
@@ -63,14 +63,14 @@ class SqliteStore implements Store {
   readonly #database: DatabaseSync
   readonly #rows: Rows
   readonly #writer: Writer
-  readonly #identity: string | undefined
+  readonly #place: FilePlace
 
   constructor(path: string, database: DatabaseSync) {
     this.#path = path
-    this.#identity = fileIdentity(path)
+    this.#place = { path, identity: fileIdentity(path) }
     this.#database = database
     this.#rows = new Rows(database)
-    this.#writer = new Writer(path)
+    this.#writer = new Writer(this.#place)
   }
 
   async collections(): Promise<Head[]> {
@@ -120,11 +120,11 @@ class SqliteStore implements Store {
     return this.#writer.change('setPrivate', name, isPrivate)
   }
 
-  ensure(name: string, settings: CollectionSettings, { once }: WriteOptions = {}): Promise<Created> {
+  ensure(name: string, settings: CollectionSettings, { once }: Pick<WriteOptions, 'once'> = {}): Promise<Created> {
     return this.#writer.changeOnce(once, 'ensure', name, settings)
   }
 
-  async drop(name: string, state?: CollectionState, { once }: WriteOptions = {}): Promise<void> {
+  async drop(name: string, state?: CollectionState, { once }: Pick<WriteOptions, 'once'> = {}): Promise<void> {
     await this.#writer.changeOnce(once, 'drop', name, state)
     // It is dropped already: what cannot be removed now is left to the next writer.
     await this.#writer.sweep().catch(() => {})
@@ -134,12 +134,13 @@ class SqliteStore implements Store {
     return this.#writer.changeOnce(once, 'append', name, run, collectionId, create)
   }
 
-  put(
+  async put(
     name: string,
     run: ItemRun,
     conditions: ItemConditions = {},
     { once, collectionId }: WriteOptions = {},
   ): Promise<Put> {
+    if (run.count !== 1) throw new RangeError(`One item is put at a time, and this run holds ${run.count}.`)
     return this.#writer.changeOnce(once, 'put', name, run, conditions, collectionId)
   }
 
@@ -187,7 +188,7 @@ class SqliteStore implements Store {
   /** On a connection of its own, which has nothing in its cache yet: so it is the file that answers. */
   async ping(): Promise<void> {
     this.#read(() => {
-      if (fileIdentity(this.#path) !== this.#identity) throw replacedFile(this.#path)
+      checkSameFile(this.#place)
       const database = openReadConnection(this.#path)
       try {
         new Rows(database).get('SELECT count(live) FROM head')
@@ -201,7 +202,7 @@ class SqliteStore implements Store {
     if (!this.#database.isOpen) return
     this.#database.close()
     await this.#writer.close()
-    if (fileIdentity(this.#path) === this.#identity) foldLog(this.#path)
+    if (fileIdentity(this.#path) === this.#place.identity) foldLog(this.#path)
   }
 
   #read<T>(read: (rows: Rows) => T): T {

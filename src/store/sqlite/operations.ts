@@ -2,19 +2,23 @@
 
 import type { ItemRun } from '../../contract/item-run.ts'
 import type { CollectionSettings, CollectionState, Created, Head, ItemConditions, Put, TokenRecord } from '../store.ts'
-import { createCollection, dropCollection, ensureCollection, setPrivate } from './collection.ts'
+import { createCollection, dropCollection, ensureCollection, setPrivate, writableHead } from './collection.ts'
 import { readHead } from './head.ts'
 import { LoadSteps } from './load-steps.ts'
+import type { OpenReams } from './open-reams.ts'
+import type { Rows } from './rows.ts'
 import { sweepStep } from './sweep.ts'
 import { insertToken, revokeToken } from './token.ts'
 import { appendItems, deleteItems, putItem, removeItem, replaceItems } from './write.ts'
 
 export class Operations extends LoadSteps {
-  readonly #rows
+  readonly #rows: Rows
+  readonly #reams: OpenReams
 
-  constructor(rows: ConstructorParameters<typeof LoadSteps>[0]) {
+  constructor(rows: Rows, reams: OpenReams) {
     super(rows)
     this.#rows = rows
+    this.#reams = reams
   }
 
   create(name: string, settings: Partial<CollectionSettings>): Head {
@@ -35,15 +39,15 @@ export class Operations extends LoadSteps {
 
   append(name: string, run: ItemRun, collectionId?: number, mayCreate = false): Head {
     if (mayCreate && readHead(this.#rows, name) === undefined) createCollection(this.#rows, name, {})
-    return appendItems(this.#rows, name, run, collectionId)
+    return appendItems(this.#rows, writableHead(this.#rows, name, collectionId), run)
   }
 
   put(name: string, run: ItemRun, conditions: ItemConditions, collectionId?: number): Put {
-    return putItem(this.#rows, name, run, conditions, collectionId)
+    return putItem(this.#rows, this.#reams, writableHead(this.#rows, name, collectionId), run, conditions)
   }
 
   remove(name: string, key: string, conditions: ItemConditions, collectionId?: number): Head {
-    return removeItem(this.#rows, name, key, conditions, collectionId)
+    return removeItem(this.#rows, this.#reams, writableHead(this.#rows, name, collectionId), key, conditions)
   }
 
   addToken(token: TokenRecord): void {
@@ -55,11 +59,11 @@ export class Operations extends LoadSteps {
   }
 
   replace(name: string, run: ItemRun): Head {
-    return replaceItems(this.#rows, name, run)
+    return replaceItems(this.#rows, this.#reams, writableHead(this.#rows, name), run)
   }
 
   delete(name: string, keys: readonly string[]): Head {
-    return deleteItems(this.#rows, name, keys)
+    return deleteItems(this.#rows, this.#reams, writableHead(this.#rows, name), keys)
   }
 
   sweep(): boolean {

@@ -1,10 +1,9 @@
 /** Putting items where they belong: into the tail, into reams, and their keys beside them. */
 
-import { type GoneMap, indexOfSlot, isGone, liveSlots, withGone } from '../gone-map.ts'
-import { encodeReam, inflateReam, joinItems, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from '../ream.ts'
-import { StoreError } from '../store-error.ts'
+import { type GoneMap, withGone } from '../gone-map.ts'
+import { countItems, encodeReam, joinItems, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from '../ream.ts'
 import type { Rows } from './rows.ts'
-import { readTailItems, type Shelf, type StoredReam } from './stored-ream.ts'
+import { readTailItems, type Shelf } from './stored-ream.ts'
 
 const INSERT_REAM = `
   INSERT OR REPLACE INTO ream (collection_id, generation, number, count, raw_length, crc, gone, data)
@@ -19,7 +18,7 @@ export function sealTail(rows: Rows, shelf: Shelf, number: number, completion: U
   const start = number * REAM_SIZE
   const end = start + REAM_SIZE
   const begun = readTailItems(rows, shelf, start, end)
-  const completing = splitItems(completion).length
+  const completing = countItems(completion)
   const present = new Set(begun.map(({ position }) => position))
   const missing: number[] = []
   for (let position = start; position < end - completing; position++)
@@ -54,26 +53,6 @@ export function insertKey(rows: Rows, shelf: Shelf, key: string, position: numbe
   return rows.run(INSERT_KEY, shelf.id, shelf.generation, key, position) === 1
 }
 
-/** Writes a ream of `from` anew on the shelf `to`: a text replaces the item in its slot, null removes it. */
-export function rewriteReam(
-  rows: Rows,
-  from: Shelf,
-  to: Shelf,
-  ream: StoredReam,
-  changes: ReadonlyMap<number, string | null>,
-): void {
-  const texts: (string | null)[] = splitItems(inflateReam(ream))
-  if (texts.length !== ream.count || liveSlots(ream.gone).length !== ream.count) throw damagedReam(from, ream.number)
-  const removed: number[] = []
-  for (const [slot, text] of changes) {
-    if (isGone(ream.gone, slot)) throw damagedReam(from, ream.number)
-    texts[indexOfSlot(ream.gone, slot)] = text
-    if (text === null) removed.push(slot)
-  }
-  const kept = texts.filter((text) => text !== null)
-  insertReam(rows, to, ream.number, encodeReam(joinItems(kept), kept.length), withGone(ream.gone, removed))
-}
-
 /** Changes by position, as changes by slot for each ream. */
 export function byReam<T>(changes: ReadonlyMap<number, T>): Map<number, Map<number, T>> {
   const reams = new Map<number, Map<number, T>>()
@@ -87,11 +66,4 @@ export function byReam<T>(changes: ReadonlyMap<number, T>): Map<number, Map<numb
     slots.set(position % REAM_SIZE, change)
   }
   return reams
-}
-
-export function damagedReam(shelf: Shelf, number: number): StoreError {
-  return new StoreError(
-    'corrupt',
-    `Ream ${number} of collection id ${shelf.id} is damaged. \`reams verify\` tells more.`,
-  )
 }

@@ -131,6 +131,8 @@ export function readItem(rows: Rows, head: Head, key: string): Uint8Array | unde
 
 /** Where the item with that key lies. A position from `next` on belongs to a load that is not finished. */
 export function readPosition(rows: Rows, head: Head, key: string): number | undefined {
+  // SQLite would look for U+FFFD in the place of half a surrogate pair, and no key holds such a half.
+  if (!key.isWellFormed()) return undefined
   const position = rows.get(POSITION_OF_KEY, head.id, head.generation, key)?.[0] as number | undefined
   return position !== undefined && position < head.next ? position : undefined
 }

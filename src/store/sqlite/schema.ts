@@ -27,7 +27,7 @@ export async function prepareStore(path: string, mayCreate: boolean): Promise<vo
   if (size === undefined && !mayCreate)
     throw new StoreError(
       'missing-store',
-      `There is no store at ${path}. Make one with \`reams import NAME FILE --store ${path}\`, or name another path with --store.`,
+      `There is no store at ${path}. Make one with \`reams import NAME FILE --store ${path}\`, an empty one with \`reams serve --create --store ${path}\`, or name another path with --store.`,
     )
   if (size === 0 && !mayCreate) throw notAStore(path, 'it is an empty file')
   if (size !== undefined && size > 0 && isUpToDate(path, newest)) return

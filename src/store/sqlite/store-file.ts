@@ -4,6 +4,12 @@ import { statSync } from 'node:fs'
 import { StoreError } from '../store-error.ts'
 import { openWriteConnection } from './connection.ts'
 
+/** Where the file of a store is, and which one it is. */
+export interface FilePlace {
+  readonly path: string
+  readonly identity: string | undefined
+}
+
 /** Tells one file from another at the same path; undefined where there is none. */
 export function fileIdentity(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
@@ -26,8 +32,10 @@ export function foldLog(path: string): void {
   }
 }
 
-export function replacedFile(path: string): StoreError {
-  return new StoreError(
+/** Refuses to go on when there is another file at the path by now, or none. */
+export function checkSameFile({ path, identity }: FilePlace): void {
+  if (fileIdentity(path) === identity) return
+  throw new StoreError(
     'unavailable',
     `The store ${path} was removed, or replaced by another file, while it was open. Restart what serves it.`,
   )

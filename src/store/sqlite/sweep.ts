@@ -2,8 +2,8 @@
 
 import { hostname } from 'node:os'
 import { REAM_SIZE } from '../ream.ts'
+import type { Head } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { readHead } from './head.ts'
 import type { Row, Rows } from './rows.ts'
 import type { Shelf } from './stored-ream.ts'
 
@@ -45,7 +45,11 @@ const VISIBLE = 'SELECT 1 FROM head WHERE collection_id = ? AND generation = ? A
 const SWEEP_REAMS = `
   DELETE FROM ream WHERE rowid IN (
     SELECT rowid FROM ream WHERE collection_id = ? AND generation = ? AND number >= ? LIMIT ${REAMS_A_STEP})`
-const SWEEP_TAIL = 'DELETE FROM tail WHERE collection_id = ? AND generation = ? AND position >= ?'
+const SWEEP_TAIL = `
+  DELETE FROM tail WHERE collection_id = ?1 AND generation = ?2 AND position >= ?3 AND position <= (
+    SELECT max(position) FROM (
+      SELECT position FROM tail WHERE collection_id = ?1 AND generation = ?2 AND position >= ?3
+      ORDER BY position LIMIT ${ROWS_A_STEP}))`
 const SWEEP_HOLES = 'DELETE FROM hole WHERE collection_id = ? AND generation = ? AND ? = 0'
 const NEXT_KEYS = `
   SELECT max(key) FROM (
@@ -103,7 +107,7 @@ export class SweepNeeded extends Error {
 }
 
 /** Refuses a write while a load is running, or while the leftovers of one lie where the write would go. */
-export function checkNothingInTheWay(rows: Rows, name: string): void {
+export function checkNothingInTheWay(rows: Rows, name: string, head: Head | undefined): void {
   const row = rows.get(LEASE_BY_NAME, name)
   if (row !== undefined) {
     if (isDead(row)) throw new SweepNeeded()
@@ -112,9 +116,12 @@ export function checkNothingInTheWay(rows: Rows, name: string): void {
       `An import into "${name}" has been running since ${new Date(row[7] as number).toISOString()} (process ${row[6]} on ${row[5]}). Wait until it has ended, then try again.`,
     )
   }
-  const head = readHead(rows, name)
   if (head !== undefined && rows.get(LEFTOVER_IN_THE_WAY, head.id, head.generation) !== undefined)
     throw new SweepNeeded()
+}
+
+export function isAnythingLeftOver(rows: Rows): boolean {
+  return rows.get(LEFTOVERS) !== undefined || rows.all(LEASES).some(isDead)
 }
 
 /** Removes some of what is left over. True while there is more to do. */
@@ -129,7 +136,7 @@ export function sweepStep(rows: Rows): boolean {
       'What is marked as left over is in use. `reams verify` tells more; nothing was removed.',
     )
   if (rows.run(SWEEP_REAMS, id, generation, Math.floor(base / REAM_SIZE)) > 0) return true
-  rows.run(SWEEP_TAIL, id, generation, base)
+  if (rows.run(SWEEP_TAIL, id, generation, base) > 0) return true
   rows.run(SWEEP_HOLES, id, generation, base)
   const lastKey = rows.get(NEXT_KEYS, id, generation, cursor)?.[0] as string | null
   if (lastKey === null) {

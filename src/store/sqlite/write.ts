@@ -1,34 +1,26 @@
-/** Changes to items. Each function runs inside a transaction of the writer thread and leaves every invariant true. */
+/** Changes to items. Each function runs inside a transaction, on a head that may be moved, and leaves every invariant true. */
 
 import type { ItemRun } from '../../contract/item-run.ts'
 import { checkConditions, itemTag } from '../item-tag.ts'
+import { itemInSlot } from '../open-ream.ts'
 import { blocksOf } from '../rank.ts'
 import { encodeReam, REAM_SIZE, ReamBuilder, splitItems } from '../ream.ts'
 import type { Head, ItemConditions, Put } from '../store.ts'
 import { ItemConflict, StoreError } from '../store-error.ts'
-import { checkRoom, missingKeys, updateHead, writableHead } from './collection.ts'
-import {
-  byReam,
-  damagedReam,
-  deleteFromTail,
-  insertKey,
-  insertReam,
-  insertTail,
-  putTailItem,
-  rewriteReam,
-  sealTail,
-} from './put-items.ts'
-import { readItem, readPosition, sealedReams } from './read.ts'
+import { checkRoom, missingKeys, updateHead } from './collection.ts'
+import type { OpenReams } from './open-reams.ts'
+import { byReam, deleteFromTail, insertKey, insertReam, insertTail, putTailItem, sealTail } from './put-items.ts'
+import { readPosition, sealedReams } from './read.ts'
 import type { Rows } from './rows.ts'
-import { readReam, type Shelf, type StoredReam } from './stored-ream.ts'
+import { readTailItem } from './stored-ream.ts'
 
 const DELETE_KEY = 'DELETE FROM key WHERE collection_id = ? AND generation = ? AND key = ?'
 const ADD_HOLES = `
   INSERT INTO hole (collection_id, generation, level, block, gone) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET gone = gone + excluded.gone`
 
-export function appendItems(rows: Rows, name: string, run: ItemRun, collectionId?: number): Head {
-  const head = writableHead(rows, name, collectionId)
+export function appendItems(rows: Rows, head: Head, run: ItemRun): Head {
+  if (run.count === 0) return head
   checkRoom(head, run.count)
   for (const [index, key] of requireKeys(head, run).entries())
     if (!insertKey(rows, head, key, head.next + index)) throw new ItemConflict(index, key)
@@ -51,37 +43,33 @@ function placeItems(rows: Rows, head: Head, run: ItemRun): void {
 }
 
 /** Replaces the one item of the run in its place, or appends it. */
-export function putItem(
-  rows: Rows,
-  name: string,
-  run: ItemRun,
-  conditions: ItemConditions,
-  collectionId?: number,
-): Put {
-  const head = writableHead(rows, name, collectionId)
+export function putItem(rows: Rows, reams: OpenReams, head: Head, run: ItemRun, conditions: ItemConditions): Put {
   const [key = ''] = requireKeyed(head, requireKeys(head, run))
-  const before = readItem(rows, head, key)
-  checkConditions(conditions, before && itemTag(before))
-  const isNew = before === undefined
-  return { head: (isNew ? appendItems : replaceItems)(rows, name, run), isNew, tag: itemTag(run.text) }
+  const isNew = !isThere(rows, reams, head, key, conditions)
+  const after = isNew ? appendItems(rows, head, run) : replaceItems(rows, reams, head, run)
+  return { head: after, isNew, tag: itemTag(run.text) }
 }
 
-export function removeItem(
-  rows: Rows,
-  name: string,
-  key: string,
-  conditions: ItemConditions,
-  collectionId?: number,
-): Head {
-  const head = writableHead(rows, name, collectionId)
+export function removeItem(rows: Rows, reams: OpenReams, head: Head, key: string, conditions: ItemConditions): Head {
+  isThere(rows, reams, head, key, conditions)
+  return deleteItems(rows, reams, head, [key])
+}
+
+/** Whether there is an item with that key. Refuses where a condition does not hold. */
+function isThere(rows: Rows, reams: OpenReams, head: Head, key: string, conditions: ItemConditions): boolean {
   requireKeyed(head, [key])
-  const before = readItem(rows, head, key)
-  checkConditions(conditions, before && itemTag(before))
-  return deleteItems(rows, name, [key])
+  const position = readPosition(rows, head, key)
+  checkConditions(conditions, position === undefined ? undefined : () => itemTag(textAt(rows, reams, head, position)))
+  return position !== undefined
 }
 
-export function replaceItems(rows: Rows, name: string, run: ItemRun): Head {
-  const head = writableHead(rows, name)
+function textAt(rows: Rows, reams: OpenReams, head: Head, position: number): Uint8Array {
+  const number = Math.floor(position / REAM_SIZE)
+  if (number < sealedReams(head)) return itemInSlot(reams.open(head, number), position % REAM_SIZE)
+  return Buffer.from(readTailItem(rows, head, position) ?? '')
+}
+
+export function replaceItems(rows: Rows, reams: OpenReams, head: Head, run: ItemRun): Head {
   const texts = splitItems(run.text)
   const changes = new Map<number, string>()
   for (const [index, key] of requireKeyed(head, requireKeys(head, run)).entries())
@@ -89,13 +77,12 @@ export function replaceItems(rows: Rows, name: string, run: ItemRun): Head {
   for (const [number, slots] of byReam(changes)) {
     if (number === sealedReams(head))
       for (const [slot, item] of slots) putTailItem(rows, head, number * REAM_SIZE + slot, item)
-    else rewriteReam(rows, head, head, requireReam(rows, head, number), slots)
+    else reams.change(head, number, slots)
   }
   return updateHead(rows, head, { isPureAppend: false })
 }
 
-export function deleteItems(rows: Rows, name: string, keys: readonly string[]): Head {
-  const head = writableHead(rows, name)
+export function deleteItems(rows: Rows, reams: OpenReams, head: Head, keys: readonly string[]): Head {
   const changes = new Map<number, null>()
   for (const key of requireKeyed(head, keys)) {
     changes.set(requirePosition(rows, head, key), null)
@@ -103,7 +90,7 @@ export function deleteItems(rows: Rows, name: string, keys: readonly string[]): 
   }
   for (const [number, slots] of byReam(changes)) {
     if (number === sealedReams(head)) deleteFromTail(rows, head, number, slots.keys())
-    else rewriteReam(rows, head, head, requireReam(rows, head, number), slots)
+    else reams.change(head, number, slots)
     for (const { level, block } of blocksOf(number))
       rows.run(ADD_HOLES, head.id, head.generation, level, block, slots.size)
   }
@@ -126,10 +113,4 @@ function requirePosition(rows: Rows, head: Head, key: string): number {
   if (position === undefined)
     throw new StoreError('no-item', `The collection "${head.name}" has no item with the key ${JSON.stringify(key)}.`)
   return position
-}
-
-function requireReam(rows: Rows, shelf: Shelf, number: number): StoredReam {
-  const ream = readReam(rows, shelf, number)
-  if (ream === undefined) throw damagedReam(shelf, number)
-  return ream
 }

@@ -6,6 +6,7 @@ import { YOUNG_GENERATION_MB } from '../deflate-pool.ts'
 import type { Once } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Operations } from './operations.ts'
+import type { FilePlace } from './store-file.ts'
 import { SweepNeeded } from './sweep.ts'
 import { END, type OperationName, type ReplyMessage, unpackError } from './thread-message.ts'
 
@@ -15,14 +16,14 @@ interface Waiting {
 }
 
 export class Writer {
-  readonly #path: string
+  readonly #place: FilePlace
   readonly #waiting = new Map<number, Waiting>()
   #thread: Worker | undefined
   #lastId = 0
   #isClosed = false
 
-  constructor(path: string) {
-    this.#path = path
+  constructor(place: FilePlace) {
+    this.#place = place
   }
 
   /** Asks the thread for one operation. */
@@ -42,10 +43,11 @@ export class Writer {
     const thread = this.#started()
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
+      // First, because it throws where something cannot be sent: then nobody waits.
+      thread.postMessage({ id, operation, parameters, once })
       // The thread answers with what the operation returned.
       this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
       thread.ref()
-      thread.postMessage({ id, operation, parameters, once })
     })
   }
 
@@ -93,7 +95,7 @@ export class Writer {
     if (this.#thread !== undefined) return this.#thread
     // Beside this file, under the same extension: .ts in a clone, .js in the package.
     const thread = new Worker(new URL(import.meta.url.replace(/writer\.([jt]s)$/, 'writer-thread.$1')), {
-      workerData: this.#path,
+      workerData: this.#place,
       // Flags that the program was started with, such as --input-type, may not fit a thread.
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
