@@ -1,4 +1,4 @@
-/** What the tests need to know of a Markdown file: its code blocks, its headings and its links. */
+/** What the tests need to know of a Markdown file: its code blocks, its tables, its headings and its links. */
 
 export interface Fence {
   readonly language: string
@@ -16,6 +16,22 @@ export function fencesOf(markdown: string): Fence[] {
 }
 
 const FENCE = /^(?<indent> *)```(?<language>\w+)\n(?<text>[\s\S]*?)^ *```$/gm
+
+/** The tables, each as its rows without the head, each row as the texts of its cells. */
+export function tablesOf(markdown: string): string[][][] {
+  return [...prose(markdown).matchAll(/(?:^\|.*\|\n)+/gm)].map(([table]) =>
+    table
+      .trimEnd()
+      .split('\n')
+      .slice(2)
+      .map((row) =>
+        row
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      ),
+  )
+}
 
 export function headingsOf(markdown: string): string[] {
   return [...prose(markdown).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)

@@ -137,8 +137,8 @@ export const PROBLEMS = {
   'request-timeout': {
     status: 408,
     title: 'The request took too long to arrive',
-    description: 'The head of the request was not complete in time.',
-    hint: 'Send the whole request at once.',
+    description: 'The head of the request was not complete within a minute, or all of it within five.',
+    hint: 'Send the whole request at once, and less of it if the connection is slow.',
   },
   'header-too-large': {
     status: 431,
@@ -163,6 +163,13 @@ export const PROBLEMS = {
     title: 'The collection is being loaded',
     description: 'An import into this collection is under way, and until it ends nobody else can write to it.',
     hint: 'Try again in a moment.',
+  },
+  'service-busy': {
+    status: 503,
+    title: 'The service is busy with other requests',
+    description:
+      'The bodies of the requests under way fill the memory that there is for them: twice the largest body. Nothing was written.',
+    hint: 'Try again in a moment, or send less at a time.',
   },
   'store-full': {
     status: 507,

@@ -1,7 +1,7 @@
 /** Who sends a request, and what that allows (D19). */
 
 import { hash } from 'node:crypto'
-import { allows } from '../contract/scope.ts'
+import { allows, knows } from '../contract/scope.ts'
 import { isTokenForm } from '../contract/token.ts'
 import type { Head, Store } from '../store/store.ts'
 import { quoted } from './problem-response.ts'
@@ -34,6 +34,14 @@ export async function findCaller(request: Request, store: Store): Promise<Caller
 /** Whoever may not read a private collection is answered as if it did not exist. */
 export function mayRead({ scopes }: Caller, { name, isPrivate }: Head): boolean {
   return !isPrivate || allows(scopes, 'read', name)
+}
+
+/**
+ * Somebody who has no scope on that collection. For those the head is looked at before anything else is read: else the time
+ * that an answer takes would tell a private name from one that is none.
+ */
+export function isStranger({ scopes }: Caller, name: string): boolean {
+  return !knows(scopes, name)
 }
 
 /** What a write is: into a collection that is there, or one that makes it. Throws a Refusal where it is not allowed. */

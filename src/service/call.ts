@@ -2,6 +2,7 @@
 
 import type { Store } from '../store/store.ts'
 import type { Caller } from './access.ts'
+import type { BodyShare } from './body-memory.ts'
 import type { GzipSplice } from './gzip-splice.ts'
 import type { Limits } from './limits.ts'
 
@@ -17,6 +18,8 @@ export interface Call {
   /** Whether the service answers only those with a token. */
   readonly requiresToken: boolean
   readonly limits: Limits
+  /** What the body of this request may hold of the memory for all bodies. */
+  readonly bodyShare: BodyShare
   readonly spliceGzip: GzipSplice
   /** Takes an error whose text must not stand in the answer. */
   readonly onError: (error: unknown, request: Request) => void

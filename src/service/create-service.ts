@@ -5,10 +5,11 @@ import { normalizeBaseUrl } from '../contract/link.ts'
 import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
 import { basePathOf, createBaseUrlOf } from './base-url.ts'
+import { createBodyMemory } from './body-memory.ts'
 import type { Call } from './call.ts'
 import { failure } from './failure.ts'
 import { createGzipSplice } from './gzip-splice.ts'
-import { DEFAULT_LIMITS, type Limits } from './limits.ts'
+import { BODIES_AT_ONCE, DEFAULT_LIMITS, type Limits } from './limits.ts'
 import { pathNotFound } from './not-found.ts'
 import { problemResponse, quoted } from './problem-response.ts'
 import { Refusal } from './refusal.ts'
@@ -45,6 +46,7 @@ export function createService(options: ServiceOptions): Service {
   const basePath = basePathOf(baseUrl)
   const baseUrlOf = createBaseUrlOf(baseUrl, options.loopbackPort)
   const spliceGzip = createGzipSplice()
+  const shareOfBodies = createBodyMemory(limits.bodyBytes * BODIES_AT_ONCE)
 
   const app = new Hono({ getPath: ({ url }) => routedPath(url, basePath) })
   const answerCaller = async (request: Request, path: string, isOpen: boolean, reply: (call: Call) => Answer) => {
@@ -52,7 +54,8 @@ export function createService(options: ServiceOptions): Service {
     const caller = await findCaller(request, store)
     if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
     if (requiresToken && !isOpen && !caller.isKnown) throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
-    return reply({ request, path, baseUrl, store, caller, requiresToken, limits, spliceGzip, onError })
+    using bodyShare = shareOfBodies()
+    return await reply({ request, path, baseUrl, store, caller, requiresToken, limits, bodyShare, spliceGzip, onError })
   }
   for (const route of ROUTES)
     app.all(route.path, ({ req }) =>

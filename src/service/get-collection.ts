@@ -4,7 +4,7 @@ import { matchesTag, pageTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
 import { effectivePage, parsePage } from '../contract/page.ts'
 import type { Head } from '../store/store.ts'
-import { mayRead } from './access.ts'
+import { isStranger, mayRead } from './access.ts'
 import { cachingOf, found, notModified } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
 import { chooseEncoding, chooseEnvelopeType, type Encoding } from './negotiate.ts'
@@ -22,10 +22,11 @@ export async function getCollection(call: Call): Promise<Response> {
   const encoding = chooseEncoding(request.headers.get('accept-encoding'))
 
   const ifNoneMatch = request.headers.get('if-none-match')
-  if (ifNoneMatch !== null) {
+  if (ifNoneMatch !== null || isStranger(call.caller, name)) {
     const head = await store.head(name)
-    const page = head && mayRead(call.caller, head) ? answeringPage(head, requestedPage) : undefined
-    const tag = head && page !== undefined ? tagOf(baseUrl, head, page, encoding) : undefined
+    if (head === undefined || !mayRead(call.caller, head)) return collectionNotFound(call, name)
+    const page = answeringPage(head, requestedPage)
+    const tag = page === undefined ? undefined : tagOf(baseUrl, head, page, encoding)
     if (tag !== undefined && matchesTag(ifNoneMatch, tag)) return notModified(tag, cachingOf(call, head))
   }
 

@@ -2,7 +2,7 @@
 
 import { matchesTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
-import { mayRead } from './access.ts'
+import { isStranger, mayRead } from './access.ts'
 import { cachingOf, found, notModified } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
 import { keyInPath } from './key-in-path.ts'
@@ -12,6 +12,10 @@ import { quoted } from './problem-response.ts'
 export async function getItem(call: Call): Promise<Response> {
   const [name = ''] = segmentsOf(call)
   if (!isCollectionName(name)) return collectionNotFound(call, name)
+  if (isStranger(call.caller, name)) {
+    const head = await call.store.head(name)
+    if (head === undefined || !mayRead(call.caller, head)) return collectionNotFound(call, name)
+  }
   const key = keyInPath(call)
   const read = await call.store.item(name, key)
   if (read === undefined || !mayRead(call.caller, read.head)) return collectionNotFound(call, name)

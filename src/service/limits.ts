@@ -17,5 +17,8 @@ export const DEFAULT_LIMITS: Limits = {
   requestItems: 100_000,
 }
 
+/** As many bodies of the largest size as all requests under way can hold together; of smaller ones, as many more. */
+export const BODIES_AT_ONCE = 2
+
 /** Times its packed size that a body can have: more is packed to be harmful. */
 export const MOST_GZIP_RATIO = 200

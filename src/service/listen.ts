@@ -1,21 +1,17 @@
-/** Puts a `fetch` function on a port. The only file that knows `node:http`. */
+/** Puts a `fetch` function on a port. With `broken-request.ts`, the only file that knows `node:http`. */
 
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { getRequestListener, RequestError } from '@hono/node-server'
-import { PROBLEMS, type ProblemName } from '../contract/problem.ts'
+import { HEADER_BYTES, refuse, refuseBody } from './broken-request.ts'
 import { internalError } from './failure.ts'
 import { problemBody, problemHeaders, problemResponse } from './problem-response.ts'
 
-/** The request line and all headers, as the problem header-too-large says. */
-const HEADER_BYTES = 16 * 1024
 /** Longer than the minute for which load balancers keep a connection: they shall close it, not we while they use it. */
 const KEEP_ALIVE_MS = 65_000
 /** A client that takes nothing of its answer for so long is gone. */
 const STALLED_MS = 120_000
-/** How long a refused client may still send: closing before it is done would take the answer away from it. */
-const LINGER_MS = 1_000
 const IDLE_POLL_MS = 20
 
 export interface ListenOptions {
@@ -28,6 +24,8 @@ export interface ListenOptions {
   readonly baseUrl?: string
   /** How long a client may take to send the head of its request. Default 60,000. */
   readonly headersTimeoutMs?: number
+  /** How long it may take to send all of it. Default 300,000. */
+  readonly requestTimeoutMs?: number
 }
 
 export interface Listening {
@@ -39,12 +37,13 @@ export interface Listening {
 
 /** Rejects with the system's own error and its `code` when the port cannot be had. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { fetch, host = '127.0.0.1', port = 8080, headersTimeoutMs = 60_000 } = options
+  const { fetch, host = '127.0.0.1', port = 8080, headersTimeoutMs = 60_000, requestTimeoutMs = 300_000 } = options
   const server = createServer({
     maxHeaderSize: HEADER_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: headersTimeoutMs,
-    connectionsCheckingInterval: Math.min(headersTimeoutMs, 10_000),
+    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(headersTimeoutMs, requestTimeoutMs, 10_000),
     requireHostHeader: false, // checked below, to answer with a problem
   })
   server.setTimeout(STALLED_MS)
@@ -66,11 +65,19 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   server.on('request', onRequest)
   // An expectation that nobody knows may be ignored; Node would answer 417 without a problem.
   server.on('checkExpectation', onRequest)
+  server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    // Not before somebody reads the body: who is refused need not send it.
+    incoming.once('resume', () => {
+      if (!outgoing.headersSent) outgoing.writeContinue()
+    })
+    onRequest(incoming, outgoing)
+  })
   server.on('connect', (_incoming, socket: Socket) => refuse(socket, baseUrl, 'CONNECT'))
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // A client may send a broken request behind a good one, whose answer comes first.
     const latest = latestAnswers.get(socket)
-    if (latest === undefined || latest.writableFinished) refuse(socket, baseUrl, error.code)
+    if (latest !== undefined && !latest.req.complete) refuseBody(latest, socket, baseUrl, error.code)
+    // A client may send a broken request behind a good one, whose answer comes first.
+    else if (latest === undefined || latest.writableFinished) refuse(socket, baseUrl, error.code)
     else latest.once('finish', () => refuse(socket, baseUrl, error.code))
   })
 
@@ -116,32 +123,6 @@ async function close(
   await closed
   clearInterval(poll)
   clearTimeout(cutOff)
-}
-
-/** Answers a request that could not be parsed, straight to its socket. */
-function refuse(socket: Socket, baseUrl: string, code: string | undefined): void {
-  if (!socket.writable) return
-  const [name, detail] = refusalFor(code)
-  const { status } = PROBLEMS[name]
-  const body = problemBody(baseUrl, name, detail)
-  const headers = Object.entries({ ...problemHeaders(body), Connection: 'close' }).map(
-    ([key, value]) => `${key}: ${value}`,
-  )
-  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...headers, '', body.toString()].join('\r\n'))
-  setTimeout(() => socket.destroy(), LINGER_MS).unref()
-}
-
-function refusalFor(code: string | undefined): [ProblemName, string] {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return ['header-too-large', `The request line and headers are larger than ${HEADER_BYTES} bytes.`]
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return ['request-timeout', 'The head of the request was not complete in time.']
-    case 'CONNECT':
-      return ['malformed-request', 'CONNECT asks for a proxy, and this is none.']
-    default:
-      return ['malformed-request', 'The bytes that came are not an HTTP/1.1 request.']
-  }
 }
 
 /** HTTP/1.1 asks for exactly one Host, HTTP/1.0 for none: the health checks of some load balancers come without. */

@@ -1,64 +1,53 @@
 /** The body of a request, unpacked, within limits. */
 
-import { createGunzip } from 'node:zlib'
-import { MOST_GZIP_RATIO } from './limits.ts'
+import { type Body, BodyBuilder } from './body.ts'
+import type { BodyShare } from './body-memory.ts'
+import type { Call } from './call.ts'
+import { figure } from './figure.ts'
+import { gunzipBody } from './gunzip-body.ts'
 import { Refusal } from './refusal.ts'
 
-/** Below this size the ratio says nothing. */
-const HARMLESS_BYTES = 1024 * 1024
-
 /** Reads all of it. Throws a Refusal for one that is too large, breaks off or cannot be unpacked. */
-export async function readBody(request: Request, bodyBytes: number): Promise<Uint8Array> {
-  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
-  if (encoding !== 'identity' && encoding !== 'gzip')
-    throw new Refusal('unsupported-media-type', `The Content-Encoding is ${JSON.stringify(encoding)}; gzip is taken.`)
-  const announced = Number(request.headers.get('content-length') ?? 0)
-  if (announced > bodyBytes) throw tooLarge(bodyBytes, `${figure(announced)} bytes`)
-  const packed = await collect(request, bodyBytes)
-  return encoding === 'gzip' ? unpack(packed, bodyBytes) : packed
+export async function readBody({ request, bodyShare }: Call, mostBytes: number): Promise<Body> {
+  const isPacked = isGzip(request)
+  const announced = announcedBytes(request)
+  if (announced > mostBytes)
+    throw new Refusal(
+      'content-too-large',
+      `The body has ${figure(announced)} bytes; at most ${figure(mostBytes)} are taken.`,
+    )
+  // All of it at once: whoever finds no room is told before the body is sent, not in the middle.
+  bodyShare.hold(announced)
+  const body = await collect(request, mostBytes, bodyShare)
+  return isPacked ? gunzipBody(body, mostBytes, bodyShare) : body
 }
 
-async function collect(request: Request, bodyBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let length = 0
+function isGzip(request: Request): boolean {
+  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
+  if (encoding === 'gzip' || encoding === 'x-gzip') return true
+  if (encoding === '' || encoding === 'identity') return false
+  const detail = `The Content-Encoding is ${JSON.stringify(encoding.slice(0, 100))}; gzip is taken.`
+  throw new Refusal('unsupported-media-type', detail, { headers: { 'Accept-Encoding': 'gzip' } })
+}
+
+/** 0 where the length is not known beforehand. */
+function announcedBytes(request: Request): number {
+  const given = request.headers.get('content-length') ?? ''
+  return /^\d+$/.test(given) ? Number(given) : 0
+}
+
+async function collect(request: Request, mostBytes: number, share: BodyShare): Promise<Body> {
+  const builder = new BodyBuilder()
   try {
     for await (const chunk of request.body ?? []) {
-      length += chunk.length
-      if (length > bodyBytes) throw tooLarge(bodyBytes, 'more')
-      chunks.push(chunk)
+      builder.add(chunk)
+      if (builder.length > mostBytes)
+        throw new Refusal('content-too-large', `The body has more than the ${figure(mostBytes)} bytes that are taken.`)
+      share.hold(builder.length)
     }
   } catch (error) {
     if (error instanceof Refusal) throw error
     throw new Refusal('invalid-body', 'The body breaks off.')
   }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length)
-}
-
-async function unpack(packed: Uint8Array, bodyBytes: number): Promise<Uint8Array> {
-  const unpacking = createGunzip({ chunkSize: 1 << 16 })
-  const most = Math.max(HARMLESS_BYTES, packed.length * MOST_GZIP_RATIO)
-  const chunks: Uint8Array[] = []
-  let length = 0
-  unpacking.end(packed)
-  try {
-    for await (const chunk of unpacking as AsyncIterable<Uint8Array>) {
-      length += chunk.length
-      if (length > bodyBytes) throw tooLarge(bodyBytes, 'more, unpacked')
-      if (length > most)
-        throw new Refusal('content-too-large', `Unpacked, the body has more than ${MOST_GZIP_RATIO} times its size.`)
-      chunks.push(chunk)
-    }
-  } catch (error) {
-    if (error instanceof Refusal) throw error
-    throw new Refusal('invalid-body', 'The body is not gzip, or breaks off.')
-  }
-  return Buffer.concat(chunks, length)
-}
-
-function tooLarge(bodyBytes: number, size: string): Refusal {
-  return new Refusal('content-too-large', `The body has ${size}; at most ${figure(bodyBytes)} bytes are taken.`)
-}
-
-function figure(count: number): string {
-  return count.toLocaleString('en-US')
+  return builder.body()
 }

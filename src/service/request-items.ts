@@ -1,81 +1,80 @@
 /** The items of a body: one JSON object, an array of them, or NDJSON. */
 
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
-import { ItemError } from '../contract/item-error.ts'
 import type { ItemRun } from '../contract/item-run.ts'
+import { skipBlanks } from '../contract/item-scanner.ts'
 import { InputError } from '../input/input-error.ts'
-import { type InputFormat, readUnpacked } from '../input/read-items.ts'
+import { readUnpacked } from '../input/read-items.ts'
+import type { Body } from './body.ts'
+import type { BodyType } from './body-type.ts'
+import { figure } from './figure.ts'
+import { inTurns } from './in-turns.ts'
+import { itemRefusal } from './item-refusal.ts'
 import type { Limits } from './limits.ts'
+import type { ReadItems } from './received-items.ts'
 import { Refusal } from './refusal.ts'
-
-export type BodyType = 'json' | 'ndjson'
-
-const TYPES: Readonly<Record<string, BodyType>> = {
-  'application/json': 'json',
-  'application/x-ndjson': 'ndjson',
-  'application/ndjson': 'ndjson',
-  'application/jsonl': 'ndjson',
-}
-
-export function bodyTypeOf(request: Request): BodyType {
-  const given = request.headers.get('content-type')
-  const type = TYPES[given?.split(';')[0]?.trim().toLowerCase() ?? '']
-  if (type !== undefined) return type
-  const detail =
-    given === null ? 'There is no Content-Type.' : `The Content-Type is ${JSON.stringify(given.slice(0, 100))}.`
-  throw new Refusal('unsupported-media-type', detail)
-}
+import { readObject } from './single-item.ts'
 
 const OPEN_ARRAY = 0x5b
 
-/** Reads the items and their keys. Throws a Refusal that names the first item that is wrong. */
-export async function readItemsOf(
-  body: Uint8Array,
-  type: BodyType,
-  keyField: string | null,
-  { itemBytes, requestItems }: Limits,
-): Promise<ItemRun> {
-  const first = body.find((byte) => byte > 0x20)
+/** Reads all items and their keys. Throws a Refusal that names the first one that is wrong. */
+export const readItemsOf: ReadItems = async (body, type, keyField, limits) => {
+  const first = await firstByte(body)
   if (first === undefined) throw new Refusal('invalid-body', 'The body is empty.')
-  // One object may stand on many lines: as the only element it is read like any other.
-  const isObject = type === 'json' && first !== OPEN_ARRAY
-  const source = isObject ? [Buffer.from('['), body, Buffer.from(']')] : [body]
-  const format: InputFormat = type
+  return type === 'json' && first !== OPEN_ARRAY
+    ? readObject(body, keyField, limits.itemBytes)
+    : readMany(body, type, keyField, limits)
+}
+
+/** The same for a body that holds one item, and is no array. */
+export const readItemOf: ReadItems = async (body, type, keyField, limits) => {
+  if (type === 'json') return readObject(body, keyField, limits.itemBytes)
+  const run = await readMany(body, type, keyField, limits)
+  if (run.count === 1) return run
+  throw new Refusal('invalid-body', `One item is expected, and there are ${figure(run.count)}.`)
+}
+
+/** The first byte that is neither a blank nor part of a byte-order mark. */
+async function firstByte(body: Body): Promise<number | undefined> {
+  for await (const piece of inTurns(body)) {
+    const hasMark = piece === body.pieces[0] && piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf
+    const at = skipBlanks(piece, hasMark ? 3 : 0, piece.length)
+    if (at < piece.length) return piece[at]
+  }
+  return undefined
+}
+
+async function readMany(body: Body, type: BodyType, keyField: string | null, limits: Limits): Promise<ItemRun> {
+  const { itemBytes, requestItems } = limits
   const runs: ItemRun[] = []
   let count = 0
   try {
-    for await (const { run } of readUnpacked(source, { format, keyField, itemBytes })) {
+    for await (const { run } of readUnpacked(inTurns(body), { format: type, keyField, itemBytes })) {
       count += run.count
       if (count > requestItems)
-        throw new Refusal(
-          'content-too-large',
-          `The request has more than ${requestItems.toLocaleString('en-US')} items.`,
-        )
+        throw new Refusal('content-too-large', `The request has more than ${figure(requestItems)} items.`)
       runs.push(run)
     }
   } catch (error) {
-    throw error instanceof InputError ? explain(error, type, isObject) : error
+    throw error instanceof InputError ? await itemRefusal(error, body, type, itemBytes) : error
   }
-  if (isObject && count !== 1) throw new Refusal('invalid-body', 'The body holds more than one object. Send an array.')
   return joinedRun(runs, keyField)
 }
 
-function explain(error: InputError, type: BodyType, isObject: boolean): Refusal {
-  const { cause, reason, text, line, item } = error
-  const where = isObject || item === undefined ? '' : type === 'json' ? `Element ${item - 1}: ` : `Line ${line}: `
-  const detail = `${where}${reason}${text === '' || isObject ? '' : `: ${text}`}.`
-  if (cause instanceof ItemError && cause.kind === 'size') return new Refusal('content-too-large', detail)
-  return new Refusal(cause instanceof ItemError ? 'invalid-item' : 'invalid-body', detail)
-}
-
-function joinedRun(runs: readonly ItemRun[], keyField: string | null): ItemRun {
-  const separator = Buffer.from(ITEM_SEPARATOR)
-  const pieces = runs.flatMap(({ text }, index) => (index === 0 ? [text] : [separator, text]))
+/** One run of all of them. */
+async function joinedRun(runs: readonly ItemRun[], keyField: string | null): Promise<ItemRun> {
   const [only] = runs
   if (runs.length === 1 && only !== undefined) return only
-  return {
-    count: runs.reduce((sum, { count }) => sum + count, 0),
-    text: Buffer.concat(pieces),
-    keys: keyField === null ? undefined : runs.flatMap(({ keys }) => keys ?? []),
+  const separator = Buffer.from(ITEM_SEPARATOR)
+  const pieces = runs.flatMap(({ text }, index) => (index === 0 ? [text] : [separator, text]))
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  // Shared memory goes to the thread that writes as it is; any other would be copied, all of it in one step.
+  const text = new Uint8Array(new SharedArrayBuffer(length))
+  let at = 0
+  for await (const piece of inTurns({ pieces, length })) {
+    text.set(piece, at)
+    at += piece.length
   }
+  const keys = keyField === null ? undefined : runs.flatMap((run) => run.keys ?? [])
+  return { count: runs.reduce((sum, { count }) => sum + count, 0), text, keys }
 }

@@ -1,12 +1,13 @@
 /** Every path that the service answers, with its methods. HEAD, OPTIONS and 405 follow from this table (D13). */
 
 import type { Handler } from './call.ts'
+import { deleteCollection } from './drop-collection.ts'
 import { getCollection } from './get-collection.ts'
 import { getEntry } from './get-entry.ts'
 import { getHealth } from './get-health.ts'
 import { getItem } from './get-item.ts'
 import { getProblem } from './get-problem.ts'
-import { deleteCollection, postCollection, putCollection } from './write-collection.ts'
+import { postCollection, putCollection } from './write-collection.ts'
 import { deleteItem, putItem } from './write-item.ts'
 
 export interface Route {

@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { createService } from '../../src/service/create-service.ts'
+import { listen } from '../../src/service/listen.ts'
+import { tablesOf } from '../markdown.ts'
+import { type Caller, callersOf } from './access-callers.ts'
+import { fill, numbered } from './open-service.ts'
+import { type Answer, type Headers, sharedWriteServer, type WriteServer } from './write-server.ts'
+
+const DOCS = readFileSync(join(import.meta.dirname, '../../docs/reference/contract.md'), 'utf8')
+const [REQUESTS = [], COLLECTIONS = [], OTHERS = []] = tablesOf(/^### D19 [\s\S]*?(?=^##)/m.exec(DOCS)?.[0] ?? '')
+
+/** A public collection, a private one and a name that is none, of one length: answers about them can be compared. */
+const PUBLIC = 'events'
+const PRIVATE = 'secret'
+const NONE = 'absent'
+const NAMES = [PUBLIC, PRIVATE, NONE]
+
+interface Line {
+  readonly method: string
+  /** With `<collection>` and `<key>` in it. */
+  readonly path: string
+}
+
+/** The requests that a cell names as `GET /<collection>`; HEAD counts as GET. */
+function requestsIn(cell: string): Line[] {
+  return [...cell.matchAll(/`([A-Z]+) (\/[^`]*)`/g)].flatMap(([, method = '', path = '']) =>
+    (method === 'GET' ? ['GET', 'HEAD'] : [method]).map((each) => ({ method: each, path })),
+  )
+}
+
+function requestsOf(kind: string): Line[] {
+  return REQUESTS.filter(([, is]) => is === kind).flatMap(([cell = '']) => requestsIn(cell))
+}
+
+/** What "done" means for each write. */
+const DONE: Readonly<Record<string, number>> = {
+  'POST /<collection>': 201,
+  'PUT /<collection>': 200,
+  'DELETE /<collection>': 204,
+  'PUT /<collection>/<key>': 200,
+  'DELETE /<collection>/<key>': 204,
+}
+
+function statusOf(cell: string, { method, path }: Line): number {
+  if (cell === 'done') return DONE[`${method} ${path}`] ?? 0
+  if (cell === 'creates or 404') return path === '/<collection>' && method !== 'DELETE' ? 201 : 404
+  return Number(cell)
+}
+
+function bodyFor(line: string, isPrivate: boolean): string | undefined {
+  if (line === 'POST /<collection>') return '{"id":3}'
+  if (line === 'PUT /<collection>') return `{"key":"id","private":${isPrivate}}`
+  return line === 'PUT /<collection>/<key>' ? '{"id":1}' : undefined
+}
+
+describe('who may do what (D19)', () => {
+  const server = sharedWriteServer(fillAll)
+  const callers = (row: string) => callersOf(row, server().tokenOf, NAMES)
+
+  async function fillAll({ store }: WriteServer): Promise<void> {
+    for (const { name } of await store.collections()) await store.drop(name)
+    await fill(store, PUBLIC, numbered(2))
+    await fill(store, PRIVATE, numbered(2), { isPrivate: true })
+  }
+
+  /** Asks another server on the same store, where everybody needs a token. */
+  async function whereTokensAreRequired(test: (ask: WriteServer['ask']) => Promise<void>): Promise<void> {
+    const { store, askAt } = server()
+    const { port, close } = await listen({ port: 0, fetch: createService({ store, requireToken: true }).fetch })
+    await test(askAt(port)).finally(() => close(0))
+  }
+
+  async function tagOf(name: string): Promise<string> {
+    return (await server().ask('GET', `/${name}`)).headers.etag ?? '"none"'
+  }
+
+  /** Sends a request that would be right, if only the caller may. */
+  async function send(ask: WriteServer['ask'], caller: Caller, { method, path }: Line, name: string): Promise<Answer> {
+    const target = path.replace('<collection>', name).replace('<key>', '1')
+    const isDrop = method === 'DELETE' && path === '/<collection>'
+    const headers = { ...caller.headers, ...(isDrop && { 'If-Match': await tagOf(name) }) }
+    const query = caller.query === undefined ? '' : `${target.includes('?') ? '&' : '?'}${caller.query}`
+    const body = bodyFor(`${method} ${path}`, name === PRIVATE)
+    return ask(method, target + query, body, headers)
+  }
+
+  /** An answer without its time, and with the name that it is about taken out. */
+  function about(name: string, { status, headers, text }: Answer) {
+    const { date, ...others } = headers
+    return { status, headers: JSON.stringify(others).replaceAll(name, '…'), text: text.replaceAll(name, '…') }
+  }
+
+  /** What holds for every answer, whoever gets it. */
+  function assertCareful({ status, headers }: Answer, isForSome: boolean, what: string): void {
+    assert.equal(headers['www-authenticate'], status === 401 ? 'Bearer' : undefined, what)
+    if (status >= 400) assert.deepEqual([headers['cache-control'], headers.etag], ['no-store', undefined], what)
+    if (headers.etag !== undefined && headers['cache-control'] !== 'no-store')
+      assert.equal(headers['cache-control'], isForSome ? 'private, no-cache' : 'no-cache', what)
+  }
+
+  it('stands in the docs, with every request', () => {
+    assert.deepEqual([REQUESTS.length, COLLECTIONS.length, OTHERS.length], [2, 7, 8])
+    assert.equal(requestsOf('read').length, 6)
+    assert.deepEqual(
+      requestsOf('write').map(({ method, path }) => `${method} ${path}`),
+      Object.keys(DONE),
+    )
+  })
+
+  for (const [row = '', ...cells] of COLLECTIONS) {
+    const [readPublic = '', readPrivate = '', writePublic = '', writePrivate = '', readNone = '', writeNone = ''] =
+      cells
+    const reads = [readPublic, readPrivate, readNone]
+    const writes = [writePublic, writePrivate, writeNone]
+
+    const assertRow = async (ask: WriteServer['ask'], isGuarded: boolean) => {
+      for (const caller of await callers(row)) {
+        for (const line of requestsOf('read')) await assertLine(ask, caller, line, reads, isGuarded)
+        for (const line of requestsOf('write')) {
+          await assertLine(ask, caller, line, writes, isGuarded)
+          if (writes.includes('done')) await fillAll(server())
+        }
+      }
+    }
+    if (!row.includes('--require-token')) it(`is as the table says: ${row}`, () => assertRow(server().ask, false))
+    if (row !== 'no token')
+      it(`is as the table says, where everybody needs a token: ${row}`, () =>
+        whereTokensAreRequired((ask) => assertRow(ask, true)))
+  }
+
+  async function assertLine(
+    ask: WriteServer['ask'],
+    caller: Caller,
+    line: Line,
+    cells: readonly string[],
+    isGuarded: boolean,
+  ): Promise<void> {
+    const answers: Answer[] = []
+    for (const [index, name] of NAMES.entries()) {
+      const answer = await send(ask, caller, line, name)
+      const what = `${caller.who}: ${line.method} ${line.path} of ${name}`
+      assert.equal(answer.status, statusOf(cells[index] ?? '', line), `${what}: ${answer.text}`)
+      assertCareful(answer, isGuarded || name === PRIVATE, what)
+      answers.push(answer)
+    }
+    const [, secret, absent] = answers
+    if (secret?.status === 404 || secret?.status === 401)
+      assert.deepEqual(
+        absent && about(NONE, absent),
+        about(PRIVATE, secret),
+        `${caller.who}: ${line.method} ${line.path}`,
+      )
+  }
+
+  for (const [requests = '', bad = '', open = '', guarded = '', good = ''] of OTHERS)
+    it(`is as the table says, and the same for every name: ${requests}`, async () => {
+      const { ask } = server()
+      await assertOther(ask, requests, 'a bad token', bad, false)
+      await assertOther(ask, requests, 'no token', open, false)
+      await assertOther(ask, requests, 'a good token', good, true)
+      await whereTokensAreRequired(async (askGuarded) => {
+        await assertOther(askGuarded, requests, 'a bad token', bad, true)
+        await assertOther(askGuarded, requests, 'no token', guarded, true)
+        await assertOther(askGuarded, requests, 'a good token', good, true)
+      })
+    })
+
+  async function assertOther(
+    ask: WriteServer['ask'],
+    requests: string,
+    row: string,
+    status: string,
+    isForSome: boolean,
+  ) {
+    for (const caller of await callers(row))
+      for (const line of requestsIn(requests)) {
+        const seen = new Set<string>()
+        for (const name of line.path.includes('<collection>') ? NAMES : [PUBLIC]) {
+          const answer = await send(ask, caller, line, name)
+          const what = `${caller.who}: ${line.method} ${line.path} of ${name}`
+          assert.equal(answer.status, Number(status), `${what}: ${answer.text}`)
+          assertCareful(answer, isForSome && !line.path.startsWith('/-/'), what)
+          if (['204', '405'].includes(status)) assert.match(answer.headers.allow ?? '', /^GET, .*HEAD, OPTIONS$/, what)
+          seen.add(JSON.stringify(about(name, answer)))
+        }
+        assert.equal(seen.size, 1, `${caller.who}: ${line.method} ${line.path}`)
+      }
+  }
+
+  it('tells a stranger nothing of a private collection, with whatever tag or page he asks', async () => {
+    const { ask } = server()
+    const tag = await tagOf(PRIVATE)
+    const itemTag = String((await ask('GET', `/${PRIVATE}/1`)).headers.etag)
+    const paths = ['', '?page=1', '?page=2', '?page=0', '?page=abc', '/1', '/9', '/%ff']
+    for (const { headers } of [...(await callers('no token')), ...(await callers('a good token'))])
+      for (const condition of ['', '*', tag, `W/${tag}`, itemTag])
+        for (const path of paths) {
+          const all = { ...headers, 'If-None-Match': condition, 'Accept-Encoding': 'gzip' }
+          const secret = await ask('GET', `/${PRIVATE}${path}`, undefined, all)
+          const absent = await ask('GET', `/${NONE}${path}`, undefined, all)
+          assert.equal(secret.status, 404)
+          assert.deepEqual(about(PRIVATE, secret), about(NONE, absent))
+        }
+  })
+
+  it('lists at the entry point what the caller may read, and nothing else, with a tag of its own', async () => {
+    const { ask } = server()
+    const entry = async (headers: Headers) => {
+      const { text, headers: own } = await ask('GET', '/', undefined, headers)
+      const names = JSON.parse(text)._embedded.collections.map(({ name }: { name: string }) => name)
+      return { names, text, tag: own.etag ?? '' }
+    }
+    const open = await entry({ Authorization: '' })
+    assert.deepEqual(open.names, [PUBLIC])
+    assert.ok(!open.text.includes(PRIVATE))
+    for (const { headers } of await callers('a good token')) assert.deepEqual(await entry(headers), open)
+    for (const row of ['`read', '`write', '`create'])
+      for (const { headers } of await callers(row)) {
+        const whole = await entry(headers)
+        assert.deepEqual(whole.names, [PUBLIC, PRIVATE])
+        for (const [asking, tag, status] of [
+          [headers, whole.tag, 304],
+          [headers, open.tag, 200],
+          [{ Authorization: '' }, whole.tag, 200],
+        ] as const)
+          assert.equal((await ask('GET', '/', undefined, { ...asking, 'If-None-Match': tag })).status, status)
+      }
+  })
+
+  it('keeps what only some may read out of caches that many share, 304 included', async () => {
+    const { ask } = server()
+    for (const [path, caching] of [
+      [`/${PRIVATE}`, 'private, no-cache'],
+      [`/${PRIVATE}/1`, 'private, no-cache'],
+      ['/', 'private, no-cache'],
+      [`/${PUBLIC}`, 'no-cache'],
+      [`/${PUBLIC}/1`, 'no-cache'],
+    ] as const) {
+      const { headers } = await ask('GET', path)
+      const known = await ask('GET', path, undefined, { 'If-None-Match': headers.etag ?? '' })
+      assert.deepEqual(
+        [known.status, headers['cache-control'], known.headers['cache-control']],
+        [304, caching, caching],
+      )
+    }
+  })
+
+  it('refuses a token from the request on that follows its revocation', async () => {
+    const { ask, tokenOf, store } = server()
+    const headers = await tokenOf(['read:*'], { name: 'leaver' })
+    assert.equal((await ask('GET', `/${PRIVATE}`, undefined, headers)).status, 200)
+    await store.revokeToken('leaver', Date.now())
+    for (const path of [`/${PRIVATE}`, `/${PUBLIC}`, '/', '/-/health'])
+      assert.equal((await ask('GET', path, undefined, headers)).status, 401)
+  })
+
+  it('follows a collection that becomes private, also for one who holds a tag of it', async () => {
+    const { ask, store } = server()
+    const known = { Authorization: '', 'If-None-Match': await tagOf(PUBLIC) }
+    const read = async () => (await ask('GET', `/${PUBLIC}`, undefined, known)).status
+    assert.equal(await read(), 304)
+    await store.setPrivate(PUBLIC, true)
+    assert.equal(await read(), 404)
+    await store.setPrivate(PUBLIC, false)
+    assert.equal(await read(), 200)
+  })
+})

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fill, numbered } from './open-service.ts'
+import { openSocket, parseAnswers, type RawAnswer, readToEnd } from './raw-http.ts'
+import { chunked, problemInRaw, sharedWriteServer, type WriteServer } from './write-server.ts'
+
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const announcing = (length: number) => ({ ...JSON_TYPE, 'Content-Length': String(length) })
+const CHUNKED = { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }
+
+const fillEvents = ({ store }: WriteServer) => fill(store, 'events', numbered(2))
+
+/** All answers until the server closes the connection. */
+async function answersOn(socket: Socket): Promise<RawAnswer[]> {
+  return parseAnswers(await readToEnd(socket))
+}
+
+async function assertGoesOn({ ask, store }: WriteServer, live = 2): Promise<void> {
+  assert.equal((await store.head('events'))?.live, live)
+  assert.equal((await ask('GET', '/events/1')).text, '{"id":1}')
+}
+
+describe('a body that does not come to its end', () => {
+  const server = sharedWriteServer(fillEvents)
+  const broken: readonly [what: string, headers: Record<string, string>, body: string, expected: RegExp][] = [
+    ['shorter than its length', announcing(100), '{"id":7}', /^400 invalid-body: The body breaks off\.$/],
+    ['without its last chunk', CHUNKED, '8\r\n{"id":7}\r\n', /^400 invalid-body: The body breaks off\.$/],
+    ['that breaks off in a chunk', CHUNKED, '80\r\n{"id":7}', /^400 invalid-body: The body breaks off\.$/],
+  ]
+  for (const [what, headers, body, expected] of broken) {
+    it(`is 400 and writes nothing when it is one ${what}`, async () => {
+      const socket = await openSocket(server().port)
+      socket.end(server().headOf('POST', '/events', headers) + body)
+      const [answer, ...more] = await answersOn(socket)
+      assert.match(problemInRaw(answer), expected)
+      assert.equal(answer?.headers.get('connection'), 'close')
+      assert.equal(more.length, 0)
+      await assertGoesOn(server())
+    })
+
+    it(`writes nothing when the connection is lost in one ${what}`, async () => {
+      const socket = await openSocket(server().port)
+      socket.write(server().headOf('POST', '/events', headers) + body)
+      await sleep(20)
+      socket.resetAndDestroy()
+      await once(socket, 'close')
+      await assertGoesOn(server())
+    })
+  }
+
+  for (const wrong of ['zz\r\n', '-1\r\n', '8\r\n{"id":7}garbage'])
+    it(`is 400 at once where a chunk is wrong: ${JSON.stringify(wrong)}`, async () => {
+      const socket = await openSocket(server().port)
+      socket.write(`${server().headOf('POST', '/events', CHUNKED)}8\r\n{"id":7}\r\n${wrong}`)
+      const [answer, ...more] = await answersOn(socket)
+      assert.match(problemInRaw(answer), /^400 malformed-request: The body is not sent as HTTP\/1\.1 defines it\.$/)
+      assert.equal(more.length, 0)
+      await assertGoesOn(server())
+    })
+
+  it('is refused with two lengths, or with a length and chunks', async () => {
+    for (const headers of [
+      { ...announcing(8), 'Transfer-Encoding': 'chunked' },
+      { ...announcing(8), 'content-length': '9' },
+    ]) {
+      const socket = await openSocket(server().port)
+      socket.write(`${server().headOf('POST', '/events', headers)}{"id":7}`)
+      const [answer] = await answersOn(socket)
+      assert.match(problemInRaw(answer), /^400 malformed-request: /)
+    }
+    await assertGoesOn(server())
+  })
+
+  it('leaves the answers to the requests before it whole', async () => {
+    const socket = await openSocket(server().port)
+    const { headOf } = server()
+    const good = `${headOf('PUT', '/events/2', announcing(8))}{"id":2}`
+    socket.write(`${good}${good}${headOf('POST', '/events', CHUNKED)}zz\r\n`)
+    const answers = await answersOn(socket)
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 400],
+    )
+    assert.match(problemInRaw(answers[2]), /^400 malformed-request: The body is not sent/)
+  })
+})
+
+describe('a body that comes too slowly', () => {
+  const server = sharedWriteServer(fillEvents, { listen: { requestTimeoutMs: 300 } })
+
+  it('is 408 and writes nothing, when it stops', async () => {
+    const socket = await openSocket(server().port)
+    socket.write(`${server().headOf('POST', '/events', announcing(8))}{"id"`)
+    const [answer, ...more] = await answersOn(socket)
+    assert.match(problemInRaw(answer), /^408 request-timeout: The body of the request was not complete in time\.$/)
+    assert.equal(answer?.headers.get('connection'), 'close')
+    assert.equal(more.length, 0)
+    await assertGoesOn(server())
+  })
+
+  it('is 408 all the same when a byte comes now and then', async () => {
+    const socket = await openSocket(server().port)
+    socket.write(server().headOf('POST', '/events', announcing(100_000)))
+    const drip = setInterval(() => socket.write(' '), 20)
+    socket.once('end', () => clearInterval(drip))
+    socket.once('error', () => clearInterval(drip))
+    try {
+      assert.match(problemInRaw((await answersOn(socket))[0]), /^408 request-timeout: /)
+    } finally {
+      clearInterval(drip)
+    }
+    await assertGoesOn(server())
+  })
+})
+
+describe('a body that need not be read', () => {
+  const server = sharedWriteServer(fillEvents, { limits: { bodyBytes: 100_000 } })
+  const NOBODY = { Authorization: '' }
+
+  it('is never asked for when the client waits to be: the refusal comes instead', async () => {
+    const { port, headOf } = server()
+    for (const [path, headers, status] of [
+      ['/events', { ...announcing(50_000), ...NOBODY }, 401],
+      ['/events', { ...announcing(50_000), Authorization: 'Bearer x' }, 401],
+      ['/events', { 'Content-Type': 'text/plain', 'Content-Length': '50000' }, 415],
+      ['/events', announcing(100_001), 413],
+      ['/Events', announcing(50_000), 400],
+      ['/events', { ...announcing(50_000), 'Idempotency-Key': 'a b' }, 400],
+      ['/events', { ...announcing(50_000), 'Content-Encoding': 'br' }, 415],
+    ] as const) {
+      const socket = await openSocket(port)
+      socket.write(headOf('POST', path, { ...headers, Expect: '100-continue' }))
+      const [answer, ...more] = await answersOn(socket)
+      assert.deepEqual([answer?.status, answer?.headers.get('connection'), more.length], [status, 'close', 0])
+    }
+    await assertGoesOn(server())
+  })
+
+  it('is asked for once when it is wanted, and the connection goes on', async () => {
+    const { port, headOf, store } = server()
+    const socket = await openSocket(port)
+    socket.write(headOf('PUT', '/events/1', { ...announcing(8), Expect: '100-continue' }))
+    const [first] = await once(socket, 'data')
+    assert.equal(first.toString(), 'HTTP/1.1 100 Continue\r\n\r\n')
+    const before = (await store.head('events'))?.version ?? 0
+    socket.write(`{"id":1}${headOf('GET', '/events/1', { Connection: 'close' })}`)
+    const [put, get, ...more] = await answersOn(socket)
+    assert.deepEqual([put?.status, get?.body.toString(), more.length], [200, '{"id":1}', 0])
+    assert.equal((await store.head('events'))?.version, before + 1)
+  })
+
+  it('is passed over when it comes with a request that is refused, and the connection goes on', async () => {
+    const { askTwice } = server()
+    for (const [method, path, headers, status] of [
+      ['POST', '/events', NOBODY, 401],
+      ['PUT', '/events/1', NOBODY, 401],
+      ['PATCH', '/events', {}, 405],
+      ['DELETE', '/events', {}, 428],
+      ['POST', '/events', { 'Content-Type': 'text/plain' }, 415],
+    ] as const) {
+      const [refused, next, ...more] = await askTwice(method, path, 'x'.repeat(90_000), headers)
+      assert.deepEqual([refused?.status, next?.body.toString(), more.length], [status, '{"id":1}', 0])
+    }
+  })
+
+  it('does not have to be sent when it would be too large: the refusal comes, and then the end', async () => {
+    const { port, headOf } = server()
+    const tooLong = await openSocket(port)
+    tooLong.write(headOf('POST', '/events', announcing(1_000_000_000)))
+    const [announced, ...more] = await answersOn(tooLong)
+    assert.match(
+      problemInRaw(announced),
+      /^413 content-too-large: The body has 1,000,000,000 bytes; at most 100,000 are/,
+    )
+    assert.equal(more.length, 0)
+    const endless = await openSocket(port)
+    endless.write(headOf('POST', '/events', CHUNKED))
+    endless.write(chunked('x'.repeat(60_000), 'x'.repeat(60_000)).subarray(0, -5))
+    const [counted, ...others] = await answersOn(endless)
+    assert.match(
+      problemInRaw(counted),
+      /^413 content-too-large: The body has more than the 100,000 bytes that are taken\.$/,
+    )
+    assert.equal(others.length, 0)
+    await assertGoesOn(server())
+  })
+})
+
+describe('a body in tiny chunks', () => {
+  const server = sharedWriteServer(fillEvents)
+  it('is taken like any other', async () => {
+    const items = numbered(3000, 10)
+    const [answer, next] = await server().askTwice('POST', '/events', chunked(...`[${items.join()}]`), CHUNKED)
+    assert.equal(answer?.status, 201, answer?.body.toString())
+    assert.equal(next?.status, 200)
+    await assertGoesOn(server(), 3002)
+    assert.equal((await server().ask('GET', '/events/3009')).text, '{"id":3009}')
+  })
+})

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { createService } from '../../src/service/create-service.ts'
+import { BASE, fill, numbered } from './open-service.ts'
+import { openSocket, parseAnswers, readToEnd } from './raw-http.ts'
+import { problemIn, problemInRaw, sharedWriteServer, startWriteServer, type WriteServer } from './write-server.ts'
+
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+
+describe('a large body', () => {
+  const server = sharedWriteServer(({ store }) => fill(store, 'events', numbered(2)))
+
+  /** How often the event loop turns before the service has answered. */
+  async function turnsUntilAnswered(body: Buffer<ArrayBuffer>, headers: Record<string, string>) {
+    const { fetch } = createService({ store: server().store })
+    let turns = 0
+    let isAnswered = false
+    const count = () => {
+      turns++
+      if (!isAnswered) setImmediate(count)
+    }
+    setImmediate(count)
+    const request = new Request(`${BASE}/events`, { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } })
+    const { status } = await fetch(request)
+    isAnswered = true
+    return { status, turns }
+  }
+
+  it('lets others have their turns while its items are read', async () => {
+    const token = await server().tokenOf(['write:events'])
+    // Its last item is wrong, so that reading it is all that happens.
+    const body = Buffer.from(`[${numbered(300_000, 1000).join()},{}]`)
+    const many = await turnsUntilAnswered(body, { ...token, 'Idempotency-Key': 'abc' })
+    assert.equal(many.status, 413)
+    const wrong = await turnsUntilAnswered(Buffer.from(`[${'{"id":7},'.repeat(90_000)}{}]`), token)
+    assert.equal(wrong.status, 400)
+    for (const { turns } of [many, wrong]) assert.ok(turns > 10, `${turns} turns`)
+  })
+
+  it('lets others have their turns while it is looked through for an item', async () => {
+    const token = await server().tokenOf(['write:events'])
+    const { status, turns } = await turnsUntilAnswered(Buffer.alloc(20_000_000, ' '), token)
+    assert.equal(status, 400)
+    assert.ok(turns > 100, `${turns} turns`)
+  })
+})
+
+describe('the bodies of all requests under way', () => {
+  /** Has a connection hold a body of 100,000 bytes, of which half have come. */
+  async function hold({ port, headOf }: WriteServer) {
+    const socket = await openSocket(port)
+    const headers = { ...JSON_TYPE, 'Content-Length': '100000', Expect: '100-continue' }
+    socket.write(headOf('POST', '/events', headers))
+    // The body is asked for when there is room for it.
+    const [answer] = await once(socket, 'data')
+    assert.equal(answer.toString(), 'HTTP/1.1 100 Continue\r\n\r\n')
+    socket.write(' '.repeat(50_000))
+    return socket
+  }
+
+  it('hold no more than twice what one may have: then it is 503, until there is room again', async (t) => {
+    const server = await startWriteServer(t, { limits: { bodyBytes: 100_000 } })
+    const { port, ask, headOf, store } = server
+    await fill(store, 'events', numbered(2))
+    const [first, second] = [await hold(server), await hold(server)]
+    const refused = await ask('POST', '/events', '{"id":3}')
+    assert.match(
+      problemIn(refused),
+      /^503 service-busy: Other requests hold 200,000 of the 200,000 bytes that there are for/,
+    )
+    assert.equal(refused.headers['retry-after'], '1')
+    const waiting = await openSocket(port)
+    waiting.write(headOf('POST', '/events', { ...JSON_TYPE, 'Content-Length': '8', Expect: '100-continue' }))
+    assert.match(problemInRaw(parseAnswers(await readToEnd(waiting))[0]), /^503 service-busy: /)
+    const chunks = await ask('PUT', '/events/1', '{"id":1}', { 'Transfer-Encoding': 'chunked' })
+    assert.match(problemIn(chunks), /^503 service-busy: /)
+    assert.equal((await ask('GET', '/events/1')).status, 200)
+    assert.equal((await ask('DELETE', '/events/2')).status, 204)
+
+    first.write('{"id":"first"}'.padStart(50_000))
+    const [answer] = await once(first, 'data')
+    assert.match(answer.toString(), /^HTTP\/1\.1 201 /)
+    first.destroy()
+    assert.equal((await ask('POST', '/events', '{"id":3}'.padStart(100_000))).status, 201)
+    const packed = gzipSync('{"id":4}'.padStart(99_990))
+    const unpacked = await ask('POST', '/events', packed, { 'Content-Encoding': 'gzip' })
+    assert.match(problemIn(unpacked), /^503 service-busy: Other requests hold 100,000 of the 200,000 bytes/)
+
+    second.destroy()
+    while ((await ask('POST', '/events', packed, { 'Content-Encoding': 'gzip' })).status === 503) await sleep(10)
+    assert.deepEqual((await store.head('events'))?.live, 4)
+  })
+})
+
+describe('gzip bombs', () => {
+  async function mostBytes(child: ChildProcess): Promise<number> {
+    child.send('memory')
+    const [message] = await once(child, 'message')
+    return message.mostBytes
+  }
+
+  it('are refused without being held: 50 of them at once take no more memory than a few', async (t) => {
+    const { path, store, tokenOf } = await startWriteServer(t)
+    await fill(store, 'events', numbered(2))
+    const token = await tokenOf(['write:events'])
+    const child = fork(join(import.meta.dirname, 'server-process.ts'), [path])
+    t.after(async () => {
+      child.kill()
+      await once(child, 'exit')
+    })
+    const [{ port }] = await once(child, 'message')
+    const bomb = gzipSync(Buffer.alloc(100_000_000, ' '))
+    const headers = { ...JSON_TYPE, ...token, 'Content-Encoding': 'gzip' }
+    const explode = async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/events`, { method: 'POST', body: bomb, headers })
+      return problemIn({ status: answer.status, text: await answer.text() })
+    }
+    const refusal = /^413 content-too-large: Unpacked, the body has more than the 16,000,000 bytes that are taken\.$/
+    for (let count = 0; count < 5; count++) assert.match(await explode(), refusal)
+    const few = await mostBytes(child)
+    for (const problem of await Promise.all(Array.from({ length: 50 }, explode))) assert.match(problem, refusal)
+    const growth = (await mostBytes(child)) - few
+    // Held, they would take 800 MB at once.
+    assert.ok(growth < 200_000_000, `${growth} bytes more`)
+    assert.equal((await store.head('events'))?.live, 2)
+  })
+})

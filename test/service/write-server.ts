@@ -1,0 +1,146 @@
+/** A service on a real store and a port of its own, and requests to it over real sockets, well-formed or not. */
+
+import { hash, randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before } from 'node:test'
+import { createService, type ServiceOptions } from '../../src/service/create-service.ts'
+import { type ListenOptions, listen } from '../../src/service/listen.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import type { Store, TokenRecord } from '../../src/store/store.ts'
+import type { ProblemJson } from './open-service.ts'
+import { openSocket, parseAnswers, type RawAnswer, readToEnd } from './raw-http.ts'
+
+/** An empty value stands for a header that is not sent, several for one that is sent several times. */
+export type Headers = Readonly<Record<string, string | string[]>>
+
+export type Content = string | Uint8Array
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}
+
+export interface WriteServer {
+  readonly store: Store
+  /** Of the store. */
+  readonly path: string
+  readonly port: number
+  /** Sends a request with a token that may do everything, unless the headers say otherwise. */
+  readonly ask: (method: string, path: string, body?: Content, headers?: Headers) => Promise<Answer>
+  /** The same on another port. */
+  readonly askAt: (port: number) => WriteServer['ask']
+  /** The same, and a `GET /events/1` behind it on the same connection: both answers. */
+  readonly askTwice: (method: string, path: string, body?: Content, headers?: Headers) => Promise<RawAnswer[]>
+  /** The head of a request as text, with the token and the headers, up to the empty line. */
+  readonly headOf: (method: string, path: string, headers?: Headers) => string
+  /** Headers with a new token. */
+  readonly tokenOf: (scopes: readonly string[], change?: Partial<TokenRecord>) => Promise<{ Authorization: string }>
+}
+
+type Options = Partial<ServiceOptions> & { readonly listen?: Partial<ListenOptions> }
+
+interface Closer {
+  readonly after: (close: () => Promise<void>) => void
+}
+
+export async function startWriteServer(t: Closer, options: Options = {}): Promise<WriteServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'reams-writes-'))
+  const path = join(directory, 'reams.db')
+  const store = await openSqliteStore({ path, create: true })
+  const { fetch } = createService({ store, ...options })
+  const { port, close } = await listen({ port: 0, fetch, ...options.listen })
+  const agent = new Agent({ keepAlive: true })
+  t.after(async () => {
+    agent.destroy()
+    await close(0)
+    await store.close()
+    await rm(directory, { recursive: true })
+  })
+  return { store, path, port, ...(await requestsTo(port, store, agent)) }
+}
+
+/** The same for all tests of a suite. To be called where the suite is described. */
+export function sharedWriteServer(fill: (server: WriteServer) => Promise<void>, options: Options = {}) {
+  const closers: (() => Promise<void>)[] = []
+  let server: WriteServer | undefined
+  before(async () => {
+    server = await startWriteServer({ after: (close) => closers.push(close) }, options)
+    await fill(server)
+  })
+  after(async () => {
+    for (const close of closers) await close()
+  })
+  return (): WriteServer => {
+    if (server === undefined) throw new Error('The server is started before the first test, not before.')
+    return server
+  }
+}
+
+async function requestsTo(port: number, store: Store, agent: Agent) {
+  const tokenOf: WriteServer['tokenOf'] = async (scopes, change = {}) => {
+    const token = `reams_${randomBytes(32).toString('base64url')}`
+    const record = { hash: hash('sha256', token, 'hex'), scopes, createdAt: 0, expiresAt: null, revokedAt: null }
+    await store.addToken({ name: randomBytes(6).toString('hex'), ...record, ...change })
+    return { Authorization: `Bearer ${token}` }
+  }
+  const admin = await tokenOf(['admin'])
+  const headersFor = (body: Content | undefined, headers: Headers = {}): Headers => {
+    const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
+    const all = { ...admin, ...type, ...headers }
+    return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
+  }
+  const askAt: WriteServer['askAt'] = (anyPort) => (method, path, body, headers) =>
+    askOver(agent, anyPort, method, path, body, headersFor(body, headers))
+  const headOf: WriteServer['headOf'] = (method, path, headers) =>
+    headText(method, path, headersFor(undefined, headers))
+  const askTwice: WriteServer['askTwice'] = async (method, path, body = '', headers = {}) => {
+    const socket = await openSocket(port)
+    const length = 'Transfer-Encoding' in headers ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`
+    socket.write(headText(method, path, headersFor(body, headers)).replace(/\r\n$/, `${length}\r\n`))
+    socket.write(body)
+    socket.write(headText('GET', '/events/1', { ...admin, Connection: 'close' }))
+    return parseAnswers(await readToEnd(socket))
+  }
+  return { ask: askAt(port), askAt, askTwice, headOf, tokenOf }
+}
+
+function headText(method: string, path: string, headers: Headers): string {
+  const lines = Object.entries({ Host: 'a', ...headers }).flatMap(([name, value]) =>
+    [value].flat().map((each) => `${name}: ${each}\r\n`),
+  )
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`
+}
+
+function askOver(agent: Agent, port: number, method: string, path: string, body: Content = '', headers: Headers = {}) {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const outgoing = request({ agent, host: '127.0.0.1', port, method, path, headers }, async (incoming) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming) chunks.push(chunk)
+    const { statusCode: status = 0, headers: own } = incoming
+    resolve({ status, headers: own, text: Buffer.concat(chunks).toString() })
+  })
+  outgoing.on('error', reject)
+  outgoing.end(body)
+  return promise
+}
+
+/** A body as one chunk a part. */
+export function chunked(...parts: readonly Content[]): Buffer {
+  const pieces = parts.map((part) => [`${Buffer.byteLength(part).toString(16)}\r\n`, part, '\r\n'])
+  return Buffer.concat([...pieces.flat(), '0\r\n\r\n'].map((piece) => Buffer.from(piece)))
+}
+
+/** `400 invalid-body: The body is empty.` */
+export function problemIn({ status, text }: Pick<Answer, 'status' | 'text'>): string {
+  const { type, detail, status: own } = JSON.parse(text) as ProblemJson
+  return `${status === own ? status : `${status}, not ${own},`} ${type.split('/').at(-1)}: ${detail}`
+}
+
+/** The same for an answer over a raw socket. */
+export function problemInRaw(answer: RawAnswer | undefined): string {
+  return answer === undefined ? 'no answer' : problemIn({ status: answer.status, text: answer.body.toString() })
+}
