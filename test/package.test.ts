@@ -18,6 +18,7 @@ const run = promisify(execFile)
 
 const PROGRAM = `
 import { createService } from 'reams'
+import { createClient } from 'reams/client'
 import { itemRun, pageLinks } from 'reams/contract'
 import { openSqliteStore } from 'reams/store/sqlite'
 
@@ -28,9 +29,12 @@ await store.append('events', itemRun(texts, { keyField: 'id' }))
 const service = createService({ store, baseUrl: 'https://example.com/api' })
 const response = await service.fetch(new Request('https://example.com/api/events?page=2'))
 const { item_count, _links, _embedded } = await response.json()
+let read = 0
+for await (const _ of createClient('https://example.com/api', service).collection('events').items()) read++
 await store.close()
 console.log(JSON.stringify({
   item_count,
+  read,
   events: _embedded.events,
   areLinksThoseOfTheContract:
     JSON.stringify(_links) === JSON.stringify(pageLinks('https://example.com/api', 'events', 2, 501)),
@@ -39,6 +43,7 @@ console.log(JSON.stringify({
 
 const TYPED_PROGRAM = `
 import { createService, type Head, type Service, type Store } from 'reams'
+import { createClient, type Page } from 'reams/client'
 import { type ItemRun, itemRun, type PageLinks, pageLinks } from 'reams/contract'
 import { openSqliteStore } from 'reams/store/sqlite'
 
@@ -49,6 +54,8 @@ const run: ItemRun = itemRun(['{}'])
 const head: Head = await store.append('events', run)
 export const links: PageLinks = pageLinks('http://127.0.0.1:8080', 'events', 1, head.live)
 export const status: number = response.status
+const page: Page<{ id: number }> = await createClient('http://127.0.0.1:8080', service).collection<{ id: number }>('events').page(1)
+export const ids: number[] = page.items.map(({ id }) => id)
 // @ts-expect-error: a service needs a store, so the declarations are really read.
 createService({})
 `
@@ -75,7 +82,12 @@ describe('the package', () => {
     writeFileSync(join(home, 'program.js'), PROGRAM)
     const { stdout, stderr } = await run(process.execPath, ['program.js'], at(home))
     assert.equal(stderr, '')
-    assert.deepEqual(JSON.parse(stdout), { item_count: 501, events: [{ id: 500 }], areLinksThoseOfTheContract: true })
+    assert.deepEqual(JSON.parse(stdout), {
+      item_count: 501,
+      read: 501,
+      events: [{ id: 500 }],
+      areLinksThoseOfTheContract: true,
+    })
   })
 
   it('brings declarations that a strict compiler takes, without those of Node', async () => {

@@ -1,0 +1,32 @@
+/** What all errors of the client have in common: which request failed, and what the server said about it. */
+
+import { makeVisible } from '../contract/excerpt.ts'
+import type { ProblemDetails } from './problem-details.ts'
+
+/** Of what a server wrote, this much stands in a message. */
+const QUOTED_CHARACTERS = 500
+
+export interface ErrorOptions {
+  readonly status?: number | undefined
+  readonly problem?: ProblemDetails | undefined
+  readonly cause?: unknown
+}
+
+/** Its message reads `what: GET https://… – why`. */
+export class ClientError extends Error {
+  override readonly name: string = 'ClientError'
+  readonly method = 'GET'
+  readonly url: string
+  /** Of the answer, where there was one. */
+  readonly status: number | undefined
+  /** The problem details of the answer (RFC 9457), where it had some. */
+  readonly problem: ProblemDetails | undefined
+
+  constructor(what: string, url: string, why: string, { status, problem, cause }: ErrorOptions = {}) {
+    const reason = why === '' ? '' : ` – ${makeVisible(why.slice(0, QUOTED_CHARACTERS))}`
+    super(`${what}: GET ${url}${reason}`, cause === undefined ? undefined : { cause })
+    this.url = url
+    this.status = status
+    this.problem = problem
+  }
+}

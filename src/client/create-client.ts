@@ -1,0 +1,44 @@
+/** The way in: a client for a service, or for one collection by its URL. */
+
+import { collectionUrl } from '../contract/link.ts'
+import { type ClientOptions, settingsOf } from './client-options.ts'
+import { Collection } from './collection.ts'
+import { Requester } from './requester.ts'
+
+export interface Client {
+  /** A collection under the base URL. It is not asked for anything yet. */
+  collection<Item = unknown>(name: string): Collection<Item>
+}
+
+/** `baseUrl` is that of the service, such as https://api.example.com/v1. Throws a TypeError if it cannot be used. */
+export function createClient(baseUrl: string, options: ClientOptions = {}): Client {
+  const base = checkedUrl(baseUrl, 'https://api.example.com/v1')
+  const requester = new Requester(base, settingsOf(options))
+  return {
+    collection: (name) => {
+      if (name === '' || name === '.' || name === '..') throw new TypeError(`"${name}" is no name of a collection.`)
+      return new Collection(collectionUrl(base, encodeURIComponent(name)), requester)
+    },
+  }
+}
+
+/** `url` is that of the collection itself, such as https://api.example.com/v1/events. */
+export function openCollection<Item = unknown>(url: string, options: ClientOptions = {}): Collection<Item> {
+  const checked = checkedUrl(url, 'https://api.example.com/v1/events')
+  return new Collection(checked, new Requester(checked, settingsOf(options)))
+}
+
+/** Without slashes at its end. */
+function checkedUrl(text: string, example: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const flaw = url === undefined ? `The URL "${text}" is not absolute` : flawOf(url)
+  if (url === undefined || flaw !== undefined) throw new TypeError(`${flaw}. Give one such as ${example}.`)
+  return url.origin + url.pathname.replace(/\/+$/, '')
+}
+
+function flawOf({ href, protocol, username, password, search, hash }: URL): string | undefined {
+  if (username + password !== '') return 'The URL holds a user name or a password; there is the option token'
+  if (protocol !== 'http:' && protocol !== 'https:')
+    return `The URL "${href}" begins with ${protocol}, not with http: or https:`
+  return search + hash === '' ? undefined : `The URL "${href}" has a query or a fragment`
+}

@@ -1,0 +1,94 @@
+/** What an envelope says about its page, and whether that can be true. */
+
+import { lastPage, pageRange, parsePage } from '../contract/page.ts'
+import { ForbiddenOrigin } from './forbidden-origin.ts'
+import { InvalidPage } from './invalid-page.ts'
+
+export type Links = Readonly<Record<string, unknown>>
+
+export interface Envelope {
+  /** Of the whole collection. */
+  readonly itemCount: number
+  readonly isPaginated: boolean
+  readonly number: number
+  readonly lastPage: number
+  readonly links: Links
+}
+
+export interface Asked {
+  readonly url: string
+  /** The page that was asked for. */
+  readonly page: number
+  /** How many items came. */
+  readonly length: number
+  readonly allows: (target: URL) => boolean
+}
+
+/** Throws InvalidPage that says what is wrong, or ForbiddenOrigin for a page link to a place that is not allowed. */
+export function readEnvelope(fields: Readonly<Record<string, unknown>>, asked: Asked): Envelope {
+  const { url, page, length } = asked
+  const { item_count: itemCount, _links: links } = fields
+  if (!isObject(links)) throw new InvalidPage(url, `_links is ${shown(links)}, not an object`)
+  if (itemCount === undefined) return readWhole(links, asked)
+  if (typeof itemCount !== 'number' || !Number.isSafeInteger(itemCount) || itemCount < 0)
+    throw new InvalidPage(url, `item_count is ${shown(itemCount)}, not a whole number`)
+  const last = lastPage(itemCount)
+  const number = Math.min(page, last)
+  const { start, end } = pageRange(number, itemCount)
+  if (length !== end - start)
+    throw new InvalidPage(
+      url,
+      `it holds ${length} items. By its item_count of ${itemCount}, page ${number} of ${last} should hold ${end - start}`,
+    )
+  checkLinks(links, number, last, asked)
+  return { itemCount, isPaginated: true, number, lastPage: last, links }
+}
+
+/** A collection without pages has no count and no page links (D10): without a count they are half of an envelope. */
+function readWhole(links: Links, asked: Asked): Envelope {
+  for (const relation of ['first', 'prev', 'next', 'last'])
+    if (linkedPage(links, relation, asked) !== undefined)
+      throw new InvalidPage(asked.url, `item_count is missing, though there is a link ${relation}`)
+  return { itemCount: asked.length, isPaginated: false, number: 1, lastPage: 1, links }
+}
+
+function checkLinks(links: Links, number: number, last: number, asked: Asked): void {
+  const expected: Readonly<Record<string, number | undefined>> = {
+    self: number,
+    first: 1,
+    prev: number > 1 ? number - 1 : undefined,
+    next: number < last ? number + 1 : undefined,
+    last,
+  }
+  for (const [relation, page] of Object.entries(expected)) {
+    const linked = linkedPage(links, relation, asked)
+    // The contract does not ask for `self`.
+    if (linked === page || (linked === undefined && relation === 'self')) continue
+    const is = linked === undefined ? 'is missing' : `leads to page ${linked}`
+    const should = page === undefined ? 'there should be none' : `it should lead to page ${page}`
+    throw new InvalidPage(asked.url, `the link ${relation} ${is}. On page ${number} of ${last} ${should}`)
+  }
+}
+
+/** The page that a link leads to; undefined without that link, for which some servers write null. */
+function linkedPage(links: Links, relation: string, { url, allows }: Asked): number | undefined {
+  const link = links[relation]
+  if (link === undefined || link === null) return undefined
+  const href = isObject(link) ? link['href'] : undefined
+  if (typeof href !== 'string' || !URL.canParse(href, url))
+    throw new InvalidPage(url, `the link ${relation} is ${shown(link)}, not an object with a URL as its href`)
+  const target = new URL(href, url)
+  if (!allows(target)) throw new ForbiddenOrigin(url, `the link ${relation}`, target.href)
+  const page = parsePage(target.searchParams.getAll('page'))
+  if (page === undefined) throw new InvalidPage(url, `the link ${relation} leads to no page: ${target.href}`)
+  return page
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A value as it stands in a message. */
+function shown(value: unknown): string {
+  return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 100)
+}

@@ -1,0 +1,127 @@
+/** A walk over all pages, in order, that notices when the collection changes under it. docs/decisions/0010 has the proof. */
+
+import { PAGE_SIZE } from '../contract/page.ts'
+import { type Anchor, anchorAt, fateOf } from './anchor.ts'
+import { CollectionChanged } from './collection-changed.ts'
+import { inOrder } from './in-order.ts'
+import type { Page } from './page.ts'
+
+/** How far a walk has come: enough to go on with it later. Can be kept as JSON. */
+export interface WalkState {
+  /** How many items were handed over. */
+  readonly items: number
+  /** The highest `item_count` that was seen. */
+  readonly itemCount: number
+  readonly anchor: Anchor
+}
+
+/** What changed during a walk without harm. */
+export interface Drift {
+  /** How many items were appended. They were handed over too. */
+  readonly appended: number
+  /** Whether items were changed in their places: each was handed over once, as it was before or after. */
+  readonly replaced: boolean
+}
+
+export interface Step<Item> {
+  readonly page: Page<Item>
+  /** The items of the page from this one on are new; all of them, unless a walk is gone on with. */
+  readonly first: number
+  /** With this, a walk can go on behind this page. */
+  readonly state: WalkState
+  /** What is known of it so far; all of it in the last step. */
+  readonly drift: Drift
+}
+
+export interface WalkOptions<Item> {
+  /** The URL of the collection, for messages. */
+  readonly url: string
+  /** Asks for a page by its number. */
+  readonly read: (number: number, signal: AbortSignal | undefined) => Promise<Page<Item>>
+  readonly signal?: AbortSignal | undefined
+  /** How many pages are read ahead. */
+  readonly ahead: number
+  /** Where an earlier walk ended. */
+  readonly from?: WalkState | undefined
+}
+
+/** One pass over the collection. It throws CollectionChanged when items may have been skipped or repeated. */
+export class Walk<Item> {
+  readonly #options: WalkOptions<Item>
+  #items: number
+  #highestCount: number
+  #firstCount: number | undefined
+  #replaced = false
+
+  constructor(options: WalkOptions<Item>) {
+    const { from } = options
+    this.#options = options
+    this.#items = from?.items ?? 0
+    this.#highestCount = from?.itemCount ?? 0
+    this.#firstCount = from?.itemCount
+  }
+
+  /** At least one step comes, also when nothing on its page is new. */
+  async *steps(): AsyncGenerator<Step<Item>, void> {
+    const { from, ahead, signal } = this.#options
+    let latest = from === undefined ? await this.#read(1) : await this.#check(from.anchor)
+    if (this.#items > latest.itemCount) throw this.#changed(`there are ${latest.itemCount} items, not ${this.#items}`)
+    this.#firstCount ??= latest.itemCount
+    // Whenever the loop comes here, the newest page is known to follow on all that was handed over.
+    while (!latest.isLast) {
+      let anchor = anchorAt(latest)
+      if (latest.number === this.#nextPage) yield this.#handOver(latest, anchor)
+      const last = latest.lastPage
+      const known = [latest]
+      if (latest.number < last - 1) {
+        const target = await this.#read(last - 1)
+        // Not before: the times that the two anchors watch over have to overlap.
+        await this.#check(anchor)
+        anchor = anchorAt(target)
+        known.push(target)
+      }
+      const read = async (number: number, ending: AbortSignal) =>
+        known.find((page) => page.number === number) ?? this.#read(number, ending)
+      for await (const page of inOrder(this.#nextPage, last, ahead, read, signal)) {
+        if (page.number < last) yield this.#handOver(page, anchor)
+        else latest = page
+      }
+      await this.#check(anchor)
+    }
+    yield this.#handOver(latest, anchorAt(latest))
+  }
+
+  get #nextPage(): number {
+    return Math.floor(this.#items / PAGE_SIZE) + 1
+  }
+
+  #handOver(page: Page<Item>, anchor: Anchor): Step<Item> {
+    const first = this.#items - (page.number - 1) * PAGE_SIZE
+    if (first < 0) throw this.#changed(`page ${page.number} does not follow on ${this.#items} items`)
+    this.#items += page.length - first
+    const drift = { appended: Math.max(0, this.#items - (this.#firstCount ?? 0)), replaced: this.#replaced }
+    return { page, first, state: { items: this.#items, itemCount: this.#highestCount, anchor }, drift }
+  }
+
+  async #check(anchor: Anchor): Promise<Page<Item>> {
+    const page = await this.#read(anchor.page)
+    const fate = fateOf(anchor, page)
+    if (fate === 'moved') throw this.#changed(`the items of page ${anchor.page} are not where they were`)
+    if (fate === 'replaced') this.#replaced = true
+    return page
+  }
+
+  async #read(number: number, signal = this.#options.signal): Promise<Page<Item>> {
+    // Answers overtake one another; but one that was asked for later than this count was seen cannot be older.
+    const count = this.#highestCount
+    const page = await this.#options.read(number, signal)
+    if (page.itemCount < count) throw this.#changed(`item_count fell from ${count} to ${page.itemCount}`)
+    if (page.number !== number) throw this.#changed(`page ${number} is not there any more`)
+    this.#highestCount = Math.max(this.#highestCount, page.itemCount)
+    return page
+  }
+
+  #changed(why: string): CollectionChanged {
+    return new CollectionChanged(this.#options.url, why)
+  }
+}

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { ClientError, InvalidPage, openCollection, PageTooLarge } from '../../src/client/index.ts'
+import { CorrectServer, type Links } from '../check/correct-server.ts'
+import { serve, serveRaw } from '../check/hostile-servers.ts'
+import { distorted, EVENTS, type InProcess, inProcess, relinked } from './hostile-server.ts'
+
+/** Nothing is waited for. */
+const retry = { retries: 2, firstDelayMs: 1, mostDelayMs: 2 }
+
+/** Reads all of it, and gives the error. */
+async function failureOf({ fetch }: Pick<InProcess, 'fetch'>, url = EVENTS): Promise<ClientError> {
+  const walk = async () => {
+    for await (const _ of openCollection(url, { fetch, retry }).items());
+  }
+  const error = await walk().then(
+    () => assert.fail('this should have failed'),
+    (error) => error,
+  )
+  assert.ok(error instanceof ClientError, String(error))
+  return error
+}
+
+const to = (page: number) => ({ href: `${EVENTS}?page=${page}` })
+
+/** What is done to the envelopes of a collection of 1001 items, and what is said about it. */
+const ENVELOPES: Readonly<Record<string, readonly [(envelope: Links, page: number) => unknown, RegExp]>> = {
+  'no links': [({ _links, ...rest }) => rest, /page=1 – _links is missing, not an object\.$/],
+  'links in a list': [(envelope) => ({ ...envelope, _links: [] }), /_links is \[\], not an object\.$/],
+  'no items': [({ _embedded, ...rest }) => rest, /_embedded should hold one array, the items\. It holds none\.$/],
+  'items in no array': [(envelope) => ({ ...envelope, _embedded: { events: {} } }), /It holds none\.$/],
+  'two arrays': [(envelope) => ({ ...envelope, _embedded: { events: [], venues: [] } }), /It holds events, venues\.$/],
+  'a count in quotes': [
+    (envelope) => ({ ...envelope, item_count: '1001' }),
+    /item_count is "1001", not a whole number\.$/,
+  ],
+  'half a count': [(envelope) => ({ ...envelope, item_count: 1000.5 }), /item_count is 1000\.5, not a whole number\.$/],
+  'a negative count': [(envelope) => ({ ...envelope, item_count: -1 }), /item_count is -1, not a whole number\.$/],
+  'null for a count': [(envelope) => ({ ...envelope, item_count: null }), /item_count is null, not a whole number\.$/],
+  'no count': [({ item_count, ...rest }) => rest, /item_count is missing, though there is a link first\.$/],
+  'a count of the page': [
+    (envelope) => ({ ...envelope, item_count: 500 }),
+    /the link next leads to page 2\. On page 1 of 1 there should be none\.$/,
+  ],
+  'a count too high': [
+    (envelope) => ({ ...envelope, item_count: 1600 }),
+    /the link last leads to page 3\. On page 1 of 4 it should lead to page 4\.$/,
+  ],
+  'a count too low': [
+    (envelope) => ({ ...envelope, item_count: 400 }),
+    /it holds 500 items\. By its item_count of 400, page 1 of 1 should hold 400\.$/,
+  ],
+  'a count too high by one, seen at the end': [
+    (envelope) => ({ ...envelope, item_count: 1002 }),
+    /page=3 – it holds 1 items\. By its item_count of 1002, page 3 of 3 should hold 2\.$/,
+  ],
+  'no next': [
+    (envelope) => relinked(envelope, { next: undefined }),
+    /page=1 – the link next is missing\. On page 1 of 3 it should lead to page 2\.$/,
+  ],
+  'null for next': [
+    (envelope, page) => (page === 2 ? relinked(envelope, { next: null }) : envelope),
+    /page=2 – the link next is missing\. On page 2 of 3 it should lead to page 3\.$/,
+  ],
+  'no last': [(envelope) => relinked(envelope, { last: undefined }), /the link last is missing\. On page 1 of 3/],
+  'no first': [(envelope) => relinked(envelope, { first: undefined }), /the link first is missing/],
+  'no prev': [
+    (envelope) => relinked(envelope, { prev: undefined }),
+    /page=2 – the link prev is missing\. On page 2 of 3 it should lead to page 1\.$/,
+  ],
+  'next in a circle': [
+    (envelope) => relinked(envelope, { next: to(1) }),
+    /page=1 – the link next leads to page 1\. On page 1 of 3 it should lead to page 2\.$/,
+  ],
+  'next behind the last page': [
+    (envelope, page) => (page === 3 ? relinked(envelope, { next: to(4) }) : envelope),
+    /page=3 – the link next leads to page 4\. On page 3 of 3 there should be none\.$/,
+  ],
+  'next from the last page to itself': [
+    (envelope, page) => (page === 3 ? relinked(envelope, { next: to(3) }) : envelope),
+    /page=3 – the link next leads to page 3\. On page 3 of 3 there should be none\.$/,
+  ],
+  'next as a text': [
+    (envelope) => relinked(envelope, { next: EVENTS }),
+    /the link next is "http.*, not an object with/,
+  ],
+  'next as a list': [(envelope) => relinked(envelope, { next: [to(2)] }), /the link next is \[.*, not an object with/],
+  'next without href': [
+    (envelope) => relinked(envelope, { next: {} }),
+    /the link next is \{\}, not an object with a URL/,
+  ],
+  'next to nowhere': [
+    (envelope) => relinked(envelope, { next: { href: 'http://' } }),
+    /the link next is \{"href":"http:\/\/"\}, not an object with a URL as its href\.$/,
+  ],
+  'next to no page': [
+    (envelope) => relinked(envelope, { next: { href: `${EVENTS}?page=two` } }),
+    /the link next leads to no page: http:\/\/events\.example\/events\?page=two\.$/,
+  ],
+  'the wrong page': [
+    (envelope) => relinked(envelope, { self: to(2) }),
+    /page=1 – the link self leads to page 2\. On page 1 of 3 it should lead to page 1\.$/,
+  ],
+  'a number': [() => '17', /it is 17, not an object\.$/],
+  'an array': [() => '[{"id":1}]', /it is \[\{"id":1\}\], not an object\.$/],
+  'an item nested too deep': [
+    (envelope) => JSON.stringify(envelope).replace('"id":1,', `"id":${'['.repeat(600)}${']'.repeat(600)},`),
+    /it is nested too deep\.$/,
+  ],
+  'two envelopes': [(envelope) => `${JSON.stringify(envelope)}{}`, /it is not JSON in UTF-8: /],
+  'a page of HTML': [() => '<!DOCTYPE html><title>Welcome</title>', /it is not JSON in UTF-8: .*<!DOCTYPE/],
+  'NaN in an item': [
+    (envelope) => JSON.stringify(envelope).replace('"id":700', '"id":NaN'),
+    /page=2 – it is not JSON in UTF-8: .*NaN/,
+  ],
+}
+
+describe('an answer that breaks the contract', () => {
+  for (const [name, [distort, message]] of Object.entries(ENVELOPES))
+    it(`fails at once, and says what is wrong with it: ${name}`, async () => {
+      const server = distorted(distort)
+      const error = await failureOf(server)
+      assert.ok(error instanceof InvalidPage, String(error))
+      assert.match(error.message, /^The answer breaks the contract: GET http:\/\/events\.example\/events\?page=\d – /)
+      assert.match(error.message, message)
+      assert.equal(error.status, 200)
+      assert.ok(server.requests.length <= 5)
+    })
+
+  it('is one with pages of 499', async () => {
+    class Pages499 extends CorrectServer {
+      override pageSize(): number {
+        return 499
+      }
+    }
+    const error = await failureOf(inProcess(new Pages499()))
+    assert.match(error.message, /it holds 499 items\. By its item_count of 1001, page 1 of 3 should hold 500\.$/)
+  })
+
+  it('is one that gives the same page for every number', async () => {
+    class OnePage extends CorrectServer {
+      override requestedPage(): bigint {
+        return 1n
+      }
+    }
+    const error = await failureOf(inProcess(new OnePage()))
+    assert.match(error.message, /page=2 – the link self leads to page 1\. On page 2 of 3 it should lead to page 2\.$/)
+  })
+
+  it('is one that is not UTF-8', async () => {
+    const text = (title: number[]) => {
+      const [before, after] = JSON.stringify({
+        item_count: 1,
+        _links: { first: { href: EVENTS }, last: to(1) },
+        _embedded: { events: [{ title: '?' }] },
+      }).split('?"}')
+      return Buffer.concat([Buffer.from(before ?? ''), Buffer.from(title), Buffer.from(`"}${after}`)])
+    }
+    const answer = (title: number[]) => ({ fetch: async () => new Response(text(title)) })
+    assert.match((await failureOf(answer([0xff]))).message, /it is not JSON in UTF-8/)
+    assert.deepEqual(
+      await openCollection(EVENTS, answer([0xc3, 0xa9]))
+        .page(1)
+        .then(({ items }) => items),
+      [{ title: 'é' }],
+    )
+  })
+
+  it('shows nothing that a terminal would act upon', async () => {
+    const { message } = await failureOf(distorted(() => '"\\u001b[2J"'))
+    assert.match(message, /it is "\\u001b\[2J", not an object/)
+    assert.doesNotMatch(message, /[^\x20-\x7e–]/)
+    const fetch = async () => Response.json({ detail: `${'\u001b[2J'.repeat(200)}\n\u202e` }, { status: 500 })
+    const refused = await failureOf({ fetch })
+    assert.match(refused.message, /– \\u001b\[2J/)
+    assert.doesNotMatch(refused.message, /[^\x20-\x7e–]/)
+  })
+})
+
+describe('an answer that another server might give', () => {
+  const readable: Readonly<Record<string, (envelope: Links, page: number) => unknown>> = {
+    'null for the links that are not there': (envelope, page) =>
+      relinked(envelope, { ...(page === 1 && { prev: null }), ...(page === 3 && { next: null }) }),
+    'no self': (envelope) => relinked(envelope, { self: undefined }),
+    'first with a page': (envelope) => relinked(envelope, { first: to(1) }),
+    'relative links': (envelope) => JSON.parse(JSON.stringify(envelope).replaceAll('http://events.example', '')),
+    'links with another path': (envelope) => JSON.parse(JSON.stringify(envelope).replaceAll('/events?', '/v1/events?')),
+    'links with fields of their own': (envelope) => relinked(envelope, { last: { ...to(3), title: 'Last' } }),
+    'a byte-order mark': (envelope) => `\ufeff${JSON.stringify(envelope)}`,
+    'names with escapes': (envelope) => JSON.stringify(envelope).replace('_embedded', '\\u005fembedded'),
+    'items that are no objects': (envelope, page) => ({
+      ...envelope,
+      _embedded: { all: Array(page < 3 ? 500 : 1).fill(null) },
+    }),
+  }
+  for (const [name, distort] of Object.entries(readable))
+    it(`is read: ${name}`, async () => {
+      let count = 0
+      for await (const _ of openCollection(EVENTS, distorted(distort)).items()) count++
+      assert.equal(count, 1001)
+    })
+})
+
+describe('an answer that is too large', () => {
+  it('is not read to its end, however long it goes on', async (t) => {
+    let sent = 0
+    const server = await serve(t, (_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' }).write('{"item_count":')
+      const chunk = Buffer.alloc(2 ** 20, 0x20)
+      const send = () => {
+        while (!response.destroyed && sent < 10 * 2 ** 30) {
+          sent += chunk.length
+          if (!response.write(chunk)) return void response.once('drain', send)
+        }
+      }
+      send()
+    })
+    const pageBytes = 3_000_000
+    const error = await openCollection(server.url, { pageBytes, retry })
+      .page(1)
+      .catch((error) => error)
+    assert.ok(error instanceof PageTooLarge, String(error))
+    assert.match(error.message, /it has more than 3000000 bytes, unpacked\. The option pageBytes sets the limit\.$/)
+    assert.ok(sent < 100 * 2 ** 20)
+    assert.equal(server.seen.length, 1)
+  })
+
+  it('is not read at all when it says so itself', async (t) => {
+    const url = await serveRaw(t, (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10737418240\r\n\r\n{')
+    })
+    await assert.rejects(openCollection(url, { retry }).page(1), PageTooLarge)
+  })
+
+  it('is one that swells when it is unpacked', async () => {
+    const zeros = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(2 ** 22)) })
+    const headers = { 'content-encoding': 'gzip', 'content-length': '1000' }
+    const fetch = async () => new Response(zeros, { headers })
+    await assert.rejects(openCollection(EVENTS, { fetch, retry, pageBytes: 2 ** 21 }).page(1), PageTooLarge)
+  })
+
+  it('is taken whole at the limit itself', async () => {
+    const { fetch } = inProcess(new CorrectServer({ items: 3 }))
+    const { body } = await openCollection(EVENTS, { fetch }).page(1)
+    assert.equal((await openCollection(EVENTS, { fetch, pageBytes: body.length }).page(1)).length, 3)
+    await assert.rejects(openCollection(EVENTS, { fetch, pageBytes: body.length - 1 }).page(1), PageTooLarge)
+  })
+})

@@ -1,0 +1,341 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { createClient, HttpError, openCollection } from '../../src/client/index.ts'
+import { itemRun } from '../../src/contract/item.ts'
+import { createService } from '../../src/service/create-service.ts'
+import { listen } from '../../src/service/listen.ts'
+import type { Store } from '../../src/store/store.ts'
+import { CorrectServer, startServer } from '../check/correct-server.ts'
+import { BASE, fill, numbered, openService } from '../service/open-service.ts'
+import { EVENTS, type Event, inProcess, pagesAsked } from './hostile-server.ts'
+
+const SIZES = [0, 1, 499, 500, 501, 1000, 1001, 2500]
+
+async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const value of values) all.push(value)
+  return all
+}
+
+const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ id: index + 1 }))
+
+/** The service with collections of these sizes, named after them, and one without pages. */
+async function openSizes(t: TestContext): Promise<Store> {
+  const { store } = await openService(t)
+  for (const size of SIZES) await fill(store, `n${size}`, numbered(size))
+  await fill(store, 'whole', numbered(777), { isPaginated: false })
+  return store
+}
+
+describe('a collection', () => {
+  it('is read whole, whatever its size, from the service in the same process', async (t) => {
+    const { fetch } = createService({ store: await openSizes(t) })
+    const client = createClient(BASE, { fetch })
+    for (const size of SIZES) {
+      const collection = client.collection<{ id: number }>(`n${size}`)
+      assert.equal(await collection.count(), size)
+      assert.deepEqual(await collect(collection.items()), ids(size))
+      const lengths = (await collect(collection.pages())).map(({ length }) => length)
+      assert.deepEqual(lengths.slice(0, -1), Array(Math.max(0, Math.ceil(size / 500) - 1)).fill(500))
+      assert.equal(
+        lengths.reduce((sum, length) => sum + length),
+        size,
+      )
+    }
+  })
+
+  it('is read whole over a socket, packed and with a base path', async (t) => {
+    const store = await openSizes(t)
+    const { port, close } = await listen({ fetch: (request) => service.fetch(request), port: 0 })
+    t.after(() => close())
+    const baseUrl = `http://127.0.0.1:${port}/data/v1`
+    const service = createService({ store, baseUrl })
+    for (const size of SIZES) assert.deepEqual(await collect(openCollection(`${baseUrl}/n${size}`).items()), ids(size))
+    assert.deepEqual(await collect(createClient(`${baseUrl}/`).collection('n501').items()), ids(501))
+  })
+
+  it('is read whole from a server that is not ours, in whatever form it writes its JSON', async (t) => {
+    for (const options of [{}, { isPretty: true }, { isReversed: true, hasExtras: true }])
+      for (const items of [0, 500, 1001]) {
+        const { url, close } = await startServer(new CorrectServer({ ...options, items }))
+        t.after(close)
+        const titles = await collect(openCollection<Event>(url).items())
+        assert.deepEqual(
+          titles.map(({ title }) => title),
+          Array.from({ length: items }, (_, index) => `Event ${index + 1}`),
+        )
+      }
+  })
+
+  it('without pages is one page', async (t) => {
+    const { fetch } = createService({ store: await openSizes(t) })
+    const collection = createClient(BASE, { fetch }).collection('whole')
+    assert.equal(await collection.count(), 777)
+    const [page, ...others] = await collect(collection.pages())
+    assert.equal(others.length, 0)
+    assert.deepEqual([page?.isPaginated, page?.isLast, page?.number, page?.items], [false, true, 1, ids(777)])
+  })
+
+  it('costs two requests more than it has pages, and one if it has one', async () => {
+    const expected: [number, number[]][] = [
+      [0, [1]],
+      [500, [1]],
+      [501, [1, 2, 1]],
+      [1001, [1, 2, 1, 3, 2]],
+      [2500, [1, 4, 1, 2, 3, 5, 4]],
+    ]
+    for (const [items, asked] of expected) {
+      const { fetch, requests } = inProcess(new CorrectServer({ items }))
+      await collect(openCollection(EVENTS, { fetch }).pages())
+      assert.deepEqual(pagesAsked(requests), asked)
+    }
+  })
+
+  it('gives its first page after one request', async () => {
+    const { fetch, requests } = inProcess(new CorrectServer({ items: 5000 }))
+    for await (const page of openCollection(EVENTS, { fetch }).pages()) {
+      assert.equal(page.number, 1)
+      assert.equal(requests.length, 1)
+      break
+    }
+  })
+
+  it('is read ahead by as many pages as are asked for at a time, and no further', async () => {
+    const { fetch, requests } = inProcess(new CorrectServer({ items: 10_000 }))
+    const pages = openCollection(EVENTS, { fetch, concurrency: 3 }).pages()
+    await pages.next()
+    await pages.next()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.deepEqual(pagesAsked(requests), [1, 19, 1, 2, 3, 4, 5])
+    await pages.next()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    assert.deepEqual(pagesAsked(requests).slice(7), [6])
+    await pages.return()
+  })
+
+  it('is given in order, also when answers overtake one another', async () => {
+    const { fetch, requests } = inProcess(new CorrectServer({ items: 6000 }), async (_, number) => {
+      await new Promise((resolve) => setTimeout(resolve, (number * 7) % 5))
+      return undefined
+    })
+    const items = await collect(openCollection<Event>(EVENTS, { fetch, concurrency: 8 }).items())
+    assert.deepEqual(
+      items.map(({ id }) => id),
+      ids(6000).map(({ id }) => id),
+    )
+    assert.equal(requests.length, 14)
+  })
+
+  it('has no request under way any more when the reader has left', async () => {
+    const signals: AbortSignal[] = []
+    const { fetch } = inProcess(new CorrectServer({ items: 5000 }), (request, number) => {
+      signals.push(request.signal)
+      return number > 4 ? new Promise(() => {}) : undefined
+    })
+    const pages = openCollection(EVENTS, { fetch }).pages()
+    await pages.next()
+    await pages.next()
+    await pages.return()
+    assert.deepEqual(
+      signals.map(({ aborted }) => aborted),
+      [false, false, false, false, true, true, true, true],
+    )
+  })
+
+  it('ends with the reason of the signal, wherever it is', async () => {
+    for (let moment = 1; moment <= 8; moment++) {
+      const controller = new AbortController()
+      const reason = new Error('enough')
+      const { fetch } = inProcess(new CorrectServer({ items: 3000 }), (_, number) => {
+        if (number === moment) controller.abort(reason)
+        return undefined
+      })
+      const { signal } = controller
+      await assert.rejects(collect(openCollection(EVENTS, { fetch }).items({ signal })), reason)
+    }
+    const { fetch } = inProcess(new CorrectServer(), () => new Promise(() => {}))
+    const collection = openCollection(EVENTS, { fetch })
+    const reason = { name: 'TimeoutError' }
+    await assert.rejects(collection.page(1, { signal: AbortSignal.timeout(20) }), reason)
+    await assert.rejects(collection.count({ signal: AbortSignal.timeout(20) }), reason)
+    const sink = { page: () => {}, restart: () => {} }
+    await assert.rejects(collection.pull(sink, { signal: AbortSignal.timeout(20) }), reason)
+  })
+
+  it('asks with a token and headers, and for JSON', async () => {
+    const { fetch, requests } = inProcess(new CorrectServer({ items: 1 }))
+    const options = { fetch, token: 'reams_secret', headers: { 'X-Trace': '17' } }
+    await openCollection(EVENTS, options).count()
+    const [request] = requests
+    assert.equal(request?.headers.get('authorization'), 'Bearer reams_secret')
+    assert.equal(request?.headers.get('x-trace'), '17')
+    assert.equal(request?.headers.get('accept'), 'application/hal+json, application/json;q=0.9')
+    await openCollection(EVENTS, { fetch, headers: { accept: 'application/json' } }).count()
+    assert.equal(requests[1]?.headers.get('accept'), 'application/json')
+  })
+
+  it('that does not exist fails with the problem of the server', async (t) => {
+    const { fetch } = createService({ store: await openSizes(t) })
+    const error = await createClient(BASE, { fetch })
+      .collection('nothing')
+      .count()
+      .catch((error) => error)
+    assert.ok(error instanceof HttpError)
+    assert.equal(
+      error.message,
+      `Request failed with status 404: GET ${BASE}/nothing?page=1 – There is no collection "nothing". The entry point lists the collections.`,
+    )
+    assert.deepEqual([error.name, error.method, error.status], ['HttpError', 'GET', 404])
+    assert.equal(error.problem?.type, `${BASE}/-/problems/collection-not-found`)
+  })
+
+  it('can have any name, and only an address that can be asked', () => {
+    const client = createClient('https://api.example.com/v1/')
+    assert.equal(client.collection('events').url, 'https://api.example.com/v1/events')
+    assert.equal(client.collection('a b/ü?').url, 'https://api.example.com/v1/a%20b%2F%C3%BC%3F')
+    assert.equal(openCollection('https://api.example.com').url, 'https://api.example.com')
+    for (const name of ['', '.', '..']) assert.throws(() => client.collection(name), TypeError)
+    const wrong: [string, RegExp][] = [
+      ['events', /is not absolute\. Give one such as https:/],
+      ['file:///events', /begins with file:, not with http: or https:/],
+      ['https://api.example.com/events?page=2', /has a query or a fragment/],
+      [
+        'https://me:secret@api.example.com/events',
+        /^The URL holds a user name or a password; there is the option token\. Give/,
+      ],
+    ]
+    for (const [url, message] of wrong) {
+      assert.throws(() => openCollection(url), { name: 'TypeError', message })
+      assert.throws(() => createClient(url), { name: 'TypeError', message })
+    }
+    assert.throws(
+      () => createClient('https://me:secret@api.example.com'),
+      (error: Error) => !/secret/.test(error.message),
+    )
+  })
+
+  it('takes only options that mean something, and shows no token', async () => {
+    const wrong = [
+      { concurrency: 0 },
+      { concurrency: 1.5 },
+      { timeoutMs: 0 },
+      { timeoutMs: Number.NaN },
+      { pageBytes: -1 },
+      { allowedOrigins: ['example.com'] },
+      { allowedOrigins: ['file:///'] },
+      { token: '' },
+    ]
+    for (const options of wrong) assert.throws(() => openCollection(EVENTS, options), { name: 'TypeError' })
+    for (const token of ['secret\n', 'sécret', 'secret secret'])
+      assert.throws(
+        () => openCollection(EVENTS, { token }),
+        (error: Error) => !/secret|sécret/.test(error.message),
+      )
+    const collection = openCollection(EVENTS)
+    for (const number of [0, -1, 1.5, Number.NaN, 2 ** 53])
+      await assert.rejects(collection.page(number), { name: 'TypeError', message: /is not the number of a page/ })
+  })
+})
+
+describe('a page', () => {
+  it('has its number, the last one, the count, its links, tag and items', async () => {
+    const { fetch } = inProcess(new CorrectServer({ items: 1234, hasExtras: true }))
+    const page = await openCollection<Event>(EVENTS, { fetch }).page(2)
+    const { number, lastPage, itemCount, isPaginated, isLast, length, name, url } = page
+    assert.deepEqual(
+      { number, lastPage, itemCount, isPaginated, isLast, length, name, url },
+      {
+        number: 2,
+        lastPage: 3,
+        itemCount: 1234,
+        isPaginated: true,
+        isLast: false,
+        length: 500,
+        name: 'events',
+        url: `${EVENTS}?page=2`,
+      },
+    )
+    assert.deepEqual(page.links['next'], { href: `${EVENTS}?page=3` })
+    assert.ok('search' in page.links)
+    assert.match(page.etag ?? '', /^".+"$/)
+    assert.equal(page.items[0]?.title, 'Event 501')
+    assert.equal(page.items, page.items)
+    assert.equal(JSON.parse(new TextDecoder().decode(page.body)).item_count, 1234)
+  })
+
+  it('beyond the last one is the last one', async () => {
+    const { fetch } = inProcess(new CorrectServer({ items: 1001 }))
+    const page = await openCollection(EVENTS, { fetch }).page(2 ** 53 - 1)
+    assert.deepEqual([page.number, page.isLast, page.items], [3, true, [{ id: 1001, title: 'Event 1001' }]])
+  })
+
+  it('is how it is now: nothing that a cache keeps', async () => {
+    const { fetch, requests } = inProcess(new CorrectServer({ items: 1 }))
+    await openCollection(EVENTS, { fetch }).page(1)
+    assert.equal(requests[0]?.cache, 'no-store')
+  })
+})
+
+describe('a pull', () => {
+  it('hands over every page once, in order, and says so', async (t) => {
+    const { store } = await openService(t)
+    await fill(store, 'events', numbered(1234))
+    const collection = createClient(BASE, createService({ store })).collection('events')
+    const progress: string[] = []
+    let lines = ''
+    const result = await collection.pull(
+      {
+        restart: () => assert.fail('nothing changed'),
+        page: async (page, { first }) => {
+          await new Promise((resolve) => setImmediate(resolve))
+          lines += new TextDecoder().decode(page.ndjson(first))
+        },
+      },
+      {
+        onProgress: ({ items, itemCount, page, lastPage, requestsInFlight, retries, restarts }) => {
+          assert.ok(requestsInFlight <= 4)
+          progress.push([items, itemCount, page, lastPage, retries, restarts].join(' '))
+        },
+      },
+    )
+    assert.equal(
+      lines,
+      numbered(1234)
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
+    assert.deepEqual(progress, ['500 1234 1 3 0 0', '1000 1234 2 3 0 0', '1234 1234 3 3 0 0'])
+    const { state, ...rest } = result
+    assert.deepEqual(rest, { itemCount: 1234, pages: 3, appended: 0, replaced: false, retries: 0, restarts: 0 })
+    assert.equal(state.items, 1234)
+  })
+
+  it('ends with the error of a sink that cannot take a page', async () => {
+    const { fetch, requests } = inProcess(new CorrectServer({ items: 5000 }))
+    const full = new Error('the disk is full')
+    const sink = {
+      restart: () => {},
+      page: ({ number }: { number: number }) => {
+        if (number === 2) throw full
+      },
+    }
+    await assert.rejects(openCollection(EVENTS, { fetch, concurrency: 1 }).pull(sink), full)
+    assert.ok(requests.length < 8)
+  })
+
+  it('sees what was written since, and nothing twice', async (t) => {
+    const { store } = await openService(t)
+    await fill(store, 'events', numbered(700))
+    const collection = createClient(BASE, createService({ store })).collection<{ id: number }>('events')
+    let total = 0
+    const sink = {
+      restart: () => assert.fail('nothing was removed'),
+      page: async (page: { length: number }, { first }: { first: number }) => {
+        total += page.length - first
+        if (total === 500) await store.append('events', itemRun(numbered(800, 701), { keyField: 'id' }))
+      },
+    }
+    const { itemCount, appended } = await collection.pull(sink)
+    assert.deepEqual([itemCount, appended, total], [1500, 800, 1500])
+  })
+})

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { settingsOf } from '../../src/client/client-options.ts'
+import * as client from '../../src/client/index.ts'
+import { CorrectServer, startServer } from '../check/correct-server.ts'
+import { fencesOf } from '../markdown.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const page = readFileSync(join(ROOT, 'docs/how-to/consume.md'), 'utf8')
+const [first, pull] = fencesOf(page).filter(({ language }) => language === 'ts')
+
+/** Runs an example of the page, against a server of 1234 events, in a directory of its own. */
+async function run(t: TestContext, code: string): Promise<{ stdout: string; directory: string }> {
+  const { url, close } = await startServer(new CorrectServer({ items: 1234 }))
+  t.after(close)
+  const directory = await mkdtemp(join(tmpdir(), 'reams-consume-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  const source = code
+    .replaceAll('https://api.example.com/v1', url.replace('/events', ''))
+    .replaceAll("'events.ndjson'", JSON.stringify(join(directory, 'events.ndjson')))
+  const words = ['--input-type=module-typescript', '--eval', source]
+  const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: ROOT })
+  return { stdout, directory }
+}
+
+describe('the page about reading collections', () => {
+  it('begins with a program that prints every event', async (t) => {
+    const { stdout } = await run(t, first?.text ?? '')
+    const lines = stdout.trimEnd().split('\n')
+    assert.deepEqual([lines.length, lines[0], lines.at(-1)], [1235, '1234', '1234 Event 1234'])
+  })
+
+  it('shows a program that makes a whole copy', async (t) => {
+    const { stdout, directory } = await run(t, pull?.text ?? '')
+    assert.equal(stdout, '1234 events, of which 0 are new; begun again 0 times.\n')
+    const lines = readFileSync(join(directory, 'events.ndjson'), 'utf8').trimEnd().split('\n')
+    assert.deepEqual([lines.length, lines.at(-1)], [1234, '{"id":1234,"title":"Event 1234"}'])
+  })
+
+  it('names every error class, and no other', () => {
+    const classes = Object.keys(client).filter((name) => Object.hasOwn(client, name) && isErrorClass(name))
+    const named = [...page.matchAll(/^\| `(\w+)` \| [^|]+ \|$/gm)].map(([, name]) => name)
+    assert.deepEqual(named.toSorted(), classes.filter((name) => name !== 'ClientError').toSorted())
+  })
+
+  it('names the defaults as they are', () => {
+    const { concurrency, timeoutMs, pageBytes, retry } = settingsOf({})
+    const shown = (name: string) => new RegExp(`^\\| \`${name}\` \\| .* \\| (.*) \\|$`, 'm').exec(page)?.[1]
+    const figures = (...values: number[]) => values.map((value) => value.toLocaleString('en-US')).join(', ')
+    assert.equal(shown('concurrency'), figures(concurrency))
+    assert.equal(shown('timeoutMs'), figures(timeoutMs))
+    assert.equal(shown('pageBytes'), figures(pageBytes))
+    const { retries, firstDelayMs, mostDelayMs, mostRetryAfterMs } = retry
+    assert.equal(shown('retry'), figures(retries, firstDelayMs, mostDelayMs, mostRetryAfterMs))
+  })
+})
+
+function isErrorClass(name: string): boolean {
+  const value: unknown = Reflect.get(client, name)
+  return typeof value === 'function' && value.prototype instanceof Error
+}

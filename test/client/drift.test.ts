@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import {
+  type Collection,
+  CollectionChanged,
+  type Drift,
+  openCollection,
+  type Page,
+  type PullResult,
+  type WalkState,
+} from '../../src/client/index.ts'
+import { itemRun } from '../../src/contract/item.ts'
+import { createService } from '../../src/service/create-service.ts'
+import { CorrectServer } from '../check/correct-server.ts'
+import { fill, numbered, openService, BASE as SERVICE } from '../service/open-service.ts'
+import { EVENTS, inProcess } from './hostile-server.ts'
+
+interface Item {
+  readonly id: number
+  readonly version?: number
+}
+
+type Items = readonly Item[]
+type Change = (items: Items) => Items
+type Named = readonly [string, Change]
+
+/** Items that no other call gives. */
+function freshItems(count: number, first: number): Item[] {
+  return Array.from({ length: count }, (_, index) => ({ id: first + index }))
+}
+
+const append = (count: number): Change => {
+  return (items) => [...items, ...freshItems(count, 1_000_000)]
+}
+const remove = (from: number, count = 1): Change => {
+  return (items) => items.toSpliced(from < 0 ? items.length + from : from, count)
+}
+const replace = (at: number): Change => {
+  return (items) => items.with(at, { ...(items.at(at) as Item), version: 2 })
+}
+const both = (first: Change, second: Change): Change => {
+  return (items) => second(first(items))
+}
+
+const CHANGES: Readonly<Record<string, Change>> = {
+  'one item is appended': append(1),
+  'items are appended up to the end of a page': (items) => append(500 - (items.length % 500))(items),
+  'three pages are appended': append(1500),
+  'the first item is removed': remove(0),
+  'an item in the middle is removed': (items) => remove(items.length >> 1)(items),
+  'the last item is removed': remove(-1),
+  'the last item of the last page but one is removed': (items) =>
+    remove(items.length - (items.length % 500 || 500) - 1)(items),
+  'a whole page is removed': remove(500, 500),
+  'all but one page is removed': (items) => items.slice(0, 500),
+  'the last page is removed': (items) => items.slice(0, items.length - (items.length % 500 || 500)),
+  'everything is removed': () => [],
+  'the first item is removed and one appended': both(remove(0), append(1)),
+  'an item of the second page is removed and one appended': both(remove(700), append(1)),
+  'the last item is removed and one appended': both(remove(-1), append(1)),
+  'the last item of the last page but one is removed and one appended': (items) =>
+    both(remove(items.length - (items.length % 500 || 500) - 1), append(1))(items),
+  'a page is removed and as many are appended': both(remove(0, 500), append(500)),
+  'an item is removed and two pages are appended': both(remove(3), append(1000)),
+  'an item is moved to the end': (items) => [...items.slice(1), items[0] as Item],
+  'an item of the first page is replaced': replace(7),
+  'an item of the last page but one is replaced': (items) => replace(items.length - 502)(items),
+  'the last item of the last page but one is replaced': (items) =>
+    replace(items.length - (items.length % 500 || 500) - 1)(items),
+  'the last item is replaced': replace(-1),
+  'the collection is created anew with as many others': (items) => freshItems(items.length, 5_000_000),
+  'the collection is created anew with more': (items) => freshItems(items.length + 700, 5_000_000),
+  'the collection is created anew with fewer': (items) => freshItems(items.length - 1, 5_000_000),
+}
+
+interface Options {
+  readonly concurrency?: number
+  readonly restarts?: number
+  readonly from?: WalkState | undefined
+  /** How many turns of the event loop a request waits before it is answered. */
+  readonly turns?: (number: number) => number
+}
+
+/** Pulls from a server that changes before some of its requests; `history` has all that it ever held. */
+async function pullFrom(items: Items, changes: (number: number) => Change | undefined, options: Options = {}) {
+  const { concurrency = 1, restarts = 0, from, turns = () => 0 } = options
+  const history: Items[] = [items]
+  const { fetch, requests, server } = inProcess(new CorrectServer({ items }), async (_, number) => {
+    for (let turn = 0; turn < turns(number); turn++) await new Promise((resolve) => setImmediate(resolve))
+    const change = changes(number)
+    if (change !== undefined) history.push(change(server.items as Items))
+    server.items = history.at(-1) ?? []
+    return undefined
+  })
+  const received: Item[] = []
+  const sink = {
+    restart: () => void received.splice(0),
+    page: (page: Page<Item>, { first }: { first: number }) => void received.push(...page.items.slice(first)),
+  }
+  const outcome = await openCollection<Item>(EVENTS, { fetch, concurrency })
+    .pull(sink, { restarts, from })
+    .catch((error: unknown) => error)
+  if (outcome instanceof Error && !(outcome instanceof CollectionChanged)) throw outcome
+  return { outcome: outcome as PullResult | CollectionChanged, history, received, requests: requests.length }
+}
+
+/** Changes once, before the request of this number. */
+const at = (moment: number, change: Change) => (number: number) => (number === moment ? change : undefined)
+
+function isAmong(received: Items, history: readonly Items[]): boolean {
+  const text = JSON.stringify(received)
+  return history.some((items) => JSON.stringify(items) === text)
+}
+
+function done(outcome: PullResult | CollectionChanged): PullResult {
+  if (outcome instanceof CollectionChanged) throw outcome
+  return outcome
+}
+
+/** Numbers of items, and of requests at a time. */
+const SHAPES = [
+  [1001, 1],
+  [2100, 1],
+  [2600, 4],
+] as const
+
+describe('a collection that changes while it is pulled', () => {
+  for (const [name, change] of Object.entries(CHANGES))
+    it(`is got as it was at some moment, or not at all, when ${name} at any moment`, async () => {
+      for (const [size, concurrency] of SHAPES)
+        for (let moment = 1, isOver = false; !isOver; moment++) {
+          const items = freshItems(size, 1)
+          const where = `${size} items, ${concurrency} at a time, before request ${moment}`
+          const once = await pullFrom(items, at(moment, change), { concurrency })
+          isOver = moment > once.requests
+          const isChanged = once.outcome instanceof CollectionChanged
+          const { outcome, received, history } = isChanged
+            ? await pullFrom(items, at(moment, change), { concurrency, restarts: 1 })
+            : once
+          assert.ok(isAmong(received, history), where)
+          assert.equal(done(outcome).itemCount, received.length, where)
+          assert.equal(done(outcome).restarts, isChanged ? 1 : 0, where)
+        }
+    })
+
+  it('is got as it was at some moment, or not at all, however it changes', async () => {
+    const change = fc.oneof(
+      fc.integer({ min: 1, max: 1200 }).map((count): Named => [`append ${count}`, append(count)]),
+      fc.nat(3000).map((place): Named => [`remove ${place}`, (items) => remove(place % (items.length || 1))(items)]),
+    )
+    const schedule = fc.array(fc.tuple(fc.integer({ min: 1, max: 14 }), change), { minLength: 1, maxLength: 6 })
+    const turns = fc.array(fc.nat(5), { minLength: 40, maxLength: 40 })
+    const property = fc.asyncProperty(
+      fc.integer({ min: 400, max: 2600 }),
+      schedule,
+      turns,
+      async (size, all, waits) => {
+        let next = 1_000_000
+        const changes = (number: number): Change | undefined => {
+          const due = all.filter(([moment]) => moment === number).map(([, [, change]]) => change)
+          if (due.length === 0) return undefined
+          // Appended items differ from all that ever were.
+          return (items) =>
+            due
+              .reduce((sum, each) => each(sum), items)
+              .map((item) => (item.id < 1e6 || item.version ? item : { id: next++, version: 1 }))
+        }
+        const { outcome, received, history } = await pullFrom(freshItems(size, 1), changes, {
+          concurrency: 4,
+          turns: (number) => waits[number % waits.length] ?? 0,
+        })
+        if (!(outcome instanceof CollectionChanged)) assert.ok(isAmong(received, history))
+      },
+    )
+    await fc.assert(property, { numRuns: 100 })
+  })
+  it('is got whole when it grows with every request, as long as it grows slower than it is read', async () => {
+    const grow: Change = (items) => [...items, ...freshItems(100, items.length + 1)]
+    const { outcome, received, history } = await pullFrom(freshItems(2600, 1), () => grow)
+    assert.ok(isAmong(received, history))
+    assert.equal(done(outcome).appended, received.length - 2700)
+    assert.equal(done(outcome).restarts, 0)
+  })
+
+  it('is given up when it changes every time', async () => {
+    const { outcome, requests } = await pullFrom(
+      freshItems(1001, 1),
+      (number) => (number % 3 === 0 ? remove(0) : undefined),
+      {
+        restarts: 3,
+      },
+    )
+    assert.ok(outcome instanceof CollectionChanged)
+    assert.match(
+      outcome.message,
+      /^The collection changed while it was read: GET http:\/\/events\.example\/events – item_count fell from \d+ to \d+, so items may be missing or twice\. Read it again\.$/,
+    )
+    assert.equal(requests, 12)
+  })
+
+  it('is not begun again for one who was given a page already and cannot give it back', async () => {
+    const { fetch, server } = inProcess(new CorrectServer({ items: 2600 }), (_, number) => {
+      if (number === 5) server.items = remove(0)(server.items as Items)
+      return undefined
+    })
+    const numbers: number[] = []
+    const walk = async () => {
+      for await (const { number } of openCollection(EVENTS, { fetch, concurrency: 1 }).pages()) numbers.push(number)
+    }
+    await assert.rejects(walk(), { name: 'CollectionChanged', url: EVENTS })
+    assert.deepEqual(numbers, [1, 2])
+  })
+
+  it('tells who iterates what was appended', async () => {
+    const { fetch, server } = inProcess(new CorrectServer({ items: 1001 }), (_, number) => {
+      if (number === 4) server.items = append(3)(server.items as Items)
+      return undefined
+    })
+    const drifts: Drift[] = []
+    let count = 0
+    for await (const _ of openCollection(EVENTS, { fetch }).items({ onDrift: (drift) => drifts.push(drift) })) count++
+    assert.deepEqual([count, drifts], [1004, [{ appended: 3, replaced: false }]])
+  })
+
+  it('tells that an item was replaced in its place, where that shows', async () => {
+    const replaced = async (change: Change) =>
+      done((await pullFrom(freshItems(2600, 1), at(6, change))).outcome).replaced
+    assert.equal(await replaced(replace(2007)), true)
+    assert.equal(await replaced(append(1)), false)
+    // Nobody looks at that page again.
+    assert.equal(await replaced(replace(7)), false)
+  })
+
+  it('is got whole when it loses its pages meanwhile', async () => {
+    for (let moment = 1; moment <= 9; moment++) {
+      const { fetch, server } = inProcess(new CorrectServer({ items: 2600 }), (_, number) => {
+        if (number === moment) server.isPaginated = () => false
+        return undefined
+      })
+      const received = await readAll(openCollection<Item>(EVENTS, { fetch, concurrency: 1 }))
+      assert.deepEqual(
+        received,
+        freshItems(2600, 1).map(({ id }) => id),
+      )
+    }
+  })
+
+  it('is refused when many items changed at once: that may be another collection', async () => {
+    const renew: Change = (items) => items.map((item, index) => (index % 500 === 499 ? item : { ...item, version: 2 }))
+    assert.ok((await pullFrom(freshItems(2600, 1), at(6, renew))).outcome instanceof CollectionChanged)
+  })
+
+  it('is got as it was at some moment, or not at all, when two items at the border of pages are alike', async () => {
+    const items = freshItems(1600, 1).with(1500, { id: 1500 })
+    for (const place of [3, 700, 1489, 1498, 1499, 1500])
+      for (let moment = 1; moment <= 8; moment++) {
+        const { outcome, received, history } = await pullFrom(items, at(moment, both(remove(place), append(1))))
+        if (!(outcome instanceof CollectionChanged)) assert.ok(isAmong(received, history), `${place} at ${moment}`)
+      }
+  })
+})
+
+describe('a collection whose items are alike', () => {
+  const alike = (count: number): Item[] => Array.from({ length: count }, () => ({ id: 0 }))
+
+  it('is got whole', async () => {
+    const { outcome, received, requests } = await pullFrom(alike(2600), () => undefined)
+    assert.deepEqual([done(outcome).itemCount, received.length, requests], [2600, 2600, 8])
+  })
+
+  it('is got whole, or not at all, when an item before them is removed at any moment', async () => {
+    const items = [...freshItems(1000, 1), ...alike(1600)]
+    const hidden = both(remove(3), (items) => [...items, ...alike(1)])
+    const changes = [remove(3), remove(700), both(hidden, append(1)), both(hidden, replace(2100))]
+    for (const change of changes)
+      for (let moment = 1; moment <= 9; moment++) {
+        const { outcome, received, history } = await pullFrom(items, at(moment, change))
+        if (!(outcome instanceof CollectionChanged)) assert.ok(isAmong(received, history), `at ${moment}`)
+      }
+  })
+
+  it('is read again when it grew, because nobody can tell whether that was all', async () => {
+    const { outcome } = await pullFrom(
+      alike(2600),
+      at(6, (items) => [...items, ...alike(1)]),
+      { restarts: 1 },
+    )
+    assert.deepEqual([done(outcome).itemCount, done(outcome).restarts], [2601, 1])
+  })
+})
+
+describe('a collection of the service that others write to', () => {
+  it('is got as it was at some moment, or not at all', async (t) => {
+    const { store } = await openService(t)
+    const { fetch } = createService({ store })
+    // Each commit of a change is a moment of its own, which other requests may see.
+    const changes: Readonly<Record<string, readonly ((name: string) => Promise<unknown>)[]>> = {
+      append: [(name) => store.append(name, itemRun(numbered(700, 10_000), { keyField: 'id' }))],
+      delete: [(name) => store.delete(name, ['3', '700'])],
+      swap: [
+        (name) => store.delete(name, ['3']),
+        (name) => store.append(name, itemRun(['{"id":"new"}'], { keyField: 'id' })),
+      ],
+    }
+    for (const [kind, commits] of Object.entries(changes))
+      for (let moment = 1; moment <= 6; moment++) {
+        const name = `${kind}-${moment}`
+        await fill(store, name, numbered(1600))
+        const lines = async () => (await readAll(openCollection(`${SERVICE}/${name}`, { fetch }))).join()
+        const history = [await lines()]
+        let requests = 0
+        const changing = async (request: Request) => {
+          if (++requests === moment) {
+            for (const commit of commits) {
+              await commit(name)
+              history.push(await lines())
+            }
+          }
+          return fetch(request)
+        }
+        const received = await readAll(openCollection(`${SERVICE}/${name}`, { fetch: changing }))
+        assert.ok(history.includes(received.join()), name)
+      }
+  })
+
+  it('tells that something was replaced, wherever it was', async (t) => {
+    const { store } = await openService(t)
+    await fill(store, 'events', numbered(2600))
+    const service = createService({ store })
+    let requests = 0
+    const fetch = async (request: Request) => {
+      if (++requests === 6) await store.replace('events', itemRun(['{"id":7,"title":"another"}'], { keyField: 'id' }))
+      return service.fetch(request)
+    }
+    const sink = { restart: () => {}, page: () => {} }
+    const { replaced, itemCount } = await openCollection(`${SERVICE}/events`, { fetch }).pull(sink)
+    assert.deepEqual([replaced, itemCount], [true, 2600])
+  })
+})
+
+async function readAll(collection: Collection<Item>): Promise<unknown[]> {
+  const ids: unknown[] = []
+  await collection.pull({
+    restart: () => void ids.splice(0),
+    page: (page, { first }) => void ids.push(...page.items.slice(first).map(({ id }) => id)),
+  })
+  return ids
+}

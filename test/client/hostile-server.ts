@@ -1,0 +1,68 @@
+/**
+ * Servers for tests of the client, in the same process: one that keeps the contract, changed from request to request, and
+ * one that breaks it in a way of its own. What needs a socket is in the tests themselves.
+ */
+
+import { CorrectServer, type Links, type ServerOptions } from '../check/correct-server.ts'
+
+export const BASE = 'http://events.example'
+export const EVENTS = `${BASE}/events`
+
+/** Called before a request is answered; `number` counts them from 1. What it gives is the answer instead. */
+export type Hook = (request: Request, number: number) => Response | undefined | Promise<Response | undefined>
+
+export interface InProcess {
+  readonly server: CorrectServer
+  readonly fetch: (request: Request) => Promise<Response>
+  /** The requests that came. */
+  readonly requests: Request[]
+}
+
+/** A server that is called instead of sent requests to. */
+export function inProcess(server: CorrectServer, hook: Hook = () => undefined): InProcess {
+  server.baseUrl = BASE
+  const requests: Request[] = []
+  const fetch = async (request: Request) => {
+    const answered = await hook(request, requests.push(request))
+    if (answered !== undefined) return answered
+    const { pathname, search } = new URL(request.url)
+    // Nobody unpacks what does not come through a socket.
+    const headers = { ...Object.fromEntries(request.headers), 'accept-encoding': 'identity' }
+    const {
+      status,
+      headers: answer,
+      body,
+    } = server.answer({ method: 'GET', path: pathname, query: search.slice(1), headers })
+    return new Response(status === 304 ? null : new Uint8Array(body), { status, headers: answer })
+  }
+  return { server, fetch, requests }
+}
+
+/** The numbers of the pages that were asked for, in order. */
+export function pagesAsked(requests: readonly Request[]): number[] {
+  return requests.map(({ url }) => Number(new URL(url).searchParams.get('page')))
+}
+
+/** A right server, except that its envelopes pass through `distort`. */
+export function distorted(distort: (envelope: Links, page: number) => unknown, options: ServerOptions = {}): InProcess {
+  class Distorted extends CorrectServer {
+    override serialize(document: unknown): string {
+      const envelope = document as Links
+      const { self } = (envelope['_links'] ?? {}) as { self?: { href: string } }
+      const page = Number(new URL(self?.href ?? BASE).searchParams.get('page') ?? 1)
+      const wrong = distort(envelope, page)
+      return typeof wrong === 'string' ? wrong : super.serialize(wrong)
+    }
+  }
+  return inProcess(new Distorted(options))
+}
+
+/** The envelope with other links; undefined takes one away. */
+export function relinked(envelope: Links, links: Links): Links {
+  return { ...envelope, _links: { ...(envelope['_links'] as Links), ...links } }
+}
+
+export interface Event {
+  readonly id: number
+  readonly title: string
+}

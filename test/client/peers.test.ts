@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { describe, it, type TestContext } from 'node:test'
+import { Client } from 'ketting'
+import { checkConformance } from '../../src/check/index.ts'
+import { openCollection } from '../../src/client/index.ts'
+import { createService } from '../../src/service/create-service.ts'
+import { listen } from '../../src/service/listen.ts'
+import { fill, openService } from '../service/open-service.ts'
+
+interface Linked {
+  readonly id: number
+}
+
+/** The service on a socket, with items that are HAL resources themselves: Ketting takes only what has a link to itself. */
+async function serveResources(t: TestContext, count: number): Promise<string> {
+  const { store } = await openService(t)
+  const { port, close } = await listen({ fetch: (request) => service.fetch(request), port: 0 })
+  t.after(() => close())
+  const base = `http://127.0.0.1:${port}`
+  const service = createService({ store, loopbackPort: port })
+  const items = Array.from({ length: count }, (_, index) => ({
+    id: index + 1,
+    _links: { self: { href: `${base}/events/${index + 1}` } },
+  }))
+  await fill(
+    store,
+    'events',
+    items.map((item) => JSON.stringify(item)),
+  )
+  return base
+}
+
+describe('Ketting, a client of HAL services', () => {
+  it('finds the collection from the entry point, and reads all of it by its links', async (t) => {
+    const base = await serveResources(t, 1234)
+    let [page] = await new Client(`${base}/`).go().followAll('collections')
+    const ids: number[] = []
+    while (page !== undefined) {
+      const state = await page.refresh()
+      assert.equal(state.data.item_count, 1234)
+      ids.push(...state.getEmbedded().map(({ data }) => data.id))
+      page = state.links.has('next') ? await page.follow('next') : undefined
+    }
+    assert.deepEqual(
+      ids,
+      Array.from({ length: 1234 }, (_, index) => index + 1),
+    )
+  })
+
+  it('goes to the ends and back', async (t) => {
+    const base = await serveResources(t, 1234)
+    const first = new Client(`${base}/`).go('events')
+    const last = await first.follow('last')
+    assert.equal(last.uri, `${base}/events?page=3`)
+    const before = await last.follow('prev')
+    assert.equal(before.uri, `${base}/events?page=2`)
+    assert.equal((await before.follow('first')).uri, `${base}/events`)
+  })
+
+  it('follows an item of a page to the item itself', async (t) => {
+    const base = await serveResources(t, 3)
+    const [item] = await new Client(`${base}/`).go('events').followAll<Linked>('events')
+    assert.equal(item?.uri, `${base}/events/1`)
+    assert.equal((await item?.refresh())?.data.id, 1)
+  })
+})
+
+const PYTHON = spawnSync('python3', ['--version']).status === 0
+
+/** A server that was written from the contract alone. */
+async function startPython(t: TestContext, count: number, indent?: number): Promise<string> {
+  const script = join(import.meta.dirname, 'contract-server.py')
+  const words = [script, String(count), ...(indent === undefined ? [] : [String(indent)])]
+  const child = spawn('python3', words, { stdio: ['pipe', 'pipe', 'inherit'] })
+  t.after(async () => {
+    const ended = once(child, 'exit')
+    child.stdin.end()
+    await ended
+  })
+  for await (const port of createInterface(child.stdout)) return `http://127.0.0.1:${port}/events`
+  throw new Error('The server in Python did not start.')
+}
+
+describe('a server in Python', { skip: !PYTHON && 'there is no python3 on this machine' }, () => {
+  it('is read whole, whatever its size and layout', async (t) => {
+    for (const [count, indent] of [[0], [1], [500], [501], [1234, 2]]) {
+      const url = await startPython(t, count ?? 0, indent)
+      let last = 0
+      for await (const { id, title, price } of openCollection<{ id: number; title: string; price: number }>(
+        url,
+      ).items()) {
+        assert.deepEqual([id, title, price], [last + 1, `Ereignis ${id}: Käse & Brot`, id / 8])
+        last = id
+      }
+      assert.equal(last, count)
+    }
+  })
+
+  it('gives its items as it wrote them', async (t) => {
+    const page = await openCollection(await startPython(t, 1234)).page(3)
+    const [line] = new TextDecoder().decode(page.ndjson()).split('\n')
+    assert.equal(
+      line,
+      '{"id": 1001, "title": "Ereignis 1001: K\\u00e4se & Brot", "price": 125.125, "tags": ["a", null, true]}',
+    )
+  })
+
+  it('keeps the contract', async (t) => {
+    const report = await checkConformance(await startPython(t, 1234))
+    assert.deepEqual(
+      report.rules.filter(({ status }) => status === 'fail').map(({ id }) => id),
+      [],
+    )
+  })
+})

@@ -1,0 +1,326 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  ConnectionLost,
+  createClient,
+  HttpError,
+  openCollection,
+  type Retry,
+  TimeoutError,
+} from '../../src/client/index.ts'
+import { backOffMs, DEFAULT_RETRY, retryAfterMs } from '../../src/client/retry.ts'
+import { CorrectServer } from '../check/correct-server.ts'
+import { serve, serveRaw, unusedOrigin } from '../check/hostile-servers.ts'
+import { BASE, EVENTS, inProcess } from './hostile-server.ts'
+
+/** Short pauses: what is tried here is not how long they are. */
+const retry = { retries: 4, firstDelayMs: 1, mostDelayMs: 4 }
+
+async function readAll(url: string, options: Parameters<typeof openCollection>[1]): Promise<number> {
+  let count = 0
+  for await (const _ of openCollection(url, { retry, ...options }).items()) count++
+  return count
+}
+
+const busy = (status: number, headers: Record<string, string> = {}) => new Response('later', { status, headers })
+
+describe('a request that fails', () => {
+  for (const status of [429, 502, 503, 504])
+    it(`is sent again after ${status}, with and without Retry-After`, async () => {
+      const retries: Retry[] = []
+      const { fetch, requests } = inProcess(new CorrectServer(), (_, number) => {
+        if (number % 3 === 1) return busy(status)
+        if (number % 3 === 2) return busy(status, { 'Retry-After': '0' })
+        return undefined
+      })
+      assert.equal(await readAll(EVENTS, { fetch, onRetry: (each) => retries.push(each) }), 1001)
+      assert.equal(requests.length, 15)
+      assert.equal(retries.length, 10)
+      const [first, second] = retries
+      assert.deepEqual([first?.url, first?.retry, second?.retry], [`${EVENTS}?page=1`, 1, 2])
+      assert.ok(first?.error instanceof HttpError && first.error.status === status)
+    })
+
+  for (const status of [400, 401, 403, 404, 410, 418, 500, 501, 304, 204])
+    it(`is not sent again after ${status}`, async () => {
+      const { fetch, requests } = inProcess(new CorrectServer(), () => new Response(null, { status }))
+      await assert.rejects(readAll(EVENTS, { fetch }), (error) => error instanceof HttpError && error.status === status)
+      assert.equal(requests.length, 1)
+    })
+
+  it('is sent again a limited number of times', async () => {
+    for (const retries of [0, 1, 4]) {
+      const { fetch, requests } = inProcess(new CorrectServer(), () => busy(503))
+      await assert.rejects(readAll(EVENTS, { fetch, retry: { ...retry, retries } }), { name: 'HttpError', status: 503 })
+      assert.equal(requests.length, 1 + retries)
+    }
+  })
+
+  it('waits as long as the server asks for, and gives up when that is too long', async () => {
+    const delays: number[] = []
+    const times = (header: string) =>
+      inProcess(new CorrectServer({ items: 1 }), (_, number) =>
+        number === 1 ? busy(429, { 'Retry-After': header }) : undefined,
+      )
+    const onRetry = ({ delayMs }: Retry) => void delays.push(delayMs)
+    const { fetch, requests } = times('1')
+    assert.equal(await readAll(EVENTS, { fetch, onRetry }), 1)
+    assert.equal(requests.length, 2)
+    assert.ok((delays[0] ?? 0) >= 1000)
+    for (const header of ['121', '99999', new Date(Date.now() + 3_600_000).toUTCString()]) {
+      const server = times(header)
+      const error = await readAll(EVENTS, { fetch: server.fetch }).catch((error) => error)
+      assert.ok(error instanceof HttpError)
+      assert.ok((error.retryAfterMs ?? 0) > 120_000)
+      assert.equal(server.requests.length, 1)
+    }
+  })
+
+  it('reads every form of Retry-After', () => {
+    const now = Date.parse('2026-01-01T00:00:00Z')
+    assert.equal(retryAfterMs(null, now), undefined)
+    assert.equal(retryAfterMs('17', now), 17_000)
+    assert.equal(retryAfterMs('Thu, 01 Jan 2026 00:01:00 GMT', now), 60_000)
+    assert.equal(retryAfterMs('Wed, 31 Dec 2025 00:01:00 GMT', now), 0)
+    assert.equal(retryAfterMs('soon', now), undefined)
+  })
+
+  it('waits longer from time to time, by a part that is random', () => {
+    const shortest = [1, 2, 3, 99].map((retry) => backOffMs(retry, DEFAULT_RETRY, () => 0))
+    const longest = [1, 2, 3, 99].map((retry) => backOffMs(retry, DEFAULT_RETRY, () => 1))
+    assert.deepEqual(shortest, [125, 250, 500, 7500])
+    assert.deepEqual(longest, [250, 500, 1000, 15_000])
+  })
+
+  it('ends while it waits when the signal says so', async () => {
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const { fetch } = inProcess(new CorrectServer(), () => busy(503, { 'Retry-After': '100' }))
+    const onRetry = () => void setImmediate(() => controller.abort(reason))
+    const collection = openCollection(EVENTS, { fetch, onRetry })
+    await assert.rejects(collection.page(1, { signal: controller.signal }), reason)
+  })
+
+  it('shows in the result of a pull', async () => {
+    const { fetch } = inProcess(new CorrectServer(), (_, number) => (number === 3 ? busy(503) : undefined))
+    const sink = { restart: () => {}, page: () => {} }
+    assert.equal((await openCollection(EVENTS, { fetch, retry }).pull(sink)).retries, 1)
+  })
+})
+
+describe('a connection that fails', () => {
+  it('where nobody listens is tried three times', async () => {
+    const origin = await unusedOrigin()
+    const retries: Retry[] = []
+    const error = await openCollection(`${origin}/events`, {
+      retry: { ...retry, retries: 8 },
+      onRetry: (each) => retries.push(each),
+    })
+      .count()
+      .catch((error) => error)
+    assert.ok(error instanceof ConnectionLost)
+    assert.match(
+      error.message,
+      /^The connection failed: GET http:\/\/127\.0\.0\.1:\d+\/events\?page=1 – .*ECONNREFUSED.*\.$/,
+    )
+    assert.ok(error.cause instanceof TypeError)
+    assert.equal(retries.length, 2)
+  })
+
+  it('in the middle of answers is replaced by another one', async (t) => {
+    const server = await serve(t, (request, response, answerRight, number) => {
+      if (number % 3 === 1) return void request.socket.destroy()
+      if (number % 3 === 0) return answerRight()
+      // Some of it, then nothing more.
+      response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100000' })
+      response.write('{"item_count":501,', () => request.socket.destroy())
+    })
+    assert.equal(await readAll(server.url, {}), 501)
+    assert.equal(server.seen.length, 9)
+  })
+
+  it('resets in the middle of a page without a length, and of a packed one', async (t) => {
+    const server = await serve(t, (request, response, answerRight, number) => {
+      if (number % 2 === 0) return answerRight()
+      response.writeHead(200, number % 4 === 1 ? {} : { 'Content-Encoding': 'gzip' })
+      const some = number % 4 === 1 ? Buffer.from('{"item_count":501,') : Buffer.from('1f8b0800000000000003ab56', 'hex')
+      response.write(some, () => request.socket.resetAndDestroy())
+    })
+    assert.equal(await readAll(server.url, {}), 501)
+  })
+
+  it('closed where the length is not known is noticed by the JSON that breaks off', async (t) => {
+    const { fetch } = inProcess(new CorrectServer({ items: 3 }))
+    const whole = Buffer.from(await (await fetch(new Request(`${EVENTS}?page=1`))).arrayBuffer())
+    const lengths = [0, 1, 20, whole.length - 40, whole.length - 1, whole.length]
+    let requests = 0
+    const url = await serveRaw(t, (socket) => {
+      const body = whole.subarray(0, lengths[requests++])
+      socket.end(Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n'), body]))
+    })
+    const allowedOrigins = [BASE]
+    assert.equal(await readAll(url, { allowedOrigins, retry: { ...retry, retries: 8 } }), 3)
+    assert.equal(requests, lengths.length)
+    requests = 0
+    const error = await readAll(url, { allowedOrigins, retry: { ...retry, retries: 1 } }).catch((error) => error)
+    assert.ok(error instanceof ConnectionLost)
+    assert.match(error.message, /– the answer breaks off after 1 bytes\.$/)
+  })
+
+  it('is noticed by every cut of a page', async () => {
+    const { fetch } = inProcess(new CorrectServer({ items: [{ a: '\\"\u00e9\n', b: [1.5e-3, true, null, {}] }, {}] }))
+    const whole = new Uint8Array(await (await fetch(new Request(`${EVENTS}?page=1`))).arrayBuffer())
+    for (let length = 0; length < whole.length; length++) {
+      const cut = async () => new Response(whole.subarray(0, length))
+      const page = openCollection(EVENTS, { fetch: cut, retry: { retries: 0 } }).page(1)
+      await assert.rejects(page, ConnectionLost, `${length} bytes`)
+    }
+  })
+
+  it('is noticed by the length where that is known', async () => {
+    const { fetch } = inProcess(new CorrectServer({ items: 3 }), async (request, number) => {
+      if (number !== 1) return undefined
+      const right = await inProcess(new CorrectServer({ items: 3 })).fetch(request)
+      const body = await right.arrayBuffer()
+      return new Response(body, { headers: { 'Content-Length': String(body.byteLength + 1) } })
+    })
+    const errors: unknown[] = []
+    assert.equal(await readAll(EVENTS, { fetch, onRetry: ({ error }) => errors.push(error) }), 3)
+    assert.match(String(errors[0]), /the answer broke off after \d+ of \d+ bytes/)
+  })
+})
+
+describe('a page that does not come', () => {
+  it('is asked for again', async (t) => {
+    const server = await serve(t, (_request, _response, answerRight, number) => {
+      if (number > 2) answerRight()
+    })
+    assert.equal(await readAll(server.url, { timeoutMs: 500 }), 501)
+  })
+
+  it('is given up at last', async (t) => {
+    const server = await serve(t, () => {})
+    const error = await readAll(server.url, { timeoutMs: 30 }).catch((error) => error)
+    assert.ok(error instanceof TimeoutError, String(error))
+    assert.match(
+      error.message,
+      /^Request timed out: GET .* – the answer was not complete after 30 ms\. The option timeoutMs gives it longer\.$/,
+    )
+    assert.ok(server.seen.length <= 3)
+  })
+
+  it('is given up when it drips, because the time is for all of it', async (t) => {
+    const server = await serve(t, (_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' })
+      const timer = setInterval(() => response.write(' '), 5)
+      response.on('close', () => clearInterval(timer))
+    })
+    await assert.rejects(readAll(server.url, { timeoutMs: 60, retry: { ...retry, retries: 1 } }), TimeoutError)
+    assert.ok(server.seen.length <= 2)
+  })
+
+  it('is given up also where nobody listens to signals', async () => {
+    const { fetch } = inProcess(new CorrectServer(), () => new Promise(() => {}))
+    await assert.rejects(readAll(EVENTS, { fetch, timeoutMs: 10 }), TimeoutError)
+    let isCancelled = false
+    const endless = async () =>
+      new Response(
+        new ReadableStream({
+          cancel: () => {
+            isCancelled = true
+          },
+        }),
+      )
+    await assert.rejects(readAll(EVENTS, { fetch: endless, timeoutMs: 10 }), TimeoutError)
+    assert.ok(isCancelled)
+  })
+
+  it('can be waited for without end', async () => {
+    const { fetch } = inProcess(new CorrectServer({ items: 1 }), async () => {
+      await new Promise((resolve) => setTimeout(resolve, 30))
+      return undefined
+    })
+    assert.equal(await readAll(EVENTS, { fetch, timeoutMs: Number.POSITIVE_INFINITY, retry: { retries: 0 } }), 1)
+  })
+})
+
+/** Requests that wait to be answered by hand. */
+class Desk {
+  readonly open: { readonly request: Request; readonly answer: (response: Promise<Response>) => void }[] = []
+  readonly right = inProcess(new CorrectServer({ items: 20_000 }))
+
+  fetch = (request: Request): Promise<Response> => new Promise((answer) => this.open.push({ request, answer }))
+
+  async until(count: number): Promise<void> {
+    while (this.open.length < count) await new Promise((resolve) => setTimeout(resolve, 1))
+    // Would there be one more, it would be here by now.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+
+  answerAll(reply: (request: Request) => Promise<Response>): void {
+    for (const { request, answer } of this.open.splice(0)) answer(reply(request))
+  }
+
+  /** Answers all that are open, and gives how many they were. */
+  async round(reply = this.right.fetch): Promise<number> {
+    await this.until(1)
+    const count = this.open.length
+    this.answerAll(reply)
+    return count
+  }
+}
+
+describe('a server that is at its limit', () => {
+  it('gets half as many requests at a time, then slowly more again', async (t) => {
+    const desk = new Desk()
+    const controller = new AbortController()
+    t.after(() => controller.abort())
+    const pages = openCollection(EVENTS, {
+      fetch: desk.fetch,
+      concurrency: 8,
+      retry: { ...retry, retries: 99 },
+    }).pages({ signal: controller.signal })
+    const reading = (async () => {
+      for await (const _ of pages);
+    })()
+    reading.catch(() => {})
+    const counts: number[] = []
+    const refuse = async () => busy(429)
+    for (let round = 0; round < 4; round++) counts.push(await desk.round())
+    for (let round = 0; round < 3; round++) counts.push(await desk.round(refuse))
+    for (let round = 0; round < 5; round++) counts.push(await desk.round())
+    assert.deepEqual(counts, [1, 1, 1, 8, 8, 4, 2, 1, 2, 2, 3, 4])
+    while (desk.right.requests.length < 42) await desk.round()
+    await reading
+  })
+
+  it('still gives every page, whatever it refuses', async () => {
+    let inFlight = 0
+    const { fetch, requests } = inProcess(new CorrectServer({ items: 10_000 }), async () => {
+      inFlight++
+      await new Promise((resolve) => setImmediate(resolve))
+      const isTooMuch = inFlight > 2
+      await new Promise((resolve) => setImmediate(resolve))
+      inFlight--
+      return isTooMuch ? busy(429) : undefined
+    })
+    assert.equal(await readAll(EVENTS, { fetch, concurrency: 16, retry: { ...retry, retries: 20 } }), 10_000)
+    assert.ok(requests.length > 22)
+  })
+
+  it('is spared by all collections of a client together', async () => {
+    let inFlight = 0
+    let most = 0
+    const { fetch } = inProcess(new CorrectServer({ items: 5000 }), async () => {
+      most = Math.max(most, ++inFlight)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      inFlight--
+      return undefined
+    })
+    const client = createClient(BASE, { fetch, concurrency: 3 })
+    const sink = { restart: () => {}, page: () => {} }
+    const pulls = [1, 2, 3].map(() => client.collection('events').pull(sink))
+    for (const { itemCount } of await Promise.all(pulls)) assert.equal(itemCount, 5000)
+    assert.equal(most, 3)
+  })
+})
