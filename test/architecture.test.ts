@@ -12,13 +12,14 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
   'store/sqlite': { folders: ['store', 'contract'], packages: ['node:*'] },
   input: { folders: ['contract'], packages: ['node:*', 'csv-parse'] },
   service: { folders: ['contract', 'input', 'store (types)'], packages: ['node:*', 'hono', '@hono/node-server'] },
+  client: { folders: ['contract'], packages: [] },
   check: {
     folders: ['contract', 'check/rules'],
     packages: ['node:crypto', 'node:http', 'node:https', 'node:net', 'node:stream'],
   },
   'check/rules': { folders: ['contract', 'check'], packages: [] },
   cli: {
-    folders: ['contract', 'store', 'store/sqlite', 'input', 'service', 'check'],
+    folders: ['contract', 'store', 'store/sqlite', 'input', 'service', 'client', 'check'],
     packages: ['node:*', 'commander', 'cli-progress'],
   },
   '.': { folders: ['service', 'store (types)', 'contract (types)'], packages: [] },

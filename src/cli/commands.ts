@@ -6,6 +6,8 @@ import type { CliCommand } from './command.ts'
 import { DROP } from './drop.ts'
 import { EXPORT } from './export.ts'
 import { IMPORT } from './import.ts'
+import { PULL } from './pull.ts'
+import { PUSH } from './push.ts'
 import { SERVE } from './serve.ts'
 import { SET } from './set.ts'
 import { TOKEN_CREATE } from './token-create.ts'
@@ -16,6 +18,7 @@ import { VERIFY } from './verify.ts'
 export const COMMANDS: readonly CliCommand[] = [
   SERVE,
   IMPORT,
+  PUSH,
   SET,
   DROP,
   TOKEN_CREATE,
@@ -24,5 +27,6 @@ export const COMMANDS: readonly CliCommand[] = [
   COLLECTIONS,
   EXPORT,
   VERIFY,
+  PULL,
   CHECK,
 ]

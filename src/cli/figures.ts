@@ -23,3 +23,13 @@ export function formatDuration(durationMs: number): string {
   if (minutes < 60) return `${minutes} min ${Math.round(seconds) % 60} s`
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
+
+const BYTE_UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB']
+
+/** `999 bytes`, `1.2 KB`, `152 MB`. */
+export function formatBytes(bytes: number): string {
+  let value = Math.round(bytes)
+  let unit = 0
+  for (; value >= 999.5 && unit < BYTE_UNITS.length - 1; unit++) value /= 1000
+  return `${unit > 0 && value < 9.95 ? value.toFixed(1) : value.toFixed(0)} ${BYTE_UNITS[unit]}`
+}

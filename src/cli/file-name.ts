@@ -15,10 +15,15 @@ const FORMATS: ReadonlyMap<string, InputFormat> = new Map([
 /** `base`, the extension that tells the format, and whether `.gz` follows it. */
 const PARTS = /^(?<base>.*?)(?<extension>\.[^.]*)?(?:\.gz)?$/is
 
-/** The format that the extension stands for, `.gz` left aside. */
-export function formatOfFile(path: string): InputFormat {
+/** The format that the extension stands for, `.gz` left aside; undefined if it stands for none. */
+export function formatOfName(path: string): InputFormat | undefined {
   const extension = PARTS.exec(basename(path))?.groups?.['extension']?.toLowerCase() ?? ''
-  const format = FORMATS.get(extension)
+  return FORMATS.get(extension)
+}
+
+/** The same, where there has to be one. */
+export function formatOfFile(path: string): InputFormat {
+  const format = formatOfName(path)
   if (format !== undefined) return format
   const known = [...FORMATS.keys()].join(', ')
   throw new Failure(

@@ -30,7 +30,7 @@ export async function openServedStore(
 ): Promise<ServedStore> {
   if (files.length > 0) return openFiles(files, settings, signal)
   if (settings.get('sample') && !settings.isGiven('store')) return owned(await openSampleStore(signal), SAMPLE_PATH)
-  return owned(await openStore(settings.get('store')), settings.get('store'))
+  return owned(await openStore(settings.get('store'), { create: settings.get('create') }), settings.get('store'))
 }
 
 function owned(store: Store, title: string): ServedStore {

@@ -3,6 +3,7 @@
 import { normalizeBaseUrl } from '../contract/link.ts'
 import { parseScope, SCOPE_RULE } from '../contract/scope.ts'
 import { isTokenName, TOKEN_NAME_RULE } from '../contract/token.ts'
+import { parseUnanswered, UNANSWERED_RULE, type UnansweredChoice } from './push-unanswered.ts'
 import { isLifetime, LIFETIME_RULE } from './token-lifetime.ts'
 
 export interface SettingKind<T> {
@@ -46,6 +47,25 @@ export const NAMES: SettingKind<readonly string[]> = {
   },
 }
 
+/** Names of fields. Blanks around them are not part of them. */
+export const COLUMNS: SettingKind<readonly string[]> = {
+  allowed: 'a name, or several with commas between them',
+  isList: true,
+  parse: (text) => {
+    const names = text.split(',').map((name) => name.trim())
+    return names.includes('') ? undefined : [...new Set(names)]
+  },
+}
+
+export const ORIGINS: SettingKind<readonly string[]> = {
+  allowed: 'a URL such as https://api.example.com, or several with commas between them',
+  isList: true,
+  parse: (text) => {
+    const urls = text.split(',').map((url) => url.trim())
+    return urls.every((url) => URL.canParse(url) && /^https?:/.test(url)) ? urls : undefined
+  },
+}
+
 export const TOKEN_NAME: SettingKind<string> = {
   allowed: TOKEN_NAME_RULE,
   parse: (text) => (isTokenName(text) ? text : undefined),
@@ -67,6 +87,11 @@ export const SCOPES: SettingKind<readonly string[]> = {
 export const LIFETIME: SettingKind<string> = {
   allowed: LIFETIME_RULE,
   parse: (text) => (isLifetime(text) ? text : undefined),
+}
+
+export const UNANSWERED: SettingKind<UnansweredChoice> = {
+  allowed: UNANSWERED_RULE,
+  parse: parseUnanswered,
 }
 
 export function wholeNumber(least: number, most: number): SettingKind<number> {

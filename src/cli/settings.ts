@@ -1,25 +1,31 @@
 /** The table of all settings: it drives the flags, the REAMS_… variables, --help and the reference page. */
 
+import { DEFAULT_RETRY } from '../client/retry.ts'
 import { DEFAULT_ITEM_BYTES, UNPAGINATED_LIMIT } from '../contract/item-run.ts'
 import { DEFAULT_LIMITS } from '../service/limits.ts'
 import { formatCount } from './figures.ts'
 import {
   BASE_URL,
+  COLUMNS,
   HOST,
   LIFETIME,
   NAMES,
+  ORIGINS,
   oneOf,
   SCOPES,
   type SettingKind,
   SWITCH,
   TEXT,
   TOKEN_NAME,
+  UNANSWERED,
   wholeNumber,
 } from './setting-kind.ts'
 
 export type CommandName =
   | 'serve'
   | 'import'
+  | 'push'
+  | 'pull'
   | 'export'
   | 'drop'
   | 'set'
@@ -81,6 +87,15 @@ export const SETTINGS = {
       'token revoke',
     ],
   },
+  create: {
+    flag: '--create',
+    variable: 'REAMS_CREATE',
+    kind: SWITCH,
+    default: false,
+    description: 'make an empty store if there is none',
+    group: DATA,
+    commands: ['serve', 'token create'],
+  },
   sample: {
     flag: '--sample',
     variable: 'REAMS_SAMPLE',
@@ -95,9 +110,18 @@ export const SETTINGS = {
     variable: 'REAMS_FORMAT',
     kind: oneOf('ndjson', 'json', 'csv'),
     default: undefined,
-    description: 'ndjson, json or csv, if the name of FILE does not tell',
+    description: 'ndjson, json or csv, if not told by the name of FILE',
     group: DATA,
-    commands: ['serve', 'import'],
+    commands: ['serve', 'import', 'push', 'pull'],
+  },
+  columns: {
+    flag: '--columns <names>',
+    variable: 'REAMS_COLUMNS',
+    kind: COLUMNS,
+    default: undefined,
+    description: 'the fields that become columns of CSV, a,b,c (all)',
+    group: DATA,
+    commands: ['pull'],
   },
   itemBytes: {
     flag: '--item-bytes <number>',
@@ -106,7 +130,7 @@ export const SETTINGS = {
     default: DEFAULT_ITEM_BYTES,
     description: 'the largest item taken, in bytes',
     group: DATA,
-    commands: ['serve', 'import'],
+    commands: ['serve', 'import', 'push'],
   },
   collection: {
     flag: '--collection <name>',
@@ -178,7 +202,16 @@ export const SETTINGS = {
     default: undefined,
     description: 'a file with a bearer token for every request',
     group: ADDRESS,
-    commands: ['check'],
+    commands: ['push', 'pull', 'check'],
+  },
+  allowOrigin: {
+    flag: '--allow-origin <url>',
+    variable: 'REAMS_ALLOW_ORIGIN',
+    kind: ORIGINS,
+    default: undefined,
+    description: 'where else links may lead to; can be given again',
+    group: ADDRESS,
+    commands: ['pull'],
   },
   key: {
     flag: '--key <field>',
@@ -233,6 +266,15 @@ export const SETTINGS = {
     description: 'for a key that is there: fail, skip or replace',
     group: EXISTING,
     commands: ['serve', 'import'],
+  },
+  unanswered: {
+    flag: '--unanswered <what>',
+    variable: 'REAMS_UNANSWERED',
+    kind: UNANSWERED,
+    default: undefined,
+    description: 'again:N or skip:N, if a message asks for it',
+    group: EXISTING,
+    commands: ['push'],
   },
   name: {
     flag: '--name <name>',
@@ -304,7 +346,7 @@ export const SETTINGS = {
     default: 4,
     description: 'requests at a time',
     group: LIMITS,
-    commands: ['check'],
+    commands: ['pull', 'check'],
   },
   delay: {
     flag: '--delay <ms>',
@@ -314,6 +356,42 @@ export const SETTINGS = {
     description: 'milliseconds from one request to the next',
     group: LIMITS,
     commands: ['check'],
+  },
+  batch: {
+    flag: '--batch <number>',
+    variable: 'REAMS_BATCH',
+    kind: wholeNumber(1, DEFAULT_LIMITS.requestItems),
+    default: 1000,
+    description: 'items in a request, at most',
+    group: LIMITS,
+    commands: ['push'],
+  },
+  retries: {
+    flag: '--retries <number>',
+    variable: 'REAMS_RETRIES',
+    kind: wholeNumber(0, 1_000_000),
+    default: DEFAULT_RETRY.retries,
+    description: 'how often a request is sent again, at most',
+    group: LIMITS,
+    commands: ['push', 'pull'],
+  },
+  pushTimeout: {
+    flag: '--timeout <seconds>',
+    variable: 'REAMS_PUSH_TIMEOUT',
+    kind: wholeNumber(1, MOST_SECONDS),
+    default: 60,
+    description: 'the longest wait for an answer',
+    group: LIMITS,
+    commands: ['push'],
+  },
+  pullTimeout: {
+    flag: '--timeout <seconds>',
+    variable: 'REAMS_PULL_TIMEOUT',
+    kind: wholeNumber(1, MOST_SECONDS),
+    default: 60,
+    description: 'the longest wait for a whole page',
+    group: LIMITS,
+    commands: ['pull'],
   },
   timeout: {
     flag: '--timeout <seconds>',
@@ -340,7 +418,7 @@ export const SETTINGS = {
     default: 64 * 1024 * 1024,
     description: 'the largest answer read, unpacked',
     group: LIMITS,
-    commands: ['check'],
+    commands: ['pull', 'check'],
   },
   reportFormat: {
     flag: '--format <name>',
@@ -358,7 +436,7 @@ export const SETTINGS = {
     default: undefined,
     description: 'write to this file; as gzip if it ends in .gz',
     group: OUTPUT,
-    commands: ['export'],
+    commands: ['export', 'pull'],
   },
   force: {
     flag: '--force',
@@ -367,22 +445,41 @@ export const SETTINGS = {
     default: false,
     description: 'overwrite the file if it is there',
     group: OUTPUT,
-    commands: ['export'],
+    commands: ['export', 'pull'],
+  },
+  resume: {
+    flag: '--resume',
+    variable: 'REAMS_RESUME',
+    kind: SWITCH,
+    default: false,
+    description: 'go on with the file, if it is there',
+    group: OUTPUT,
+    commands: ['pull'],
+  },
+  quiet: {
+    flag: '--quiet',
+    variable: 'REAMS_QUIET',
+    kind: SWITCH,
+    default: false,
+    description: 'say nothing but errors',
+    group: OUTPUT,
+    commands: ['pull'],
   },
   json: {
     flag: '--json',
     variable: 'REAMS_JSON',
     kind: SWITCH,
     default: false,
-    description: 'print JSON instead of a table',
+    description: 'print JSON, for programs',
     group: OUTPUT,
-    commands: ['collections', 'token list'],
+    commands: ['collections', 'token list', 'pull'],
   },
 } as const satisfies Record<string, Setting<unknown>>
 
 /** What else the program reads of the environment, and what it is for. None is a flag: a token there is for all to see. */
 export const OTHER_VARIABLES = {
-  REAMS_TOKEN: 'the bearer token itself, for `reams check`; a file given with `--token-file` wins over it',
+  REAMS_TOKEN:
+    'the bearer token itself, for commands that send requests; a file given with `--token-file` wins over it',
   REAMS_DEBUG: 'with the value 1, an error also shows where in the program it arose',
 } as const satisfies Record<`REAMS_${string}`, string>
 

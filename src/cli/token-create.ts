@@ -36,7 +36,7 @@ const SECRET_BYTES = 32
 async function runTokenCreate(_operands: readonly string[], settings: SettingValues): Promise<number> {
   const secret = TOKEN_PREFIX + randomBytes(SECRET_BYTES).toString('base64url')
   const token = recordOf(secret, settings)
-  await withStore(settings.get('store'), {}, (store) => store.addToken(token))
+  await withStore(settings.get('store'), { create: settings.get('create') }, (store) => store.addToken(token))
   printError(`${noteOn(token)} Keep it safe: it is shown only this once.`)
   await printSecret(secret, token.name)
   return 0

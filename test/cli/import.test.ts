@@ -33,7 +33,7 @@ describe('import', () => {
         assert.equal(result.stderr, '')
         assert.match(
           result.stdout,
-          /^events: 2 items imported in \d+(\.\d)? m?s; the collection now has 2 items, 1 page\.\n$/,
+          /^events: 2 items imported in \d+(\.\d)? m?s( \(\d+ items\/s\))?; the collection now has 2 items, 1 page\.\n$/,
         )
         assert.equal(result.status, 0)
         assert.equal(await storedLines(directory, 'events'), items)

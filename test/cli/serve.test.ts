@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -27,6 +27,22 @@ describe('serve', () => {
     const tries = [...cli.stdout.matchAll(/^ {2}curl '(.*)'$/gm)].map(([, address = '']) => address)
     assert.deepEqual(tries, [`${url}/`, `${url}/events?page=3`, `${url}/events/1`])
     for (const address of tries) assert.equal((await fetch(address)).status, 200, address)
+  })
+
+  it('makes an empty store only when told to, and can then be filled over HTTP', async (t) => {
+    const directory = workDirectory(t)
+    const refused = await runCli(['serve', '--port', '0'], { in: directory })
+    assert.equal(refused.status, 2)
+    assert.match(refused.stderr, /^reams: There is no store at reams\.db\. .*`reams serve --create --store reams\.db`/)
+    assert.ok(!existsSync(join(directory, 'reams.db')))
+    const made = await runCli(['token', 'create', '--name', 'app', '--scope', 'create:*', '--create'], {
+      in: directory,
+    })
+    assert.equal(made.status, 0, made.stderr)
+    const { url } = await startServer(t, ['--create'], { in: directory })
+    const headers = { Authorization: `Bearer ${made.stdout.trim()}`, 'Content-Type': 'application/json' }
+    assert.equal((await fetch(`${url}/events`, { method: 'POST', headers, body: '[{"id":1}]' })).status, 201)
+    assert.equal(((await (await fetch(`${url}/events`)).json()) as Envelope).item_count, 1)
   })
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

@@ -1,0 +1,82 @@
+/** `fetch` for a pull, on connections that stay open: less work and far less memory a page than the built-in one takes. */
+
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { pipeline, type Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+
+export interface PullFetch extends Disposable {
+  /** Follows no redirect. */
+  readonly fetch: (request: Request) => Promise<Response>
+}
+
+/** `isPacked`: whether to ask for gzip, which saves bytes on the way and costs both ends work. */
+export function createPullFetch(isPacked: boolean): PullFetch {
+  const http = new HttpAgent({ keepAlive: true })
+  const https = new HttpsAgent({ keepAlive: true })
+  const encoding = isPacked ? 'gzip' : 'identity'
+  return {
+    fetch: async ({ url, headers, signal }) => {
+      const options = { signal, headers: { ...Object.fromEntries(headers), 'accept-encoding': encoding } }
+      const outgoing = url.startsWith('https:')
+        ? requestHttps(url, { ...options, agent: https })
+        : requestHttp(url, { ...options, agent: http })
+      return responseOf(await answerTo(outgoing))
+    },
+    [Symbol.dispose]: () => {
+      http.destroy()
+      https.destroy()
+    },
+  }
+}
+
+function answerTo(outgoing: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    outgoing.on('response', resolve)
+    outgoing.on('error', reject)
+    outgoing.on('upgrade', (_message, socket) => {
+      socket.destroy()
+      reject(new Error('the server switched to another protocol'))
+    })
+    outgoing.end()
+  })
+}
+
+/** What the bodies of these are is nothing: a `Response` refuses any other. */
+const WITHOUT_BODY = [204, 205, 304]
+
+function responseOf(message: IncomingMessage): Response {
+  const { statusCode: status = 0, statusMessage = '' } = message
+  if (status < 200 || status > 599) {
+    message.destroy()
+    throw new Error(`the status ${status} is none of HTTP`)
+  }
+  const headers = new Headers()
+  for (const [name, values = []] of Object.entries(message.headersDistinct))
+    for (const value of values) headers.append(name, value)
+  // A text that no `Response` takes is left out.
+  const statusText = /^[\t\x20-\x7e]*$/.test(statusMessage) ? statusMessage : ''
+  if (!WITHOUT_BODY.includes(status)) return new Response(bodyOf(message), { status, statusText, headers })
+  message.resume()
+  return new Response(null, { status, statusText, headers })
+}
+
+function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
+  if (message.headers['content-encoding'] !== 'gzip') return streamOf(message)
+  // An error of the message arrives through what unpacks it as well.
+  return streamOf(pipeline(message, createGunzip(), () => {}))
+}
+
+/** Without back-pressure: who asked for a page takes it as fast as it comes, up to a limit. */
+function streamOf(source: Readable): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => {
+      source.on('data', (chunk: Buffer) => controller.enqueue(chunk))
+      source.on('end', () => controller.close())
+      source.on('error', (error) => controller.error(error))
+    },
+    cancel: () => {
+      source.destroy()
+    },
+  })
+}

@@ -1,0 +1,26 @@
+/** `reams pull URL`: brings a whole collection home, from any server with the contract. */
+
+import type { CliCommand } from './command.ts'
+
+export const PULL: CliCommand = {
+  name: 'pull',
+  group: 'Look and check',
+  usage: 'URL [-o FILE] [options]',
+  summary: 'fetch a whole collection over HTTP',
+  description: `Fetches all items of a collection, in order, from any server that keeps the
+contract, and proves that none is missing: as many are written as the server
+counts. Until then the file is FILE.part. However a pull was stopped, --resume
+goes on with it; behind a file that is finished it fetches what was appended
+to the collection since. REAMS_TOKEN can hold a token.`,
+  operands: [{ syntax: '<URL>', description: 'the collection' }],
+  examples: [
+    { line: 'reams pull https://x.example/events -o events.ndjson', purpose: 'to a file' },
+    { line: 'reams pull https://x.example/events -o events.csv.gz', purpose: 'as CSV' },
+    { line: 'reams pull https://x.example/events | head', purpose: 'to stdout' },
+  ],
+  run: async ([url = ''], settings) => {
+    // Here and not above, so that other commands start without the client.
+    const { runPull } = await import('./pull-run.ts')
+    return runPull(url, settings)
+  },
+}

@@ -1,0 +1,106 @@
+/** What `reams pull` is tried against: a server that keeps the contract, except where a test wants it otherwise. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Answered, type Asked, CorrectServer, type ServerOptions, startServer } from '../check/correct-server.ts'
+import { type CliResult, RunningCli, runCli, temporaryFilesOf, workDirectory } from './run-cli.ts'
+
+/** Called before a request is answered; what it gives is the answer instead. `number` counts requests from 1. */
+export type Hook = (asked: Asked, number: number) => Answered | 'cut' | undefined
+
+export interface Pulled {
+  readonly directory: string
+  /** Of the collection. */
+  readonly url: string
+  readonly server: HookedServer
+  /** The numbers of the pages that were asked for, in order. */
+  readonly pages: () => readonly number[]
+  readonly pull: (...words: string[]) => Promise<CliResult>
+  readonly start: (...words: string[]) => RunningCli
+  readonly read: (name: string) => Buffer
+  /** The names in the directory, sorted. */
+  readonly names: () => string[]
+}
+
+export class HookedServer extends CorrectServer {
+  hook: Hook = () => undefined
+  /** Before each answer. */
+  delayMs = 0
+  readonly asked: Asked[] = []
+  inFlight = 0
+  mostInFlight = 0
+  readonly #cut = new Set<Answered>()
+
+  override answer(asked: Asked): Answered {
+    const answered = this.hook(asked, this.asked.push(asked)) ?? super.answer(asked)
+    if (answered !== 'cut') return answered
+    const cut = super.answer(asked)
+    this.#cut.add(cut)
+    return cut
+  }
+
+  override send(answered: Answered, asked: Asked, response: ServerResponse): void {
+    this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight)
+    response.on('close', () => this.inFlight--)
+    sleep(this.delayMs).then(() => {
+      if (!this.#cut.has(answered)) return super.send(answered, asked, response)
+      response.writeHead(200, answered.headers).write(answered.body.subarray(0, answered.body.length / 2))
+      setTimeout(() => response.destroy(), 5)
+    })
+  }
+}
+
+/** Of pages that were asked for. */
+export function pageOf({ query }: Asked): number {
+  return Number(new URLSearchParams(query).get('page') ?? 1)
+}
+
+export async function serve(t: TestContext, options: ServerOptions = {}): Promise<Pulled> {
+  return serveWith(t, new HookedServer(options))
+}
+
+export async function serveWith(t: TestContext, server: HookedServer): Promise<Pulled> {
+  const directory = workDirectory(t)
+  const running = await startServer(server)
+  t.after(() => running.close())
+  return {
+    directory,
+    url: running.url,
+    server,
+    pages: () => server.asked.map(pageOf),
+    pull: (...words) => runCli(['pull', running.url, ...words], { in: directory }),
+    start: (...words) => startPull(t, directory, running.url, ...words),
+    read: (name) => readFileSync(join(directory, name)),
+    names: () => namesIn(directory),
+  }
+}
+
+export function startPull(t: TestContext, directory: string, ...words: string[]): RunningCli {
+  const cli = new RunningCli(['pull', ...words], { in: directory })
+  t.after(() => cli.child.kill('SIGKILL'))
+  return cli
+}
+
+/** Without what belongs to the test; what the program left among its temporary files counts too. */
+export function namesIn(directory: string): string[] {
+  const left = readdirSync(temporaryFilesOf(directory))
+  return [...readdirSync(directory).filter((name) => name !== 'tmp'), ...left].sort()
+}
+
+/** Resolves when the note of a part says that some items are certain. */
+export async function noteOf(directory: string, name: string): Promise<{ bytes: number; items: number }> {
+  const path = join(directory, `${name}.part.json`)
+  for (;;) {
+    const note = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : { walk: null }
+    if (note.walk !== null) return { bytes: note.bytes, items: note.walk.items }
+    await sleep(5)
+  }
+}
+
+/** Items of a server as NDJSON. */
+export function linesOf(items: readonly unknown[]): string {
+  return items.map((item) => `${JSON.stringify(item)}\n`).join('')
+}

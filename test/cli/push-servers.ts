@@ -1,0 +1,182 @@
+/** What `reams push` is tried against: a real served store, servers that answer as a test wants, and a bad network. */
+
+import { hash } from 'node:crypto'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import type { TestContext } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { createService } from '../../src/service/create-service.ts'
+import type { Limits } from '../../src/service/limits.ts'
+import { listen } from '../../src/service/listen.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import type { CollectionSettings, Store } from '../../src/store/store.ts'
+import { type CliResult, RunningCli, runCli, workDirectory } from './run-cli.ts'
+
+export const TOKEN = `reams_${'Secret-of_the-Push'.padEnd(43, 'x')}`
+
+export interface Served {
+  readonly directory: string
+  /** Of the collection `events`. */
+  readonly url: string
+  readonly store: Store
+  /** The items of the collection, as NDJSON. */
+  readonly stored: (name?: string) => Promise<string>
+}
+
+/** The service on a socket and a store with an empty collection `events`, which TOKEN may write. */
+export async function serveEvents(
+  t: TestContext,
+  settings: Partial<CollectionSettings> = {},
+  limits: Partial<Limits> = {},
+): Promise<Served> {
+  const directory = workDirectory(t)
+  const store = await createEvents(directory, settings)
+  const listening = await listen({ fetch: createService({ store, limits }).fetch, port: 0 })
+  t.after(async () => {
+    await listening.close(0)
+    await store.close()
+  })
+  const stored = (name = 'events') => linesOf(store, name)
+  return { directory, url: `http://127.0.0.1:${listening.port}/events`, store, stored }
+}
+
+/** A store in `reams.db` of the directory, open. */
+export async function createEvents(directory: string, settings: Partial<CollectionSettings> = {}): Promise<Store> {
+  const store = await openSqliteStore({ path: join(directory, 'reams.db'), create: true })
+  await store.create('events', settings)
+  await addToken(store, TOKEN, ['write:events'])
+  return store
+}
+
+export async function addToken(store: Store, token: string, scopes: readonly string[]): Promise<void> {
+  const name = `token-${(await store.tokens()).length}`
+  const times = { createdAt: Date.now(), expiresAt: null, revokedAt: null }
+  await store.addToken({ name, hash: hash('sha256', token), scopes, ...times })
+}
+
+async function linesOf(store: Store, name: string): Promise<string> {
+  let lines = ''
+  for await (const segment of store.items(name)) lines += `${Buffer.from(segment.raw())}\n`.replaceAll(',\n', '\n')
+  return lines
+}
+
+const VARIABLES = { REAMS_TOKEN: TOKEN }
+
+export function push(directory: string, ...words: string[]): Promise<CliResult> {
+  return runCli(['push', ...words], { in: directory, variables: VARIABLES })
+}
+
+export function pushInput(directory: string, input: string, ...words: string[]): Promise<CliResult> {
+  return runCli(['push', ...words], { in: directory, variables: VARIABLES, input })
+}
+
+export function startPush(t: TestContext, directory: string, ...words: string[]): RunningCli {
+  const cli = new RunningCli(['push', ...words], { in: directory, variables: VARIABLES })
+  t.after(() => cli.child.kill('SIGKILL'))
+  return cli
+}
+
+/** The names of the notes in a directory, and of what is left of them. */
+export function notesIn(directory: string): string[] {
+  return globSync('*.push-*', { cwd: directory }).sort()
+}
+
+export interface Note {
+  readonly id: string
+  readonly acknowledged: number
+  readonly unanswered: { readonly items: number; readonly since: string; readonly token: string } | null
+}
+
+/** Of the only note in a directory. */
+export function noteIn(directory: string): Note {
+  return JSON.parse(readFileSync(join(directory, notesIn(directory)[0] ?? ''), 'utf8'))
+}
+
+export function changeNote(directory: string, change: (note: Note) => Note): void {
+  const changed = JSON.stringify(change(noteIn(directory)))
+  writeFileSync(join(directory, notesIn(directory)[0] ?? ''), changed)
+}
+
+export interface Posted {
+  readonly headers: IncomingHttpHeaders
+  /** As it was sent. */
+  readonly body: Buffer
+  readonly items: readonly unknown[]
+}
+
+/** Answers a request; `acknowledge` answers as a server that has appended it. `number` counts requests from 1. */
+export type Answering = (
+  response: ServerResponse,
+  acknowledge: () => void,
+  number: number,
+  posted: Posted,
+) => void | Promise<void>
+
+export interface Recorder {
+  readonly url: string
+  readonly posted: Posted[]
+}
+
+/** A server that appends to nothing and remembers every request. */
+export async function record(
+  t: TestContext,
+  answer: Answering = (_r, acknowledge) => acknowledge(),
+  host = '127.0.0.1',
+) {
+  const posted: Posted[] = []
+  let total = 0
+  const server = createServer(async (request, response) => {
+    response.on('error', () => {})
+    const body = await buffer(request).catch(() => undefined)
+    if (body === undefined) return
+    const isPacked = request.headers['content-encoding'] === 'gzip'
+    const items: unknown[] = JSON.parse((isPacked ? gunzipSync(body) : body).toString())
+    const one = { headers: request.headers, body, items }
+    const acknowledge = () => {
+      total += items.length
+      const outcome = { appended: items.length, item_count: total, version: posted.length }
+      response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(outcome))
+    }
+    await answer(response, acknowledge, posted.push(one), one)
+  })
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://${host}:${(server.address() as AddressInfo).port}/events`, posted } satisfies Recorder
+}
+
+/** What becomes of a connection when a piece of an answer comes to it: passed on, or cut before that. */
+export type Fate = 'pass' | 'cut'
+
+/** A network between a push and a server, that cuts connections after the server has answered. */
+export async function between(t: TestContext, url: string, fateOf: (answer: number) => Fate): Promise<string> {
+  const sockets = new Set<Socket>()
+  let answers = 0
+  const proxy = createTcpServer((client) => {
+    const server = connect(Number(new URL(url).port), '127.0.0.1')
+    for (const socket of [client, server]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        client.destroy()
+        server.destroy()
+      })
+    }
+    client.pipe(server)
+    server.on('data', (piece) => {
+      if (fateOf(++answers) === 'cut') client.resetAndDestroy()
+      else client.write(piece)
+    })
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    proxy.close()
+  })
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/events`
+}
