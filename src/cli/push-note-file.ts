@@ -1,22 +1,14 @@
 /**
- * Reads and writes the note of a push so that neither a crash nor another push of the same file can spoil it. All of it at
+ * Reads and writes the note of a push so that no crash can spoil it. All of it at
  * once: nothing can be sent meanwhile, and while items are read ahead each turn of the event loop would be a long one.
  */
 
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Failure, isSystemError } from './failure.ts'
+import { takeLock } from './file-lock.ts'
 import { noteText, type PushNote, parseNote } from './push-note.ts'
+import { isRunning } from './running-process.ts'
 
 export class NoteFile {
   readonly #path: string
@@ -48,17 +40,25 @@ export class NoteFile {
     }
   }
 
-  /** Makes the note unless there is one by now: of two pushes that begin at the same time one wins. */
+  /** One push at a time: a server knows a batch again only if it comes with the same token and the same bounds. */
+  lock(): Disposable {
+    const path = `${this.#path}.lock`
+    let lock: Disposable | undefined
+    try {
+      lock = takeLock(path)
+    } catch (error) {
+      throw this.#explain(error)
+    }
+    if (lock !== undefined) return lock
+    throw new Failure(
+      3,
+      `Another push of this file is under way. Wait for its end. If there is none, delete ${this.label}.lock.`,
+    )
+  }
+
   create(note: PushNote): void {
     try {
-      const part = this.#writePart(note)
-      try {
-        linkSync(part, this.#path)
-      } catch (error) {
-        if (!isSystemError(error) || error.code !== 'EEXIST') throw error
-      }
-      rmSync(part)
-      this.#syncDirectory()
+      this.replace(note)
     } catch (error) {
       throw this.#explain(error)
     }
@@ -98,7 +98,8 @@ export class NoteFile {
     const directory = dirname(this.#path)
     for (const name of namesIn(directory)) {
       const [, pid] = name.startsWith(`${basename(this.#path)}.`) ? (/\.(\d+)\.part$/.exec(name) ?? []) : []
-      if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(directory, name), { force: true })
+      if (pid !== undefined && !isRunning({ pid: Number(pid), birth: '' }))
+        rmSync(join(directory, name), { force: true })
     }
   }
 
@@ -119,14 +120,5 @@ function namesIn(directory: string): string[] {
     return readdirSync(directory)
   } catch {
     return []
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    // EPERM: it runs, and is somebody else's.
-    return isSystemError(error) && error.code === 'EPERM'
   }
 }

@@ -19,15 +19,12 @@ export class PushState {
   readonly #file: NoteFile | undefined
   readonly #hash = createHash('sha256')
   readonly #token: string
-  /** What of it is on disk: the note that is there is then our own. */
-  #written: Unanswered | undefined
   /** Whether more is known than the note said. */
   #isNews = false
 
   private constructor(noted: PushNote, token: string, file: NoteFile | undefined) {
     this.noted = noted
     this.unanswered = noted.unanswered
-    this.#written = noted.unanswered
     this.#file = file
     // Too short for finding the token by trying.
     this.#token = hash('sha256', `${noted.id} ${token}`).slice(0, 8)
@@ -39,8 +36,7 @@ export class PushState {
     file?.removeLeftovers()
     const known = file?.read(url)
     if (known === undefined) file?.create(now)
-    // Another push that began at the same time may have made it.
-    return new PushState(known ?? file?.read(url) ?? now, token, file)
+    return new PushState(known ?? now, token, file)
   }
 
   get isKept(): boolean {
@@ -87,8 +83,7 @@ export class PushState {
 
   #obstacle(): string | undefined {
     try {
-      if (this.save() !== 'in use') return undefined
-      return 'Another push of this file, with another --batch or token, is under way. Wait for its end.'
+      return this.save() ? undefined : `${this.noteLabel} is not the note of this push any more. Start it again.`
     } catch (error) {
       if (!isSystemError(error)) throw error
       return `${this.noteLabel} cannot be written: ${error.message}. Nothing is sent that is not noted there.`
@@ -101,7 +96,6 @@ export class PushState {
     this.acknowledged += batch.count
     if (this.acknowledged <= this.noted.acknowledged) return
     this.unanswered = undefined
-    this.#written = undefined
     this.#isNews = true
   }
 
@@ -110,26 +104,16 @@ export class PushState {
     return this.#hash.copy().digest('hex')
   }
 
-  /** Unless another push of the same file has come further, or sends something else from here on. */
-  save(): 'saved' | 'behind' | 'in use' {
-    if (this.#file === undefined) return 'saved'
+  /** False, and nothing is written, if the note is another one by now: somebody deleted it, and began anew. */
+  save(): boolean {
+    if (this.#file === undefined) return true
     const { url, id } = this.noted
     const current = this.#file.read(url)
-    if (current !== undefined) {
-      if (current.id !== id || this.#isInUse(current)) return 'in use'
-      if (current.acknowledged > this.acknowledged) return 'behind'
-    }
+    if (current !== undefined && current.id !== id) return false
     const { acknowledged, sha256, unanswered } = this
     this.#file.replace({ url, id, acknowledged, sha256, at: Date.now(), unanswered })
-    this.#written = unanswered
     this.#isNews = true
-    return 'saved'
-  }
-
-  #isInUse({ acknowledged, unanswered }: PushNote): boolean {
-    if (unanswered === undefined || acknowledged !== this.acknowledged) return false
-    const own = [this.#written, this.unanswered]
-    return !own.some((each) => each?.items === unanswered.items && each.token === unanswered.token)
+    return true
   }
 
   /** Leaves the last word on disk; of a push that came to nothing, nothing. */

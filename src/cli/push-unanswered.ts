@@ -46,7 +46,7 @@ function question({ noted, isSameToken }: PushState, label: string, url: string)
   const at = new Date(unanswered.since).toISOString().slice(0, 16).replace('T', ' ')
   const reason = isSameToken
     ? 'a server remembers a request for 24 hours'
-    : 'it was sent with another token, and only by that one a server knows it again'
+    : 'it was sent with another token, and only by that one a server knows it again. With that token it is safe'
   return [
     `No answer came to ${spanOf('item', first, acknowledged + unanswered.items)} of ${label}, sent at ${at} UTC.`,
     `Sending this batch again could double it: ${reason}.`,

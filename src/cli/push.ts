@@ -55,7 +55,9 @@ async function runPush([url = '', file = '']: readonly string[], settings: Setti
   const { signal } = interruption
   const source = await openSource(file, signal)
   try {
-    const state = PushState.open(target.url.href, token ?? '', await noteFileOf(file, source, target))
+    const noteFile = await noteFileOf(file, source, target)
+    using _lock = noteFile?.lock()
+    const state = PushState.open(target.url.href, token ?? '', noteFile)
     return await push({ target, token, format, source, state, settings, signal })
   } finally {
     source.close()

@@ -16,8 +16,6 @@ export async function readBody({ request, bodyShare }: Call, mostBytes: number):
       'content-too-large',
       `The body has ${figure(announced)} bytes; at most ${figure(mostBytes)} are taken.`,
     )
-  // All of it at once: whoever finds no room is told before the body is sent, not in the middle.
-  bodyShare.hold(announced)
   const body = await collect(request, mostBytes, bodyShare)
   return isPacked ? gunzipBody(body, mostBytes, bodyShare) : body
 }
