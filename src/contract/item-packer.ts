@@ -5,6 +5,7 @@ import type { ItemRun } from './item-run.ts'
 import type { ItemScanner } from './item-scanner.ts'
 import { PAGE_SIZE } from './page.ts'
 
+const SEPARATOR = new TextEncoder().encode(ITEM_SEPARATOR)
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
@@ -13,10 +14,9 @@ export class ItemPacker {
   /** Items since the last `take`. */
   count = 0
   readonly #scanner: ItemScanner
-  readonly #separator = new TextEncoder().encode(ITEM_SEPARATOR)
   // A key may begin with U+FEFF, which is no byte-order mark there.
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  #text = new Uint8Array(1 << 12)
+  #text = new Uint8Array(0)
   #textLength = 0
   /** The keys, a NUL between two of them: no key holds one, and so all are decoded at once. */
   #keys = new Uint8Array(0)
@@ -33,7 +33,7 @@ export class ItemPacker {
 
   /** Takes the item that the scanner checked last, blanks around it included. */
   add(bytes: Uint8Array, start: number, end: number): void {
-    const separator = this.#separator
+    const separator = SEPARATOR
     let at = this.#textLength
     if (at + separator.length + end - start > this.#text.length)
       this.#text = enlarged(this.#text, at, separator.length + end - start)

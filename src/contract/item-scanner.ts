@@ -33,7 +33,7 @@ export class ItemScanner {
   readonly keyField: string | null
   readonly itemBytes: number
   /** The key in UTF-8: the first `keyLength` bytes. */
-  key = new Uint8Array(MAX_KEY_BYTES)
+  key = new Uint8Array(0)
   keyLength = 0
   /** Whether a raw line break stands in or around the item. It can only be a blank between tokens. */
   hasLineBreak = false
@@ -126,7 +126,7 @@ export class ItemScanner {
   }
 
   #makeRoom(length: number): void {
-    if (this.key.length < length) this.key = new Uint8Array(length)
+    if (this.key.length < length) this.key = new Uint8Array(Math.max(length, MAX_KEY_BYTES))
   }
 
   #keyError(what: string): ItemError {

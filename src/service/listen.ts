@@ -7,12 +7,15 @@ import { getRequestListener, RequestError } from '@hono/node-server'
 import { HEADER_BYTES, refuse, refuseBody } from './broken-request.ts'
 import { internalError } from './failure.ts'
 import { problemBody, problemHeaders, problemResponse } from './problem-response.ts'
+import { Turns } from './turns.ts'
 
 /** Longer than the minute for which load balancers keep a connection: they shall close it, not we while they use it. */
 const KEEP_ALIVE_MS = 65_000
 /** A client that takes nothing of its answer for so long is gone. */
 const STALLED_MS = 120_000
 const IDLE_POLL_MS = 20
+/** Writes that are begun in one round of the event loop: about a millisecond, for which a read may have to wait. */
+const WRITES_A_ROUND = 4
 
 export interface ListenOptions {
   readonly fetch: (request: Request) => Response | Promise<Response>
@@ -54,13 +57,15 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 
   const latestAnswers = new WeakMap<Socket, ServerResponse>()
   const answer = createAnswer(fetch, baseUrl)
+  const writes = new Turns(WRITES_A_ROUND)
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     latestAnswers.set(incoming.socket, outgoing)
     const flaw = hostFlaw(incoming)
     if (flaw !== undefined) {
       const body = problemBody(baseUrl, 'malformed-request', flaw)
       outgoing.writeHead(400, { ...problemHeaders(body), Connection: 'close' }).end(body)
-    } else answer(incoming, outgoing)
+    } else if (incoming.method === 'GET' || incoming.method === 'HEAD') answer(incoming, outgoing)
+    else writes.take(() => answer(incoming, outgoing))
   }
   server.on('request', onRequest)
   // An expectation that nobody knows may be ignored; Node would answer 417 without a problem.
@@ -127,9 +132,13 @@ async function close(
 
 /** HTTP/1.1 asks for exactly one Host, HTTP/1.0 for none: the health checks of some load balancers come without. */
 function hostFlaw(incoming: IncomingMessage): string | undefined {
-  const count = incoming.headersDistinct['host']?.length ?? 0
+  const count = incoming.rawHeaders.filter((name, index) => index % 2 === 0 && isHost(name)).length
   if (count > 1) return `The request has ${count} Host headers.`
   return count === 0 && incoming.httpVersion !== '1.0' ? 'The request has no Host header.' : undefined
+}
+
+function isHost(name: string): boolean {
+  return name.length === 4 && name.toLowerCase() === 'host'
 }
 
 interface Bound {

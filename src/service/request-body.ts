@@ -1,6 +1,6 @@
 /** The body of a request, unpacked, within limits. */
 
-import { type Body, BodyBuilder } from './body.ts'
+import { type Body, BodyBuilder, PIECE_BYTES } from './body.ts'
 import type { BodyShare } from './body-memory.ts'
 import type { Call } from './call.ts'
 import { figure } from './figure.ts'
@@ -16,7 +16,8 @@ export async function readBody({ request, bodyShare }: Call, mostBytes: number):
       'content-too-large',
       `The body has ${figure(announced)} bytes; at most ${figure(mostBytes)} are taken.`,
     )
-  const body = await collect(request, mostBytes, bodyShare)
+  const isSmall = announced > 0 && announced <= PIECE_BYTES
+  const body = isSmall ? await readAtOnce(request, bodyShare) : await collect(request, mostBytes, bodyShare)
   return isPacked ? gunzipBody(body, mostBytes, bodyShare) : body
 }
 
@@ -32,6 +33,17 @@ function isGzip(request: Request): boolean {
 function announcedBytes(request: Request): number {
   const given = request.headers.get('content-length') ?? ''
   return /^\d+$/.test(given) ? Number(given) : 0
+}
+
+/** A stream costs more than all else that is done for a small body. */
+async function readAtOnce(request: Request, share: BodyShare): Promise<Body> {
+  try {
+    const bytes = new Uint8Array(await request.arrayBuffer())
+    share.hold(bytes.length)
+    return { pieces: bytes.length === 0 ? [] : [bytes], length: bytes.length }
+  } catch (error) {
+    throw error instanceof Refusal ? error : new Refusal('invalid-body', 'The body breaks off.')
+  }
 }
 
 async function collect(request: Request, mostBytes: number, share: BodyShare): Promise<Body> {

@@ -36,9 +36,14 @@ export const readItemOf: ReadItems = async (body, type, keyField, limits) => {
 
 /** The first byte that is neither a blank nor part of a byte-order mark. */
 async function firstByte(body: Body): Promise<number | undefined> {
-  for await (const piece of inTurns(body)) {
-    const hasMark = piece === body.pieces[0] && piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf
-    const at = skipBlanks(piece, hasMark ? 3 : 0, piece.length)
+  const [first, ...others] = body.pieces
+  if (first === undefined) return undefined
+  const hasMark = first[0] === 0xef && first[1] === 0xbb && first[2] === 0xbf
+  const at = skipBlanks(first, hasMark ? 3 : 0, first.length)
+  // Nearly always: without a turn of the event loop, which would cost more than the rest.
+  if (at < first.length || others.length === 0) return first[at]
+  for await (const piece of inTurns({ pieces: others, length: 0 })) {
+    const at = skipBlanks(piece, 0, piece.length)
     if (at < piece.length) return piece[at]
   }
   return undefined

@@ -3,7 +3,8 @@
 import { contentHeaders } from './content-headers.ts'
 
 export function written(status: 200 | 201, outcome: object, headers: Record<string, string> = {}): Response {
-  const body = Buffer.from(`${JSON.stringify(outcome)}\n`)
-  const own = { ...contentHeaders('application/json', body.length), 'Cache-Control': 'no-store' }
+  // A text, not bytes: Node then sends it in one piece with the headers.
+  const body = `${JSON.stringify(outcome)}\n`
+  const own = { ...contentHeaders('application/json', Buffer.byteLength(body)), 'Cache-Control': 'no-store' }
   return new Response(body, { status, headers: { ...own, ...headers } })
 }

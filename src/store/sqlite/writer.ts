@@ -8,7 +8,17 @@ import { StoreError } from '../store-error.ts'
 import type { Operations } from './operations.ts'
 import type { FilePlace } from './store-file.ts'
 import { SweepNeeded } from './sweep.ts'
-import { END, type OperationName, type ReplyMessage, unpackError } from './thread-message.ts'
+import {
+  type CallMessage,
+  END,
+  type OperationName,
+  packError,
+  type ReplyMessage,
+  unpackError,
+} from './thread-message.ts'
+
+/** Replies that are handed on in one round of the event loop. */
+const REPLIES_A_ROUND = 8
 
 interface Waiting {
   readonly resolve: (value: unknown) => void
@@ -18,6 +28,9 @@ interface Waiting {
 export class Writer {
   readonly #place: FilePlace
   readonly #waiting = new Map<number, Waiting>()
+  /** Calls that are yet to be sent, and replies whose senders are yet to be told. */
+  readonly #calls: CallMessage[] = []
+  readonly #replies: ReplyMessage[] = []
   #thread: Worker | undefined
   #lastId = 0
   #isClosed = false
@@ -43,12 +56,31 @@ export class Writer {
     const thread = this.#started()
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      // First, because it throws where something cannot be sent: then nobody waits.
-      thread.postMessage({ id, operation, parameters, once })
       // The thread answers with what the operation returned.
       this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
       thread.ref()
+      if (this.#calls.length === 0) setImmediate(() => this.#post())
+      this.#calls.push({ id, operation, parameters, once })
     })
+  }
+
+  /** Sends the calls of one round of the event loop together: a message costs more than the calls in it. */
+  #post(): void {
+    const calls = this.#calls.splice(0)
+    try {
+      if (calls.length > 0) this.#thread?.postMessage(calls)
+    } catch {
+      // Something in one of them cannot be sent. That one fails alone.
+      for (const call of calls) this.#postAlone(call)
+    }
+  }
+
+  #postAlone(call: CallMessage): void {
+    try {
+      this.#thread?.postMessage([call])
+    } catch (error) {
+      this.#settle({ id: call.id, failure: packError(error) })
+    }
   }
 
   /** As `call`; where the leftovers of a load that died are in the way, they are removed first. */
@@ -85,6 +117,7 @@ export class Writer {
     this.#isClosed = true
     const thread = this.#thread
     if (thread === undefined) return
+    this.#post()
     thread.ref()
     const hasEnded = onceEmitted(thread, 'exit')
     thread.postMessage(END)
@@ -100,12 +133,21 @@ export class Writer {
       execArgv: [],
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     })
-    thread.on('message', (reply: ReplyMessage) => this.#settle(reply))
+    thread.on('message', (replies: readonly ReplyMessage[]) => {
+      this.#replies.push(...replies)
+      if (this.#replies.length === replies.length) this.#settleSome()
+    })
     thread.on('error', (error) => this.#fail(thread, error))
     const ended = new StoreError('closed', 'The store was closed before the write was done.')
     thread.on('exit', () => this.#fail(thread, ended))
     this.#thread = thread
     return thread
+  }
+
+  /** Many have waited for one commit. If all were told at once, whoever only reads would wait until all are answered. */
+  #settleSome(): void {
+    for (const reply of this.#replies.splice(0, REPLIES_A_ROUND)) this.#settle(reply)
+    if (this.#replies.length > 0) setImmediate(() => this.#settleSome())
   }
 
   #settle(reply: ReplyMessage): void {
@@ -120,6 +162,8 @@ export class Writer {
   #fail(thread: Worker, error: unknown): void {
     if (this.#thread !== thread) return
     this.#thread = undefined
+    for (const reply of this.#replies.splice(0)) this.#settle(reply)
+    this.#calls.length = 0
     for (const { reject } of this.#waiting.values()) reject(error instanceof Error ? error : new Error(String(error)))
     this.#waiting.clear()
   }
