@@ -11,6 +11,9 @@ export type Program = readonly [command: string, ...words: string[]]
 export const REAMS: Program = [pathOf('../bin/reams')]
 export const ROW_INSERT: Program = nodeProgram('./row-insert.ts')
 export const HAND_WRITTEN_SERVER: Program = nodeProgram('./hand-written-server.ts')
+/** With the flags of `bin/reams`. */
+export const STORELESS_SERVER: Program = nodeProgram('./storeless-server.ts', '--max-semi-space-size=4')
+export const WRITE_LOAD: Program = nodeProgram('./write-load.ts')
 
 export interface FinishedProgram {
   /** From before the start of the process until after its end. */
@@ -69,15 +72,19 @@ export async function startServer(
   }
 }
 
-function nodeProgram(script: string): Program {
-  return [process.execPath, '--disable-warning=ExperimentalWarning', pathOf(script)]
+function nodeProgram(script: string, ...flags: string[]): Program {
+  return [process.execPath, '--disable-warning=ExperimentalWarning', ...flags, pathOf(script)]
 }
 
 function pathOf(file: string): string {
   return fileURLToPath(new URL(file, import.meta.url))
 }
 
-function startProgram([command, ...first]: Program, words: readonly string[], signal: AbortSignal): ChildProcess {
+export function startProgram(
+  [command, ...first]: Program,
+  words: readonly string[],
+  signal: AbortSignal,
+): ChildProcess {
   const child = spawn(command, [...first, ...words], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: environmentWithoutSettings(),
@@ -88,7 +95,8 @@ function startProgram([command, ...first]: Program, words: readonly string[], si
   return child
 }
 
-function ended(child: ChildProcess): Promise<number | null> {
+/** Resolves with its status. */
+export function ended(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => child.once('close', resolve))
 }
 

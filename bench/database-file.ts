@@ -13,6 +13,11 @@ export async function readIntoCache(path: string): Promise<void> {
   for await (const _ of createReadStream(path, { highWaterMark: 1024 * 1024 }));
 }
 
+/** For a question that writes much: it removes the database when it ends, however it ends. */
+export function removedAtEnd(path: string): AsyncDisposable {
+  return { [Symbol.asyncDispose]: () => removeDatabase(path) }
+}
+
 export async function removeDatabase(path: string): Promise<void> {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) await rm(file, { force: true })
 }

@@ -37,22 +37,23 @@ export async function compareLatencies<Name extends string>(
   const block = Math.min(options.block ?? 50, requests)
   const recorders = (Object.entries(sides) as [Name, Side][]).map(([name, side]) => ({
     name,
-    warmUp: new Recorder(side, budgetMs / 4),
-    counted: new Recorder(side, budgetMs),
+    warmUp: new LatencyRecorder(side, budgetMs / 4),
+    counted: new LatencyRecorder(side, budgetMs),
   }))
   await inTurn(Math.ceil(requests / 4 / block), recorders, ({ warmUp }) => warmUp.fetch(block, signal))
   await inTurn(Math.ceil(requests / block), recorders, ({ counted }) => counted.fetch(block, signal))
   return Object.fromEntries(recorders.map(({ name, counted }) => [name, counted.latency()])) as Record<Name, Latency>
 }
 
-class Recorder {
+/** Asks for pages and remembers how long each took. */
+export class LatencyRecorder {
   readonly #side: Side
   readonly #budgetMs: number
   readonly #durationsMs: number[] = []
   readonly #bodyBytes: number[] = []
   #usedMs = 0
 
-  constructor(side: Side, budgetMs: number) {
+  constructor(side: Side, budgetMs = Number.POSITIVE_INFINITY) {
     this.#side = side
     this.#budgetMs = budgetMs
   }

@@ -5,10 +5,10 @@ import type { Question } from './question.ts'
 
 export const USAGE = `Usage: node bench/run.ts [QUESTION…] [options]
 
-  --short          200,000 items, in under a minute
+  --short          200,000 items, in little more than a minute
   --items N        that many items, at least 500 (10,000,000)
   --requests N     that many requests of each kind count (2,000)
-  --rounds N       that often each side of the import comparison runs (3)
+  --rounds N       that often each side of a long comparison runs (3)
   --output FILE    keep the figures in this file; otherwise a run of all questions
                    with one of the two usual numbers of items is kept in bench/results/
 `

@@ -8,7 +8,7 @@ export interface Question {
   /** What it needs from the workspace, and how long its own measuring takes: for the estimate in advance. */
   readonly needs: readonly ArtifactName[]
   readonly cost: Cost
-  run(workspace: Workspace): Promise<Figure[]>
+  run(workspace: Workspace): Promise<Figure[] | Skipped>
 }
 
 /** How long something takes on a machine with two cores. */
@@ -16,6 +16,12 @@ export interface Cost {
   readonly seconds: number
   /** On top of that, for each million items. */
   readonly secondsAMillion: number
+}
+
+/** A question that cannot be asked on this machine. */
+export interface Skipped {
+  /** Why. */
+  readonly skipped: string
 }
 
 /** One line of the report. */
@@ -29,6 +35,8 @@ export interface Figure {
   readonly required?: Requirement
   /** Everything that went into the value, both sides of a ratio. */
   readonly raw: Readonly<Record<string, unknown>>
+  /** What one has to know to understand the value; stands below the table. */
+  readonly note?: string
 }
 
 export type Requirement = { readonly atMost: number } | { readonly atLeast: number }

@@ -17,8 +17,8 @@ export function createRandom(seed: number): Random {
 /** `count` page numbers in random order; none comes twice before all have come. */
 export function randomPages(count: number, lastPage: number, seed: number): number[] {
   const random = createRandom(seed)
-  const pages: number[] = []
-  while (pages.length < count) pages.push(...shuffled(lastPage, random).slice(0, count - pages.length))
+  let pages: number[] = []
+  while (pages.length < count) pages = pages.concat(shuffled(lastPage, random).slice(0, count - pages.length))
   return pages
 }
 

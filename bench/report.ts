@@ -2,11 +2,11 @@
 
 import { cpus, loadavg, totalmem } from 'node:os'
 import { alignTable } from '../src/cli/table.ts'
-import { type Figure, isReached, type Requirement } from './question.ts'
+import { type Figure, isReached, type Requirement, type Skipped } from './question.ts'
 
 export interface Answer {
   readonly question: string
-  readonly figures: readonly Figure[]
+  readonly answer: readonly Figure[] | Skipped
   readonly durationMs: number
 }
 
@@ -20,16 +20,26 @@ export interface Run {
 }
 
 export function tableOf(answers: readonly Answer[]): string {
-  const rows = answers.flatMap(({ question, figures }) =>
-    figures.map(({ measured, value, unit, required }, index) => [
-      index === 0 ? question : '',
-      measured,
-      withUnit(value, unit),
-      required === undefined ? 'report' : withUnit(required, unit),
-      required === undefined ? '' : isReached(value, required) ? 'reached' : 'NOT REACHED',
-    ]),
+  const rows = answers.flatMap(({ question, answer }) =>
+    'skipped' in answer ? [[question, `skipped: ${answer.skipped}`, '', '', '']] : rowsOf(question, answer),
   )
   return alignTable([['question', 'what was measured', 'figure', 'required', ''], ...rows], [2, 3])
+}
+
+function rowsOf(question: string, figures: readonly Figure[]): string[][] {
+  return figures.map(({ measured, value, unit, required }, index) => [
+    index === 0 ? question : '',
+    measured,
+    withUnit(value, unit),
+    required === undefined ? 'report' : withUnit(required, unit),
+    required === undefined ? '' : isReached(value, required) ? 'reached' : 'NOT REACHED',
+  ])
+}
+
+export function notesOf(answers: readonly Answer[]): string[] {
+  return answers.flatMap(({ question, answer }) =>
+    'skipped' in answer ? [] : answer.flatMap(({ note }) => (note === undefined ? [] : [`${question}: ${note}`])),
+  )
 }
 
 function withUnit(value: number | Requirement, unit: string | undefined): string {
@@ -54,16 +64,17 @@ export function jsonOf(run: Run): string {
     requests,
     rounds,
     seconds: answers.reduce((sum, { durationMs }) => sum + durationMs, 0) / 1000,
-    answers: answers.map(({ question, durationMs, figures }) => ({
+    answers: answers.map(({ question, durationMs, answer }) => ({
       question,
       seconds: durationMs / 1000,
-      figures: figures.map((figure) => ({
-        ...figure,
-        isReached: figure.required === undefined ? null : isReached(figure.value, figure.required),
-      })),
+      ...('skipped' in answer ? { ...answer, figures: [] } : { figures: answer.map(withVerdict) }),
     })),
   }
   return `${JSON.stringify(report, roundNumber, 2)}\n`
+}
+
+function withVerdict(figure: Figure): Figure & { isReached: boolean | null } {
+  return { ...figure, isReached: figure.required === undefined ? null : isReached(figure.value, figure.required) }
 }
 
 /** Five significant digits say all that a measurement can. */

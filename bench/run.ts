@@ -7,7 +7,7 @@ import { Interrupted, Interruption } from '../src/cli/interruption.ts'
 import { estimateMs } from './estimate.ts'
 import { type BenchOptions, FULL_ITEMS, parseOptions, USAGE, WrongUse } from './options.ts'
 import { QUESTIONS } from './questions/index.ts'
-import { type Answer, jsonOf, tableOf } from './report.ts'
+import { type Answer, jsonOf, notesOf, tableOf } from './report.ts'
 import { Workspace } from './workspace.ts'
 
 /** NDJSON, rows and stores at their most, for each item. */
@@ -24,6 +24,7 @@ async function main(words: readonly string[]): Promise<number> {
   const startedAt = new Date()
   const answers = await askAll(options)
   console.log(tableOf(answers))
+  for (const note of notesOf(answers)) console.log(`\n${note}`)
   if (options.items < FULL_ITEMS)
     console.log(
       `\nThe requirements are for ${formatItems(FULL_ITEMS)}. With fewer, the start of a process weighs in import and import-memory.`,
@@ -56,8 +57,8 @@ async function askAll(options: BenchOptions): Promise<Answer[]> {
   try {
     for (const question of questions) {
       const askedAt = performance.now()
-      const figures = await question.run(workspace)
-      answers.push({ question: question.name, figures, durationMs: performance.now() - askedAt })
+      const answer = await question.run(workspace)
+      answers.push({ question: question.name, answer, durationMs: performance.now() - askedAt })
     }
     return answers
   } catch (error) {

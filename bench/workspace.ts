@@ -4,12 +4,21 @@ import { join } from 'node:path'
 import { formatItems } from '../src/cli/figures.ts'
 import { TemporaryDirectory } from '../src/cli/temporary-directory.ts'
 import { lastPage } from '../src/contract/page.ts'
-import { HAND_WRITTEN_SERVER, REAMS, ROW_INSERT, type RunningServer, runProgram, startServer } from './child-process.ts'
+import {
+  HAND_WRITTEN_SERVER,
+  REAMS,
+  ROW_INSERT,
+  type RunningServer,
+  runProgram,
+  STORELESS_SERVER,
+  startServer,
+} from './child-process.ts'
 import { writeEvents } from './data.ts'
 import { readIntoCache } from './database-file.ts'
 import { deleteAtRandom } from './delete-at-random.ts'
 import { type ImportRun, importRun } from './import-run.ts'
 import type { Cost } from './question.ts'
+import { onSlowDisk } from './slow-disk.ts'
 
 /** The name of every collection here, but for one. */
 export const COLLECTION = 'events'
@@ -19,6 +28,10 @@ export const SMALL_ITEMS = 10_000
 const ITEMS_WITH_TAIL = SMALL_ITEMS + 250
 export const LAST_PAGE_WITH_TAIL = lastPage(ITEMS_WITH_TAIL)
 const DELETED_SHARE = 0.01
+/** Questions about writes use so many items, if there are more. */
+const MOST_SAMPLE_ITEMS = 1_000_000
+/** Connections that write at once. */
+export const WRITERS = 64
 
 /** How long each piece takes to make. */
 export const ARTIFACTS = {
@@ -28,6 +41,7 @@ export const ARTIFACTS = {
   keyedStore: { seconds: 0.5, secondsAMillion: 5 },
   storeWithHoles: { seconds: 0.5, secondsAMillion: 3.5 },
   rows: { seconds: 0.3, secondsAMillion: 2.3 },
+  sample: { seconds: 1.5, secondsAMillion: 0 },
 } as const satisfies Record<string, Cost>
 
 export type ArtifactName = keyof typeof ARTIFACTS
@@ -91,6 +105,18 @@ export class Workspace implements Disposable {
     })
   }
 
+  /** The first of the items as NDJSON, as many as the questions about writes use. */
+  sample(): Promise<{ path: string; items: number }> {
+    return this.#once('sample', async () => {
+      const items = Math.min(this.items, MOST_SAMPLE_ITEMS)
+      if (items === this.items) return { path: (await this.ndjson()).path, items }
+      this.step('generating the items for writers')
+      const path = this.path('sample.ndjson')
+      await writeEvents(path, items, () => this.signal.throwIfAborted())
+      return { path, items }
+    })
+  }
+
   /** All items, without a key. */
   store(): Promise<ImportRun> {
     return this.#once('store', () => this.importTo('store.db'))
@@ -135,10 +161,19 @@ export class Workspace implements Disposable {
   /** Imports all items once more. */
   async importTo(fileName: string, flags: readonly string[] = []): Promise<ImportRun> {
     const { path: file } = await this.ndjson()
+    return this.#import({ path: file, items: this.items }, fileName, flags)
+  }
+
+  /** The same with the sample. */
+  async importSampleTo(fileName: string, flags: readonly string[] = []): Promise<ImportRun> {
+    return this.#import(await this.sample(), fileName, flags)
+  }
+
+  async #import(file: { path: string; items: number }, fileName: string, flags: readonly string[]): Promise<ImportRun> {
     this.step(['reams import', ...flags].join(' '))
     const path = this.path(fileName)
-    const words = ['import', COLLECTION, file, '--store', path, ...flags]
-    return importRun(path, this.items, await runProgram(REAMS, words, this.signal))
+    const words = ['import', COLLECTION, file.path, '--store', path, ...flags]
+    return importRun(path, file.items, await runProgram(REAMS, words, this.signal))
   }
 
   /** Inserts all items as rows once more. */
@@ -155,6 +190,16 @@ export class Workspace implements Disposable {
   async serve(path: string): Promise<RunningServer> {
     await readIntoCache(path)
     return startServer(REAMS, ['serve', '--store', path, '--port', '0'], this.signal)
+  }
+
+  /** The service in front of a store that keeps nothing. */
+  serveStoreless(): Promise<RunningServer> {
+    return startServer(STORELESS_SERVER, [], this.signal)
+  }
+
+  /** What its syncs took is in the trace file when the server has ended. */
+  serveOnSlowDisk(path: string, traceFile: string): Promise<RunningServer> {
+    return startServer(onSlowDisk(REAMS, traceFile), ['serve', '--store', path, '--port', '0'], this.signal)
   }
 
   async serveByHand(path: string): Promise<RunningServer> {

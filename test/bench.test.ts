@@ -1,17 +1,25 @@
 import assert from 'node:assert/strict'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { countCommits } from '../bench/commits.ts'
+import { KeepAliveConnection } from '../bench/keep-alive-connection.ts'
 import { percentile } from '../bench/measure.ts'
 import { isReached } from '../bench/question.ts'
 import { QUESTIONS } from '../bench/questions/index.ts'
 import { randomPages, randomSample } from '../bench/random.ts'
+import { jsonOf, tableOf } from '../bench/report.ts'
+import { medianSyncMs } from '../bench/slow-disk.ts'
+import { writeRequests } from '../bench/write-requests.ts'
+import { openSqliteStore } from '../src/store/sqlite/open.ts'
 
 const RUN = fileURLToPath(new URL('../bench/run.ts', import.meta.url))
 
@@ -19,7 +27,11 @@ const RUN = fileURLToPath(new URL('../bench/run.ts', import.meta.url))
 const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/reams', import.meta.url))
 
 interface Report {
-  readonly answers: readonly { question: string; figures: readonly { value: number; raw: object }[] }[]
+  readonly answers: readonly {
+    readonly question: string
+    readonly skipped?: string
+    readonly figures: readonly { readonly value: number; readonly raw: object }[]
+  }[]
 }
 
 function workDirectory(t: TestContext): { path: string; temporaryFiles: string } {
@@ -57,8 +69,9 @@ describe('the bench', () => {
       report.answers.map(({ question }) => question),
       names,
     )
-    for (const { question, figures } of report.answers) {
-      assert.notEqual(figures.length, 0, question)
+    for (const { question, skipped, figures } of report.answers) {
+      if (skipped !== undefined) assert.ok(stdout.includes(skipped), question)
+      else assert.notEqual(figures.length, 0, question)
       for (const { value, raw } of figures) {
         assert.ok(Number.isFinite(value) && value > 0, `${question}: ${value}`)
         assert.notDeepEqual(raw, {}, question)
@@ -89,7 +102,7 @@ describe('the bench', () => {
     const { status, stdout, stderr } = await runBench(['speed'], temporaryFiles)
     assert.equal(status, 2)
     assert.equal(stdout, '')
-    assert.match(stderr, /There is no question "speed"\. Choose of: import, .*, holes\./)
+    assert.match(stderr, /There is no question "speed"\. Choose of: import, .*, replace-delete\./)
   })
 
   it('refuses a number of items below one page', async (t) => {
@@ -99,6 +112,80 @@ describe('the bench', () => {
       assert.equal(status, 2)
       assert.match(stderr, new RegExp(`--items is "${items}"; give a whole number of at least 500`))
     }
+  })
+
+  it('says why a question was not asked', () => {
+    const answers = [{ question: 'slow-disk', answer: { skipped: 'strace is missing' }, durationMs: 1 }]
+    assert.match(tableOf(answers), /^slow-disk +skipped: strace is missing/m)
+    const run = { command: '', startedAt: new Date(), items: 500, requests: 1, rounds: 1, answers }
+    assert.deepEqual(JSON.parse(jsonOf(run)).answers, [
+      { question: 'slow-disk', seconds: 0.001, skipped: 'strace is missing', figures: [] },
+    ])
+  })
+
+  it('counts the commits of a store', async (t) => {
+    const { path } = workDirectory(t)
+    const file = join(path, 'reams.db')
+    const store = await openSqliteStore({ path: file, create: true })
+    try {
+      await store.create('events')
+      const before = countCommits(file)
+      for (let count = 0; count < 5; count++) await store.setPrivate('events', count % 2 === 0)
+      assert.equal(countCommits(file) - before, 5)
+    } finally {
+      await store.close()
+    }
+  })
+
+  it('takes an answer that comes in pieces for one answer', async (t) => {
+    const pieces = ['HTTP/1.1 20', '1 Created\r\nContent-Length: 4\r\n', '\r\n{}', '\r\n']
+    const server = createServer(async (socket) => {
+      socket.setNoDelay()
+      for await (const _ of socket)
+        for (const piece of pieces) {
+          socket.write(piece)
+          await setTimeout(5)
+        }
+    })
+    t.after(() => server.close())
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const statuses = await new Promise((resolve) => {
+      const answered: number[] = []
+      const { port } = server.address() as AddressInfo
+      const connection = new KeepAliveConnection(`http://127.0.0.1:${port}`, (status, connection) => {
+        answered.push(status)
+        if (answered.length < 2) connection.send('ask\r\n')
+        else {
+          connection.end()
+          resolve(answered)
+        }
+      })
+      connection.send('ask\r\n')
+    })
+    assert.deepEqual(statuses, [201, 201])
+  })
+
+  it('changes every item once, in an order that the next load goes on with', (t) => {
+    const { path } = workDirectory(t)
+    const file = join(path, 'events.ndjson')
+    const ids = Array.from({ length: 20 }, (_, index) => String(10_000_000 + index))
+    writeFileSync(file, ids.map((id) => `{"id":${id},"seats":1}\n`).join(''))
+    const options = { kind: 'change', file, url: 'http://127.0.0.1:1/events', token: 'reams_' } as const
+    const whole = [...writeRequests(options)].map(({ head }) => String(head))
+    const changed = whole.map((head) => /^(?:PUT|DELETE) \/events\/(\d+) /.exec(head)?.[1])
+    assert.deepEqual(changed.toSorted(), ids)
+    const rest = [...writeRequests({ ...options, skip: 8 })].map(({ head }) => String(head))
+    assert.deepEqual(rest, whole.slice(8))
+  })
+
+  it('does not take a disk for slow whose syncs are fast', (t) => {
+    const { path } = workDirectory(t)
+    const file = join(path, 'syncs')
+    writeFileSync(file, '7 fdatasync(21) = 0 (DELAYED) <0.002388>\n7 +++ exited with 0 +++\n')
+    assert.equal(medianSyncMs(file), 2.388)
+    writeFileSync(file, '7 fdatasync(21) = 0 <0.000388>\n')
+    assert.throws(() => medianSyncMs(file), /A sync took 0\.388 ms/)
   })
 
   it('takes the p50 of measurements in any order', () => {

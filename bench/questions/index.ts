@@ -1,6 +1,8 @@
 /** All questions, in the order in which they run: the import first, because its rounds make what the others share. */
 
 import type { Question } from '../question.ts'
+import { APPENDS } from './appends.ts'
+import { BIG_REQUESTS } from './big-requests.ts'
 import { BYTES } from './bytes.ts'
 import { COLD_PAGE } from './cold-page.ts'
 import { DEPTH } from './depth.ts'
@@ -8,8 +10,11 @@ import { HAND_WRITTEN } from './hand-written.ts'
 import { HOLES } from './holes.ts'
 import { IMPORT } from './import.ts'
 import { IMPORT_MEMORY } from './import-memory.ts'
+import { READS_WHILE_WRITING } from './reads-while-writing.ts'
+import { REPLACE_DELETE } from './replace-delete.ts'
 import { SERVER_MEMORY } from './server-memory.ts'
 import { SIZE } from './size.ts'
+import { SLOW_DISK } from './slow-disk.ts'
 
 export const QUESTIONS: readonly Question[] = [
   IMPORT,
@@ -21,4 +26,9 @@ export const QUESTIONS: readonly Question[] = [
   SERVER_MEMORY,
   HAND_WRITTEN,
   HOLES,
+  APPENDS,
+  SLOW_DISK,
+  BIG_REQUESTS,
+  READS_WHILE_WRITING,
+  REPLACE_DELETE,
 ]

@@ -1,23 +1,29 @@
 /** Changes in a directory that a power cut cannot take back. */
 
-import { open, rename, rm } from 'node:fs/promises'
+import { link, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isSystemError } from './failure.ts'
 
 /** Whoever reads the file finds the old text or the new one, never a part of either. */
 export async function replaceFile(path: string, text: string): Promise<void> {
-  const beside = `${path}.new`
-  await writeSynced(beside, text, 'w')
-  await rename(beside, path)
+  await rename(await writeBeside(path, text), path)
 }
 
-/** Fails with EEXIST where there is one already. */
+/** The same where there is no file yet; fails with EEXIST where there is one by now. */
 export async function createFile(path: string, text: string): Promise<void> {
-  await writeSynced(path, text, 'wx')
+  const beside = await writeBeside(path, text)
+  try {
+    await link(beside, path)
+    await rm(beside)
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EEXIST') throw error
+    // Some file systems know no links.
+    await rename(beside, path)
+  }
 }
 
 export async function removeFile(path: string): Promise<void> {
-  await rm(`${path}.new`, { force: true })
+  await rm(nameBeside(path), { force: true })
   await rm(path, { force: true })
 }
 
@@ -34,12 +40,17 @@ export async function syncDirectoryOf(path: string): Promise<void> {
   }
 }
 
-async function writeSynced(path: string, text: string, flags: string): Promise<void> {
-  const file = await open(path, flags)
+function nameBeside(path: string): string {
+  return `${path}.new`
+}
+
+async function writeBeside(path: string, text: string): Promise<string> {
+  const file = await open(nameBeside(path), 'w')
   try {
     await file.writeFile(text)
     await file.sync()
   } finally {
     await file.close()
   }
+  return nameBeside(path)
 }

@@ -10,16 +10,25 @@ export type VisitField = (name: string, jsonOf: () => string) => void
 
 /** Visits the fields in their order, one that stands there twice twice. False for an item that is not an object. */
 export function visitFields(item: Uint8Array, visit: VisitField): boolean {
-  const text = Buffer.from(item.buffer, item.byteOffset, item.length)
   const cursor = new JsonCursor(item)
   if (cursor.peek() !== OPEN_OBJECT) return false
+  const textOf = textsOf(item)
   cursor.readMembers((nameStart, nameEnd) => {
     cursor.peek()
     const start = cursor.at
     cursor.readValue()
-    visit(stringOf(text.toString('utf8', nameStart, nameEnd)), () => text.toString('utf8', start, cursor.at))
+    visit(stringOf(textOf(nameStart, nameEnd)), () => textOf(start, cursor.at))
   })
   return true
+}
+
+/** The texts between two offsets. */
+function textsOf(item: Uint8Array): (start: number, end: number) => string {
+  const bytes = Buffer.from(item.buffer, item.byteOffset, item.length)
+  const text = bytes.toString()
+  // Where all is ASCII, offsets in bytes are offsets in the text, which is far cheaper to cut.
+  if (text.length === item.length) return (start, end) => text.slice(start, end)
+  return (start, end) => bytes.toString('utf8', start, end)
 }
 
 /** What a JSON string says. */

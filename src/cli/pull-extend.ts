@@ -11,7 +11,7 @@ import { UnknownField } from './pull-csv.ts'
 import { type FinishedFile, readFinished, unpacked } from './pull-finished.ts'
 import { type BegunPull, type FilePullJob, nothingKept } from './pull-job.ts'
 import { openPart } from './pull-open-part.ts'
-import { isBeginning } from './pull-overlap.ts'
+import { hasTwins, isBeginning } from './pull-overlap.ts'
 
 /** A pull that has nothing to do: the file has all of these items. */
 export interface CompleteFile {
@@ -29,7 +29,7 @@ export async function extendFinished(job: FilePullJob): Promise<BegunPull | Comp
   const page = await collection.page(lastPage(file.items), { signal })
   if (page.itemCount < file.items)
     return anew(job, `has ${formatItems(file.items)}, and the collection ${formatItems(page.itemCount)}`)
-  if (!isStillBeginning(file, await pagesUpTo(page, job), contentOf({ ...subject, ...kept }).form))
+  if (!isStillBeginning(file, await pagesUpTo(page, file, job), contentOf({ ...subject, ...kept }).form))
     return anew(job, 'does not end with the items that the collection has in these places now')
   if (page.itemCount === file.items) return { items: file.items }
   return takeOver(file, stateBehind(file, page), await openPart(job, kept), job)
@@ -58,10 +58,11 @@ async function anew(job: FilePullJob, why: string): Promise<BegunPull> {
   return openPart(job, nothingKept(subject))
 }
 
-/** Of a few columns, one row can look like another: then the page before has to be the same too. */
-async function pagesUpTo(page: Page, { subject, collection, signal }: FilePullJob): Promise<readonly Page[]> {
-  if (subject.columns === undefined || page.number === 1) return [page]
-  return [await collection.page(page.number - 1, { signal }), page]
+/** Where items can look alike, the page before has to be the same too. */
+async function pagesUpTo(page: Page, file: FinishedFile, job: FilePullJob): Promise<readonly Page[]> {
+  const { subject, collection, signal } = job
+  const mayBeAlike = subject.columns !== undefined || hasTwins(file)
+  return page.number === 1 || !mayBeAlike ? [page] : [await collection.page(page.number - 1, { signal }), page]
 }
 
 function isStillBeginning(...[file, pages, form]: Parameters<typeof isBeginning>): boolean {

@@ -2,7 +2,7 @@
 
 import { ClientError, ConnectionLost, ForbiddenOrigin, HttpError, InvalidPage, TimeoutError } from '../client/index.ts'
 import { Failure, type FailureStatus, isSystemError } from './failure.ts'
-import { hideToken } from './push-hide-token.ts'
+import { hideToken } from './hide-token.ts'
 
 /** What the options of the client are called here. */
 const FLAGS: Readonly<Record<string, string>> = {

@@ -69,13 +69,15 @@ function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
 
 /** Without back-pressure: who asked for a page takes it as fast as it comes, up to a limit. */
 function streamOf(source: Readable): ReadableStream<Uint8Array> {
+  let isWanted = true
   return new ReadableStream({
     start: (controller) => {
-      source.on('data', (chunk: Buffer) => controller.enqueue(chunk))
-      source.on('end', () => controller.close())
+      source.on('data', (chunk: Buffer) => isWanted && controller.enqueue(chunk))
+      source.on('end', () => isWanted && controller.close())
       source.on('error', (error) => controller.error(error))
     },
     cancel: () => {
+      isWanted = false
       source.destroy()
     },
   })

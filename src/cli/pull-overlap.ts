@@ -20,3 +20,8 @@ export function isBeginning({ items, tail }: FinishedFile, pages: readonly Page[
   const isSame = records.length === expected.length && records.every((record, place) => record === expected[place])
   return isSame && !isRepetitive(expected)
 }
+
+/** Whether two of the last items are the same. */
+export function hasTwins({ tail }: FinishedFile): boolean {
+  return new Set(tail.map(textOf)).size < tail.length
+}

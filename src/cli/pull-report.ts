@@ -2,11 +2,11 @@
 
 import type { Progress, Retry } from '../client/index.ts'
 import { formatDuration } from './figures.ts'
+import { hideToken } from './hide-token.ts'
 import { print, printError } from './output.ts'
 import { startProgress } from './progress.ts'
 import { startPullProgress } from './pull-progress.ts'
 import { type PullSummary, summaryJson, summaryText } from './pull-summary.ts'
-import { hideToken } from './push-hide-token.ts'
 
 /** Of many retries at a time one is told. */
 const TELL_EVERY_MS = 1000
@@ -73,8 +73,8 @@ export class PullReport implements Disposable {
     const now = performance.now()
     if (!process.stderr.isTTY || now - this.#toldAt < TELL_EVERY_MS) return
     this.#toldAt = now
-    const reason = error instanceof Error ? error.message : String(error)
-    this.note(`${reason} Asking again in ${formatDuration(delayMs)} (retry ${retry}).`)
+    const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
+    this.note(`${reason}; asking again in ${formatDuration(delayMs)} (retry ${retry}).`)
   }
 
   async done(summary: PullSummary): Promise<void> {

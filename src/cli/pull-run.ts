@@ -1,6 +1,7 @@
 /** Runs a pull, from the settings to its last word. */
 
 import { type Collection, openCollection } from '../client/index.ts'
+import { type PushTarget, parseTarget } from './collection-target.ts'
 import { Interrupted, Interruption } from './interruption.ts'
 import { isReaderGone, printError } from './output.ts'
 import { explainPull } from './pull-failure.ts'
@@ -11,7 +12,6 @@ import { PullReport, type ReportOptions } from './pull-report.ts'
 import { PullStopped } from './pull-stopped.ts'
 import { pullToFile } from './pull-to-file.ts'
 import { pullToStream } from './pull-to-stream.ts'
-import { type PushTarget, parseTarget } from './push-target.ts'
 import type { SettingValues } from './setting-values.ts'
 import { readToken } from './token.ts'
 

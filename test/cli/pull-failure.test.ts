@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom } from '../../bench/random.ts'
 import type { Answered, Links } from '../check/correct-server.ts'
 import { mountTmpfs } from '../faults/mounts.ts'
-import { LINUX_ROOT, lackOf, TMPFS } from '../faults/needs.ts'
-import { HookedServer, linesOf, noteOf, pageOf, serve, serveWith } from './pull-servers.ts'
+import { lackOf, TMPFS } from '../faults/needs.ts'
+import { SlowProxy } from '../faults/slow-proxy.ts'
+import { eventLines, putLines } from './items.ts'
+import { HookedServer, linesOf, pageOf, serve, serveWith, startPull } from './pull-servers.ts'
 import { addToken, createEvents, TOKEN } from './push-servers.ts'
 import { runCli, startServer, workDirectory } from './run-cli.ts'
+
+const READER = `reams_${'May-read_events'.padEnd(43, 'y')}`
 
 const FAST = ['--retries', '1']
 
@@ -108,11 +114,30 @@ describe('reams pull of a server that fails', () => {
   })
 })
 
+describe('reams pull of reams serve', () => {
+  it('goes on by itself when the server is killed and started again', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(40_000))
+    const { cli: server, url } = await startServer(t, [], { in: directory })
+    await using proxy = await SlowProxy.open(url, 60, createRandom(1))
+    const cli = startPull(t, directory, `${proxy.url}/events`, '-o', 'e.ndjson', '--allow-origin', url, '--json')
+    while (!existsSync(join(directory, 'e.ndjson.part'))) await sleep(5)
+    await sleep(300)
+    server.child.kill('SIGKILL')
+    await server.ends()
+    await startServer(t, ['--port', new URL(url).port], { in: directory })
+    const { status, stdout, stderr } = await cli.ends()
+    assert.equal(status, 0, stderr)
+    assert.ok(JSON.parse(stdout).retries > 0)
+    assert.equal(readFileSync(join(directory, 'e.ndjson'), 'utf8'), eventLines(40_000))
+  })
+})
+
 describe('a token', () => {
   async function privateEvents(t: TestContext) {
     const directory = workDirectory(t)
     const store = await createEvents(directory, { isPrivate: true })
-    await addToken(store, `${TOKEN}-reader`, ['read:events'])
+    await addToken(store, READER, ['read:events'])
     await store.close()
     const { url } = await startServer(t, [], { in: directory })
     return { directory, url: `${url}/events` }
@@ -120,13 +145,12 @@ describe('a token', () => {
 
   it('comes from REAMS_TOKEN or a file, and opens a private collection', async (t) => {
     const { directory, url } = await privateEvents(t)
-    const token = `${TOKEN}-reader`
     const without = await runCli(['pull', url], { in: directory })
     assert.equal(without.status, 2)
     assert.match(without.stderr, /status 404 Not Found: .* A private collection is found only with a token for it\.\n$/)
-    const variables = { REAMS_TOKEN: token }
+    const variables = { REAMS_TOKEN: READER }
     assert.equal((await runCli(['pull', url], { in: directory, variables })).status, 0)
-    writeFileSync(join(directory, 'token'), `${token}\n`)
+    writeFileSync(join(directory, 'token'), `${READER}\n`)
     assert.equal((await runCli(['pull', url, '--token-file', 'token'], { in: directory })).status, 0)
   })
 
@@ -227,19 +251,24 @@ describe('a collection that changes while it is pulled', () => {
 })
 
 describe('a full disk', () => {
-  it('ends a pull with what is certain kept, and with more room it goes on', async (t) => {
-    const lack = await lackOf([LINUX_ROOT, TMPFS])
+  it('ends a pull, with what is certain kept', async (t) => {
+    const lack = await lackOf([TMPFS])
     if (lack !== undefined) return t.skip(lack)
-    const { directory, url, server } = await serve(t, { items: 60_000 })
-    const disk = join(directory, 'disk')
-    mkdirSync(disk)
-    const mounted = mountTmpfs(disk, 1)
-    t.after(() => mounted[Symbol.dispose]())
-    server.delayMs = 20
-    const words = ['pull', url, '-o', 'disk/e.ndjson']
+    const { directory, url, server, read } = await serve(t, { items: 100_000 })
+    using disk = mountTmpfs(directory, 2)
+    server.delayMs = 60
+    const words = ['pull', url, '-o', 'tmpfs/e.ndjson']
     const { status, stderr } = await runCli(words, { in: directory })
-    assert.match(stderr, /^reams: disk\/e\.ndjson cannot be written: the disk is full\./)
+    assert.match(
+      stderr,
+      /^reams: tmpfs\/e\.ndjson cannot be written: the disk is full\. [\d,]+ of 100,000 items are in tmp/,
+    )
     assert.equal(status, 3)
-    assert.ok(!stderr.includes('items are in') || (await noteOf(disk, 'e.ndjson')).items > 0)
+    copyFileSync(join(disk.path, 'e.ndjson.part'), join(directory, 'e.ndjson.part'))
+    copyFileSync(join(disk.path, 'e.ndjson.part.json'), join(directory, 'e.ndjson.part.json'))
+    server.delayMs = 0
+    const resumed = await runCli(['pull', url, '-o', 'e.ndjson', '--resume'], { in: directory })
+    assert.match(resumed.stderr, /^events: complete with 100,000 items in e\.ndjson, [\d,]+ of them new/)
+    assert.equal(read('e.ndjson').toString(), linesOf(server.items))
   })
 })

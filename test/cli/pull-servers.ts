@@ -45,7 +45,7 @@ export class HookedServer extends CorrectServer {
   override send(answered: Answered, asked: Asked, response: ServerResponse): void {
     this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight)
     response.on('close', () => this.inFlight--)
-    sleep(this.delayMs).then(() => {
+    sleep(this.delayMs, undefined, { ref: false }).then(() => {
       if (!this.#cut.has(answered)) return super.send(answered, asked, response)
       response.writeHead(200, answered.headers).write(answered.body.subarray(0, answered.body.length / 2))
       setTimeout(() => response.destroy(), 5)

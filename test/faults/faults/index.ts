@@ -4,7 +4,8 @@ import type { Fault } from '../fault.ts'
 import { DISK_FULL } from './disk-full.ts'
 import { IO_ERROR } from './io-error.ts'
 import { KILL_IMPORT } from './kill-import.ts'
+import { KILL_PULL } from './kill-pull.ts'
 import { KILL_SERVER } from './kill-server.ts'
 import { POWER_CUT } from './power-cut.ts'
 
-export const FAULTS: readonly Fault[] = [KILL_SERVER, KILL_IMPORT, DISK_FULL, IO_ERROR, POWER_CUT]
+export const FAULTS: readonly Fault[] = [KILL_SERVER, KILL_IMPORT, DISK_FULL, IO_ERROR, POWER_CUT, KILL_PULL]

@@ -1,0 +1,59 @@
+/** Many writers at once, seen from the bench: they begin, they write, they tell how much. */
+
+import { ended, startProgram, WRITE_LOAD } from './child-process.ts'
+import type { RequestOptions } from './write-requests.ts'
+
+export interface LoadPlan extends RequestOptions {
+  /** Each sends its next request when the last one is answered. */
+  readonly connections: number
+  /** So many answers come before the clock starts. */
+  readonly warmUp: number
+  /** So many count. Undefined: all, until there are no more or the load is stopped. */
+  readonly requests?: number
+}
+
+export interface LoadResult {
+  readonly requests: number
+  readonly durationMs: number
+}
+
+export interface RunningLoad {
+  /** Resolves when the clock starts. */
+  readonly begun: Promise<void>
+  readonly result: Promise<LoadResult>
+  stop(): Promise<LoadResult>
+}
+
+export function startLoad(plan: LoadPlan, signal: AbortSignal): RunningLoad {
+  const child = startProgram(WRITE_LOAD, [JSON.stringify(plan)], signal)
+  const begun = Promise.withResolvers<void>()
+  let printed = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    printed += text
+    if (printed.includes('\n')) begun.resolve()
+  })
+  const result = ended(child).then((status) => {
+    begun.resolve()
+    signal.throwIfAborted()
+    if (status !== 0) throw new Error(`The writers of ${plan.url} ended with status ${status}.`)
+    return JSON.parse(printed.split('\n')[1] ?? '') as LoadResult
+  })
+  // Whoever waits for it is told; nobody may be waiting yet.
+  result.catch(() => {})
+  return {
+    begun: begun.promise,
+    result,
+    stop: () => {
+      child.kill('SIGTERM')
+      return result
+    },
+  }
+}
+
+export async function runLoad(plan: LoadPlan, signal: AbortSignal): Promise<LoadResult> {
+  return startLoad(plan, signal).result
+}
+
+export function requestsASecond({ requests, durationMs }: LoadResult): number {
+  return requests / (durationMs / 1000)
+}

@@ -1,0 +1,124 @@
+/** kill -9 of a pull at a random moment; it is resumed until the file is there, which must be like an undisturbed one. */
+
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
+import type { Random } from '../../../bench/random.ts'
+import type { Fault } from '../fault.ts'
+import { ReamsProcess, runReams } from '../reams-process.ts'
+import type { Report } from '../report.ts'
+import { SlowProxy } from '../slow-proxy.ts'
+
+/** With the delay, some seconds for a whole pull: it notes how far it is once a second. */
+const ITEMS = 150_000
+const DELAY_MS = 90
+
+/** Each pull takes the next one. */
+const NAMES = ['events.ndjson', 'events.json', 'events.csv', 'events.ndjson.gz', 'events.csv.gz']
+
+export const KILL_PULL: Fault = {
+  name: 'kill-pull',
+  description: 'kill -9 of a pull, which is resumed',
+  rounds: 100,
+  fewRounds: 12,
+  needs: [],
+  async run({ directory, rounds, random, report, beginRound }) {
+    await using server = await serveItems(directory)
+    const origin = await server.address()
+    await using proxy = await SlowProxy.open(origin, DELAY_MS, random)
+    const undisturbed = new UndisturbedPulls(directory, `${origin}/events`)
+    const words = ['pull', `${proxy.url}/events`, '--allow-origin', origin, '--resume']
+    const outcomes = { killed: 0, resumed: 0, finished: 0 }
+    for (let done = 0, file = 0; done < rounds; file++) {
+      const name = NAMES[file % NAMES.length] ?? ''
+      const path = join(directory, name)
+      for (let isFinished = false; !isFinished; ) {
+        // When all rounds are done, the last file is still finished.
+        const isLast = done === rounds
+        if (!isLast) beginRound()
+        done += isLast ? 0 : 1
+        if (partIn(path) > 0) outcomes.resumed++
+        await using pull = new ReamsProcess([...words, '-o', path])
+        if (!isLast) await moment(pull, random)
+        const { status, stderr } = isLast ? await pull.ends() : await pull.kill()
+        if (status === null) outcomes.killed++
+        else if (status !== 0) report.findings.add('other', `a pull ended with ${status}: ${stderr}`)
+        isFinished = status !== null
+      }
+      outcomes.finished++
+      compare(path, await undisturbed.read(name), report)
+      rmSync(path, { force: true })
+    }
+    checkNothingStays(directory, report)
+    report.acknowledged += outcomes.finished * ITEMS
+    report.notes.push(
+      `${outcomes.killed} pulls were killed, ${outcomes.resumed} went on behind a part, and ${outcomes.finished} files were compared`,
+    )
+  },
+}
+
+async function serveItems(directory: string): Promise<ReamsProcess> {
+  const [source, store] = [join(directory, 'source.ndjson'), join(directory, 'reams.db')]
+  const lines = Array.from({ length: ITEMS }, (_, index) => `{"id":${index},"title":"Event, \\"${index}\\""}\n`)
+  writeFileSync(source, lines.join(''))
+  const { status, stderr } = await runReams(['import', 'events', source, '--store', store])
+  if (status !== 0) throw new Error(`reams import failed: ${stderr}`)
+  return new ReamsProcess(['serve', '--store', store, '--port', '0'])
+}
+
+/** From the start of the program on, up to a little more than a whole pull takes. */
+async function moment(pull: ReamsProcess, random: Random): Promise<void> {
+  const end = performance.now() + random(3_500)
+  while (performance.now() < end && !pull.hasEnded) await sleep(10)
+}
+
+/** The items that a part holds for certain. */
+function partIn(path: string): number {
+  try {
+    return JSON.parse(readFileSync(`${path}.part.json`, 'utf8')).walk?.items ?? 0
+  } catch {
+    return 0
+  }
+}
+
+class UndisturbedPulls {
+  readonly #directory: string
+  readonly #url: string
+  readonly #contents = new Map<string, Buffer>()
+
+  constructor(directory: string, url: string) {
+    this.#directory = directory
+    this.#url = url
+  }
+
+  async read(name: string): Promise<Buffer> {
+    const known = this.#contents.get(name)
+    if (known !== undefined) return known
+    const path = join(this.#directory, `undisturbed-${name}`)
+    const { status, stderr } = await runReams(['pull', this.#url, '-o', path])
+    if (status !== 0) throw new Error(`An undisturbed pull failed: ${stderr}`)
+    const content = contentOf(path)
+    this.#contents.set(name, content)
+    rmSync(path)
+    return content
+  }
+}
+
+function compare(path: string, expected: Buffer, { findings }: Report): void {
+  const found = contentOf(path)
+  if (found.equals(expected)) return
+  const [lines, expectedLines] = [found, expected].map((content) => content.toString().split('\n').length)
+  findings.add('partial', `${path} has ${lines} lines, and differs from an undisturbed pull with ${expectedLines}`)
+}
+
+/** Packed, two pulls differ by where they were interrupted. */
+function contentOf(path: string): Buffer {
+  const bytes = readFileSync(path)
+  return path.endsWith('.gz') ? gunzipSync(bytes) : bytes
+}
+
+function checkNothingStays(directory: string, { findings }: Report): void {
+  const others = readdirSync(directory).filter((name) => name.startsWith('events'))
+  if (others.length > 0) findings.add('other', `files were left behind: ${others.join(', ')}`)
+}
