@@ -1,4 +1,4 @@
-/** Where a push goes: the URL of one collection. */
+/** Where a push goes, or a pull comes from: the URL of one collection. */
 
 import { Failure } from './failure.ts'
 
