@@ -50,6 +50,16 @@ export function startLoad(plan: LoadPlan, signal: AbortSignal): RunningLoad {
   }
 }
 
+/** Answers before the clock starts: in the first round so many that the compiler of the server is done. */
+export function warmUpOf(round: number, requests: number): number {
+  return round === 0 ? 3 * requests : Math.ceil(requests / 4)
+}
+
+/** So many are sent in all: when the last one that counts is answered, the other connections still wait. */
+export function sentBy({ connections, warmUp, requests = 0 }: LoadPlan): number {
+  return warmUp + requests + connections - 1
+}
+
 export async function runLoad(plan: LoadPlan, signal: AbortSignal): Promise<LoadResult> {
   return startLoad(plan, signal).result
 }

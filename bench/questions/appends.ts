@@ -5,7 +5,7 @@ import { countCommits } from '../commits.ts'
 import { removedAtEnd } from '../database-file.ts'
 import { inTurn, median } from '../measure.ts'
 import type { Question } from '../question.ts'
-import { requestsASecond, runLoad } from '../running-load.ts'
+import { requestsASecond, runLoad, sentBy, warmUpOf } from '../running-load.ts'
 import { COLLECTION, WRITERS } from '../workspace.ts'
 
 export const APPENDS: Question = {
@@ -21,25 +21,23 @@ export const APPENDS: Question = {
     await using server = await workspace.serve(path)
     await using storeless = await workspace.serveStoreless()
     workspace.step(`appends: ${WRITERS} connections to the service with and without a store in turn`)
-    const warmUp = Math.ceil(requests / 2)
-    const plan = { kind: 'append', file, token, connections: WRITERS, warmUp, requests } as const
-    const sides = {
-      durable: { server, rates: [] as number[] },
-      storeless: { server: storeless, rates: [] as number[] },
-    }
-    await inTurn(rounds, Object.values(sides), async ({ server, rates }) => {
-      rates.push(requestsASecond(await runLoad({ ...plan, url: `${server.url}/${COLLECTION}` }, signal)))
+    const plan = { kind: 'append', file, token, connections: WRITERS, requests } as const
+    const durable = { url: `${server.url}/${COLLECTION}`, rates: [] as number[], sent: 0 }
+    const keptNowhere = { url: `${storeless.url}/${COLLECTION}`, rates: [] as number[], sent: 0 }
+    await inTurn(rounds, [durable, keptNowhere], async (side, round) => {
+      const load = { ...plan, url: side.url, warmUp: warmUpOf(round, requests) }
+      side.rates.push(requestsASecond(await runLoad(load, signal)))
+      side.sent += sentBy(load)
     })
-    const [rates, storelessRates] = [sides.durable.rates, sides.storeless.rates]
     return [
       {
         measured: `appends/s of ${WRITERS} connections, an item a request ÷ of the same service without a store`,
-        value: median(rates) / median(storelessRates),
+        value: median(durable.rates) / median(keptNowhere.rates),
         required: { atLeast: 0.5 },
         raw: {
-          appendsASecond: rates,
-          storelessASecond: storelessRates,
-          appendsACommit: (rounds * (warmUp + requests)) / countCommits(path),
+          appendsASecond: durable.rates,
+          storelessASecond: keptNowhere.rates,
+          appendsACommit: durable.sent / countCommits(path),
         },
       },
     ]

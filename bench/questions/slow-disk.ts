@@ -3,7 +3,7 @@
 import { allowWrites } from '../allow-writes.ts'
 import { inTurn, median } from '../measure.ts'
 import type { Question } from '../question.ts'
-import { requestsASecond, runLoad } from '../running-load.ts'
+import { requestsASecond, runLoad, warmUpOf } from '../running-load.ts'
 import { ADDED_MS, lackOfSlowDisk, medianSyncMs } from '../slow-disk.ts'
 import { COLLECTION, type Workspace, WRITERS } from '../workspace.ts'
 
@@ -35,11 +35,12 @@ async function compareRates(workspace: Workspace, traceFile: string): Promise<{ 
   await using server = await workspace.serveOnSlowDisk(path, traceFile)
   workspace.step(`slow-disk: ${WRITERS} connections, and a single one, in turn`)
   const plan = { kind: 'append', file, url: `${server.url}/${COLLECTION}`, token } as const
-  const shared = { connections: WRITERS, requests, warmUp: Math.ceil(requests / 2), rates: [] as number[] }
-  const few = Math.ceil(requests / 8)
-  const alone = { connections: 1, requests: few, warmUp: Math.ceil(few / 4), rates: [] as number[] }
-  await inTurn(rounds, [shared, alone], async ({ rates, ...load }) => {
-    rates.push(requestsASecond(await runLoad({ ...plan, ...load }, signal)))
+  const shared = { connections: WRITERS, requests, rates: [] as number[] }
+  const alone = { connections: 1, requests: Math.ceil(requests / 8), rates: [] as number[] }
+  await inTurn(rounds, [shared, alone], async ({ rates, ...load }, round) => {
+    // What a single connection sends would be too few for the compiler; the others have been before it.
+    const warmUp = warmUpOf(load.connections === 1 ? 1 : round, load.requests)
+    rates.push(requestsASecond(await runLoad({ ...plan, ...load, warmUp }, signal)))
   })
   return { shared: shared.rates, alone: alone.rates }
 }
