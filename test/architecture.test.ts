@@ -19,9 +19,25 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
   },
   'check/rules': { folders: ['contract', 'check'], packages: [] },
   cli: {
-    folders: ['contract', 'store', 'store/sqlite', 'input', 'service', 'client', 'check'],
+    folders: [
+      'contract',
+      'store',
+      'store/sqlite',
+      'input',
+      'service',
+      'client',
+      'check',
+      'cli/check',
+      'cli/pull',
+      'cli/push',
+      'cli/token',
+    ],
     packages: ['node:*', 'commander', 'cli-progress'],
   },
+  'cli/check': { folders: ['cli', 'check', 'contract'], packages: ['node:*'] },
+  'cli/pull': { folders: ['cli', 'client', 'contract', 'input'], packages: ['node:*'] },
+  'cli/push': { folders: ['cli', 'client', 'contract', 'input'], packages: ['node:*'] },
+  'cli/token': { folders: ['cli', 'contract', 'store'], packages: ['node:crypto'] },
   '.': { folders: ['service', 'store (types)', 'contract (types)'], packages: [] },
 }
 

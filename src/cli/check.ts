@@ -1,11 +1,11 @@
 /** `reams check URL`: asks a server as the contract's rules want it, and prints how it answered. */
 
 import type { CheckOptions, Report, Verdict } from '../check/index.ts'
-import { explainRule } from './check-explain.ts'
-import { reportJson } from './check-json.ts'
-import { reportJunit } from './check-junit.ts'
-import { type ReportView, reportText } from './check-text.ts'
-import { WalkProgress } from './check-walk-progress.ts'
+import { explainRule } from './check/explain.ts'
+import { reportJson } from './check/json.ts'
+import { reportJunit } from './check/junit.ts'
+import { type ReportView, reportText } from './check/text.ts'
+import { WalkProgress } from './check/walk-progress.ts'
 import type { CliCommand } from './command.ts'
 import { Failure } from './failure.ts'
 import { Interruption } from './interruption.ts'

@@ -10,9 +10,9 @@ import { PULL } from './pull.ts'
 import { PUSH } from './push.ts'
 import { SERVE } from './serve.ts'
 import { SET } from './set.ts'
-import { TOKEN_CREATE } from './token-create.ts'
-import { TOKEN_LIST } from './token-list.ts'
-import { TOKEN_REVOKE } from './token-revoke.ts'
+import { TOKEN_CREATE } from './token/create.ts'
+import { TOKEN_LIST } from './token/list.ts'
+import { TOKEN_REVOKE } from './token/revoke.ts'
 import { VERIFY } from './verify.ts'
 
 export const COMMANDS: readonly CliCommand[] = [

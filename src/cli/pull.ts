@@ -20,7 +20,7 @@ to the collection since. REAMS_TOKEN can hold a token.`,
   ],
   run: async ([url = ''], settings) => {
     // Here and not above, so that other commands start without the client.
-    const { runPull } = await import('./pull-run.ts')
+    const { runPull } = await import('./pull/run.ts')
     return runPull(url, settings)
   },
 }

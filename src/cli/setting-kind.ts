@@ -3,8 +3,8 @@
 import { normalizeBaseUrl } from '../contract/link.ts'
 import { parseScope, SCOPE_RULE } from '../contract/scope.ts'
 import { isTokenName, TOKEN_NAME_RULE } from '../contract/token.ts'
-import { parseUnanswered, UNANSWERED_RULE, type UnansweredChoice } from './push-unanswered.ts'
-import { isLifetime, LIFETIME_RULE } from './token-lifetime.ts'
+import { parseUnanswered, UNANSWERED_RULE, type UnansweredChoice } from './push/unanswered.ts'
+import { isLifetime, LIFETIME_RULE } from './token/lifetime.ts'
 
 export interface SettingKind<T> {
   /** What is allowed, in words that follow "Give". */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Report } from '../../src/check/index.ts'
 import { RULES } from '../../src/check/index.ts'
-import { reportJunit } from '../../src/cli/check-junit.ts'
+import { reportJunit } from '../../src/cli/check/junit.ts'
 import { events, startHttp } from './check-server.ts'
 import { runCli, startServer, workDirectory } from './run-cli.ts'
 

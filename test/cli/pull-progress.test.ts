@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
 import { promisify, stripVTControlCharacters } from 'node:util'
-import { pullLine, startPullProgress } from '../../src/cli/pull-progress.ts'
+import { pullLine, startPullProgress } from '../../src/cli/pull/progress.ts'
 import { serve } from './pull-servers.ts'
 import { MAIN } from './run-cli.ts'
 

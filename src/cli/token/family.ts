@@ -1,0 +1,31 @@
+/** What the commands about tokens have in common, and how they show one. */
+
+import { makeVisible } from '../../contract/excerpt.ts'
+import type { TokenRecord } from '../../store/store.ts'
+import type { CommandFamily } from '../command.ts'
+
+export const TOKEN_FAMILY: CommandFamily = {
+  name: 'token',
+  group: 'Tokens',
+  summary: 'create, list and revoke tokens for HTTP',
+  description: `Tokens let programs write over HTTP, and read what is private. Each has a name,
+scopes that say what it may do, and an end. A store knows the tokens for its
+servers, and of each only the SHA-256.`,
+}
+
+export type TokenState = 'active' | 'expired' | 'revoked'
+
+export function stateOf({ revokedAt, expiresAt }: TokenRecord, now: number): TokenState {
+  if (revokedAt !== null) return 'revoked'
+  return expiresAt !== null && expiresAt <= now ? 'expired' : 'active'
+}
+
+/** `write:events, read:venues`. */
+export function scopesText(scopes: readonly string[]): string {
+  return makeVisible(scopes.join(', '))
+}
+
+/** `2026-03-31 08:15`, in UTC. */
+export function timeText(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+}
