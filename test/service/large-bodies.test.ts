@@ -54,21 +54,21 @@ describe('the bodies of all requests under way', () => {
   /** Has a connection send all of a body of 100,000 bytes but the last one. */
   async function hold({ port, headOf }: WriteServer) {
     const socket = await openSocket(port)
-    socket.write(headOf('POST', '/events', { ...JSON_TYPE, 'Content-Length': '100000' }))
-    socket.write('{"id":"held"'.padStart(99_999))
+    socket.write(headOf('POST', '/events', { ...JSON_TYPE, 'Content-Length': '400000' }))
+    socket.write('{"id":"held"'.padStart(399_999))
     return socket
   }
 
   it('hold what has come of them, not what was announced', async (t) => {
-    const { port, headOf, ask, store } = await startWriteServer(t, { limits: { bodyBytes: 100_000 } })
+    const { port, headOf, ask, store } = await startWriteServer(t, { limits: { bodyBytes: 400_000, itemBytes: 400_000 } })
     await fill(store, 'events', numbered(2))
     for (let count = 0; count < 3; count++)
-      (await openSocket(port)).write(headOf('POST', '/events', { ...JSON_TYPE, 'Content-Length': '100000' }))
-    assert.equal((await ask('POST', '/events', '{"id":3}'.padStart(100_000))).status, 201)
+      (await openSocket(port)).write(headOf('POST', '/events', { ...JSON_TYPE, 'Content-Length': '400000' }))
+    assert.equal((await ask('POST', '/events', '{"id":3}'.padStart(400_000))).status, 201)
   })
 
   it('hold no more than twice what one may have: then it is 503, until there is room again', async (t) => {
-    const server = await startWriteServer(t, { limits: { bodyBytes: 100_000 } })
+    const server = await startWriteServer(t, { limits: { bodyBytes: 400_000, itemBytes: 400_000 } })
     const { ask, store } = server
     await fill(store, 'events', numbered(2))
     const [first, second] = [await hold(server), await hold(server)]
@@ -77,7 +77,7 @@ describe('the bodies of all requests under way', () => {
     while (refused.status !== 503) refused = await ask('POST', '/events', 'nothing')
     assert.match(
       problemIn(refused),
-      /^503 service-busy: Other requests hold 199,998 of the 200,000 bytes that there are for/,
+      /^503 service-busy: Other requests hold 799,998 of the 800,000 bytes that there are for/,
     )
     assert.equal(refused.headers['retry-after'], '1')
     const chunks = await ask('PUT', '/events/1', '{"id":1}', { 'Transfer-Encoding': 'chunked' })
@@ -89,10 +89,10 @@ describe('the bodies of all requests under way', () => {
     const [answer] = await once(first, 'data')
     assert.match(answer.toString(), /^HTTP\/1\.1 201 /)
     first.destroy()
-    assert.equal((await ask('POST', '/events', '{"id":3}'.padStart(100_000))).status, 201)
-    const packed = gzipSync('{"id":4}'.padStart(99_990))
+    assert.equal((await ask('POST', '/events', '{"id":3}'.padStart(400_000))).status, 201)
+    const packed = gzipSync('{"id":4}'.padStart(399_990))
     const unpacked = await ask('POST', '/events', packed, { 'Content-Encoding': 'gzip' })
-    assert.match(problemIn(unpacked), /^503 service-busy: Other requests hold 99,999 of the 200,000 bytes/)
+    assert.match(problemIn(unpacked), /^503 service-busy: Other requests hold 399,999 of the 800,000 bytes/)
 
     second.destroy()
     while ((await ask('POST', '/events', packed, { 'Content-Encoding': 'gzip' })).status === 503) await sleep(10)
