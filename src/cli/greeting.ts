@@ -20,19 +20,28 @@ export interface GreetingOptions {
   readonly baseUrl: string
   /** Where the server listens, if the base URL does not tell. */
   readonly listensOn?: string
+  /** Whether even what is public is shown only to those with a token. */
+  readonly isTokenRequired: boolean
 }
 
-export async function greeting({ store, title, baseUrl, listensOn }: GreetingOptions): Promise<string> {
+export async function greeting({
+  store,
+  title,
+  baseUrl,
+  listensOn,
+  isTokenRequired,
+}: GreetingOptions): Promise<string> {
   const heads = await store.collections()
   const tries = [entryUrl(baseUrl), ...(await pagesToTry(store, heads, baseUrl))]
+  const header = isTokenRequired ? '-H "Authorization: Bearer $REAMS_TOKEN" ' : ''
   return [
     `Reams serves ${makeVisible(title)} at ${entryUrl(baseUrl)}${listensOn === undefined ? '' : ` (${listensOn})`}`,
     '',
     ...collectionLines(heads, baseUrl),
     '',
-    'Try:',
+    `Try${isTokenRequired ? ', with a token of "reams token create" in REAMS_TOKEN' : ''}:`,
     // An apostrophe may stand in a URL, but would end the word for the shell.
-    ...tries.map((url) => `  curl '${url.replaceAll("'", '%27')}'`),
+    ...tries.map((url) => `  curl ${header}'${url.replaceAll("'", '%27')}'`),
     '',
     'Ctrl-C stops it.',
   ].join('\n')

@@ -3,13 +3,13 @@
 import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { DEFAULT_RETRY } from '../client/retry.ts'
+import { hideSecret } from '../contract/hide-secret.ts'
 import { InputError } from '../input/input-error.ts'
 import type { InputFormat } from '../input/read-items.ts'
 import { type PushTarget, parseTarget } from './collection-target.ts'
 import type { CliCommand } from './command.ts'
 import { Failure } from './failure.ts'
 import { formatOfFile } from './file-name.ts'
-import { hideToken } from './hide-token.ts'
 import { Interrupted, Interruption } from './interruption.ts'
 import { print, printError } from './output.ts'
 import { startProgress } from './progress.ts'
@@ -145,7 +145,7 @@ async function sendAll({
 /** The progress bar, if there is one, is drawn again below. */
 function say(text: string, token: string | undefined): void {
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
-  printError(`reams: ${hideToken(text, token)}`)
+  printError(`reams: ${hideSecret(text, token)}`)
 }
 
 function explain(error: unknown, label: string, state: PushState, token: string | undefined): unknown {
@@ -154,5 +154,5 @@ function explain(error: unknown, label: string, state: PushState, token: string 
     return new Failure(1, `${label}${separator}${error.message}. ${standing(state)}`, { cause: error })
   }
   if (!(error instanceof PushStopped)) return error
-  return new Failure(error.exitStatus, `${hideToken(error.message, token)} ${standing(state)}`, { cause: error.cause })
+  return new Failure(error.exitStatus, `${hideSecret(error.message, token)} ${standing(state)}`, { cause: error.cause })
 }

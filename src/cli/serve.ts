@@ -41,7 +41,7 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   })
   if (served === undefined) return 0
   await using server = await startServer(served, settings)
-  await print(await greeting({ ...served, ...server }))
+  await print(await greeting({ ...served, ...server, isTokenRequired: settings.get('requireToken') }))
   await interruption.happened()
   return 0
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -55,6 +56,19 @@ describe('a push that is not answered at once', () => {
       assert.equal(third?.headers['idempotency-key'], second?.headers['idempotency-key'])
       assert.deepEqual(third?.body, second?.body)
     })
+
+  it('says why the server does not take it, where it tells', async (t) => {
+    const directory = directoryWith(t, 1)
+    const { url } = await record(t, (response, acknowledge, number) => {
+      if (number === 1) response.writeHead(503).end('{"title":"Busy","detail":"An import runs."}')
+      else acknowledge()
+    })
+    const result = await push(directory, url, 'events.ndjson')
+    assert.match(
+      result.stderr,
+      /^reams: the server answered 503 Service Unavailable: An import runs; sending again in /,
+    )
+  })
 
   it('waits as long as Retry-After says', async (t) => {
     const directory = directoryWith(t, 1)
@@ -358,5 +372,13 @@ describe('a push that is interrupted', () => {
     })
     const cli = startPush(t, directory, url, 'events.ndjson')
     assert.equal((await cli.ends()).status, 130)
+  })
+
+  it('before anybody was there to take a batch leaves nothing behind', async (t) => {
+    const directory = directoryWith(t, 1)
+    const cli = startPush(t, directory, `http://127.0.0.1:${await freePort()}/events`, 'events.ndjson')
+    while (!cli.stderr.includes('retry 2 of')) await once(cli.child.stderr ?? cli.child, 'data')
+    assert.match((await cli.stop('SIGINT')).stderr, /^reams: interrupted by SIGINT\. Nothing was appended\.$/m)
+    assert.deepEqual(notesIn(directory), [])
   })
 })

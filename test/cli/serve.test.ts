@@ -29,6 +29,20 @@ describe('serve', () => {
     for (const address of tries) assert.equal((await fetch(address)).status, 200, address)
   })
 
+  it('says what to try with a token, where one is required', async (t) => {
+    const directory = await directoryWithEvents(t)
+    const words = ['token', 'create', '--name', 'reader', '--scope', 'read:*']
+    const token = (await runCli(words, { in: directory })).stdout.trim()
+    const { cli, url } = await startServer(t, ['--require-token'], { in: directory })
+    const tries = [...cli.stdout.matchAll(/^ {2}curl -H "Authorization: Bearer \$REAMS_TOKEN" '(.*)'$/gm)]
+    assert.deepEqual(
+      tries.map(([, address = '']) => address),
+      [`${url}/`, `${url}/events?page=3`, `${url}/events/1`],
+    )
+    for (const [, address = ''] of tries)
+      assert.equal((await fetch(address, { headers: { Authorization: `Bearer ${token}` } })).status, 200, address)
+  })
+
   it('makes an empty store only when told to, and can then be filled over HTTP', async (t) => {
     const directory = workDirectory(t)
     const refused = await runCli(['serve', '--port', '0'], { in: directory })

@@ -60,7 +60,9 @@ describe('the bodies of all requests under way', () => {
   }
 
   it('hold what has come of them, not what was announced', async (t) => {
-    const { port, headOf, ask, store } = await startWriteServer(t, { limits: { bodyBytes: 400_000, itemBytes: 400_000 } })
+    const { port, headOf, ask, store } = await startWriteServer(t, {
+      limits: { bodyBytes: 400_000, itemBytes: 400_000 },
+    })
     await fill(store, 'events', numbered(2))
     for (let count = 0; count < 3; count++)
       (await openSocket(port)).write(headOf('POST', '/events', { ...JSON_TYPE, 'Content-Length': '400000' }))

@@ -8,8 +8,8 @@ import {
   InvalidPage,
   TimeoutError,
 } from '../../client/index.ts'
+import { hideSecret } from '../../contract/hide-secret.ts'
 import { Failure, type FailureStatus, isSystemError } from '../failure.ts'
-import { hideToken } from '../hide-token.ts'
 
 /** What the options of the client are called here. */
 const FLAGS: Readonly<Record<string, string>> = {
@@ -30,7 +30,7 @@ export interface FailureContext {
 export function explainPull(error: unknown, { standing, token, path = 'Standard output' }: FailureContext): unknown {
   const known = explained(error, path)
   if (known === undefined) return error
-  return new Failure(known.exitStatus, hideToken(joined(known.message, standing), token), { cause: error })
+  return new Failure(known.exitStatus, hideSecret(joined(known.message, standing), token), { cause: error })
 }
 
 function explained(error: unknown, path: string): Pick<Failure, 'exitStatus' | 'message'> | undefined {

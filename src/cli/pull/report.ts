@@ -1,8 +1,8 @@
 /** What a pull says while it runs and when it is done: on stderr, apart from a result for programs. */
 
 import type { Progress, Retry } from '../../client/index.ts'
+import { hideSecret } from '../../contract/hide-secret.ts'
 import { formatDuration } from '../figures.ts'
-import { hideToken } from '../hide-token.ts'
 import { print, printError } from '../output.ts'
 import { startProgress } from '../progress.ts'
 import { startPullProgress } from './progress.ts'
@@ -65,7 +65,7 @@ export class PullReport implements Disposable {
     if (this.#options.isQuiet) return
     // The bar, if there is one, is drawn again below.
     if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
-    printError(`reams: ${hideToken(text, this.#options.token)}`)
+    printError(`reams: ${hideSecret(text, this.#options.token)}`)
   }
 
   /** Who watches wants to know why nothing moves; in a log there is one line, at the end. */

@@ -31,6 +31,13 @@ export function readAnswer(answer: Answer, batch: Batch, url: string): number {
   throw new PushStopped(exitStatusOf(status), isOpen(status), message)
 }
 
+/** Why the server has not taken a batch, for now. */
+export function reasonIn({ status, statusText, body }: Answer): string {
+  const { detail } = parseObject(body)
+  const reason = typeof detail === 'string' ? `: ${shorten(detail).replace(/\.$/, '')}` : ''
+  return `the server answered ${`${status} ${shorten(statusText)}`.trim()}${reason}`
+}
+
 /** What helps at the command line, besides the hint of the server. */
 function adviceOn(status: number, { first }: Batch): string[] {
   if (status === 401) return ['A token comes from --token-file or REAMS_TOKEN.']

@@ -2,9 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backOffMs, isWorthRetrying, type RetryPolicy, retryAfterMs } from '../../client/retry.ts'
-import { shorten } from '../../contract/excerpt.ts'
 import { formatDuration } from '../figures.ts'
-import { readAnswer } from './answer.ts'
+import { readAnswer, reasonIn } from './answer.ts'
 import { type Batch, placeOf } from './batch.ts'
 import { type Answer, NoAnswer, type PushConnection } from './connection.ts'
 import type { Packed } from './pack.ts'
@@ -77,8 +76,8 @@ export class PushSender {
     const pauseMs = Math.max(retryAfterMs(asked, Date.now()) ?? 0, backOffMs(retry, policy))
     if (pauseMs > policy.mostRetryAfterMs) return `It asks to wait ${formatDuration(pauseMs)}.`
     onWait(`${reasonOf(answer)}; sending again in ${formatDuration(pauseMs)} (retry ${retry} of ${policy.retries}).`)
-    await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted())
-    return undefined
+    // Whether the batch may be there is known here, also when somebody stops the push now.
+    return sleep(pauseMs, undefined, { signal }).catch(() => 'It was stopped.')
   }
 }
 
@@ -100,6 +99,5 @@ function wasSent(answer: Answer | NoAnswer): boolean {
 }
 
 function reasonOf(answer: Answer | NoAnswer): string {
-  if (answer instanceof NoAnswer) return answer.message
-  return `the server answered ${answer.status} ${shorten(answer.statusText)}`.trimEnd()
+  return answer instanceof NoAnswer ? answer.message : reasonIn(answer)
 }
