@@ -1,6 +1,7 @@
 /** The memory of another process, as /proc tells it. */
 
 import { readFileSync } from 'node:fs'
+import { median } from './measure.ts'
 
 const SAMPLE_EVERY_MS = 100
 
@@ -26,6 +27,23 @@ export function requireMemory(memory: Memory | undefined): Memory {
   if (memory === undefined)
     throw new Error('The memory of a process is read from /proc, which needs Linux. Name the other questions to run.')
   return memory
+}
+
+const MEGABYTE = 1e6
+
+/** The most that was ever resident. */
+export function peakMegabytes(samples: readonly Memory[]): number {
+  return requireMemory(samples.at(-1)).peakRssBytes / MEGABYTE
+}
+
+/** The memory in the last quarter of the time ÷ in the second quarter, when a program has warmed up. */
+export function growth(samples: readonly Memory[]) {
+  requireMemory(samples[0])
+  const rss = samples.map(({ rssBytes }) => rssBytes / MEGABYTE)
+  const secondQuarterMegabytes = median(rss.slice(Math.floor(rss.length / 4), Math.ceil(rss.length / 2)))
+  const lastQuarterMegabytes = median(rss.slice(Math.floor((rss.length * 3) / 4)))
+  const value = lastQuarterMegabytes / secondQuarterMegabytes
+  return { value, secondQuarterMegabytes, lastQuarterMegabytes, samples: rss.length }
 }
 
 function kibField(status: string, name: string): number {

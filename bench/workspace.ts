@@ -1,10 +1,13 @@
 /** The data that the questions share, each piece made when the first question asks for it. */
 
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatItems } from '../src/cli/figures.ts'
 import { TemporaryDirectory } from '../src/cli/temporary-directory.ts'
 import { lastPage } from '../src/contract/page.ts'
 import {
+  DELAYED_SERVER,
+  type FinishedProgram,
   HAND_WRITTEN_SERVER,
   REAMS,
   ROW_INSERT,
@@ -187,6 +190,24 @@ export class Workspace implements Disposable {
     return { path, rows, insertMs }
   }
 
+  /** The first so many of the items in a store of their own. */
+  async storeOf(items: number, fileName: string): Promise<string> {
+    const file = this.path(`${fileName}.ndjson`)
+    await writeEvents(file, items)
+    const path = this.path(fileName)
+    await runProgram(REAMS, ['import', COLLECTION, file, '--store', path], this.signal)
+    return path
+  }
+
+  /** Pulls a collection into a file, and removes that. */
+  async pull(url: string, inFlight: number): Promise<FinishedProgram> {
+    const file = this.path('pulled.ndjson')
+    const words = ['pull', url, '-o', file, '--force', '--quiet', '--concurrency', String(inFlight)]
+    const run = await runProgram(REAMS, words, this.signal)
+    await rm(file)
+    return run
+  }
+
   async serve(path: string): Promise<RunningServer> {
     await readIntoCache(path)
     return startServer(REAMS, ['serve', '--store', path, '--port', '0'], this.signal)
@@ -200,6 +221,11 @@ export class Workspace implements Disposable {
   /** What its syncs took is in the trace file when the server has ended. */
   serveOnSlowDisk(path: string, traceFile: string): Promise<RunningServer> {
     return startServer(onSlowDisk(REAMS, traceFile), ['serve', '--store', path, '--port', '0'], this.signal)
+  }
+
+  /** The service far away, by so much. */
+  serveDelayed(path: string, delayMs: number): Promise<RunningServer> {
+    return startServer(DELAYED_SERVER, [path, String(delayMs)], this.signal)
   }
 
   async serveByHand(path: string): Promise<RunningServer> {

@@ -10,6 +10,9 @@ import { HAND_WRITTEN } from './hand-written.ts'
 import { HOLES } from './holes.ts'
 import { IMPORT } from './import.ts'
 import { IMPORT_MEMORY } from './import-memory.ts'
+import { PULL } from './pull.ts'
+import { PULL_LATENCY } from './pull-latency.ts'
+import { PULL_MEMORY } from './pull-memory.ts'
 import { READS_WHILE_WRITING } from './reads-while-writing.ts'
 import { REPLACE_DELETE } from './replace-delete.ts'
 import { SERVER_MEMORY } from './server-memory.ts'
@@ -31,4 +34,7 @@ export const QUESTIONS: readonly Question[] = [
   BIG_REQUESTS,
   READS_WHILE_WRITING,
   REPLACE_DELETE,
+  PULL,
+  PULL_LATENCY,
+  PULL_MEMORY,
 ]

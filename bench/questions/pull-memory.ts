@@ -1,0 +1,34 @@
+/** Does the memory of a pull stay within bounds, and does it stop growing? */
+
+import { formatCount } from '../../src/cli/figures.ts'
+import { growth, peakMegabytes } from '../memory.ts'
+import type { Question } from '../question.ts'
+import { COLLECTION } from '../workspace.ts'
+
+export const PULL_MEMORY: Question = {
+  name: 'pull-memory',
+  needs: ['ndjson', 'store'],
+  cost: { seconds: 1, secondsAMillion: 5 },
+  async run(workspace) {
+    const { path } = await workspace.store()
+    await using server = await workspace.serve(path)
+    workspace.step(`pull-memory: ${formatCount(workspace.items)} items to a file`)
+    const { memory } = await workspace.pull(`${server.url}/${COLLECTION}`, 4)
+    const { value, ...raw } = growth(memory)
+    return [
+      {
+        measured: 'peak memory of reams pull',
+        value: peakMegabytes(memory),
+        unit: 'MB',
+        required: { atMost: 200 },
+        raw: { peakMegabytes: peakMegabytes(memory), samples: memory.length },
+      },
+      {
+        measured: 'its memory in the last quarter of the time ÷ in the second quarter',
+        value,
+        required: { atMost: 1.1 },
+        raw,
+      },
+    ]
+  },
+}
