@@ -28,7 +28,7 @@ export function fateOf(anchor: Anchor, page: Page): Fate {
   const after = digestOf(page).slice(0, before.length)
   const isCountSame = anchor.itemCount === page.itemCount
   const isQuiet = isCountSame && anchor.etag === page.etag
-  if (isRepetitive(before) && !isQuiet) return 'moved'
+  if (!isQuiet && isRepetitive(before)) return 'moved'
   if (before.some((item, place) => item !== after[place])) return areInPlace(before, after) ? 'replaced' : 'moved'
   return isCountSame && !isQuiet ? 'replaced' : 'same'
 }

@@ -23,10 +23,13 @@ export class ClientError extends Error {
   readonly problem: ProblemDetails | undefined
 
   constructor(what: string, url: string, why: string, { status, problem, cause }: ErrorOptions = {}) {
-    const reason = why === '' ? '' : ` – ${makeVisible(why.slice(0, QUOTED_CHARACTERS))}`
-    super(`${what}: GET ${url}${reason}`, cause === undefined ? undefined : { cause })
+    super(`${quoted(what)}: GET ${url}${why && ` – ${quoted(why)}`}`, cause === undefined ? undefined : { cause })
     this.url = url
     this.status = status
     this.problem = problem
   }
+}
+
+function quoted(text: string): string {
+  return makeVisible(text.slice(0, QUOTED_CHARACTERS))
 }

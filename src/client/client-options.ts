@@ -53,13 +53,16 @@ export function settingsOf(options: ClientOptions): Settings {
   const { fetch = (request) => globalThis.fetch(request), token, allowedOrigins = [] } = options
   const { concurrency = 4, timeoutMs = 60_000, pageBytes = 2 ** 26, onRetry = () => {} } = options
   if (!Number.isInteger(concurrency)) throw new TypeError(`The option concurrency is ${concurrency}, not whole.`)
-  for (const [name, value] of Object.entries({ concurrency, timeoutMs, pageBytes }))
-    if (!(value >= 1)) throw new TypeError(`The option ${name} is ${value}. Give 1 or more.`)
-  // An error of the headers themselves would show the token.
+  for (const [name, value] of Object.entries({ concurrency, timeoutMs, pageBytes })) checkNumber(name, value, 1)
+  const retry = { ...DEFAULT_RETRY }
+  for (const name of Object.keys(retry) as (keyof RetryPolicy)[]) {
+    retry[name] = options.retry?.[name] ?? retry[name]
+    checkNumber(name, retry[name], 0)
+  }
   if (token !== undefined && !/^[!-~]+$/.test(token))
     throw new TypeError('The token is empty, or holds a character that no token can have.')
   const headers = new Headers({ Accept: ACCEPTED })
-  for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value)
+  for (const [name, value] of Object.entries(options.headers ?? {})) setHeader(headers, name, value)
   if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
   return {
     fetch,
@@ -68,8 +71,21 @@ export function settingsOf(options: ClientOptions): Settings {
     timeoutMs,
     pageBytes,
     allowedOrigins: new Set(allowedOrigins.map(originOf)),
-    retry: { ...DEFAULT_RETRY, ...options.retry },
+    retry,
     onRetry,
+  }
+}
+
+function checkNumber(name: string, value: number, least: number): void {
+  if (!(value >= least)) throw new TypeError(`The option ${name} is ${value}. Give ${least} or more.`)
+}
+
+/** The error of the headers themselves would show the value, which may be a secret. */
+function setHeader(headers: Headers, name: string, value: string): void {
+  try {
+    headers.set(name, value)
+  } catch {
+    throw new TypeError(`The option headers holds "${name}", with a character that no header can have.`)
   }
 }
 

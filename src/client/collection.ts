@@ -49,7 +49,11 @@ export class Collection<Item = unknown> {
 
   /** All items, in order, read ahead. */
   async *items(options: IterateOptions = {}): AsyncGenerator<Item, void> {
-    for await (const page of this.pages(options)) yield* page.items
+    for await (const page of this.pages(options))
+      for (const item of page.items) {
+        options.signal?.throwIfAborted()
+        yield item
+      }
   }
 
   /** Hands all pages to a sink. When it is through, the sink has every item once, or this rejects. */

@@ -31,7 +31,8 @@ export function openCollection<Item = unknown>(url: string, options: ClientOptio
 /** Without slashes at its end. */
 function checkedUrl(text: string, example: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const flaw = url === undefined ? `The URL "${text}" is not absolute` : flawOf(url)
+  // A URL that cannot be read can still hold a password.
+  const flaw = url === undefined ? `The URL "${text.replace(/^.*@/, '…')}" is not absolute` : flawOf(url)
   if (url === undefined || flaw !== undefined) throw new TypeError(`${flaw}. Give one such as ${example}.`)
   return url.origin + url.pathname.replace(/\/+$/, '')
 }

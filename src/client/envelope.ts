@@ -54,7 +54,6 @@ function readWhole(links: Links, asked: Asked): Envelope {
 
 function checkLinks(links: Links, number: number, last: number, asked: Asked): void {
   const expected: Readonly<Record<string, number | undefined>> = {
-    self: number,
     first: 1,
     prev: number > 1 ? number - 1 : undefined,
     next: number < last ? number + 1 : undefined,
@@ -62,8 +61,7 @@ function checkLinks(links: Links, number: number, last: number, asked: Asked): v
   }
   for (const [relation, page] of Object.entries(expected)) {
     const linked = linkedPage(links, relation, asked)
-    // The contract does not ask for `self`.
-    if (linked === page || (linked === undefined && relation === 'self')) continue
+    if (linked === page) continue
     const is = linked === undefined ? 'is missing' : `leads to page ${linked}`
     const should = page === undefined ? 'there should be none' : `it should lead to page ${page}`
     throw new InvalidPage(asked.url, `the link ${relation} ${is}. On page ${number} of ${last} ${should}`)
@@ -78,7 +76,7 @@ function linkedPage(links: Links, relation: string, { url, allows }: Asked): num
   if (typeof href !== 'string' || !URL.canParse(href, url))
     throw new InvalidPage(url, `the link ${relation} is ${shown(link)}, not an object with a URL as its href`)
   const target = new URL(href, url)
-  if (!allows(target)) throw new ForbiddenOrigin(url, `the link ${relation}`, target.href)
+  if (!allows(target)) throw new ForbiddenOrigin(url, `the link ${relation}`, 200, target.href)
   const page = parsePage(target.searchParams.getAll('page'))
   if (page === undefined) throw new InvalidPage(url, `the link ${relation} leads to no page: ${target.href}`)
   return page

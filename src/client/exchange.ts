@@ -7,7 +7,7 @@ import { ForbiddenOrigin } from './forbidden-origin.ts'
 import { HttpError } from './http-error.ts'
 import { PageTooLarge } from './page-too-large.ts'
 import { problemDetails } from './problem-details.ts'
-import { declaredBytes, discardBody, readBody } from './read-body.ts'
+import { discardBody, readBody } from './read-body.ts'
 import { retryAfterMs } from './retry.ts'
 import { TimeoutError } from './timeout-error.ts'
 
@@ -44,13 +44,12 @@ async function receive(url: string, terms: Terms, signal: AbortSignal): Promise<
   const { status, headers } = response
   const limit = status === 200 ? terms.settings.pageBytes : PROBLEM_BYTES
   const body = await readBody(response, limit, signal).catch((error) => {
-    throw new ConnectionLost(url, `the answer broke off: ${reasonOf(error)}`, error)
+    if (status === 200) throw new ConnectionLost(url, `the answer broke off: ${reasonOf(error)}`, error)
+    // The status says enough.
+    return undefined
   })
   if (status !== 200) throw httpError(url, response, body)
   if (body === undefined) throw new PageTooLarge(url, limit)
-  const declared = declaredBytes(response) ?? 0
-  if (body.length < declared)
-    throw new ConnectionLost(url, `the answer broke off after ${body.length} of ${declared} bytes`)
   return { url, headers, body }
 }
 
@@ -59,12 +58,12 @@ async function follow(url: string, terms: Terms, signal: AbortSignal): Promise<R
   let target = new URL(url)
   for (let redirects = 0; ; redirects++) {
     const response = await send(url, target, terms, signal)
-    if (response.type === 'opaqueredirect') throw new ForbiddenOrigin(url, 'a redirect')
+    if (response.type === 'opaqueredirect') throw new ForbiddenOrigin(url, 'a redirect', undefined)
     // A `fetch` that follows by itself says so afterwards.
     const location = response.redirected ? response.url : redirectOf(response, target)
     if (location !== undefined && !terms.allows(new URL(location))) {
       discardBody(response)
-      throw new ForbiddenOrigin(url, 'a redirect', location)
+      throw new ForbiddenOrigin(url, 'a redirect', response.status, location)
     }
     if (location === undefined || response.redirected || redirects === MOST_REDIRECTS) return response
     discardBody(response)
@@ -88,7 +87,9 @@ function redirectOf({ status, headers }: Response, base: URL): string | undefine
   const location = headers.get('location')
   if (![301, 302, 303, 307, 308].includes(status) || location === null || !URL.canParse(location, base))
     return undefined
-  return new URL(location, base).href
+  const { href, username, password } = new URL(location, base)
+  // With a name or a password there can be no request.
+  return username + password === '' ? href : undefined
 }
 
 function httpError(url: string, { status, statusText, headers }: Response, body: Uint8Array | undefined): HttpError {
@@ -97,5 +98,6 @@ function httpError(url: string, { status, statusText, headers }: Response, body:
     statusText,
     problem: body === undefined ? undefined : problemDetails(body),
     retryAfterMs: retryAfterMs(headers.get('retry-after'), Date.now()),
+    location: headers.get('location'),
   })
 }

@@ -8,13 +8,14 @@ export class ForbiddenOrigin extends ClientError {
   readonly target: string | undefined
 
   /** `what` is the link, or the redirect. */
-  constructor(url: string, what: string, target?: string) {
-    const where = target === undefined ? 'to an address that the browser does not show' : `to ${target}`
-    const why =
-      target === undefined
-        ? 'Ask that address instead.'
-        : `That is another origin than ${new URL(url).origin}; the option allowedOrigins allows it.`
-    super('Another origin', url, `${what} leads ${where}. ${why}`)
+  constructor(url: string, what: string, status: number | undefined, target?: string) {
+    super('Another origin', url, `${what} leads to ${whereAndWhy(url, target)}`, { status })
     this.target = target
   }
+}
+
+function whereAndWhy(url: string, target: string | undefined): string {
+  if (target === undefined) return 'an address that the browser does not show. Ask that address instead.'
+  if (!/^https?:/.test(target)) return `${target}. Pages are read by http: and https: alone.`
+  return `${target}. That is another origin than ${new URL(url).origin}; the option allowedOrigins allows it.`
 }

@@ -6,6 +6,8 @@ export interface HttpErrorOptions extends ErrorOptions {
   readonly status: number
   readonly statusText: string
   readonly retryAfterMs: number | undefined
+  /** Where the server leads to, if that was not followed. */
+  readonly location?: string | null
 }
 
 export class HttpError extends ClientError {
@@ -15,9 +17,14 @@ export class HttpError extends ClientError {
   readonly retryAfterMs: number | undefined
 
   constructor(url: string, options: HttpErrorOptions) {
-    const { status, statusText, problem, retryAfterMs } = options
-    const why = [problem?.detail ?? problem?.title, problem?.hint].filter((text) => text !== undefined)
-    super(`Request failed with status ${`${status} ${statusText}`.trim()}`, url, why.join(' '), options)
+    const { status, statusText, problem, retryAfterMs, location } = options
+    const why = [
+      problem?.detail ?? problem?.title,
+      problem?.hint,
+      location && `It leads to ${location}, and that is not followed.`,
+      retryAfterMs && `It asks for a pause of ${Math.ceil(retryAfterMs / 1000)} s.`,
+    ]
+    super(`Request failed with status ${`${status} ${statusText}`.trim()}`, url, why.filter(Boolean).join(' '), options)
     this.retryAfterMs = retryAfterMs
   }
 }

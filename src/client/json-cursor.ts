@@ -1,9 +1,34 @@
 /** Steps through JSON in UTF-8 without decoding it: strict, and small, because browsers load it. */
 
-import { isHexDigit } from '../contract/json-string.ts'
+// They stand here, above all, and nothing is imported: so bundlers write the numbers themselves, and engines know them.
+const TAB = 0x09
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+const SPACE = 0x20
+const QUOTE = 0x22
+const PLUS = 0x2b
+const COMMA = 0x2c
+const MINUS = 0x2d
+const POINT = 0x2e
+const DIGIT_0 = 0x30
+const DIGIT_9 = 0x39
+const COLON = 0x3a
+const CAPITAL_E = 0x45
+const OPEN_ARRAY = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_ARRAY = 0x5d
+const LETTER_E = 0x65
+const LETTER_F = 0x66
+const LETTER_T = 0x74
+const LETTER_U = 0x75
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
 
-/** Arrays and objects within one another, at most: more would end at the stack's end. */
-const MOST_DEPTH = 512
+/** What can follow a backslash, \u aside: one of `"\\/bfnrt`. */
+const ESCAPED = [QUOTE, BACKSLASH, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74]
+
+/** Arrays and objects within one another, at most: more would end at the stack's end. Reams itself takes items of 512. */
+const MOST_DEPTH = 1024
 
 /** Thrown where the text is not JSON, or breaks off. */
 export class JsonFlaw extends Error {
@@ -17,7 +42,7 @@ export class JsonFlaw extends Error {
   }
 }
 
-/** That the bytes are UTF-8 is checked elsewhere, in bulk. */
+/** That the bytes are UTF-8 is checked elsewhere, in bulk. A RangeError says that they are nested too deep. */
 export class JsonCursor {
   at = 0
   /** Whether it has passed a line break, which can only be between two tokens. */
@@ -87,7 +112,8 @@ export class JsonCursor {
   }
 
   #open(opening: number): void {
-    if (this.peek() !== opening || ++this.#depth > MOST_DEPTH) this.#fail()
+    if (this.peek() !== opening) this.#fail()
+    if (++this.#depth > MOST_DEPTH) throw new RangeError(`it is nested deeper than ${MOST_DEPTH}`)
     this.at++
   }
 
@@ -161,32 +187,10 @@ export class JsonCursor {
   }
 }
 
+function isHexDigit(byte: number): boolean {
+  return isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
+}
+
 function isDigit(character: number | undefined): boolean {
   return (character as number) >= DIGIT_0 && (character as number) <= DIGIT_9
 }
-
-const TAB = 0x09
-const LINE_FEED = 0x0a
-const CARRIAGE_RETURN = 0x0d
-const SPACE = 0x20
-const QUOTE = 0x22
-const PLUS = 0x2b
-const COMMA = 0x2c
-const MINUS = 0x2d
-const POINT = 0x2e
-const DIGIT_0 = 0x30
-const DIGIT_9 = 0x39
-const COLON = 0x3a
-const CAPITAL_E = 0x45
-const OPEN_ARRAY = 0x5b
-const BACKSLASH = 0x5c
-const CLOSE_ARRAY = 0x5d
-const LETTER_E = 0x65
-const LETTER_F = 0x66
-const LETTER_T = 0x74
-const LETTER_U = 0x75
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-
-/** What can follow a backslash, \u aside: one of `"\\/bfnrt`. */
-const ESCAPED = [QUOTE, BACKSLASH, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74]

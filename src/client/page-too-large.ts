@@ -10,6 +10,7 @@ export class PageTooLarge extends ClientError {
       'The answer is too large',
       url,
       `it has more than ${pageBytes} bytes, unpacked. The option pageBytes sets the limit.`,
+      { status: 200 },
     )
   }
 }

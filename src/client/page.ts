@@ -1,7 +1,7 @@
 /** One page of a collection, checked: what its envelope says, and its items as values and as bytes. */
 
-import { ConnectionLost } from './connection-lost.ts'
-import { type Asked, type Envelope, isObject, type Links, readEnvelope } from './envelope.ts'
+import { ConnectionLost, reasonOf } from './connection-lost.ts'
+import { type Asked, type Envelope, type Links, readEnvelope } from './envelope.ts'
 import type { Answer } from './exchange.ts'
 import { InvalidPage } from './invalid-page.ts'
 import { JsonFlaw } from './json-cursor.ts'
@@ -86,18 +86,19 @@ function listsOf(body: Uint8Array, url: string): EmbeddedList[] {
     return embeddedLists(body)
   } catch (error) {
     if (error instanceof JsonFlaw && error.isCutOff)
-      throw new ConnectionLost(url, `the answer breaks off after ${body.length} bytes`)
-    throw new InvalidPage(url, flawOf(body), error)
+      throw new ConnectionLost(url, `the answer breaks off after ${body.length} bytes`, error)
+    throw new InvalidPage(url, error instanceof RangeError ? error.message : flawOf(body), error)
   }
 }
 
 /** What is wrong with a text says best who knows most of it: the parser of the runtime. */
 function flawOf(body: Uint8Array): string {
   try {
-    const value: unknown = JSON.parse(decode(body))
-    return isObject(value) ? 'it is nested too deep' : `it is ${JSON.stringify(value).slice(0, 100)}, not an object`
+    const text = decode(body)
+    JSON.parse(text)
+    return `it is ${text.slice(0, 100)}, not an object`
   } catch (error) {
-    return `it is not JSON in UTF-8: ${error instanceof Error ? error.message : error}`
+    return `it is not JSON in UTF-8: ${reasonOf(error)}`
   }
 }
 

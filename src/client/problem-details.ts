@@ -1,5 +1,7 @@
 /** The problem details (RFC 9457) in the answer of a server that could not do what was asked. */
 
+import { isObject } from './envelope.ts'
+
 export interface ProblemDetails {
   readonly type?: string
   readonly title?: string
@@ -16,7 +18,7 @@ export function problemDetails(body: Uint8Array): ProblemDetails | undefined {
   } catch {
     return undefined
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  if (!isObject(value)) return undefined
   const fields = Object.entries(value).filter(([name, field]) => FIELDS.includes(name) && typeof field === 'string')
   return Object.fromEntries(fields)
 }

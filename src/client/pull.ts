@@ -74,7 +74,7 @@ export async function pull<Item>(
       }
       if (result !== undefined) return result
     } catch (error) {
-      if (!(error instanceof CollectionChanged) || restarts === mostRestarts) throw error
+      if (!(error instanceof CollectionChanged && restarts < mostRestarts)) throw error
     }
     from = undefined
     await sink.restart()

@@ -46,10 +46,9 @@ export class Requester implements Terms {
   /** Asks, and asks again where that may help. What `read` makes of the answer counts as part of it. */
   async get<T>(url: string, errand: Errand, read: (answer: Answer) => T): Promise<T> {
     for (let retry = 1; ; retry++) {
-      await this.slots.take()
+      await this.slots.take(errand.signal)
       const era = this.slots.era
       try {
-        errand.signal?.throwIfAborted()
         const value = read(await exchange(url, this, errand.signal))
         this.slots.grow()
         return value

@@ -25,7 +25,7 @@ export function isWorthRetrying(status: number): boolean {
 /** The pause that a `Retry-After` header asks for, in seconds or as a date; undefined without one that can be read. */
 export function retryAfterMs(header: string | null, now: number): number | undefined {
   if (header === null) return undefined
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000
+  if (/^\d+$/.test(header)) return Number(header) * 1000
   const at = Date.parse(header)
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }

@@ -1,5 +1,7 @@
 /** How many requests may be under way at a time: fewer when the server says that it is too much, then slowly more again. */
 
+import { onAbort } from './deadline.ts'
+
 export class Slots {
   /** Those that are under way, or wait before they are sent again. */
   taken = 0
@@ -7,17 +9,25 @@ export class Slots {
   era = 0
   readonly #most: number
   #limit: number
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting = new Set<() => void>()
 
   constructor(most: number) {
     this.#most = most
     this.#limit = most
   }
 
-  /** Waits for a slot, in the order of asking. Each one has to be given back. */
-  take(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve)
+  /** Waits for a slot, in the order of asking. Each one has to be given back. Rejects with the reason of the signal. */
+  take(signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const start = () => {
+        unlink()
+        resolve()
+      }
+      this.#waiting.add(start)
+      const unlink = onAbort(signal, (reason) => {
+        this.#waiting.delete(start)
+        reject(reason)
+      })
       this.#fill()
     })
   }
@@ -41,9 +51,11 @@ export class Slots {
   }
 
   #fill(): void {
-    while (this.#waiting.length > 0 && this.taken < Math.floor(this.#limit)) {
+    for (const start of this.#waiting) {
+      if (this.taken >= Math.floor(this.#limit)) return
       this.taken++
-      this.#waiting.shift()?.()
+      this.#waiting.delete(start)
+      start()
     }
   }
 }

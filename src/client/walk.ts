@@ -10,7 +10,7 @@ import type { Page } from './page.ts'
 export interface WalkState {
   /** How many items were handed over. */
   readonly items: number
-  /** The highest `item_count` that was seen. */
+  /** As the last page that was handed over says. */
   readonly itemCount: number
   readonly anchor: Anchor
 }
@@ -96,11 +96,13 @@ export class Walk<Item> {
   }
 
   #handOver(page: Page<Item>, anchor: Anchor): Step<Item> {
+    // What was read ahead is not given any more.
+    this.#options.signal?.throwIfAborted()
     const first = this.#items - (page.number - 1) * PAGE_SIZE
     if (first < 0) throw this.#changed(`page ${page.number} does not follow on ${this.#items} items`)
     this.#items += page.length - first
     const drift = { appended: Math.max(0, this.#items - (this.#firstCount ?? 0)), replaced: this.#replaced }
-    return { page, first, state: { items: this.#items, itemCount: this.#highestCount, anchor }, drift }
+    return { page, first, state: { items: this.#items, itemCount: page.itemCount, anchor }, drift }
   }
 
   async #check(anchor: Anchor): Promise<Page<Item>> {

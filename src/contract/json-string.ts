@@ -69,7 +69,3 @@ function fourHexDigits(bytes: Uint8Array, at: number): number {
   }
   return value
 }
-
-export function isHexDigit(byte: number): boolean {
-  return (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
-}

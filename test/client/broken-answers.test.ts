@@ -98,21 +98,30 @@ const ENVELOPES: Readonly<Record<string, readonly [(envelope: Links, page: numbe
     /the link next leads to no page: http:\/\/events\.example\/events\?page=two\.$/,
   ],
   'the wrong page': [
-    (envelope) => relinked(envelope, { self: to(2) }),
-    /page=1 – the link self leads to page 2\. On page 1 of 3 it should lead to page 1\.$/,
+    (envelope) => relinked(envelope, { prev: to(1), next: to(3) }),
+    /page=1 – the link prev leads to page 1\. On page 1 of 3 there should be none\.$/,
   ],
   'a number': [() => '17', /it is 17, not an object\.$/],
   'an array': [() => '[{"id":1}]', /it is \[\{"id":1\}\], not an object\.$/],
   'an item nested too deep': [
-    (envelope) => JSON.stringify(envelope).replace('"id":1,', `"id":${'['.repeat(600)}${']'.repeat(600)},`),
-    /it is nested too deep\.$/,
+    (envelope) => JSON.stringify(envelope).replace('"id":1,', `"id":${nested(2000)},`),
+    /it is nested deeper than 1024\.$/,
   ],
+  'an item nested far too deep': [
+    (envelope) => JSON.stringify(envelope).replace('"id":1,', `"id":${nested(500_000)},`),
+    /it is nested deeper than 1024\.$/,
+  ],
+  'arrays nested far too deep': [() => nested(500_000), /it is \[{100}, not an object\.$/],
   'two envelopes': [(envelope) => `${JSON.stringify(envelope)}{}`, /it is not JSON in UTF-8: /],
   'a page of HTML': [() => '<!DOCTYPE html><title>Welcome</title>', /it is not JSON in UTF-8: .*<!DOCTYPE/],
   'NaN in an item': [
     (envelope) => JSON.stringify(envelope).replace('"id":700', '"id":NaN'),
     /page=2 – it is not JSON in UTF-8: .*NaN/,
   ],
+}
+
+function nested(depth: number): string {
+  return '['.repeat(depth) + ']'.repeat(depth)
 }
 
 describe('an answer that breaks the contract', () => {
@@ -144,7 +153,7 @@ describe('an answer that breaks the contract', () => {
       }
     }
     const error = await failureOf(inProcess(new OnePage()))
-    assert.match(error.message, /page=2 – the link self leads to page 1\. On page 2 of 3 it should lead to page 2\.$/)
+    assert.match(error.message, /page=2 – the link prev is missing\. On page 2 of 3 it should lead to page 1\.$/)
   })
 
   it('is one that is not UTF-8', async () => {
@@ -175,6 +184,12 @@ describe('an answer that breaks the contract', () => {
     assert.match(refused.message, /– \\u001b\[2J/)
     assert.doesNotMatch(refused.message, /[^\x20-\x7e–]/)
   })
+
+  it('shows nothing of that in its status either', async (t) => {
+    const url = await serveRaw(t, (socket) => void socket.end('HTTP/1.1 500 \u001b[2J\r\nContent-Length: 0\r\n\r\n'))
+    const { message } = await failureOf({ fetch: globalThis.fetch }, url)
+    assert.match(message, /^Request failed with status 500 \\u001b\[2J: GET http/)
+  })
 })
 
 describe('an answer that another server might give', () => {
@@ -182,12 +197,17 @@ describe('an answer that another server might give', () => {
     'null for the links that are not there': (envelope, page) =>
       relinked(envelope, { ...(page === 1 && { prev: null }), ...(page === 3 && { next: null }) }),
     'no self': (envelope) => relinked(envelope, { self: undefined }),
+    'the collection for self': (envelope) => relinked(envelope, { self: { href: EVENTS } }),
+    'another address for self': (envelope) => relinked(envelope, { self: { href: 'https://www.example/events' } }),
+    'a list for self': (envelope) => relinked(envelope, { self: [{ href: EVENTS }] }),
     'first with a page': (envelope) => relinked(envelope, { first: to(1) }),
     'relative links': (envelope) => JSON.parse(JSON.stringify(envelope).replaceAll('http://events.example', '')),
     'links with another path': (envelope) => JSON.parse(JSON.stringify(envelope).replaceAll('/events?', '/v1/events?')),
     'links with fields of their own': (envelope) => relinked(envelope, { last: { ...to(3), title: 'Last' } }),
     'a byte-order mark': (envelope) => `\ufeff${JSON.stringify(envelope)}`,
     'names with escapes': (envelope) => JSON.stringify(envelope).replace('_embedded', '\\u005fembedded'),
+    'items nested as deep as Reams takes them': (envelope) =>
+      JSON.stringify(envelope).replace('"id":1,', `"id":${nested(511)},`),
     'items that are no objects': (envelope, page) => ({
       ...envelope,
       _embedded: { all: Array(page < 3 ? 500 : 1).fill(null) },
@@ -221,6 +241,7 @@ describe('an answer that is too large', () => {
       .catch((error) => error)
     assert.ok(error instanceof PageTooLarge, String(error))
     assert.match(error.message, /it has more than 3000000 bytes, unpacked\. The option pageBytes sets the limit\.$/)
+    assert.equal(error.status, 200)
     assert.ok(sent < 100 * 2 ** 20)
     assert.equal(server.seen.length, 1)
   })

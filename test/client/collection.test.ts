@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { createClient, HttpError, openCollection } from '../../src/client/index.ts'
+import { createClient, HttpError, openCollection, type Page } from '../../src/client/index.ts'
 import { itemRun } from '../../src/contract/item.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/listen.ts'
 import type { Store } from '../../src/store/store.ts'
 import { CorrectServer, startServer } from '../check/correct-server.ts'
 import { BASE, fill, numbered, openService } from '../service/open-service.ts'
-import { EVENTS, type Event, inProcess, pagesAsked } from './hostile-server.ts'
+import { EVENTS, type Event, type InProcess, inProcess, pagesAsked } from './hostile-server.ts'
 
 const SIZES = [0, 1, 499, 500, 501, 1000, 1001, 2500]
 
@@ -162,6 +162,56 @@ describe('a collection', () => {
     await assert.rejects(collection.pull(sink, { signal: AbortSignal.timeout(20) }), reason)
   })
 
+  it('gives nothing more when the signal was given, also of what was read ahead', async () => {
+    const reason = new Error('enough')
+    const abortAt = async <T>(
+      limit: number,
+      read: (fetch: InProcess['fetch'], signal: AbortSignal) => AsyncIterable<T>,
+    ) => {
+      const controller = new AbortController()
+      let seen = 0
+      const { fetch } = inProcess(new CorrectServer({ items: 3000 }))
+      const walk = async () => {
+        for await (const _ of read(fetch, controller.signal)) {
+          // Time enough to read the others.
+          if (++seen === limit) await new Promise((resolve) => setTimeout(resolve, 20))
+          if (seen === limit) controller.abort(reason)
+        }
+      }
+      await assert.rejects(walk(), reason)
+      assert.equal(seen, limit)
+    }
+    await abortAt(2, (fetch, signal) => openCollection(EVENTS, { fetch }).pages({ signal }))
+    await abortAt(7, (fetch, signal) => openCollection(EVENTS, { fetch }).items({ signal }))
+    const controller = new AbortController()
+    const { fetch } = inProcess(new CorrectServer({ items: 3000 }))
+    const pages: number[] = []
+    const page = async ({ number }: Page) => {
+      if (pages.push(number) === 2) await new Promise((resolve) => setTimeout(resolve, 20))
+      if (number === 2) controller.abort(reason)
+    }
+    const { signal } = controller
+    await assert.rejects(openCollection(EVENTS, { fetch }).pull({ page, restart: () => {} }, { signal }), reason)
+    assert.deepEqual(pages, [1, 2])
+  })
+
+  it('ends with the reason of the signal also where others take all the room', async () => {
+    const controller = new AbortController()
+    const { fetch, requests } = inProcess(new CorrectServer(), () => new Promise(() => {}))
+    const client = createClient(BASE, { fetch, concurrency: 1 })
+    const first = client.collection('events').count({ signal: controller.signal })
+    await assert.rejects(client.collection('events').count({ signal: AbortSignal.timeout(20) }), {
+      name: 'TimeoutError',
+    })
+    assert.equal(requests.length, 1)
+    const third = client.collection('events').count({ signal: controller.signal })
+    const reason = new Error('enough')
+    controller.abort(reason)
+    await assert.rejects(first, reason)
+    await assert.rejects(third, reason)
+    assert.equal(requests.length, 1)
+  })
+
   it('asks with a token and headers, and for JSON', async () => {
     const { fetch, requests } = inProcess(new CorrectServer({ items: 1 }))
     const options = { fetch, token: 'reams_secret', headers: { 'X-Trace': '17' } }
@@ -212,6 +262,9 @@ describe('a collection', () => {
       () => createClient('https://me:secret@api.example.com'),
       (error: Error) => !/secret/.test(error.message),
     )
+    assert.throws(() => createClient('https://me:secret@api.example.com:no'), {
+      message: 'The URL "…api.example.com:no" is not absolute. Give one such as https://api.example.com/v1.',
+    })
   })
 
   it('takes only options that mean something, and shows no token', async () => {
@@ -224,6 +277,9 @@ describe('a collection', () => {
       { allowedOrigins: ['example.com'] },
       { allowedOrigins: ['file:///'] },
       { token: '' },
+      { retry: { retries: Number.NaN } },
+      { retry: { retries: -1 } },
+      { retry: { firstDelayMs: -1 } },
     ]
     for (const options of wrong) assert.throws(() => openCollection(EVENTS, options), { name: 'TypeError' })
     for (const token of ['secret\n', 'sécret', 'secret secret'])
@@ -231,6 +287,10 @@ describe('a collection', () => {
         () => openCollection(EVENTS, { token }),
         (error: Error) => !/secret|sécret/.test(error.message),
       )
+    assert.throws(() => openCollection(EVENTS, { headers: { 'X-Api-Key': 'sec\nret' } }), {
+      name: 'TypeError',
+      message: 'The option headers holds "X-Api-Key", with a character that no header can have.',
+    })
     const collection = openCollection(EVENTS)
     for (const number of [0, -1, 1.5, Number.NaN, 2 ** 53])
       await assert.rejects(collection.page(number), { name: 'TypeError', message: /is not the number of a page/ })

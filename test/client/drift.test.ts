@@ -199,6 +199,13 @@ describe('a collection that changes while it is pulled', () => {
     assert.equal(requests, 12)
   })
 
+  it('is given up too when nobody can tell how often to begin again', async () => {
+    const shrink = (number: number) => (number % 3 === 0 ? remove(0) : undefined)
+    const { outcome, requests } = await pullFrom(freshItems(1001, 1), shrink, { restarts: Number.NaN })
+    assert.ok(outcome instanceof CollectionChanged)
+    assert.equal(requests, 3)
+  })
+
   it('is not begun again for one who was given a page already and cannot give it back', async () => {
     const { fetch, server } = inProcess(new CorrectServer({ items: 2600 }), (_, number) => {
       if (number === 5) server.items = remove(0)(server.items as Items)
@@ -249,6 +256,12 @@ describe('a collection that changes while it is pulled', () => {
   it('is refused when many items changed at once: that may be another collection', async () => {
     const renew: Change = (items) => items.map((item, index) => (index % 500 === 499 ? item : { ...item, version: 2 }))
     assert.ok((await pullFrom(freshItems(2600, 1), at(6, renew))).outcome instanceof CollectionChanged)
+  })
+
+  it('is refused when its items are written differently each time: nobody can tell whether they moved', async () => {
+    const renew: Change = (items) => items.map((item) => ({ ...item, version: (item.version ?? 0) + 1 }))
+    assert.ok((await pullFrom(freshItems(501, 1), () => renew, { restarts: 3 })).outcome instanceof CollectionChanged)
+    assert.equal(done((await pullFrom(freshItems(500, 1), () => renew)).outcome).itemCount, 500)
   })
 
   it('is got as it was at some moment, or not at all, when two items at the border of pages are alike', async () => {

@@ -42,7 +42,10 @@ describe('a link to another origin', () => {
   ]
   for (const href of targets)
     it(`is refused: ${href}`, async () => {
-      for (const relation of ['self', 'first', 'next', 'last']) {
+      const advice = /^(http|\/\/)/.test(href)
+        ? 'That is another origin than http://events.example; the option allowedOrigins allows it'
+        : 'Pages are read by http: and https: alone'
+      for (const relation of ['first', 'next', 'last']) {
         const distort = (envelope: Links) => relinked(envelope, { [relation]: { href } })
         const { fetch, requests } = distorted(distort)
         await assert.rejects(readAll(EVENTS, { fetch, ...secrets }), (error: Error) => {
@@ -50,9 +53,10 @@ describe('a link to another origin', () => {
           assert.match(
             error.message,
             new RegExp(
-              `^Another origin: GET .*page=1 – the link ${relation} leads to .*; the option allowedOrigins allows it\\.$`,
+              `^Another origin: GET .*page=1 – the link ${relation} leads to ${new URL(href, EVENTS).protocol}.*\\. ${advice}\\.$`,
             ),
           )
+          assert.equal((error as ForbiddenOrigin).status, 200)
           return true
         })
         assert.deepEqual(
@@ -96,6 +100,7 @@ describe('a redirect', () => {
     const { origin, seen } = await redirectTo(t, () => other.url)
     await assert.rejects(readAll(`${origin}/old`, secrets), (error: Error) => {
       assertForbidden(error, `${other.url}?page=1`)
+      assert.equal((error as ForbiddenOrigin).status, 302)
       return /– a redirect leads to http/.test(error.message)
     })
     assert.deepEqual([seen.length, other.seen.length], [1, 0])
@@ -125,13 +130,21 @@ describe('a redirect', () => {
 
   it('in a circle ends', async (t) => {
     const { origin, seen } = await redirectTo(t, () => '/old')
-    await assert.rejects(readAll(`${origin}/old`, {}), (error) => error instanceof HttpError && error.status === 302)
+    await assert.rejects(readAll(`${origin}/old`, {}), (error) => {
+      assert.ok(error instanceof HttpError && error.status === 302)
+      return /page=1 – It leads to \/old\?page=1, and that is not followed\.$/.test(error.message)
+    })
     assert.equal(seen.length, 6)
   })
 
-  it('to nowhere is an error', async (t) => {
-    const { url } = await serve(t, (_request, response) => response.writeHead(302, { Location: 'http://' }).end())
-    await assert.rejects(readAll(url, {}), (error) => error instanceof HttpError && error.status === 302)
+  it('to nowhere, or with a password, is an error', async (t) => {
+    for (const userInfo of [undefined, 'name:password@']) {
+      const { url } = await serve(t, ({ headers }, response) => {
+        const location = userInfo === undefined ? 'http://' : `http://${userInfo}${headers.host}/events`
+        response.writeHead(302, { Location: location }).end()
+      })
+      await assert.rejects(readAll(url, {}), (error) => error instanceof HttpError && error.status === 302)
+    }
   })
 
   it('that a browser hides is refused', async () => {

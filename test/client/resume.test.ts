@@ -102,6 +102,20 @@ describe('a pull that goes on with an earlier one', () => {
         }
   })
 
+  it('says so when it fetches what was appended behind the last page of the earlier one', async () => {
+    const { fetch, server } = inProcess(new CorrectServer({ items: 1001 }), (_, number) => {
+      // The last page was read, and the one before it is looked at once more.
+      if (number === 5) server.items = append(3)(server.items)
+      return undefined
+    })
+    const collection = openCollection(EVENTS, { fetch, concurrency: 1 })
+    const sink = { restart: () => assert.fail('nothing was removed'), page: () => {} }
+    const { itemCount, appended, state } = await collection.pull(sink)
+    assert.deepEqual([itemCount, appended], [1001, 0])
+    const later = await collection.pull(sink, { from: state })
+    assert.deepEqual([later.itemCount, later.appended], [1004, 3])
+  })
+
   it('begins again when something was removed, or everything is another', async () => {
     const changes = [
       (items: readonly unknown[]) => items.slice(1),
