@@ -35,6 +35,6 @@ const store: Pick<Store, 'token' | 'head' | 'append'> = {
 
 // The cast: an append asks for nothing else.
 const service = createService({ store: store as Store })
-const listening = await listen({ fetch: service.fetch, port: 0 })
+const listening = await listen({ ...service, port: 0 })
 console.log(`http://127.0.0.1:${listening.port}`)
 process.once('SIGTERM', () => listening.close(0))

@@ -11,7 +11,7 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
   store: { folders: ['contract'], packages: ['node:crypto', 'node:os', 'node:worker_threads', 'node:zlib'] },
   'store/sqlite': { folders: ['store', 'contract'], packages: ['node:*'] },
   input: { folders: ['contract'], packages: ['node:*', 'csv-parse'] },
-  service: { folders: ['contract', 'input', 'store (types)'], packages: ['node:*', 'hono', '@hono/node-server'] },
+  service: { folders: ['contract', 'input', 'store (types)'], packages: ['node:*', '@hono/node-server', 'lru-cache'] },
   client: { folders: ['contract'], packages: [] },
   check: {
     folders: ['contract', 'check/rules'],

@@ -61,9 +61,13 @@ async function startServer(served: ServedStore, settings: SettingValues) {
   const baseUrl = settings.get('baseUrl')
   // Links need the port, which is known only after listening; no request is read before this function goes on.
   let service: Service | undefined
-  const fetch: Service['fetch'] = (request) => service?.fetch(request) ?? new Response(null, { status: 503 })
+  const started = (): Service => {
+    if (service === undefined) throw new Error('A request came before the service was there.')
+    return service
+  }
   const listening = await listen({
-    fetch,
+    fetch: (request) => started().fetch(request),
+    reply: (request) => started().reply(request),
     host,
     port: settings.get('port'),
     ...(baseUrl !== undefined && { baseUrl }),
@@ -76,6 +80,7 @@ async function startServer(served: ServedStore, settings: SettingValues) {
       ? { baseUrl: defaultBaseUrl(listening.port), loopbackPort: listening.port }
       : { baseUrl }),
     requireToken: settings.get('requireToken'),
+    cacheBytes: settings.get('cacheBytes'),
     limits: {
       bodyBytes: settings.get('bodyBytes'),
       itemBytes: settings.get('itemBytes'),
@@ -91,7 +96,7 @@ async function startServer(served: ServedStore, settings: SettingValues) {
 }
 
 /** One line a request, without headers and query: either can hold what must not be in a log. */
-function logRequestError(error: unknown, request: Request): void {
+function logRequestError(error: unknown, request: Pick<Request, 'method' | 'url'>): void {
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   const path = new URL(request.url).pathname
   printError(`reams: ${request.method} ${path} failed: ${reason}`)

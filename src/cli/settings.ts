@@ -2,7 +2,7 @@
 
 import { DEFAULT_RETRY } from '../client/retry.ts'
 import { DEFAULT_ITEM_BYTES, UNPAGINATED_LIMIT } from '../contract/item-run.ts'
-import { DEFAULT_LIMITS } from '../service/limits.ts'
+import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS } from '../service/limits.ts'
 import { formatCount } from './figures.ts'
 import {
   BASE_URL,
@@ -147,6 +147,15 @@ export const SETTINGS = {
     kind: wholeNumber(1, 1024 * 1024 * 1024),
     default: DEFAULT_LIMITS.bodyBytes,
     description: 'the largest body of a request, in bytes',
+    group: DATA,
+    commands: ['serve'],
+  },
+  cacheBytes: {
+    flag: '--cache-bytes <number>',
+    variable: 'REAMS_CACHE_BYTES',
+    kind: wholeNumber(0, 1024 ** 4),
+    default: DEFAULT_CACHE_BYTES,
+    description: 'memory for pages asked for again; 0 is none',
     group: DATA,
     commands: ['serve'],
   },

@@ -36,3 +36,8 @@ export function pageRange(page: number, itemCount: number): { start: number; end
   const start = (page - 1) * PAGE_SIZE
   return { start, end: Math.min(start + PAGE_SIZE, itemCount) }
 }
+
+/** Whether a page holds as many items as a page can: then no append changes it. */
+export function isFullPage(page: number, itemCount: number): boolean {
+  return page * PAGE_SIZE <= itemCount
+}

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { allows, knows } from '../contract/scope.ts'
 import { isTokenForm } from '../contract/token.ts'
 import type { Head, Store } from '../store/store.ts'
+import type { Incoming } from './incoming.ts'
 import { quoted } from './problem-response.ts'
 import { Refusal } from './refusal.ts'
 
@@ -18,9 +19,12 @@ export interface Caller {
 const NOBODY: Caller = { isKnown: false, id: '', scopes: [] }
 
 /** Undefined for a token that is malformed, unknown, expired or revoked: that is refused everywhere. */
-export async function findCaller(request: Request, store: Store): Promise<Caller | undefined> {
+export function findCaller(request: Incoming, store: Store): Caller | Promise<Caller | undefined> {
   const authorization = request.headers.get('authorization')
-  if (authorization === null) return NOBODY
+  return authorization === null ? NOBODY : callerWith(authorization, store)
+}
+
+async function callerWith(authorization: string, store: Store): Promise<Caller | undefined> {
   const [, token = ''] = /^Bearer +(\S+)$/i.exec(authorization) ?? []
   if (!isTokenForm(token)) return undefined
   // Read from the store with every request: a token that was revoked is refused from the next one on.

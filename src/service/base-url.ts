@@ -1,8 +1,10 @@
 /** Which base URL stands in the links of an answer: the one that was set, but for one case on loopback (D17). */
 
+import type { Incoming } from './incoming.ts'
+
 const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]']
 
-export type BaseUrlOf = (request: Request) => string
+export type BaseUrlOf = (request: Incoming) => string
 
 /** The path of a base URL; empty, or begins with a slash and ends without one. */
 export function basePathOf(baseUrl: string): string {

@@ -9,6 +9,9 @@ export interface BodyShare extends Disposable {
   hold(bytes: number): void
 }
 
+/** Of a request whose body nobody reads. */
+export const NO_SHARE: BodyShare = { hold() {}, [Symbol.dispose]() {} }
+
 export function createBodyMemory(mostBytes: number): () => BodyShare {
   let held = 0
   return () => {

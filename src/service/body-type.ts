@@ -1,5 +1,6 @@
 /** What the Content-Type of a request says about its body. */
 
+import type { Incoming } from './incoming.ts'
 import { Refusal } from './refusal.ts'
 
 export type BodyType = 'json' | 'ndjson'
@@ -12,7 +13,7 @@ const TYPES: ReadonlyMap<string, BodyType> = new Map([
 ])
 
 /** Throws a Refusal for a type that is not taken, and for one in another charset than UTF-8. */
-export function bodyTypeOf(request: Request): BodyType {
+export function bodyTypeOf(request: Incoming): BodyType {
   const given = request.headers.get('content-type')
   if (given === null) throw new Refusal('unsupported-media-type', 'There is no Content-Type.')
   const [name = '', ...parameters] = given.split(';').map((part) => part.trim().toLowerCase())

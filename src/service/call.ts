@@ -3,12 +3,15 @@
 import type { Store } from '../store/store.ts'
 import type { Caller } from './access.ts'
 import type { BodyShare } from './body-memory.ts'
-import type { GzipSplice } from './gzip-splice.ts'
+import type { Incoming } from './incoming.ts'
 import type { Limits } from './limits.ts'
+import type { PageCache } from './page-cache.ts'
+import type { Reply } from './reply.ts'
+import type { SharedHeads } from './shared-heads.ts'
 
 /** All that a handler needs. */
 export interface Call {
-  readonly request: Request
+  readonly request: Incoming
   /** The path as it came, nothing decoded, without the path of the base URL. */
   readonly path: string
   /** What links in the answer begin with. */
@@ -20,12 +23,14 @@ export interface Call {
   readonly limits: Limits
   /** What the body of this request may hold of the memory for all bodies. */
   readonly bodyShare: BodyShare
-  readonly spliceGzip: GzipSplice
+  readonly heads: SharedHeads
+  /** Pages that were sent before. */
+  readonly pages: PageCache
   /** Takes an error whose text must not stand in the answer. */
-  readonly onError: (error: unknown, request: Request) => void
+  readonly onError: (error: unknown, request: Incoming) => void
 }
 
-export type Handler = (call: Call) => Response | Promise<Response>
+export type Handler = (call: Call) => Reply | Promise<Reply>
 
 /** The segments of the path after its first slash. */
 export function segmentsOf(call: Call): string[] {

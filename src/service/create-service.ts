@@ -1,20 +1,22 @@
 /** The service as one function from a request to its answer, ready to be mounted in any server that speaks `fetch`. */
 
-import { Hono } from 'hono'
 import { normalizeBaseUrl } from '../contract/link.ts'
 import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
 import { basePathOf, createBaseUrlOf } from './base-url.ts'
-import { createBodyMemory } from './body-memory.ts'
+import { createBodyMemory, NO_SHARE } from './body-memory.ts'
 import type { Call } from './call.ts'
 import { failure } from './failure.ts'
-import { createGzipSplice } from './gzip-splice.ts'
-import { BODIES_AT_ONCE, DEFAULT_LIMITS, type Limits } from './limits.ts'
+import type { Incoming } from './incoming.ts'
+import { BODIES_AT_ONCE, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits } from './limits.ts'
 import { pathNotFound } from './not-found.ts'
+import { PageCache } from './page-cache.ts'
 import { problemResponse, quoted } from './problem-response.ts'
 import { Refusal } from './refusal.ts'
+import { type Reply, responseOf } from './reply.ts'
 import { routedPath } from './request-url.ts'
-import { ROUTES, type Route } from './routes.ts'
+import { findRoute, type Route } from './routes.ts'
+import { SharedHeads } from './shared-heads.ts'
 import { refusalOf } from './store-refusal.ts'
 
 export interface ServiceOptions {
@@ -31,59 +33,79 @@ export interface ServiceOptions {
   readonly requireToken?: boolean
   /** What one request can send at most. Default: DEFAULT_LIMITS. */
   readonly limits?: Partial<Limits>
+  /** Memory for pages that are asked for again; 0 keeps none. Default: DEFAULT_CACHE_BYTES, 64 MiB. */
+  readonly cacheBytes?: number
   /** Told of every error behind a 500 or 503, which the answer does not show. Default: its stack goes to stderr. */
-  readonly onError?: (error: unknown, request: Request) => void
+  readonly onError?: (error: unknown, request: Pick<Request, 'method' | 'url'>) => void
 }
 
 export interface Service {
-  readonly fetch: (request: Request) => Response | Promise<Response>
+  readonly fetch: (request: Request) => Promise<Response>
+  /** The same for whoever writes to a socket, without a Request and a Response in between: for `listen`. */
+  readonly reply: (request: Incoming) => Promise<Reply>
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { store, requireToken: requiresToken = false, onError = logError } = options
+  const { store, requireToken: requiresToken = false, onError = logError, cacheBytes = DEFAULT_CACHE_BYTES } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const baseUrl = normalizeBaseUrl(options.baseUrl ?? `http://127.0.0.1:${options.loopbackPort ?? 8080}`)
   const basePath = basePathOf(baseUrl)
   const baseUrlOf = createBaseUrlOf(baseUrl, options.loopbackPort)
-  const spliceGzip = createGzipSplice()
+  const pages = new PageCache(cacheBytes)
+  const heads = new SharedHeads(store)
   const shareOfBodies = createBodyMemory(limits.bodyBytes * BODIES_AT_ONCE)
 
-  const app = new Hono({ getPath: ({ url }) => routedPath(url, basePath) })
-  const answerCaller = async (request: Request, path: string, isOpen: boolean, reply: (call: Call) => Answer) => {
-    const baseUrl = baseUrlOf(request)
-    const caller = await findCaller(request, store)
+  async function answer(request: Incoming, baseUrl: string): Promise<Reply> {
+    const path = routedPath(request.url, basePath)
+    const route = findRoute(path)
+    const found = findCaller(request, store)
+    const caller = found instanceof Promise ? await found : found
     if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
-    if (requiresToken && !isOpen && !caller.isKnown) throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
+    if (requiresToken && route?.isOpen !== true && !caller.isKnown)
+      throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
+    const call = { request, path, baseUrl, store, caller, requiresToken, limits, heads, pages, onError }
+    if (isRead(request)) return handle(route, { ...call, bodyShare: NO_SHARE })
     using bodyShare = shareOfBodies()
-    return await reply({ request, path, baseUrl, store, caller, requiresToken, limits, bodyShare, spliceGzip, onError })
+    return await handle(route, { ...call, bodyShare })
   }
-  for (const route of ROUTES)
-    app.all(route.path, ({ req }) =>
-      answerCaller(req.raw, req.path, route.isOpen ?? false, (call) => answer(route, call)),
-    )
-  app.notFound(({ req }) => answerCaller(req.raw, req.path, false, pathNotFound))
-  app.onError((error, { req }) => {
-    const baseUrl = baseUrlOf(req.raw)
-    const refusal = refusalOf(error)
-    if (refusal instanceof Refusal) return problemResponse(baseUrl, refusal.problem, refusal.message, refusal.options)
-    onError(error, req.raw)
-    return failure(baseUrl, error)
-  })
-  return { fetch: (request) => app.fetch(request) }
+
+  async function reply(request: Incoming): Promise<Reply> {
+    const baseUrl = baseUrlOf(request)
+    try {
+      return await answer(request, baseUrl)
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (refusal instanceof Refusal) return problemResponse(baseUrl, refusal.problem, refusal.message, refusal.options)
+      onError(error, request)
+      return failure(baseUrl, error)
+    }
+  }
+
+  return {
+    reply,
+    fetch: async (request) => {
+      const answered = await reply(request)
+      return responseOf(request.method === 'HEAD' ? { ...answered, body: null } : answered)
+    },
+  }
 }
 
-type Answer = Response | Promise<Response>
-
-/** Hono takes the body off the answer to a HEAD; here HEAD is GET. */
-function answer({ methods }: Route, call: Call): Answer {
+/** HEAD is GET; whoever sends the answer leaves the body out. */
+function handle(route: Route | undefined, call: Call): Reply | Promise<Reply> {
+  if (route === undefined) return pathNotFound(call)
+  const { methods } = route
   const { method } = call.request
   const name = method === 'HEAD' ? 'GET' : method
   const handler = Object.hasOwn(methods, name) ? methods[name] : undefined
   if (handler !== undefined) return handler(call)
   const headers = { Allow: [...Object.keys(methods), 'HEAD', 'OPTIONS'].join(', ') }
-  if (method === 'OPTIONS') return new Response(null, { status: 204, headers })
+  if (method === 'OPTIONS') return { status: 204, headers, body: null }
   const detail = `${quoted(method)} is not available at ${quoted(call.path)}.`
   return problemResponse(call.baseUrl, 'method-not-allowed', detail, { headers })
+}
+
+function isRead({ method }: Incoming): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 function logError(error: unknown): void {

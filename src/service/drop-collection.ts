@@ -8,9 +8,10 @@ import { type Call, segmentsOf } from './call.ts'
 import { onceOf } from './idempotency.ts'
 import { quoted } from './problem-response.ts'
 import { Refusal } from './refusal.ts'
+import { DONE, type Reply } from './reply.ts'
 import { writeTarget } from './write-target.ts'
 
-export async function deleteCollection(call: Call): Promise<Response> {
+export async function deleteCollection(call: Call): Promise<Reply> {
   const { request, store } = call
   const { name, head } = await dropTarget(call)
   const ifMatch = request.headers.get('if-match')
@@ -22,7 +23,7 @@ export async function deleteCollection(call: Call): Promise<Response> {
       ? new Refusal('collection-not-found', `There is no collection ${quoted(name)}.`)
       : new Refusal('precondition-failed', `No page of ${quoted(name)} has this ETag now.`)
   await store.drop(name, state ?? NO_STATE, options)
-  return new Response(null, { status: 204 })
+  return DONE
 }
 
 /** A drop that is sent again finds nothing to drop, or another collection: what was answered first, the store knows. */

@@ -1,5 +1,6 @@
 /** `GET /<collection>`: one page of a collection, or all of an unpaginated one. */
 
+import { pageEnvelopeHead, wholeEnvelopeHead } from '../contract/envelope.ts'
 import { matchesTag, pageTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
 import { effectivePage, parsePage } from '../contract/page.ts'
@@ -9,12 +10,14 @@ import { cachingOf, found, notModified } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
 import { chooseEncoding, chooseEnvelopeType, type Encoding } from './negotiate.ts'
 import { collectionNotFound } from './not-found.ts'
-import { gzipBody, plainBody } from './page-body.ts'
+import { hasSameItems, type KeptPage } from './page-cache.ts'
+import { itemsIn, PAGE_FORMS, type PageItems } from './page-form.ts'
 import { problemResponse, quoted } from './problem-response.ts'
+import type { Reply } from './reply.ts'
 import { queryValues } from './request-url.ts'
 
-export async function getCollection(call: Call): Promise<Response> {
-  const { request, store, baseUrl } = call
+export async function getCollection(call: Call): Promise<Reply> {
+  const { request, store } = call
   const [name = ''] = segmentsOf(call)
   if (!isCollectionName(name)) return collectionNotFound(call, name)
   const pageValues = queryValues(request.url, 'page')
@@ -22,24 +25,25 @@ export async function getCollection(call: Call): Promise<Response> {
   const encoding = chooseEncoding(request.headers.get('accept-encoding'))
 
   const ifNoneMatch = request.headers.get('if-none-match')
-  if (ifNoneMatch !== null || isStranger(call.caller, name)) {
-    const head = await store.head(name)
+  const kept = call.pages.find(name, requestedPage, encoding)
+  if (ifNoneMatch !== null || kept !== undefined) {
+    const head = await call.heads.read(name)
     if (head === undefined || !mayRead(call.caller, head)) return collectionNotFound(call, name)
     const page = answeringPage(head, requestedPage)
-    const tag = page === undefined ? undefined : tagOf(baseUrl, head, page, encoding)
-    if (tag !== undefined && matchesTag(ifNoneMatch, tag)) return notModified(tag, cachingOf(call, head))
+    if (page !== undefined && ifNoneMatch !== null) {
+      const tag = tagOf(call, head, page, encoding)
+      if (matchesTag(ifNoneMatch, tag)) return notModified(tag, cachingOf(call, head))
+    }
+    if (kept !== undefined && kept.page === page && hasSameItems(kept, head)) {
+      return isWordForWord(kept, call, head) ? kept.reply : pageReply(call, head, page, kept.items, encoding)
+    }
   }
 
   // Everything from here on is about this one snapshot, also the tag: the head above may be older (D15).
-  const read = await store.page(name, requestedPage ?? 1)
+  const read = await store.page(name, requestedPage ?? 1, { isPublicOnly: isStranger(call.caller, name) })
   if (read === undefined || !mayRead(call.caller, read.head)) return collectionNotFound(call, name)
   if (answeringPage(read.head, requestedPage) === undefined) return invalidPage(call, pageValues)
-  const tag = tagOf(baseUrl, read.head, read.page, encoding)
-  const type = chooseEnvelopeType(request.headers.get('accept'))
-  const caching = cachingOf(call, read.head)
-  return encoding === 'gzip'
-    ? found(gzipBody(baseUrl, read, call.spliceGzip), type, tag, { ...caching, 'Content-Encoding': 'gzip' })
-    : found(plainBody(baseUrl, read), type, tag, caching)
+  return pageReply(call, read.head, read.page, PAGE_FORMS[encoding].itemsOf(read.segments), encoding)
 }
 
 /** The page that answers: 0 without pages, whatever was asked for (D10); undefined when that is not a page number. */
@@ -48,11 +52,41 @@ function answeringPage(head: Head, requestedPage: number | undefined): number | 
   return requestedPage === undefined ? undefined : effectivePage(requestedPage, head.live)
 }
 
-function tagOf(baseUrl: string, { id, generation, version }: Head, page: number, encoding: Encoding): string {
+function tagOf({ baseUrl }: Call, { id, generation, version }: Head, page: number, encoding: Encoding): string {
   return pageTag({ baseUrl, collectionId: id, generation, version, page, encoding })
 }
 
-function invalidPage({ baseUrl }: Call, values: readonly string[]): Response {
+/** The envelope around the items, and its headers; kept for the next time. */
+function pageReply(call: Call, head: Head, page: number, items: PageItems, encoding: Encoding): Reply {
+  const form = PAGE_FORMS[encoding]
+  const [type, caching, { baseUrl }] = [typeFor(call), cachingOf(call, head), call]
+  const body = form.bodyOf(envelopeHead(baseUrl, head, page), items)
+  const encoded = encoding === 'gzip' ? { 'Content-Encoding': 'gzip' } : {}
+  const reply = found(body, type, tagOf(call, head, page, encoding), { ...caching, ...encoded })
+  const kept = { head, page, items: itemsIn(body, items, form), reply, baseUrl, type, caching, bytes: body.length }
+  call.pages.keep(kept, encoding)
+  return reply
+}
+
+/** Whether the reply that was made for an earlier request is also the one to this. */
+function isWordForWord({ head: then, baseUrl, type, caching }: KeptPage, call: Call, head: Head): boolean {
+  return (
+    then.version === head.version &&
+    baseUrl === call.baseUrl &&
+    type === typeFor(call) &&
+    caching === cachingOf(call, head)
+  )
+}
+
+function typeFor({ request }: Call): string {
+  return chooseEnvelopeType(request.headers.get('accept'))
+}
+
+function envelopeHead(baseUrl: string, { name, isPaginated, live }: Head, page: number): Buffer {
+  return Buffer.from(isPaginated ? pageEnvelopeHead(baseUrl, name, page, live) : wholeEnvelopeHead(baseUrl, name))
+}
+
+function invalidPage({ baseUrl }: Call, values: readonly string[]): Reply {
   const given = quoted(values.join(', '))
   const detail =
     values.length > 1

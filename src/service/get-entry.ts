@@ -5,9 +5,10 @@ import { mayRead } from './access.ts'
 import { foundByContent, PRIVATE } from './answer.ts'
 import type { Call } from './call.ts'
 import { chooseEnvelopeType } from './negotiate.ts'
+import type { Reply } from './reply.ts'
 
 /** Each collection is linked and embedded under one relation, so that a client finds the link whether or not it looks into `_embedded`. */
-export async function getEntry(call: Call): Promise<Response> {
+export async function getEntry(call: Call): Promise<Reply> {
   const { request, store, baseUrl, caller } = call
   const heads = (await store.collections()).filter((head) => mayRead(caller, head))
   const entry = {

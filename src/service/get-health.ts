@@ -3,8 +3,9 @@
 import type { Call } from './call.ts'
 import { contentHeaders } from './content-headers.ts'
 import { storeUnavailable } from './failure.ts'
+import type { Reply } from './reply.ts'
 
-export async function getHealth(call: Call): Promise<Response> {
+export async function getHealth(call: Call): Promise<Reply> {
   try {
     await call.store.ping()
   } catch (error) {
@@ -13,5 +14,5 @@ export async function getHealth(call: Call): Promise<Response> {
   }
   const body = '{"status":"ok"}\n'
   const headers = { ...contentHeaders('application/json', body.length), 'Cache-Control': 'no-store' }
-  return new Response(body, { headers })
+  return { status: 200, headers, body }
 }

@@ -5,20 +5,19 @@ import { isCollectionName } from '../contract/name.ts'
 import { isStranger, mayRead } from './access.ts'
 import { cachingOf, found, notModified } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
-import { keyInPath } from './key-in-path.ts'
+import { decodedKey, undecodableKey } from './key-in-path.ts'
 import { collectionNotFound, itemNotFound } from './not-found.ts'
 import { quoted } from './problem-response.ts'
+import type { Reply } from './reply.ts'
 
-export async function getItem(call: Call): Promise<Response> {
+export async function getItem(call: Call): Promise<Reply> {
   const [name = ''] = segmentsOf(call)
   if (!isCollectionName(name)) return collectionNotFound(call, name)
-  if (isStranger(call.caller, name)) {
-    const head = await call.store.head(name)
-    if (head === undefined || !mayRead(call.caller, head)) return collectionNotFound(call, name)
-  }
-  const key = keyInPath(call)
-  const read = await call.store.item(name, key)
+  const key = decodedKey(call)
+  // No item has an empty key.
+  const read = await call.store.item(name, key ?? '', { isPublicOnly: isStranger(call.caller, name) })
   if (read === undefined || !mayRead(call.caller, read.head)) return collectionNotFound(call, name)
+  if (key === undefined) throw undecodableKey(call)
   if (read.head.keyField === null)
     return itemNotFound(call, `The collection ${quoted(name)} has no key field, so its items have no address.`)
   if (read.item === undefined)

@@ -5,8 +5,9 @@ import { isProblemName, PROBLEMS } from '../contract/problem.ts'
 import { foundByContent } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
 import { pathNotFound } from './not-found.ts'
+import type { Reply } from './reply.ts'
 
-export function getProblem(call: Call): Response {
+export function getProblem(call: Call): Reply {
   const [, , name = ''] = segmentsOf(call)
   if (!isProblemName(name)) return pathNotFound(call)
   const description = { type: problemUrl(call.baseUrl, name), ...PROBLEMS[name] }

@@ -22,3 +22,6 @@ export const BODIES_AT_ONCE = 2
 
 /** Times its packed size that a body can have: more is packed to be harmful. */
 export const MOST_GZIP_RATIO = 200
+
+/** Memory for pages that are asked for again, unless a setting says otherwise. */
+export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024

@@ -6,7 +6,10 @@ import { Server as NetServer, type Socket } from 'node:net'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { HEADER_BYTES, refuse, refuseBody } from './broken-request.ts'
 import { internalError } from './failure.ts'
+import type { Incoming } from './incoming.ts'
+import { plainRequest } from './plain-request.ts'
 import { problemBody, problemHeaders, problemResponse } from './problem-response.ts'
+import { type Reply, responseOf } from './reply.ts'
 import { Turns } from './turns.ts'
 
 /** Longer than the minute for which load balancers keep a connection: they shall close it, not we while they use it. */
@@ -19,6 +22,8 @@ const WRITES_A_ROUND = 4
 
 export interface ListenOptions {
   readonly fetch: (request: Request) => Response | Promise<Response>
+  /** Where a service offers it, ordinary reads go this shorter way. */
+  readonly reply?: (request: Incoming) => Promise<Reply>
   /** Default 127.0.0.1. */
   readonly host?: string
   /** 0 takes any free one. Default 8080. */
@@ -57,6 +62,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 
   const latestAnswers = new WeakMap<Socket, ServerResponse>()
   const answer = createAnswer(fetch, baseUrl)
+  const answerRead = createReadAnswer(options.reply, answer)
   const writes = new Turns(WRITES_A_ROUND)
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     latestAnswers.set(incoming.socket, outgoing)
@@ -64,7 +70,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     if (flaw !== undefined) {
       const body = problemBody(baseUrl, 'malformed-request', flaw)
       outgoing.writeHead(400, { ...problemHeaders(body), Connection: 'close' }).end(body)
-    } else if (incoming.method === 'GET' || incoming.method === 'HEAD') answer(incoming, outgoing)
+    } else if (incoming.method === 'GET' || incoming.method === 'HEAD') answerRead(incoming, outgoing)
     else writes.take(() => answer(incoming, outgoing))
   }
   server.on('request', onRequest)
@@ -101,11 +107,26 @@ function createAnswer(fetch: ListenOptions['fetch'], baseUrl: string): ReturnTyp
     hostname: 'localhost', // in place of the Host that HTTP/1.0 may leave out; it reaches no link
     errorHandler: (error) => {
       if (error instanceof RequestError)
-        return problemResponse(baseUrl, 'malformed-request', 'The request target or the Host header is not valid.')
+        return responseOf(
+          problemResponse(baseUrl, 'malformed-request', 'The request target or the Host header is not valid.'),
+        )
       console.error(error)
-      return internalError(baseUrl)
+      return responseOf(internalError(baseUrl))
     },
   })
+}
+
+/** Reads, mostly of pages, without the forms of the web in between. */
+function createReadAnswer(
+  reply: ListenOptions['reply'],
+  answer: ReturnType<typeof createAnswer>,
+): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
+  if (reply === undefined) return answer
+  return (incoming, outgoing) => {
+    const request = plainRequest(incoming)
+    if (request === undefined) answer(incoming, outgoing)
+    else void reply(request).then(({ status, headers, body }) => outgoing.writeHead(status, headers).end(body))
+  }
 }
 
 async function close(

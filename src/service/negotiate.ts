@@ -1,5 +1,7 @@
 /** What the client wants, by the weights in its Accept and Accept-Encoding headers (D12). The answer is never 406. */
 
+import { LRUCache } from 'lru-cache'
+
 export type Encoding = 'identity' | 'gzip'
 export type EnvelopeType = 'application/hal+json' | 'application/json'
 
@@ -29,8 +31,19 @@ function weightOf(type: EnvelopeType, weights: ReadonlyMap<string, number>): num
   return weights.get(type) ?? weights.get('application/*') ?? weights.get('*/*') ?? 0
 }
 
+/** Clients send the same few headers again and again. */
+const known = new LRUCache<string, ReadonlyMap<string, number>>({ max: 50 })
+
+function readWeights(header: string): ReadonlyMap<string, number> {
+  const remembered = known.get(header)
+  if (remembered !== undefined) return remembered
+  const weights = parseWeights(header)
+  known.set(header, weights)
+  return weights
+}
+
 /** Each name of the list, in lower case, with its `q`: 1 without one, 0 when it cannot be read. */
-function readWeights(header: string): Map<string, number> {
+function parseWeights(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   for (const element of header.toLowerCase().split(',')) {
     const [name = '', ...parameters] = element.split(';').map((part) => part.trim())

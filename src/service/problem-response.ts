@@ -1,7 +1,8 @@
-/** Problems as responses (D14). */
+/** Problems as answers (D14). */
 
 import { PROBLEMS, type ProblemName, problem } from '../contract/problem.ts'
 import { contentHeaders } from './content-headers.ts'
+import type { Reply } from './reply.ts'
 
 const QUOTED_CHARACTERS = 100
 
@@ -25,9 +26,9 @@ export function problemResponse(
   name: ProblemName,
   detail: string,
   options: ProblemOptions = {},
-): Response {
+): Reply {
   const body = problemBody(baseUrl, name, detail, options.hint)
-  return new Response(body, { status: PROBLEMS[name].status, headers: { ...problemHeaders(body), ...options.headers } })
+  return { status: PROBLEMS[name].status, headers: { ...problemHeaders(body), ...options.headers }, body }
 }
 
 /** A value that came with the request, in quotation marks and not too long, to be named in a detail. */

@@ -5,6 +5,7 @@ import type { BodyShare } from './body-memory.ts'
 import type { Call } from './call.ts'
 import { figure } from './figure.ts'
 import { gunzipBody } from './gunzip-body.ts'
+import type { Incoming } from './incoming.ts'
 import { Refusal } from './refusal.ts'
 
 /** Bodies up to this size are read in one piece, which costs far less than a stream does and is parsed in a millisecond. */
@@ -24,7 +25,7 @@ export async function readBody({ request, bodyShare }: Call, mostBytes: number):
   return isPacked ? gunzipBody(body, mostBytes, bodyShare) : body
 }
 
-function isGzip(request: Request): boolean {
+function isGzip(request: Incoming): boolean {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
   if (encoding === 'gzip' || encoding === 'x-gzip') return true
   if (encoding === '' || encoding === 'identity') return false
@@ -33,12 +34,12 @@ function isGzip(request: Request): boolean {
 }
 
 /** 0 where the length is not known beforehand. */
-function announcedBytes(request: Request): number {
+function announcedBytes(request: Incoming): number {
   const given = request.headers.get('content-length') ?? ''
   return /^\d+$/.test(given) ? Number(given) : 0
 }
 
-async function readAtOnce(request: Request, announced: number, share: BodyShare): Promise<Body> {
+async function readAtOnce(request: Incoming, announced: number, share: BodyShare): Promise<Body> {
   share.hold(announced)
   try {
     const bytes = new Uint8Array(await request.arrayBuffer())
@@ -48,7 +49,7 @@ async function readAtOnce(request: Request, announced: number, share: BodyShare)
   }
 }
 
-async function collect(request: Request, mostBytes: number, share: BodyShare): Promise<Body> {
+async function collect(request: Incoming, mostBytes: number, share: BodyShare): Promise<Body> {
   const builder = new BodyBuilder()
   try {
     for await (const chunk of request.body ?? []) {

@@ -17,6 +17,8 @@ export function queryValues(url: string, name: string): string[] {
   const end = pathEnd(url)
   if (url[end] !== '?') return []
   const [query = ''] = url.slice(end + 1).split('#', 1)
+  // Nearly always, and much faster.
+  if (query.startsWith(`${name}=`) && /^\w+$/.test(query.slice(name.length + 1))) return [query.slice(name.length + 1)]
   return new URLSearchParams(query.replaceAll('+', '%2B')).getAll(name)
 }
 

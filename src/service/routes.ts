@@ -28,3 +28,15 @@ export const ROUTES: readonly Route[] = [
   },
   { path: '/:collection{[^-/][^/]*}/:key', methods: { GET: getItem, PUT: putItem, DELETE: deleteItem } },
 ]
+
+const PATTERNS = ROUTES.map((route) => ({ route, pattern: patternOf(route.path) }))
+
+/** Undefined where there is nothing. */
+export function findRoute(path: string): Route | undefined {
+  return PATTERNS.find(({ pattern }) => pattern.test(path))?.route
+}
+
+/** A name behind a colon stands for one segment of the path; what it may be stands in braces. */
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replace(/:\w+(?:\{(.*?)\})?/g, (_name, rule: string | undefined) => rule ?? '[^/]+')}$`)
+}

@@ -10,12 +10,13 @@ import { onceOf } from './idempotency.ts'
 import { quoted } from './problem-response.ts'
 import { receiveItems } from './received-items.ts'
 import { Refusal } from './refusal.ts'
+import type { Reply } from './reply.ts'
 import { readBody } from './request-body.ts'
 import { readItemsOf } from './request-items.ts'
 import { writeTarget } from './write-target.ts'
 import { written } from './written.ts'
 
-export async function postCollection(call: Call): Promise<Response> {
+export async function postCollection(call: Call): Promise<Reply> {
   const { name, head, state } = await writeTarget(call)
   const { run, ...once } = await receiveItems(call, readItemsOf, head?.keyField ?? null)
   const expected = head === undefined ? {} : { collectionId: head.id }
@@ -38,7 +39,7 @@ function repeatedKey(error: unknown, { keys = [] }: ItemRun): Refusal | undefine
   return new Refusal('conflict', detail)
 }
 
-export async function putCollection(call: Call): Promise<Response> {
+export async function putCollection(call: Call): Promise<Reply> {
   const { request, store, limits, baseUrl } = call
   const { name } = await writeTarget(call)
   if (bodyTypeOf(request) !== 'json')

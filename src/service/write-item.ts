@@ -4,15 +4,17 @@ import { allTags, strongTags } from '../contract/etag.ts'
 import type { Head, ItemConditions } from '../store/store.ts'
 import type { Call } from './call.ts'
 import { onceOf } from './idempotency.ts'
+import type { Incoming } from './incoming.ts'
 import { keyInPath } from './key-in-path.ts'
 import { quoted } from './problem-response.ts'
 import { receiveItems } from './received-items.ts'
 import { Refusal } from './refusal.ts'
+import { DONE, type Reply } from './reply.ts'
 import { readItemOf } from './request-items.ts'
 import { writeTarget } from './write-target.ts'
 import { written } from './written.ts'
 
-export async function putItem(call: Call): Promise<Response> {
+export async function putItem(call: Call): Promise<Reply> {
   const { request, store } = call
   const { name, head, key } = await itemTarget(call)
   const { run, ...once } = await receiveItems(call, readItemOf, head.keyField)
@@ -23,11 +25,11 @@ export async function putItem(call: Call): Promise<Response> {
   return written(isNew ? 201 : 200, { item_count: after.live, version: after.version }, { ETag: tag })
 }
 
-export async function deleteItem(call: Call): Promise<Response> {
+export async function deleteItem(call: Call): Promise<Reply> {
   const { name, head, key } = await itemTarget(call)
   const options = { ...(await onceOf(call)()), collectionId: head.id }
   await call.store.remove(name, key, conditionsOf(call.request), options)
-  return new Response(null, { status: 204 })
+  return DONE
 }
 
 async function itemTarget(call: Call): Promise<{ name: string; head: Head; key: string }> {
@@ -38,7 +40,7 @@ async function itemTarget(call: Call): Promise<{ name: string; head: Head; key: 
   return { name, head, key: keyInPath(call) }
 }
 
-function conditionsOf({ headers }: Request): ItemConditions {
+function conditionsOf({ headers }: Incoming): ItemConditions {
   const [ifMatch, ifNoneMatch] = [headers.get('if-match'), headers.get('if-none-match')]
   return {
     ...(ifMatch !== null && { ifMatch: ifMatch.trim() === '*' ? '*' : strongTags(ifMatch) }),

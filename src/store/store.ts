@@ -151,16 +151,22 @@ export interface VerifyResult {
   readonly findings: readonly Finding[]
 }
 
+export interface ReadOptions {
+  /** A private collection is then as good as none, and takes as long. Default false. */
+  readonly isPublicOnly?: boolean
+}
+
 export interface Store {
   /** All collections in order of their names, from one snapshot. */
   collections(): Promise<Head[]>
   head(name: string): Promise<Head | undefined>
   /** The page that answers a request for `page`, or all items of an unpaginated collection: head and items from one snapshot. */
-  page(name: string, page: number): Promise<PageRead | undefined>
+  page(name: string, page: number, options?: ReadOptions): Promise<PageRead | undefined>
   /** The item with that key: its JSON text and tag, and the head of the same snapshot. Without such an item `item` is undefined. */
   item(
     name: string,
     key: string,
+    options?: ReadOptions,
   ): Promise<{ head: Head; item: { text: Uint8Array; tag: string } | undefined } | undefined>
   /** All items in order, as runs of raw text, from one snapshot that lasts as long as the iteration. */
   items(name: string): AsyncIterable<Segment>

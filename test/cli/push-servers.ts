@@ -34,7 +34,7 @@ export async function serveEvents(
 ): Promise<Served> {
   const directory = workDirectory(t)
   const store = await createEvents(directory, settings)
-  const listening = await listen({ fetch: createService({ store, limits }).fetch, port: 0 })
+  const listening = await listen({ ...createService({ store, limits }), port: 0 })
   t.after(async () => {
     await listening.close(0)
     await store.close()

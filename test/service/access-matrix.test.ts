@@ -69,7 +69,7 @@ describe('who may do what (D19)', () => {
   /** Asks another server on the same store, where everybody needs a token. */
   async function whereTokensAreRequired(test: (ask: WriteServer['ask']) => Promise<void>): Promise<void> {
     const { store, askAt } = server()
-    const { port, close } = await listen({ port: 0, fetch: createService({ store, requireToken: true }).fetch })
+    const { port, close } = await listen({ port: 0, ...createService({ store, requireToken: true }) })
     await test(askAt(port)).finally(() => close(0))
   }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { constants, crc32, deflateRawSync, gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { ITEM_SEPARATOR } from '../../src/contract/envelope.ts'
-import { createGzipSplice } from '../../src/service/gzip-splice.ts'
+import { joinDeflated, spliceGzip } from '../../src/service/gzip-splice.ts'
 import type { Segment } from '../../src/store/store.ts'
 
 function segment(text: string): Segment {
@@ -17,10 +17,8 @@ function segment(text: string): Segment {
   }
 }
 
-const splice = createGzipSplice()
-
 function assertSplice(head: string, texts: readonly string[], tail: string): void {
-  const spliced = splice(Buffer.from(head), texts.map(segment), Buffer.from(tail))
+  const spliced = spliceGzip(Buffer.from(head), joinDeflated(texts.map(segment)), Buffer.from(tail))
   // Buffers are compared as such: a difference of megabytes would take minutes to print.
   const isEqual = gunzipSync(spliced).equals(Buffer.from(head + texts.join(ITEM_SEPARATOR) + tail))
   assert.ok(isEqual, `head ${head.length}, segments ${texts.map((text) => text.length)}, tail ${tail.length}`)

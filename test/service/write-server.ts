@@ -51,8 +51,8 @@ export async function startWriteServer(t: Closer, options: Options = {}): Promis
   const directory = await mkdtemp(join(tmpdir(), 'reams-writes-'))
   const path = join(directory, 'reams.db')
   const store = await openSqliteStore({ path, create: true })
-  const { fetch } = createService({ store, ...options })
-  const { port, close } = await listen({ port: 0, fetch, ...options.listen })
+  const service = createService({ store, ...options })
+  const { port, close } = await listen({ port: 0, ...service, ...options.listen })
   const agent = new Agent({ keepAlive: true })
   t.after(async () => {
     agent.destroy()

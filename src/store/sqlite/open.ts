@@ -14,6 +14,7 @@ import type {
   LoadOptions,
   PageRead,
   Put,
+  ReadOptions,
   Segment,
   Store,
   TokenRecord,
@@ -81,17 +82,21 @@ class SqliteStore implements Store {
     return this.#read((rows) => readHead(rows, name))
   }
 
-  async page(name: string, page: number): Promise<PageRead | undefined> {
+  async page(name: string, page: number, { isPublicOnly = false }: ReadOptions = {}): Promise<PageRead | undefined> {
     if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages count from 1.`)
-    return this.#read((rows) => guessPage(rows, name, page) ?? inSnapshot(rows, () => readPage(rows, name, page)))
+    return this.#read(
+      (rows) =>
+        guessPage(rows, name, page, isPublicOnly) ?? inSnapshot(rows, () => readPage(rows, name, page, isPublicOnly)),
+    )
   }
 
-  async item(name: string, key: string): ReturnType<Store['item']> {
+  async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {
     return this.#read((rows) =>
       inSnapshot(rows, () => {
         const head = readHead(rows, name)
-        const text = head && readItem(rows, head, key)
-        return head && { head, item: text && { text, tag: itemTag(text) } }
+        if (head === undefined || (isPublicOnly && head.isPrivate)) return undefined
+        const text = readItem(rows, head, key)
+        return { head, item: text && { text, tag: itemTag(text) } }
       }),
     )
   }

@@ -13,7 +13,7 @@ import { BYTES_COLUMNS, bytesOf, readReam, readReams, readTailItem, readTailText
 const HEAD_AND_REAM = `
   SELECT ${HEAD_COLUMNS}, ${BYTES_COLUMNS} FROM ${HEAD_TABLES}
   LEFT JOIN ream r ON r.collection_id = c.id AND r.generation = h.generation AND r.number = ?
-  WHERE c.name = ?`
+  WHERE c.name = ? AND (c.private = 0 OR ?)`
 const HOLES = `
   SELECT block, gone FROM hole
   WHERE collection_id = ? AND generation = ? AND level = ? AND block >= ? AND block <= ? ORDER BY block`
@@ -36,8 +36,8 @@ export function inSnapshot<T>(rows: Rows, read: () => T): T {
  * The common page in one statement, which is one snapshot: the guess is that the collection has no holes, so that page p
  * is ream p − 1. The head that came with it tells whether the guess was right; if not, undefined.
  */
-export function guessPage(rows: Rows, name: string, page: number): PageRead | undefined {
-  const row = rows.get(HEAD_AND_REAM, page - 1, name)
+export function guessPage(rows: Rows, name: string, page: number, isPublicOnly: boolean): PageRead | undefined {
+  const row = rows.get(HEAD_AND_REAM, page - 1, name, isPublicOnly ? 0 : 1)
   if (row === undefined) return undefined
   const head = headOf(name, row)
   const isRight = head.isPaginated && head.live === head.next && page * REAM_SIZE <= head.next
@@ -46,9 +46,9 @@ export function guessPage(rows: Rows, name: string, page: number): PageRead | un
 }
 
 /** Any page of any collection. To be called in a snapshot. */
-export function readPage(rows: Rows, name: string, requested: number): PageRead | undefined {
+export function readPage(rows: Rows, name: string, requested: number, isPublicOnly: boolean): PageRead | undefined {
   const head = readHead(rows, name)
-  if (head === undefined) return undefined
+  if (head === undefined || (isPublicOnly && head.isPrivate)) return undefined
   if (!head.isPaginated) return { head, page: 0, segments: [...readSegments(rows, head)] }
   const page = effectivePage(requested, head.live)
   const { start, end } = pageRange(page, head.live)

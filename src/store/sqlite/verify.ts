@@ -74,7 +74,7 @@ function openRows(rows: Rows): OpenRows {
     },
     mayHaveUnseen: (head) => rows.get(UNSEEN, head.id, head.generation) !== undefined,
     page(head, page) {
-      const read = readPage(rows, head.name, page)
+      const read = readPage(rows, head.name, page, false)
       if (read === undefined)
         throw new StoreError('corrupt', `The collection "${head.name}" cannot be found by its name.`)
       return read

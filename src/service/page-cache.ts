@@ -1,0 +1,60 @@
+/**
+ * Pages as they were last sent, within a number of bytes. Nothing here is believed: every use is checked against the head
+ * of the collection, read for that request. A full page stays what it is until something other than an append happens.
+ */
+
+import { LRUCache } from 'lru-cache'
+import { isFullPage } from '../contract/page.ts'
+import type { Head } from '../store/store.ts'
+import type { Encoding } from './negotiate.ts'
+import type { PageItems } from './page-form.ts'
+import type { Reply } from './reply.ts'
+
+export interface KeptPage {
+  /** As it was when the reply was made. */
+  readonly head: Head
+  /** 0 for an unpaginated collection. */
+  readonly page: number
+  readonly items: PageItems
+  readonly reply: Reply
+  /** What else the reply depends on. */
+  readonly baseUrl: string
+  readonly type: string
+  readonly caching: Readonly<Record<string, string>>
+  readonly bytes: number
+}
+
+/** What a page takes besides its body, roughly. */
+const OVERHEAD_BYTES = 1_000
+/** One page may take this share of all, lest it drive out everything else. */
+const MOST_SHARE = 4
+
+export class PageCache {
+  readonly #pages: LRUCache<string, KeptPage> | undefined
+
+  /** With 0 bytes nothing is kept. */
+  constructor(mostBytes: number) {
+    if (mostBytes < MOST_SHARE) return
+    this.#pages = new LRUCache({
+      maxSize: mostBytes,
+      maxEntrySize: Math.floor(mostBytes / MOST_SHARE),
+      sizeCalculation: ({ bytes }) => bytes + OVERHEAD_BYTES,
+    })
+  }
+
+  /** What is kept under that number, right or not. */
+  find(name: string, page: number | undefined, encoding: Encoding): KeptPage | undefined {
+    return this.#pages?.get(`${name} ${page} ${encoding}`)
+  }
+
+  keep(kept: KeptPage, encoding: Encoding): void {
+    // Page 0, all of an unpaginated collection, is what a request for page 1 gets.
+    this.#pages?.set(`${kept.head.name} ${kept.page || 1} ${encoding}`, kept)
+  }
+}
+
+/** Whether the items are still those of that page. */
+export function hasSameItems({ head: then, page }: KeptPage, now: Head): boolean {
+  const isSameEpoch = then.id === now.id && then.generation === now.generation && then.epoch === now.epoch
+  return isSameEpoch && (then.version === now.version || (then.isPaginated && isFullPage(page, then.live)))
+}

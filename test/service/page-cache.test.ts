@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { itemRun } from '../../src/contract/item.ts'
+import type { Store } from '../../src/store/store.ts'
+import { type EnvelopeJson, fill, numbered, type OpenService, openService } from './open-service.ts'
+
+const KEYED = { keyField: 'id' }
+
+/** Both forms of a page, after they have been compared. */
+async function pageOf(get: OpenService['get'], target: string): Promise<EnvelopeJson> {
+  const plain = await (await get(target)).text()
+  const packed = Buffer.from(await (await get(target, { 'accept-encoding': 'gzip' })).arrayBuffer())
+  assert.equal(gunzipSync(packed).toString(), plain)
+  return JSON.parse(plain)
+}
+
+/** What a service without a cache answers now. */
+function fresh(again: OpenService['again'], target: string): Promise<EnvelopeJson> {
+  return pageOf(again({ cacheBytes: 0 }), target)
+}
+
+/** Each change of a collection that a kept page must not outlive. */
+const CHANGES: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+  'an append to the partial last page': (store) => store.append('events', itemRun(numbered(1, 5000), KEYED)),
+  'an append that fills pages': (store) => store.append('events', itemRun(numbered(1200, 5000), KEYED)),
+  'a replaced item': (store) => store.put('events', itemRun(['{"id":3,"new":true}'], KEYED)),
+  'an item removed before the page': (store) => store.remove('events', '1'),
+  'an item of the last page that is removed': (store) => store.remove('events', '1200'),
+  'a drop and a new collection of that name': async (store) => {
+    await store.drop('events')
+    await fill(store, 'events', numbered(1200, 9000))
+  },
+  'a replacement of all': async (store) => {
+    const load = await store.load('events', { isReplacement: true })
+    await load.append(itemRun(numbered(1200, 9000), KEYED))
+    await load.commit()
+  },
+}
+
+describe('a page that is kept', () => {
+  for (const [change, make] of Object.entries(CHANGES))
+    it(`is right after ${change}`, async (t) => {
+      const { store, get, again } = await openService(t)
+      await fill(store, 'events', numbered(1200))
+      for (const page of [1, 2, 3, 4]) await pageOf(get, `/events?page=${page}`)
+      await make(store)
+      for (const page of [1, 2, 3, 4, 5])
+        assert.deepEqual(await pageOf(get, `/events?page=${page}`), await fresh(again, `/events?page=${page}`))
+    })
+
+  it('is right after any sequence of changes, and has the tag of its bytes', async (t) => {
+    const { store, get, again } = await openService(t)
+    await fill(store, 'events', numbered(1400))
+    const tags = new Map<string | null, string>()
+    for (let round = 0; round < 40; round++) {
+      if (round % 4 === 1) await store.remove('events', String(1 + round * 7))
+      if (round % 4 === 2) await store.put('events', itemRun([`{"id":${1300 - round},"round":${round}}`], KEYED))
+      if (round % 4 === 3) await store.append('events', itemRun(numbered(37, 10_000 + round * 100), KEYED))
+      for (const page of [1, 3]) {
+        const answer = await get(`/events?page=${page}`)
+        const text = await answer.text()
+        assert.equal(text, await (await again({ cacheBytes: 0 })(`/events?page=${page}`)).text())
+        assert.equal(tags.get(answer.headers.get('etag')) ?? text, text)
+        tags.set(answer.headers.get('etag'), text)
+      }
+    }
+  })
+
+  it('is right for an unpaginated collection', async (t) => {
+    const { store, get, again } = await openService(t)
+    await fill(store, 'kinds', numbered(700), { isPaginated: false })
+    assert.deepEqual(await pageOf(get, '/kinds'), await fresh(again, '/kinds'))
+    await store.remove('kinds', '5')
+    assert.deepEqual(await pageOf(get, '/kinds'), await fresh(again, '/kinds'))
+    assert.deepEqual(await pageOf(get, '/kinds?page=9'), await fresh(again, '/kinds'))
+  })
+
+  it('is not shown to those who may not see it any more, nor kept by caches between', async (t) => {
+    const { store, get } = await openService(t)
+    await fill(store, 'events', numbered(10))
+    assert.equal((await get('/events')).headers.get('cache-control'), 'no-cache')
+    await store.setPrivate('events', true)
+    assert.equal((await get('/events')).status, 404)
+    await store.setPrivate('events', false)
+    assert.equal((await get('/events')).headers.get('cache-control'), 'no-cache')
+  })
+
+  it('has the links of the base URL and the type that this request wants', async (t) => {
+    const { store, get } = await openService(t, { loopbackPort: 8080 })
+    await fill(store, 'events', numbered(10))
+    for (const host of ['localhost:8080', '127.0.0.1:8080', 'localhost:8080']) {
+      const answer = await get('/events', { host })
+      assert.ok((await answer.text()).includes(`"http://${host}/events"`))
+      assert.ok(answer.headers.get('etag')?.endsWith(`@http://${host}"`))
+    }
+    for (const accept of ['application/json', 'application/hal+json', 'application/json'])
+      assert.equal((await get('/events', { accept })).headers.get('content-type'), accept)
+  })
+
+  it('is sent as it is to the next one, without asking the store for its items', async (t) => {
+    const { store, again } = await openService(t)
+    await fill(store, 'events', numbered(1200))
+    const asked: string[] = []
+    const watched = new Proxy(store, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name)
+        if (typeof value !== 'function') return value
+        return (...parameters: unknown[]) => {
+          asked.push(String(name))
+          return value.apply(target, parameters)
+        }
+      },
+    })
+    const get = again({ store: watched })
+    for (let count = 0; count < 3; count++) await get('/events?page=2')
+    assert.deepEqual(asked, ['page', 'head', 'head'])
+    await store.append('events', itemRun(numbered(1, 5000), KEYED))
+    const grown = await pageOf(get, '/events?page=2')
+    assert.equal(grown.item_count, 1201)
+    assert.deepEqual(asked.slice(3), ['head', 'page'])
+  })
+})
+
+describe('the memory for pages', () => {
+  it('is bounded: what was not asked for longest goes', async (t) => {
+    const { store, again } = await openService(t)
+    await fill(store, 'events', numbered(5000))
+    const asked: string[] = []
+    const watched = new Proxy(store, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name)
+        if (name !== 'page' || typeof value !== 'function')
+          return typeof value === 'function' ? value.bind(target) : value
+        return (...parameters: unknown[]) => {
+          asked.push(String(parameters[1]))
+          return value.apply(target, parameters)
+        }
+      },
+    })
+    // A page has some five kilobytes, and a thousand bytes on top are reckoned.
+    const get = again({ store: watched, cacheBytes: 40_000 })
+    for (const page of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 9, 10, 1]) await get(`/events?page=${page}`)
+    assert.deepEqual(asked, ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '1'])
+  })
+
+  it('takes no page that would fill a good part of it', async (t) => {
+    const { store, again } = await openService(t)
+    await fill(store, 'events', numbered(1000))
+    const get = again({ cacheBytes: 10_000 })
+    for (let count = 0; count < 2; count++) assert.equal((await get('/events?page=2')).status, 200)
+  })
+})
