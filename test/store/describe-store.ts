@@ -426,6 +426,7 @@ export function describeStore(engineName: string, engine: Engine): void {
           '%2F',
           '😀',
           '\ufffd',
+          'k'.repeat(1024),
         ]
         const texts = keys.map((key) => (/^-?\d+$/.test(key) ? `{"id":${key}}` : JSON.stringify({ id: key })))
         await store.append(name, keyed(texts))
