@@ -27,6 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
       'contract',
       'store',
       'store/sqlite',
+      'store/postgres',
       'input',
       'service',
       'client',

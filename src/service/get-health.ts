@@ -2,14 +2,14 @@
 
 import type { Call } from './call.ts'
 import { contentHeaders } from './content-headers.ts'
-import { storeUnavailable } from './failure.ts'
+import { failure } from './failure.ts'
 
 export async function getHealth(call: Call): Promise<Response> {
   try {
     await call.store.ping()
   } catch (error) {
     call.onError(error, call.request)
-    return storeUnavailable(call.baseUrl)
+    return failure(call.baseUrl, error)
   }
   const body = '{"status":"ok"}\n'
   const headers = { ...contentHeaders('application/json', body.length), 'Cache-Control': 'no-store' }

@@ -203,7 +203,7 @@ describe('a store in a PostgreSQL database', () => {
       const opening = () => openPostgresStore({ url: roleUrl(schema), create: true })
       const refusal = await opening().catch((error: unknown) => error)
       isError('no-permission', /GRANT CREATE ON DATABASE/)(refusal)
-      await sql(grantsIn(refusal, /CREATE SCHEMA .*;/))
+      await sql(grantsIn(refusal, /CREATE SCHEMA [^;]*;/))
       await (await opening()).close()
     })
 
@@ -213,7 +213,7 @@ describe('a store in a PostgreSQL database', () => {
       const opening = () => openPostgresStore({ url: roleUrl(schema), create: true })
       const refusal = await opening().catch((error: unknown) => error)
       isError('no-permission', /GRANT USAGE, CREATE/)(refusal)
-      await sql(grantsIn(refusal, /GRANT .*;/))
+      await sql(grantsIn(refusal, /GRANT [^;]*;/))
       await (await opening()).close()
     })
 
@@ -223,8 +223,8 @@ describe('a store in a PostgreSQL database', () => {
       await owner.append('events', itemRun(['{"n":1}']), { create: true })
       const refusal = await openPostgresStore({ url: roleUrl(schema) }).catch((error: unknown) => error)
       isError('no-permission', /GRANT USAGE ON SCHEMA/)(refusal)
-      await sql(grantsIn(refusal, /GRANT USAGE.*;/))
-      await sql(grantsIn(refusal, /GRANT SELECT.*;/))
+      await sql(grantsIn(refusal, /GRANT USAGE[^;]*;/))
+      await sql(grantsIn(refusal, /GRANT SELECT[^;]*;/))
       const store = await openPostgresStore({ url: roleUrl(schema) })
       await store.append('events', itemRun(['{"n":2}']))
       assert.equal((await owner.head('events'))?.live, 2)

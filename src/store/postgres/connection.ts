@@ -3,17 +3,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { StoreError } from '../store-error.ts'
-import { isConnectionLost, stateOf } from './explain-error.ts'
+import { ClosingClient } from './closing-client.ts'
+import { isConnectionLost, isConnectTimeout, stateOf } from './explain-error.ts'
 import { Rows, type StatementTexts, statementsIn } from './rows.ts'
 import type { StoreUrl } from './store-url.ts'
 import { TryAgain } from './try-again.ts'
 
 /** For a connection, new or free. */
-const LONGEST_WAIT_MS = 5_000
+const CONNECT_MS = 5_000
 
 /** For the answer to one statement: the server gives up on it, in a transaction, and the client a little later. */
-const QUICK_MS = 10_000
-const PATIENT_MS = 600_000
+const STATEMENT_MS = 10_000
 const GRACE_MS = 2_000
 
 /** For a server that has no connection left. */
@@ -33,31 +33,37 @@ export interface ConnectionOptions {
   readonly mostConnections: number
   /** Statements are sent without waiting for the answers to those before. Default false. */
   readonly isPipelined?: boolean
-  /** What runs here may take minutes. Default false. */
-  readonly isPatient?: boolean
+  /** How long a statement may take. Default 10,000. */
+  readonly statementMs?: number
+  /** How long is waited for a connection, new or free. Default 5,000. */
+  readonly connectMs?: number
 }
 
 export class Connections {
   readonly #url: StoreUrl
   readonly #texts: StatementTexts
   readonly #statementMs: number
+  readonly #connectMs: number
   readonly #pool: Pool
   /** How often work is tried on another connection: all that were idle may have died unnoticed. */
   readonly mostTries: number
   /** The clients that lead straight to a server, where a prepared statement stays where it was prepared. */
   readonly #direct = new WeakSet<ClientBase>()
 
-  constructor(url: StoreUrl, { mostConnections, isPipelined = false, isPatient = false }: ConnectionOptions) {
+  constructor(url: StoreUrl, options: ConnectionOptions) {
+    const { mostConnections, isPipelined = false, statementMs = STATEMENT_MS, connectMs = CONNECT_MS } = options
     this.#url = url
-    this.#statementMs = isPatient ? PATIENT_MS : QUICK_MS
+    this.#statementMs = statementMs
+    this.#connectMs = connectMs
     this.mostTries = mostConnections + 2
     this.#texts = statementsIn(url.schema)
     const config: PoolConfig = {
       ...url.connection,
       application_name: url.connection.application_name ?? 'reams',
+      Client: ClosingClient,
       max: mostConnections,
       pipeline: isPipelined,
-      connectionTimeoutMillis: LONGEST_WAIT_MS,
+      connectionTimeoutMillis: connectMs,
       idleTimeoutMillis: IDLE_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -92,6 +98,7 @@ export class Connections {
     return {
       rows: new Rows(client, this.#texts, this.#direct.has(client), this.#statementMs),
       giveBack(isUsable) {
+        if (!isUsable && client instanceof ClosingClient) client.hangUp()
         client.off('error', ignore)
         client.release(!isUsable)
       },
@@ -119,13 +126,15 @@ export class Connections {
 
   async #take(): Promise<PoolClient> {
     const deadline = Date.now() + FULL_SERVER_MS
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       if (this.#pool.ending) throw new StoreError('closed', 'The store is closed.')
       if (this.#pool.waitingCount >= MOST_WAITING) throw this.#overloaded(`${MOST_WAITING} others wait for one already`)
       try {
         return await this.#pool.connect()
       } catch (error) {
-        if (isWaitOver(error)) throw this.#overloaded(`none became free within ${LONGEST_WAIT_MS / 1000} s`)
+        if (isWaitOver(error)) throw this.#overloaded(`none became free within ${this.#connectMs / 1000} s`)
+        // After a pause of the whole machine the time is over before the answer that came can be read.
+        if (isConnectTimeout(error) && tries === 1) continue
         if (stateOf(error) !== TOO_MANY_CONNECTIONS || Date.now() > deadline) throw error
         // One of ours may be free in a moment.
         await sleep(PAUSE_MS)

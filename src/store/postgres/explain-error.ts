@@ -53,7 +53,14 @@ function explainState(state: string): Explanation {
 }
 
 /** Errors that do not come from the server. */
-function explainDriver({ message }: Error): Explanation {
+function explainDriver(error: Error): Explanation {
+  const message = messageOf(error)
+  if (/ENOTFOUND|EAI_AGAIN/.test(message))
+    return ['unavailable', 'No host of this name was found: look at the host in the URL of the store.']
+  if (/ECONNREFUSED/.test(message))
+    return ['unavailable', 'Nothing listens there: look whether the server runs, and at the host and port in the URL.']
+  if (isConnectTimeout(error))
+    return ['unavailable', 'It did not answer in time: look whether the server is well and can be reached from here.']
   if (/password/i.test(message)) return ['no-permission', 'Set it with PGPASSWORD, ~/.pgpass or REAMS_STORE.']
   if (/SSL|certificate/i.test(message))
     return ['unavailable', 'Look at sslmode and sslrootcert in the URL of the store.']
@@ -78,7 +85,7 @@ function missingGrants(error: Error, { label, schema, connection }: StoreUrl): s
     `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
     `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
   ]
-  return `The store ${label}: ${error.message}. Its owner can allow it:\n  ${grants.join(';\n  ')};`
+  return `The store ${label}: ${error.message}. Its owner can allow it: ${grants.join('; ')};`
 }
 
 /** The SQLSTATE of an error that the server reported. */
@@ -96,8 +103,14 @@ export function isRefused(error: unknown): boolean {
 export function isConnectionLost(error: unknown): boolean {
   const state = stateOf(error)
   if (state !== undefined) return state.startsWith('08') || /^57P0[123]$/.test(state)
-  if (!(error instanceof Error)) return false
+  // Whoever waited for a new one has waited long enough.
+  if (!(error instanceof Error) || isConnectTimeout(error)) return false
   return LOST.test(error.message) || ('code' in error && LOST_CODES.includes(String(error.code)))
+}
+
+/** Whether a new connection was not there in time. */
+export function isConnectTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Connection terminated due to connection timeout'
 }
 
 /** Whether a transaction that failed so is certainly undone, and may well succeed the next time. */

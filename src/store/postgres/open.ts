@@ -28,6 +28,7 @@ import { explainError } from './explain-error.ts'
 import { readAllHeads, readHead, shownHead } from './head.ts'
 import { runLoad } from './load.ts'
 import { PageReader } from './page-reader.ts'
+import { Pulse } from './pulse.ts'
 import { readItem } from './read.ts'
 import { readAll } from './read-all.ts'
 import type { Rows } from './rows.ts'
@@ -57,8 +58,9 @@ export interface PostgresStoreOptions {
   readonly writeConnections?: number
 }
 
-/** Connections for what takes long: loads, exports, checks. */
+/** For what takes long: loads, exports, checks. */
 const LONG_CONNECTIONS = 8
+const LONG_STATEMENT_MS = 600_000
 
 /** Opens the store and brings its schema up to date. Rejects with a StoreError that says what to do. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
@@ -78,6 +80,7 @@ class PostgresStore implements Store {
   readonly #reads: Connections
   readonly #writes: Connections
   readonly #long: Connections
+  readonly #pulse: Pulse
   readonly #pages: PageReader
   readonly #writer: Writer
   readonly #deflate = new DeflatePool()
@@ -87,7 +90,12 @@ class PostgresStore implements Store {
     this.#url = url
     this.#reads = new Connections(url, { mostConnections: readConnections })
     this.#writes = new Connections(url, { mostConnections: writeConnections, isPipelined: true })
-    this.#long = new Connections(url, { mostConnections: LONG_CONNECTIONS, isPipelined: true, isPatient: true })
+    this.#long = new Connections(url, {
+      mostConnections: LONG_CONNECTIONS,
+      isPipelined: true,
+      statementMs: LONG_STATEMENT_MS,
+    })
+    this.#pulse = new Pulse(url)
     this.#pages = new PageReader(this.#reads)
     this.#writer = new Writer(this.#writes, url, this.#encode, () => sweepAll(this.#long))
   }
@@ -201,14 +209,19 @@ class PostgresStore implements Store {
     return this.#explained(this.#long.lend((rows) => verifyPostgres(rows, onProgress)))
   }
 
-  /** Asks for something that only the store has. */
   async ping(): Promise<void> {
-    await this.#read((rows) => rows.all('ping'))
+    await this.#explained(this.#pulse.feel())
   }
 
   async close(): Promise<void> {
     await this.#writer.close()
-    await Promise.all([this.#reads.close(), this.#writes.close(), this.#long.close(), this.#deflate.close()])
+    await Promise.all([
+      this.#reads.close(),
+      this.#writes.close(),
+      this.#long.close(),
+      this.#pulse.close(),
+      this.#deflate.close(),
+    ])
   }
 
   #read<T>(read: (rows: Rows) => Promise<T>): Promise<T> {

@@ -59,7 +59,7 @@ async function prepare(rows: Rows, url: StoreUrl, mayCreate: boolean, migrations
   if (!found.isStore && !mayCreate)
     throw new StoreError(
       'missing-store',
-      `There is no store at ${url.label}. Make one with \`reams import NAME FILE\`, or name another with --store.`,
+      `There is no store at ${url.label}. Make one with \`reams import NAME FILE --store '${url.label}'\`, an empty one with \`reams serve --create --store '${url.label}'\`, or name another with --store.`,
     )
   try {
     if (!found.isStore) await makeVersionTable(rows, url.schema, found.hasSchema)
@@ -147,11 +147,11 @@ function missingRights(
   const role = `"${connection.user}"`
   const grants = hasSchema
     ? `GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${role};`
-    : `CREATE SCHEMA ${schema} AUTHORIZATION ${role};\nor\n  GRANT CREATE ON DATABASE "${database}" TO ${role};`
+    : `CREATE SCHEMA ${schema} AUTHORIZATION ${role}; or: GRANT CREATE ON DATABASE "${database}" TO ${role};`
   const reason = error instanceof Error ? error.message : String(error)
   return new StoreError(
     'no-permission',
-    `The store ${label} cannot be made: ${reason}. The owner of the database can allow it with\n  ${grants}`,
+    `The store ${label} cannot be made: ${reason}. The owner of the database can allow it: ${grants}`,
     { cause: error },
   )
 }

@@ -5,6 +5,7 @@ import type { PoolConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
 import { StoreError } from '../store-error.ts'
 import { passwordFromFile } from './password.ts'
+import { isReadable, readStoreLabel } from './store-label.ts'
 
 /** When statements are prepared: 'auto' on connections that lead straight to a server. */
 export type Preparing = 'auto' | 'always' | 'never'
@@ -23,6 +24,7 @@ export function readStoreUrl(url: string): StoreUrl {
   const [address = '', query = ''] = url.split('?', 2)
   if (!/^postgres(ql)?:\/\//i.test(address))
     throw new StoreError('not-a-store', 'The URL of a store in PostgreSQL begins with postgres:// or postgresql://.')
+  if (!isReadable(url)) throw unreadable('it cannot be taken apart')
   const parameters = new URLSearchParams(query)
   const schema = takeParameter(parameters, 'schema') ?? DEFAULT_SCHEMA
   const preparing = readPreparing(takeParameter(parameters, 'prepare'))
@@ -30,7 +32,7 @@ export function readStoreUrl(url: string): StoreUrl {
   if (parameters.has('sslmode') && !parameters.has('uselibpqcompat')) parameters.set('uselibpqcompat', 'true')
   const connection = readConnection(`${address}?${parameters}`)
   checkSchemaName(schema)
-  return { label: labelOf(connection, schema), schema, preparing, connection }
+  return { label: readStoreLabel(url).label, schema, preparing, connection }
 }
 
 function takeParameter(parameters: URLSearchParams, name: string): string | undefined {
@@ -55,11 +57,15 @@ function readConnection(url: string): PoolConfig {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     const reason = code === 'ENOENT' ? 'a file that it names is not there' : 'it cannot be read'
-    throw new StoreError(
-      'not-a-store',
-      `The URL of the store is wrong: ${reason}. It looks like postgres://user@host:5432/database?schema=reams; special characters in a password are written as %40.`,
-    )
+    throw unreadable(reason)
   }
+}
+
+function unreadable(reason: string): StoreError {
+  return new StoreError(
+    'not-a-store',
+    `The URL of the store is wrong: ${reason}. It looks like postgres://user@host:5432/database?schema=reams; special characters in a password are written as %40 for @, %2F for /, %23 for # and so on.`,
+  )
 }
 
 function checkSchemaName(schema: string): void {
@@ -68,10 +74,4 @@ function checkSchemaName(schema: string): void {
     'not-a-store',
     `"${schema}" cannot be the schema of a store. Its name has 1 to 63 of a-z 0-9 _, the first one no digit, and does not begin with pg_.`,
   )
-}
-
-function labelOf({ user, host, port, database }: PoolConfig, schema: string): string {
-  const where = host?.startsWith('/') ? 'socket' : (host ?? process.env['PGHOST'] ?? 'localhost')
-  const at = `${where}${port === undefined ? '' : `:${port}`}`
-  return `postgres://${user === undefined ? '' : `${user}@`}${at}/${database ?? ''}?schema=${schema}`
 }

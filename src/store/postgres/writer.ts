@@ -17,10 +17,14 @@ const CALLS_A_COMMIT = 256
 /** Calls that wait, of all collections: who would be the next is told to come again. */
 const MOST_WAITING = 2_000
 
+/** A call that has waited for so long for the commits before it is told to come again. */
+const LONGEST_WAIT_MS = 10_000
+
 /** After a write, but no more often than this, it is looked for what processes left behind that died. */
 const TIDY_EVERY_MS = 60_000
 
 interface WaitingCall extends Call {
+  readonly since: number
   settle(outcome: Outcome): void
   fail(error: unknown): void
 }
@@ -49,7 +53,7 @@ export class Writer {
     if (this.#waiting >= MOST_WAITING)
       throw new StoreError('overloaded', `${MOST_WAITING} others wait to be written already. Try again in a moment.`)
     const outcome = await new Promise<Outcome>((resolve, reject) =>
-      this.#enqueue(name, { change, once, settle: resolve, fail: reject }),
+      this.#enqueue(name, { change, once, since: performance.now(), settle: resolve, fail: reject }),
     )
     if ('refusal' in outcome) throw outcome.refusal
     // It is what the change returned, or what it returned the first time.
@@ -82,12 +86,27 @@ export class Writer {
     for (let calls = this.#take(name); calls.length > 0; calls = this.#take(name)) {
       await this.#commit(name, calls)
       this.#waiting -= calls.length
+      this.#dismiss(name)
     }
     const now = performance.now()
     if (now - this.#tidiedAt < TIDY_EVERY_MS) return
     this.#tidiedAt = now
     // What cannot be removed now is left to a later time.
     this.#follow(this.#tidy().catch(() => {}))
+  }
+
+  /** While the database is slow the queue must not grow slower than it empties. */
+  #dismiss(name: string): void {
+    const queue = this.#queues.get(name) ?? []
+    const oldest = performance.now() - LONGEST_WAIT_MS
+    const start = queue.findIndex(({ since }) => since > oldest)
+    const seconds = LONGEST_WAIT_MS / 1000
+    for (const { fail } of queue.splice(0, start === -1 ? queue.length : start)) {
+      this.#waiting--
+      fail(
+        new StoreError('overloaded', `The writes before this one took more than ${seconds} s. Try again in a moment.`),
+      )
+    }
   }
 
   /** The calls of the next commit. A queue that is empty is removed. */
