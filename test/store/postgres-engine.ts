@@ -5,6 +5,7 @@ import { Client } from 'pg'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import type { StoreUnderTest } from './describe-store.ts'
 import type { PostgresServer } from './postgres-server.ts'
+import type { TestStore } from './test-store.ts'
 
 export interface PostgresUnderTest extends StoreUnderTest {
   readonly url: string
@@ -45,6 +46,19 @@ export async function openPostgresForTest({ url: server }: PostgresServer): Prom
       await store.close()
       await runSql(server, '', `DROP SCHEMA ${schema} CASCADE`)
     },
+  }
+}
+
+/** The same for the tests of what stands above the stores. */
+export async function openPostgresTestStore(server: PostgresServer): Promise<TestStore> {
+  const { store, url, execute, remove } = await openPostgresForTest(server)
+  return {
+    store,
+    location: url,
+    async ageRequests(ms) {
+      await execute(`UPDATE request_log SET at = at - interval '${ms} milliseconds'`)
+    },
+    remove,
   }
 }
 

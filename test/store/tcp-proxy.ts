@@ -3,8 +3,8 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** What is done with a piece of data on its way to the server: passed on, or the connection is cut before or after it. */
-export type Verdict = 'pass' | 'cut before' | 'cut after'
+/** What is done with a piece of data on its way to the server: passed on, swallowed, or the connection is cut before or after it. */
+export type Verdict = 'pass' | 'swallow' | 'cut before' | 'cut after'
 
 export interface TcpProxy {
   readonly port: number

@@ -12,8 +12,7 @@ import { TryAgain } from './try-again.ts'
 /** For a connection, new or free. */
 const CONNECT_MS = 5_000
 
-/** For the answer to one statement: the server gives up on it, in a transaction, and the client a little later. */
-const STATEMENT_MS = 10_000
+/** The server gives up on a statement that takes too long, and the client so much later. */
 const GRACE_MS = 2_000
 
 /** For a server that has no connection left. */
@@ -33,8 +32,8 @@ export interface ConnectionOptions {
   readonly mostConnections: number
   /** Statements are sent without waiting for the answers to those before. Default false. */
   readonly isPipelined?: boolean
-  /** How long a statement may take. Default 10,000. */
-  readonly statementMs?: number
+  /** How long a statement may take. */
+  readonly statementMs: number
   /** How long is waited for a connection, new or free. Default 5,000. */
   readonly connectMs?: number
 }
@@ -51,7 +50,7 @@ export class Connections {
   readonly #direct = new WeakSet<ClientBase>()
 
   constructor(url: StoreUrl, options: ConnectionOptions) {
-    const { mostConnections, isPipelined = false, statementMs = STATEMENT_MS, connectMs = CONNECT_MS } = options
+    const { mostConnections, isPipelined = false, statementMs, connectMs = CONNECT_MS } = options
     this.#url = url
     this.#statementMs = statementMs
     this.#connectMs = connectMs
@@ -156,6 +155,8 @@ export class Connections {
     const { rows } = await client.query({ text: 'SELECT pg_backend_pid()', rowMode: 'array' })
     const isDirect = 'processID' in client && client.processID === rows[0]?.[0]
     if (preparing === 'always' || isDirect) this.#direct.add(client)
+    // A pooler would hand the setting on to others; there only transactions have it.
+    if (isDirect) await client.query(`SET statement_timeout = ${this.#statementMs}`)
   }
 }
 

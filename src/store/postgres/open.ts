@@ -56,7 +56,11 @@ export interface PostgresStoreOptions {
   readonly readConnections?: number
   /** Connections for writes, at most. Default 4. */
   readonly writeConnections?: number
+  /** How long a statement of a read or a write may take. Default 10,000. */
+  readonly statementMs?: number
 }
+
+const STATEMENT_MS = 10_000
 
 /** For what takes long: loads, exports, checks. */
 const LONG_CONNECTIONS = 8
@@ -86,10 +90,11 @@ class PostgresStore implements Store {
   readonly #deflate = new DeflatePool()
   readonly #encode: EncodeReam = (raw, count) => this.#deflate.encode(raw, count)
 
-  constructor(url: StoreUrl, { readConnections = 8, writeConnections = 4 }: PostgresStoreOptions) {
+  constructor(url: StoreUrl, options: PostgresStoreOptions) {
+    const { readConnections = 8, writeConnections = 4, statementMs = STATEMENT_MS } = options
     this.#url = url
-    this.#reads = new Connections(url, { mostConnections: readConnections })
-    this.#writes = new Connections(url, { mostConnections: writeConnections, isPipelined: true })
+    this.#reads = new Connections(url, { mostConnections: readConnections, statementMs })
+    this.#writes = new Connections(url, { mostConnections: writeConnections, isPipelined: true, statementMs })
     this.#long = new Connections(url, {
       mostConnections: LONG_CONNECTIONS,
       isPipelined: true,
