@@ -10,6 +10,10 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
   contract: { folders: [], packages: [] },
   store: { folders: ['contract'], packages: ['node:crypto', 'node:os', 'node:worker_threads', 'node:zlib'] },
   'store/sqlite': { folders: ['store', 'contract'], packages: ['node:*'] },
+  'store/postgres': {
+    folders: ['store', 'contract'],
+    packages: ['node:*', 'pg', 'pg-connection-string', 'pgpass'],
+  },
   input: { folders: ['contract'], packages: ['node:*', 'csv-parse'] },
   service: { folders: ['contract', 'input', 'store (types)'], packages: ['node:*', '@hono/node-server', 'lru-cache'] },
   client: { folders: ['contract'], packages: [] },
@@ -23,6 +27,7 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
       'contract',
       'store',
       'store/sqlite',
+      'store/postgres',
       'input',
       'service',
       'client',

@@ -29,7 +29,7 @@ async function runCollections(_operands: readonly string[], settings: SettingVal
   const heads = await withStore(location, {}, (store) => store.collections())
   if (settings.get('json')) await print(JSON.stringify(heads.map(toJson), null, 2))
   else if (heads.length === 0)
-    await print(`${location} has no collections. Make one: reams import NAME FILE --store ${location}`)
+    await print(`${location} has no collections. Make one: reams import NAME FILE --store ${location.word}`)
   else await print(tableOf(heads))
   return 0
 }

@@ -6,6 +6,7 @@ import { describeFailure } from './failure.ts'
 import { Interrupted } from './interruption.ts'
 import { printError } from './output.ts'
 import { commanderStatus, createProgram } from './program.ts'
+import type { SettingValues } from './setting-values.ts'
 import { readVersion } from './version.ts'
 
 /** Answers the exit status. */
@@ -15,6 +16,7 @@ async function main(words: readonly string[]): Promise<number> {
     version: readVersion(),
     commands: COMMANDS,
     onCommand: async (command, operands, settings) => {
+      warnOfPassword(settings)
       status = await command.run(operands, settings)
     },
   })
@@ -24,6 +26,14 @@ async function main(words: readonly string[]): Promise<number> {
   } catch (error) {
     return failed(error)
   }
+}
+
+/** What is in the arguments of a process, any user of the machine can read. */
+function warnOfPassword(settings: SettingValues): void {
+  if (settings.origin('store') === 'flag' && settings.get('store').hasPassword)
+    printError(
+      'reams: Others can read the password in --store, in the list of processes. Give it by REAMS_STORE, PGPASSWORD or ~/.pgpass instead.',
+    )
 }
 
 function failed(error: unknown): number {

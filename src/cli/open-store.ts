@@ -5,24 +5,29 @@ import { dirname } from 'node:path'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Store } from '../store/store.ts'
 import { Failure } from './failure.ts'
+import type { StoreLocation } from './store-location.ts'
 
 export interface OpenStoreOptions {
   /** Make the store if there is none. Default false. */
   readonly create?: boolean
 }
 
-/** `location` is a path; a URL of PostgreSQL is kept free for later. */
-export async function openStore(location: string, { create = false }: OpenStoreOptions = {}): Promise<Store> {
-  if (/^postgres(ql)?:/i.test(location))
-    throw new Failure(2, 'A store in PostgreSQL is not supported yet. Name a file instead, such as --store reams.db.')
-  if (create && !existsSync(dirname(location)))
-    throw new Failure(2, `There is no directory ${dirname(location)} for the store ${location}. Make it first.`)
-  return openSqliteStore({ path: location, create })
+export async function openStore(location: StoreLocation, { create = false }: OpenStoreOptions = {}): Promise<Store> {
+  if (!location.isDatabase) return openFile(location.reveal(), create)
+  // The driver takes a while to load, and only who has a database needs it.
+  const { openPostgresStore } = await import('../store/postgres/open.ts')
+  return openPostgresStore({ url: location.reveal(), create })
+}
+
+async function openFile(path: string, create: boolean): Promise<Store> {
+  if (create && !existsSync(dirname(path)))
+    throw new Failure(2, `There is no directory ${dirname(path)} for the store ${path}. Make it first.`)
+  return openSqliteStore({ path, create })
 }
 
 /** Opens a store, uses it, and closes it whatever happens. */
 export async function withStore<T>(
-  location: string,
+  location: StoreLocation,
   options: OpenStoreOptions,
   use: (store: Store) => Promise<T>,
 ): Promise<T> {

@@ -10,6 +10,7 @@ import { loadSource } from './load-source.ts'
 import { openStore, withStore } from './open-store.ts'
 import { sampleCollections } from './sample.ts'
 import { textSource } from './source.ts'
+import { StoreLocation } from './store-location.ts'
 import { TemporaryDirectory } from './temporary-directory.ts'
 
 export const SAMPLE_PATH = join('data', 'reams.db')
@@ -17,14 +18,14 @@ export const SAMPLE_PATH = join('data', 'reams.db')
 /** Opens the sample store of the working directory, and makes it first if there is none. */
 export async function openSampleStore(signal: AbortSignal): Promise<Store> {
   if (!existsSync(SAMPLE_PATH)) await createSampleStore(SAMPLE_PATH, signal)
-  return openStore(SAMPLE_PATH)
+  return openStore(new StoreLocation(SAMPLE_PATH))
 }
 
 /** Makes the store beside its path, on the same file system, and moves it there when it is complete. */
 async function createSampleStore(path: string, signal: AbortSignal): Promise<void> {
   using directory = await makeDirectory(dirname(path))
   const draft = join(directory.path, 'reams.db')
-  await withStore(draft, { create: true }, async (store) => {
+  await withStore(new StoreLocation(draft), { create: true }, async (store) => {
     for (const { name, text, keyField, isPaginated } of sampleCollections())
       await loadSource(store, name, textSource(`sample ${name}`, text), {
         format: 'ndjson',

@@ -25,6 +25,7 @@ collection a file, named after it. Without files it serves the store.`,
   examples: [
     { line: 'reams serve events.ndjson venues.csv.gz', purpose: 'two collections' },
     { line: 'reams serve --store my.db --port 9000', purpose: 'a store' },
+    { line: 'reams serve --store postgres://me@host/db --create', purpose: 'a database' },
     { line: 'reams serve --host 0.0.0.0 --base-url https://x.example', purpose: 'for others' },
   ],
   run: runServe,

@@ -11,6 +11,7 @@ import { requestedSettings } from './requested-settings.ts'
 import { openSampleStore, SAMPLE_PATH } from './sample-store.ts'
 import type { SettingValues } from './setting-values.ts'
 import { openSource, type Source } from './source.ts'
+import { StoreLocation } from './store-location.ts'
 import { TemporaryDirectory } from './temporary-directory.ts'
 
 /** More names than this are no title any more. */
@@ -30,7 +31,8 @@ export async function openServedStore(
 ): Promise<ServedStore> {
   if (files.length > 0) return openFiles(files, settings, signal)
   if (settings.get('sample') && !settings.isGiven('store')) return owned(await openSampleStore(signal), SAMPLE_PATH)
-  return owned(await openStore(settings.get('store'), { create: settings.get('create') }), settings.get('store'))
+  const location = settings.get('store')
+  return owned(await openStore(location, { create: settings.get('create') }), location.label)
 }
 
 function owned(store: Store, title: string): ServedStore {
@@ -41,12 +43,12 @@ async function openFiles(files: readonly string[], settings: SettingValues, sign
   if (settings.origin('store') === 'flag')
     throw new Failure(
       2,
-      `Files are served from a temporary store, so --store does not go with them. To keep them: reams import NAME FILE --store ${settings.get('store')}`,
+      `Files are served from a temporary store, so --store does not go with them. To keep them: reams import NAME FILE --store ${settings.get('store').word}`,
     )
   await using resources = new AsyncDisposableStack()
   const inputs = await openInputs(files, settings, signal, resources)
   const directory = resources.use(new TemporaryDirectory())
-  const store = await openStore(join(directory.path, 'reams.db'), { create: true })
+  const store = await openStore(new StoreLocation(join(directory.path, 'reams.db')), { create: true })
   resources.defer(() => store.close())
   for (const { name, format, source } of inputs) {
     const load = { settings: requestedSettings(settings), onConflict: settings.get('onConflict') }

@@ -4,6 +4,7 @@ import { normalizeBaseUrl } from '../contract/link.ts'
 import { parseScope, SCOPE_RULE } from '../contract/scope.ts'
 import { isTokenName, TOKEN_NAME_RULE } from '../contract/token.ts'
 import { parseUnanswered, UNANSWERED_RULE, type UnansweredChoice } from './push/unanswered.ts'
+import { StoreLocation } from './store-location.ts'
 import { isLifetime, LIFETIME_RULE } from './token/lifetime.ts'
 
 export interface SettingKind<T> {
@@ -18,6 +19,18 @@ export interface SettingKind<T> {
 export const TEXT: SettingKind<string> = {
   allowed: 'a value that is not empty',
   parse: (text) => (text === '' ? undefined : text),
+}
+
+/** What begins like a URL is none but that of a database: else a password in it would be shown as part of a path. */
+export const STORE: SettingKind<StoreLocation> = {
+  allowed: 'a path such as reams.db, or postgres://user@host/database',
+  parse: (text) => {
+    const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text) ?? []
+    const location = new StoreLocation(text)
+    if (scheme !== undefined && !location.isDatabase)
+      throw new TypeError(`A store is a path, or a URL that begins with postgres://, not with ${scheme}://.`)
+    return text === '' ? undefined : location
+  },
 }
 
 /** Takes no value on the command line; in the environment it is spelled out. */

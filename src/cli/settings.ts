@@ -14,12 +14,14 @@ import {
   oneOf,
   SCOPES,
   type SettingKind,
+  STORE,
   SWITCH,
   TEXT,
   TOKEN_NAME,
   UNANSWERED,
   wholeNumber,
 } from './setting-kind.ts'
+import { StoreLocation } from './store-location.ts'
 
 export type CommandName =
   | 'serve'
@@ -68,11 +70,11 @@ const OUTPUT = 'Output'
 
 export const SETTINGS = {
   store: {
-    flag: '--store <path>',
+    flag: '--store <place>',
     variable: 'REAMS_STORE',
-    kind: TEXT,
-    default: 'reams.db',
-    description: 'the store, one SQLite file',
+    kind: STORE,
+    default: new StoreLocation('reams.db'),
+    description: 'the store: a file, or postgres://…',
     group: DATA,
     commands: [
       'serve',

@@ -8,6 +8,7 @@ import { withStore } from './open-store.ts'
 import { print } from './output.ts'
 import { startProgress } from './progress.ts'
 import type { SettingValues } from './setting-values.ts'
+import type { StoreLocation } from './store-location.ts'
 
 export const VERIFY: CliCommand = {
   name: 'verify',
@@ -29,13 +30,13 @@ async function runVerify(_operands: readonly string[], settings: SettingValues):
   return findings.length === 0 ? 0 : 1
 }
 
-async function verifyStore(location: string) {
+async function verifyStore(location: StoreLocation) {
   try {
     return await withStore(location, {}, async (store) => {
       let progress: ReturnType<typeof startProgress> | undefined
       try {
         return await store.verify((items, total) => {
-          progress ??= startProgress(location, total)
+          progress ??= startProgress(location.label, total)
           progress.update(items, items)
         })
       } finally {

@@ -154,9 +154,17 @@ export const PROBLEMS = {
   },
   'store-unavailable': {
     status: 503,
-    title: 'The store cannot be read',
-    description: 'The service runs but cannot read its store at the moment.',
+    title: 'The store is not available',
+    description:
+      'The service runs but cannot use its store at the moment: it is down, starting, out of connections, too slow, damaged, or takes no writes.',
     hint: 'Try again in a moment; if it stays, tell whoever runs the service.',
+  },
+  'outcome-unknown': {
+    status: 503,
+    title: 'Nobody knows whether the write was done',
+    description:
+      'The connection to the database was lost after the service had asked it to commit, and before the answer: all of the write was done, or nothing. With an Idempotency-Key the service finds out by itself, and answers so only when the database stays away.',
+    hint: 'Send the request again with the Idempotency-Key it had. Without one, look whether it was done before sending it again.',
   },
   'collection-busy': {
     status: 503,

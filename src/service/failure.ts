@@ -1,15 +1,36 @@
 /** Answers to errors that are not the client's. Nothing of the error itself stands in them. */
 
-import { problemResponse } from './problem-response.ts'
+import { type ProblemOptions, problemResponse } from './problem-response.ts'
 import type { Reply } from './reply.ts'
 
-/** Whatever a store refuses while it is read means that it cannot be read; any other error is a fault of ours. */
+/** What passes by itself, in most cases within seconds. */
+const PASSING = new Map<unknown, string>([
+  ['unavailable', 'The store did not answer.'],
+  ['overloaded', 'Too many others wait for the store.'],
+  ['read-only', 'The store takes no writes now.'],
+])
+
+const RETRY: ProblemOptions = { headers: { 'Retry-After': '1' } }
+
+/** Whatever else a store refuses while it is used means that it cannot be; any other error is a fault of ours. */
 export function failure(baseUrl: string, error: unknown): Reply {
-  return error instanceof Error && error.name === 'StoreError' ? storeUnavailable(baseUrl) : internalError(baseUrl)
+  if (!(error instanceof Error && error.name === 'StoreError' && 'code' in error)) return internalError(baseUrl)
+  return error.code === 'outcome-unknown' ? outcomeUnknown(baseUrl) : storeUnavailable(baseUrl, error.code)
 }
 
-export function storeUnavailable(baseUrl: string): Reply {
-  return problemResponse(baseUrl, 'store-unavailable', 'The store did not answer.')
+export function storeUnavailable(baseUrl: string, code: unknown): Reply {
+  const detail = PASSING.get(code)
+  const options = detail === undefined ? {} : RETRY
+  return problemResponse(baseUrl, 'store-unavailable', detail ?? 'The store cannot be used.', options)
+}
+
+/** Without Retry-After: whoever follows it blindly could write twice. */
+function outcomeUnknown(baseUrl: string): Reply {
+  return problemResponse(
+    baseUrl,
+    'outcome-unknown',
+    'The connection to the store was lost while it committed the write.',
+  )
 }
 
 export function internalError(baseUrl: string): Reply {

@@ -2,7 +2,7 @@
 
 import type { Call } from './call.ts'
 import { contentHeaders } from './content-headers.ts'
-import { storeUnavailable } from './failure.ts'
+import { failure } from './failure.ts'
 import type { Reply } from './reply.ts'
 
 export async function getHealth(call: Call): Promise<Reply> {
@@ -10,7 +10,7 @@ export async function getHealth(call: Call): Promise<Reply> {
     await call.store.ping()
   } catch (error) {
     call.onError(error, call.request)
-    return storeUnavailable(call.baseUrl)
+    return failure(call.baseUrl, error)
   }
   const body = '{"status":"ok"}\n'
   const headers = { ...contentHeaders('application/json', body.length), 'Cache-Control': 'no-store' }

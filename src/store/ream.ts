@@ -164,6 +164,21 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
+/** Changes by position, as changes by slot for each ream. */
+export function byReam<T>(changes: ReadonlyMap<number, T>): Map<number, Map<number, T>> {
+  const reams = new Map<number, Map<number, T>>()
+  for (const [position, change] of changes) {
+    const number = Math.floor(position / REAM_SIZE)
+    let slots = reams.get(number)
+    if (slots === undefined) {
+      slots = new Map()
+      reams.set(number, slots)
+    }
+    slots.set(position % REAM_SIZE, change)
+  }
+  return reams
+}
+
 /** Collects runs of items and gives them back 500 at a time, whatever sizes they came in. */
 export class ReamBuilder {
   #pieces: Uint8Array[] = []

@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { type CheckOptions, checkConformance, type Report, RULES, type RuleId } from '../../src/check/index.ts'
-import { createService, type Service } from '../../src/service/create-service.ts'
-import { listen } from '../../src/service/listen.ts'
-import { BASE, fill, openService } from '../service/open-service.ts'
-import { type Asked, CorrectServer, numberedItems, type RunningServer, startServer } from './correct-server.ts'
+import { checkConformance, type RuleId } from '../../src/check/index.ts'
+import { type Asked, CorrectServer, type RunningServer, startServer } from './correct-server.ts'
+import { assertKept, complaintsOf, PAGINATED_RULES, RUNS, SIZES, skippedFor } from './kept.ts'
 import { grow } from './mutants/mutant.ts'
-
-const SIZES = [0, 1, 499, 500, 501, 1000, 1001]
-
-/** Strict runs: whatever warns in another one fails here. */
-const RUNS: readonly CheckOptions[] = [{ strict: true }, { strict: true, walk: true }]
-
-const PAGINATED_RULES = RULES.filter(({ scope }) => scope === 'paginated').map(({ id }) => id)
 
 /** Every item in a form that has no field by which it could be told from all others. */
 const WITHOUT_ID: Readonly<Record<string, (index: number) => unknown>> = {
@@ -34,27 +25,6 @@ async function start(t: TestContext, server: CorrectServer): Promise<RunningServ
   const running = await startServer(server)
   t.after(() => running.close())
   return running
-}
-
-/** Nothing fails, nothing warns, and nothing is skipped but the rules that are named. */
-function assertKept(report: Report, skipped: readonly RuleId[]): void {
-  assert.deepEqual(complaintsOf(report), [])
-  assert.deepEqual(
-    report.rules.filter(({ status }) => status === 'skip').map(({ id }) => id),
-    skipped,
-  )
-  assert.equal(report.verdict, 'kept')
-}
-
-function complaintsOf({ rules }: Report): string[] {
-  return rules
-    .filter(({ status }) => status === 'fail' || status === 'warn')
-    .map(({ id, status, detail, request }) => `${id} ${status}: ${detail} (${request})`)
-}
-
-/** D5 is about empty collections, D10 about those without pages. */
-function skippedFor(itemCount: number): RuleId[] {
-  return itemCount === 0 ? ['D10'] : ['D5', 'D10']
 }
 
 /** With a sample of the pages, and with all of them. */
@@ -177,37 +147,5 @@ describe('the correct server is not accused when its data changes during the che
     const { url } = await start(t, new ChangingServer(20_000, grow))
     const report = await checkConformance(url, { walk: true, strict: true })
     assert.deepEqual(complaintsOf(report), [])
-  })
-})
-
-describe('our own service keeps every rule', () => {
-  const lines = (count: number) => numberedItems(count).map((item) => JSON.stringify(item))
-
-  for (const size of SIZES)
-    it(`in the same process, with ${size} items`, async (t) => {
-      const { store } = await openService(t)
-      await fill(store, 'events', lines(size))
-      const { fetch } = createService({ store, baseUrl: BASE })
-      for (const options of RUNS)
-        assertKept(await checkConformance(`${BASE}/events`, { fetch, ...options }), skippedFor(size))
-    })
-
-  it('without pages', async (t) => {
-    const { store } = await openService(t)
-    await fill(store, 'venues', lines(40), { isPaginated: false })
-    const { fetch } = createService({ store, baseUrl: BASE })
-    assertKept(await checkConformance(`${BASE}/venues`, { fetch, strict: true }), PAGINATED_RULES)
-  })
-
-  it('on a socket, with a walk', async (t) => {
-    const { store } = await openService(t)
-    await fill(store, 'events', lines(1001))
-    let service: Service | undefined
-    const fetch = (request: Request) => service?.fetch(request) ?? Response.error()
-    const { port, close } = await listen({ port: 0, fetch })
-    t.after(() => close(0))
-    service = createService({ store, loopbackPort: port })
-    for (const options of RUNS)
-      assertKept(await checkConformance(`http://127.0.0.1:${port}/events`, options), skippedFor(1001))
   })
 })

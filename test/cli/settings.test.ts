@@ -86,7 +86,7 @@ describe('settings', () => {
     [{}, { REAMS_SAMPLE: 'maybe' }, '"REAMS_SAMPLE=maybe" is not possible. Give 1 or true, 0 or false.'],
     [{ format: 'xml' }, {}, '"--format xml" is not possible. Give one of ndjson, json, csv.'],
     [{ itemBytes: '0' }, {}, '"--item-bytes 0" is not possible. Give a whole number from 2 to 1048576.'],
-    [{ store: '' }, {}, '"--store " is not possible. Give a value that is not empty.'],
+    [{ store: '' }, {}, '"--store " is not possible. Give a path such as reams.db, or postgres://user@host/database.'],
     [
       { baseUrl: 'ftp://example.com' },
       {},

@@ -39,12 +39,16 @@ describe('the path of the store', () => {
       assert.deepEqual(readdirSync(directory).toSorted(), ['folder', 'notes.txt', 'tmp'])
     })
 
-  it('PostgreSQL is not there yet, and the message shows no password', async (t) => {
-    const store = 'postgres://me:secret@example.com/db'
-    const result = await runCli(['collections', '--store', store], { in: workDirectory(t) })
-    assert.equal(result.status, 2)
-    assert.match(result.stderr, /PostgreSQL is not supported yet/)
-    assert.doesNotMatch(result.stderr, /secret/)
+  it('a URL of another kind is refused, and not shown: it could hold a password', async (t) => {
+    for (const store of ['postgress://me:secret@example.com/db', 'mysql://me:secret@example.com/db']) {
+      const result = await runCli(['collections', '--store', store], { in: workDirectory(t) })
+      assert.equal(result.status, 2)
+      assert.match(
+        result.stderr,
+        /^reams: --store: A store is a path, or a URL that begins with postgres:\/\/, not with/,
+      )
+      assert.doesNotMatch(result.stderr, /secret/)
+    }
   })
 
   it('a directory that does not exist is named', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { itemRun } from '../../src/contract/item.ts'
-import { BASE, envelopeOf, fill, numbered, openService, problemOf } from './open-service.ts'
+import { BASE, bytesOf, envelopeOf, fill, numbered, openService, problemOf } from './open-service.ts'
 
 describe('GET of a paginated collection', () => {
   test('answers every page with the exact count, its items and its links, at every size around a page', async (t) => {
@@ -38,7 +38,7 @@ describe('GET of a paginated collection', () => {
     const { store, get } = await openService(t)
     await fill(store, 'events', numbered(3))
     const response = await get('/events')
-    const body = await response.clone().bytes()
+    const body = await bytesOf(response.clone())
     const { etag, ...headers } = Object.fromEntries(response.headers)
     assert.match(etag ?? '', /^"[^"]+"$/)
     assert.deepEqual(headers, {
@@ -56,12 +56,12 @@ describe('GET of a paginated collection', () => {
     const beyond = ['4', '0004', '2147483648', '4294967297', '9007199254740993', '9'.repeat(40), '1'.padEnd(1000, '0')]
     for (const encoding of ['identity', 'gzip']) {
       const last = await get('/events?page=3', { 'accept-encoding': encoding })
-      const bytes = Buffer.from(await last.bytes())
+      const bytes = await bytesOf(last)
       for (const page of beyond) {
         const response = await get(`/events?page=${page}`, { 'accept-encoding': encoding })
         assert.equal(response.status, 200)
         assert.deepEqual([...response.headers], [...last.headers])
-        assert.deepEqual(Buffer.from(await response.bytes()), bytes)
+        assert.deepEqual(await bytesOf(response), bytes)
       }
     }
   })
@@ -146,7 +146,7 @@ describe('GET of a paginated collection', () => {
     await fill(store, 'events', items)
     for (const encoding of ['identity', 'gzip']) {
       const response = await get('/events', { 'accept-encoding': encoding })
-      const bytes = Buffer.from(await response.bytes())
+      const bytes = await bytesOf(response)
       const text = encoding === 'gzip' ? gunzipSync(bytes).toString() : bytes.toString()
       assert.deepEqual(
         text.split('\n').slice(1, -2),
@@ -166,8 +166,8 @@ describe('GET of a paginated collection', () => {
     expected.push('{"id":9999}')
     const seen: unknown[] = []
     for (const page of [1, 2, 3]) {
-      const plain = await (await get(`/events?page=${page}`)).bytes()
-      const gzip = await (await get(`/events?page=${page}`, { 'accept-encoding': 'gzip' })).bytes()
+      const plain = await bytesOf(await get(`/events?page=${page}`))
+      const gzip = await bytesOf(await get(`/events?page=${page}`, { 'accept-encoding': 'gzip' }))
       assert.ok(gunzipSync(gzip).equals(plain))
       const envelope = JSON.parse(Buffer.from(plain).toString())
       assert.equal(envelope.item_count, 1198)

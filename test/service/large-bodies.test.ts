@@ -110,10 +110,10 @@ describe('gzip bombs', () => {
   }
 
   it('are refused without being held: 50 of them at once take no more memory than a few', async (t) => {
-    const { path, store, tokenOf } = await startWriteServer(t)
+    const { location, store, tokenOf } = await startWriteServer(t)
     await fill(store, 'events', numbered(2))
     const token = await tokenOf(['write:events'])
-    const child = fork(join(import.meta.dirname, 'server-process.ts'), [path])
+    const child = fork(join(import.meta.dirname, 'server-process.ts'), [location])
     t.after(async () => {
       child.kill()
       await once(child, 'exit')

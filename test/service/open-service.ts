@@ -1,13 +1,10 @@
-/** A service on a real store in a directory of its own, both gone when the test is over. */
+/** A service on a real store of its own, both gone when the test is over. */
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { itemRun } from '../../src/contract/item.ts'
 import { createService, type ServiceOptions } from '../../src/service/create-service.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
+import { openTestStore } from '../store/test-store.ts'
 
 export const BASE = 'http://127.0.0.1:8080'
 
@@ -20,12 +17,8 @@ export interface OpenService {
 }
 
 export async function openService(t: TestContext, options: Partial<ServiceOptions> = {}): Promise<OpenService> {
-  const directory = await mkdtemp(join(tmpdir(), 'reams-service-'))
-  const store = await openSqliteStore({ path: join(directory, 'reams.db'), create: true })
-  t.after(async () => {
-    await store.close()
-    await rm(directory, { recursive: true })
-  })
+  const { store, remove } = await openTestStore()
+  t.after(remove)
   const again: OpenService['again'] = (otherOptions) => {
     const { fetch } = createService({ store, ...otherOptions })
     return async (target, headers = {}, method = 'GET') =>
@@ -58,6 +51,11 @@ export interface EnvelopeJson {
 
 export async function envelopeOf(response: Response): Promise<EnvelopeJson> {
   return (await response.json()) as EnvelopeJson
+}
+
+/** The server's own Response, which stands in for the global one where `listen` was imported, has no `bytes`. */
+export async function bytesOf(response: Response): Promise<Buffer> {
+  return Buffer.from(await response.arrayBuffer())
 }
 
 export interface ProblemJson {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { fill, numbered } from './open-service.ts'
@@ -145,19 +144,14 @@ describe('a write that is sent again with its Idempotency-Key', () => {
   })
 
   it('is forgotten after 24 hours', async () => {
-    const { ask, store, path } = server()
+    const { ask, store, ageRequests } = server()
     const name = await collectionIn(server())
     assert.equal((await ask('PUT', `/${name}/1`, '{"id":1}', key('abc'))).status, 200)
     const version = (await store.head(name))?.version ?? 0
-    const earlier = (ms: number) => {
-      const database = new DatabaseSync(path)
-      database.exec(`UPDATE request_log SET at = at - ${ms}`)
-      database.close()
-    }
-    earlier(86_000_000)
+    await ageRequests(86_000_000)
     assert.equal((await ask('PUT', `/${name}/1`, '{"id":1}', key('abc'))).status, 200)
     assert.equal((await store.head(name))?.version, version)
-    earlier(400_001)
+    await ageRequests(400_001)
     assert.equal((await ask('PUT', `/${name}/1`, '{"id":1,"a":2}', key('abc'))).status, 200)
     assert.equal((await store.head(name))?.version, version + 1)
   })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { fill, numbered, openService } from './open-service.ts'
+import { bytesOf, fill, numbered, openService } from './open-service.ts'
 
 test('application/json is answered to a client that prefers it, with the same bytes and tag (D12)', async (t) => {
   const { store, get } = await openService(t)
@@ -37,7 +37,7 @@ test('the gzip answer inflates to the plain one, on every page, also where pages
     const gzip = await get(target, { 'accept-encoding': 'gzip' })
     assert.equal(plain.headers.get('content-encoding'), null)
     assert.equal(gzip.headers.get('content-encoding'), 'gzip')
-    const bytes = await gzip.bytes()
+    const bytes = await bytesOf(gzip)
     assert.equal(gzip.headers.get('content-length'), String(bytes.length))
     assert.equal(gunzipSync(bytes).toString(), await plain.text())
   }
@@ -62,6 +62,6 @@ test('HEAD has the status and headers of GET, Content-Length included, and no bo
       assert.equal(head.status, whole.status)
       assert.deepEqual([...head.headers], [...whole.headers])
       assert.equal(head.body, null)
-      assert.equal(head.headers.get('content-length'), String((await whole.bytes()).length))
+      assert.equal(head.headers.get('content-length'), String((await bytesOf(whole)).length))
     }
 })

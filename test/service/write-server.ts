@@ -1,15 +1,12 @@
 /** A service on a real store and a port of its own, and requests to it over real sockets, well-formed or not. */
 
 import { hash, randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { createService, type ServiceOptions } from '../../src/service/create-service.ts'
 import { type ListenOptions, listen } from '../../src/service/listen.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store, TokenRecord } from '../../src/store/store.ts'
+import { openTestStore, type TestStore } from '../store/test-store.ts'
 import type { ProblemJson } from './open-service.ts'
 import { openSocket, parseAnswers, type RawAnswer, readToEnd } from './raw-http.ts'
 
@@ -24,10 +21,7 @@ export interface Answer {
   readonly text: string
 }
 
-export interface WriteServer {
-  readonly store: Store
-  /** Of the store. */
-  readonly path: string
+export interface WriteServer extends Pick<TestStore, 'store' | 'location' | 'ageRequests'> {
   readonly port: number
   /** Sends a request with a token that may do everything, unless the headers say otherwise. */
   readonly ask: (method: string, path: string, body?: Content, headers?: Headers) => Promise<Answer>
@@ -48,19 +42,16 @@ interface Closer {
 }
 
 export async function startWriteServer(t: Closer, options: Options = {}): Promise<WriteServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'reams-writes-'))
-  const path = join(directory, 'reams.db')
-  const store = await openSqliteStore({ path, create: true })
+  const { store, location, ageRequests, remove } = await openTestStore()
   const service = createService({ store, ...options })
   const { port, close } = await listen({ port: 0, ...service, ...options.listen })
   const agent = new Agent({ keepAlive: true })
   t.after(async () => {
     agent.destroy()
     await close(0)
-    await store.close()
-    await rm(directory, { recursive: true })
+    await remove()
   })
-  return { store, path, port, ...(await requestsTo(port, store, agent)) }
+  return { store, location, ageRequests, port, ...(await requestsTo(port, store, agent)) }
 }
 
 /** The same for all tests of a suite. To be called where the suite is described. */

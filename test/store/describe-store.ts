@@ -108,6 +108,26 @@ export function describeStore(engineName: string, engine: Engine): void {
         assert.deepEqual(await store.setPrivate(name, false), { ...created, version: version + 2 })
       })
 
+      it('hides what is private from those who ask for what is public, from the first read on', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        await store.append(name, itemRun([item(1)], { keyField: 'id' }))
+        const onlyPublic = { isPublicOnly: true }
+        const isSeen = async () => [
+          (await store.page(name, 1, onlyPublic)) !== undefined,
+          (await store.item(name, '1', onlyPublic)) !== undefined,
+        ]
+        await store.setPrivate(name, true)
+        assert.deepEqual(await isSeen(), [false, false])
+        await store.setPrivate(name, false)
+        assert.deepEqual(await isSeen(), [true, true])
+        await store.setPrivate(name, true)
+        assert.deepEqual(await isSeen(), [false, false])
+        assert.notEqual(await store.page(name, 1), undefined)
+        assert.equal(await store.page('nope', 1, onlyPublic), undefined)
+        assert.equal(await store.item('nope', '1', onlyPublic), undefined)
+      })
+
       it('says that a collection does not exist, in every write', async () => {
         const run = itemRun([item(1)])
         for (const write of [
@@ -426,6 +446,7 @@ export function describeStore(engineName: string, engine: Engine): void {
           '%2F',
           '😀',
           '\ufffd',
+          'k'.repeat(1024),
         ]
         const texts = keys.map((key) => (/^-?\d+$/.test(key) ? `{"id":${key}}` : JSON.stringify({ id: key })))
         await store.append(name, keyed(texts))

@@ -38,7 +38,9 @@ async function runTokenList(_operands: readonly string[], settings: SettingValue
       ),
     )
   else if (tokens.length === 0)
-    await print(`${location} has no tokens. Make one: reams token create --name NAME --scope SCOPE --store ${location}`)
+    await print(
+      `${location} has no tokens. Make one: reams token create --name NAME --scope SCOPE --store ${location.word}`,
+    )
   else await print(tableOf(tokens, now))
   return 0
 }

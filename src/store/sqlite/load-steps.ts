@@ -1,22 +1,15 @@
 /** The steps of a load that run in the writer thread. What they write stays unseen until `finishLoad` moves the head. */
 
 import { randomUUID } from 'node:crypto'
+import { checkName, checkRoom, checkSettings, completeSettings, newId } from '../collection-rules.ts'
+import type { LoadPlan, NumberedReam } from '../load.ts'
 import { changeReam, openReam } from '../open-ream.ts'
-import { encodeReam, REAM_SIZE, type ReamBytes, splitItems } from '../ream.ts'
-import type { CollectionSettings, Head, LoadOptions, OnConflict } from '../store.ts'
+import { byReam, encodeReam, REAM_SIZE, splitItems } from '../ream.ts'
+import type { Head, LoadOptions } from '../store.ts'
 import { ItemConflict, StoreError } from '../store-error.ts'
-import {
-  checkName,
-  checkRoom,
-  checkSettings,
-  completeSettings,
-  insertCollection,
-  newCollectionId,
-  requireHead,
-  updateHead,
-} from './collection.ts'
+import { insertCollection, requireHead, updateHead } from './collection.ts'
 import { readHead } from './head.ts'
-import { byReam, insertKey, insertReam, insertTail, putTailItem, sealTail } from './put-items.ts'
+import { insertKey, insertReam, insertTail, putTailItem, sealTail } from './put-items.ts'
 import type { Rows } from './rows.ts'
 import { readReam } from './stored-ream.ts'
 import {
@@ -46,22 +39,14 @@ const MOVE_STAGED_REAMS = `
   INSERT OR REPLACE INTO ream (collection_id, generation, number, count, raw_length, crc, gone, data)
   SELECT collection_id, ?, number, count, raw_length, crc, gone, data FROM ream WHERE collection_id = ? AND generation = ?`
 
-export interface NumberedReam extends ReamBytes {
-  readonly number: number
-}
-
-/** All that a load knows from its beginning. */
-export interface LoadPlan {
+/** What the thread has to know of a load. */
+export interface LeasedPlan extends LoadPlan {
   readonly lease: Lease
-  readonly settings: CollectionSettings
   readonly isNew: boolean
   readonly isReplacement: boolean
-  readonly onConflict: OnConflict
-  /** The items that the new ones come after. */
-  readonly live: number
 }
 
-function beginLoad(rows: Rows, name: string, options: LoadOptions): LoadPlan {
+function beginLoad(rows: Rows, name: string, options: LoadOptions): LeasedPlan {
   checkName(name)
   const head = readHead(rows, name)
   checkNothingInTheWay(rows, name, head)
@@ -75,7 +60,7 @@ function beginLoad(rows: Rows, name: string, options: LoadOptions): LoadPlan {
     )
   const lease: Lease = {
     name,
-    id: head?.id ?? newCollectionId(),
+    id: head?.id ?? newId(),
     generation: (head?.generation ?? 1) + (head !== undefined && isReplacement ? 1 : 0),
     base: isReplacement ? 0 : (head?.next ?? 0),
     holder: randomUUID(),
@@ -84,6 +69,8 @@ function beginLoad(rows: Rows, name: string, options: LoadOptions): LoadPlan {
   const live = isReplacement ? 0 : (head?.live ?? 0)
   const { keyField, isPaginated, isPrivate } = settings
   return {
+    name,
+    base: lease.base,
     lease,
     settings: { keyField, isPaginated, isPrivate },
     isNew: head === undefined,
@@ -102,13 +89,13 @@ export class LoadSteps {
     this.#rows = rows
   }
 
-  beginLoad(name: string, options: LoadOptions): LoadPlan {
+  beginLoad(name: string, options: LoadOptions): LeasedPlan {
     const plan = beginLoad(this.#rows, name, options)
     this.#nextPositions.set(plan.lease.holder, plan.lease.base)
     return plan
   }
 
-  abandonLoad(plan: LoadPlan): void {
+  abandonLoad(plan: LeasedPlan): void {
     this.#nextPositions.delete(plan.lease.holder)
     abandonLease(this.#rows, plan.lease)
   }
@@ -117,7 +104,7 @@ export class LoadSteps {
    * Gives each key the next position, in order, and answers with the indexes of the items that get none because their key
    * is there already. Replacements are kept aside until the load ends: readers must not see them before.
    */
-  claimKeys(plan: LoadPlan, keys: readonly string[], text: Uint8Array | undefined): number[] {
+  claimKeys(plan: LeasedPlan, keys: readonly string[], text: Uint8Array | undefined): number[] {
     const { lease, onConflict } = plan
     renewLease(this.#rows, lease)
     let position = this.#nextPositions.get(lease.holder)
@@ -142,22 +129,22 @@ export class LoadSteps {
     }
   }
 
-  putReams(plan: LoadPlan, reams: readonly NumberedReam[]): void {
+  putReams(plan: LeasedPlan, reams: readonly NumberedReam[]): void {
     renewLease(this.#rows, plan.lease)
     for (const ream of reams) insertReam(this.#rows, plan.lease, ream.number, ream, null)
   }
 
-  putTail(plan: LoadPlan, from: number, raw: Uint8Array): void {
+  putTail(plan: LeasedPlan, from: number, raw: Uint8Array): void {
     renewLease(this.#rows, plan.lease)
     insertTail(this.#rows, plan.lease, from, raw)
   }
 
-  renewLoad(plan: LoadPlan): void {
+  renewLoad(plan: LeasedPlan): void {
     renewLease(this.#rows, plan.lease)
   }
 
   /** Prepares the reams that replacements change, some at a time. Answers where to go on, or undefined at the end. */
-  stageReplacements(plan: LoadPlan, from: number): number | undefined {
+  stageReplacements(plan: LeasedPlan, from: number): number | undefined {
     const { lease } = plan
     renewLease(this.#rows, lease)
     const staging = stagingShelf(lease)
@@ -176,7 +163,7 @@ export class LoadSteps {
   }
 
   /** Makes the load visible: the one commit that readers notice. */
-  finishLoad(plan: LoadPlan, appended: number, replaced: number): Head {
+  finishLoad(plan: LeasedPlan, appended: number, replaced: number): Head {
     const rows = this.#rows
     const { lease, settings, isReplacement } = plan
     renewLease(rows, lease)

@@ -1,142 +1,20 @@
-/** A load: many items into one collection, unseen until its commit. Deflating runs beside reading and writing. */
+/** A load into an SQLite file: its steps run in the writer thread. */
 
-import type { ItemRun } from '../../contract/item-run.ts'
-import { DeflatePool } from '../deflate-pool.ts'
-import { editItems, REAM_SIZE, ReamBuilder } from '../ream.ts'
-import type { CollectionSettings, Load, LoadResult } from '../store.ts'
-import { StoreError } from '../store-error.ts'
-import { checkRoom, missingKeys } from './collection.ts'
-import type { LoadPlan, NumberedReam } from './load-steps.ts'
+import { type LoadSteps, ReamLoad } from '../load.ts'
+import type { Load } from '../store.ts'
+import type { LeasedPlan } from './load-steps.ts'
 import type { Writer } from './writer.ts'
 
-/** Well within a lease's lifetime, for loads that wait for their input. */
-const RENEWAL_MS = 2_000
-
-export class SqliteLoad implements Load {
-  readonly #writer: Writer
-  readonly #plan: LoadPlan
-  readonly #renewal: NodeJS.Timeout
-  readonly #builder: ReamBuilder
-  readonly #pool = new DeflatePool()
-  /** The items of a ream that was begun before this load go to the tail, beside the ones already there. */
-  #isCompleting: boolean
-  #nextReam: number
-  #appended = 0
-  #replaced = 0
-  #skipped = 0
-  /** Resolves when the runs handed over so far have been put into reams, in order. */
-  #inOrder: Promise<unknown> = Promise.resolve()
-  /** Reams that wait for their turn to be written, and the last turn. */
-  readonly #ready: NumberedReam[] = []
-  #lastPut: Promise<void> = Promise.resolve()
-  #isEnded = false
-  readonly #writing = new Set<Promise<void>>()
-  /** The first thing that went wrong: from then on nothing is taken, least of all a commit. */
-  #failure: { readonly error: unknown } | undefined
-
-  constructor(writer: Writer, plan: LoadPlan) {
-    this.#writer = writer
-    this.#plan = plan
-    const begun = plan.lease.base % REAM_SIZE
-    this.#builder = new ReamBuilder(REAM_SIZE - begun)
-    this.#isCompleting = begun > 0
-    this.#nextReam = Math.floor(plan.lease.base / REAM_SIZE)
-    // A lost lease shows in the next step, which also tells the caller.
-    this.#renewal = setInterval(() => void writer.call('renewLoad', plan).catch(() => {}), RENEWAL_MS).unref()
+export function runLoad(writer: Writer, plan: LeasedPlan): Load {
+  const steps: LoadSteps = {
+    claimKeys: (keys, text) => writer.call('claimKeys', plan, keys, text),
+    putReams: (reams) => writer.call('putReams', plan, reams),
+    putTail: (from, raw) => writer.call('putTail', plan, from, raw),
+    stageReplacements: (from) => writer.call('stageReplacements', plan, from),
+    finish: (appended, replaced) => writer.call('finishLoad', plan, appended, replaced),
+    abandon: () => writer.call('abandonLoad', plan),
+    renew: () => writer.call('renewLoad', plan),
+    sweep: () => writer.sweep(),
   }
-
-  get settings(): CollectionSettings {
-    return this.#plan.settings
-  }
-
-  append(run: ItemRun): Promise<void> {
-    if (this.#isEnded) return Promise.reject(new StoreError('closed', 'The load has ended; it takes no more items.'))
-    const taken = Promise.all([this.#claim(run), this.#inOrder]).then(([refused]) => this.#take(run, refused))
-    this.#inOrder = taken.catch(() => {})
-    const written = taken.then(async (puts) => void (await Promise.all(puts)))
-    this.#writing.add(written)
-    written.then(
-      () => this.#writing.delete(written),
-      (error: unknown) => {
-        this.#failure ??= { error }
-      },
-    )
-    return written
-  }
-
-  /** Which items of the run are not to be appended, because their keys are there already. */
-  #claim(run: ItemRun): Promise<readonly number[]> {
-    if (this.settings.keyField === null) return Promise.resolve([])
-    if (run.keys?.length !== run.count)
-      return Promise.reject(missingKeys(this.#plan.lease.name, this.settings.keyField))
-    const text = this.#plan.onConflict === 'replace' ? run.text : undefined
-    return this.#writer.call('claimKeys', this.#plan, run.keys, text)
-  }
-
-  /** Puts a run behind the ones before it, and begins to write every ream that it completes. */
-  #take(run: ItemRun, refused: readonly number[]): Promise<void>[] {
-    if (this.#failure !== undefined) throw this.#failure.error
-    if (this.#plan.onConflict === 'replace') this.#replaced += refused.length
-    else this.#skipped += refused.length
-    const count = run.count - refused.length
-    checkRoom({ ...this.settings, name: this.#plan.lease.name, live: this.#plan.live + this.#appended }, count)
-    const text = refused.length === 0 ? run.text : editItems(run.text, new Map(refused.map((index) => [index, null])))
-    const puts: Promise<void>[] = []
-    for (const full of this.#builder.add(text, count)) puts.push(this.#put(full))
-    this.#appended += count
-    return puts
-  }
-
-  async #put(full: { raw: Uint8Array; count: number }): Promise<void> {
-    const number = this.#nextReam++
-    if (this.#isCompleting) {
-      this.#isCompleting = false
-      await this.#writer.call('putTail', this.#plan, this.#plan.lease.base, full.raw)
-    } else {
-      const { ream, release } = await this.#pool.encode(full.raw, full.count)
-      await this.#putReam({ ...ream, number }).finally(release)
-    }
-  }
-
-  /** Reams that become ready while others are being written go to the thread together. */
-  #putReam(ream: NumberedReam): Promise<void> {
-    this.#ready.push(ream)
-    this.#lastPut = this.#lastPut.then(async () => {
-      const reams = this.#ready.splice(0)
-      if (reams.length > 0) await this.#writer.call('putReams', this.#plan, reams)
-    })
-    return this.#lastPut
-  }
-
-  async commit(): Promise<LoadResult> {
-    this.#isEnded = true
-    await Promise.allSettled(this.#writing)
-    if (this.#failure !== undefined) throw this.#failure.error
-    const rest = this.#builder.rest()
-    const from = this.#plan.lease.base + this.#appended - rest.count
-    if (rest.count > 0) await this.#writer.call('putTail', this.#plan, from, rest.raw)
-    if (this.#replaced > 0) await this.#stageReplacements()
-    const head = await this.#writer.call('finishLoad', this.#plan, this.#appended, this.#replaced)
-    await this.#end()
-    return { head, appended: this.#appended, replaced: this.#replaced, skipped: this.#skipped }
-  }
-
-  async #stageReplacements(): Promise<void> {
-    for (let from: number | undefined = 0; from !== undefined; )
-      from = await this.#writer.call('stageReplacements', this.#plan, from)
-  }
-
-  async abort(): Promise<void> {
-    this.#isEnded = true
-    await Promise.allSettled(this.#writing)
-    await this.#writer.call('abandonLoad', this.#plan)
-    await this.#end()
-  }
-
-  /** The outcome stands already: what cannot be removed now is left to the next writer, and is no failure of this load. */
-  async #end(): Promise<void> {
-    clearInterval(this.#renewal)
-    await this.#pool.close()
-    await this.#writer.sweep().catch(() => {})
-  }
+  return new ReamLoad(plan, steps)
 }

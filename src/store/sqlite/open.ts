@@ -25,7 +25,7 @@ import { StoreError } from '../store-error.ts'
 import { openReadConnection } from './connection.ts'
 import { explainError } from './explain-error.ts'
 import { readAllHeads, readHead } from './head.ts'
-import { SqliteLoad } from './load.ts'
+import { runLoad } from './load.ts'
 import { guessPage, inSnapshot, readItem, readPage, readSegments } from './read.ts'
 import { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
@@ -167,7 +167,7 @@ class SqliteStore implements Store {
   }
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {
-    return new SqliteLoad(this.#writer, await this.#writer.change('beginLoad', name, options))
+    return runLoad(this.#writer, await this.#writer.change('beginLoad', name, options))
   }
 
   async tokens(): Promise<TokenRecord[]> {

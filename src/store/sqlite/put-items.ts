@@ -52,18 +52,3 @@ export function deleteFromTail(rows: Rows, shelf: Shelf, number: number, slots: 
 export function insertKey(rows: Rows, shelf: Shelf, key: string, position: number): boolean {
   return rows.run(INSERT_KEY, shelf.id, shelf.generation, key, position) === 1
 }
-
-/** Changes by position, as changes by slot for each ream. */
-export function byReam<T>(changes: ReadonlyMap<number, T>): Map<number, Map<number, T>> {
-  const reams = new Map<number, Map<number, T>>()
-  for (const [position, change] of changes) {
-    const number = Math.floor(position / REAM_SIZE)
-    let slots = reams.get(number)
-    if (slots === undefined) {
-      slots = new Map()
-      reams.set(number, slots)
-    }
-    slots.set(position % REAM_SIZE, change)
-  }
-  return reams
-}

@@ -1,15 +1,16 @@
 /** Changes to items. Each function runs inside a transaction, on a head that may be moved, and leaves every invariant true. */
 
 import type { ItemRun } from '../../contract/item-run.ts'
+import { checkRoom, missingItem, requireKeyed, requireKeys } from '../collection-rules.ts'
 import { checkConditions, itemTag } from '../item-tag.ts'
 import { itemInSlot } from '../open-ream.ts'
 import { blocksOf } from '../rank.ts'
-import { encodeReam, REAM_SIZE, ReamBuilder, splitItems } from '../ream.ts'
+import { byReam, encodeReam, REAM_SIZE, ReamBuilder, splitItems } from '../ream.ts'
 import type { Head, ItemConditions, Put } from '../store.ts'
-import { ItemConflict, StoreError } from '../store-error.ts'
-import { checkRoom, missingKeys, updateHead } from './collection.ts'
+import { ItemConflict } from '../store-error.ts'
+import { updateHead } from './collection.ts'
 import type { OpenReams } from './open-reams.ts'
-import { byReam, deleteFromTail, insertKey, insertReam, insertTail, putTailItem, sealTail } from './put-items.ts'
+import { deleteFromTail, insertKey, insertReam, insertTail, putTailItem, sealTail } from './put-items.ts'
 import { readPosition, sealedReams } from './read.ts'
 import type { Rows } from './rows.ts'
 import { readTailItem } from './stored-ream.ts'
@@ -97,20 +98,8 @@ export function deleteItems(rows: Rows, reams: OpenReams, head: Head, keys: read
   return updateHead(rows, head, { live: head.live - changes.size, isPureAppend: false })
 }
 
-function requireKeys(head: Head, run: ItemRun): readonly string[] {
-  if (head.keyField === null) return []
-  if (run.keys?.length !== run.count) throw missingKeys(head.name, head.keyField)
-  return run.keys
-}
-
-function requireKeyed(head: Head, keys: readonly string[]): readonly string[] {
-  if (head.keyField !== null) return keys
-  throw new StoreError('no-key-field', `The collection "${head.name}" has no key, so its items cannot be addressed.`)
-}
-
 function requirePosition(rows: Rows, head: Head, key: string): number {
   const position = readPosition(rows, head, key)
-  if (position === undefined)
-    throw new StoreError('no-item', `The collection "${head.name}" has no item with the key ${JSON.stringify(key)}.`)
+  if (position === undefined) throw missingItem(head, key)
   return position
 }

@@ -1,0 +1,105 @@
+/** What is true of a collection whatever engine keeps it: its settings, what it takes, and how it refuses the rest. */
+
+import { randomBytes } from 'node:crypto'
+import { type ItemRun, UNPAGINATED_LIMIT } from '../contract/item-run.ts'
+import { isCollectionName, NAME_RULE } from '../contract/name.ts'
+import type { CollectionSettings, CollectionState, Head } from './store.ts'
+import { StoreError } from './store-error.ts'
+
+/** Bytes of a random id: an integer that JavaScript keeps exactly. */
+const ID_BYTES = 6
+
+export function newId(): number {
+  return randomBytes(ID_BYTES).readUIntBE(0, ID_BYTES)
+}
+
+const DEFAULT_SETTINGS: CollectionSettings = { keyField: null, isPaginated: true, isPrivate: false }
+
+export function completeSettings(settings: Partial<CollectionSettings>): CollectionSettings {
+  return { ...DEFAULT_SETTINGS, ...settings }
+}
+
+export function checkName(name: string): void {
+  if (!isCollectionName(name))
+    throw new StoreError('invalid-name', `"${name}" cannot be the name of a collection. A name has ${NAME_RULE}.`)
+}
+
+export function missingCollection(name: string): StoreError {
+  return new StoreError('no-collection', `There is no collection "${name}". \`reams collections\` lists them.`)
+}
+
+export function existingCollection(name: string): StoreError {
+  return new StoreError('collection-exists', `There is a collection "${name}" already. Choose another name.`)
+}
+
+/** Refuses another collection than the one with that id. */
+export function checkIdentity(head: Head, id: number | undefined): void {
+  if (id !== undefined && head.id !== id)
+    throw new StoreError('collection-changed', `The collection "${head.name}" was dropped and created again meanwhile.`)
+}
+
+/** Refuses a collection that is no longer in that state. */
+export function checkState(head: Head, state: CollectionState | undefined): void {
+  if (state === undefined) return
+  if (head.id !== state.id || head.generation !== state.generation || head.version !== state.version)
+    throw new StoreError('precondition-failed', `The collection "${head.name}" has changed since.`)
+}
+
+/** The keys of a run for a collection; none if it has no key. */
+export function requireKeys(head: Pick<Head, 'name' | 'keyField'>, run: ItemRun): readonly string[] {
+  if (head.keyField === null) return []
+  if (run.keys?.length !== run.count) throw missingKeys(head.name, head.keyField)
+  return run.keys
+}
+
+/** Keys mean something only to a collection that has one. */
+export function requireKeyed(head: Pick<Head, 'name' | 'keyField'>, keys: readonly string[]): readonly string[] {
+  if (head.keyField !== null) return keys
+  throw new StoreError('no-key-field', `The collection "${head.name}" has no key, so its items cannot be addressed.`)
+}
+
+export function missingItem(head: Head, key: string): StoreError {
+  return new StoreError('no-item', `The collection "${head.name}" has no item with the key ${JSON.stringify(key)}.`)
+}
+
+/** An item of a keyed collection without a key could never be found again. */
+export function missingKeys(name: string, keyField: string): StoreError {
+  return new StoreError(
+    'no-key-field',
+    `The collection "${name}" has the key "${keyField}", but these items were given without their keys. Make the run with itemRun(texts, { keyField: ${JSON.stringify(keyField)} }).`,
+  )
+}
+
+const figure = (count: number): string => count.toLocaleString('en-US')
+
+/** Refuses what would not fit into an unpaginated collection (D10). */
+export function checkRoom(collection: CollectionSettings & { name: string; live: number }, count: number): void {
+  if (collection.isPaginated || collection.live + count <= UNPAGINATED_LIMIT) return
+  throw new StoreError(
+    'unpaginated-full',
+    `The collection "${collection.name}" is unpaginated and holds at most ${figure(UNPAGINATED_LIMIT)} items; with these it would have ${figure(collection.live + count)}. Put them into a collection of another name that is paginated.`,
+  )
+}
+
+/** What a collection was created with stays; a different wish is refused with both named. */
+export function checkSettings(head: Head, wanted: Partial<CollectionSettings>): void {
+  const differing = (what: string, stored: string, asked: string): StoreError =>
+    new StoreError(
+      'settings-differ',
+      `The collection "${head.name}" was created ${what} ${stored}, and this asks for ${asked}. That stays as it is: ask for the same, or choose another name.`,
+    )
+  const { keyField, isPaginated, isPrivate } = wanted
+  if (keyField !== undefined && keyField !== head.keyField)
+    throw differing('with', keyWords(head.keyField), keyWords(keyField))
+  if (isPaginated !== undefined && isPaginated !== head.isPaginated)
+    throw differing('as', pagedWords(head.isPaginated), pagedWords(isPaginated))
+  if (isPrivate !== undefined && isPrivate !== head.isPrivate)
+    throw new StoreError(
+      'settings-differ',
+      `The collection "${head.name}" is ${privacyWords(head.isPrivate)}, and this asks for ${privacyWords(isPrivate)}. \`reams set ${head.name} --${privacyWords(isPrivate)}\` changes that.`,
+    )
+}
+
+const keyWords = (keyField: string | null): string => (keyField === null ? 'no key' : `the key "${keyField}"`)
+const pagedWords = (isPaginated: boolean): string => (isPaginated ? 'paginated' : 'unpaginated')
+const privacyWords = (isPrivate: boolean): string => (isPrivate ? 'private' : 'public')

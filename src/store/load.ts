@@ -1,0 +1,167 @@
+/** A load: many items into one collection, unseen until its commit. Deflating runs beside reading and writing. */
+
+import type { ItemRun } from '../contract/item-run.ts'
+import { checkRoom, requireKeys } from './collection-rules.ts'
+import { DeflatePool } from './deflate-pool.ts'
+import { editItems, REAM_SIZE, ReamBuilder, type ReamBytes } from './ream.ts'
+import type { CollectionSettings, Head, Load, LoadResult, OnConflict } from './store.ts'
+import { StoreError } from './store-error.ts'
+
+export interface NumberedReam extends ReamBytes {
+  readonly number: number
+}
+
+/** All that a load knows from its beginning. */
+export interface LoadPlan {
+  readonly name: string
+  readonly settings: CollectionSettings
+  readonly onConflict: OnConflict
+  /** Where the new items begin. */
+  readonly base: number
+  /** The items that the new ones come after. */
+  readonly live: number
+}
+
+/** What an engine does for a load. What it writes stays unseen until `finish` moves the head. */
+export interface LoadSteps {
+  /** Gives each key the next position, in the order of the calls. Answers with the indexes of those that are taken. */
+  claimKeys(keys: readonly string[], text: Uint8Array | undefined): Promise<readonly number[]>
+  putReams(reams: readonly NumberedReam[]): Promise<void>
+  putTail(from: number, raw: Uint8Array): Promise<void>
+  /** Prepares some of what replacements change. Answers where to go on, or undefined at the end. */
+  stageReplacements(from: number): Promise<number | undefined>
+  finish(appended: number, replaced: number): Promise<Head>
+  abandon(): Promise<void>
+  renew(): Promise<void>
+  /** Removes what is left over. */
+  sweep(): Promise<void>
+}
+
+/** Well within a lease's lifetime, for loads that wait for their input. */
+const RENEWAL_MS = 2_000
+
+export class ReamLoad implements Load {
+  readonly #steps: LoadSteps
+  readonly #plan: LoadPlan
+  readonly #renewal: NodeJS.Timeout
+  readonly #builder: ReamBuilder
+  readonly #pool = new DeflatePool()
+  /** The items of a ream that was begun before this load go to the tail, beside the ones already there. */
+  #isCompleting: boolean
+  #nextReam: number
+  #appended = 0
+  #replaced = 0
+  #skipped = 0
+  /** Resolves when the runs handed over so far have been put into reams, in order. */
+  #inOrder: Promise<unknown> = Promise.resolve()
+  /** Reams that wait for their turn to be written, and the last turn. */
+  readonly #ready: NumberedReam[] = []
+  #lastPut: Promise<void> = Promise.resolve()
+  #isEnded = false
+  readonly #writing = new Set<Promise<void>>()
+  /** The first thing that went wrong: from then on nothing is taken, least of all a commit. */
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(plan: LoadPlan, steps: LoadSteps) {
+    this.#steps = steps
+    this.#plan = plan
+    const begun = plan.base % REAM_SIZE
+    this.#builder = new ReamBuilder(REAM_SIZE - begun)
+    this.#isCompleting = begun > 0
+    this.#nextReam = Math.floor(plan.base / REAM_SIZE)
+    // A lost lease shows in the next step, which also tells the caller.
+    this.#renewal = setInterval(() => void steps.renew().catch(() => {}), RENEWAL_MS).unref()
+  }
+
+  get settings(): CollectionSettings {
+    return this.#plan.settings
+  }
+
+  append(run: ItemRun): Promise<void> {
+    if (this.#isEnded) return Promise.reject(new StoreError('closed', 'The load has ended; it takes no more items.'))
+    const taken = Promise.all([this.#claim(run), this.#inOrder]).then(([refused]) => this.#take(run, refused))
+    this.#inOrder = taken.catch(() => {})
+    const written = taken.then(async (puts) => void (await Promise.all(puts)))
+    this.#writing.add(written)
+    written.then(
+      () => this.#writing.delete(written),
+      (error: unknown) => {
+        this.#failure ??= { error }
+      },
+    )
+    return written
+  }
+
+  /** Which items of the run are not to be appended, because their keys are there already. */
+  async #claim(run: ItemRun): Promise<readonly number[]> {
+    if (this.settings.keyField === null) return []
+    const keys = requireKeys({ ...this.settings, name: this.#plan.name }, run)
+    return this.#steps.claimKeys(keys, this.#plan.onConflict === 'replace' ? run.text : undefined)
+  }
+
+  /** Puts a run behind the ones before it, and begins to write every ream that it completes. */
+  #take(run: ItemRun, refused: readonly number[]): Promise<void>[] {
+    if (this.#failure !== undefined) throw this.#failure.error
+    if (this.#plan.onConflict === 'replace') this.#replaced += refused.length
+    else this.#skipped += refused.length
+    const count = run.count - refused.length
+    checkRoom({ ...this.settings, name: this.#plan.name, live: this.#plan.live + this.#appended }, count)
+    const text = refused.length === 0 ? run.text : editItems(run.text, new Map(refused.map((index) => [index, null])))
+    const puts: Promise<void>[] = []
+    for (const full of this.#builder.add(text, count)) puts.push(this.#put(full))
+    this.#appended += count
+    return puts
+  }
+
+  async #put(full: { raw: Uint8Array; count: number }): Promise<void> {
+    const number = this.#nextReam++
+    if (this.#isCompleting) {
+      this.#isCompleting = false
+      await this.#steps.putTail(this.#plan.base, full.raw)
+    } else {
+      const { ream, release } = await this.#pool.encode(full.raw, full.count)
+      await this.#putReam({ ...ream, number }).finally(release)
+    }
+  }
+
+  /** Reams that become ready while others are being written are handed over together. */
+  #putReam(ream: NumberedReam): Promise<void> {
+    this.#ready.push(ream)
+    this.#lastPut = this.#lastPut.then(async () => {
+      const reams = this.#ready.splice(0)
+      if (reams.length > 0) await this.#steps.putReams(reams)
+    })
+    return this.#lastPut
+  }
+
+  async commit(): Promise<LoadResult> {
+    this.#isEnded = true
+    await Promise.allSettled(this.#writing)
+    if (this.#failure !== undefined) throw this.#failure.error
+    const rest = this.#builder.rest()
+    const from = this.#plan.base + this.#appended - rest.count
+    if (rest.count > 0) await this.#steps.putTail(from, rest.raw)
+    if (this.#replaced > 0) await this.#stageReplacements()
+    const head = await this.#steps.finish(this.#appended, this.#replaced)
+    await this.#end()
+    return { head, appended: this.#appended, replaced: this.#replaced, skipped: this.#skipped }
+  }
+
+  async #stageReplacements(): Promise<void> {
+    for (let from: number | undefined = 0; from !== undefined; ) from = await this.#steps.stageReplacements(from)
+  }
+
+  async abort(): Promise<void> {
+    this.#isEnded = true
+    await Promise.allSettled(this.#writing)
+    await this.#steps.abandon()
+    await this.#end()
+  }
+
+  /** The outcome stands already: what cannot be removed now is left to the next writer, and is no failure of this load. */
+  async #end(): Promise<void> {
+    clearInterval(this.#renewal)
+    await this.#pool.close()
+    await this.#steps.sweep().catch(() => {})
+  }
+}

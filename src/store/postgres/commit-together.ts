@@ -1,0 +1,87 @@
+/** One transaction for all changes to one collection that wait. Each succeeds or is refused alone. */
+
+import { randomUUID } from 'node:crypto'
+import { isCollectionName } from '../../contract/name.ts'
+import type { Once } from '../store.ts'
+import { StoreError } from '../store-error.ts'
+import type { Change } from './change.ts'
+import { Draft } from './draft.ts'
+import { findForChanges } from './find-for-changes.ts'
+import { lockHead, placeOf, type StoredHead } from './head.ts'
+import { findObstacle, takeLease } from './lease.ts'
+import { RequestLog } from './request-log.ts'
+import type { Rows } from './rows.ts'
+import { Transaction } from './transaction.ts'
+import { TryAgain } from './try-again.ts'
+import { type EncodeReam, writeDraft } from './write-draft.ts'
+
+export interface Call {
+  readonly change: Change<unknown>
+  readonly once: Once | undefined
+}
+
+export type Outcome = { readonly value: unknown } | { readonly refusal: StoreError }
+
+export async function commitTogether(
+  rows: Rows,
+  name: string,
+  calls: readonly Call[],
+  encode: EncodeReam,
+): Promise<Outcome[]> {
+  const log = new RequestLog(placeOf(name))
+  // There is no collection of such a name, and no text that PostgreSQL could look for.
+  if (!isCollectionName(name)) return calls.map((call) => applyAlone(new Draft(name, { head: undefined }), log, call))
+  return Transaction.run(rows, async (transaction) => {
+    const before = await lockHead(transaction, name)
+    const requests = calls.flatMap(({ once }) => once?.key ?? [])
+    const changes = calls.map(({ change }) => change)
+    const [draft] = await Promise.all([beginDraft(transaction, name, before, changes), log.find(transaction, requests)])
+    const outcomes = calls.map((call) => applyAlone(draft, log, call))
+    if (draft.head !== before || log.isChanged) {
+      await writeDraft(transaction, before, draft, encode)
+      log.write(transaction)
+      await transaction.commit()
+    }
+    return outcomes
+  })
+}
+
+async function beginDraft(
+  transaction: Transaction,
+  name: string,
+  head: StoredHead | undefined,
+  changes: readonly Change<unknown>[],
+): Promise<Draft> {
+  const mustLock = head === undefined && changes.some(({ mayCreate }) => mayCreate)
+  const isLocked = mustLock && (await lockName(transaction, name))
+  const obstacle = await findObstacle(transaction, name, head)
+  if (mustLock && !isLocked && obstacle === undefined) throw new TryAgain(false)
+  if (head === undefined || obstacle !== undefined) return new Draft(name, { head, obstacle })
+  return new Draft(name, await findForChanges(transaction, head, changes))
+}
+
+/**
+ * Without a head there is nothing to lock. A lease, which is gone again before the transaction ends, keeps others from
+ * making the collection or from beginning to load it; who finds one looks whose it is.
+ */
+async function lockName(transaction: Transaction, name: string): Promise<boolean> {
+  const place = placeOf(name)
+  const holder = randomUUID()
+  if (!(await takeLease(transaction, { name, place, shelf: 0, staging: 0, base: 0, holder }))) return false
+  void transaction.write('deleteLease', place, name, holder)
+  if ((await lockHead(transaction, name)) !== undefined) throw new TryAgain(false)
+  return true
+}
+
+function applyAlone(draft: Draft, log: RequestLog, { change, once }: Call): Outcome {
+  const { head } = draft
+  try {
+    const apply = () => change.apply(draft)
+    return { value: once === undefined ? apply() : log.doOnce(once, apply) }
+  } catch (error) {
+    // Damage shows in the middle of a change: then nobody in this transaction has succeeded.
+    if (!(error instanceof StoreError) || error.code === 'corrupt') throw error
+    draft.setHead(head)
+    return { refusal: error }
+  }
+}

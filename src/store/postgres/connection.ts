@@ -1,0 +1,170 @@
+/** Connections to PostgreSQL: a few for each kind of work, lent for a while, with bounds on all that could wait. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
+import { StoreError } from '../store-error.ts'
+import { ClosingClient } from './closing-client.ts'
+import { isConnectionLost, isConnectTimeout, stateOf } from './explain-error.ts'
+import { Rows, type StatementTexts, statementsIn } from './rows.ts'
+import type { StoreUrl } from './store-url.ts'
+import { TryAgain } from './try-again.ts'
+
+/** For a connection, new or free. */
+const CONNECT_MS = 5_000
+
+/** The server gives up on a statement that takes too long, and the client so much later. */
+const GRACE_MS = 2_000
+
+/** For a server that has no connection left. */
+const FULL_SERVER_MS = 2_000
+const PAUSE_MS = 20
+const TOO_MANY_CONNECTIONS = '53300'
+
+/** Who would be the next to wait is told to come again. */
+const MOST_WAITING = 200
+
+/** Idle connections are kept for a while: the first statement on a new one is slow. */
+const IDLE_MS = 60_000
+
+const KEEP_ALIVE_MS = 10_000
+
+export interface ConnectionOptions {
+  readonly mostConnections: number
+  /** Statements are sent without waiting for the answers to those before. Default false. */
+  readonly isPipelined?: boolean
+  /** How long a statement may take. */
+  readonly statementMs: number
+  /** How long is waited for a connection, new or free. Default 5,000. */
+  readonly connectMs?: number
+}
+
+export class Connections {
+  readonly #url: StoreUrl
+  readonly #texts: StatementTexts
+  readonly #statementMs: number
+  readonly #connectMs: number
+  readonly #pool: Pool
+  /** How often work is tried on another connection: all that were idle may have died unnoticed. */
+  readonly mostTries: number
+  /** The clients that lead straight to a server, where a prepared statement stays where it was prepared. */
+  readonly #direct = new WeakSet<ClientBase>()
+
+  constructor(url: StoreUrl, options: ConnectionOptions) {
+    const { mostConnections, isPipelined = false, statementMs, connectMs = CONNECT_MS } = options
+    this.#url = url
+    this.#statementMs = statementMs
+    this.#connectMs = connectMs
+    this.mostTries = mostConnections + 2
+    this.#texts = statementsIn(url.schema)
+    const config: PoolConfig = {
+      ...url.connection,
+      application_name: url.connection.application_name ?? 'reams',
+      Client: ClosingClient,
+      max: mostConnections,
+      pipeline: isPipelined,
+      connectionTimeoutMillis: connectMs,
+      idleTimeoutMillis: IDLE_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      onConnect: (client) => this.#examine(client),
+      query_timeout: this.#statementMs + GRACE_MS,
+    }
+    this.#pool = new Pool(config)
+    // A connection that dies while nobody uses it is replaced when one is needed.
+    this.#pool.on('error', () => {})
+  }
+
+  /** Lends a connection. After an error it is closed: nobody knows in which state it is. */
+  async lend<T>(use: (rows: Rows) => Promise<T>): Promise<T> {
+    const { rows, giveBack } = await this.borrow()
+    let isUsable = false
+    try {
+      const result = await use(rows)
+      isUsable = true
+      return result
+    } catch (error) {
+      isUsable = error instanceof StoreError || error instanceof TryAgain
+      throw error
+    } finally {
+      giveBack(isUsable)
+    }
+  }
+
+  /** A connection for as long as it takes. */
+  async borrow(): Promise<{ rows: Rows; giveBack(isUsable: boolean): void }> {
+    const client = await this.#take()
+    client.on('error', ignore)
+    return {
+      rows: new Rows(client, this.#texts, this.#direct.has(client), this.#statementMs),
+      giveBack(isUsable) {
+        if (!isUsable && client instanceof ClosingClient) client.hangUp()
+        client.off('error', ignore)
+        client.release(!isUsable)
+      },
+    }
+  }
+
+  /** As `lend`, for work that can be done again: one that fails because its connection was lost is. */
+  async retry<T>(use: (rows: Rows) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      let isLent = false
+      try {
+        return await this.lend((rows) => {
+          isLent = true
+          return use(rows)
+        })
+      } catch (error) {
+        if (!isLent || tries === this.mostTries || !isConnectionLost(error)) throw error
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.#pool.ending) await this.#pool.end()
+  }
+
+  async #take(): Promise<PoolClient> {
+    const deadline = Date.now() + FULL_SERVER_MS
+    for (let tries = 1; ; tries++) {
+      if (this.#pool.ending) throw new StoreError('closed', 'The store is closed.')
+      if (this.#pool.waitingCount >= MOST_WAITING) throw this.#overloaded(`${MOST_WAITING} others wait for one already`)
+      try {
+        return await this.#pool.connect()
+      } catch (error) {
+        if (isWaitOver(error)) throw this.#overloaded(`none became free within ${this.#connectMs / 1000} s`)
+        // After a pause of the whole machine the time is over before the answer that came can be read.
+        if (isConnectTimeout(error) && tries === 1) continue
+        if (stateOf(error) !== TOO_MANY_CONNECTIONS || Date.now() > deadline) throw error
+        // One of ours may be free in a moment.
+        await sleep(PAUSE_MS)
+      }
+    }
+  }
+
+  #overloaded(reason: string): StoreError {
+    return new StoreError(
+      'overloaded',
+      `There is no connection left to the store ${this.#url.label}: ${reason}. Try again in a moment.`,
+    )
+  }
+
+  /** A pooler in between, such as PgBouncer, gives out numbers of its own for its clients. */
+  async #examine(client: ClientBase): Promise<void> {
+    const { preparing } = this.#url
+    if (preparing === 'never') return
+    const { rows } = await client.query({ text: 'SELECT pg_backend_pid()', rowMode: 'array' })
+    const isDirect = 'processID' in client && client.processID === rows[0]?.[0]
+    if (preparing === 'always' || isDirect) this.#direct.add(client)
+    // A pooler would hand the setting on to others; there only transactions have it.
+    if (isDirect) await client.query(`SET statement_timeout = ${this.#statementMs}`)
+  }
+}
+
+/** What the pool says when all of its connections are in use for long. */
+function isWaitOver(error: unknown): boolean {
+  return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
+}
+
+function ignore(): void {
+  // The statement under way is told as well.
+}

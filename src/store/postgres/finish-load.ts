@@ -1,0 +1,121 @@
+/** The end of a load: the one commit that readers notice. */
+
+import { checkRoom } from '../collection-rules.ts'
+import { withGone } from '../gone-map.ts'
+import { joinItems, REAM_SIZE } from '../ream.ts'
+import type { Head } from '../store.ts'
+import { newHead } from './collection.ts'
+import type { Connections } from './connection.ts'
+import { lockHead, type StoredHead, shownHead, writeHead } from './head.ts'
+import { lostLease } from './lease.ts'
+import type { LeasedPlan } from './load-plan.ts'
+import { OutcomeUnknown } from './outcome-unknown.ts'
+import { ReamDraft } from './ream-draft.ts'
+import { RequestLog } from './request-log.ts'
+import { Transaction } from './transaction.ts'
+import { tryTransaction, untilKnown } from './try-transaction.ts'
+import { type EncodeReam, encodeDrafts } from './write-draft.ts'
+
+export async function finishLoad(
+  connections: Connections,
+  plan: LeasedPlan,
+  encode: EncodeReam,
+  appended: number,
+  replaced: number,
+): Promise<Head> {
+  checkRoom({ ...plan.settings, name: plan.name, live: plan.live }, appended)
+  const finish = () =>
+    tryTransaction(connections, plan.name, (rows) =>
+      Transaction.run(rows, (transaction) => commitLoad(transaction, plan, encode, appended, replaced)),
+    )
+  try {
+    return await finish()
+  } catch (error) {
+    if (!(error instanceof OutcomeUnknown)) throw error
+    return untilKnown(finish)
+  }
+}
+
+/** Remembered like a request: should the connection die with the commit, it is found out whether it was done. */
+async function commitLoad(
+  transaction: Transaction,
+  plan: LeasedPlan,
+  encode: EncodeReam,
+  appended: number,
+  replaced: number,
+): Promise<Head> {
+  const { place, name, holder } = plan.lease
+  const before = await lockHead(transaction, name)
+  const once = { key: `load ${holder}`, digest: '' }
+  const log = new RequestLog(place)
+  await log.find(transaction, [once.key])
+  const isDone = log.has(once)
+  const after = headAfter(plan, before, appended, replaced)
+  const head = log.doOnce(once, () => shownHead(after)) as Head
+  if (isDone) return head
+  if ((await transaction.write('holdLease', place, name, holder)).count === 0) throw lostLease(name)
+  if (replaced > 0) await applyReplacements(transaction, plan, plan.base + appended)
+  await sealBegun(transaction, plan, encode, plan.base + appended)
+  writeHead(transaction, before, after)
+  if (before !== undefined && plan.isReplacement) void transaction.write('addLeftover', place, before.shelf, 0)
+  void transaction.write('deleteLease', place, name, holder)
+  log.write(transaction)
+  await transaction.commit()
+  return head
+}
+
+function headAfter(
+  { name, settings, lease, live, isReplacement }: LeasedPlan,
+  before: StoredHead | undefined,
+  appended: number,
+  replaced: number,
+): StoredHead {
+  const { shelf, base } = lease
+  const content = { shelf, next: base + appended, live: live + appended, isGuarded: false }
+  if (before === undefined) return { ...newHead(name, settings), ...content }
+  const isChanged = isReplacement || appended > 0 || replaced > 0
+  const isPureAppend = !isReplacement && replaced === 0
+  return {
+    ...before,
+    ...content,
+    generation: before.generation + (isReplacement ? 1 : 0),
+    version: before.version + (isChanged ? 1 : 0),
+    epoch: before.epoch + (isPureAppend ? 0 : 1),
+  }
+}
+
+/** What took the place of others goes there: reams that were prepared, and items of the tail. */
+async function applyReplacements(transaction: Transaction, { lease, base }: LeasedPlan, next: number): Promise<void> {
+  const { place, name, holder, shelf, staging } = lease
+  void transaction.write('moveStagedReams', place, shelf, staging)
+  void transaction.write('addLeftover', place, staging, 0)
+  // Only the ream that was begun before and the last one lie in the tail now.
+  for (const start of new Set([base, next].filter((end) => end % REAM_SIZE !== 0).map(reamStart))) {
+    const found = await transaction.all('readTail', place, staging, start, start + REAM_SIZE, REAM_SIZE)
+    if (found.length === 0) continue
+    const columns = [found.map(([position]) => position), found.map(([, item]) => item)]
+    void transaction.write('loadTail', place, name, holder, shelf, ...columns)
+  }
+}
+
+function reamStart(position: number): number {
+  return position - (position % REAM_SIZE)
+}
+
+/** The ream that was begun before the load is full now: its items lie in the tail, the new ones beside the old. */
+async function sealBegun(transaction: Transaction, plan: LeasedPlan, encode: EncodeReam, next: number): Promise<void> {
+  const { place, shelf, base } = plan.lease
+  const start = reamStart(base)
+  const number = start / REAM_SIZE
+  const end = start + REAM_SIZE
+  if (base === start || next < end) return
+  const found = await transaction.all('readTail', place, shelf, start, end, REAM_SIZE)
+  const present = new Set(found.map(([position]) => Number(position) - start))
+  const missing = Array.from({ length: REAM_SIZE }, (_, slot) => slot).filter((slot) => !present.has(slot))
+  const raw = joinItems(found.map(([, item]) => String(item)))
+  const ream = new ReamDraft(number, { raw, count: found.length, gone: withGone(null, missing) })
+  await encodeDrafts([ream], encode, ({ count, rawLength, crc, data }, gone) => {
+    void transaction.write('putReam', place, shelf, number, count, rawLength, crc, gone, data)
+  })
+  void transaction.write('deleteTail', place, shelf, start, end)
+}

@@ -1,0 +1,78 @@
+/** The head of a collection as PostgreSQL's rows hold it. */
+
+import { hash } from 'node:crypto'
+import type { Head } from '../store.ts'
+import type { Row, Rows } from './rows.ts'
+import { HEAD_WIDTH } from './statements.ts'
+import type { Transaction } from './transaction.ts'
+
+/** Where the rows of a collection lie. */
+export interface Shelf {
+  readonly place: number
+  /** Random: another one for each generation of a collection. */
+  readonly shelf: number
+}
+
+/** A head with what nobody outside needs to know. */
+export interface StoredHead extends Head, Shelf {
+  /** A load is running, or left something where the next write would go. */
+  readonly isGuarded: boolean
+}
+
+/** Bytes of a place: an integer that JavaScript keeps exactly. */
+const PLACE_BYTES = 6
+
+/** The place of a name: on Citus it picks the shard. Names that share one do no harm. */
+export function placeOf(name: string): number {
+  return hash('sha256', name, 'buffer').readUIntBE(0, PLACE_BYTES)
+}
+
+export async function readHead(rows: Rows, name: string): Promise<StoredHead | undefined> {
+  const row = await rows.first('readHead', placeOf(name), name)
+  return row && headOf(name, row)
+}
+
+export async function readAllHeads(rows: Rows): Promise<StoredHead[]> {
+  return (await rows.all('readHeads')).map((row) => headOf(row[HEAD_WIDTH] as string, row))
+}
+
+/** Reads the head from the first columns of a row. The columns are NOT NULL, so the types hold. */
+export function headOf(name: string, row: Row): StoredHead {
+  return {
+    name,
+    place: placeOf(name),
+    id: row[0] as number,
+    keyField: row[1] === null ? null : String(row[1]),
+    isPaginated: row[2] as boolean,
+    isPrivate: row[3] as boolean,
+    generation: row[4] as number,
+    version: row[5] as number,
+    epoch: row[6] as number,
+    next: row[7] as number,
+    live: row[8] as number,
+    shelf: row[9] as number,
+    isGuarded: row[10] as boolean,
+  }
+}
+
+/** The head as the store's callers see it. */
+export function shownHead({ place: _, shelf: __, isGuarded: ___, ...head }: StoredHead): Head {
+  return head
+}
+
+/** The head as it is once nobody else is writing to the collection, which stays so until the transaction ends. */
+export async function lockHead(transaction: Transaction, name: string): Promise<StoredHead | undefined> {
+  const row = await transaction.first('lockHead', placeOf(name), name)
+  return row && headOf(name, row)
+}
+
+/** Writes a head; `before` is what is stored of it, if anything. */
+export function writeHead(transaction: Transaction, before: StoredHead | undefined, head: StoredHead): void {
+  const { place, name, id, isPaginated, isPrivate, generation, version, epoch, next, live, shelf, isGuarded } = head
+  const state = [generation, version, epoch, next, live, shelf, isGuarded]
+  if (before !== undefined) void transaction.write('updateHead', place, name, isPrivate, ...state)
+  else {
+    const keyField = head.keyField === null ? null : Buffer.from(head.keyField)
+    void transaction.write('insertHead', place, name, id, keyField, isPaginated, isPrivate, ...state)
+  }
+}

@@ -1,0 +1,116 @@
+/** The steps of a load. What they write stays unseen until `finish` moves the head. */
+
+import type { LoadSteps, NumberedReam } from '../load.ts'
+import { byReam, REAM_SIZE, splitItems } from '../ream.ts'
+import type { Head } from '../store.ts'
+import { KeyClaims } from './claim-keys.ts'
+import type { Connections } from './connection.ts'
+import { finishLoad } from './finish-load.ts'
+import { lostLease } from './lease.ts'
+import type { LeasedPlan } from './load-plan.ts'
+import { ReamDraft } from './ream-draft.ts'
+import { reamOf } from './stored-ream.ts'
+import { abandonLoad, sweepAll } from './sweep.ts'
+import { Transaction } from './transaction.ts'
+import { type EncodeReam, encodeDrafts } from './write-draft.ts'
+
+/** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
+const REPLACEMENTS_A_STEP = 2_000
+
+export class PostgresLoadSteps implements LoadSteps {
+  readonly #connections: Connections
+  readonly #plan: LeasedPlan
+  readonly #encode: EncodeReam
+  readonly #claims: KeyClaims
+
+  constructor(connections: Connections, plan: LeasedPlan, encode: EncodeReam) {
+    this.#connections = connections
+    this.#plan = plan
+    this.#encode = encode
+    this.#claims = new KeyClaims(plan, (work) => this.#underLease(work))
+  }
+
+  claimKeys(keys: readonly string[], text: Uint8Array | undefined): Promise<readonly number[]> {
+    return this.#claims.claim(keys, text)
+  }
+
+  putReams(reams: readonly NumberedReam[]): Promise<void> {
+    const { shelf } = this.#plan.lease
+    return this.#underLease(async (transaction) => {
+      for (const ream of reams) this.#putReam(transaction, shelf, ream, null)
+    })
+  }
+
+  putTail(from: number, raw: Uint8Array): Promise<void> {
+    const { place, name, holder, shelf } = this.#plan.lease
+    const items = splitItems(raw).map((text) => Buffer.from(text))
+    const positions = [...items.keys()].map((index) => from + index)
+    return this.#underLease(async (transaction) => {
+      void transaction.write('loadTail', place, name, holder, shelf, positions, items)
+    })
+  }
+
+  stageReplacements(from: number): Promise<number | undefined> {
+    const { place, shelf, staging } = this.#plan.lease
+    return this.#underLease(async (transaction) => {
+      const end = Number.MAX_SAFE_INTEGER
+      const pending = await transaction.all('readTail', place, staging, from, end, REPLACEMENTS_A_STEP)
+      const changes = byReam(new Map(pending.map(([position, item]) => [Number(position), String(item)])))
+      // The last ream of a full step may have more to come: it is left for the next one.
+      const goOn = pending.length === REPLACEMENTS_A_STEP ? Math.max(...changes.keys()) : undefined
+      if (goOn !== undefined) changes.delete(goOn)
+      const found = await transaction.all('readReamsByNumber', place, shelf, [...changes.keys()])
+      const drafts = found.map((row) => draftOf(reamOf(row), changes))
+      await encodeDrafts(drafts, this.#encode, (ream, gone) => this.#putReam(transaction, staging, ream, gone))
+      return goOn === undefined ? undefined : goOn * REAM_SIZE
+    })
+  }
+
+  finish(appended: number, replaced: number): Promise<Head> {
+    return finishLoad(this.#connections, this.#plan, this.#encode, appended, replaced)
+  }
+
+  abandon(): Promise<void> {
+    return abandonLoad(this.#connections, this.#plan.lease)
+  }
+
+  async renew(): Promise<void> {
+    const { place, name, holder } = this.#plan.lease
+    await this.#connections.lend((rows) => rows.send('renewLease', place, name, holder))
+  }
+
+  sweep(): Promise<void> {
+    return sweepAll(this.#connections)
+  }
+
+  #putReam(transaction: Transaction, shelf: number, ream: NumberedReam, gone: Uint8Array | null): void {
+    const { place, name, holder } = this.#plan.lease
+    const { number, count, rawLength, crc, data } = ream
+    void transaction.write('loadReam', place, name, holder, shelf, number, count, rawLength, crc, gone, data)
+  }
+
+  /** Runs a step in a transaction that commits only while the lease is held; what it wrote is otherwise nothing. */
+  #underLease<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const { place, name, holder } = this.#plan.lease
+    return this.#connections.lend((rows) =>
+      Transaction.run(rows, async (transaction) => {
+        const [held, result] = await Promise.all([
+          transaction.write('holdLease', place, name, holder),
+          work(transaction),
+        ])
+        if (held.count === 0) throw lostLease(name)
+        await transaction.commit()
+        return result
+      }),
+    )
+  }
+}
+
+function draftOf(
+  ream: ReturnType<typeof reamOf>,
+  changes: ReadonlyMap<number, ReadonlyMap<number, string>>,
+): ReamDraft {
+  const draft = new ReamDraft(ream.number, ream)
+  for (const [slot, text] of changes.get(ream.number) ?? []) draft.put(slot, text)
+  return draft
+}

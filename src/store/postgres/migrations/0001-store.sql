@@ -1,0 +1,107 @@
+-- The storage model: docs/reference/storage-format.md describes every column.
+-- Every table but `token` has the place of its collection's name in front: on Citus all that one statement needs is then on
+-- one shard.
+
+CREATE TABLE head (
+  place      bigint  NOT NULL,
+  name       text    NOT NULL COLLATE "C",
+  id         bigint  NOT NULL,
+  key_field  bytea,
+  paginated  boolean NOT NULL,
+  private    boolean NOT NULL,
+  generation bigint  NOT NULL,
+  version    bigint  NOT NULL,
+  epoch      bigint  NOT NULL,
+  next       bigint  NOT NULL,
+  live       bigint  NOT NULL,
+  shelf      bigint  NOT NULL,
+  guarded    boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (place, name)
+) WITH (fillfactor = 10);
+
+CREATE TABLE ream (
+  place      bigint  NOT NULL,
+  shelf      bigint  NOT NULL,
+  number     bigint  NOT NULL,
+  count      integer NOT NULL,
+  raw_length bigint  NOT NULL,
+  crc        bigint  NOT NULL,
+  gone       bytea,
+  data       bytea   NOT NULL,
+  PRIMARY KEY (place, shelf, number)
+);
+
+-- They are compressed already.
+ALTER TABLE ream ALTER COLUMN data SET STORAGE EXTERNAL;
+
+-- Items and keys are bytes: they pass through no conversion, and are compared as they are.
+CREATE TABLE tail (
+  place    bigint NOT NULL,
+  shelf    bigint NOT NULL,
+  position bigint NOT NULL,
+  item     bytea  NOT NULL,
+  PRIMARY KEY (place, shelf, position)
+);
+
+CREATE TABLE key (
+  place    bigint NOT NULL,
+  shelf    bigint NOT NULL,
+  key      bytea  NOT NULL,
+  position bigint NOT NULL,
+  PRIMARY KEY (place, shelf, key)
+);
+
+CREATE TABLE hole (
+  place bigint   NOT NULL,
+  shelf bigint   NOT NULL,
+  level smallint NOT NULL,
+  block bigint   NOT NULL,
+  gone  integer  NOT NULL,
+  PRIMARY KEY (place, shelf, level, block)
+);
+
+-- Who is loading into a collection. It is by name, because the collection may not exist before the load ends.
+CREATE TABLE lease (
+  place      bigint      NOT NULL,
+  name       text        NOT NULL COLLATE "C",
+  shelf      bigint      NOT NULL,
+  staging    bigint      NOT NULL,
+  base       bigint      NOT NULL,
+  holder     text        NOT NULL,
+  host       text        NOT NULL,
+  pid        integer     NOT NULL,
+  started_at timestamptz NOT NULL DEFAULT now(),
+  renewed_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (place, name)
+);
+
+-- What nobody can see any more and is yet to be removed: everything of a shelf from a position on.
+CREATE TABLE leftover (
+  place      bigint NOT NULL,
+  shelf      bigint NOT NULL,
+  base       bigint NOT NULL,
+  key_cursor bytea  NOT NULL DEFAULT '',
+  PRIMARY KEY (place, shelf)
+);
+
+-- Requests that may be sent again, and what was answered to each the first time.
+CREATE TABLE request_log (
+  place   bigint      NOT NULL,
+  key     text        NOT NULL COLLATE "C",
+  digest  text        NOT NULL,
+  outcome text        NOT NULL,
+  at      timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (place, key)
+);
+
+CREATE INDEX request_log_by_age ON request_log (place, at);
+
+-- Who may do what. Of a token itself only the SHA-256 is here.
+CREATE TABLE token (
+  name       text   NOT NULL COLLATE "C" PRIMARY KEY,
+  hash       text   NOT NULL UNIQUE,
+  scopes     text   NOT NULL,
+  created_at bigint NOT NULL,
+  expires_at bigint,
+  revoked_at bigint
+);

@@ -1,0 +1,65 @@
+/** Picks the cheapest statement for a page. What it remembers of a collection is a guess: each answer is checked. */
+
+import { effectivePage } from '../../contract/page.ts'
+import type { Head, PageRead } from '../store.ts'
+import type { Connections } from './connection.ts'
+import { readHead, shownHead } from './head.ts'
+import { guessPage, guessTail, inSnapshot, isWhole, readPage, readPagePart, readWhole, sealedReams } from './read.ts'
+import type { Rows } from './rows.ts'
+
+/** Collections that are remembered, at most. */
+const MOST_SEEN = 10_000
+
+export class PageReader {
+  readonly #connections: Connections
+  /** The heads that were read last. */
+  readonly #seen = new Map<string, Head>()
+
+  constructor(connections: Connections) {
+    this.#connections = connections
+  }
+
+  read(name: string, page: number): Promise<PageRead | undefined> {
+    return this.#connections.retry((rows) => this.#read(rows, name, page))
+  }
+
+  /**
+   * Whether a collection is public, as far as is known: one that was when it was seen last can be read at once, and is
+   * judged by the head that comes along. For any other name one head is read, whether there is one or not.
+   */
+  async isPublic(name: string): Promise<boolean> {
+    if (this.#seen.get(name)?.isPrivate === false) return true
+    const head = await this.#connections.retry((rows) => readHead(rows, name))
+    this.#remember(name, head && shownHead(head))
+    return head?.isPrivate === false
+  }
+
+  async #read(rows: Rows, name: string, page: number): Promise<PageRead | undefined> {
+    const seen = this.#seen.get(name)
+    if (seen !== undefined && !isWhole(seen)) return this.#readAny(rows, name, page, seen)
+    const guessed = seen === undefined ? page : effectivePage(page, seen.live)
+    const isTail = seen !== undefined && guessed > sealedReams(seen)
+    const { head, read } = await (isTail ? guessTail(rows, name, page) : guessPage(rows, name, page, guessed))
+    this.#remember(name, head)
+    return head === undefined ? undefined : (read ?? this.#readAny(rows, name, page, head))
+  }
+
+  async #readAny(rows: Rows, name: string, page: number, seen: Head): Promise<PageRead | undefined> {
+    if (!seen.isPaginated) {
+      const whole = await readWhole(rows, name)
+      if (whole === undefined || !whole.head.isPaginated) return whole
+    }
+    const part = await readPagePart(rows, name, page)
+    this.#remember(name, part?.head)
+    if (part === undefined) return undefined
+    // Made again since it was seen, and now with everything on one page.
+    if (!part.head.isPaginated) return readWhole(rows, name)
+    if (part.isComplete) return { head: shownHead(part.head), page: part.page, segments: part.segments }
+    return inSnapshot(rows, () => readPage(rows, name, page))
+  }
+
+  #remember(name: string, head: Head | undefined): void {
+    if (head === undefined) this.#seen.delete(name)
+    else if (this.#seen.size < MOST_SEEN || this.#seen.has(name)) this.#seen.set(name, head)
+  }
+}

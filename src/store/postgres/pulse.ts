@@ -1,0 +1,54 @@
+/** Whether the store can be read, known within two seconds: on a connection of its own, and asked once for all who ask. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreError } from '../store-error.ts'
+import { Connections } from './connection.ts'
+import type { StoreUrl } from './store-url.ts'
+
+const LONGEST_MS = 2_000
+
+export class Pulse {
+  readonly #connections: Connections
+  readonly #label: string
+  #asking: Promise<unknown> | undefined
+
+  constructor(url: StoreUrl) {
+    this.#label = url.label
+    this.#connections = new Connections(url, { mostConnections: 1, connectMs: LONGEST_MS, statementMs: LONGEST_MS })
+  }
+
+  /** Rejects when it cannot be read. */
+  async feel(): Promise<void> {
+    const asking = this.#ask()
+    const deadline = new AbortController()
+    const late = sleep(LONGEST_MS, 'late', { signal: deadline.signal, ref: false })
+    late.catch(() => {})
+    try {
+      if ((await Promise.race([asking, late])) === 'late')
+        throw new StoreError(
+          'unavailable',
+          `The store ${this.#label} has not answered for ${LONGEST_MS / 1000} s. Look whether the server is well.`,
+        )
+    } finally {
+      deadline.abort()
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#connections.close()
+  }
+
+  /** Asks for something that only the store has; who comes meanwhile gets the same answer. */
+  #ask(): Promise<unknown> {
+    if (this.#asking === undefined) {
+      const asking = this.#connections
+        .retry((rows) => rows.all('ping'))
+        .finally(() => {
+          this.#asking = undefined
+        })
+      asking.catch(() => {})
+      this.#asking = asking
+    }
+    return this.#asking
+  }
+}

@@ -1,0 +1,88 @@
+/** Sends statements by name over one connection, and reads rows as arrays of plain values. */
+
+import type { CustomTypesConfig, PoolClient } from 'pg'
+import { STATEMENTS, type StatementName } from './statements.ts'
+
+export type Row = readonly unknown[]
+
+export interface Result {
+  readonly rows: readonly Row[]
+  /** Rows that the statement changed, or found. */
+  readonly count: number
+  /** What the server says it did: COMMIT, or ROLLBACK in its place. */
+  readonly command: string
+}
+
+/** Object identifiers of types, as PostgreSQL has them since ever. */
+const BOOLEAN = 16
+const BYTES = 17
+const INTEGERS: readonly number[] = [20, 21, 23]
+
+const VALUES: CustomTypesConfig = {
+  getTypeParser(type: number) {
+    if (INTEGERS.includes(type)) return readInteger
+    if (type === BYTES) return (text: string) => Buffer.from(text.slice(2), 'hex')
+    if (type === BOOLEAN) return (text: string) => text === 't'
+    return (text: string) => text
+  },
+}
+
+function readInteger(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is no integer that can be kept exactly.`)
+  return value
+}
+
+export class Rows {
+  readonly #client: PoolClient
+  readonly #texts: StatementTexts
+  readonly #isPreparing: boolean
+  /** How long a statement may take. */
+  readonly statementMs: number
+
+  /** With `isPreparing` a statement is parsed and planned once a connection, which saves more than half of its cost. */
+  constructor(client: PoolClient, texts: StatementTexts, isPreparing: boolean, statementMs: number) {
+    this.#client = client
+    this.#texts = texts
+    this.#isPreparing = isPreparing
+    this.statementMs = statementMs
+  }
+
+  async send(name: StatementName, ...values: readonly unknown[]): Promise<Result> {
+    const text = this.#texts[name]
+    const prepared = this.#isPreparing ? { name: `reams_${name}` } : {}
+    const result = await this.#client.query({ ...prepared, text, values: [...values], rowMode: 'array', types: VALUES })
+    return { rows: result.rows, count: result.rowCount ?? 0, command: result.command }
+  }
+
+  async all(name: StatementName, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    return (await this.send(name, ...values)).rows
+  }
+
+  async first(name: StatementName, ...values: readonly unknown[]): Promise<Row | undefined> {
+    return (await this.send(name, ...values)).rows[0]
+  }
+
+  /** The rows of a text without parameters. */
+  async query(text: string): Promise<readonly Row[]> {
+    return (await this.#client.query({ text, rowMode: 'array', types: VALUES })).rows
+  }
+
+  /** Text without parameters, such as BEGIN. It may hold several statements; the command is that of the last. */
+  async execute(text: string): Promise<string> {
+    const results: unknown = await this.#client.query(text)
+    const last = Array.isArray(results) ? results.at(-1) : results
+    return String(last.command)
+  }
+}
+
+export type StatementTexts = Readonly<Record<StatementName, string>>
+
+/** The statements for the tables of a schema. */
+export function statementsIn(schema: string): StatementTexts {
+  const texts = Object.entries(STATEMENTS).map(([name, { sql }]) => [
+    name,
+    sql.replaceAll(/@(?=[a-z])/g, `"${schema}".`),
+  ])
+  return Object.fromEntries(texts)
+}

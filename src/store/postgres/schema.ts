@@ -1,0 +1,164 @@
+/** Brings a store to the newest schema, safely when several processes start at once; refuses what is not a store. */
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreError } from '../store-error.ts'
+import type { Connections } from './connection.ts'
+import { stateOf } from './explain-error.ts'
+import type { Rows } from './rows.ts'
+import type { StoreUrl } from './store-url.ts'
+
+const OLDEST_SERVER = 15
+
+const MIGRATIONS = new URL('./migrations/', import.meta.url)
+
+/** Others that make the same thing at the same time: to be tried again. */
+const CROSSED: readonly string[] = ['23505', '42P06', '42P07', '42710', '40001', '40P01', 'XX000']
+const MOST_TRIES = 20
+const PAUSE_MS = 100
+
+interface Migration {
+  readonly sql: string
+  /** What follows it where the extension Citus is there. */
+  readonly citus: string
+}
+
+/** What is there, as one look tells. */
+interface Found {
+  readonly serverVersion: number
+  readonly encoding: string
+  readonly hasSchema: boolean
+  readonly isStore: boolean
+  readonly isEmpty: boolean
+  readonly hasCitus: boolean
+  readonly database: string
+}
+
+/** Makes sure that the schema holds a store of the newest version. One that is refused is left as it was. */
+export async function prepareStore(connections: Connections, url: StoreUrl, mayCreate: boolean): Promise<void> {
+  const migrations = readMigrations()
+  for (let tries = 1; ; tries++) {
+    try {
+      return await connections.lend((rows) => prepare(rows, url, mayCreate, migrations))
+    } catch (error) {
+      if (tries === MOST_TRIES || !CROSSED.includes(stateOf(error) ?? '')) throw error
+      await sleep(PAUSE_MS * Math.random())
+    }
+  }
+}
+
+async function prepare(rows: Rows, url: StoreUrl, mayCreate: boolean, migrations: readonly Migration[]): Promise<void> {
+  const found = await look(rows, url)
+  checkServer(found, url)
+  if (found.isStore && (await isUpToDate(rows, url, migrations.length))) return
+  if (!found.isStore && found.hasSchema && !found.isEmpty)
+    throw new StoreError(
+      'not-a-store',
+      `The schema "${url.schema}" of ${url.label} is not a Reams store: it holds the tables of another application. Name another with ?schema=.`,
+    )
+  if (!found.isStore && !mayCreate)
+    throw new StoreError(
+      'missing-store',
+      `There is no store at ${url.label}. Make one with \`reams import NAME FILE --store '${url.label}'\`, an empty one with \`reams serve --create --store '${url.label}'\`, or name another with --store.`,
+    )
+  try {
+    if (!found.isStore) await makeVersionTable(rows, url.schema, found.hasSchema)
+    await migrate(rows, url, migrations, found.hasCitus)
+  } catch (error) {
+    if (stateOf(error) === '42501') throw missingRights(error, url, found)
+    throw error
+  }
+}
+
+async function look(rows: Rows, { schema }: StoreUrl): Promise<Found> {
+  // Only the catalogue is looked at: everybody may.
+  const relations = `FROM pg_catalog.pg_class WHERE relnamespace = to_regnamespace('${schema}')`
+  const [row] = await rows.query(`
+    SELECT current_setting('server_version_num')::integer / 10000, current_setting('server_encoding'),
+      to_regnamespace('${schema}') IS NOT NULL, EXISTS (SELECT 1 ${relations} AND relname = 'reams_format'),
+      NOT EXISTS (SELECT 1 ${relations}), EXISTS (SELECT 1 FROM pg_catalog.pg_extension WHERE extname = 'citus'),
+      current_database()::text`)
+  const [serverVersion, encoding, hasSchema, isStore, isEmpty, hasCitus, database] = row as [
+    ...[number, string, boolean, boolean, boolean, boolean],
+    string,
+  ]
+  return { serverVersion, encoding, hasSchema, isStore, isEmpty, hasCitus, database }
+}
+
+function checkServer({ serverVersion, encoding }: Found, { label }: StoreUrl): void {
+  if (serverVersion < OLDEST_SERVER)
+    throw new StoreError(
+      'unsupported',
+      `${label} is PostgreSQL ${serverVersion}; Reams needs ${OLDEST_SERVER} or newer.`,
+    )
+  if (encoding !== 'UTF8')
+    throw new StoreError(
+      'unsupported',
+      `The database of ${label} is encoded in ${encoding}; Reams needs one that was created with ENCODING 'UTF8'.`,
+    )
+}
+
+async function isUpToDate(rows: Rows, url: StoreUrl, newest: number): Promise<boolean> {
+  const version = await readVersion(rows, url.schema)
+  if (version <= newest) return version === newest
+  throw new StoreError(
+    'newer-store',
+    `The store ${url.label} was written by a newer Reams (its schema is ${version}, this one knows ${newest}). Update Reams; the store was left as it is.`,
+  )
+}
+
+/** 0 while the first migration is yet to come. */
+async function readVersion(rows: Rows, schema: string): Promise<number> {
+  const [row] = await rows.query(`SELECT coalesce(max(version), 0) FROM "${schema}".reams_format`)
+  return Number(row?.[0])
+}
+
+/** It marks the schema as ours, and is what others wait for who migrate it too. */
+async function makeVersionTable(rows: Rows, schema: string, hasSchema: boolean): Promise<void> {
+  // Where the schema is there, the right to create another one is not needed.
+  if (!hasSchema) await rows.execute(`CREATE SCHEMA IF NOT EXISTS "${schema}"`)
+  await rows.execute(`CREATE TABLE IF NOT EXISTS "${schema}".reams_format (version integer PRIMARY KEY)`)
+}
+
+async function migrate(rows: Rows, url: StoreUrl, migrations: readonly Migration[], hasCitus: boolean): Promise<void> {
+  const { schema } = url
+  await rows.execute(`BEGIN; SET LOCAL search_path = "${schema}", public; LOCK TABLE reams_format IN EXCLUSIVE MODE`)
+  try {
+    // Read again under the lock: another process may have been here first.
+    const isDone = await isUpToDate(rows, url, migrations.length)
+    const version = isDone ? migrations.length : await readVersion(rows, schema)
+    for (const { sql, citus } of migrations.slice(version)) {
+      await rows.execute(sql)
+      if (hasCitus) await rows.execute(citus)
+    }
+    if (!isDone) await rows.execute(`INSERT INTO reams_format (version) VALUES (${migrations.length})`)
+    await rows.execute('COMMIT')
+  } catch (error) {
+    await rows.execute('ROLLBACK').catch(() => {})
+    throw error
+  }
+}
+
+function missingRights(
+  error: unknown,
+  { schema, label, connection }: StoreUrl,
+  { hasSchema, database }: Found,
+): StoreError {
+  const role = `"${connection.user}"`
+  const grants = hasSchema
+    ? `GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${role};`
+    : `CREATE SCHEMA ${schema} AUTHORIZATION ${role}; or: GRANT CREATE ON DATABASE "${database}" TO ${role};`
+  const reason = error instanceof Error ? error.message : String(error)
+  return new StoreError(
+    'no-permission',
+    `The store ${label} cannot be made: ${reason}. The owner of the database can allow it: ${grants}`,
+    { cause: error },
+  )
+}
+
+/** The migrations in order: number n is at index n - 1. */
+function readMigrations(): Migration[] {
+  const read = (name: string): string => readFileSync(new URL(name, MIGRATIONS), 'utf8')
+  const names = readdirSync(MIGRATIONS).filter((name) => name.endsWith('.sql'))
+  return names.sort().map((name) => ({ sql: read(name), citus: read(`citus/${name}`) }))
+}

@@ -1,0 +1,330 @@
+/**
+ * Every statement that the store sends, in one place, by name. `@head` stands for the table in the store's schema. On
+ * Citus each of the hot ones is one task on one shard: it names the place, and what it inserts in bulk is joined to a
+ * row there.
+ */
+
+import { REAM_SIZE } from '../ream.ts'
+
+export interface Statement {
+  readonly sql: string
+  /** Stands in the path of a request. */
+  readonly isHot: boolean
+}
+
+const hot = (sql: string): Statement => ({ sql, isHot: true })
+const rare = (sql: string): Statement => ({ sql, isHot: false })
+
+/** See `headOf`. */
+const HEAD = `
+  h.id, h.key_field, h.paginated, h.private, h.generation, h.version, h.epoch, h.next, h.live, h.shelf, h.guarded`
+
+/** How many columns HEAD has: what a statement selects after them begins here. */
+export const HEAD_WIDTH = 11
+
+/** See `bytesOf`. Base64 is read in half the time of the usual hexadecimal. */
+const BYTES = "r.count, r.raw_length, r.crc, encode(r.data, 'base64')"
+
+const REAM = `${BYTES}, r.number, r.gone`
+
+/** In place of BYTES: the tail's items as one text, which is not deflated. */
+const TAIL_BYTES = String.raw`count(t.item)::integer, NULL::bigint, NULL::bigint,
+  encode(string_agg(t.item, '\x2c0a'::bytea ORDER BY t.position), 'base64')`
+
+/** Reams that one statement looks at for a page. Only those that the page needs are read. */
+const CANDIDATES = 8
+
+/** Positions in a block of hole counts, by level: see rank.ts. */
+const BLOCK = [REAM_SIZE, REAM_SIZE * 256, REAM_SIZE * 65_536] as const
+
+/** One step down the hole counts: what is gone before the block of this level that holds the wanted rank. */
+const descend = (level: 0 | 1 | 2, above: string, within: string): string => `
+  CROSS JOIN LATERAL (
+    SELECT ${above} + coalesce(max(running), 0) AS gone
+    FROM (
+      SELECT o.block, sum(o.gone) OVER (ORDER BY o.block) AS running FROM @hole o
+      WHERE h.live < h.next AND o.place = $1::bigint AND o.shelf = h.shelf AND o.level = ${level} ${within}
+    ) b
+    WHERE (b.block + 1) * ${BLOCK[level]} - ${above} - b.running <= e.rank
+  ) level${level}`
+
+const within = (above: 1 | 2): string => {
+  const first = `(e.rank + level${above}.gone) / ${BLOCK[above]} * 256`
+  return `AND o.block BETWEEN ${first} AND ${first} + 255`
+}
+
+const LEASE_IS_DEAD = "renewed_at < now() - interval '10 seconds'"
+
+/** Requests are remembered for a day. */
+const LOG_LIFETIME = "interval '24 hours'"
+
+export const STATEMENTS = {
+  /** Something that only a store has. */
+  ping: hot('SELECT version FROM @reams_format LIMIT 1'),
+
+  // Heads
+
+  readHead: hot(`SELECT ${HEAD} FROM @head h WHERE h.place = $1::bigint AND h.name = $2::text`),
+  readHeads: rare(`SELECT ${HEAD}, h.name FROM @head h ORDER BY h.name`),
+  lockHead: hot(`SELECT ${HEAD} FROM @head h WHERE h.place = $1::bigint AND h.name = $2::text FOR NO KEY UPDATE`),
+  insertHead: rare(`
+    INSERT INTO @head
+      (place, name, id, key_field, paginated, private, generation, version, epoch, next, live, shelf, guarded)
+    VALUES ($1::bigint, $2::text, $3::bigint, $4::bytea, $5::boolean, $6::boolean, $7::bigint, $8::bigint, $9::bigint,
+      $10::bigint, $11::bigint, $12::bigint, $13::boolean)`),
+  updateHead: hot(`
+    UPDATE @head SET private = $3::boolean, generation = $4::bigint, version = $5::bigint, epoch = $6::bigint,
+      next = $7::bigint, live = $8::bigint, shelf = $9::bigint, guarded = $10::boolean
+    WHERE place = $1::bigint AND name = $2::text`),
+  deleteHead: rare('DELETE FROM @head WHERE place = $1::bigint AND name = $2::text'),
+
+  // Pages
+
+  /** Head and one ream: the guess is that the collection has no holes. */
+  guessPage: hot(`
+    SELECT ${HEAD}, ${BYTES} FROM @head h
+    LEFT JOIN @ream r ON r.place = $1::bigint AND r.shelf = h.shelf AND r.number = $3::bigint
+    WHERE h.place = $1::bigint AND h.name = $2::text`),
+  /** Head and tail: the guess is that there are no holes, and that the page is the last one. */
+  guessTail: hot(`
+    SELECT ${HEAD}, t.* FROM @head h
+    LEFT JOIN LATERAL (
+      SELECT ${TAIL_BYTES} FROM @tail t
+      WHERE t.place = $1::bigint AND t.shelf = h.shelf AND t.position < h.next
+        AND t.position >= h.next / ${REAM_SIZE} * ${REAM_SIZE}
+    ) t ON true
+    WHERE h.place = $1::bigint AND h.name = $2::text`),
+  /**
+   * Head, and the reams from the one that holds item $4 of page $3 on: as many as complete the page, the tail included.
+   * `skipped` items of the first come before the wanted one.
+   */
+  readPage: hot(`
+    SELECT ${HEAD}, s.skipped, s.ream, p.* FROM @head h
+    CROSS JOIN LATERAL (
+      SELECT least($3::bigint, greatest(1, (h.live + ${REAM_SIZE - 1}) / ${REAM_SIZE})) AS page
+    ) a
+    CROSS JOIN LATERAL (SELECT (a.page - 1) * ${REAM_SIZE} + $4::bigint AS rank) e
+    ${descend(2, '0', '')} ${descend(1, 'level2.gone', within(2))} ${descend(0, 'level1.gone', within(1))}
+    CROSS JOIN LATERAL (
+      SELECT (e.rank + level0.gone) / ${REAM_SIZE} AS ream, (e.rank + level0.gone) % ${REAM_SIZE} AS skipped
+    ) s
+    LEFT JOIN LATERAL (
+      SELECT ${BYTES}, r.number FROM (
+        SELECT r.*, sum(r.count) OVER (ORDER BY r.number) - r.count AS before FROM @ream r
+        WHERE r.place = $1::bigint AND r.shelf = h.shelf AND r.number < h.next / ${REAM_SIZE}
+          AND r.number >= s.ream AND r.number < s.ream + ${CANDIDATES}
+      ) r
+      WHERE r.before < s.skipped + ${REAM_SIZE}
+      UNION ALL
+      SELECT ${TAIL_BYTES}, h.next / ${REAM_SIZE} FROM @tail t
+      WHERE t.place = $1::bigint AND t.shelf = h.shelf AND t.position < h.next
+        AND t.position >= h.next / ${REAM_SIZE} * ${REAM_SIZE}
+        AND h.next / ${REAM_SIZE} < s.ream + ${CANDIDATES}
+      HAVING count(t.item) > 0
+    ) p ON true
+    WHERE h.place = $1::bigint AND h.name = $2::text
+    ORDER BY p.number`),
+  /** Head and all items: for an unpaginated collection. */
+  readWhole: hot(`
+    SELECT ${HEAD}, p.* FROM @head h
+    LEFT JOIN LATERAL (
+      SELECT ${BYTES}, r.number FROM @ream r
+      WHERE r.place = $1::bigint AND r.shelf = h.shelf AND r.number < h.next / ${REAM_SIZE} AND r.count > 0
+      UNION ALL
+      SELECT ${TAIL_BYTES}, h.next / ${REAM_SIZE} FROM @tail t
+      WHERE t.place = $1::bigint AND t.shelf = h.shelf AND t.position < h.next
+        AND t.position >= h.next / ${REAM_SIZE} * ${REAM_SIZE}
+      HAVING count(t.item) > 0
+    ) p ON true
+    WHERE h.place = $1::bigint AND h.name = $2::text
+    ORDER BY p.number`),
+  /** Head, position of the key, and the tail's item or the ream that is there. */
+  readItem: hot(`
+    SELECT ${HEAD}, k.position, t.item, ${REAM} FROM @head h
+    LEFT JOIN @key k ON k.place = $1::bigint AND k.shelf = h.shelf AND k.key = $3::bytea AND k.position < h.next
+    LEFT JOIN @tail t ON t.place = $1::bigint AND t.shelf = h.shelf AND t.position = k.position
+    LEFT JOIN @ream r ON r.place = $1::bigint AND r.shelf = h.shelf AND r.number = k.position / ${REAM_SIZE}
+    WHERE h.place = $1::bigint AND h.name = $2::text`),
+
+  // Reams, tail, keys and holes
+
+  readReams: rare(`
+    SELECT ${REAM} FROM @ream r
+    WHERE r.place = $1::bigint AND r.shelf = $2::bigint AND r.number >= $3::bigint AND r.number < $4::bigint
+    ORDER BY r.number LIMIT $5::integer`),
+  readReamsByNumber: hot(`
+    SELECT ${REAM} FROM @ream r
+    WHERE r.place = $1::bigint AND r.shelf = $2::bigint AND r.number = ANY ($3::bigint[])`),
+  readTail: hot(`
+    SELECT t.position, t.item FROM @tail t
+    WHERE t.place = $1::bigint AND t.shelf = $2::bigint AND t.position >= $3::bigint AND t.position < $4::bigint
+    ORDER BY t.position LIMIT $5::integer`),
+  /** Which of the keys are there: number in the list, from 1, and position. One is looked up after the other. */
+  readPositions: hot(`
+    SELECT u.number, k.position FROM unnest($3::bytea[]) WITH ORDINALITY u (key, number)
+    CROSS JOIN LATERAL (
+      SELECT k.position FROM @key k WHERE k.place = $1::bigint AND k.shelf = $2::bigint AND k.key = u.key LIMIT 1
+    ) k`),
+  putReam: hot(`
+    INSERT INTO @ream (place, shelf, number, count, raw_length, crc, gone, data)
+    VALUES ($1::bigint, $2::bigint, $3::bigint, $4::integer, $5::bigint, $6::bigint, $7::bytea, $8::bytea)
+    ON CONFLICT (place, shelf, number) DO UPDATE SET count = excluded.count, raw_length = excluded.raw_length,
+      crc = excluded.crc, gone = excluded.gone, data = excluded.data`),
+  putTail: hot(`
+    INSERT INTO @tail (place, shelf, position, item)
+    SELECT h.place, h.shelf, u.position, u.item FROM @head h, unnest($3::bigint[], $4::bytea[]) u (position, item)
+    WHERE h.place = $1::bigint AND h.name = $2::text
+    ON CONFLICT (place, shelf, position) DO UPDATE SET item = excluded.item`),
+  deleteTail: hot(`
+    DELETE FROM @tail
+    WHERE place = $1::bigint AND shelf = $2::bigint AND position >= $3::bigint AND position < $4::bigint`),
+  deleteTailItems: hot(`
+    DELETE FROM @tail WHERE place = $1::bigint AND shelf = $2::bigint AND position = ANY ($3::bigint[])`),
+  putKeys: hot(`
+    INSERT INTO @key (place, shelf, key, position)
+    SELECT h.place, h.shelf, u.key, u.position FROM @head h, unnest($3::bytea[], $4::bigint[]) u (key, position)
+    WHERE h.place = $1::bigint AND h.name = $2::text
+    ON CONFLICT (place, shelf, key) DO UPDATE SET position = excluded.position`),
+  deleteKeys: hot('DELETE FROM @key WHERE place = $1::bigint AND shelf = $2::bigint AND key = ANY ($3::bytea[])'),
+  addHoles: hot(`
+    INSERT INTO @hole (place, shelf, level, block, gone)
+    SELECT h.place, h.shelf, u.level, u.block, u.gone
+    FROM @head h, unnest($3::smallint[], $4::bigint[], $5::integer[]) u (level, block, gone)
+    WHERE h.place = $1::bigint AND h.name = $2::text
+    ON CONFLICT (place, shelf, level, block) DO UPDATE SET gone = hole.gone + excluded.gone`),
+
+  // Requests
+
+  findRequests: hot(`
+    SELECT key, digest, outcome FROM @request_log
+    WHERE place = $1::bigint AND key = ANY ($2::text[]) AND at > now() - ${LOG_LIFETIME}`),
+  /** One that is remembered already is refused by the primary key, and the transaction with it. */
+  rememberRequest: hot(`
+    INSERT INTO @request_log (place, key, digest, outcome) VALUES ($1::bigint, $2::text, $3::text, $4::text)`),
+  /** Those keys, and some others, if they no longer count. */
+  forgetRequests: hot(`
+    DELETE FROM @request_log
+    WHERE place = $1::bigint AND at <= now() - ${LOG_LIFETIME} AND key = ANY ($2::text[] || ARRAY (
+      SELECT key FROM @request_log WHERE place = $1::bigint AND at <= now() - ${LOG_LIFETIME}
+      ORDER BY at LIMIT $3::integer))`),
+
+  // Leases
+
+  insertLease: rare(`
+    INSERT INTO @lease (place, name, shelf, staging, base, holder, host, pid)
+    VALUES ($1::bigint, $2::text, $3::bigint, $4::bigint, $5::bigint, $6::text, $7::text, $8::integer)
+    ON CONFLICT (place, name) DO NOTHING`),
+  readLease: hot(`
+    SELECT shelf, staging, base, holder, host, pid, (extract(epoch FROM started_at) * 1000)::bigint, ${LEASE_IS_DEAD}
+    FROM @lease WHERE place = $1::bigint AND name = $2::text`),
+  /** Until the transaction ends nobody can take the lease over; renewing it goes on. */
+  holdLease: rare(`
+    SELECT 1 FROM @lease WHERE place = $1::bigint AND name = $2::text AND holder = $3::text FOR KEY SHARE`),
+  renewLease: rare(`
+    UPDATE @lease SET renewed_at = now() WHERE place = $1::bigint AND name = $2::text AND holder = $3::text`),
+  deleteLease: rare('DELETE FROM @lease WHERE place = $1::bigint AND name = $2::text AND holder = $3::text'),
+  deleteDeadLease: rare(`
+    DELETE FROM @lease
+    WHERE place = $1::bigint AND name = $2::text AND holder = $3::text AND ${LEASE_IS_DEAD}`),
+  readDeadLeases: rare(`SELECT name FROM @lease WHERE ${LEASE_IS_DEAD}`),
+
+  // Loads: what they write depends on their lease
+
+  loadReam: rare(`
+    INSERT INTO @ream (place, shelf, number, count, raw_length, crc, gone, data)
+    SELECT l.place, $4::bigint, $5::bigint, $6::integer, $7::bigint, $8::bigint, $9::bytea, $10::bytea FROM @lease l
+    WHERE l.place = $1::bigint AND l.name = $2::text AND l.holder = $3::text
+    ON CONFLICT (place, shelf, number) DO UPDATE SET count = excluded.count, raw_length = excluded.raw_length,
+      crc = excluded.crc, gone = excluded.gone, data = excluded.data`),
+  loadTail: rare(`
+    INSERT INTO @tail (place, shelf, position, item)
+    SELECT l.place, $4::bigint, u.position, u.item FROM @lease l, unnest($5::bigint[], $6::bytea[]) u (position, item)
+    WHERE l.place = $1::bigint AND l.name = $2::text AND l.holder = $3::text
+    ON CONFLICT (place, shelf, position) DO UPDATE SET item = excluded.item`),
+  /** In the order of the index, and without ON CONFLICT: that takes half of the time. */
+  loadKeys: rare(`
+    INSERT INTO @key (place, shelf, key, position)
+    SELECT l.place, l.shelf, u.key, $4::bigint + u.number - 1
+    FROM @lease l, unnest($5::bytea[]) WITH ORDINALITY u (key, number)
+    WHERE l.place = $1::bigint AND l.name = $2::text AND l.holder = $3::text
+    ORDER BY u.key`),
+  moveStagedReams: rare(`
+    INSERT INTO @ream (place, shelf, number, count, raw_length, crc, gone, data)
+    SELECT r.place, $2::bigint, r.number, r.count, r.raw_length, r.crc, r.gone, r.data FROM @ream r
+    WHERE r.place = $1::bigint AND r.shelf = $3::bigint
+    ON CONFLICT (place, shelf, number) DO UPDATE SET count = excluded.count, raw_length = excluded.raw_length,
+      crc = excluded.crc, gone = excluded.gone, data = excluded.data`),
+
+  // Leftovers
+
+  addLeftover: rare(`
+    INSERT INTO @leftover (place, shelf, base) VALUES ($1::bigint, $2::bigint, $3::bigint)
+    ON CONFLICT (place, shelf) DO UPDATE SET base = least(leftover.base, excluded.base), key_cursor = ''`),
+  readLeftoverPlaces: rare('SELECT DISTINCT place FROM @leftover'),
+  lockLeftover: rare(`
+    SELECT shelf, base, key_cursor FROM @leftover WHERE place = $1::bigint ORDER BY shelf LIMIT 1 FOR UPDATE`),
+  deleteLeftover: rare('DELETE FROM @leftover WHERE place = $1::bigint AND shelf = $2::bigint'),
+  moveCursor: rare('UPDATE @leftover SET key_cursor = $3::bytea WHERE place = $1::bigint AND shelf = $2::bigint'),
+  /** Whether readers see something of a shelf from a position on. */
+  isVisible: rare('SELECT 1 FROM @head WHERE place = $1::bigint AND shelf = $2::bigint AND next > $3::bigint'),
+  unguard: rare('UPDATE @head SET guarded = false WHERE place = $1::bigint AND shelf = $2::bigint'),
+  sweepReams: rare(`
+    DELETE FROM @ream WHERE place = $1::bigint AND shelf = $2::bigint AND number = ANY (ARRAY (
+      SELECT number FROM @ream WHERE place = $1::bigint AND shelf = $2::bigint AND number >= $3::bigint
+      ORDER BY number LIMIT $4::integer))`),
+  sweepTail: rare(`
+    DELETE FROM @tail WHERE place = $1::bigint AND shelf = $2::bigint AND position = ANY (ARRAY (
+      SELECT position FROM @tail WHERE place = $1::bigint AND shelf = $2::bigint AND position >= $3::bigint
+      ORDER BY position LIMIT $4::integer))`),
+  sweepHoles: rare('DELETE FROM @hole WHERE place = $1::bigint AND shelf = $2::bigint'),
+  findLastKey: rare(`
+    SELECT k.key FROM (
+      SELECT key FROM @key WHERE place = $1::bigint AND shelf = $2::bigint AND key > $3::bytea
+      ORDER BY key LIMIT $4::integer
+    ) k ORDER BY k.key DESC LIMIT 1`),
+  sweepKeys: rare(`
+    DELETE FROM @key
+    WHERE place = $1::bigint AND shelf = $2::bigint AND key > $3::bytea AND key <= $4::bytea
+      AND position >= $5::bigint`),
+
+  // Tokens
+
+  readTokens: rare('SELECT name, hash, scopes, created_at, expires_at, revoked_at FROM @token ORDER BY name'),
+  readToken: hot('SELECT name, hash, scopes, created_at, expires_at, revoked_at FROM @token WHERE hash = $1::text'),
+  insertToken: rare(`
+    INSERT INTO @token (name, hash, scopes, created_at, expires_at, revoked_at)
+    VALUES ($1::text, $2::text, $3::text, $4::bigint, $5::bigint, $6::bigint) ON CONFLICT DO NOTHING`),
+  revokeToken: rare('UPDATE @token SET revoked_at = coalesce(revoked_at, $2::bigint) WHERE name = $1::text'),
+
+  // The check of all invariants
+
+  readHoles: rare('SELECT level, block, gone FROM @hole WHERE place = $1::bigint AND shelf = $2::bigint'),
+  countKeys: rare(`
+    SELECT count(*) FILTER (WHERE position < $3::bigint), count(*) FILTER (WHERE position >= $3::bigint)
+    FROM @key WHERE place = $1::bigint AND shelf = $2::bigint`),
+  mayHaveUnseen: rare(`
+    SELECT 1 FROM @lease WHERE place = $1::bigint AND shelf = $2::bigint
+    UNION ALL SELECT 1 FROM @leftover WHERE place = $1::bigint AND shelf = $2::bigint`),
+  findVisibleLeftovers: rare(`
+    SELECT h.name FROM @head h JOIN @leftover l ON l.place = h.place AND l.shelf = h.shelf AND l.base < h.next
+    UNION ALL SELECT h.name FROM @head h JOIN @lease l ON l.place = h.place AND l.shelf = h.shelf AND l.base < h.next`),
+  findUnguarded: rare(`
+    SELECT h.name FROM @head h JOIN @leftover l ON l.place = h.place AND l.shelf = h.shelf WHERE NOT h.guarded
+    UNION ALL SELECT h.name FROM @head h JOIN @lease l ON l.place = h.place AND l.name = h.name WHERE NOT h.guarded`),
+  findStrayReams: rare(strays('ream')),
+  findStrayTails: rare(strays('tail')),
+  findStrayKeys: rare(strays('key')),
+  findStrayHoles: rare(strays('hole')),
+} as const
+
+export type StatementName = keyof typeof STATEMENTS
+
+/** Rows of a shelf that neither a head nor a load nor a leftover accounts for. */
+function strays(table: string): string {
+  return `
+    SELECT '${table}', s.place, s.shelf, s.count
+    FROM (SELECT place, shelf, count(*) FROM @${table} GROUP BY place, shelf) s
+    WHERE NOT EXISTS (SELECT 1 FROM @head h WHERE h.place = s.place AND h.shelf = s.shelf)
+      AND NOT EXISTS (SELECT 1 FROM @lease l WHERE l.place = s.place AND s.shelf IN (l.shelf, l.staging))
+      AND NOT EXISTS (SELECT 1 FROM @leftover l WHERE l.place = s.place AND l.shelf = s.shelf)`
+}

@@ -1,0 +1,33 @@
+/** How a store in PostgreSQL is called in messages: its URL as it was given, without the password. */
+
+/** Stands for a URL that cannot be taken apart with certainty: any part of it could be the password. */
+const HIDDEN = 'postgres://…'
+
+export interface StoreLabel {
+  readonly label: string
+  /** Whether the URL holds a password. */
+  readonly hasPassword: boolean
+}
+
+export function isPostgresUrl(location: string): boolean {
+  return /^postgres(ql)?:/i.test(location)
+}
+
+export function readStoreLabel(url: string): StoreLabel {
+  const parts = /^(postgres(?:ql)?:\/\/)(?:([^@/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(?:\?([^@#]*))?$/i.exec(url)
+  if (parts === null) return { label: HIDDEN, hasPassword: false }
+  const [, scheme = '', credentials = '', host = '', path = '', query = ''] = parts
+  const user = credentials.replace(/:.*/s, '')
+  const parameters = query.split('&').filter((parameter) => parameter !== '')
+  const shown = parameters.filter((parameter) => !/^[^=]*password=/i.test(parameter))
+  const hasUser = credentials !== '' || url.startsWith(`${scheme}@`)
+  return {
+    label: `${scheme}${hasUser ? `${user}@` : ''}${host}${path}${shown.length === 0 ? '' : `?${shown.join('&')}`}`,
+    hasPassword: user.length < credentials.length || shown.length < parameters.length,
+  }
+}
+
+/** Whether the URL can be taken apart: an @ or a # that is part of a password has to be written as %40 or %23. */
+export function isReadable(url: string): boolean {
+  return readStoreLabel(url).label !== HIDDEN
+}

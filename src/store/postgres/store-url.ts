@@ -1,0 +1,77 @@
+/** The URL of a store in PostgreSQL: what stands in it for us, and what for the driver. */
+
+import { userInfo } from 'node:os'
+import type { PoolConfig } from 'pg'
+import { parseIntoClientConfig } from 'pg-connection-string'
+import { StoreError } from '../store-error.ts'
+import { passwordFromFile } from './password.ts'
+import { isReadable, readStoreLabel } from './store-label.ts'
+
+/** When statements are prepared: 'auto' on connections that lead straight to a server. */
+export type Preparing = 'auto' | 'always' | 'never'
+
+export interface StoreUrl {
+  /** How the store is called in messages: never with the password. */
+  readonly label: string
+  readonly schema: string
+  readonly preparing: Preparing
+  readonly connection: PoolConfig
+}
+
+const DEFAULT_SCHEMA = 'reams'
+
+export function readStoreUrl(url: string): StoreUrl {
+  const [address = '', query = ''] = url.split('?', 2)
+  if (!/^postgres(ql)?:\/\//i.test(address))
+    throw new StoreError('not-a-store', 'The URL of a store in PostgreSQL begins with postgres:// or postgresql://.')
+  if (!isReadable(url)) throw unreadable('it cannot be taken apart')
+  const parameters = new URLSearchParams(query)
+  const schema = takeParameter(parameters, 'schema') ?? DEFAULT_SCHEMA
+  const preparing = readPreparing(takeParameter(parameters, 'prepare'))
+  // The words of `sslmode` then mean what they mean to psql.
+  if (parameters.has('sslmode') && !parameters.has('uselibpqcompat')) parameters.set('uselibpqcompat', 'true')
+  const connection = readConnection(`${address}?${parameters}`)
+  checkSchemaName(schema)
+  return { label: readStoreLabel(url).label, schema, preparing, connection }
+}
+
+function takeParameter(parameters: URLSearchParams, name: string): string | undefined {
+  const value = parameters.get(name) ?? undefined
+  parameters.delete(name)
+  return value
+}
+
+function readPreparing(value: string | undefined): Preparing {
+  if (value === undefined || value === 'auto') return 'auto'
+  if (value === 'always' || value === 'never') return value
+  throw new StoreError('not-a-store', `"prepare=${value}" in the URL of the store is none of auto, always and never.`)
+}
+
+/** What the driver makes of it. Its error would quote the URL, and with it the password. */
+function readConnection(url: string): PoolConfig {
+  try {
+    const { password, ...rest } = parseIntoClientConfig(url)
+    const given: PoolConfig = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== ''))
+    const named = { ...given, user: given.user ?? process.env['PGUSER'] ?? process.env['USER'] ?? userInfo().username }
+    return { ...named, password: password || process.env['PGPASSWORD'] || passwordFromFile(named) }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const reason = code === 'ENOENT' ? 'a file that it names is not there' : 'it cannot be read'
+    throw unreadable(reason)
+  }
+}
+
+function unreadable(reason: string): StoreError {
+  return new StoreError(
+    'not-a-store',
+    `The URL of the store is wrong: ${reason}. It looks like postgres://user@host:5432/database?schema=reams; special characters in a password are written as %40 for @, %2F for /, %23 for # and so on.`,
+  )
+}
+
+function checkSchemaName(schema: string): void {
+  if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema) && !schema.startsWith('pg_')) return
+  throw new StoreError(
+    'not-a-store',
+    `"${schema}" cannot be the schema of a store. Its name has 1 to 63 of a-z 0-9 _, the first one no digit, and does not begin with pg_.`,
+  )
+}

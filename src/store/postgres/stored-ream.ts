@@ -1,0 +1,71 @@
+/** Reams and tail items as PostgreSQL's rows hold them. */
+
+import type { GoneMap } from '../gone-map.ts'
+import type { ReamBytes } from '../ream.ts'
+import type { Shelf } from './head.ts'
+import type { Row, Rows } from './rows.ts'
+
+export interface StoredReam extends ReamBytes {
+  readonly number: number
+  readonly gone: GoneMap
+}
+
+export interface TailItem {
+  readonly position: number
+  readonly item: string
+}
+
+/** Rows that are fetched at a time, so that memory stays flat. */
+const REAMS_AT_A_TIME = 16
+const ITEMS_AT_A_TIME = 1_000
+
+/** Reads the four columns of a ream's bytes, the first of which is column `at`. */
+export function bytesOf(row: Row, at = 0): ReamBytes {
+  return {
+    count: row[at] as number,
+    rawLength: row[at + 1] as number,
+    crc: row[at + 2] as number,
+    data: Buffer.from(row[at + 3] as string, 'base64'),
+  }
+}
+
+/** Reads a whole ream: its bytes, its number and its map. */
+export function reamOf(row: Row, at = 0): StoredReam {
+  return { ...bytesOf(row, at), number: row[at + 4] as number, gone: row[at + 5] as GoneMap }
+}
+
+/** The reams from number `from` up to but not including `to`, in order. */
+export async function* readReams(
+  rows: Rows,
+  { place, shelf }: Shelf,
+  from: number,
+  to: number,
+): AsyncGenerator<StoredReam> {
+  for (let next = from; ; ) {
+    const found = await rows.all('readReams', place, shelf, next, to, REAMS_AT_A_TIME)
+    for (const row of found) {
+      const ream = reamOf(row)
+      yield ream
+      next = ream.number + 1
+    }
+    if (found.length < REAMS_AT_A_TIME) return
+  }
+}
+
+/** The items of the tail at positions `from` up to but not including `to`, in order. */
+export async function* readTail(
+  rows: Rows,
+  { place, shelf }: Shelf,
+  from: number,
+  to: number,
+): AsyncGenerator<TailItem> {
+  for (let next = from; ; ) {
+    const found = await rows.all('readTail', place, shelf, next, to, ITEMS_AT_A_TIME)
+    for (const row of found) {
+      const position = row[0] as number
+      yield { position, item: String(row[1]) }
+      next = position + 1
+    }
+    if (found.length < ITEMS_AT_A_TIME) return
+  }
+}

@@ -1,0 +1,84 @@
+/** One transaction on a connection where statements are sent without waiting, and what became of it. */
+
+import { isRefused } from './explain-error.ts'
+import { OutcomeUnknown } from './outcome-unknown.ts'
+import type { Result, Row, Rows } from './rows.ts'
+import type { StatementName } from './statements.ts'
+
+/** For what another writer holds, and for us, should we fall silent in the middle. */
+const LOCK_MS = 5_000
+const IDLE_MS = 15_000
+
+/**
+ * All settings end with the transaction: a pooler may be in between. The last line keeps the promise that a write is
+ * durable when it is answered, should the database be set to less.
+ */
+const begin = (statementMs: number): string => `
+  BEGIN ISOLATION LEVEL READ COMMITTED;
+  SET LOCAL statement_timeout = ${statementMs};
+  SET LOCAL lock_timeout = ${LOCK_MS};
+  SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS};
+  SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`
+
+export class Transaction {
+  readonly #rows: Rows
+  /** What was sent and not waited for. */
+  readonly #sent: Promise<unknown>[] = []
+
+  private constructor(rows: Rows) {
+    this.#rows = rows
+    this.#follow(rows.execute(begin(rows.statementMs)))
+  }
+
+  /** Runs `work` in a transaction, which it ends with `commit`; if it does not, nothing of it stays. */
+  static async run<T>(rows: Rows, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const transaction = new Transaction(rows)
+    try {
+      return await work(transaction)
+    } finally {
+      await transaction.#rollBack()
+    }
+  }
+
+  #isEnded = false
+
+  async all(name: StatementName, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    return (await this.#follow(this.#rows.send(name, ...values))).rows
+  }
+
+  async first(name: StatementName, ...values: readonly unknown[]): Promise<Row | undefined> {
+    return (await this.all(name, ...values))[0]
+  }
+
+  /** Sends a statement. Whoever does not wait for it learns from `commit` whether it failed. */
+  write(name: StatementName, ...values: readonly unknown[]): Promise<Result> {
+    return this.#follow(this.#rows.send(name, ...values))
+  }
+
+  /** Rejects with what failed first. With an OutcomeUnknown all of it may have been done, or nothing. */
+  async commit(): Promise<void> {
+    this.#isEnded = true
+    const committing = this.#rows.execute('COMMIT')
+    const outcomes = await Promise.allSettled([...this.#sent, committing])
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+    if (failed === undefined) {
+      if ((await committing) !== 'COMMIT') throw new Error('PostgreSQL rolled the transaction back.')
+      return
+    }
+    if (isRefused(failed.reason)) throw failed.reason
+    throw new OutcomeUnknown('The connection was lost while a transaction was committed.', { cause: failed.reason })
+  }
+
+  async #rollBack(): Promise<void> {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    await Promise.allSettled([...this.#sent, this.#rows.execute('ROLLBACK')])
+  }
+
+  #follow<T>(sent: Promise<T>): Promise<T> {
+    // It is looked at again in the end: until then nobody may be waiting for it.
+    sent.catch(() => {})
+    this.#sent.push(sent)
+    return sent
+  }
+}

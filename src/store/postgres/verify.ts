@@ -1,0 +1,78 @@
+/** Lays the rows of a store in PostgreSQL open to the check of its invariants. */
+
+import { isCollectionName } from '../../contract/name.ts'
+import type { Head, VerifyResult } from '../store.ts'
+import { StoreError } from '../store-error.ts'
+import { type OpenRows, verifyRows } from '../verify.ts'
+import { readAllHeads, type StoredHead } from './head.ts'
+import { keyBytes } from './key.ts'
+import { inSnapshot, readPage } from './read.ts'
+import type { Rows } from './rows.ts'
+import { readReams, readTail } from './stored-ream.ts'
+
+/** A position beyond every other. */
+const END = Number.MAX_SAFE_INTEGER
+
+export function verifyPostgres(rows: Rows, onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {
+  return inSnapshot(rows, async () => {
+    const heads = await readAllHeads(rows)
+    return verifyRows(openRows(rows, heads), onProgress)
+  })
+}
+
+function openRows(rows: Rows, heads: readonly StoredHead[]): OpenRows {
+  const stored = new Map(heads.map((head) => [head.id, head]))
+  const shelfOf = (head: Head): StoredHead => {
+    const found = stored.get(head.id)
+    if (found === undefined) throw new StoreError('corrupt', `Two collections have the id ${head.id}.`)
+    return found
+  }
+  return {
+    heads: () => [...heads],
+    reams: (head) => readReams(rows, shelfOf(head), 0, END),
+    tail: (head) => readTail(rows, shelfOf(head), 0, END),
+    async *holes(head) {
+      const { place, shelf } = shelfOf(head)
+      for (const [level, block, gone] of await rows.all('readHoles', place, shelf))
+        yield { level: Number(level), block: Number(block), gone: Number(gone) }
+    },
+    positions: (head, keys) => readPositions(rows, shelfOf(head), keys),
+    async countKeys(head) {
+      const { place, shelf, next } = shelfOf(head)
+      const [visible, unseen] = (await rows.first('countKeys', place, shelf, next)) ?? []
+      return { visible: Number(visible), unseen: Number(unseen) }
+    },
+    async mayHaveUnseen(head) {
+      const { place, shelf } = shelfOf(head)
+      return (await rows.first('mayHaveUnseen', place, shelf)) !== undefined
+    },
+    async page(head, page) {
+      const read = isCollectionName(head.name) ? await readPage(rows, head.name, page) : undefined
+      if (read === undefined)
+        throw new StoreError('corrupt', `The collection "${head.name}" cannot be found by its name.`)
+      return read
+    },
+    ownFindings: () => ownFindings(rows),
+  }
+}
+
+async function readPositions(
+  rows: Rows,
+  { place, shelf }: StoredHead,
+  keys: readonly string[],
+): Promise<(number | undefined)[]> {
+  const bytes = keys.map(keyBytes)
+  const found = await rows.all('readPositions', place, shelf, bytes)
+  const positions = new Map(found.map(([number, position]) => [Number(number) - 1, Number(position)]))
+  return keys.map((_, index) => positions.get(index))
+}
+
+async function* ownFindings(rows: Rows): AsyncGenerator<string> {
+  for (const [name] of await rows.all('findVisibleLeftovers'))
+    yield `Items of the collection "${name}" that readers see are marked as left over, or as those of a load.`
+  for (const [name] of await rows.all('findUnguarded'))
+    yield `The head of the collection "${name}" does not say that a load is running, or left something behind.`
+  for (const stray of ['findStrayReams', 'findStrayTails', 'findStrayKeys', 'findStrayHoles'] as const)
+    for (const [table, place, shelf, count] of await rows.all(stray))
+      yield `${count} rows of "${table}" belong to no collection (place ${place}, shelf ${shelf}).`
+}

@@ -1,0 +1,106 @@
+/** Writes what differs between a draft and what is stored. Nothing is waited for: the commit tells what failed. */
+
+import type { PooledReam } from '../deflate-pool.ts'
+import type { GoneMap } from '../gone-map.ts'
+import type { NumberedReam } from '../load.ts'
+import { blocksOf } from '../rank.ts'
+import { REAM_SIZE } from '../ream.ts'
+import type { Draft } from './draft.ts'
+import { type StoredHead, writeHead } from './head.ts'
+import { keyBytes } from './key.ts'
+import type { ReamDraft } from './ream-draft.ts'
+import type { Transaction } from './transaction.ts'
+
+/** Makes the bytes of a ream, on another thread. */
+export type EncodeReam = (raw: Uint8Array, count: number) => Promise<PooledReam>
+
+/** Reams that are made at the same time. */
+const REAMS_AT_A_TIME = 8
+
+export async function writeDraft(
+  transaction: Transaction,
+  before: StoredHead | undefined,
+  draft: Draft,
+  encode: EncodeReam,
+): Promise<void> {
+  const { head } = draft
+  if (head === undefined) {
+    if (before !== undefined) writeDrop(transaction, before)
+    return
+  }
+  writeHead(transaction, before, head)
+  writeTail(transaction, head, draft)
+  writeKeys(transaction, head, draft.changedKeys)
+  writeHoles(transaction, head, draft.holes)
+  const { place, shelf } = head
+  await encodeDrafts([...draft.changedReams.values()], encode, ({ number, count, rawLength, crc, data }, gone) => {
+    void transaction.write('putReam', place, shelf, number, count, rawLength, crc, gone, data)
+  })
+}
+
+/** Makes reams, some at a time, and hands each over. Then its bytes are gone: the driver has copied them by then. */
+export async function encodeDrafts(
+  drafts: readonly ReamDraft[],
+  encode: EncodeReam,
+  put: (ream: NumberedReam, gone: GoneMap) => void,
+): Promise<void> {
+  const encodeOne = async (draft: ReamDraft): Promise<void> => {
+    const { raw, count, gone } = draft.content()
+    const { ream, release } = await encode(raw, count)
+    put({ ...ream, number: draft.number }, gone)
+    release()
+  }
+  for (let start = 0; start < drafts.length; start += REAMS_AT_A_TIME)
+    await Promise.all(drafts.slice(start, start + REAMS_AT_A_TIME).map(encodeOne))
+}
+
+/** The collection is gone with this commit; its rows are left over, to be swept. */
+function writeDrop(transaction: Transaction, { place, name, shelf }: StoredHead): void {
+  void transaction.write('deleteHead', place, name)
+  void transaction.write('addLeftover', place, shelf, 0)
+}
+
+function writeTail(transaction: Transaction, { place, name, shelf }: StoredHead, draft: Draft): void {
+  for (const number of draft.sealed)
+    void transaction.write('deleteTail', place, shelf, number * REAM_SIZE, (number + 1) * REAM_SIZE)
+  const removed = [...draft.changedTail].filter(([, text]) => text === null)
+  if (removed.length > 0) void transaction.write('deleteTailItems', place, shelf, removed.map(first))
+  const put = [...draft.changedTail].filter(([, text]) => text !== null)
+  if (put.length > 0) {
+    const items = put.map(([, text]) => Buffer.from(text ?? ''))
+    void transaction.write('putTail', place, name, put.map(first), items)
+  }
+}
+
+function writeKeys(
+  transaction: Transaction,
+  { place, name, shelf }: StoredHead,
+  changed: ReadonlyMap<string, number | null>,
+): void {
+  const bytes = (entries: readonly (readonly [string, unknown])[]) => entries.map(([key]) => keyBytes(key))
+  const removed = [...changed].filter(([, position]) => position === null)
+  if (removed.length > 0) void transaction.write('deleteKeys', place, shelf, bytes(removed))
+  const put = [...changed].filter(([, position]) => position !== null)
+  if (put.length > 0) {
+    const positions = put.map(([, position]) => position)
+    void transaction.write('putKeys', place, name, bytes(put), positions)
+  }
+}
+
+/** One row a block: counts of several reams add up in the levels above. */
+function writeHoles(transaction: Transaction, { place, name }: StoredHead, holes: ReadonlyMap<number, number>): void {
+  if (holes.size === 0) return
+  const counts = new Map<string, { level: number; block: number; gone: number }>()
+  for (const [ream, gone] of holes)
+    for (const { level, block } of blocksOf(ream)) {
+      const counted = counts.get(`${level} ${block}`)?.gone ?? 0
+      counts.set(`${level} ${block}`, { level, block, gone: counted + gone })
+    }
+  const all = [...counts.values()]
+  const columns = [all.map(({ level }) => level), all.map(({ block }) => block), all.map(({ gone }) => gone)]
+  void transaction.write('addHoles', place, name, ...columns)
+}
+
+function first<T>([value]: readonly [T, unknown]): T {
+  return value
+}

@@ -1,0 +1,39 @@
+import { describe, it } from 'node:test'
+import { checkConformance } from '../../src/check/index.ts'
+import { createService, type Service } from '../../src/service/create-service.ts'
+import { listen } from '../../src/service/listen.ts'
+import { BASE, fill, openService } from '../service/open-service.ts'
+import { numberedItems } from './correct-server.ts'
+import { assertKept, PAGINATED_RULES, RUNS, SIZES, skippedFor } from './kept.ts'
+
+describe('our own service keeps every rule', () => {
+  const lines = (count: number) => numberedItems(count).map((item) => JSON.stringify(item))
+
+  for (const size of SIZES)
+    it(`in the same process, with ${size} items`, async (t) => {
+      const { store } = await openService(t)
+      await fill(store, 'events', lines(size))
+      const { fetch } = createService({ store, baseUrl: BASE })
+      for (const options of RUNS)
+        assertKept(await checkConformance(`${BASE}/events`, { fetch, ...options }), skippedFor(size))
+    })
+
+  it('without pages', async (t) => {
+    const { store } = await openService(t)
+    await fill(store, 'venues', lines(40), { isPaginated: false })
+    const { fetch } = createService({ store, baseUrl: BASE })
+    assertKept(await checkConformance(`${BASE}/venues`, { fetch, strict: true }), PAGINATED_RULES)
+  })
+
+  it('on a socket, with a walk', async (t) => {
+    const { store } = await openService(t)
+    await fill(store, 'events', lines(1001))
+    let service: Service | undefined
+    const fetch = (request: Request) => service?.fetch(request) ?? Response.error()
+    const { port, close } = await listen({ port: 0, fetch })
+    t.after(() => close(0))
+    service = createService({ store, loopbackPort: port })
+    for (const options of RUNS)
+      assertKept(await checkConformance(`http://127.0.0.1:${port}/events`, options), skippedFor(1001))
+  })
+})

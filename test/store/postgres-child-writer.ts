@@ -1,0 +1,28 @@
+/**
+ * A process that writes to a store in PostgreSQL until it is stopped, for tests of what other processes and sudden ends do.
+ * Arguments: the URL, then `append N` (N single appends) or `load` / `replace` (a load that never commits).
+ */
+
+import { itemRun } from '../../src/contract/item.ts'
+import { openPostgresStore } from '../../src/store/postgres/open.ts'
+
+const [url = '', task = '', count = '0'] = process.argv.slice(2)
+const store = await openPostgresStore({ url, create: true })
+
+if (task === 'append') {
+  await store.create('events', { keyField: 'id' }).catch(() => {})
+  for (let turn = 0; turn < Number(count); turn++)
+    await store.append('events', itemRun([`{"id":"${process.pid}-${turn}"}`], { keyField: 'id' }))
+  await store.close()
+} else {
+  const load = await store.load('events', {
+    settings: { keyField: 'id' },
+    isReplacement: task === 'replace',
+    onConflict: 'replace',
+  })
+  for (let start = 0; ; start += 700) {
+    const texts = Array.from({ length: 700 }, (_, index) => `{"id":${start + index},"from":"the load"}`)
+    await load.append(itemRun(texts, { keyField: 'id' }))
+    process.stdout.write('.')
+  }
+}

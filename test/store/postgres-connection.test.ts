@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { itemRun } from '../../src/contract/item.ts'
+import { openPostgresStore } from '../../src/store/postgres/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { isError, item, itemsFrom, keyed } from './items.ts'
+import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
+import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { readItems } from './store-reading.ts'
+import { startProxy, type TcpProxy } from './tcp-proxy.ts'
+
+/** The message that asks for a commit. */
+const COMMIT = Buffer.from('COMMIT\0')
+
+/** Cuts the connection that asks for the n-th commit from now on, once. */
+function cutAtCommit(proxy: TcpProxy, verdict: 'cut before' | 'cut after', turn = 1): void {
+  let commits = 0
+  proxy.judge = (data) => {
+    if (!data.includes(COMMIT) || ++commits !== turn) return 'pass'
+    return verdict
+  }
+}
+
+describe('a store in PostgreSQL whose connections break', () => {
+  let server: PostgresServer | undefined
+  let direct: PostgresUnderTest
+  let proxy: TcpProxy
+  /** The same store, through the proxy. */
+  let store: Store
+  let names = 0
+
+  before(async () => {
+    server = await startPostgres()
+    direct = await openPostgresForTest(server)
+    const { hostname, port } = new URL(direct.url)
+    proxy = await startProxy(hostname, Number(port))
+    store = await openPostgresStore({ url: direct.url.replace(`:${port}/`, `:${proxy.port}/`) })
+  })
+  after(async () => {
+    await store?.close()
+    await proxy?.close()
+    await direct?.remove()
+    await server?.stop()
+  })
+
+  /** A keyed collection with three items, and a proxy that lets everything pass at the end. */
+  const begin = async (t: TestContext): Promise<string> => {
+    t.after(() => {
+      proxy.judge = () => 'pass'
+      proxy.isOpen = true
+    })
+    const name = `broken-${++names}`
+    await direct.store.create(name, { keyField: 'id' })
+    await direct.store.append(name, keyed(itemsFrom(0, 3)))
+    return name
+  }
+  const backends = async (): Promise<number> => {
+    const [[count] = []] = await direct.execute(
+      "SELECT count(*)::integer FROM pg_stat_activity WHERE application_name = 'reams' AND pid <> pg_backend_pid()",
+    )
+    return Number(count)
+  }
+
+  for (const moment of ['cut before', 'cut after'] as const) {
+    it(`answers a write with a key truly when its commit was ${moment}`, async (t) => {
+      const name = await begin(t)
+      for (let turn = 0; turn < 20; turn++) {
+        cutAtCommit(proxy, moment)
+        const once = { key: `${name} ${turn}`, digest: 'a' }
+        const head = await store.append(name, keyed([item(100 + turn)]), { once })
+        assert.equal(head.live, 4 + turn)
+        assert.deepEqual(await direct.store.append(name, keyed([item(100 + turn)]), { once }), head)
+      }
+      assert.deepEqual(await readItems(store, name), [...itemsFrom(0, 3), ...itemsFrom(100, 20)])
+    })
+
+    it(`says that nobody knows, for a write without a key whose commit was ${moment}`, async (t) => {
+      const name = await begin(t)
+      for (let turn = 0; turn < 5; turn++) {
+        cutAtCommit(proxy, moment)
+        await assert.rejects(store.append(name, keyed([item(100 + turn)])), isError('outcome-unknown'))
+      }
+      // The last one may still be on its way.
+      await store.append(name, keyed([item(1000)]))
+      const done = moment === 'cut after' ? itemsFrom(100, 5) : []
+      assert.deepEqual(await readItems(store, name), [...itemsFrom(0, 3), ...done, item(1000)])
+    })
+
+    it(`answers each of those that shared a commit that was ${moment}`, async (t) => {
+      const name = await begin(t)
+      // The first is alone; the others wait for it and share the second commit.
+      cutAtCommit(proxy, moment, 2)
+      const outcomes = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, turn) =>
+          store.append(
+            name,
+            keyed([item(100 + turn)]),
+            turn % 2 === 0 ? { once: { key: `${name} ${turn}`, digest: 'a' } } : {},
+          ),
+        ),
+      )
+      const stored = new Set(await readItems(direct.store, name))
+      for (const [turn, outcome] of outcomes.entries()) {
+        if (turn % 2 === 0) assert.equal(outcome.status, 'fulfilled')
+        else assert.ok(outcome.status === 'rejected' && isError('outcome-unknown')(outcome.reason))
+        assert.equal(stored.has(item(100 + turn)), turn % 2 === 0 || moment === 'cut after')
+      }
+      assert.equal(stored.size, moment === 'cut after' ? 23 : 13)
+    })
+
+    it(`finishes a load truly when its commit was ${moment}`, async (t) => {
+      const name = await begin(t)
+      const load = await store.load(name)
+      await load.append(keyed(itemsFrom(100, 1200)))
+      let isFinishing = false
+      let isCut = false
+      proxy.judge = (data) => {
+        // The commit that removes the lease is the one that moves the head.
+        isFinishing ||= data.includes('deleteLease')
+        if (!isFinishing || isCut || !data.includes(COMMIT)) return 'pass'
+        isCut = true
+        return moment
+      }
+      const { head } = await load.commit()
+      assert.ok(isCut)
+      assert.equal(head.live, 1203)
+      assert.deepEqual(await readItems(store, name), [...itemsFrom(0, 3), ...itemsFrom(100, 1200)])
+    })
+  }
+
+  it('goes on when its idle connections were cut', async (t) => {
+    const name = await begin(t)
+    for (let turn = 0; turn < 5; turn++) {
+      await Promise.all(Array.from({ length: 8 }, () => store.head(name)))
+      proxy.cutAll()
+      assert.equal((await store.head(name))?.live, 3 + turn)
+      proxy.cutAll()
+      await store.append(name, keyed([item(100 + turn)]))
+    }
+  })
+
+  it('goes on when the server ended its connections', async (t) => {
+    const name = await begin(t)
+    for (let turn = 0; turn < 5; turn++) {
+      await Promise.all(Array.from({ length: 8 }, () => store.head(name)))
+      await direct.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reams' AND pid <> pg_backend_pid()",
+      )
+      assert.equal((await store.head(name))?.live, 3 + turn)
+      await store.append(name, keyed([item(100 + turn)]))
+    }
+  })
+
+  it('is unavailable while the server is, and works again by itself', async (t) => {
+    const name = await begin(t)
+    await store.head(name)
+    proxy.isOpen = false
+    proxy.cutAll()
+    for (const work of [
+      () => store.head(name),
+      () => store.page(name, 1),
+      () => store.item(name, '1'),
+      () => store.ping(),
+      () => store.append(name, keyed([item(7)])),
+      () => store.load(name),
+      () => store.verify(),
+      () => readItems(store, name),
+      () => store.tokens(),
+    ])
+      await assert.rejects(work(), isError('unavailable'))
+    proxy.isOpen = true
+    await store.ping()
+    await store.append(name, keyed([item(7)]))
+    assert.deepEqual(await readItems(store, name), [...itemsFrom(0, 3), item(7)])
+  })
+
+  it('refuses writes while the database is read-only, and reads on', async (t) => {
+    const name = await begin(t)
+    await direct.execute(
+      `ALTER DATABASE ${new URL(direct.url).pathname.slice(1)} SET default_transaction_read_only = on`,
+    )
+    try {
+      proxy.cutAll()
+      await assert.rejects(store.append(name, keyed([item(7)])), isError('read-only'))
+      assert.equal((await store.head(name))?.live, 3)
+    } finally {
+      await direct.execute(
+        `ALTER DATABASE ${new URL(direct.url).pathname.slice(1)} RESET default_transaction_read_only`,
+      )
+    }
+    proxy.cutAll()
+    await store.append(name, keyed([item(7)]))
+  })
+
+  it('never has more connections or more waiting than it should, and is well afterwards', async (t) => {
+    const name = await begin(t)
+    const reads = Promise.allSettled(Array.from({ length: 1000 }, () => store.page(name, 1)))
+    const writes = Promise.allSettled(
+      Array.from({ length: 3000 }, (_, turn) => store.append(name, itemRun([item(1000 + turn)], { keyField: 'id' }))),
+    )
+    const most = await backends()
+    const outcomes = [...(await reads), ...(await writes)]
+    assert.ok(most <= 16 + 16, `${most} connections`)
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
+    assert.ok(refused.length > 0)
+    for (const { reason } of refused) assert.ok(isError('overloaded')(reason), String(reason))
+    const stored = 3 + (await writes).filter(({ status }) => status === 'fulfilled').length
+    assert.equal((await store.head(name))?.live, stored)
+    assert.deepEqual((await direct.store.verify()).findings, [])
+  })
+
+  it('waits for its own connections when the server gives it no more', async (t) => {
+    const name = await begin(t)
+    const role = `reams_few_${process.pid}`
+    await direct.execute(`CREATE ROLE ${role} LOGIN PASSWORD 'few' CONNECTION LIMIT 3`)
+    await direct.execute(`GRANT USAGE ON SCHEMA ${direct.schema} TO ${role}`)
+    await direct.execute(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${direct.schema} TO ${role}`)
+    const url = new URL(direct.url)
+    url.username = role
+    url.password = 'few'
+    const limited = await openPostgresStore({ url: url.href })
+    const pages = await Promise.all(Array.from({ length: 100 }, () => limited.page(name, 1)))
+    assert.ok(pages.every((page) => page?.head.live === 3))
+    await limited.close()
+    await direct.execute(`DROP OWNED BY ${role}`)
+    await direct.execute(`DROP ROLE ${role}`)
+  })
+
+  it('waits no longer than a while for a collection that another process holds', async (t) => {
+    const name = await begin(t)
+    const release = await direct.holdHead(name)
+    try {
+      await assert.rejects(store.append(name, keyed([item(7)])), isError('unavailable'))
+      assert.equal((await store.page(name, 1))?.head.live, 3)
+    } finally {
+      await release()
+    }
+    await store.append(name, keyed([item(7)]))
+  })
+})

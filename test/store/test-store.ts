@@ -1,0 +1,43 @@
+/**
+ * The store that a test of what stands above the stores runs on: in SQLite, unless `onEngine` says that the suites it
+ * imports run on another one.
+ */
+
+import { DatabaseSync } from 'node:sqlite'
+import type { Store } from '../../src/store/store.ts'
+import { openSqliteForTest } from './sqlite-engine.ts'
+
+export interface TestStore {
+  readonly store: Store
+  /** As `--store` takes it. */
+  readonly location: string
+  /** Makes all requests that the store remembers older. */
+  ageRequests(ms: number): Promise<void>
+  remove(): Promise<void>
+}
+
+type OpenTestStore = () => Promise<TestStore>
+
+let openOnEngine: OpenTestStore = openOnSqlite
+
+export function openTestStore(): Promise<TestStore> {
+  return openOnEngine()
+}
+
+/** From now on, and in this process, tests run on another engine. */
+export function onEngine(open: OpenTestStore): void {
+  openOnEngine = open
+}
+
+async function openOnSqlite(): Promise<TestStore> {
+  const { store, path, remove } = await openSqliteForTest()
+  return {
+    store,
+    location: path,
+    async ageRequests(ms) {
+      using database = new DatabaseSync(path)
+      database.exec(`UPDATE request_log SET at = at - ${ms}`)
+    },
+    remove,
+  }
+}
