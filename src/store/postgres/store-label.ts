@@ -3,6 +3,10 @@
 /** Stands for a URL that cannot be taken apart with certainty: any part of it could be the password. */
 const HIDDEN = 'postgres://…'
 
+/** Scheme, credentials, host with port, path, query. What stands after a colon is a port only if it is a number. */
+const PARTS =
+  /^(postgres(?:ql)?:\/\/)(?:([^@/?#]*)@)?((?:\[[^@/?#\]]*\]|[^@/?#:]*)(?::[0-9]*)?)(\/[^@?#]*)?(?:\?([^@#]*))?$/i
+
 export interface StoreLabel {
   readonly label: string
   /** Whether the URL holds a password. */
@@ -14,7 +18,7 @@ export function isPostgresUrl(location: string): boolean {
 }
 
 export function readStoreLabel(url: string): StoreLabel {
-  const parts = /^(postgres(?:ql)?:\/\/)(?:([^@/?#]*)@)?([^@/?#]*)(\/[^@?#]*)?(?:\?([^@#]*))?$/i.exec(url)
+  const parts = PARTS.exec(url)
   if (parts === null) return { label: HIDDEN, hasPassword: false }
   const [, scheme = '', credentials = '', host = '', path = '', query = ''] = parts
   const user = credentials.replace(/:.*/s, '')
