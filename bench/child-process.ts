@@ -13,6 +13,8 @@ export const ROW_INSERT: Program = nodeProgram('./row-insert.ts')
 export const HAND_WRITTEN_SERVER: Program = nodeProgram('./hand-written-server.ts')
 /** With the flags of `bin/reams`. */
 export const STORELESS_SERVER: Program = nodeProgram('./storeless-server.ts', '--max-semi-space-size=4')
+export const BARE_SERVER: Program = nodeProgram('./bare-server.ts')
+export const AUTOCANNON_LOAD: Program = nodeProgram('./autocannon-load.ts')
 export const FETCH_LOOP: Program = nodeProgram('./fetch-loop.ts')
 export const DELAYED_SERVER: Program = nodeProgram('./delayed-server.ts')
 export const WRITE_LOAD: Program = nodeProgram('./write-load.ts')

@@ -35,6 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
       'cli/check',
       'cli/pull',
       'cli/push',
+      'cli/serve',
       'cli/token',
     ],
     packages: ['node:*', 'commander', 'cli-progress'],
@@ -42,6 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
   'cli/check': { folders: ['cli', 'check', 'contract'], packages: ['node:*'] },
   'cli/pull': { folders: ['cli', 'client', 'contract', 'input'], packages: ['node:*'] },
   'cli/push': { folders: ['cli', 'client', 'contract', 'input'], packages: ['node:*'] },
+  'cli/serve': { folders: ['cli', 'contract', 'input', 'service', 'store'], packages: ['node:*'] },
   'cli/token': { folders: ['cli', 'contract', 'store'], packages: ['node:crypto'] },
   '.': { folders: ['service', 'store (types)', 'contract (types)'], packages: [] },
 }

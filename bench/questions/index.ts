@@ -8,6 +8,7 @@ import { COLD_PAGE } from './cold-page.ts'
 import { DEPTH } from './depth.ts'
 import { HAND_WRITTEN } from './hand-written.ts'
 import { HOLES } from './holes.ts'
+import { HOT_PAGE } from './hot-page.ts'
 import { IMPORT } from './import.ts'
 import { IMPORT_MEMORY } from './import-memory.ts'
 import { PULL } from './pull.ts'
@@ -28,6 +29,7 @@ export const QUESTIONS: readonly Question[] = [
   COLD_PAGE,
   SERVER_MEMORY,
   HAND_WRITTEN,
+  HOT_PAGE,
   HOLES,
   APPENDS,
   SLOW_DISK,

@@ -19,6 +19,7 @@ import {
   TEXT,
   TOKEN_NAME,
   UNANSWERED,
+  WORKERS,
   wholeNumber,
 } from './setting-kind.ts'
 import { StoreLocation } from './store-location.ts'
@@ -152,13 +153,22 @@ export const SETTINGS = {
     group: DATA,
     commands: ['serve'],
   },
+  workers: {
+    flag: '--workers <number>',
+    variable: 'REAMS_WORKERS',
+    kind: WORKERS,
+    default: 1,
+    description: 'processes that serve, or auto for one a core',
+    group: LIMITS,
+    commands: ['serve'],
+  },
   cacheBytes: {
     flag: '--cache-bytes <number>',
     variable: 'REAMS_CACHE_BYTES',
     kind: wholeNumber(0, 1024 ** 4),
     default: DEFAULT_CACHE_BYTES,
     description: 'memory for pages asked for again; 0 is none',
-    group: DATA,
+    group: LIMITS,
     commands: ['serve'],
   },
   mostItems: {

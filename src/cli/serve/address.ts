@@ -1,7 +1,7 @@
 /** Where the server listens and what its links begin with: the rules (D17), and what to do when the port cannot be had. */
 
-import { Failure, isSystemError } from './failure.ts'
-import type { SettingValues } from './setting-values.ts'
+import { Failure, isSystemError } from '../failure.ts'
+import type { SettingValues } from '../setting-values.ts'
 
 /** As they stand in a URL. */
 const LOOPBACK_HOSTS: ReadonlyMap<string, string> = new Map([

@@ -1,14 +1,14 @@
 /** What `serve` prints when it is ready: the collections, the addresses to open, and what to try next. */
 
-import { ITEM_SEPARATOR } from '../contract/envelope.ts'
-import { makeVisible } from '../contract/excerpt.ts'
-import { itemKey } from '../contract/item.ts'
-import { collectionUrl, entryUrl, itemUrl, pageUrl } from '../contract/link.ts'
-import { lastPage } from '../contract/page.ts'
-import type { Head, Store } from '../store/store.ts'
-import { formatItems } from './figures.ts'
-import { pagesOf } from './size.ts'
-import { alignTable } from './table.ts'
+import { ITEM_SEPARATOR } from '../../contract/envelope.ts'
+import { makeVisible } from '../../contract/excerpt.ts'
+import { itemKey } from '../../contract/item.ts'
+import { collectionUrl, entryUrl, itemUrl, pageUrl } from '../../contract/link.ts'
+import { lastPage } from '../../contract/page.ts'
+import type { Head, Store } from '../../store/store.ts'
+import { formatItems } from '../figures.ts'
+import { pagesOf } from '../size.ts'
+import { alignTable } from '../table.ts'
 
 /** More would push the rest off the screen. */
 const COLLECTIONS_SHOWN = 20

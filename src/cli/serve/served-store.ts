@@ -1,24 +1,25 @@
 /** The store that `serve` serves: made from files, the sample, or one that is there. */
 
 import { join } from 'node:path'
-import type { InputFormat } from '../input/read-items.ts'
-import type { Store } from '../store/store.ts'
-import { Failure } from './failure.ts'
-import { collectionsOfFiles, formatOfFile } from './file-name.ts'
-import { loadSource } from './load-source.ts'
-import { openStore } from './open-store.ts'
-import { requestedSettings } from './requested-settings.ts'
-import { openSampleStore, SAMPLE_PATH } from './sample-store.ts'
-import type { SettingValues } from './setting-values.ts'
-import { openSource, type Source } from './source.ts'
-import { StoreLocation } from './store-location.ts'
-import { TemporaryDirectory } from './temporary-directory.ts'
+import type { InputFormat } from '../../input/read-items.ts'
+import type { Store } from '../../store/store.ts'
+import { Failure } from '../failure.ts'
+import { collectionsOfFiles, formatOfFile } from '../file-name.ts'
+import { loadSource } from '../load-source.ts'
+import { openStore } from '../open-store.ts'
+import { requestedSettings } from '../requested-settings.ts'
+import { openSampleStore, SAMPLE_PATH } from '../sample-store.ts'
+import type { SettingValues } from '../setting-values.ts'
+import { openSource, type Source } from '../source.ts'
+import { StoreLocation } from '../store-location.ts'
+import { TemporaryDirectory } from '../temporary-directory.ts'
 
 /** More names than this are no title any more. */
 const FILES_SHOWN = 3
 
 export interface ServedStore extends AsyncDisposable {
   readonly store: Store
+  readonly location: StoreLocation
   /** What is served, in words. */
   readonly title: string
 }
@@ -30,13 +31,14 @@ export async function openServedStore(
   signal: AbortSignal,
 ): Promise<ServedStore> {
   if (files.length > 0) return openFiles(files, settings, signal)
-  if (settings.get('sample') && !settings.isGiven('store')) return owned(await openSampleStore(signal), SAMPLE_PATH)
+  if (settings.get('sample') && !settings.isGiven('store'))
+    return owned(await openSampleStore(signal), new StoreLocation(SAMPLE_PATH))
   const location = settings.get('store')
-  return owned(await openStore(location, { create: settings.get('create') }), location.label)
+  return owned(await openStore(location, { create: settings.get('create') }), location)
 }
 
-function owned(store: Store, title: string): ServedStore {
-  return { store, title, [Symbol.asyncDispose]: () => store.close() }
+function owned(store: Store, location: StoreLocation): ServedStore {
+  return { store, location, title: location.label, [Symbol.asyncDispose]: () => store.close() }
 }
 
 async function openFiles(files: readonly string[], settings: SettingValues, signal: AbortSignal): Promise<ServedStore> {
@@ -48,14 +50,15 @@ async function openFiles(files: readonly string[], settings: SettingValues, sign
   await using resources = new AsyncDisposableStack()
   const inputs = await openInputs(files, settings, signal, resources)
   const directory = resources.use(new TemporaryDirectory())
-  const store = await openStore(new StoreLocation(join(directory.path, 'reams.db')), { create: true })
+  const location = new StoreLocation(join(directory.path, 'reams.db'))
+  const store = await openStore(location, { create: true })
   resources.defer(() => store.close())
   for (const { name, format, source } of inputs) {
     const load = { settings: requestedSettings(settings), onConflict: settings.get('onConflict') }
     await loadSource(store, name, source, { format, itemBytes: settings.get('itemBytes'), signal, load })
   }
   const kept = resources.move()
-  return { store, title: titleOf(files), [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  return { store, location, title: titleOf(files), [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
 function titleOf(files: readonly string[]): string {

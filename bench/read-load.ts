@@ -1,0 +1,52 @@
+/** Readers that take as many answers as a server gives, in a process of their own: wrk where it is installed, else autocannon. */
+
+import { spawnSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { AUTOCANNON_LOAD, type Program, runProgram } from './child-process.ts'
+import type { Workspace } from './workspace.ts'
+
+export const READERS = 16
+const SECONDS = 2
+
+export interface ReadPlan {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Asks for pages from 1 to this at random, instead of for the URL as it is. */
+  readonly pages?: number
+}
+
+export interface ReadRate {
+  readonly requestsASecond: number
+  readonly p99Ms: number
+}
+
+export const LOAD_TOOL = spawnSync('wrk', ['--version']).error === undefined ? 'wrk' : 'autocannon'
+
+export async function readRate(workspace: Workspace, plan: ReadPlan): Promise<ReadRate> {
+  if (LOAD_TOOL === 'wrk') return runWrk(workspace, plan)
+  const words = [JSON.stringify({ ...plan, connections: READERS, seconds: SECONDS })]
+  return JSON.parse((await runProgram(AUTOCANNON_LOAD, words, workspace.signal)).stdout)
+}
+
+const WRK: Program = ['wrk', '--threads', '1', '--latency']
+
+async function runWrk(workspace: Workspace, { url, headers, pages }: ReadPlan): Promise<ReadRate> {
+  const script = workspace.path('random-pages.lua')
+  await writeFile(
+    script,
+    `request = function() return wrk.format("GET", wrk.path .. "?page=" .. math.random(${pages})) end\n`,
+  )
+  const words = [
+    ...['--connections', String(READERS), '--duration', `${SECONDS}s`],
+    ...Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
+    ...(pages === undefined ? [] : ['--script', script]),
+    url,
+  ]
+  const { stdout } = await runProgram(WRK, words, workspace.signal)
+  if (/Non-2xx or 3xx|Socket errors/.test(stdout)) throw new Error(`Not all went well:\n${stdout}`)
+  const [, rate] = /Requests\/sec: +([\d.]+)/.exec(stdout) ?? []
+  const [, p99, unit = ''] = /99% +([\d.]+)(us|ms|s)\b/.exec(stdout) ?? []
+  return { requestsASecond: Number(rate), p99Ms: Number(p99) * (MILLISECONDS[unit] ?? Number.NaN) }
+}
+
+const MILLISECONDS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 }

@@ -1,0 +1,68 @@
+/** The service on its port, as the settings want it. */
+
+import { createService, type Service } from '../../service/create-service.ts'
+import { listen } from '../../service/listen.ts'
+import type { Store } from '../../store/store.ts'
+import { printError } from '../output.ts'
+import type { SettingValues } from '../setting-values.ts'
+import { defaultBaseUrl, explainListenError } from './address.ts'
+
+/** Long enough for any page that is under way, short enough for whoever waits. */
+export const CLOSE_GRACE_MS = 5_000
+
+export interface RunningServer extends AsyncDisposable {
+  readonly port: number
+}
+
+/** Alone, or one of several `workers` that share the port and the memory for pages. */
+export async function startServer(store: Store, settings: SettingValues, workers = 1): Promise<RunningServer> {
+  const baseUrl = settings.get('baseUrl')
+  // Links need the port, which is known only after listening; no request is read before this function goes on.
+  let service: Service | undefined
+  const started = (): Service => {
+    if (service === undefined) throw new Error('A request came before the service was there.')
+    return service
+  }
+  const listening = await listen({
+    fetch: (request) => started().fetch(request),
+    reply: (request) => started().reply(request),
+    host: settings.get('host'),
+    port: settings.get('port'),
+    ...(baseUrl !== undefined && { baseUrl }),
+  }).catch((error: unknown) => {
+    throw explainListenError(error, settings)
+  })
+  service = createService({
+    store,
+    ...(baseUrl === undefined
+      ? { baseUrl: defaultBaseUrl(listening.port), loopbackPort: listening.port }
+      : { baseUrl }),
+    requireToken: settings.get('requireToken'),
+    cacheBytes: Math.floor(settings.get('cacheBytes') / workers),
+    limits: {
+      bodyBytes: settings.get('bodyBytes'),
+      itemBytes: settings.get('itemBytes'),
+      requestItems: settings.get('mostItems'),
+    },
+    onError: logRequestError,
+  })
+  return { port: listening.port, [Symbol.asyncDispose]: () => listening.close(CLOSE_GRACE_MS) }
+}
+
+/** Fails if the port cannot be had. */
+export async function tryPort(settings: SettingValues): Promise<void> {
+  const fetch = () => new Response(null, { status: 503 })
+  const trial = await listen({ fetch, host: settings.get('host'), port: settings.get('port') }).catch(
+    (error: unknown) => {
+      throw explainListenError(error, settings)
+    },
+  )
+  await trial.close(0)
+}
+
+/** One line a request, without headers and query: either can hold what must not be in a log. */
+function logRequestError(error: unknown, request: Pick<Request, 'method' | 'url'>): void {
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  const path = new URL(request.url).pathname
+  printError(`reams: ${request.method} ${path} failed: ${reason}`)
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { eventLines, putLines } from './items.ts'
+import { runCli, startServer, temporaryFilesOf, workDirectory } from './run-cli.ts'
+
+/** The processes that a process has started. */
+function childrenOf(pid = 0): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return children.trim().split(' ').filter(Boolean).map(Number)
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(10)
+}
+
+/** Each on a connection of its own, so that every worker gets some. */
+async function countOf(url: string): Promise<number> {
+  const answer = await fetch(url, { headers: { connection: 'close' } })
+  return ((await answer.json()) as { item_count: number }).item_count
+}
+
+describe('serve with several workers', { skip: process.platform !== 'linux' && 'it looks into /proc' }, () => {
+  it('serves on one port with as many processes, and all of them see every write at once', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(1234), { keyField: 'id' })
+    const { cli, url } = await startServer(t, ['--workers', '3'], { in: directory })
+    assert.equal(childrenOf(cli.child.pid).length, 3)
+    for (let count = 0; count < 9; count++) assert.equal(await countOf(`${url}/events?page=3`), 1234)
+    const words = ['import', 'events', '-', '--format', 'ndjson', '--store', 'reams.db']
+    assert.equal((await runCli(words, { in: directory, input: '{"id":"new"}\n' })).status, 0)
+    for (let count = 0; count < 9; count++) assert.equal(await countOf(`${url}/events?page=3`), 1235)
+    assert.equal((await cli.stop()).status, 0)
+  })
+
+  it('replaces one that dies, while the others go on', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(10))
+    const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory })
+    const [first = 0, second = 0] = childrenOf(cli.child.pid)
+    process.kill(first, 'SIGKILL')
+    await until(() => cli.stderr.includes('A worker has ended (SIGKILL). Another one takes its place.'))
+    assert.equal(await countOf(`${url}/events`), 10)
+    await until(() => childrenOf(cli.child.pid).length === 2)
+    assert.ok(isRunning(second))
+    assert.equal((await cli.stop()).status, 0)
+  })
+
+  it('ends with all of them, also when it is killed itself', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(10))
+    const { cli } = await startServer(t, ['--workers', '2'], { in: directory })
+    const workers = childrenOf(cli.child.pid)
+    cli.child.kill('SIGKILL')
+    await until(() => !workers.some(isRunning))
+  })
+
+  it('serves files too, and leaves nothing of them behind', async (t) => {
+    const directory = workDirectory(t)
+    writeFileSync(join(directory, 'events.ndjson'), eventLines(10))
+    const { cli, url } = await startServer(t, ['events.ndjson', '--workers', '2'], { in: directory })
+    assert.equal(await countOf(`${url}/events`), 10)
+    assert.equal((await cli.stop('SIGINT')).status, 0)
+    assert.deepEqual(readdirSync(temporaryFilesOf(directory)), [])
+  })
+
+  it('tells once what is wrong when it cannot start', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(10))
+    const other = createServer().listen(0, '127.0.0.1')
+    t.after(() => other.close())
+    await until(() => other.listening)
+    const address = other.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const taken = await runCli(['serve', '--workers', '2', '--port', String(port)], { in: directory })
+    assert.equal(taken.status, 2)
+    assert.match(taken.stderr, /^reams: Port \d+ on 127\.0\.0\.1 is in use\. .*\n$/)
+    for (const wrong of ['0', '1.5', 'all'])
+      assert.match(
+        (await runCli(['serve', '--workers', wrong], { in: directory })).stderr,
+        /"--workers .*" is not possible\. Give a whole number from 1 to 256, or auto\./,
+      )
+  })
+})
