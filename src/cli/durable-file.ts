@@ -1,25 +1,12 @@
 /** Changes in a directory that a power cut cannot take back. */
 
-import { link, open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isSystemError } from './failure.ts'
 
 /** Whoever reads the file finds the old text or the new one, never a part of either. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   await rename(await writeBeside(path, text), path)
-}
-
-/** The same where there is no file yet; fails with EEXIST where there is one by now. */
-export async function createFile(path: string, text: string): Promise<void> {
-  const beside = await writeBeside(path, text)
-  try {
-    await link(beside, path)
-    await rm(beside)
-  } catch (error) {
-    if (isSystemError(error) && error.code === 'EEXIST') throw error
-    // Some file systems know no links.
-    await rename(beside, path)
-  }
 }
 
 export async function removeFile(path: string): Promise<void> {

@@ -3,6 +3,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isSystemError } from './failure.ts'
+import { removeLeftovers } from './leftovers.ts'
 import { isRunning, type RunningProcess, thisProcess } from './running-process.ts'
 
 interface Holder extends RunningProcess {
@@ -17,6 +18,7 @@ export function takeLock(path: string): Disposable | undefined {
   try {
     // A link is made whole or not at all, by one of those who try.
     while (!isLinked(own, path)) if (!isFreed(path)) return undefined
+    removeLeftovers(path)
     return { [Symbol.dispose]: () => release(path) }
   } finally {
     rmSync(own, { force: true })

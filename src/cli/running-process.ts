@@ -25,6 +25,7 @@ export function isRunning({ pid, birth }: RunningProcess): boolean {
 
 function isSame(pid: number, birth: string): boolean {
   const now = birthOf(pid)
+  if (now === 'ended') return false
   return now === undefined || birth === '' || now === birth
 }
 
@@ -35,7 +36,8 @@ function birthOf(pid: number): string | undefined {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')
-    return `${boot} ${fields[19]}`
+    // One that has ended, and that its parent has not taken note of yet.
+    return fields[0] === 'Z' ? 'ended' : `${boot} ${fields[19]}`
   } catch {
     return undefined
   }

@@ -267,7 +267,8 @@ function quality(header: string, names: readonly string[]): number {
       return [name, Number(parameters.find((each) => each.startsWith('q='))?.slice(2) ?? 1)]
     }),
   )
-  return weights.get(names.find((name) => weights.has(name)) ?? '') ?? 0
+  const listed = names.find((name) => weights.has(name))
+  return listed === undefined ? 0 : (weights.get(listed) ?? 0)
 }
 
 export function numberedItems(count: number, first = 1): unknown[] {

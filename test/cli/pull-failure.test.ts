@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../bench/random.ts'
 import type { Answered, Links } from '../check/correct-server.ts'
 import { mountTmpfs } from '../faults/mounts.ts'
-import { lackOf, TMPFS } from '../faults/needs.ts'
+import { lackOf, STRACE, TMPFS } from '../faults/needs.ts'
+import { ReamsProcess } from '../faults/reams-process.ts'
 import { SlowProxy } from '../faults/slow-proxy.ts'
 import { eventLines, putLines } from './items.ts'
 import { HookedServer, linesOf, pageOf, serve, serveWith, startPull } from './pull-servers.ts'
@@ -270,5 +271,21 @@ describe('a full disk', () => {
     const resumed = await runCli(['pull', url, '-o', 'e.ndjson', '--resume'], { in: directory })
     assert.match(resumed.stderr, /^events: complete with 100,000 items in e\.ndjson, [\d,]+ of them new/)
     assert.equal(read('e.ndjson').toString(), linesOf(server.items))
+  })
+})
+
+describe('a disk that fails', () => {
+  it('at the very end leaves nothing to which a second end could be added', async (t) => {
+    const lack = await lackOf([STRACE])
+    if (lack !== undefined) return t.skip(lack)
+    const { pull, directory, url, server, read } = await serve(t, { items: 700 })
+    const path = join(directory, 'e.json')
+    const failing = ['strace', '-f', '-qq', '-P', `${path}.part`, '-e', 'inject=fsync:error=EIO', '-o', '/dev/null']
+    await using cli = new ReamsProcess(['pull', url, '-o', path], failing)
+    const { status, stderr } = await cli.ends()
+    assert.equal(stderr, `reams: ${path} cannot be written: EIO: i/o error, fsync.\n`)
+    assert.equal(status, 3)
+    assert.equal((await pull('-o', 'e.json', '--resume')).status, 0)
+    assert.deepEqual(JSON.parse(read('e.json').toString()), server.items)
   })
 })

@@ -33,12 +33,13 @@ describe('the progress of a pull', () => {
     ))
 
   it('fits into every terminal, and leaves out what says least', () => {
-    for (let columns = 40; columns < 200; columns++) assert.ok(pullLine({ ...state, columns }).length <= columns)
+    for (let columns = 26; columns < 200; columns++) assert.ok(pullLine({ ...state, columns }).length <= columns)
     assert.equal(
       pullLine({ ...state, columns: 79 }),
       '[===        ]  250,000 of 1,000,000 items  125,000 items/s  19 MB/s  6.0 s left',
     )
     assert.equal(pullLine({ ...state, columns: 60 }), '250,000 of 1,000,000 items  125,000 items/s  6.0 s left')
+    assert.equal(pullLine({ ...state, columns: 30 }), '250,000 of 1,000,000 items')
   })
 
   it('is never beyond its end, also when the collection gets smaller and is pulled again', () => {

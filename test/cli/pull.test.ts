@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { gunzipSync } from 'node:zlib'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { numberedItems } from '../check/correct-server.ts'
 import { eventLines } from './items.ts'
 import { HookedServer, linesOf, pageOf, serve, serveWith } from './pull-servers.ts'
@@ -93,6 +96,36 @@ describe('reams pull', () => {
     assert.deepEqual(names(), [])
   })
 
+  it('writes to a named pipe as soon as it has a reader, packed if its name says so', async (t) => {
+    const { start, directory, server, names } = await serve(t)
+    const throughPipe = async (name: string) => {
+      const cli = start('-o', name)
+      await sleep(300)
+      const [bytes, { status, stderr }] = await Promise.all([readFile(join(directory, name)), cli.ends()])
+      assert.equal(status, 0, stderr)
+      return bytes
+    }
+    for (const name of ['pipe', 'pipe.gz']) execFileSync('mkfifo', [join(directory, name)])
+    assert.equal((await throughPipe('pipe')).toString(), linesOf(server.items))
+    assert.equal(gunzipSync(await throughPipe('pipe.gz')).toString(), linesOf(server.items))
+    server.items = []
+    assert.equal(gunzipSync(await throughPipe('pipe.gz')).length, 0)
+    assert.deepEqual(names(), ['pipe', 'pipe.gz'])
+  })
+
+  it('can be interrupted while the reader of a named pipe takes nothing', async (t) => {
+    const { start, directory, pages } = await serve(t, { items: 20_000 })
+    execFileSync('mkfifo', [join(directory, 'pipe')])
+    const reader = openSync(join(directory, 'pipe'), constants.O_RDONLY | constants.O_NONBLOCK)
+    t.after(() => closeSync(reader))
+    const cli = start('-o', 'pipe')
+    // As much as is read ahead of a pipe that is full.
+    while (pages().length < 6) await sleep(5)
+    const { status, stderr } = await cli.stop('SIGINT')
+    assert.equal(stderr, 'reams: interrupted by SIGINT.\n')
+    assert.equal(status, 130)
+  })
+
   it('says nothing with --quiet, and all in one object with --json', async (t) => {
     const { pull, url } = await serve(t, { items: 600 })
     assert.deepEqual(await pull('-o', 'a.ndjson', '--quiet'), { status: 0, stdout: '', stderr: '' })
@@ -124,6 +157,9 @@ describe('reams pull', () => {
     assert.equal((await pull('-o', 'link.ndjson', '--force')).status, 0)
     assert.equal(read('real.ndjson').toString(), linesOf(numberedItems(1001)))
     assert.deepEqual(read('link.ndjson'), read('real.ndjson'))
+    symlinkSync('new.ndjson', join(directory, 'to-nothing.ndjson'))
+    assert.equal((await pull('-o', 'to-nothing.ndjson')).status, 0)
+    assert.deepEqual(read('new.ndjson'), read('real.ndjson'))
   })
 
   it('asks this machine for plain answers, and any other for packed ones', async (t) => {
@@ -138,6 +174,19 @@ describe('reams pull', () => {
     const { stdout, stderr } = await runCli(['pull', elsewhere], { in: directory })
     assert.equal(stdout, linesOf(server.items), stderr)
     assert.deepEqual(encodings(), ['gzip'])
+  })
+
+  it('takes packed answers, however the server writes that', async (t) => {
+    for (const name of ['gzip', 'GZIP', 'x-gzip']) {
+      const { pull, server } = await serve(t)
+      const represent = server.represent.bind(server)
+      server.represent = (document, asked) => {
+        const { status, headers, body } = represent(document, asked)
+        return { status, headers: { ...headers, 'Content-Encoding': name }, body: gzipSync(body) }
+      }
+      const { stdout, stderr } = await pull()
+      assert.equal(stdout, linesOf(server.items), stderr)
+    }
   })
 })
 
@@ -196,11 +245,17 @@ describe('wrong use of reams pull', () => {
       ['http://127.0.0.1:1/events', '-o', 'none/e.csv'],
       /^reams: none\/e\.csv cannot be written: its directory does not/,
     ],
+    [
+      ['http://127.0.0.1:1/events', '-o', 'file/e.csv'],
+      /^reams: file\/e\.csv cannot be written: what should be its directory is a file\./,
+    ],
     [['http://127.0.0.1:1/events', '--token-file', 'none'], /^reams: There is no token file none\. Check the path\./],
   ]
   for (const [words, message] of cases)
     it(`reams pull ${words.join(' ')}`, async (t) => {
-      const { status, stdout, stderr } = await runCli(['pull', ...words], { in: workDirectory(t) })
+      const directory = workDirectory(t)
+      writeFileSync(join(directory, 'file'), '')
+      const { status, stdout, stderr } = await runCli(['pull', ...words], { in: directory })
       assert.match(stderr, message)
       assert.equal(stdout, '')
       assert.equal(status, 2)
@@ -212,6 +267,15 @@ describe('wrong use of reams pull', () => {
     const { status, stderr } = await runCli(['pull', url, '-o', 'e.ndjson'], { in: directory, uid: 65_534 })
     assert.equal(stderr, 'reams: e.ndjson cannot be written: no permission to write into its directory.\n')
     assert.equal(status, 2)
+  })
+
+  it('leaves nothing behind where the part cannot be opened', async (t) => {
+    const { pull, directory, names } = await serve(t)
+    mkdirSync(join(directory, 'e.ndjson.part'))
+    const { status, stderr } = await pull('-o', 'e.ndjson', '--force')
+    assert.equal(stderr, 'reams: e.ndjson cannot be written: what should be its part is a directory.\n')
+    assert.equal(status, 2)
+    assert.deepEqual(names(), ['e.ndjson.part'])
   })
 
   it('refuses a file that is there, and asks the server nothing; --force overwrites it', async (t) => {

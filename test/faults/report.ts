@@ -8,7 +8,8 @@ export class Report {
   readonly findings = new Findings()
   /** From the start of the process until a read was answered. */
   readonly recoveriesMs: number[] = []
-  acknowledged = 0
+  /** What has to be there afterwards: writes that were acknowledged; of a pull, the items. */
+  checked = 0
   rounds = 0
   /** What else is worth knowing, in words. */
   readonly notes: string[] = []
@@ -24,7 +25,7 @@ export class Report {
       this.recoveriesMs.length === 0
         ? '–'
         : `${formatDuration(median(this.recoveriesMs))}, at most ${formatDuration(this.slowestRecoveryMs)}`
-    return [this.rounds, this.acknowledged, lost, doubled, partial, foreign + other].map(formatCount).concat(recovery)
+    return [this.rounds, this.checked, lost, doubled, partial, foreign + other].map(formatCount).concat(recovery)
   }
 }
 
@@ -32,7 +33,7 @@ export const COLUMNS = [
   'fault',
   'seed',
   'rounds',
-  'acknowledged',
+  'checked',
   'lost',
   'doubled',
   'partial',

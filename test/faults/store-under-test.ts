@@ -99,7 +99,7 @@ export class StoreUnderTest implements AsyncDisposable {
         this.#history.settle(write, isThere)
       }
     }
-    this.#report.acknowledged += this.#history.takeAcknowledged()
+    this.#report.checked += this.#history.takeAcknowledged()
   }
 
   async #addToken(): Promise<void> {

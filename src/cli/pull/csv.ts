@@ -7,15 +7,9 @@ import { formatCount, formatItems } from '../figures.ts'
 import { stringOf, type VisitField, visitFields } from '../item-fields.ts'
 import { linesOf, type PullForm } from './form.ts'
 
-/** A field for which there is no column. */
-export class UnknownField extends Error {
-  override readonly name = 'UnknownField'
-  readonly field: string
-
-  constructor(field: string) {
-    super(`there is no column for the field "${field}"`)
-    this.field = field
-  }
+/** The columns of a file are not those of the items any more; the message says why. */
+export class OtherColumns extends Error {
+  override readonly name = 'OtherColumns'
 }
 
 /** More than spreadsheets take. Where the names of fields are data, there is no end of them. */
@@ -28,7 +22,7 @@ export class CsvForm implements PullForm {
   /** Columns for which no item had a field yet. */
   readonly unused: Set<string>
 
-  /** `isChosen`: whether fields without a column are left out; otherwise they are an UnknownField. */
+  /** `isChosen`: whether fields without a column are left out; otherwise they are OtherColumns. */
   constructor(columns: readonly string[], isChosen: boolean) {
     this.#places = new Map(columns.map((name, place) => [name, place]))
     this.#header = `${csvRow(columns.map(csvText))}\n`
@@ -60,7 +54,8 @@ export class CsvForm implements PullForm {
       if (place !== undefined) {
         row[place] = valueText(jsonOf())
         this.unused.delete(name)
-      } else if (!this.#isChosen) throw new UnknownField(name)
+      } else if (!this.#isChosen)
+        throw new OtherColumns(`items have a field "${name}" by now, for which there is no column`)
     })
     return csvRow(row)
   }

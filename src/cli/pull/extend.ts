@@ -4,14 +4,14 @@ import { anchorAt } from '../../client/anchor.ts'
 import type { Page, WalkState } from '../../client/index.ts'
 import { lastPage } from '../../contract/page.ts'
 import { InputError } from '../../input/input-error.ts'
-import { Failure } from '../failure.ts'
+import { Failure, isSystemError } from '../failure.ts'
 import { formatItems } from '../figures.ts'
 import { contentOf } from './content.ts'
-import { UnknownField } from './csv.ts'
 import { type FinishedFile, readFinished, unpacked } from './finished.ts'
-import { type BegunPull, type FilePullJob, nothingKept } from './job.ts'
+import type { BegunPull, FilePullJob } from './job.ts'
+import { nothingKept } from './note.ts'
 import { openPart } from './open-part.ts'
-import { hasTwins, isBeginning } from './overlap.ts'
+import { isStillBeginning } from './overlap.ts'
 
 /** A pull that has nothing to do: the file has all of these items. */
 export interface CompleteFile {
@@ -21,7 +21,7 @@ export interface CompleteFile {
 /** One request tells whether there is anything to do. Throws a Failure for a file that cannot be gone on with. */
 export async function extendFinished(job: FilePullJob): Promise<BegunPull | CompleteFile> {
   const { subject, path, collection, signal } = job
-  const file = await readFinished(path, subject.format, signal).catch(notReadable)
+  const file = await readFinished(path, subject.format, signal).catch((error) => notReadable(error, path))
   if (file === undefined) return anew(job, `is not ${subject.format} as a pull writes it`)
   if (!hasColumns(file, job)) return anew(job, `has other columns: ${file.columns.join(',')}`)
   if (file.items === 0) return openPart(job, nothingKept(subject))
@@ -29,7 +29,7 @@ export async function extendFinished(job: FilePullJob): Promise<BegunPull | Comp
   const page = await collection.page(lastPage(file.items), { signal })
   if (page.itemCount < file.items)
     return anew(job, `has ${formatItems(file.items)}, and the collection ${formatItems(page.itemCount)}`)
-  if (!isStillBeginning(file, await pagesUpTo(page, file, job), contentOf({ ...subject, ...kept }).form))
+  if (!(await isStillBeginning(file, page, contentOf({ ...subject, ...kept }).form, job)))
     return anew(job, 'does not end with the items that the collection has in these places now')
   if (page.itemCount === file.items) return { items: file.items }
   return takeOver(file, stateBehind(file, page), await openPart(job, kept), job)
@@ -58,22 +58,6 @@ async function anew(job: FilePullJob, why: string): Promise<BegunPull> {
   return openPart(job, nothingKept(subject))
 }
 
-/** Where items can look alike, the page before has to be the same too. */
-async function pagesUpTo(page: Page, file: FinishedFile, job: FilePullJob): Promise<readonly Page[]> {
-  const { subject, collection, signal } = job
-  const mayBeAlike = subject.columns !== undefined || hasTwins(file)
-  return page.number === 1 || !mayBeAlike ? [page] : [await collection.page(page.number - 1, { signal }), page]
-}
-
-function isStillBeginning(...[file, pages, form]: Parameters<typeof isBeginning>): boolean {
-  try {
-    return isBeginning(file, pages, form)
-  } catch (error) {
-    if (error instanceof UnknownField || error instanceof Failure) return false
-    throw error
-  }
-}
-
 function hasColumns({ columns }: FinishedFile, { subject }: FilePullJob): boolean {
   return subject.columns === undefined || String(subject.columns) === String(columns)
 }
@@ -95,8 +79,10 @@ async function* contentOfFile(
   }
 }
 
-/** Damaged gzip, for one. */
-function notReadable(error: unknown): undefined {
-  if (!(error instanceof InputError)) throw error
-  return undefined
+/** Damaged gzip is not what a pull writes. */
+function notReadable(error: unknown, path: string): undefined {
+  if (error instanceof InputError) return undefined
+  if (!isSystemError(error)) throw error
+  const reason = error.code === 'EACCES' ? 'no permission' : error.message
+  throw new Failure(3, `${path} cannot be read: ${reason}.`, { cause: error })
 }

@@ -18,6 +18,18 @@ const FLAGS: Readonly<Record<string, string>> = {
   pageBytes: '--answer-bytes',
 }
 
+/** The end of a pull before its time, and what is left of it. */
+export class PullStopped extends Error {
+  override readonly name = 'PullStopped'
+  /** Says what is kept, and how to go on; empty if there is nothing to say. */
+  readonly standing: string
+
+  constructor(cause: unknown, standing: string) {
+    super('the pull was stopped', { cause })
+    this.standing = standing
+  }
+}
+
 export interface FailureContext {
   /** Says what is kept of the pull. */
   readonly standing: string

@@ -62,7 +62,7 @@ function responseOf(message: IncomingMessage): Response {
 }
 
 function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
-  if (message.headers['content-encoding'] !== 'gzip') return streamOf(message)
+  if (!/^(x-)?gzip$/i.test(message.headers['content-encoding'] ?? '')) return streamOf(message)
   // An error of the message arrives through what unpacks it as well.
   return streamOf(pipeline(message, createGunzip(), () => {}))
 }

@@ -3,30 +3,21 @@
 import { stat } from 'node:fs/promises'
 import { Failure } from '../failure.ts'
 import { formatItems } from '../figures.ts'
-import { isRunning } from '../running-process.ts'
-import type { FilePullJob, Kept } from './job.ts'
-import { differenceOf, type PullNote } from './note.ts'
-import { PullNoteFile } from './note-file.ts'
+import type { FilePullJob } from './job.ts'
+import { differenceOf, type Kept, type PullNote, readNote } from './note.ts'
 import { notePath, partPath } from './open-part.ts'
 
 /** Undefined where there is nothing to go on with. Throws a Failure where --resume or --force has to decide. */
 export async function findPart(job: FilePullJob): Promise<Kept | undefined> {
-  const note = await new PullNoteFile(notePath(job.path)).read()
-  const known = typeof note === 'object' ? note : undefined
+  const note = await readNote(notePath(job.path))
   const partBytes = (await stat(partPath(job.path)).catch(() => undefined))?.size
-  refuseRunning(known, job.path)
   // A pull that was stopped before its first note has left nothing.
-  const isPart = partBytes !== undefined && (known === undefined || known.walk !== undefined)
+  const isPart = partBytes !== undefined && (note === undefined || note.walk !== undefined)
   if (!job.isResumed) {
-    if (!job.isForced) refuseToOverwrite(job, isPart, known)
+    if (!job.isForced) refuseToOverwrite(job, isPart, note)
     return undefined
   }
-  return isPart ? usablePart(job, known, partBytes) : undefined
-}
-
-function refuseRunning(note: PullNote | undefined, path: string): void {
-  if (note === undefined || note.process.pid === process.pid || !isRunning(note.process)) return
-  throw new Failure(3, `Process ${note.process.pid} is pulling to ${path} at the moment. Wait for its end.`)
+  return isPart ? usablePart(job, note, partBytes) : undefined
 }
 
 /** Hours of work may be in a part. */
@@ -37,18 +28,15 @@ function refuseToOverwrite({ path, isThere }: FilePullJob, isPart: boolean, note
       `${path} is there already. Name another file; or add --resume to fetch what it lacks, or --force to overwrite it.`,
     )
   if (!isPart) return
-  const what = note?.walk === undefined ? UNKNOWN : `with ${formatItems(note.walk.items)} of a pull that was stopped`
+  if (note?.walk === undefined) throw otherPart(path, UNKNOWN)
+  const what = `with ${formatItems(note.walk.items)} of a pull that was stopped`
   throw new Failure(2, `${partPath(path)} is there, ${what}. Add --resume to go on with it, or --force to begin again.`)
 }
 
 function usablePart(job: FilePullJob, note: PullNote | undefined, partBytes: number): Kept | undefined {
   const { subject, path, isForced, report } = job
   const obstacle = note === undefined ? UNKNOWN : differenceOf(note, subject)
-  if (obstacle !== undefined && !isForced)
-    throw new Failure(
-      2,
-      `${partPath(path)} is there, ${obstacle}. Pull to another file, or add --force to begin again.`,
-    )
+  if (obstacle !== undefined && !isForced) throw otherPart(path, obstacle)
   if (note === undefined || obstacle !== undefined) return undefined
   if (note.bytes <= partBytes) return note
   report.note(
@@ -58,3 +46,7 @@ function usablePart(job: FilePullJob, note: PullNote | undefined, partBytes: num
 }
 
 const UNKNOWN = 'and no note beside it says how far a pull has come'
+
+function otherPart(path: string, what: string): Failure {
+  return new Failure(2, `${partPath(path)} is there, ${what}. Pull to another file, or add --force to begin again.`)
+}

@@ -7,9 +7,11 @@ import type { InputFormat } from '../../input/read-items.ts'
 import { parseCsvRow } from '../csv-text.ts'
 import { RecordCutter } from './records.ts'
 
-const CHUNK_BYTES = 1024 * 1024
+const CHUNK_BYTES = 128 * 1024
 /** What is compared with the collection, at most. */
 const TAIL_ITEMS = 2 * PAGE_SIZE
+/** No item is longer, as no answer is. A file without line breaks would have to be held as a whole. */
+const MOST_RECORD_BYTES = 500_000_000
 
 export interface FinishedFile {
   readonly items: number
@@ -32,8 +34,9 @@ export async function readFinished(
   for await (const chunk of unpacked(path, signal)) {
     reading.bytes += chunk.length
     for (const record of cutter.push(chunk)) reading.add(record)
+    if (cutter.restBytes > MOST_RECORD_BYTES) return undefined
   }
-  return cutter.isCutOff ? undefined : reading.end()
+  return cutter.restBytes > 0 ? undefined : reading.end()
 }
 
 /** The bytes of a file, unpacked if they are gzip. */

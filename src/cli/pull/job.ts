@@ -1,6 +1,8 @@
 /** What a pull has to do, and what comes of it. */
 
-import type { Collection, WalkState } from '../../client/index.ts'
+import type { Collection, PullResult } from '../../client/index.ts'
+import { Failure } from '../failure.ts'
+import { formatItems } from '../figures.ts'
 import type { PullContent } from './content.ts'
 import type { PullSubject } from './note.ts'
 import type { PullPart } from './part.ts'
@@ -22,19 +24,6 @@ export interface FilePullJob extends PullJob {
   readonly isForced: boolean
 }
 
-/** What of an earlier pull is kept. */
-export interface Kept {
-  readonly bytes: number
-  readonly walk: WalkState | undefined
-  readonly isDraft: boolean
-  readonly fields: readonly string[]
-}
-
-/** The columns of CSV are known when all items are. */
-export function nothingKept({ format, columns }: PullSubject): Kept {
-  return { bytes: 0, walk: undefined, isDraft: format === 'csv' && columns === undefined, fields: [] }
-}
-
 /** A part that is ready to take pages. */
 export interface BegunPull {
   readonly part: PullPart
@@ -42,3 +31,21 @@ export interface BegunPull {
 }
 
 export type PullOutcome = Pick<PullSummary, 'items' | 'itemsBefore' | 'bytes' | 'result' | 'unusedColumns'>
+
+/** The proof that a pull is complete: throws a Failure unless as many items were written as the server counts. */
+export function provenOutcome(
+  { items, bytes }: Pick<PullOutcome, 'items' | 'bytes'>,
+  result: PullResult,
+  { unusedColumns }: PullContent,
+  itemsAtBeginning = 0,
+): PullOutcome {
+  const { itemCount, restarts } = result
+  if (items !== itemCount)
+    throw new Failure(
+      1,
+      `${formatItems(items)} were written, and the server counts ${formatItems(itemCount)}: the pull is not complete.`,
+    )
+  const itemsBefore = restarts === 0 ? itemsAtBeginning : 0
+  // Of items that came before, nobody knows which fields they had.
+  return { items, itemsBefore, bytes, result, unusedColumns: itemsBefore === 0 ? unusedColumns() : [] }
+}

@@ -1,8 +1,10 @@
 /** The note beside the part of a pull: what is being pulled, and how much of it the part holds for certain. */
 
+import { readFile } from 'node:fs/promises'
 import type { WalkState } from '../../client/index.ts'
 import type { InputFormat } from '../../input/read-items.ts'
-import type { RunningProcess } from '../running-process.ts'
+import { replaceFile } from '../durable-file.ts'
+import { isSystemError } from '../failure.ts'
 
 /** What is pulled: only the same can be gone on with. */
 export interface PullSubject {
@@ -13,10 +15,8 @@ export interface PullSubject {
   readonly isPacked: boolean
 }
 
-export interface PullNote extends PullSubject {
-  /** Random: tells the pull that wrote it from any other. */
-  readonly id: string
-  readonly process: RunningProcess
+/** What is kept of a pull that was stopped. */
+export interface Kept {
   /** Of the part; what is behind them is not certain. */
   readonly bytes: number
   /** How far the walk had come then; undefined: nowhere. */
@@ -27,30 +27,46 @@ export interface PullNote extends PullSubject {
   readonly fields: readonly string[]
 }
 
+export interface PullNote extends PullSubject, Kept {}
+
+/** The columns of CSV are known when all items are. */
+export function nothingKept({ format, columns }: PullSubject): Kept {
+  return { bytes: 0, walk: undefined, isDraft: format === 'csv' && columns === undefined, fields: [] }
+}
+
 const ABOUT = 'How far reams pull has come with the part beside this note. --resume goes on from there.'
 const VERSION = 1
 
-export function noteText(note: PullNote): string {
-  const { columns = null, walk = null } = note
-  return `${JSON.stringify({ about: ABOUT, version: VERSION, ...note, columns, walk }, null, 1)}\n`
+/** Undefined where there is none, or what is there is no note. */
+export async function readNote(path: string): Promise<PullNote | undefined> {
+  try {
+    return parseNote(await readFile(path, 'utf8'))
+  } catch (error) {
+    // ENOTDIR: whoever writes it is told.
+    if (isSystemError(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined
+    throw error
+  }
 }
 
-/** Undefined for a text that is not a note. */
-export function parseNote(text: string): PullNote | undefined {
+export async function writeNote(path: string, note: PullNote): Promise<void> {
+  const { columns = null, walk = null } = note
+  const text = JSON.stringify({ about: ABOUT, version: VERSION, ...note, columns, walk }, null, 1)
+  await replaceFile(path, `${text}\n`)
+}
+
+function parseNote(text: string): PullNote | undefined {
   try {
-    const { version, url, format, columns, isPacked, id, process, bytes, walk, isDraft, fields } = JSON.parse(text)
-    const { pid, birth } = process
+    const { version, url, format, columns, isPacked, bytes, walk, isDraft, fields } = JSON.parse(text)
     const isSound =
       version === VERSION &&
-      [url, format, id, birth].every((value) => typeof value === 'string') &&
-      [pid, bytes].every(isCount) &&
+      [url, format].every((value) => typeof value === 'string') &&
+      isCount(bytes) &&
       (columns === null || isNames(columns)) &&
       [isPacked, isDraft].every((value) => typeof value === 'boolean') &&
       (walk === null || isWalk(walk)) &&
       isNames(fields)
     if (!isSound) return undefined
-    const subject = { url, format, columns: columns ?? undefined, isPacked }
-    return { ...subject, id, process: { pid, birth }, bytes, walk: walk ?? undefined, isDraft, fields }
+    return { url, format, columns: columns ?? undefined, isPacked, bytes, walk: walk ?? undefined, isDraft, fields }
   } catch {
     return undefined
   }

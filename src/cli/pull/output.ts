@@ -1,7 +1,8 @@
 /** Where a pull writes to, and in which format. */
 
 import type { Stats } from 'node:fs'
-import { lstat, realpath, stat } from 'node:fs/promises'
+import { readlink, realpath, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import type { InputFormat } from '../../input/read-items.ts'
 import { Failure } from '../failure.ts'
 import { formatOfName } from '../file-name.ts'
@@ -29,7 +30,7 @@ export async function outputOf(settings: SettingValues): Promise<PullOutput> {
   if (columns !== undefined && format !== 'csv')
     throw new Failure(2, `--columns is for CSV, and this is ${format}. Leave it out, or add --format csv.`)
   const place = path === undefined ? standardOutput(settings) : await placeOf(path)
-  return { format, columns, isPacked: /\.gz$/i.test(path ?? '') && place.isFile, ...place }
+  return { format, columns, isPacked: /\.gz$/i.test(path ?? ''), ...place }
 }
 
 type Place = Pick<PullOutput, 'path' | 'isFile' | 'isThere'>
@@ -43,7 +44,13 @@ function standardOutput(settings: SettingValues): Place {
 async function placeOf(path: string): Promise<Place> {
   const existing: Stats | undefined = await stat(path).catch(() => undefined)
   if (existing?.isDirectory()) throw new Failure(2, `${path} is a directory. Name a file in it.`)
+  if (existing?.isSocket()) throw new Failure(2, `${path} is a socket, and not for writing items to. Name a file.`)
   const isFile = existing?.isFile() ?? true
-  const isLink = existing !== undefined && (await lstat(path)).isSymbolicLink()
-  return { path: isLink && isFile ? await realpath(path) : path, isFile, isThere: isFile && existing !== undefined }
+  return { path: isFile ? await linkedPath(path) : path, isFile, isThere: isFile && existing !== undefined }
+}
+
+/** Where a link leads to, also one to a file that is not there yet; any other path as it is. */
+async function linkedPath(path: string): Promise<string> {
+  const target = await readlink(path).catch(() => undefined)
+  return target === undefined ? path : realpath(path).catch(() => resolve(dirname(path), target))
 }

@@ -2,11 +2,10 @@
 
 import { rename, rm } from 'node:fs/promises'
 import type { Page, Sink, Step, WalkState } from '../../client/index.ts'
-import { syncDirectoryOf } from '../durable-file.ts'
+import { removeFile, syncDirectoryOf } from '../durable-file.ts'
 import type { PartFile } from '../part-file.ts'
 import type { PullForm } from './form.ts'
-import type { PullNote } from './note.ts'
-import type { PullNoteFile } from './note-file.ts'
+import { type PullNote, writeNote } from './note.ts'
 
 /** What a crash costs at most, beside what a sync of the disk takes. */
 const NOTE_EVERY_MS = 1000
@@ -17,7 +16,7 @@ export interface PullPartOptions {
   /** The names of the fields that were found, where they are looked for. */
   readonly fields: () => readonly string[]
   /** Undefined: the file is for this process alone. */
-  readonly noteFile: PullNoteFile | undefined
+  readonly notePath: string | undefined
   /** What is known when it begins. */
   readonly note: PullNote
   /** Told when all that was written is dropped. */
@@ -28,10 +27,12 @@ export class PullPart implements Sink {
   readonly #options: PullPartOptions
   /** What the note on disk says, or is about to. */
   #note: PullNote
-  #walk: WalkState | undefined
   #saving: Promise<void> = Promise.resolve()
-  #isSaving = false
-  #savedAt = performance.now()
+  /** When there shall be another note; never while one is being written. */
+  #nextNoteMs = performance.now() + NOTE_EVERY_MS
+  #isEnding = false
+  /** How far it has come. */
+  walk: WalkState | undefined
   /** Of items, in this process. */
   bytes = 0
   /** All that are in the part. */
@@ -40,13 +41,8 @@ export class PullPart implements Sink {
   constructor(options: PullPartOptions) {
     this.#options = options
     this.#note = options.note
-    this.#walk = options.note.walk
-    this.items = options.note.walk?.items ?? 0
-  }
-
-  /** How far it has come. */
-  get walk(): WalkState | undefined {
-    return this.#walk
+    this.walk = options.note.walk
+    this.items = this.walk?.items ?? 0
   }
 
   get path(): string {
@@ -61,7 +57,7 @@ export class PullPart implements Sink {
   /** Takes over what an earlier pull has written. */
   async adopt(content: AsyncIterable<Uint8Array>, walk: WalkState): Promise<void> {
     for await (const bytes of content) await this.#options.file.write(bytes)
-    this.#walk = walk
+    this.walk = walk
     this.items = walk.items
     await this.save()
   }
@@ -72,14 +68,14 @@ export class PullPart implements Sink {
     const text = form.render(lines, this.items)
     this.items += page.length - first
     this.bytes += lines.length
-    this.#walk = state
+    this.walk = state
     await file.give(text)
-    if (!this.#isSaving && performance.now() - this.#savedAt >= NOTE_EVERY_MS) await this.#startSaving()
+    if (performance.now() >= this.#nextNoteMs) await this.#startSaving()
   }
 
   async restart(): Promise<void> {
     await this.#saving
-    this.#walk = undefined
+    this.walk = undefined
     this.items = 0
     // The note first: it must never say more than there is.
     await this.#save(0)
@@ -98,47 +94,50 @@ export class PullPart implements Sink {
   async complete(target: string): Promise<void> {
     const { file, form } = this.#options
     await this.#saving
+    this.#isEnding = true
     await file.write(form.end(this.items))
     await file.finish()
     await rename(this.path, target)
     await syncDirectoryOf(target)
-    await this.#options.noteFile?.remove()
+    await this.#removeNote()
   }
 
   /** Keeps what came so far, if it can and there is any. */
   async stop(): Promise<void> {
-    await this.save().catch(() => {})
+    // With its end behind the items nothing can be added to the part: then the note stays as it is.
+    if (!this.#isEnding) await this.save().catch(() => {})
     if (this.certainItems === 0) await this.remove()
     else await this.#options.file.close()
   }
 
-  /** Unless it is another pull's by now. */
   async remove(): Promise<void> {
-    const { file, noteFile } = this.#options
-    await file.close()
-    if (noteFile !== undefined && !(await noteFile.isOf(this.#note))) return
+    await this.#options.file.close()
     await rm(this.path, { force: true })
-    await noteFile?.remove()
+    await this.#removeNote()
   }
 
   /** What comes meanwhile is for the next note. */
   async #startSaving(): Promise<void> {
     await this.#saving
-    this.#isSaving = true
+    this.#nextNoteMs = Number.POSITIVE_INFINITY
     this.#saving = this.#save(await this.#options.file.flush()).finally(() => {
-      this.#isSaving = false
-      this.#savedAt = performance.now()
+      this.#nextNoteMs = performance.now() + NOTE_EVERY_MS
     })
     // The next one who waits is told.
     this.#saving.catch(() => {})
   }
 
   async #save(bytes: number): Promise<void> {
-    const { file, noteFile, fields } = this.#options
-    if (noteFile === undefined) return
-    const note = { ...this.#note, bytes, walk: this.#walk, fields: fields() }
+    const { file, notePath, fields } = this.#options
+    if (notePath === undefined) return
+    const note = { ...this.#note, bytes, walk: this.walk, fields: fields() }
     await file.sync()
-    await noteFile.replace(note)
+    await writeNote(notePath, note)
     this.#note = note
+  }
+
+  async #removeNote(): Promise<void> {
+    const { notePath } = this.#options
+    if (notePath !== undefined) await removeFile(notePath)
   }
 }

@@ -56,7 +56,7 @@ export function pullLine(state: PullProgressState): string {
   if (itemCount === 0) return label.slice(0, Math.max(0, columns))
   const share = Math.min(1, items / itemCount)
   const pieces: Pieces = { label, bar: drawBar(share, NARROWEST_BAR), percent: percentOf(share), ...figuresOf(state) }
-  for (const least of ['percent', 'label', 'flight', 'bytes', 'bar', 'rate'] as const)
+  for (const least of ['percent', 'label', 'flight', 'bytes', 'bar', 'rate', 'left'] as const)
     if (widthOf(pieces) > columns) delete pieces[least]
   const barWidth = Math.min(WIDEST_BAR, NARROWEST_BAR + Math.max(0, columns - widthOf(pieces)))
   if (pieces.bar !== undefined) pieces.bar = drawBar(share, barWidth)

@@ -7,15 +7,12 @@ export class RecordCutter {
   readonly #hasQuotes: boolean
   #isQuoted = false
   #rest: Uint8Array[] = []
+  /** Of a record that has no line break behind it yet. */
+  restBytes = 0
 
   /** `hasQuotes`: whether a line break within quotes belongs to a record, as in CSV. */
   constructor(hasQuotes: boolean) {
     this.#hasQuotes = hasQuotes
-  }
-
-  /** Whether the last record has no line break behind it. */
-  get isCutOff(): boolean {
-    return this.#rest.some(({ length }) => length > 0)
   }
 
   /** The records that these bytes complete, each without its line break. */
@@ -25,9 +22,11 @@ export class RecordCutter {
       const record = bytes.subarray(start, end)
       yield this.#rest.length === 0 ? record : Buffer.concat([...this.#rest, record])
       this.#rest = []
+      this.restBytes = 0
       start = end + 1
     }
     if (start < bytes.length) this.#rest.push(bytes.subarray(start))
+    this.restBytes += bytes.length - start
   }
 
   #end(bytes: Uint8Array, start: number): number {

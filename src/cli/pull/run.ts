@@ -6,12 +6,11 @@ import { Interrupted, Interruption } from '../interruption.ts'
 import { isReaderGone, printError } from '../output.ts'
 import type { SettingValues } from '../setting-values.ts'
 import { readToken } from '../token.ts'
-import { explainPull } from './failure.ts'
+import { explainPull, PullStopped } from './failure.ts'
 import { createPullFetch, type PullFetch } from './fetch.ts'
 import type { PullJob, PullOutcome } from './job.ts'
 import { outputOf, type PullOutput } from './output.ts'
 import { PullReport, type ReportOptions } from './report.ts'
-import { PullStopped } from './stopped.ts'
 import { pullToFile } from './to-file.ts'
 import { pullToStream } from './to-stream.ts'
 
@@ -56,8 +55,9 @@ function reportOptions(
   return { label: path ?? name, token, isQuiet, isJson: settings.get('json'), hasBar }
 }
 
-function pull(job: PullJob, { path, isFile, isThere }: PullOutput, settings: SettingValues): Promise<PullOutcome> {
-  if (path === undefined || !isFile) return pullToStream(job, path)
+function pull(job: PullJob, output: PullOutput, settings: SettingValues): Promise<PullOutcome> {
+  const { path, isFile, isThere } = output
+  if (path === undefined || !isFile) return pullToStream(job, output)
   const [isResumed, isForced] = [settings.get('resume'), settings.get('force')]
   return pullToFile({ ...job, path, isThere, isResumed, isForced })
 }

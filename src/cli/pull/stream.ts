@@ -1,63 +1,54 @@
-/** A pull to standard output, a pipe or a device: what was written there cannot be taken back. */
+/** Standard output, a pipe or a device: what was written there cannot be taken back. */
 
-import type { FileHandle } from 'node:fs/promises'
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import type { Page, Sink, Step } from '../../client/index.ts'
-import { Failure } from '../failure.ts'
-import type { PullForm } from './form.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { isSystemError } from '../failure.ts'
+import type { PullOutput } from './output.ts'
 
 /** Takes bytes, and resolves when more can come. */
 export interface ByteStream extends AsyncDisposable {
   write(bytes: Uint8Array): Promise<void>
 }
 
-/** Standard output, unless there is a path. */
-export async function openStream(path: string | undefined): Promise<ByteStream> {
-  if (path === undefined) return { write: writeToStdout, [Symbol.asyncDispose]: async () => {} }
-  const handle = await open(path, 'w')
-  return { write: (bytes) => writeAll(handle, bytes), [Symbol.asyncDispose]: () => handle.close() }
+/** So often a pipe is looked at that has no reader, or no room. */
+const LOOK_EVERY_MS = 5
+
+export async function openStream({ path, isPacked }: PullOutput, signal: AbortSignal): Promise<ByteStream> {
+  const stream = path === undefined ? STANDARD_OUTPUT : await openPath(path, signal)
+  if (!isPacked) return stream
+  return { ...stream, write: async (bytes) => stream.write(await promisify(gzip)(bytes)) }
 }
 
-function writeToStdout(bytes: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()))
-  })
+const STANDARD_OUTPUT: ByteStream = {
+  write: (bytes) =>
+    new Promise((resolve, reject) => {
+      process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()))
+    }),
+  [Symbol.asyncDispose]: async () => {},
 }
 
-async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let done = 0; done < bytes.length; ) done += (await handle.write(bytes, done)).bytesWritten
+/** Never waits within the system, where no signal ends the wait. */
+async function openPath(path: string, signal: AbortSignal): Promise<ByteStream> {
+  const handle = await patiently(() => open(path, constants.O_WRONLY | constants.O_NONBLOCK), signal)
+  return {
+    write: async (bytes) => {
+      for (let done = 0; done < bytes.length; )
+        done += (await patiently(() => handle.write(bytes, done), signal)).bytesWritten
+    },
+    [Symbol.asyncDispose]: () => handle.close(),
+  }
 }
 
-export class StreamSink implements Sink {
-  readonly #stream: ByteStream
-  readonly #form: PullForm
-  items = 0
-  /** Of items. */
-  bytes = 0
-
-  constructor(stream: ByteStream, form: PullForm) {
-    this.#stream = stream
-    this.#form = form
-  }
-
-  async page(page: Page, { first }: Step<unknown>): Promise<void> {
-    const lines = page.ndjson(first)
-    const text = this.#form.render(lines, this.items)
-    this.items += page.length - first
-    this.bytes += lines.length
-    if (text.length > 0) await this.#stream.write(text)
-  }
-
-  async restart(): Promise<void> {
-    if (this.items === 0) return
-    throw new Failure(
-      1,
-      'The collection changed while it was read, so that items may be missing or twice in what was written, which cannot be taken back. Pull it into a file, which begins again by itself: -o FILE',
-    )
-  }
-
-  async end(): Promise<void> {
-    const text = this.#form.end(this.items)
-    if (text.length > 0) await this.#stream.write(text)
-  }
+/** Tries until a pipe has a reader, or room. */
+async function patiently<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;)
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isSystemError(error) || (error.code !== 'ENXIO' && error.code !== 'EAGAIN')) throw error
+      await sleep(LOOK_EVERY_MS, undefined, { signal })
+    }
 }

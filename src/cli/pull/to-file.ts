@@ -5,30 +5,27 @@ import { CollectionChanged } from '../../client/index.ts'
 import { syncDirectoryOf } from '../durable-file.ts'
 import { Failure } from '../failure.ts'
 import { formatCount } from '../figures.ts'
-import { PartFile } from '../part-file.ts'
-import { assertComplete } from './complete.ts'
-import { converted } from './convert.ts'
-import { UnknownField } from './csv.ts'
+import { converted } from './content.ts'
+import { OtherColumns } from './csv.ts'
 import { type CompleteFile, extendFinished } from './extend.ts'
+import { PullStopped } from './failure.ts'
 import { findPart } from './find-part.ts'
 import type { PullForm } from './form.ts'
-import { type BegunPull, type FilePullJob, nothingKept, type PullOutcome } from './job.ts'
-import { openPart, partPath } from './open-part.ts'
+import { type BegunPull, type FilePullJob, type PullOutcome, provenOutcome } from './job.ts'
+import { nothingKept } from './note.ts'
+import { lockPart, openInstead, openPart, partPath, removeLeftovers } from './open-part.ts'
 import type { PullPart } from './part.ts'
-import { PullStopped } from './stopped.ts'
 
 export async function pullToFile(job: FilePullJob): Promise<PullOutcome> {
+  using _lock = lockPart(job.path)
   const begun = await begin(job)
-  if ('items' in begun)
-    return { items: begun.items, itemsBefore: begun.items, bytes: 0, result: undefined, unusedColumns: [] }
+  if ('items' in begun) return alreadyComplete(begun, job)
   try {
     return await pullInto(begun, job)
   } catch (error) {
-    if (!(error instanceof UnknownField)) throw error
-    job.report.note(
-      `items have a field "${error.field}" by now, for which ${job.path} has no column; all is pulled again.`,
-    )
-    return pullInto(await openPart(job, nothingKept(job.subject)), job)
+    if (!(error instanceof OtherColumns)) throw error
+    job.report.note(`${error.message}; all is pulled again.`)
+    return await pullInto(await openPart(job, nothingKept(job.subject)), job)
   }
 }
 
@@ -38,15 +35,21 @@ async function begin(job: FilePullJob): Promise<BegunPull | CompleteFile> {
   return job.isResumed && job.isThere ? extendFinished(job) : openPart(job, nothingKept(job.subject))
 }
 
+async function alreadyComplete({ items }: CompleteFile, { path }: FilePullJob): Promise<PullOutcome> {
+  // Of a pull that was killed when it had just ended, or hardly begun.
+  await removeLeftovers(path)
+  return { items, itemsBefore: items, bytes: 0, result: undefined, unusedColumns: [] }
+}
+
 async function pullInto(begun: BegunPull, job: FilePullJob): Promise<PullOutcome> {
   const { part } = begun
   try {
     return await pullWhole(begun, job)
   } catch (error) {
-    const isUseless = error instanceof CollectionChanged || error instanceof UnknownField || isAnswer(error)
+    const isUseless = error instanceof CollectionChanged || error instanceof OtherColumns || isAnswer(error)
     if (isUseless) await part.remove()
     else await part.stop()
-    if (error instanceof UnknownField) throw error
+    if (error instanceof OtherColumns) throw error
     throw new PullStopped(error, isUseless ? '' : standingOf(part, job))
   }
 }
@@ -56,16 +59,10 @@ async function pullWhole({ part, content }: BegunPull, job: FilePullJob): Promis
   const itemsBefore = part.items
   const onProgress = report.follow(itemsBefore, () => part.bytes)
   const result = await collection.pull(part, { signal, from: part.walk, onProgress })
-  assertComplete(part.items, result)
+  const outcome = provenOutcome(part, result, content, itemsBefore)
   if (content.finalForm === undefined) await part.complete(path)
   else await completeDraft(part, content.finalForm(), job)
-  return {
-    items: part.items,
-    itemsBefore: result.restarts === 0 ? itemsBefore : 0,
-    bytes: part.bytes,
-    result,
-    unusedColumns: content.unusedColumns(),
-  }
+  return outcome
 }
 
 /** The answer is no, and would be the next time. */
@@ -84,9 +81,9 @@ async function completeDraft(part: PullPart, form: PullForm, job: FilePullJob): 
   const { path, subject, signal, report } = job
   await part.save()
   const onItems = report.followConversion(part.items)
-  const file = await PartFile.open(`${part.path}.${subject.format}`, 0, subject.isPacked)
+  const file = await openInstead(job, `${part.path}.${subject.format}`, 0, subject.isPacked)
   try {
-    for await (const text of converted(part.path, part.items, form, { signal, onItems })) await file.write(text)
+    for await (const text of converted(part.path, part.items, form, { signal, onItems })) await file.give(text)
     await file.finish()
     await rename(file.path, path)
   } catch (error) {

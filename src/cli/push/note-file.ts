@@ -3,11 +3,11 @@
  * once: nothing can be sent meanwhile, and while items are read ahead each turn of the event loop would be a long one.
  */
 
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { Failure, isSystemError } from '../failure.ts'
 import { takeLock } from '../file-lock.ts'
-import { isRunning } from '../running-process.ts'
+import { removeLeftovers } from '../leftovers.ts'
 import { noteText, type PushNote, parseNote } from './note.ts'
 
 export class NoteFile {
@@ -95,12 +95,7 @@ export class NoteFile {
 
   /** Removes what processes left that were killed while they wrote. */
   removeLeftovers(): void {
-    const directory = dirname(this.#path)
-    for (const name of namesIn(directory)) {
-      const [, pid] = name.startsWith(`${basename(this.#path)}.`) ? (/\.(\d+)\.part$/.exec(name) ?? []) : []
-      if (pid !== undefined && !isRunning({ pid: Number(pid), birth: '' }))
-        rmSync(join(directory, name), { force: true })
-    }
+    removeLeftovers(this.#path)
   }
 
   #explain(error: unknown): unknown {
@@ -111,14 +106,5 @@ export class NoteFile {
       `${this.label} cannot be read or written: ${reason}. It notes what was sent, so that nothing is sent twice. Put the file where you may write; or push from a pipe, which keeps no note: reams push URL -`,
       { cause: error },
     )
-  }
-}
-
-/** None where one may write and not look. */
-function namesIn(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
   }
 }

@@ -51,7 +51,7 @@ export const KILL_PULL: Fault = {
       rmSync(path, { force: true })
     }
     checkNothingStays(directory, report)
-    report.acknowledged += outcomes.finished * ITEMS
+    report.checked += outcomes.finished * ITEMS
     report.notes.push(
       `${outcomes.killed} pulls were killed, ${outcomes.resumed} went on behind a part, and ${outcomes.finished} files were compared`,
     )
