@@ -8,7 +8,7 @@ import { StoreLocation } from '../../src/cli/store-location.ts'
 import { TOKEN_PREFIX } from '../../src/contract/token.ts'
 import { Connection } from './connection.ts'
 import { History, LOG, THINGS } from './history.ts'
-import { ReamsProcess, runReams } from './reams-process.ts'
+import { type ProcessOptions, ReamsProcess, runReams } from './reams-process.ts'
 import type { Report } from './report.ts'
 import { walk } from './walk.ts'
 import { itemCountOf, sendWrite, Workload, type WorkloadKind } from './workload.ts'
@@ -62,11 +62,18 @@ export class StoreUnderTest implements AsyncDisposable {
     return this.#server
   }
 
+  /** For a command that is to use this store: a URL may hold a password, which is no word for a command line. */
+  get named(): ProcessOptions {
+    return { variables: { REAMS_STORE: this.path } }
+  }
+
   /** Starts the server, within a wrapping command if there is one, and tells how long that took. */
   async start(wrapper: readonly string[] = []): Promise<number> {
     const startedAt = performance.now()
-    const variables = { REAMS_STORE: this.#servedPath }
-    this.#server = new ReamsProcess(['serve', '--port', '0'], { wrapper, variables })
+    this.#server = new ReamsProcess(['serve', '--port', '0'], {
+      wrapper,
+      variables: { REAMS_STORE: this.#servedPath },
+    })
     this.#url = await this.#server.address()
     using connection = this.connect()
     const { status } = await connection.get('/')
@@ -98,7 +105,7 @@ export class StoreUnderTest implements AsyncDisposable {
   async check(): Promise<void> {
     const { findings } = this.#report
     await this.#settleCommits()
-    const verified = await runReams(['verify'], { variables: { REAMS_STORE: this.path } })
+    const verified = await runReams(['verify'], this.named)
     if (verified.status !== 0) findings.add('other', `reams verify: ${verified.stdout}${verified.stderr}`)
     using connection = this.connect()
     const logTexts = await walk(connection, LOG, findings)

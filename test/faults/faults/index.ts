@@ -9,6 +9,7 @@ import { KILL_SERVER } from './kill-server.ts'
 import { PG_CROWD } from './pg-crowd.ts'
 import { PG_CUT_COMMIT } from './pg-cut-commit.ts'
 import { PG_KILL_BACKEND, PG_KILL_POSTMASTER, PG_RESTART } from './pg-down.ts'
+import { PG_KILL_IMPORT } from './pg-kill-import.ts'
 import { PG_KILL_SERVER } from './pg-kill-server.ts'
 import { POWER_CUT } from './power-cut.ts'
 
@@ -20,6 +21,7 @@ export const FAULTS: readonly Fault[] = [
   POWER_CUT,
   KILL_PULL,
   PG_KILL_SERVER,
+  PG_KILL_IMPORT,
   PG_RESTART,
   PG_KILL_BACKEND,
   PG_KILL_POSTMASTER,
