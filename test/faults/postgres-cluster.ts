@@ -27,8 +27,8 @@ export class PostgresCluster implements AsyncDisposable {
     process.on('exit', this.#killAtExit)
   }
 
-  /** Makes one within the directory, and starts it. */
-  static async create(directory: string): Promise<PostgresCluster> {
+  /** Makes one within the directory, with other settings if some are given, and starts it. */
+  static async create(directory: string, settings: readonly string[] = []): Promise<PostgresCluster> {
     // Root starts it as another user, who has to get there.
     chmodSync(directory, 0o755)
     const data = join(directory, 'postgres')
@@ -42,8 +42,8 @@ export class PostgresCluster implements AsyncDisposable {
       onLog: () => {},
     })
     await maker.initialise()
-    const settings = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
-    appendFileSync(join(data, 'postgresql.conf'), `\n${settings.join('\n')}\n`)
+    const place = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
+    appendFileSync(join(data, 'postgresql.conf'), `\n${[...place, ...settings].join('\n')}\n`)
     const cluster = new PostgresCluster(data, port, await findControl())
     await cluster.start()
     return cluster
