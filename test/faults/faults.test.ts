@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { describeFaults } from './describe-faults.ts'
 import { FAULTS } from './faults/index.ts'
 import { cutPower } from './faults/power-cut.ts'
-import { lackOf, STRACE, XFS } from './needs.ts'
+import { lackOf, POSTGRES, STRACE, XFS } from './needs.ts'
 import { newSeed } from './options.ts'
 import { runFault } from './run-fault.ts'
 
@@ -18,15 +19,7 @@ function runCommand(...words: string[]) {
 }
 
 describe('a store keeps every acknowledged write, and each request whole or not at all', () => {
-  for (const fault of FAULTS)
-    it(`after: ${fault.description}`, async (t) => {
-      const lack = await lackOf(fault.needs)
-      if (lack !== undefined) return t.skip(lack)
-      const seed = newSeed()
-      const { findings, acknowledged } = await runFault(fault, { seed, rounds: fault.fewRounds })
-      assert.deepEqual(findings.messages, [], `seed ${seed}`)
-      assert.ok(acknowledged > 0, `nothing was acknowledged (seed ${seed})`)
-    })
+  describeFaults(FAULTS.filter(({ needs }) => !needs.includes(POSTGRES)))
 
   it('but not on a disk that lies about its syncs, which shows that the check would find a loss', async (t) => {
     const lack = await lackOf([STRACE, XFS])

@@ -19,6 +19,7 @@ export class PostgresCluster implements AsyncDisposable {
   readonly port: number
   readonly #directory: string
   readonly #control: string
+  #schemas = 0
 
   private constructor(directory: string, port: number, control: string) {
     this.#directory = directory
@@ -47,6 +48,10 @@ export class PostgresCluster implements AsyncDisposable {
     const cluster = new PostgresCluster(data, port, await findControl())
     await cluster.start()
     return cluster
+  }
+
+  newSchema(): string {
+    return `store_${++this.#schemas}`
   }
 
   /** As `--store` takes it: a store in a schema of its own. */

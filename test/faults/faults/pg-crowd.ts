@@ -6,7 +6,7 @@ import { formatDuration } from '../../../src/cli/figures.ts'
 import type { Fault } from '../fault.ts'
 import type { Findings } from '../findings.ts'
 import { POSTGRES } from '../needs.ts'
-import { PostgresCluster } from '../postgres-cluster.ts'
+import type { PostgresCluster } from '../postgres-cluster.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
 
 const CROWD = { writers: 250, keylessWriters: 50, readers: 200, isSteady: true } as const
@@ -28,12 +28,12 @@ export const PG_CROWD: Fault = {
   rounds: 10,
   fewRounds: 1,
   needs: [POSTGRES],
-  async run({ directory, rounds, random, report, beginRound }) {
+  async run({ rounds, random, report, postgres, beginRound }) {
     const { findings } = report
-    await using cluster = await PostgresCluster.create(directory)
+    const cluster = await postgres()
     const most = { refused: 0, ms: 0, megabytes: 0 }
     for (let done = 0; done < rounds; done++) {
-      const schema = `faults_${done}`
+      const schema = cluster.newSchema()
       await using subject = await StoreUnderTest.createAt({ location: cluster.storeIn(schema) }, report, random)
       beginRound()
       const workload = subject.work(CROWD)

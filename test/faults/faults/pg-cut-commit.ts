@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startProxy, type TcpProxy } from '../../store/tcp-proxy.ts'
 import type { Fault } from '../fault.ts'
 import { POSTGRES } from '../needs.ts'
-import { PostgresCluster } from '../postgres-cluster.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
 
 /** The message that asks for a commit: its kind, its length, its text. */
@@ -24,14 +23,14 @@ export const PG_CUT_COMMIT: Fault = {
   rounds: 100,
   fewRounds: 2,
   needs: [POSTGRES],
-  async run({ directory, rounds, random, report, beginRound }) {
-    await using cluster = await PostgresCluster.create(directory)
+  async run({ rounds, random, report, postgres, beginRound }) {
+    const cluster = await postgres()
     await using resources = new AsyncDisposableStack()
     const proxy = resources.adopt(await startProxy('127.0.0.1', cluster.port), (opened) => opened.close())
     const cuts = { before: 0, after: 0 }
     let unknown = 0
     for (let done = 0; done < rounds; ) {
-      const schema = `faults_${done}`
+      const schema = cluster.newSchema()
       const place = { location: cluster.storeIn(schema), servedLocation: cluster.storeIn(schema, proxy.port) }
       await using subject = await StoreUnderTest.createAt(place, report, random)
       for (const end = Math.min(rounds, done + ROUNDS_A_STORE); done < end; done++) {

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fault, Trial } from '../fault.ts'
 import { POSTGRES } from '../needs.ts'
-import { PostgresCluster } from '../postgres-cluster.ts'
+import type { PostgresCluster } from '../postgres-cluster.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
 
 /** Then a new store: reading everything after each round gets longer as it grows. */
@@ -12,7 +12,7 @@ const ROUNDS_A_STORE = 25
 /** How long the clients go on when all of them were served again: then nobody may be refused any more. */
 const AFTERWARDS_MS = 100
 
-const SHARED = { rounds: 100, fewRounds: 2, needs: [POSTGRES], mostRecoveryMs: 5_000 } as const
+const SHARED = { rounds: 100, fewRounds: 1, needs: [POSTGRES], mostRecoveryMs: 5_000 } as const
 
 export const PG_RESTART: Fault = {
   ...SHARED,
@@ -37,11 +37,12 @@ export const PG_KILL_POSTMASTER: Fault = {
 
 type Blow = (cluster: PostgresCluster) => Promise<void>
 
-async function strikeEachRound({ directory, rounds, random, report, beginRound }: Trial, blow: Blow): Promise<void> {
-  await using cluster = await PostgresCluster.create(directory)
+async function strikeEachRound(trial: Trial, blow: Blow): Promise<void> {
+  const { rounds, random, report, beginRound } = trial
+  const cluster = await trial.postgres()
   const told = { refused: 0, unknown: 0 }
   for (let done = 0; done < rounds; ) {
-    const place = { location: cluster.storeIn(`faults_${done}`) }
+    const place = { location: cluster.storeIn(cluster.newSchema()) }
     await using subject = await StoreUnderTest.createAt(place, report, random)
     for (const end = Math.min(rounds, done + ROUNDS_A_STORE); done < end; done++) {
       beginRound()

@@ -2,7 +2,6 @@
 
 import type { Fault } from '../fault.ts'
 import { POSTGRES } from '../needs.ts'
-import { PostgresCluster } from '../postgres-cluster.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
 import { killImports } from './kill-import.ts'
 
@@ -16,16 +15,17 @@ export const PG_KILL_IMPORT: Fault = {
   fewRounds: 1,
   needs: [POSTGRES],
   async run(trial) {
-    const { directory, report, random } = trial
-    await using cluster = await PostgresCluster.create(directory)
+    const { report, random } = trial
+    const cluster = await trial.postgres()
+    const schema = cluster.newSchema()
     await using client = await cluster.connect()
-    await using subject = await StoreUnderTest.createAt({ location: cluster.storeIn('faults') }, report, random)
+    await using subject = await StoreUnderTest.createAt({ location: cluster.storeIn(schema) }, report, random)
     await killImports(trial, {
       subject,
       mostBusyMs: MOST_BUSY_MS,
       async marks() {
         const { rows } = await client.query(
-          'SELECT (SELECT count(*) FROM faults.lease) + (SELECT count(*) FROM faults.leftover) AS marks',
+          `SELECT (SELECT count(*) FROM ${schema}.lease) + (SELECT count(*) FROM ${schema}.leftover) AS marks`,
         )
         return Number(rows[0]?.marks)
       },

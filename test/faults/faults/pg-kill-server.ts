@@ -2,7 +2,6 @@
 
 import type { Fault } from '../fault.ts'
 import { POSTGRES } from '../needs.ts'
-import { PostgresCluster } from '../postgres-cluster.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
 
 /** Then a new store: reading everything after each round gets longer as it grows. */
@@ -12,13 +11,13 @@ export const PG_KILL_SERVER: Fault = {
   name: 'pg-kill-server',
   description: 'kill -9 of the server of a store in PostgreSQL at a random moment',
   rounds: 100,
-  fewRounds: 2,
+  fewRounds: 1,
   needs: [POSTGRES],
   mostRecoveryMs: 2_000,
-  async run({ directory, rounds, random, report, beginRound }) {
-    await using cluster = await PostgresCluster.create(directory)
+  async run({ rounds, random, report, postgres, beginRound }) {
+    const cluster = await postgres()
     for (let done = 0; done < rounds; ) {
-      const place = { location: cluster.storeIn(`faults_${done}`) }
+      const place = { location: cluster.storeIn(cluster.newSchema()) }
       await using subject = await StoreUnderTest.createAt(place, report, random)
       for (const end = Math.min(rounds, done + ROUNDS_A_STORE); done < end; done++) {
         beginRound()
