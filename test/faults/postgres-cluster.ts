@@ -98,6 +98,18 @@ export class PostgresCluster implements AsyncDisposable {
     return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
   }
 
+  /** Resolves when it takes connections. */
+  async ready(): Promise<void> {
+    for (const startedAt = performance.now(); ; await sleep(20)) {
+      try {
+        await using _ = await this.connect()
+        return
+      } catch (error) {
+        if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw error
+      }
+    }
+  }
+
   /** Does something that ends all connections, and resolves when they have ended and what was done is done. */
   async strike(blow: () => Promise<void>): Promise<void> {
     const witness = await this.connect()

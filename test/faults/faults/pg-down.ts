@@ -1,6 +1,8 @@
 /** PostgreSQL goes down under a service that is written to and lives on, and comes back. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { median } from '../../../bench/measure.ts'
+import { formatDuration } from '../../../src/cli/figures.ts'
 import type { Fault, Trial } from '../fault.ts'
 import { POSTGRES } from '../needs.ts'
 import type { PostgresCluster } from '../postgres-cluster.ts'
@@ -41,6 +43,7 @@ async function strikeEachRound(trial: Trial, blow: Blow): Promise<void> {
   const { rounds, random, report, beginRound } = trial
   const cluster = await trial.postgres()
   const told = { refused: 0, unknown: 0 }
+  const databaseMs: number[] = []
   for (let done = 0; done < rounds; ) {
     const place = { location: cluster.storeIn(cluster.newSchema()) }
     await using subject = await StoreUnderTest.createAt(place, report, random)
@@ -49,10 +52,12 @@ async function strikeEachRound(trial: Trial, blow: Blow): Promise<void> {
       const workload = subject.work({ keylessWriters: 2, isSteady: true })
       await workload.randomMoment()
       workload.tolerated = [503]
-      const startedAt = performance.now()
+      const struckAt = performance.now()
       await cluster.strike(() => blow(cluster))
-      await workload.servedAgain()
-      report.recoveriesMs.push(performance.now() - startedAt)
+      const [backAt, servedAt] = await Promise.all([momentOf(cluster.ready()), momentOf(workload.servedAgain())])
+      // How long the database takes is its own affair; how long the service takes to notice is ours.
+      report.recoveriesMs.push(Math.max(0, servedAt - backAt))
+      databaseMs.push(backAt - struckAt)
       workload.tolerated = []
       await sleep(random(AFTERWARDS_MS))
       await workload.stop()
@@ -61,5 +66,13 @@ async function strikeEachRound(trial: Trial, blow: Blow): Promise<void> {
       await subject.check()
     }
   }
-  report.notes.push(`${told.refused} requests were answered 503, and ${told.unknown} that nobody knows`)
+  const downMs = `${formatDuration(median(databaseMs))}, at most ${formatDuration(Math.max(...databaseMs))}`
+  report.notes.push(
+    `${told.refused} requests were answered 503, and ${told.unknown} that nobody knows; PostgreSQL was down for ${downMs}`,
+  )
+}
+
+async function momentOf(event: Promise<unknown>): Promise<number> {
+  await event
+  return performance.now()
 }
