@@ -9,6 +9,8 @@ const TIMEOUT_MS = 20_000
 export interface Answer {
   readonly status: number
   readonly body: string
+  /** In seconds. */
+  readonly retryAfter?: string
 }
 
 export interface Question {
@@ -35,7 +37,7 @@ export class Connection implements Disposable {
   }
 
   /** Rejects with ConnectionLost when the connection dies before the answer is whole. */
-  ask({ method, path, type, body, headers }: Question): Promise<Answer> {
+  ask({ method, path, type, body: sent, headers: added }: Question): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const fail = (error: Error) => reject(new ConnectionLost(`${method} ${path}: ${error.message}`, { cause: error }))
       const asked = request(new URL(path, this.#url), {
@@ -44,16 +46,18 @@ export class Connection implements Disposable {
         headers: {
           Authorization: `Bearer ${this.#token}`,
           ...(type !== undefined && { 'Content-Type': type }),
-          ...(body !== undefined && { 'Content-Length': Buffer.byteLength(body) }),
-          ...headers,
+          ...(sent !== undefined && { 'Content-Length': Buffer.byteLength(sent) }),
+          ...added,
         },
       })
       asked.setTimeout(TIMEOUT_MS, () => asked.destroy(new Error('no answer')))
       asked.on('error', fail)
       asked.on('response', (response) => {
-        text(response).then((read) => resolve({ status: response.statusCode ?? 0, body: read }), fail)
+        const { statusCode: status = 0, headers } = response
+        const retryAfter = headers['retry-after']
+        text(response).then((body) => resolve({ status, body, ...(retryAfter && { retryAfter }) }), fail)
       })
-      asked.end(body)
+      asked.end(sent)
     })
   }
 

@@ -2,6 +2,7 @@
 
 import type { Random } from '../../bench/random.ts'
 import type { Need } from './needs.ts'
+import type { PostgresCluster } from './postgres-cluster.ts'
 import type { Report } from './report.ts'
 
 export interface Trial {
@@ -10,6 +11,8 @@ export interface Trial {
   readonly rounds: number
   readonly random: Random
   readonly report: Report
+  /** A PostgreSQL that runs, for whoever needs one; it is gone afterwards. */
+  readonly postgres: () => Promise<PostgresCluster>
   /** To be called at the beginning of each round; throws when the run is interrupted. */
   readonly beginRound: () => void
 }

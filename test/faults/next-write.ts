@@ -2,7 +2,7 @@
 
 import type { Random } from '../../bench/random.ts'
 import { type History, LOG, THINGS } from './history.ts'
-import type { Write } from './write.ts'
+import type { Write, WriteRequest } from './write.ts'
 
 export class NextWrite {
   readonly #client: string
@@ -10,26 +10,29 @@ export class NextWrite {
   readonly #random: Random
   readonly #keys: string[]
   readonly #deletedKeys: string[] = []
+  readonly #isKeyless: boolean
 
-  constructor(client: string, history: History, random: Random) {
+  /** Without idempotency keys it only ever adds what is new: then it can go on when the fate of a write is unknown. */
+  constructor(client: string, history: History, random: Random, isKeyless = false) {
     this.#client = client
     this.#history = history
     this.#random = random
-    this.#keys = history.things.keysOf(client)
+    this.#isKeyless = isKeyless
+    this.#keys = isKeyless ? [] : history.things.keysOf(client)
   }
 
   /** `whenDone` is to be called if it is acknowledged, before the next one. */
   begin(): { write: Write; whenDone: () => void } {
     const choice = this.#random(100)
     if (choice < 40) return this.#appendToLog()
-    if (choice < 60 || this.#keys.length === 0) return this.#appendThings()
+    if (choice < 60 || this.#keys.length === 0 || this.#isKeyless) return this.#appendThings()
     return choice < 85 ? this.#put() : this.#delete()
   }
 
   #appendToLog() {
     const id = this.#newId()
     const texts = this.#items(id, 1 + this.#random(this.#random(10) === 0 ? 300 : 20))
-    const request = { method: 'POST', path: `/${LOG}`, ...bodyOf(texts, this.#random) } as const
+    const request = this.#post(LOG, texts)
     return { write: this.#history.beginAppend(id, request, texts), whenDone: () => {} }
   }
 
@@ -37,7 +40,7 @@ export class NextWrite {
     const id = this.#newId()
     const texts = this.#items(id, 1 + this.#random(20))
     const items = new Map(texts.map((text, index) => [`${id}-${index}`, text]))
-    const request = { method: 'POST', path: `/${THINGS}`, ...bodyOf(texts, this.#random) } as const
+    const request = this.#post(THINGS, texts)
     const whenDone = () => void this.#keys.push(...items.keys())
     return { write: this.#history.beginChange(id, request, items), whenDone }
   }
@@ -59,6 +62,10 @@ export class NextWrite {
     const request = { method: 'DELETE', path: `/${THINGS}/${key}` } as const
     const whenDone = () => void this.#deletedKeys.push(...this.#keys.splice(at, 1))
     return { write: this.#history.beginChange(id, request, new Map([[key, null]])), whenDone }
+  }
+
+  #post(name: string, texts: readonly string[]): WriteRequest {
+    return { method: 'POST', path: `/${name}`, ...bodyOf(texts, this.#random), isKeyless: this.#isKeyless }
   }
 
   #newId(): string {

@@ -10,6 +10,13 @@ const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/reams', i
 /** The last line that `reams serve` prints when it is ready. */
 const READY = 'Ctrl-C stops it.'
 
+export interface ProcessOptions {
+  /** A command that runs the one behind it in this same process. Default none. */
+  readonly wrapper?: readonly string[]
+  /** Besides the plain ones. Default none. */
+  readonly variables?: Readonly<Record<string, string>>
+}
+
 export interface Ended {
   readonly status: number | null
   readonly stdout: string
@@ -33,12 +40,11 @@ export class ReamsProcess implements AsyncDisposable {
   #stdout = ''
   #stderr = ''
 
-  /** `wrapper` is a command that runs the one behind it in this same process. */
-  constructor(words: readonly string[], wrapper: readonly string[] = []) {
+  constructor(words: readonly string[], { wrapper = [], variables = {} }: ProcessOptions = {}) {
     const [command = '', ...rest] = [...wrapper, process.execPath, MAIN, ...words]
     this.#child = spawn(command, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE },
+      env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILE_CACHE, ...variables },
     })
     this.#closed = once(this.#child, 'close')
     this.#child.stdout?.setEncoding('utf8').on('data', (text) => {
@@ -47,6 +53,10 @@ export class ReamsProcess implements AsyncDisposable {
     this.#child.stderr?.setEncoding('utf8').on('data', (text) => {
       this.#stderr += text
     })
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
   }
 
   get hasEnded(): boolean {
@@ -84,6 +94,6 @@ export class ReamsProcess implements AsyncDisposable {
   }
 }
 
-export function runReams(words: readonly string[]): Promise<Ended> {
-  return new ReamsProcess(words).ends()
+export function runReams(words: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
+  return new ReamsProcess(words, options).ends()
 }

@@ -6,7 +6,7 @@ import { Findings } from './findings.ts'
 
 export class Report {
   readonly findings = new Findings()
-  /** From the start of the process until a read was answered. */
+  /** From the start of the process, or of its database, until requests were answered. */
   readonly recoveriesMs: number[] = []
   /** What has to be there afterwards: writes that were acknowledged; of a pull, the items. */
   checked = 0

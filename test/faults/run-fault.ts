@@ -3,6 +3,7 @@
 import { createRandom } from '../../bench/random.ts'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import type { Fault, Trial } from './fault.ts'
+import { PostgresCluster } from './postgres-cluster.ts'
 import { Report } from './report.ts'
 
 export interface RunOptions {
@@ -10,17 +11,21 @@ export interface RunOptions {
   readonly rounds: number
   readonly onRound?: (round: number) => void
   readonly signal?: AbortSignal
+  /** Default: one is made if the fault needs it, and removed at the end. */
+  readonly postgres?: PostgresCluster
 }
 
 export async function runFault({ run }: Pick<Fault, 'run'>, options: RunOptions): Promise<Report> {
-  const { seed, rounds, onRound, signal } = options
+  const { seed, rounds, onRound, signal, postgres } = options
   using directory = new TemporaryDirectory()
+  await using resources = new AsyncDisposableStack()
   const report = new Report()
   const trial: Trial = {
     directory: directory.path,
     rounds,
     random: createRandom(seed),
     report,
+    postgres: async () => postgres ?? resources.use(await PostgresCluster.create(directory.path)),
     beginRound() {
       signal?.throwIfAborted()
       report.rounds++

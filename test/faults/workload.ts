@@ -12,21 +12,39 @@ import type { Write, WriteRequest } from './write.ts'
 /** What a write gets that found the disk full: nothing of it was kept. */
 const FULL = 507
 
-/** Between two tries of a write that the server could not do. */
+/** Between two tries of what the server could not do. */
 const RETRY_MS = 20
+
+/** What a server says that does not know whether it has done a write. */
+const OUTCOME_UNKNOWN = '/-/problems/outcome-unknown"'
+
+/** Longer than it takes to be served again after any fault. */
+const MOST_MS_UNTIL_SERVED = 30_000
 
 /** The limits of a random moment. */
 const MOST_WRITES = 80
 const MOST_EXTRA_MS = 30
 const MOST_MS = 5_000
 
-export interface WorkloadOptions {
+export interface WorkloadKind {
+  /** Connections that write. Default 4. */
+  readonly writers?: number
+  /** Connections that write besides, without idempotency keys. Default 0. */
+  readonly keylessWriters?: number
+  /** Connections that read. Default 1. */
+  readonly readers?: number
+  /**
+   * The server lives through the fault: then every request is answered, a 503 tells when to try again, and nothing was
+   * written unless it says that nobody knows. Default false.
+   */
+  readonly isSteady?: boolean
+}
+
+export interface WorkloadOptions extends WorkloadKind {
   readonly url: string
   readonly token: string
   readonly history: History
   readonly random: Random
-  /** Connections that write. Default 4. */
-  readonly writers?: number
 }
 
 /** When a write was sent for the last time and answered, in milliseconds since 1970. */
@@ -42,17 +60,28 @@ export class Workload {
   #isStopped = false
   /** Statuses of the kind 5xx that are no surprise at the moment. */
   tolerated: readonly number[] = []
-  /** How many writes were answered with one of them. */
+  /** How many requests were answered with one of them. */
   failures = 0
+  /** How many writes were answered so that nobody knows what became of them. */
+  unknowns = 0
+  /** The longest that an answer took. */
+  longestMs = 0
   readonly acknowledgements: Acknowledgement[] = []
+  readonly #clients: readonly string[]
   readonly #msAtOrigin = wallClockAtOrigin()
 
   /** Begins at once. */
   constructor(options: WorkloadOptions) {
     this.#options = options
-    const { writers = 4 } = options
-    const clients = Array.from({ length: writers }, (_, index) => this.#write(`c${index}`))
-    this.#running = Promise.all([...clients, this.#read()])
+    const { writers = 4, keylessWriters = 0, readers = 1 } = options
+    const clients = Array.from({ length: writers }, (_, index) => `c${index}`)
+    const keyless = Array.from({ length: keylessWriters }, (_, index) => `k${index}`)
+    this.#clients = [...clients, ...keyless]
+    this.#running = Promise.all([
+      ...clients.map((client) => this.#write(client, false)),
+      ...keyless.map((client) => this.#write(client, true)),
+      ...Array.from({ length: readers }, () => this.#read()),
+    ])
   }
 
   /** A moment within the work, as random as the machine is: after so many acknowledgements, and some milliseconds. */
@@ -64,53 +93,92 @@ export class Workload {
     await sleep(random(MOST_EXTRA_MS))
   }
 
+  /** Resolves when a write of every client was acknowledged that was sent from now on. */
+  async servedAgain(): Promise<void> {
+    const sinceMs = this.#wallClock()
+    for (const startedAt = performance.now(); performance.now() - startedAt < MOST_MS_UNTIL_SERVED; await sleep(5)) {
+      const since = this.acknowledgements.slice(this.#firstSince(sinceMs)).filter(({ sentMs }) => sentMs >= sinceMs)
+      const served = new Set(since.map(({ id }) => id.split('-', 1)[0] ?? ''))
+      if (this.#clients.every((client) => served.has(client))) return
+    }
+    this.#options.history.findings.add('other', 'not every client was served again')
+  }
+
   /** Lets what is under way come to its end. A write that the server cannot do is not tried again. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#running
   }
 
-  async #write(client: string): Promise<void> {
+  async #write(client: string, isKeyless: boolean): Promise<void> {
     const { url, token, history, random } = this.#options
     using connection = new Connection(url, token)
-    const nextWrite = new NextWrite(client, history, random)
+    const nextWrite = new NextWrite(client, history, random, isKeyless)
     while (!this.#isStopped) {
       const { write, whenDone } = nextWrite.begin()
       await this.#send(connection, write)
       if (write.fate === 'acknowledged') whenDone()
-      if (write.fate === 'unknown') return
+      else if (isKeyless) await sleep(RETRY_MS)
+      else if (write.fate === 'unknown') return
     }
   }
 
-  /** Sends a write until its fate is known, or the connection dies. */
+  /** Sends a write until its fate is known, or the connection dies; once only if it has no idempotency key. */
   async #send(connection: Connection, write: Write): Promise<void> {
     const { history } = this.#options
     for (;;) {
       const toleratedBefore = this.tolerated
       const sentMs = this.#wallClock()
       const answer = await sendWrite(connection, write)
-      const tolerated = [...toleratedBefore, ...this.tolerated]
-      if (answer === undefined) return history.loseSight(write)
+      const answeredMs = this.#wallClock()
+      if (answer === undefined) return this.#loseSight(write)
+      this.longestMs = Math.max(this.longestMs, answeredMs - sentMs)
       if (answer.status < 300) {
-        this.acknowledgements.push({ id: write.id, sentMs, answeredMs: this.#wallClock() })
+        this.acknowledgements.push({ id: write.id, sentMs, answeredMs })
         return history.acknowledge(write, itemCountOf(write.request, answer))
       }
-      if (tolerated.includes(answer.status)) this.failures++
-      else history.findings.add('other', `${write.id} was answered ${answer.status}: ${answer.body}`)
+      this.#judgeFailure(write, answer, toleratedBefore)
       if (answer.status < 500 || answer.status === FULL) return history.refuse(write)
-      if (this.#isStopped) return history.loseSight(write)
+      if (this.#isStopped || write.request.isKeyless)
+        return write.mayBeDone ? history.loseSight(write) : history.refuse(write)
       await sleep(RETRY_MS)
     }
   }
 
+  #loseSight(write: Write): void {
+    const { history, isSteady } = this.#options
+    if (isSteady) history.findings.add('other', `${write.id} was not answered`)
+    history.loseSight(write)
+  }
+
+  #judgeFailure(write: Write, answer: Answer, toleratedBefore: readonly number[]): void {
+    const { isSteady = false } = this.#options
+    const saysUnknown = answer.status === 503 && answer.body.includes(OUTCOME_UNKNOWN)
+    if (saysUnknown) this.unknowns++
+    if (saysUnknown || !isSteady) write.mayBeDone = true
+    if (saysUnknown && write.request.isKeyless) return
+    this.#tolerate(answer, toleratedBefore, write.id)
+    if (isSteady && answer.status === 503 && answer.retryAfter === undefined && !saysUnknown)
+      this.#options.history.findings.add('other', `${write.id} was not told when to try again: ${answer.body}`)
+  }
+
+  /** Whether an answer that is no success is one that was to be expected. */
+  #tolerate({ status, body }: Answer, toleratedBefore: readonly number[], what: string): boolean {
+    const isTolerated = toleratedBefore.includes(status) || this.tolerated.includes(status)
+    if (isTolerated) this.failures++
+    else this.#options.history.findings.add('other', `${what} was answered ${status}: ${body}`)
+    return isTolerated
+  }
+
   async #read(): Promise<void> {
-    const { url, token, random } = this.#options
+    const { url, token, random, history, isSteady } = this.#options
     using connection = new Connection(url, token)
     try {
       while (!this.#isStopped) await (random(2) === 0 ? this.#readLog(connection) : this.#readThing(connection))
     } catch (error) {
       // A connection that dies ends the reader as it ends the writers.
       if (!(error instanceof ConnectionLost)) throw error
+      if (isSteady) history.findings.add('other', `a read was not answered: ${error.message}`)
     }
   }
 
@@ -118,8 +186,8 @@ export class Workload {
     const { history, random } = this.#options
     const { leastCount } = history.log
     const last = lastPage(leastCount)
-    const answer = await connection.get(`/${LOG}?page=${random(2) === 0 ? last : 1 + random(last)}`)
-    if (!this.#isGood(answer, [200], `/${LOG}`)) return
+    const answer = await this.#get(connection, `/${LOG}?page=${random(2) === 0 ? last : 1 + random(last)}`, [200])
+    if (answer === undefined) return
     const page = readPage(answer, LOG, history.findings)
     history.log.readPage(page.number, page.itemCount, page.texts, leastCount)
   }
@@ -129,15 +197,27 @@ export class Workload {
     const key = history.things.anyKey(random)
     if (key === undefined) return this.#readLog(connection)
     const beganAt = history.tick()
-    const answer = await connection.get(`/${THINGS}/${key}`)
-    if (!this.#isGood(answer, [200, 404], `/${THINGS}/${key}`)) return
+    const answer = await this.#get(connection, `/${THINGS}/${key}`, [200, 404])
+    if (answer === undefined) return
     history.things.readItem(key, answer.status === 200 ? answer.body.trim() : null, beganAt, history.tick())
   }
 
-  #isGood({ status, body }: Answer, statuses: readonly number[], path: string): boolean {
-    if (statuses.includes(status)) return true
-    this.#options.history.findings.add('other', `GET ${path} was answered ${status}: ${body}`)
-    return false
+  /** Undefined for an answer that is none of the good ones. */
+  async #get(connection: Connection, path: string, good: readonly number[]): Promise<Answer | undefined> {
+    const toleratedBefore = this.tolerated
+    const startedAt = performance.now()
+    const answer = await connection.get(path)
+    this.longestMs = Math.max(this.longestMs, performance.now() - startedAt)
+    if (good.includes(answer.status)) return answer
+    const { isSteady, history } = this.#options
+    if (!isSteady) history.findings.add('other', `GET ${path} was answered ${answer.status}: ${answer.body}`)
+    else if (this.#tolerate(answer, toleratedBefore, `GET ${path}`)) await sleep(RETRY_MS)
+    return undefined
+  }
+
+  /** Where the acknowledgements begin that were answered after a moment. */
+  #firstSince(ms: number): number {
+    return this.acknowledgements.findLastIndex(({ answeredMs }) => answeredMs < ms) + 1
   }
 
   #wallClock(): number {
@@ -148,7 +228,8 @@ export class Workload {
 /** Undefined when the connection died. */
 export async function sendWrite(connection: Connection, write: Write): Promise<Answer | undefined> {
   try {
-    return await connection.ask({ ...write.request, headers: { 'Idempotency-Key': write.id } })
+    const headers = write.request.isKeyless ? {} : { 'Idempotency-Key': write.id }
+    return await connection.ask({ ...write.request, headers })
   } catch (error) {
     if (error instanceof ConnectionLost) return undefined
     throw error

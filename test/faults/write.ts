@@ -5,6 +5,8 @@ export interface WriteRequest {
   readonly path: string
   readonly type?: string
   readonly body?: string
+  /** It is sent without an idempotency key, and hence once only. Default false. */
+  readonly isKeyless?: boolean
 }
 
 /**
@@ -14,13 +16,15 @@ export interface WriteRequest {
 export type Fate = 'under way' | 'acknowledged' | 'unknown' | 'refused'
 
 export class Write {
-  /** Also its idempotency key. */
+  /** Also its idempotency key, if it has one. */
   readonly id: string
   readonly request: WriteRequest
   /** Moments of the history's own clock. */
   readonly sentAt: number
   answeredAt = Number.POSITIVE_INFINITY
   fate: Fate = 'under way'
+  /** Nobody knew what became of it when it was sent before. */
+  mayBeDone = false
 
   constructor(id: string, request: WriteRequest, sentAt: number) {
     this.id = id

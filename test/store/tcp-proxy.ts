@@ -3,8 +3,11 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** What is done with a piece of data on its way to the server: passed on, swallowed, or the connection is cut before or after it. */
-export type Verdict = 'pass' | 'swallow' | 'cut before' | 'cut after'
+/**
+ * What is done with a piece of data on its way to the server: passed on, swallowed, or the connection is cut before or
+ * after it, or after so many bytes of it.
+ */
+export type Verdict = 'pass' | 'swallow' | 'cut before' | 'cut after' | number
 
 export interface TcpProxy {
   readonly port: number
@@ -35,7 +38,8 @@ export async function startProxy(host: string, port: number): Promise<TcpProxy> 
     client.on('data', (data) => {
       const verdict = proxy.judge(data)
       if (verdict === 'pass' || verdict === 'cut after') target.write(data)
-      if (verdict.startsWith('cut')) client.destroy()
+      if (typeof verdict === 'number') target.write(data.subarray(0, verdict))
+      if (verdict !== 'pass' && verdict !== 'swallow') client.destroy()
     })
   })
   server.listen(0, '127.0.0.1')

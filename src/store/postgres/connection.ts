@@ -20,8 +20,11 @@ const FULL_SERVER_MS = 2_000
 const PAUSE_MS = 20
 const TOO_MANY_CONNECTIONS = '53300'
 
-/** Who would be the next to wait is told to come again. */
-const MOST_WAITING = 200
+/**
+ * Who would be the next to wait is told to come again. A request needs a connection several times: were only a few let
+ * wait, most of a crowd would be sent away after a part of their work, and almost nobody would get to the end of it.
+ */
+const MOST_WAITING = 1_000
 
 /** Idle connections are kept for a while: the first statement on a new one is slow. */
 const IDLE_MS = 60_000

@@ -3,6 +3,7 @@
 import type { TokenRecord } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Row, Rows } from './rows.ts'
+import { Transaction } from './transaction.ts'
 
 export async function readTokens(rows: Rows): Promise<TokenRecord[]> {
   return (await rows.all('readTokens')).map(tokenOf)
@@ -13,15 +14,22 @@ export async function readToken(rows: Rows, hash: string): Promise<TokenRecord |
   return row && tokenOf(row)
 }
 
-export async function insertToken(rows: Rows, token: TokenRecord): Promise<void> {
+export function insertToken(rows: Rows, token: TokenRecord): Promise<void> {
   const { name, hash, scopes, createdAt, expiresAt, revokedAt } = token
-  const { count } = await rows.send('insertToken', name, hash, JSON.stringify(scopes), createdAt, expiresAt, revokedAt)
-  if (count === 0) throw new StoreError('token-exists', `There is a token "${name}" already. Choose another name.`)
+  return Transaction.run(rows, async (transaction) => {
+    const values = [name, hash, JSON.stringify(scopes), createdAt, expiresAt, revokedAt]
+    const { count } = await transaction.write('insertToken', ...values)
+    if (count === 0) throw new StoreError('token-exists', `There is a token "${name}" already. Choose another name.`)
+    await transaction.commit()
+  })
 }
 
-export async function revokeToken(rows: Rows, name: string, at: number): Promise<void> {
-  const { count } = await rows.send('revokeToken', name, at)
-  if (count === 0) throw new StoreError('no-token', `There is no token "${name}". \`reams token list\` lists them.`)
+export function revokeToken(rows: Rows, name: string, at: number): Promise<void> {
+  return Transaction.run(rows, async (transaction) => {
+    const { count } = await transaction.write('revokeToken', name, at)
+    if (count === 0) throw new StoreError('no-token', `There is no token "${name}". \`reams token list\` lists them.`)
+    await transaction.commit()
+  })
 }
 
 /** The columns have these types. */

@@ -6,6 +6,25 @@ import { IO_ERROR } from './io-error.ts'
 import { KILL_IMPORT } from './kill-import.ts'
 import { KILL_PULL } from './kill-pull.ts'
 import { KILL_SERVER } from './kill-server.ts'
+import { PG_CROWD } from './pg-crowd.ts'
+import { PG_CUT_COMMIT } from './pg-cut-commit.ts'
+import { PG_KILL_BACKEND, PG_KILL_POSTMASTER, PG_RESTART } from './pg-down.ts'
+import { PG_KILL_IMPORT } from './pg-kill-import.ts'
+import { PG_KILL_SERVER } from './pg-kill-server.ts'
 import { POWER_CUT } from './power-cut.ts'
 
-export const FAULTS: readonly Fault[] = [KILL_SERVER, KILL_IMPORT, DISK_FULL, IO_ERROR, POWER_CUT, KILL_PULL]
+export const FAULTS: readonly Fault[] = [
+  KILL_SERVER,
+  KILL_IMPORT,
+  DISK_FULL,
+  IO_ERROR,
+  POWER_CUT,
+  KILL_PULL,
+  PG_KILL_SERVER,
+  PG_KILL_IMPORT,
+  PG_RESTART,
+  PG_KILL_BACKEND,
+  PG_KILL_POSTMASTER,
+  PG_CUT_COMMIT,
+  PG_CROWD,
+]

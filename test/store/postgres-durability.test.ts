@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
+import { openPostgresStore } from '../../src/store/postgres/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { PostgresCluster } from '../faults/postgres-cluster.ts'
+import { item, itemsFrom, keyed } from './items.ts'
+import { readItems } from './store-reading.ts'
+
+const TOKEN = { name: 'kept', hash: 'a', scopes: ['admin'], createdAt: 1, expiresAt: null, revokedAt: null }
+
+describe('a store in a PostgreSQL that commits before the disk has it, and crashes,', () => {
+  let directory: TemporaryDirectory
+  let cluster: PostgresCluster
+  let store: Store
+
+  before(async () => {
+    directory = new TemporaryDirectory()
+    // By itself it would bring the log to the disk after 10 seconds.
+    cluster = await PostgresCluster.create(directory.path, ['synchronous_commit = off', 'wal_writer_delay = 10s'])
+    store = await openPostgresStore({ url: cluster.storeIn('reams'), create: true })
+    await store.create('events', { keyField: 'id' })
+  })
+  after(async () => {
+    await store?.close()
+    await cluster?.[Symbol.asyncDispose]()
+    directory?.[Symbol.dispose]()
+  })
+
+  it('has every write that was answered', async () => {
+    await store.append('events', keyed(itemsFrom(0, 3)))
+    await cluster.restartImmediately()
+    assert.deepEqual(await readItems(store, 'events'), itemsFrom(0, 3))
+  })
+
+  it('has every load that was', async () => {
+    const load = await store.load('events')
+    await load.append(keyed([item(100)]))
+    await load.commit()
+    await cluster.restartImmediately()
+    assert.deepEqual(await readItems(store, 'events'), [...itemsFrom(0, 3), item(100)])
+  })
+
+  it('has every token, and none again that was revoked', async () => {
+    await store.addToken(TOKEN)
+    await cluster.restartImmediately()
+    assert.deepEqual(await store.tokens(), [TOKEN])
+    await store.revokeToken('kept', 5)
+    await cluster.restartImmediately()
+    assert.deepEqual(await store.tokens(), [{ ...TOKEN, revokedAt: 5 }])
+  })
+
+  it('lacks what somebody else wrote, which shows that the tests above would find a loss', async () => {
+    await using client = await cluster.connect()
+    await client.query('CREATE TABLE lost ()')
+    await cluster.restartImmediately()
+    await using later = await cluster.connect()
+    const { rows } = await later.query("SELECT to_regclass('lost') AS found")
+    assert.equal(rows[0]?.found, null)
+  })
+})
