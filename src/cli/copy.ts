@@ -8,10 +8,9 @@ export const COPY: CliCommand = {
   group: 'Load and change',
   usage: '--from STORE --to STORE [options]',
   summary: 'copy collections to another store',
-  description: `Copies collections from a file to a database, back, or to another of its kind, with
-their settings, keys and positions. Each is read back and compared, by count and
-SHA-256, before anybody sees it. After a stop the same command goes on. Makes
-the store when it is missing.`,
+  description: `Copies collections to another store, file or database, with settings, keys and
+positions. Each is read back and compared, by count and SHA-256, before anybody
+sees it. After a stop the same command goes on. Makes the store if missing.`,
   operands: [],
   examples: [
     { line: 'reams copy --from my.db --to postgres://me@db/app', purpose: 'grow up' },
