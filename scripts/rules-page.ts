@@ -21,7 +21,7 @@ export function rulesPage(): Page {
           ],
         ],
       ),
-      'A check sends `GET`, `HEAD` and `OPTIONS`, at most 60 of them a collection ([`--requests`](settings.md#--requests)), four at a time ([`--concurrency`](settings.md#--concurrency)), and waits when the server answers 429. It needs no data in advance. When the data changes meanwhile, it says so and tries again what the change may have broken. The URL is that of a collection, or of an entry point, whose collections are then checked; with [`--collection`](settings.md#--collection) it is the base URL.',
+      'A check sends `GET`, `HEAD` and `OPTIONS`, at most 60 of them a collection ([`--requests`](settings.md#--requests)), four at a time ([`--concurrency`](settings.md#--concurrency)), and waits when the server answers 429. It needs no data in advance. When the data changes meanwhile, it says so and tries again what the change may have broken. The URL is that of a collection, or of an entry point, whose collections are then checked; with [`--collection`](settings.md#--collection-of-check) it is the base URL.',
       table(
         ['rule', ''],
         RULES.map(({ id, title }) => [`[${id}](#${id.toLowerCase()})`, prose(title)]),

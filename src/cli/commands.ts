@@ -3,6 +3,7 @@
 import { CHECK } from './check.ts'
 import { COLLECTIONS } from './collections.ts'
 import type { CliCommand } from './command.ts'
+import { COPY } from './copy.ts'
 import { DROP } from './drop.ts'
 import { EXPORT } from './export.ts'
 import { IMPORT } from './import.ts'
@@ -18,6 +19,7 @@ import { VERIFY } from './verify.ts'
 export const COMMANDS: readonly CliCommand[] = [
   SERVE,
   IMPORT,
+  COPY,
   PUSH,
   SET,
   DROP,

@@ -30,10 +30,11 @@ async function main(words: readonly string[]): Promise<number> {
 
 /** What is in the arguments of a process, any user of the machine can read. */
 function warnOfPassword(settings: SettingValues): void {
-  if (settings.origin('store') === 'flag' && settings.get('store').hasPassword)
-    printError(
-      'reams: Others can read the password in --store, in the list of processes. Give it by REAMS_STORE, PGPASSWORD or ~/.pgpass instead.',
-    )
+  for (const name of ['store', 'from', 'to'] as const)
+    if (settings.origin(name) === 'flag' && settings.get(name)?.hasPassword)
+      printError(
+        `reams: Others can read the password in --${name}, in the list of processes. Give it by REAMS_${name.toUpperCase()}, PGPASSWORD or ~/.pgpass instead.`,
+      )
 }
 
 function failed(error: unknown): number {

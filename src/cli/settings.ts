@@ -27,6 +27,7 @@ import { StoreLocation } from './store-location.ts'
 export type CommandName =
   | 'serve'
   | 'import'
+  | 'copy'
   | 'push'
   | 'pull'
   | 'export'
@@ -90,6 +91,24 @@ export const SETTINGS = {
       'token revoke',
     ],
   },
+  from: {
+    flag: '--from <place>',
+    variable: 'REAMS_FROM',
+    kind: STORE,
+    default: undefined,
+    description: 'the store to copy from: a file, or postgres://…',
+    group: DATA,
+    commands: ['copy'],
+  },
+  to: {
+    flag: '--to <place>',
+    variable: 'REAMS_TO',
+    kind: STORE,
+    default: undefined,
+    description: 'the store to copy to; made if it is missing',
+    group: DATA,
+    commands: ['copy'],
+  },
   create: {
     flag: '--create',
     variable: 'REAMS_CREATE',
@@ -143,6 +162,24 @@ export const SETTINGS = {
     description: 'a collection under URL; can be given again',
     group: DATA,
     commands: ['check'],
+  },
+  copyCollection: {
+    flag: '--collection <name>',
+    variable: 'REAMS_COPY_COLLECTION',
+    kind: NAMES,
+    default: undefined,
+    description: 'a collection to copy; can be given again (all)',
+    group: DATA,
+    commands: ['copy'],
+  },
+  tokens: {
+    flag: '--tokens',
+    variable: 'REAMS_TOKENS',
+    kind: SWITCH,
+    default: false,
+    description: 'copy the tokens too',
+    group: DATA,
+    commands: ['copy'],
   },
   bodyBytes: {
     flag: '--body-bytes <number>',
@@ -277,7 +314,7 @@ export const SETTINGS = {
     default: false,
     description: 'swap the whole collection at once',
     group: EXISTING,
-    commands: ['import'],
+    commands: ['import', 'copy'],
   },
   onConflict: {
     flag: '--on-conflict <what>',

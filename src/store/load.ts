@@ -3,13 +3,10 @@
 import type { ItemRun } from '../contract/item-run.ts'
 import { checkRoom, requireKeys } from './collection-rules.ts'
 import { DeflatePool } from './deflate-pool.ts'
-import { editItems, REAM_SIZE, ReamBuilder, type ReamBytes } from './ream.ts'
+import { editItems, REAM_SIZE, ReamBuilder } from './ream.ts'
 import type { CollectionSettings, Head, Load, LoadResult, OnConflict } from './store.ts'
 import { StoreError } from './store-error.ts'
-
-export interface NumberedReam extends ReamBytes {
-  readonly number: number
-}
+import type { SealedReam } from './stored-collection.ts'
 
 /** All that a load knows from its beginning. */
 export interface LoadPlan {
@@ -26,7 +23,7 @@ export interface LoadPlan {
 export interface LoadSteps {
   /** Gives each key the next position, in the order of the calls. Answers with the indexes of those that are taken. */
   claimKeys(keys: readonly string[], text: Uint8Array | undefined): Promise<readonly number[]>
-  putReams(reams: readonly NumberedReam[]): Promise<void>
+  putReams(reams: readonly SealedReam[]): Promise<void>
   putTail(from: number, raw: Uint8Array): Promise<void>
   /** Prepares some of what replacements change. Answers where to go on, or undefined at the end. */
   stageReplacements(from: number): Promise<number | undefined>
@@ -55,7 +52,7 @@ export class ReamLoad implements Load {
   /** Resolves when the runs handed over so far have been put into reams, in order. */
   #inOrder: Promise<unknown> = Promise.resolve()
   /** Reams that wait for their turn to be written, and the last turn. */
-  readonly #ready: NumberedReam[] = []
+  readonly #ready: SealedReam[] = []
   #lastPut: Promise<void> = Promise.resolve()
   #isEnded = false
   readonly #writing = new Set<Promise<void>>()
@@ -120,12 +117,12 @@ export class ReamLoad implements Load {
       await this.#steps.putTail(this.#plan.base, full.raw)
     } else {
       const { ream, release } = await this.#pool.encode(full.raw, full.count)
-      await this.#putReam({ ...ream, number }).finally(release)
+      await this.#putReam({ ...ream, number, gone: null }).finally(release)
     }
   }
 
   /** Reams that become ready while others are being written are handed over together. */
-  #putReam(ream: NumberedReam): Promise<void> {
+  #putReam(ream: SealedReam): Promise<void> {
     this.#ready.push(ream)
     this.#lastPut = this.#lastPut.then(async () => {
       const reams = this.#ready.splice(0)

@@ -16,6 +16,24 @@ export function blocksOf(ream: number): { level: number; block: number }[] {
   return Array.from({ length: TOP_LEVEL + 1 }, (_, level) => ({ level, block: Math.floor(ream / FANOUT ** level) }))
 }
 
+/** How many positions are gone in a block of a level. */
+export interface HoleCount {
+  readonly level: number
+  readonly block: number
+  readonly gone: number
+}
+
+/** From what is gone in each ream to one count a block: those of several reams add up in the levels above. */
+export function holeCounts(goneByReam: ReadonlyMap<number, number>): HoleCount[] {
+  const counts = new Map<string, HoleCount>()
+  for (const [ream, gone] of goneByReam)
+    for (const { level, block } of blocksOf(ream)) {
+      const place = `${level} ${block}`
+      counts.set(place, { level, block, gone: (counts.get(place)?.gone ?? 0) + gone })
+    }
+  return [...counts.values()]
+}
+
 /**
  * Finds the item of rank `rank` (0 is the first item of the collection): the ream it is in, and how many items of that
  * ream come before it. One block a level is read, so the cost is the same at every depth.

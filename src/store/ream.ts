@@ -47,6 +47,11 @@ export function inflateReam(ream: ReamBytes): Buffer {
   return raw
 }
 
+/** What is wrong with a ream that `inflateReam` refuses. */
+export function damageOf({ number, rawLength }: ReamBytes & { readonly number: number }): string {
+  return `Ream ${number} does not inflate to its length of ${rawLength} bytes and its CRC-32.`
+}
+
 export function damagedReam(): StoreError {
   return new StoreError(
     'corrupt',

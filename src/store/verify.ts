@@ -9,7 +9,7 @@ import { countGone, type GoneMap, liveSlots } from './gone-map.ts'
 import { flawOf } from './item-flaw.ts'
 import { PageDigests } from './page-digests.ts'
 import { blocksOf } from './rank.ts'
-import { inflateReam, isSpliceable, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from './ream.ts'
+import { damageOf, inflateReam, isSpliceable, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from './ream.ts'
 import type { Finding, Head, PageRead, VerifyResult } from './store.ts'
 import { StoreError } from './store-error.ts'
 
@@ -123,7 +123,7 @@ class CollectionCheck {
     try {
       return splitItems(inflateReam(ream))
     } catch {
-      this.#report(`Ream ${ream.number} does not inflate to its length of ${ream.rawLength} bytes and its CRC-32.`)
+      this.#report(damageOf(ream))
       return undefined
     }
   }

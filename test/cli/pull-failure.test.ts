@@ -281,7 +281,7 @@ describe('a disk that fails', () => {
     const { pull, directory, url, server, read } = await serve(t, { items: 700 })
     const path = join(directory, 'e.json')
     const failing = ['strace', '-f', '-qq', '-P', `${path}.part`, '-e', 'inject=fsync:error=EIO', '-o', '/dev/null']
-    await using cli = new ReamsProcess(['pull', url, '-o', path], failing)
+    await using cli = new ReamsProcess(['pull', url, '-o', path], { wrapper: failing })
     const { status, stderr } = await cli.ends()
     assert.equal(stderr, `reams: ${path} cannot be written: EIO: i/o error, fsync.\n`)
     assert.equal(status, 3)

@@ -6,6 +6,7 @@ import { constants, crc32, inflateRawSync } from 'node:zlib'
 import { itemRun } from '../../src/contract/item.ts'
 import type { Head, LoadOptions, Store } from '../../src/store/store.ts'
 import { describeStoreConcurrency } from './describe-store-concurrency.ts'
+import { describeStoreCopies } from './describe-store-copies.ts'
 import { describeStoreModel } from './describe-store-model.ts'
 import { describeStoreWrites } from './describe-store-writes.ts'
 import { isError, item, itemsFrom, keyed } from './items.ts'
@@ -672,5 +673,6 @@ export function describeStore(engineName: string, engine: Engine): void {
 
     describeStoreModel(() => opened)
     describeStoreConcurrency(() => opened)
+    describeStoreCopies(engine)
   })
 }

@@ -1,13 +1,13 @@
 /** Reads, under the lock on the head, whatever some changes have to know. */
 
 import { REAM_SIZE } from '../ream.ts'
+import type { SealedReam } from '../stored-collection.ts'
 import type { Change } from './change.ts'
 import type { Findings } from './draft.ts'
 import type { StoredHead } from './head.ts'
 import { keyBytes } from './key.ts'
 import { sealedReams } from './read.ts'
 import { ReamDraft } from './ream-draft.ts'
-import type { StoredReam } from './stored-ream.ts'
 import { reamOf } from './stored-ream.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -56,7 +56,7 @@ async function findReams(
   transaction: Transaction,
   head: StoredHead,
   positions: ReadonlySet<number>,
-): Promise<StoredReam[]> {
+): Promise<SealedReam[]> {
   const numbers = new Set([...positions].map((position) => Math.floor(position / REAM_SIZE)))
   const sealed = [...numbers].filter((number) => number < sealedReams(head))
   if (sealed.length === 0) return []

@@ -16,17 +16,23 @@ import { Transaction } from './transaction.ts'
 import { tryTransaction, untilKnown } from './try-transaction.ts'
 import { type EncodeReam, encodeDrafts } from './write-draft.ts'
 
+export interface LoadCounts {
+  readonly appended: number
+  readonly replaced: number
+  /** Positions that came without an item. */
+  readonly gone: number
+}
+
 export async function finishLoad(
   connections: Connections,
   plan: LeasedPlan,
   encode: EncodeReam,
-  appended: number,
-  replaced: number,
+  counts: LoadCounts,
 ): Promise<Head> {
-  checkRoom({ ...plan.settings, name: plan.name, live: plan.live }, appended)
+  checkRoom({ ...plan.settings, name: plan.name, live: plan.live }, counts.appended)
   const finish = () =>
     tryTransaction(connections, plan.name, (rows) =>
-      Transaction.run(rows, (transaction) => commitLoad(transaction, plan, encode, appended, replaced)),
+      Transaction.run(rows, (transaction) => commitLoad(transaction, plan, encode, counts)),
     )
   try {
     return await finish()
@@ -41,8 +47,7 @@ async function commitLoad(
   transaction: Transaction,
   plan: LeasedPlan,
   encode: EncodeReam,
-  appended: number,
-  replaced: number,
+  counts: LoadCounts,
 ): Promise<Head> {
   const { place, name, holder } = plan.lease
   const before = await lockHead(transaction, name)
@@ -50,12 +55,12 @@ async function commitLoad(
   const log = new RequestLog(place)
   await log.find(transaction, [once.key])
   const isDone = log.has(once)
-  const after = headAfter(plan, before, appended, replaced)
+  const after = headAfter(plan, before, counts)
   const head = log.doOnce(once, () => shownHead(after)) as Head
   if (isDone) return head
   if ((await transaction.write('holdLease', place, name, holder)).count === 0) throw lostLease(name)
-  if (replaced > 0) await applyReplacements(transaction, plan, plan.base + appended)
-  await sealBegun(transaction, plan, encode, plan.base + appended)
+  if (counts.replaced > 0) await applyReplacements(transaction, plan, after.next)
+  await sealBegun(transaction, plan, encode, after.next)
   writeHead(transaction, before, after)
   if (before !== undefined && plan.isReplacement) void transaction.write('addLeftover', place, before.shelf, 0)
   void transaction.write('deleteLease', place, name, holder)
@@ -67,11 +72,10 @@ async function commitLoad(
 function headAfter(
   { name, settings, lease, live, isReplacement }: LeasedPlan,
   before: StoredHead | undefined,
-  appended: number,
-  replaced: number,
+  { appended, replaced, gone }: LoadCounts,
 ): StoredHead {
   const { shelf, base } = lease
-  const content = { shelf, next: base + appended, live: live + appended, isGuarded: false }
+  const content = { shelf, next: base + appended + gone, live: live + appended, isGuarded: false }
   if (before === undefined) return { ...newHead(name, settings), ...content }
   const isChanged = isReplacement || appended > 0 || replaced > 0
   const isPureAppend = !isReplacement && replaced === 0

@@ -1,8 +1,9 @@
 /** The steps of a load. What they write stays unseen until `finish` moves the head. */
 
-import type { LoadSteps, NumberedReam } from '../load.ts'
+import type { LoadSteps } from '../load.ts'
 import { byReam, REAM_SIZE, splitItems } from '../ream.ts'
 import type { Head } from '../store.ts'
+import type { NumberedReam, SealedReam } from '../stored-collection.ts'
 import { KeyClaims } from './claim-keys.ts'
 import type { Connections } from './connection.ts'
 import { finishLoad } from './finish-load.ts'
@@ -27,17 +28,17 @@ export class PostgresLoadSteps implements LoadSteps {
     this.#connections = connections
     this.#plan = plan
     this.#encode = encode
-    this.#claims = new KeyClaims(plan, (work) => this.#underLease(work))
+    this.#claims = new KeyClaims(plan, (work) => this.underLease(work))
   }
 
   claimKeys(keys: readonly string[], text: Uint8Array | undefined): Promise<readonly number[]> {
     return this.#claims.claim(keys, text)
   }
 
-  putReams(reams: readonly NumberedReam[]): Promise<void> {
+  putReams(reams: readonly SealedReam[]): Promise<void> {
     const { shelf } = this.#plan.lease
-    return this.#underLease(async (transaction) => {
-      for (const ream of reams) this.#putReam(transaction, shelf, ream, null)
+    return this.underLease(async (transaction) => {
+      for (const ream of reams) this.#putReam(transaction, shelf, ream, ream.gone)
     })
   }
 
@@ -45,14 +46,14 @@ export class PostgresLoadSteps implements LoadSteps {
     const { place, name, holder, shelf } = this.#plan.lease
     const items = splitItems(raw).map((text) => Buffer.from(text))
     const positions = [...items.keys()].map((index) => from + index)
-    return this.#underLease(async (transaction) => {
+    return this.underLease(async (transaction) => {
       void transaction.write('loadTail', place, name, holder, shelf, positions, items)
     })
   }
 
   stageReplacements(from: number): Promise<number | undefined> {
     const { place, shelf, staging } = this.#plan.lease
-    return this.#underLease(async (transaction) => {
+    return this.underLease(async (transaction) => {
       const end = Number.MAX_SAFE_INTEGER
       const pending = await transaction.all('readTail', place, staging, from, end, REPLACEMENTS_A_STEP)
       const changes = byReam(new Map(pending.map(([position, item]) => [Number(position), String(item)])))
@@ -66,8 +67,9 @@ export class PostgresLoadSteps implements LoadSteps {
     })
   }
 
-  finish(appended: number, replaced: number): Promise<Head> {
-    return finishLoad(this.#connections, this.#plan, this.#encode, appended, replaced)
+  /** `gone` of the positions came without an item. */
+  finish(appended: number, replaced: number, gone = 0): Promise<Head> {
+    return finishLoad(this.#connections, this.#plan, this.#encode, { appended, replaced, gone })
   }
 
   abandon(): Promise<void> {
@@ -90,7 +92,7 @@ export class PostgresLoadSteps implements LoadSteps {
   }
 
   /** Runs a step in a transaction that commits only while the lease is held; what it wrote is otherwise nothing. */
-  #underLease<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  protected underLease<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const { place, name, holder } = this.#plan.lease
     return this.#connections.lend((rows) =>
       Transaction.run(rows, async (transaction) => {

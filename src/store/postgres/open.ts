@@ -3,6 +3,7 @@
 import type { ItemRun } from '../../contract/item-run.ts'
 import { isCollectionName } from '../../contract/name.ts'
 import { missingCollection } from '../collection-rules.ts'
+import type { Copy, CopyOptions } from '../copy.ts'
 import { DeflatePool } from '../deflate-pool.ts'
 import { itemTag } from '../item-tag.ts'
 import type {
@@ -23,14 +24,16 @@ import type {
   VerifyResult,
   WriteOptions,
 } from '../store.ts'
+import { explainRows, type StoredCollection, unwrap } from '../stored-collection.ts'
 import { createCollection, dropCollection, ensureCollection, setPrivate } from './collection.ts'
 import { Connections } from './connection.ts'
+import { runCopy, storedRows } from './copy.ts'
 import { explainError } from './explain-error.ts'
 import { readAllHeads, readHead, shownHead } from './head.ts'
 import { runLoad } from './load.ts'
 import { PageReader } from './page-reader.ts'
 import { Pulse } from './pulse.ts'
-import { readItem } from './read.ts'
+import { inSnapshot, readItem } from './read.ts'
 import { readAll } from './read-all.ts'
 import type { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
@@ -197,6 +200,22 @@ class PostgresStore implements Store {
 
   load(name: string, options: LoadOptions = {}): Promise<Load> {
     return runLoad(this.#long, this.#url, this.#encode, name, options)
+  }
+
+  async stored<T>(name: string, use: (collection: StoredCollection) => Promise<T>): Promise<T> {
+    if (!isCollectionName(name)) throw missingCollection(name)
+    const read = async (rows: Rows): Promise<PromiseSettledResult<T>> => {
+      const head = await readHead(rows, name)
+      if (head === undefined) throw missingCollection(name)
+      const stored = explainRows(storedRows(rows, head, head.next), (error) => explainError(error, this.#url))
+      const [settled] = await Promise.allSettled([use({ head: shownHead(head), ...stored })])
+      return settled
+    }
+    return unwrap(await this.#explained(this.#long.lend((rows) => inSnapshot(rows, () => read(rows)))))
+  }
+
+  copy(origin: Head, { isReplacement = false }: CopyOptions = {}): Promise<Copy> {
+    return runCopy(this.#long, this.#url, this.#encode, origin, isReplacement)
   }
 
   async tokens(): Promise<TokenRecord[]> {

@@ -2,15 +2,15 @@
 
 import { changeReam, itemInSlot, type OpenReam, openReam } from '../open-ream.ts'
 import { damagedReam } from '../ream.ts'
-import type { StoredReam } from './stored-ream.ts'
+import type { SealedReam } from '../stored-collection.ts'
 
 export class ReamDraft {
   readonly number: number
   /** As it is stored, or a new one. */
-  readonly #origin: StoredReam | OpenReam
+  readonly #origin: SealedReam | OpenReam
   readonly #changes = new Map<number, string | null>()
 
-  constructor(number: number, origin: StoredReam | OpenReam) {
+  constructor(number: number, origin: SealedReam | OpenReam) {
     this.number = number
     this.#origin = origin
   }

@@ -2,18 +2,9 @@
 
 import type { GoneMap } from '../gone-map.ts'
 import type { ReamBytes } from '../ream.ts'
+import { KEYS_AT_A_TIME, type KeyPosition, type SealedReam, type TailItem } from '../stored-collection.ts'
 import type { Shelf } from './head.ts'
 import type { Row, Rows } from './rows.ts'
-
-export interface StoredReam extends ReamBytes {
-  readonly number: number
-  readonly gone: GoneMap
-}
-
-export interface TailItem {
-  readonly position: number
-  readonly item: string
-}
 
 /** Rows that are fetched at a time, so that memory stays flat. */
 const REAMS_AT_A_TIME = 16
@@ -30,7 +21,7 @@ export function bytesOf(row: Row, at = 0): ReamBytes {
 }
 
 /** Reads a whole ream: its bytes, its number and its map. */
-export function reamOf(row: Row, at = 0): StoredReam {
+export function reamOf(row: Row, at = 0): SealedReam {
   return { ...bytesOf(row, at), number: row[at + 4] as number, gone: row[at + 5] as GoneMap }
 }
 
@@ -40,7 +31,7 @@ export async function* readReams(
   { place, shelf }: Shelf,
   from: number,
   to: number,
-): AsyncGenerator<StoredReam> {
+): AsyncGenerator<SealedReam> {
   for (let next = from; ; ) {
     const found = await rows.all('readReams', place, shelf, next, to, REAMS_AT_A_TIME)
     for (const row of found) {
@@ -67,5 +58,19 @@ export async function* readTail(
       next = position + 1
     }
     if (found.length < ITEMS_AT_A_TIME) return
+  }
+}
+
+/** The keys of positions before `end`, in order, many at a time. */
+export async function* readKeys(
+  rows: Rows,
+  { place, shelf }: Shelf,
+  end: number,
+): AsyncGenerator<readonly KeyPosition[]> {
+  for (let last: Uint8Array | undefined = new Uint8Array(0); last !== undefined; ) {
+    const found: readonly Row[] = await rows.all('readKeys', place, shelf, last, KEYS_AT_A_TIME)
+    const keys = found.map(([key, position]) => ({ key: String(key), position: position as number }))
+    yield keys.filter(({ position }) => position < end)
+    last = found.length < KEYS_AT_A_TIME ? undefined : (found.at(-1)?.[0] as Uint8Array)
   }
 }

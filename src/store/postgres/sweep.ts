@@ -13,7 +13,7 @@ const ROWS_A_STEP = 20_000
 
 /** Removes everything that is left over, of all collections. */
 export async function sweepAll(connections: Connections): Promise<void> {
-  for (const [name] of await connections.lend((rows) => rows.all('readDeadLeases')))
+  for (const [name] of await connections.lend((rows) => rows.all('readGivenUpLeases')))
     await abandonDeadLease(connections, String(name))
   for (const [place] of await connections.lend((rows) => rows.all('readLeftoverPlaces')))
     await sweepPlace(connections, Number(place))

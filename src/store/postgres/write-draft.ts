@@ -2,9 +2,9 @@
 
 import type { PooledReam } from '../deflate-pool.ts'
 import type { GoneMap } from '../gone-map.ts'
-import type { NumberedReam } from '../load.ts'
-import { blocksOf } from '../rank.ts'
+import { holeCounts } from '../rank.ts'
 import { REAM_SIZE } from '../ream.ts'
+import type { NumberedReam } from '../stored-collection.ts'
 import type { Draft } from './draft.ts'
 import { type StoredHead, writeHead } from './head.ts'
 import { keyBytes } from './key.ts'
@@ -87,16 +87,9 @@ function writeKeys(
   }
 }
 
-/** One row a block: counts of several reams add up in the levels above. */
 function writeHoles(transaction: Transaction, { place, name }: StoredHead, holes: ReadonlyMap<number, number>): void {
   if (holes.size === 0) return
-  const counts = new Map<string, { level: number; block: number; gone: number }>()
-  for (const [ream, gone] of holes)
-    for (const { level, block } of blocksOf(ream)) {
-      const counted = counts.get(`${level} ${block}`)?.gone ?? 0
-      counts.set(`${level} ${block}`, { level, block, gone: counted + gone })
-    }
-  const all = [...counts.values()]
+  const all = holeCounts(holes)
   const columns = [all.map(({ level }) => level), all.map(({ block }) => block), all.map(({ gone }) => gone)]
   void transaction.write('addHoles', place, name, ...columns)
 }

@@ -39,10 +39,11 @@ export function insertCollection(
   settings: CollectionSettings,
   generation: number,
   next: number,
+  live: number = next,
 ): void {
   const { keyField, isPaginated, isPrivate } = settings
   rows.run(INSERT_COLLECTION, id, name, keyField, Number(isPaginated), Number(isPrivate))
-  rows.run(INSERT_HEAD, id, generation, 1, 0, next, next)
+  rows.run(INSERT_HEAD, id, generation, 1, 0, next, live)
 }
 
 export function setPrivate(rows: Rows, name: string, isPrivate: boolean): Head {

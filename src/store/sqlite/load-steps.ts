@@ -2,11 +2,12 @@
 
 import { randomUUID } from 'node:crypto'
 import { checkName, checkRoom, checkSettings, completeSettings, newId } from '../collection-rules.ts'
-import type { LoadPlan, NumberedReam } from '../load.ts'
+import type { LoadPlan } from '../load.ts'
 import { changeReam, openReam } from '../open-ream.ts'
 import { byReam, encodeReam, REAM_SIZE, splitItems } from '../ream.ts'
 import type { Head, LoadOptions } from '../store.ts'
 import { ItemConflict, StoreError } from '../store-error.ts'
+import type { SealedReam } from '../stored-collection.ts'
 import { insertCollection, requireHead, updateHead } from './collection.ts'
 import { readHead } from './head.ts'
 import { insertKey, insertReam, insertTail, putTailItem, sealTail } from './put-items.ts'
@@ -19,6 +20,7 @@ import {
   type Lease,
   releaseLease,
   renewLease,
+  retireLease,
   stagingShelf,
   takeLease,
 } from './sweep.ts'
@@ -129,14 +131,19 @@ export class LoadSteps {
     }
   }
 
-  putReams(plan: LeasedPlan, reams: readonly NumberedReam[]): void {
+  putReams(plan: LeasedPlan, reams: readonly SealedReam[]): void {
     renewLease(this.#rows, plan.lease)
-    for (const ream of reams) insertReam(this.#rows, plan.lease, ream.number, ream, null)
+    for (const ream of reams) insertReam(this.#rows, plan.lease, ream.number, ream, ream.gone)
   }
 
   putTail(plan: LeasedPlan, from: number, raw: Uint8Array): void {
     renewLease(this.#rows, plan.lease)
     insertTail(this.#rows, plan.lease, from, raw)
+  }
+
+  /** It ends, and may be gone on with. */
+  retireLoad(plan: LeasedPlan): void {
+    retireLease(this.#rows, plan.lease)
   }
 
   renewLoad(plan: LeasedPlan): void {
@@ -162,17 +169,17 @@ export class LoadSteps {
     return goOn === undefined ? undefined : goOn * REAM_SIZE
   }
 
-  /** Makes the load visible: the one commit that readers notice. */
-  finishLoad(plan: LeasedPlan, appended: number, replaced: number): Head {
+  /** Makes the load visible: the one commit that readers notice. `gone` of its positions came without an item. */
+  finishLoad(plan: LeasedPlan, appended: number, replaced: number, gone = 0): Head {
     const rows = this.#rows
     const { lease, settings, isReplacement } = plan
     renewLease(rows, lease)
     checkRoom({ ...settings, name: lease.name, live: plan.live }, appended)
-    const next = lease.base + appended
+    const next = lease.base + appended + gone
     if (replaced > 0) this.#applyReplacements(lease)
     const begun = Math.floor(lease.base / REAM_SIZE)
     if (lease.base % REAM_SIZE !== 0 && next >= (begun + 1) * REAM_SIZE) sealTail(rows, lease, begun, new Uint8Array(0))
-    if (plan.isNew) insertCollection(rows, lease.name, lease.id, settings, lease.generation, next)
+    if (plan.isNew) insertCollection(rows, lease.name, lease.id, settings, lease.generation, next, next - gone)
     else if (isReplacement || appended > 0 || replaced > 0) {
       const head = requireHead(rows, lease.name)
       if (isReplacement) addLeftover(rows, head, 0)

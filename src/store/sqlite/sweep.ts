@@ -1,6 +1,7 @@
 /** Leases of loads, and the removal of what nobody can see: dropped collections, old generations, loads that died. */
 
 import { hostname } from 'node:os'
+import { COPY } from '../copy.ts'
 import { REAM_SIZE } from '../ream.ts'
 import type { Head } from '../store.ts'
 import { StoreError } from '../store-error.ts'
@@ -9,6 +10,12 @@ import type { Shelf } from './stored-ream.ts'
 
 /** A lease that was not renewed for so long belongs to a process that is gone or stopped. */
 const LEASE_LIFETIME_MS = 10_000
+
+/** What a copy that died left is kept for so long, unless it is in the way. */
+const LEFT_COPY_MS = 24 * 3600 * 1000
+
+/** Stands for a process that has ended. */
+const NO_PROCESS = 0
 
 /** Renewed no more often than this: a step of a load should not cost a write of its own. */
 const RENEWAL_MS = 1_000
@@ -30,6 +37,7 @@ const LEASES = `SELECT ${LEASE_COLUMNS} FROM lease`
 const LEASE_BY_NAME = `${LEASES} WHERE name = ?`
 const RENEWED_AT = 'SELECT renewed_at FROM lease WHERE name = ? AND holder = ?'
 const RENEW_LEASE = 'UPDATE lease SET renewed_at = ? WHERE name = ? AND holder = ?'
+const RETIRE_LEASE = `UPDATE lease SET pid = ${NO_PROCESS} WHERE name = ? AND holder = ?`
 const DELETE_LEASE = 'DELETE FROM lease WHERE name = ? AND holder = ?'
 
 const INSERT_LEFTOVER = `
@@ -61,6 +69,23 @@ export function takeLease(rows: Rows, lease: Lease): void {
   const now = Date.now()
   const { name, id, generation, base, holder } = lease
   rows.run(INSERT_LEASE, name, id, generation, base, holder, hostname(), process.pid, now, now)
+}
+
+/**
+ * The lease of a dead copy, to be gone on with. Nobody else has written to the collection since: who does removes the
+ * lease first, and all that lies under it.
+ */
+export function takeDeadLease(rows: Rows, name: string, prefix: string, head: Head | undefined): Lease | undefined {
+  const row = rows.get(LEASE_BY_NAME, name)
+  if (row === undefined || !isDead(row)) return undefined
+  const lease = leaseOf(row)
+  const isBeside = head === undefined || (lease.id === head.id && lease.generation === head.generation + 1)
+  return lease.holder.startsWith(prefix) && isBeside && releaseLease(rows, lease) ? lease : undefined
+}
+
+/** The holder has ended, and leaves what it wrote. */
+export function retireLease(rows: Rows, lease: Lease): void {
+  rows.run(RETIRE_LEASE, lease.name, lease.holder)
 }
 
 /** Every step of a load begins with this: it refuses to go on for one whose lease another writer took over. */
@@ -104,29 +129,37 @@ export function addLeftover(rows: Rows, shelf: Shelf, base: number): void {
 /** Says 'sweep first' to the caller, who then calls `sweepStep` until nothing is left and tries again. */
 export class SweepNeeded extends Error {
   override readonly name = 'SweepNeeded'
+  /** The collection in whose way something lies. */
+  readonly collection: string
+
+  constructor(collection: string) {
+    super(collection)
+    this.collection = collection
+  }
 }
 
 /** Refuses a write while a load is running, or while the leftovers of one lie where the write would go. */
 export function checkNothingInTheWay(rows: Rows, name: string, head: Head | undefined): void {
   const row = rows.get(LEASE_BY_NAME, name)
   if (row !== undefined) {
-    if (isDead(row)) throw new SweepNeeded()
+    if (isDead(row)) throw new SweepNeeded(name)
     throw new StoreError(
       'busy',
       `An import into "${name}" has been running since ${new Date(row[7] as number).toISOString()} (process ${row[6]} on ${row[5]}). Wait until it has ended, then try again.`,
     )
   }
   if (head !== undefined && rows.get(LEFTOVER_IN_THE_WAY, head.id, head.generation) !== undefined)
-    throw new SweepNeeded()
+    throw new SweepNeeded(name)
 }
 
 export function isAnythingLeftOver(rows: Rows): boolean {
-  return rows.get(LEFTOVERS) !== undefined || rows.all(LEASES).some(isDead)
+  return rows.get(LEFTOVERS) !== undefined || rows.all(LEASES).some(isGivenUp)
 }
 
-/** Removes some of what is left over. True while there is more to do. */
-export function sweepStep(rows: Rows): boolean {
-  for (const row of rows.all(LEASES)) if (isDead(row)) abandonLease(rows, leaseOf(row))
+/** Removes some of what is left over, and what lies in the way of `collection`. True while there is more to do. */
+export function sweepStep(rows: Rows, collection?: string): boolean {
+  for (const row of rows.all(LEASES))
+    if (isGivenUp(row) || (row[0] === collection && isDead(row))) abandonLease(rows, leaseOf(row))
   const row = rows.get(LEFTOVERS)
   if (row === undefined) return false
   const [id, generation, base, cursor] = row as [number, number, number, string]
@@ -159,8 +192,16 @@ function leaseOf(row: Row): Lease {
  */
 function isDead(row: Row): boolean {
   const [, , , , , host, pid, , renewedAt] = row
+  if (pid === NO_PROCESS) return true
   if (Date.now() - (renewedAt as number) > LEASE_LIFETIME_MS) return true
   return host === hostname() && !isRunning(pid as number)
+}
+
+/** Whether nobody will go on with it. */
+function isGivenUp(row: Row): boolean {
+  const [, , , , holder, , , , renewedAt] = row
+  const isCopy = (holder as string).startsWith(COPY)
+  return isDead(row) && !(isCopy && Date.now() - (renewedAt as number) < LEFT_COPY_MS)
 }
 
 function isRunning(pid: number): boolean {

@@ -43,7 +43,7 @@ export function packError(error: unknown): Failure {
 
 export function unpackError(failure: Failure): Error {
   const { name, message, code, index, key } = failure
-  if (name === 'SweepNeeded') return new SweepNeeded()
+  if (name === 'SweepNeeded') return new SweepNeeded(message)
   if (index !== undefined && key !== undefined) return new ItemConflict(index, key)
   if (code !== undefined) return new StoreError(code, message)
   const error = new Error(message)
