@@ -61,4 +61,4 @@ export function unwrap<T>(settled: PromiseSettledResult<T>): T {
 }
 
 /** Rows of keys that are read, and written, at a time. */
-export const KEYS_AT_A_TIME = 2_000
+export const KEYS_AT_A_TIME = 10_000

@@ -345,7 +345,8 @@ describe('copy', () => {
           const cli = new RunningCli(['copy'], { in: directory, variables })
           const { status, stderr } = await stopAt(t, cli, signal, async () => rowsIn(target) >= rows)
           if (status === 0) break
-          if (signal !== 'SIGKILL')
+          // With so much there from the round before, it can end before it has even begun.
+          if (signal !== 'SIGKILL' && (rows === 1 || status !== null))
             assert.match(stderr, /^reams: interrupted by SIG.*The same command goes on from there\.\n$/)
           await using(target, async (store) => {
             assert.deepEqual(await store.collections(), [])

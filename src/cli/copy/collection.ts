@@ -38,10 +38,12 @@ export function copyCollection(job: CopyJob, name: string): Promise<Copied> {
 export async function isThere(job: CopyJob, origin: Head, target: Head): Promise<Content | undefined> {
   const isAlike = origin.next === target.next && origin.live === target.live
   if (!isAlike || differencesOf(origin, target).length > 0) return undefined
+  // Both at once, and one bar for both: they have the same to do.
   const [here, there] = await Promise.all(
-    [job.from, job.to].map((side) =>
-      side.store.stored(origin.name, (stored) => readSide(job, side, stored, stored.head, 'comparing')),
-    ),
+    [job.from, job.to].map((side) => {
+      const what = side === job.from ? 'comparing' : undefined
+      return side.store.stored(origin.name, (stored) => readSide(job, side, stored, stored.head, what))
+    }),
   )
   return here !== undefined && here.sha256 === there?.sha256 && here.layout === there.layout ? here : undefined
 }
@@ -77,23 +79,24 @@ async function readSide(
   side: Side,
   rows: StoredRows,
   head: Head,
-  what: string,
+  what: string | undefined,
   receiver?: Receiver,
 ): Promise<Content> {
-  const progress = startProgress(`${what} ${head.name}`, head.live * (head.keyField === null ? 1 : 2))
+  const total = head.live * (head.keyField === null ? 1 : 2)
+  const progress = what === undefined ? undefined : startProgress(`${what} ${head.name}`, total)
   let done = 0
   let items = 0
   const onProgress = (moreItems: number, moreKeys: number): void => {
     items += moreItems
     done += moreItems + moreKeys
-    progress.update(done, items)
+    progress?.update(done, items)
   }
   try {
     return await readContent(rows, head, { signal, onProgress, ...(receiver !== undefined && { receiver }) })
   } catch (error) {
     throw error instanceof Damage ? damaged(side, head.name, error) : error
   } finally {
-    progress.stop()
+    progress?.stop()
   }
 }
 
