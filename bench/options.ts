@@ -5,7 +5,7 @@ import type { Question } from './question.ts'
 
 export const USAGE = `Usage: node bench/run.ts [QUESTION…] [options]
 
-  --short          200,000 items, in little more than a minute
+  --short          200,000 items, in a few minutes
   --items N        that many items, at least 500 (10,000,000)
   --requests N     that many requests of each kind count (2,000)
   --rounds N       that often each side of a long comparison runs (3)
