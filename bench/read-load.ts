@@ -6,7 +6,12 @@ import { AUTOCANNON_LOAD, type Program, runProgram } from './child-process.ts'
 import type { Workspace } from './workspace.ts'
 
 export const READERS = 16
-const SECONDS = 2
+/** A run that only tries the questions need not wait for figures. */
+const FEW_REQUESTS = 100
+
+function secondsFor({ requests }: Workspace): number {
+  return requests < FEW_REQUESTS ? 1 : 2
+}
 
 export interface ReadPlan {
   readonly url: string
@@ -24,7 +29,7 @@ export const LOAD_TOOL = spawnSync('wrk', ['--version']).error === undefined ? '
 
 export async function readRate(workspace: Workspace, plan: ReadPlan): Promise<ReadRate> {
   if (LOAD_TOOL === 'wrk') return runWrk(workspace, plan)
-  const words = [JSON.stringify({ ...plan, connections: READERS, seconds: SECONDS })]
+  const words = [JSON.stringify({ ...plan, connections: READERS, seconds: secondsFor(workspace) })]
   return JSON.parse((await runProgram(AUTOCANNON_LOAD, words, workspace.signal)).stdout)
 }
 
@@ -37,7 +42,7 @@ async function runWrk(workspace: Workspace, { url, headers, pages }: ReadPlan): 
     `request = function() return wrk.format("GET", wrk.path .. "?page=" .. math.random(${pages})) end\n`,
   )
   const words = [
-    ...['--connections', String(READERS), '--duration', `${SECONDS}s`],
+    ...['--connections', String(READERS), '--duration', `${secondsFor(workspace)}s`],
     ...Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
     ...(pages === undefined ? [] : ['--script', script]),
     url,

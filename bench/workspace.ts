@@ -9,6 +9,7 @@ import {
   DELAYED_SERVER,
   type FinishedProgram,
   HAND_WRITTEN_SERVER,
+  type Program,
   REAMS,
   ROW_INSERT,
   type RunningServer,
@@ -162,9 +163,9 @@ export class Workspace implements Disposable {
   }
 
   /** Imports all items once more. */
-  async importTo(fileName: string, flags: readonly string[] = []): Promise<ImportRun> {
+  async importTo(fileName: string, flags: readonly string[] = [], cores?: string): Promise<ImportRun> {
     const { path: file } = await this.ndjson()
-    return this.#import({ path: file, items: this.items }, fileName, flags)
+    return this.#import({ path: file, items: this.items }, fileName, flags, cores)
   }
 
   /** The same with the sample. */
@@ -172,11 +173,17 @@ export class Workspace implements Disposable {
     return this.#import(await this.sample(), fileName, flags)
   }
 
-  async #import(file: { path: string; items: number }, fileName: string, flags: readonly string[]): Promise<ImportRun> {
-    this.step(['reams import', ...flags].join(' '))
+  async #import(
+    file: { path: string; items: number },
+    fileName: string,
+    flags: readonly string[],
+    cores?: string,
+  ): Promise<ImportRun> {
+    this.step(['reams import', ...flags, ...(cores === undefined ? [] : [`on cores ${cores}`])].join(' '))
     const path = this.path(fileName)
     const words = ['import', COLLECTION, file.path, '--store', path, ...flags]
-    return importRun(path, file.items, await runProgram(REAMS, words, this.signal))
+    const program: Program = cores === undefined ? REAMS : ['taskset', '--cpu-list', cores, ...REAMS]
+    return importRun(path, file.items, await runProgram(program, words, this.signal))
   }
 
   /** Inserts all items as rows once more. */
@@ -208,9 +215,9 @@ export class Workspace implements Disposable {
     return run
   }
 
-  async serve(path: string): Promise<RunningServer> {
+  async serve(path: string, flags: readonly string[] = []): Promise<RunningServer> {
     await readIntoCache(path)
-    return startServer(REAMS, ['serve', '--store', path, '--port', '0'], this.signal)
+    return startServer(REAMS, ['serve', '--store', path, '--port', '0', ...flags], this.signal)
   }
 
   /** The service in front of a store that keeps nothing. */

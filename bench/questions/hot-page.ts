@@ -112,9 +112,11 @@ async function besideNginx(workspace: Workspace, url: string): Promise<Figure[]>
 export async function compare<Name extends string>(workspace: Workspace, plans: Readonly<Record<Name, ReadPlan>>) {
   const names = Object.keys(plans) as Name[]
   const rates = Object.fromEntries(names.map((name) => [name, [] as { requestsASecond: number; p99Ms: number }[]]))
-  await inTurn(workspace.rounds + 1, names, async (name, round) => {
+  // The first round is for the compiler and the caches.
+  const warmUp = workspace.rounds > 1 ? 1 : 0
+  await inTurn(workspace.rounds + warmUp, names, async (name, round) => {
     const rate = await readRate(workspace, plans[name])
-    if (round > 0) rates[name]?.push(rate)
+    if (round >= warmUp) rates[name]?.push(rate)
   })
   return Object.fromEntries(
     names.map((name) => [

@@ -5,11 +5,13 @@ import { APPENDS } from './appends.ts'
 import { BIG_REQUESTS } from './big-requests.ts'
 import { BYTES } from './bytes.ts'
 import { COLD_PAGE } from './cold-page.ts'
+import { COLD_PAGES } from './cold-pages.ts'
 import { DEPTH } from './depth.ts'
 import { HAND_WRITTEN } from './hand-written.ts'
 import { HOLES } from './holes.ts'
 import { HOT_PAGE } from './hot-page.ts'
 import { IMPORT } from './import.ts'
+import { IMPORT_CORES } from './import-cores.ts'
 import { IMPORT_MEMORY } from './import-memory.ts'
 import { PULL } from './pull.ts'
 import { PULL_LATENCY } from './pull-latency.ts'
@@ -19,10 +21,12 @@ import { REPLACE_DELETE } from './replace-delete.ts'
 import { SERVER_MEMORY } from './server-memory.ts'
 import { SIZE } from './size.ts'
 import { SLOW_DISK } from './slow-disk.ts'
+import { WORKERS } from './workers.ts'
 
 export const QUESTIONS: readonly Question[] = [
   IMPORT,
   IMPORT_MEMORY,
+  IMPORT_CORES,
   BYTES,
   DEPTH,
   SIZE,
@@ -30,6 +34,8 @@ export const QUESTIONS: readonly Question[] = [
   SERVER_MEMORY,
   HAND_WRITTEN,
   HOT_PAGE,
+  COLD_PAGES,
+  WORKERS,
   HOLES,
   APPENDS,
   SLOW_DISK,
