@@ -5,12 +5,14 @@ import type { Question } from './question.ts'
 
 export const USAGE = `Usage: node bench/run.ts [QUESTION…] [options]
 
-  --short          200,000 items, in little more than a minute
+  --short          200,000 items, in some three minutes
   --items N        that many items, at least 500 (10,000,000)
   --requests N     that many requests of each kind count (2,000)
   --rounds N       that often each side of a long comparison runs (3)
   --output FILE    keep the figures in this file; otherwise a run of all questions
                    with one of the two usual numbers of items is kept in bench/results/
+
+The questions pg-… start a PostgreSQL of their own, or use the one that REAMS_BENCH_POSTGRES names.
 `
 
 const SHORT_ITEMS = 200_000

@@ -108,6 +108,11 @@ export class PostgresWorkspace implements AsyncDisposable {
     return importRun(path, this.#workspace.items, await runProgram(REAMS, words, this.#workspace.signal))
   }
 
+  /** All items, served without a cache: one server for all questions, which the first one brings up to speed. */
+  itemsServer(): Promise<RunningServer> {
+    return this.#once('server', async () => this.serve((await this.items()).path, WITHOUT_CACHE))
+  }
+
   serve(store: string, flags: readonly string[] = []): Promise<RunningServer> {
     return startServer(REAMS, ['serve', '--store', store, '--port', '0', ...flags], this.#workspace.signal)
   }
@@ -150,6 +155,8 @@ export class PostgresWorkspace implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    const serving = this.#made.get('server') as Promise<RunningServer> | undefined
+    await (await serving?.catch(() => undefined))?.[Symbol.asyncDispose]()
     if (this.#server !== undefined) return this.#server[Symbol.asyncDispose]()
     const found = `SELECT nspname FROM pg_namespace WHERE starts_with(nspname, '${this.#prefix}')`
     const drop = "EXECUTE format('DROP SCHEMA %I CASCADE', name)"

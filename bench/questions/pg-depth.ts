@@ -12,7 +12,7 @@ export const PG_DEPTH = askPostgres({
   needs: ['ndjson', 'postgresItems'],
   cost: { seconds: 9, secondsAMillion: 0 },
   async run(postgres, workspace) {
-    await using server = await postgres.serve((await postgres.items()).path, WITHOUT_CACHE)
+    const server = await postgres.itemsServer()
     await using smallServer = await postgres.serve(await postgres.itemsWithTail(), WITHOUT_CACHE)
     using client = new PageClient(server.url)
     using smallClient = new PageClient(smallServer.url)

@@ -14,7 +14,7 @@ export const PG_HOLES = askPostgres({
   async run(postgres, workspace) {
     const requests = Math.ceil(workspace.requests / 2)
     const { path, deletes, deleteMs } = await postgres.itemsWithHoles()
-    await using wholeServer = await postgres.serve((await postgres.items()).path, WITHOUT_CACHE)
+    const wholeServer = await postgres.itemsServer()
     await using holeyServer = await postgres.serve(path, WITHOUT_CACHE)
     using whole = new PageClient(wholeServer.url)
     using holey = new PageClient(holeyServer.url)

@@ -4,7 +4,6 @@ import { PAGE_SIZE } from '../../src/contract/page.ts'
 import { inTurn, median } from '../measure.ts'
 import { askPostgres } from '../postgres/ask.ts'
 import { IN_FLIGHT, roundsOf, sizeOf } from '../postgres/page-rates.ts'
-import { WITHOUT_CACHE } from '../postgres/workspace.ts'
 import { requestsASecond, runLoad } from '../running-load.ts'
 import { COLLECTION } from '../workspace.ts'
 
@@ -16,9 +15,8 @@ export const PG_HOT = askPostgres({
   needs: ['ndjson', 'postgresItems'],
   cost: { seconds: 20, secondsAMillion: 0 },
   async run(postgres, workspace) {
-    const { path } = await postgres.items()
-    await using cachingServer = await postgres.serve(path)
-    await using server = await postgres.serve(path, WITHOUT_CACHE)
+    await using cachingServer = await postgres.serve((await postgres.items()).path)
+    const server = await postgres.itemsServer()
     const pages = Math.min(HOT_PAGES, Math.floor(workspace.items / PAGE_SIZE))
     workspace.step(`pg-hot: the same ${pages} pages from memory and from the database in turn, ${IN_FLIGHT} in flight`)
     const hot = { url: `${cachingServer.url}/${COLLECTION}`, rates: [] as number[] }

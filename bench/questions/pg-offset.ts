@@ -6,7 +6,7 @@ import { durationMs, median } from '../measure.ts'
 import { FULL_ITEMS } from '../options.ts'
 import { PageClient } from '../page-client.ts'
 import { askPostgres } from '../postgres/ask.ts'
-import { type PostgresWorkspace, WITHOUT_CACHE } from '../postgres/workspace.ts'
+import type { PostgresWorkspace } from '../postgres/workspace.ts'
 import type { Figure } from '../question.ts'
 import { COLLECTION, type Workspace } from '../workspace.ts'
 
@@ -19,7 +19,7 @@ export const PG_OFFSET = askPostgres({
   cost: { seconds: 3, secondsAMillion: 3 },
   async run(postgres, workspace) {
     const [pageByHand, lastPage] = [await preparePages(postgres), Math.floor(workspace.items / PAGE_SIZE)]
-    await using server = await postgres.serve((await postgres.items()).path, WITHOUT_CACHE)
+    const server = await postgres.itemsServer()
     using client = new PageClient(server.url)
     workspace.step('pg-offset: first and last page of Reams')
     const { first, last } = await compareLatencies(

@@ -5,7 +5,6 @@ import { inTurn, median } from '../measure.ts'
 import { askPostgres } from '../postgres/ask.ts'
 import { IN_FLIGHT, roundsOf, sizeOf } from '../postgres/page-rates.ts'
 import { runStatements } from '../postgres/rivals.ts'
-import { WITHOUT_CACHE } from '../postgres/workspace.ts'
 import { requestsASecond, runLoad } from '../running-load.ts'
 import { COLLECTION } from '../workspace.ts'
 
@@ -14,7 +13,7 @@ export const PG_PAGES = askPostgres({
   needs: ['ndjson', 'postgresItems'],
   cost: { seconds: 20, secondsAMillion: 0 },
   async run(postgres, workspace) {
-    await using server = await postgres.serve((await postgres.items()).path, WITHOUT_CACHE)
+    const server = await postgres.itemsServer()
     workspace.step(`pg-pages: random pages through HTTP and their statement through pg in turn, ${IN_FLIGHT} in flight`)
     const pages = Math.floor(workspace.items / PAGE_SIZE)
     const http: number[] = []
