@@ -17,7 +17,7 @@ export const BARE_SERVER: Program = nodeProgram('./bare-server.ts')
 export const AUTOCANNON_LOAD: Program = nodeProgram('./autocannon-load.ts')
 export const FETCH_LOOP: Program = nodeProgram('./fetch-loop.ts')
 export const DELAYED_SERVER: Program = nodeProgram('./delayed-server.ts')
-export const WRITE_LOAD: Program = nodeProgram('./write-load.ts')
+export const LOAD: Program = nodeProgram('./load.ts')
 
 export interface FinishedProgram {
   /** From before the start of the process until after its end. */
@@ -55,15 +55,18 @@ export interface RunningServer extends AsyncDisposable {
   readonly pid: number
 }
 
+const HTTP_ADDRESS = /http:\/\/[\d.]+:\d+/
+
 /** Resolves when the program has printed its address. */
 export async function startServer(
   program: Program,
   words: readonly string[],
   signal: AbortSignal,
+  address = HTTP_ADDRESS,
 ): Promise<RunningServer> {
   const child = startProgram(program, words, signal)
   const closed = ended(child)
-  const url = await addressPrintedBy(child)
+  const url = await addressPrintedBy(child, address)
   signal.throwIfAborted()
   if (url === undefined) throw new Error(`${[...program, ...words].join(' ')} ended before it served.`)
   return {
@@ -76,7 +79,7 @@ export async function startServer(
   }
 }
 
-function nodeProgram(script: string, ...flags: string[]): Program {
+export function nodeProgram(script: string, ...flags: string[]): Program {
   return [process.execPath, '--disable-warning=ExperimentalWarning', ...flags, pathOf(script)]
 }
 
@@ -109,11 +112,11 @@ function environmentWithoutSettings(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REAMS_')))
 }
 
-async function addressPrintedBy(child: ChildProcess): Promise<string | undefined> {
+async function addressPrintedBy(child: ChildProcess, address: RegExp): Promise<string | undefined> {
   let printed = ''
   for await (const text of child.stdout?.setEncoding('utf8').iterator({ destroyOnReturn: false }) ?? []) {
     printed += text
-    const url = /http:\/\/[\d.]+:\d+/.exec(printed)?.[0]
+    const url = address.exec(printed)?.[0]
     if (url !== undefined) return url
   }
   return undefined

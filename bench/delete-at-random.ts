@@ -1,6 +1,7 @@
 /** Deletes items of a keyed store at random, so that its reams have holes. */
 
-import { openSqliteStore } from '../src/store/sqlite/open.ts'
+import { withStore } from '../src/cli/open-store.ts'
+import { StoreLocation } from '../src/cli/store-location.ts'
 import { eventKey } from './data.ts'
 import { randomSample } from './random.ts'
 
@@ -13,20 +14,17 @@ export interface DeleteOptions {
   readonly signal: AbortSignal
 }
 
-/** Answers how long the deletes took. */
-export async function deleteAtRandom(path: string, collection: string, options: DeleteOptions): Promise<number> {
+/** Answers how long the deletes took. The store is a path, or the URL of a database. */
+export function deleteAtRandom(store: string, collection: string, options: DeleteOptions): Promise<number> {
   const { deletes, items, signal } = options
-  const store = await openSqliteStore({ path })
-  try {
+  return withStore(new StoreLocation(store), {}, async (store) => {
     const startedAt = performance.now()
     for (const keys of batches(deletes, items)) {
       signal.throwIfAborted()
       await store.delete(collection, keys)
     }
     return performance.now() - startedAt
-  } finally {
-    await store.close()
-  }
+  })
 }
 
 /** In the order of the items: hardly a ream is then rewritten twice. */

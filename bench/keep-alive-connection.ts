@@ -11,6 +11,9 @@ export class KeepAliveConnection {
   readonly #socket: Socket
   readonly #onAnswer: (status: number, connection: KeepAliveConnection) => void
   #received: Buffer | undefined
+  /** What is yet to come of an answer whose head is here. */
+  #missing = 0
+  #status = 0
 
   /** `onAnswer` is told the status of each answer when all of it has come, and may send the next request. */
   constructor(url: string, onAnswer: (status: number, connection: KeepAliveConnection) => void) {
@@ -20,7 +23,7 @@ export class KeepAliveConnection {
       host: hostname,
       port: Number(port),
       noDelay: true,
-      onread: { buffer: Buffer.alloc(1 << 14), callback: (length, buffer) => this.#onBytes(buffer, length) },
+      onread: { buffer: Buffer.alloc(1 << 16), callback: (length, buffer) => this.#onBytes(buffer, length) },
     })
     this.#socket.once('error', (error) => {
       throw error
@@ -42,19 +45,23 @@ export class KeepAliveConnection {
     this.#socket.destroy()
   }
 
-  /** Answers of writes are short: nearly always one comes as a whole. */
   #onBytes(buffer: Uint8Array, length: number): boolean {
-    const fresh = Buffer.from(buffer.buffer, buffer.byteOffset, length)
+    if (this.#missing > 0) this.#missing -= length
+    else if (!this.#readHead(Buffer.from(buffer.buffer, buffer.byteOffset, length))) return true
+    if (this.#missing === 0) this.#onAnswer(this.#status, this)
+    return true
+  }
+
+  /** Whether all of the head has come. Nearly always it comes as a whole; nobody wants to see the body. */
+  #readHead(fresh: Buffer): boolean {
     const bytes = this.#received === undefined ? fresh : Buffer.concat([this.#received, fresh])
     const headLength = bytes.indexOf(HEAD_END)
-    const head = headLength === -1 ? '' : bytes.toString('latin1', 0, headLength)
+    this.#received = headLength === -1 ? Buffer.from(bytes) : undefined
+    if (headLength === -1) return false
+    const head = bytes.toString('latin1', 0, headLength)
     const bodyLength = Number(CONTENT_LENGTH.exec(head)?.[1] ?? 0)
-    if (head === '' || bytes.length < headLength + HEAD_END.length + bodyLength) {
-      this.#received = Buffer.from(bytes)
-      return true
-    }
-    this.#received = undefined
-    this.#onAnswer(Number(head.slice(STATUS_AT, STATUS_AT + 3)), this)
+    this.#missing = headLength + HEAD_END.length + bodyLength - bytes.length
+    this.#status = Number(head.slice(STATUS_AT, STATUS_AT + 3))
     return true
   }
 }

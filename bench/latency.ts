@@ -45,6 +45,11 @@ export async function compareLatencies<Name extends string>(
   return Object.fromEntries(recorders.map(({ name, counted }) => [name, counted.latency()])) as Record<Name, Latency>
 }
 
+/** One page as gzip, again and again. */
+export function pageOf(client: PageClient, collection: string, page: number): Side {
+  return { client, encoding: 'gzip', paths: [`/${collection}?page=${page}`] }
+}
+
 /** Asks for pages and remembers how long each took. */
 export class LatencyRecorder {
   readonly #side: Side

@@ -11,6 +11,8 @@ export const USAGE = `Usage: node bench/run.ts [QUESTION…] [options]
   --rounds N       that often each side of a long comparison runs (3)
   --output FILE    keep the figures in this file; otherwise a run of all questions
                    with one of the two usual numbers of items is kept in bench/results/
+
+The questions pg-… start a PostgreSQL of their own, or use the one that REAMS_BENCH_POSTGRES names.
 `
 
 const SHORT_ITEMS = 200_000

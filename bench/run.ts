@@ -11,7 +11,7 @@ import { type Answer, jsonOf, notesOf, tableOf } from './report.ts'
 import { Workspace } from './workspace.ts'
 
 /** NDJSON, rows and stores at their most, for each item. */
-const TEMPORARY_BYTES_AN_ITEM = 700
+const TEMPORARY_BYTES_AN_ITEM = 1_500
 
 const ROOT = resolve(import.meta.dirname, '..')
 
@@ -52,7 +52,7 @@ async function askAll(options: BenchOptions): Promise<Answer[]> {
     console.error(`[${elapsed} of about ${formatDuration(expectedMs)}] ${step}`)
   }
   using interruption = new Interruption()
-  using workspace = new Workspace({ ...options, signal: interruption.signal, onStep })
+  await using workspace = new Workspace({ ...options, signal: interruption.signal, onStep })
   const answers: Answer[] = []
   try {
     for (const question of questions) {

@@ -1,9 +1,12 @@
-/** Many writers at once, seen from the bench: they begin, they write, they tell how much. */
+/** Many clients at once, seen from the bench: they begin, they ask, they tell how much. */
 
-import { ended, startProgram, WRITE_LOAD } from './child-process.ts'
+import { ended, LOAD, type Program, startProgram } from './child-process.ts'
+import type { ReadOptions } from './read-requests.ts'
 import type { RequestOptions } from './write-requests.ts'
 
-export interface LoadPlan extends RequestOptions {
+export type LoadPlan = (RequestOptions | ReadOptions) & LoadSize
+
+export interface LoadSize {
   /** Each sends its next request when the last one is answered. */
   readonly connections: number
   /** So many answers come before the clock starts. */
@@ -25,7 +28,12 @@ export interface RunningLoad {
 }
 
 export function startLoad(plan: LoadPlan, signal: AbortSignal): RunningLoad {
-  const child = startProgram(WRITE_LOAD, [JSON.stringify(plan)], signal)
+  return startLoadProgram(LOAD, plan, signal)
+}
+
+/** A program that prints a line when the clock starts, and its result as another. */
+export function startLoadProgram(program: Program, plan: LoadSize, signal: AbortSignal): RunningLoad {
+  const child = startProgram(program, [JSON.stringify(plan)], signal)
   const begun = Promise.withResolvers<void>()
   let printed = ''
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -35,7 +43,7 @@ export function startLoad(plan: LoadPlan, signal: AbortSignal): RunningLoad {
   const result = ended(child).then((status) => {
     begun.resolve()
     signal.throwIfAborted()
-    if (status !== 0) throw new Error(`The writers of ${plan.url} ended with status ${status}.`)
+    if (status !== 0) throw new Error(`${program.join(' ')} ended with status ${status}.`)
     return JSON.parse(printed.split('\n')[1] ?? '') as LoadResult
   })
   // Whoever waits for it is told; nobody may be waiting yet.
@@ -56,7 +64,7 @@ export function warmUpOf(round: number, requests: number): number {
 }
 
 /** So many are sent in all: when the last one that counts is answered, the other connections still wait. */
-export function sentBy({ connections, warmUp, requests = 0 }: LoadPlan): number {
+export function sentBy({ connections, warmUp, requests = 0 }: LoadSize): number {
   return warmUp + requests + connections - 1
 }
 

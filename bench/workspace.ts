@@ -21,7 +21,8 @@ import { writeEvents } from './data.ts'
 import { readIntoCache } from './database-file.ts'
 import { deleteAtRandom } from './delete-at-random.ts'
 import { type ImportRun, importRun } from './import-run.ts'
-import type { Cost } from './question.ts'
+import { PostgresWorkspace } from './postgres/workspace.ts'
+import type { Cost, Skipped } from './question.ts'
 import { onSlowDisk } from './slow-disk.ts'
 
 /** The name of every collection here, but for one. */
@@ -29,9 +30,9 @@ export const COLLECTION = 'events'
 /** A collection of the small store whose last page is still in the tail. */
 export const COLLECTION_WITH_TAIL = 'events-with-tail'
 export const SMALL_ITEMS = 10_000
-const ITEMS_WITH_TAIL = SMALL_ITEMS + 250
+export const ITEMS_WITH_TAIL = SMALL_ITEMS + 250
 export const LAST_PAGE_WITH_TAIL = lastPage(ITEMS_WITH_TAIL)
-const DELETED_SHARE = 0.01
+export const DELETED_SHARE = 0.01
 /** Questions about writes use so many items, if there are more. */
 const MOST_SAMPLE_ITEMS = 1_000_000
 /** Connections that write at once. */
@@ -46,6 +47,10 @@ export const ARTIFACTS = {
   storeWithHoles: { seconds: 0.5, secondsAMillion: 3.5 },
   rows: { seconds: 0.3, secondsAMillion: 2.3 },
   sample: { seconds: 1.5, secondsAMillion: 0 },
+  postgres: { seconds: 3, secondsAMillion: 0 },
+  postgresItems: { seconds: 1, secondsAMillion: 3 },
+  postgresHoles: { seconds: 1, secondsAMillion: 20 },
+  postgresRows: { seconds: 1, secondsAMillion: 4 },
 } as const satisfies Record<string, Cost>
 
 export type ArtifactName = keyof typeof ARTIFACTS
@@ -69,7 +74,7 @@ export interface RowInsertRun {
   readonly insertMs: number
 }
 
-export class Workspace implements Disposable {
+export class Workspace implements AsyncDisposable {
   readonly items: number
   readonly requests: number
   readonly rounds: number
@@ -240,13 +245,23 @@ export class Workspace implements Disposable {
     return startServer(HAND_WRITTEN_SERVER, [path], this.signal)
   }
 
+  /** A PostgreSQL, or why there is none. */
+  postgres(): Promise<PostgresWorkspace | Skipped> {
+    return this.#once('postgres', () => PostgresWorkspace.open(this))
+  }
+
   #once<T>(name: ArtifactName, make: () => Promise<T>): Promise<T> {
     const made = this.#made.get(name) ?? make()
     this.#made.set(name, made)
     return made as Promise<T>
   }
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
+    const postgres = (await this.#made.get('postgres')?.catch(() => undefined)) as
+      | PostgresWorkspace
+      | Skipped
+      | undefined
+    if (postgres instanceof PostgresWorkspace) await postgres[Symbol.asyncDispose]()
     this.#directory[Symbol.dispose]()
   }
 }

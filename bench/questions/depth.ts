@@ -1,6 +1,6 @@
 /** Does a late page cost more than an early one? */
 
-import { compareLatencies, type Side } from '../latency.ts'
+import { compareLatencies, pageOf } from '../latency.ts'
 import { PageClient } from '../page-client.ts'
 import type { Question } from '../question.ts'
 import { COLLECTION, COLLECTION_WITH_TAIL, LAST_PAGE_WITH_TAIL } from '../workspace.ts'
@@ -41,8 +41,4 @@ export const DEPTH: Question = {
       },
     ]
   },
-}
-
-function pageOf(client: PageClient, collection: string, page: number): Side {
-  return { client, encoding: 'gzip', paths: [`/${collection}?page=${page}`] }
 }

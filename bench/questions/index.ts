@@ -1,4 +1,4 @@
-/** All questions, in the order in which they run: the import first, because its rounds make what the others share. */
+/** All questions, in the order in which they run: the imports first, because their rounds make what the others share. */
 
 import type { Question } from '../question.ts'
 import { APPENDS } from './appends.ts'
@@ -13,6 +13,13 @@ import { HOT_PAGE } from './hot-page.ts'
 import { IMPORT } from './import.ts'
 import { IMPORT_CORES } from './import-cores.ts'
 import { IMPORT_MEMORY } from './import-memory.ts'
+import { PG_APPENDS } from './pg-appends.ts'
+import { PG_DEPTH } from './pg-depth.ts'
+import { PG_HOLES } from './pg-holes.ts'
+import { PG_HOT } from './pg-hot.ts'
+import { PG_IMPORT } from './pg-import.ts'
+import { PG_OFFSET } from './pg-offset.ts'
+import { PG_PAGES } from './pg-pages.ts'
 import { PULL } from './pull.ts'
 import { PULL_LATENCY } from './pull-latency.ts'
 import { PULL_MEMORY } from './pull-memory.ts'
@@ -45,4 +52,11 @@ export const QUESTIONS: readonly Question[] = [
   PULL,
   PULL_LATENCY,
   PULL_MEMORY,
+  PG_IMPORT,
+  PG_DEPTH,
+  PG_PAGES,
+  PG_HOT,
+  PG_OFFSET,
+  PG_HOLES,
+  PG_APPENDS,
 ]

@@ -5,6 +5,7 @@ import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { StoreError } from '../store-error.ts'
 import { ClosingClient } from './closing-client.ts'
 import { isConnectionLost, isConnectTimeout, stateOf } from './explain-error.ts'
+import type { Columns } from './read-query.ts'
 import { Rows, type StatementTexts, statementsIn } from './rows.ts'
 import type { StoreUrl } from './store-url.ts'
 import { TryAgain } from './try-again.ts'
@@ -44,6 +45,7 @@ export interface ConnectionOptions {
 export class Connections {
   readonly #url: StoreUrl
   readonly #texts: StatementTexts
+  readonly #columns: Columns | undefined
   readonly #statementMs: number
   readonly #connectMs: number
   readonly #pool: Pool
@@ -55,6 +57,7 @@ export class Connections {
   constructor(url: StoreUrl, options: ConnectionOptions) {
     const { mostConnections, isPipelined = false, statementMs, connectMs = CONNECT_MS } = options
     this.#url = url
+    this.#columns = isPipelined ? undefined : new Map()
     this.#statementMs = statementMs
     this.#connectMs = connectMs
     this.mostTries = mostConnections + 2
@@ -98,7 +101,12 @@ export class Connections {
     const client = await this.#take()
     client.on('error', ignore)
     return {
-      rows: new Rows(client, this.#texts, this.#direct.has(client), this.#statementMs),
+      rows: new Rows(client, {
+        texts: this.#texts,
+        isPreparing: this.#direct.has(client),
+        columns: this.#columns,
+        statementMs: this.#statementMs,
+      }),
       giveBack(isUsable) {
         if (!isUsable && client instanceof ClosingClient) client.hangUp()
         client.off('error', ignore)

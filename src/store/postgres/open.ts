@@ -37,6 +37,7 @@ import { inSnapshot, readItem } from './read.ts'
 import { readAll } from './read-all.ts'
 import type { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
+import { SharedReads } from './shared-reads.ts'
 import { readStoreUrl, type StoreUrl } from './store-url.ts'
 import { sweepAll } from './sweep.ts'
 import { insertToken, readToken, readTokens, revokeToken } from './token.ts'
@@ -89,6 +90,7 @@ class PostgresStore implements Store {
   readonly #writes: Connections
   readonly #long: Connections
   readonly #pulse: Pulse
+  readonly #shared: SharedReads
   readonly #pages: PageReader
   readonly #writer: Writer
   readonly #deflate = new DeflatePool()
@@ -105,7 +107,8 @@ class PostgresStore implements Store {
       statementMs: LONG_STATEMENT_MS,
     })
     this.#pulse = new Pulse(url)
-    this.#pages = new PageReader(this.#reads)
+    this.#shared = new SharedReads(this.#reads)
+    this.#pages = new PageReader(this.#reads, this.#shared)
     this.#writer = new Writer(this.#writes, url, this.#encode, () => sweepAll(this.#long))
   }
 
@@ -114,11 +117,11 @@ class PostgresStore implements Store {
   }
 
   async collections(): Promise<Head[]> {
-    return this.#read(async (rows) => (await readAllHeads(rows)).map(shownHead))
+    return (await this.#explained(readAllHeads(this.#shared))).map(shownHead)
   }
 
   async head(name: string): Promise<Head | undefined> {
-    const head = await this.#readNamed(name, (rows) => readHead(rows, name))
+    const head = await this.#readNamed(name, () => readHead(this.#shared, name))
     return head && shownHead(head)
   }
 
@@ -133,7 +136,7 @@ class PostgresStore implements Store {
   async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {
     if (isPublicOnly && !(isCollectionName(name) && (await this.#explained(this.#pages.isPublic(name)))))
       return undefined
-    const found = await this.#readNamed(name, (rows) => readItem(rows, name, key))
+    const found = await this.#readNamed(name, () => readItem(this.#shared, name, key))
     if (found === undefined || (isPublicOnly && found.head.isPrivate)) return undefined
     const { head, text } = found
     return { head, item: text && { text, tag: itemTag(text) } }
@@ -219,11 +222,11 @@ class PostgresStore implements Store {
   }
 
   async tokens(): Promise<TokenRecord[]> {
-    return this.#read(readTokens)
+    return this.#explained(readTokens(this.#shared))
   }
 
   async token(hash: string): Promise<TokenRecord | undefined> {
-    return this.#read((rows) => readToken(rows, hash))
+    return this.#explained(readToken(this.#shared, hash))
   }
 
   addToken(token: TokenRecord): Promise<void> {
@@ -253,13 +256,9 @@ class PostgresStore implements Store {
     ])
   }
 
-  #read<T>(read: (rows: Rows) => Promise<T>): Promise<T> {
-    return this.#explained(this.#reads.retry(read))
-  }
-
   /** There is nothing of a name that breaks the rule, and PostgreSQL could not even look for some of them. */
-  async #readNamed<T>(name: string, read: (rows: Rows) => Promise<T | undefined>): Promise<T | undefined> {
-    return isCollectionName(name) ? this.#read(read) : undefined
+  async #readNamed<T>(name: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
+    return isCollectionName(name) ? this.#explained(read()) : undefined
   }
 
   async #explained<T>(work: Promise<T>): Promise<T> {

@@ -6,21 +6,20 @@ import type { Connections } from './connection.ts'
 import { readHead, shownHead } from './head.ts'
 import { guessPage, guessTail, inSnapshot, isWhole, readPage, readPagePart, readWhole, sealedReams } from './read.ts'
 import type { Rows } from './rows.ts'
+import type { SharedReads } from './shared-reads.ts'
 
 /** Collections that are remembered, at most. */
 const MOST_SEEN = 10_000
 
 export class PageReader {
   readonly #connections: Connections
+  readonly #shared: SharedReads
   /** The heads that were read last. */
   readonly #seen = new Map<string, Head>()
 
-  constructor(connections: Connections) {
+  constructor(connections: Connections, shared: SharedReads) {
     this.#connections = connections
-  }
-
-  read(name: string, page: number): Promise<PageRead | undefined> {
-    return this.#connections.retry((rows) => this.#read(rows, name, page))
+    this.#shared = shared
   }
 
   /**
@@ -29,19 +28,26 @@ export class PageReader {
    */
   async isPublic(name: string): Promise<boolean> {
     if (this.#seen.get(name)?.isPrivate === false) return true
-    const head = await this.#connections.retry((rows) => readHead(rows, name))
+    const head = await readHead(this.#shared, name)
     this.#remember(name, head && shownHead(head))
     return head?.isPrivate === false
   }
 
-  async #read(rows: Rows, name: string, page: number): Promise<PageRead | undefined> {
+  async read(name: string, page: number): Promise<PageRead | undefined> {
     const seen = this.#seen.get(name)
-    if (seen !== undefined && !isWhole(seen)) return this.#readAny(rows, name, page, seen)
+    if (seen !== undefined && !isWhole(seen)) return this.#retryAny(name, page, seen)
     const guessed = seen === undefined ? page : effectivePage(page, seen.live)
     const isTail = seen !== undefined && guessed > sealedReams(seen)
-    const { head, read } = await (isTail ? guessTail(rows, name, page) : guessPage(rows, name, page, guessed))
+    const { head, read } = await (isTail
+      ? guessTail(this.#shared, name, page)
+      : guessPage(this.#shared, name, page, guessed))
     this.#remember(name, head)
-    return head === undefined ? undefined : (read ?? this.#readAny(rows, name, page, head))
+    return head === undefined ? undefined : (read ?? this.#retryAny(name, page, head))
+  }
+
+  /** On a connection of its own: it may take several statements. */
+  #retryAny(name: string, page: number, seen: Head): Promise<PageRead | undefined> {
+    return this.#connections.retry((rows) => this.#readAny(rows, name, page, seen))
   }
 
   async #readAny(rows: Rows, name: string, page: number, seen: Head): Promise<PageRead | undefined> {

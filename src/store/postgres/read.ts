@@ -7,7 +7,7 @@ import type { Head, PageRead, Segment } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { headOf, placeOf, type StoredHead, shownHead } from './head.ts'
 import { keyBytes } from './key.ts'
-import type { Row, Rows } from './rows.ts'
+import type { Reading, Row, Rows } from './rows.ts'
 import { HEAD_WIDTH } from './statements.ts'
 import { bytesOf, readReams, readTail, reamOf } from './stored-ream.ts'
 
@@ -30,7 +30,7 @@ export interface Guess {
 }
 
 /** A page in the cheapest statement. The guess: there are no holes, so that `guessed` is the page, and a whole ream. */
-export async function guessPage(rows: Rows, name: string, requested: number, guessed: number): Promise<Guess> {
+export async function guessPage(rows: Reading, name: string, requested: number, guessed: number): Promise<Guess> {
   const row = await rows.first('guessPage', placeOf(name), name, guessed - 1)
   if (row === undefined) return {}
   const head = shownHead(headOf(name, row))
@@ -40,7 +40,7 @@ export async function guessPage(rows: Rows, name: string, requested: number, gue
 }
 
 /** The same for a last page that is not full. */
-export async function guessTail(rows: Rows, name: string, requested: number): Promise<Guess> {
+export async function guessTail(rows: Reading, name: string, requested: number): Promise<Guess> {
   const row = await rows.first('guessTail', placeOf(name), name)
   if (row === undefined) return {}
   const head = shownHead(headOf(name, row))
@@ -149,7 +149,7 @@ export async function* readSegments(rows: Rows, head: StoredHead): AsyncGenerato
 
 /** The head, and the text of the item with that key, in one statement. */
 export async function readItem(
-  rows: Rows,
+  rows: Reading,
   name: string,
   key: string,
 ): Promise<{ head: Head; text: Uint8Array | undefined } | undefined> {

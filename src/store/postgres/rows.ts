@@ -1,6 +1,7 @@
 /** Sends statements by name over one connection, and reads rows as arrays of plain values. */
 
 import type { CustomTypesConfig, PoolClient } from 'pg'
+import { type Columns, ReadQuery } from './read-query.ts'
 import { STATEMENTS, type StatementName } from './statements.ts'
 
 export type Row = readonly unknown[]
@@ -33,18 +34,40 @@ function readInteger(text: string): number {
   return value
 }
 
-export class Rows {
+/** What can be asked for in single statements. */
+export interface Reading {
+  all(name: StatementName, ...values: readonly unknown[]): Promise<readonly Row[]>
+  first(name: StatementName, ...values: readonly unknown[]): Promise<Row | undefined>
+}
+
+interface Asked {
+  readonly name: StatementName
+  readonly values: readonly unknown[]
+}
+
+export interface RowsOptions {
+  readonly texts: StatementTexts
+  /** A statement is parsed and planned once a connection, which saves more than half of its cost. */
+  readonly isPreparing: boolean
+  /** On a connection for reads alone: what is known of the columns of its statements. */
+  readonly columns: Columns | undefined
+  /** How long a statement may take. */
+  readonly statementMs: number
+}
+
+export class Rows implements Reading {
   readonly #client: PoolClient
   readonly #texts: StatementTexts
   readonly #isPreparing: boolean
+  readonly #columns: Columns | undefined
   /** How long a statement may take. */
   readonly statementMs: number
 
-  /** With `isPreparing` a statement is parsed and planned once a connection, which saves more than half of its cost. */
-  constructor(client: PoolClient, texts: StatementTexts, isPreparing: boolean, statementMs: number) {
+  constructor(client: PoolClient, { texts, isPreparing, columns, statementMs }: RowsOptions) {
     this.#client = client
     this.#texts = texts
     this.#isPreparing = isPreparing
+    this.#columns = columns
     this.statementMs = statementMs
   }
 
@@ -53,6 +76,21 @@ export class Rows {
     const prepared = this.#isPreparing ? { name: `reams_${name}` } : {}
     const result = await this.#client.query({ ...prepared, text, values: [...values], rowMode: 'array', types: VALUES })
     return { rows: result.rows, count: result.rowCount ?? 0, command: result.command }
+  }
+
+  /** Sends several statements that only read, and hands over the rows of each, in order, until one fails. */
+  async together(asked: readonly Asked[], onFound: (rows: readonly Row[]) => void): Promise<void> {
+    const columns = this.#columns
+    if (columns !== undefined && this.#isPreparing) await this.#readPrepared(asked, columns, onFound)
+    else for (const { name, values } of asked) onFound(await this.all(name, ...values))
+  }
+
+  #readPrepared(asked: readonly Asked[], columns: Columns, onFound: (rows: readonly Row[]) => void): Promise<void> {
+    const statements = asked.map(({ name, values }) => ({ name: `reams_${name}`, text: this.#texts[name], values }))
+    const options = { statements, columns, onFound, readerOf: VALUES.getTypeParser }
+    return new Promise((resolve, reject) => {
+      this.#client.query(new ReadQuery(options, (error) => (error ? reject(error) : resolve())))
+    })
   }
 
   async all(name: StatementName, ...values: readonly unknown[]): Promise<readonly Row[]> {

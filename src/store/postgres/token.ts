@@ -2,14 +2,14 @@
 
 import type { TokenRecord } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import type { Row, Rows } from './rows.ts'
+import type { Reading, Row, Rows } from './rows.ts'
 import { Transaction } from './transaction.ts'
 
-export async function readTokens(rows: Rows): Promise<TokenRecord[]> {
+export async function readTokens(rows: Reading): Promise<TokenRecord[]> {
   return (await rows.all('readTokens')).map(tokenOf)
 }
 
-export async function readToken(rows: Rows, hash: string): Promise<TokenRecord | undefined> {
+export async function readToken(rows: Reading, hash: string): Promise<TokenRecord | undefined> {
   const row = await rows.first('readToken', hash)
   return row && tokenOf(row)
 }

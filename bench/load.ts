@@ -1,12 +1,13 @@
-/** Many writers at once, as a process of its own: run as `write-load.ts PLAN`, and told to stop by SIGTERM. */
+/** Many clients at once, as a process of its own: run as `load.ts PLAN`, and told to stop by SIGTERM. */
 
 import { KeepAliveConnection } from './keep-alive-connection.ts'
+import { readRequests } from './read-requests.ts'
 import type { LoadPlan, LoadResult } from './running-load.ts'
 import { type WriteRequest, writeRequests } from './write-requests.ts'
 
 const plan: LoadPlan = JSON.parse(process.argv[2] ?? '{}')
 const { connections, warmUp, requests: counted = Number.POSITIVE_INFINITY } = plan
-const requests = writeRequests(plan)
+const requests = plan.kind === 'read' ? readRequests(plan) : writeRequests(plan)
 let answered = 0
 let startedAt: number | undefined
 let endedAt: number | undefined
@@ -20,7 +21,7 @@ if (warmUp === 0) begin()
 for (const request of first) send(new KeepAliveConnection(plan.url, onAnswer), request)
 
 function onAnswer(status: number, connection: KeepAliveConnection): void {
-  if (status < 200 || status > 299) throw new Error(`A write was answered ${status}.`)
+  if (status < 200 || status > 299) throw new Error(`A request was answered ${status}.`)
   answered++
   if (answered === warmUp) begin()
   if (answered === warmUp + counted) stop()

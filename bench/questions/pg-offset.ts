@@ -1,0 +1,66 @@
+/** What does one gain over COUNT(*) and OFFSET in PostgreSQL, as one writes them by hand? */
+
+import { PAGE_SIZE } from '../../src/contract/page.ts'
+import { compareLatencies, pageOf } from '../latency.ts'
+import { durationMs, median } from '../measure.ts'
+import { FULL_ITEMS } from '../options.ts'
+import { PageClient } from '../page-client.ts'
+import { askPostgres } from '../postgres/ask.ts'
+import type { PostgresWorkspace } from '../postgres/workspace.ts'
+import type { Figure } from '../question.ts'
+import { COLLECTION, type Workspace } from '../workspace.ts'
+
+/** By hand a page takes seconds where items are many. */
+const PAGES_BY_HAND = 5
+
+export const PG_OFFSET = askPostgres({
+  name: 'pg-offset',
+  needs: ['ndjson', 'postgresItems', 'postgresRows'],
+  cost: { seconds: 3, secondsAMillion: 3 },
+  async run(postgres, workspace) {
+    const [pageByHand, lastPage] = [await preparePages(postgres), Math.floor(workspace.items / PAGE_SIZE)]
+    const server = await postgres.itemsServer()
+    using client = new PageClient(server.url)
+    workspace.step('pg-offset: first and last page of Reams')
+    const { first, last } = await compareLatencies(
+      { first: pageOf(client, COLLECTION, 1), last: pageOf(client, COLLECTION, lastPage) },
+      { requests: Math.ceil(workspace.requests / 4), signal: workspace.signal },
+    )
+    workspace.step('pg-offset: first and last page with COUNT(*) and OFFSET')
+    const byHand = { first: await pageByHand(1), last: await pageByHand(lastPage) }
+    return [
+      figure('first', byHand.first, first.p50Ms, 100, workspace),
+      figure('last', byHand.last, last.p50Ms, 500, workspace),
+    ]
+  },
+})
+
+/** Answers how long the items of a page take, with the count that its links need; one after the other. */
+async function preparePages(postgres: PostgresWorkspace): Promise<(page: number) => Promise<number[]>> {
+  const table = await postgres.rows()
+  const count = { name: 'count', text: `SELECT count(*) FROM ${table}` }
+  const select = { name: 'page', text: `SELECT json FROM ${table} ORDER BY id LIMIT $1 OFFSET $2` }
+  return async (page) => {
+    const client = await postgres.connect()
+    const durations: number[] = []
+    for (let time = 0; time <= PAGES_BY_HAND; time++) {
+      const duration = await durationMs(async () => {
+        await client.query(count)
+        await client.query({ ...select, values: [PAGE_SIZE, (page - 1) * PAGE_SIZE] })
+      })
+      // The first one prepares.
+      if (time > 0) durations.push(duration)
+    }
+    await client.end()
+    return durations
+  }
+}
+
+function figure(which: string, byHandMs: number[], p50Ms: number, times: number, { items }: Workspace): Figure {
+  return {
+    measured: `PostgreSQL: ${which} page with COUNT(*) and OFFSET through pg ÷ ours, gzip through HTTP, uncached, p50`,
+    value: median(byHandMs) / p50Ms,
+    ...(items >= FULL_ITEMS && { required: { atLeast: times } }),
+    raw: { byHandMs, p50Ms },
+  }
+}

@@ -1,0 +1,23 @@
+/** The requests of readers, as bytes: random pages of a collection, or always the same one, as gzip. */
+
+import { randomPages } from './random.ts'
+import type { WriteRequest } from './write-requests.ts'
+
+export interface ReadOptions {
+  readonly kind: 'read'
+  /** The URL of the collection. */
+  readonly url: string
+  /** Pages that are asked for, at random; one alone is asked for again and again. */
+  readonly pages: number
+}
+
+/** Pages in one random order, before it begins anew. */
+const MOST_PAGES = 20_000
+
+/** Without an end. */
+export function* readRequests({ url, pages }: ReadOptions): Generator<WriteRequest> {
+  const { pathname, host } = new URL(url)
+  const rest = `HTTP/1.1\r\nHost: ${host}\r\nAccept-Encoding: gzip\r\n\r\n`
+  const order = randomPages(Math.min(pages, MOST_PAGES), pages, 6)
+  for (;;) for (const page of order) yield { head: `GET ${pathname}?page=${page} ${rest}` }
+}

@@ -1,0 +1,60 @@
+/**
+ * Reads of one statement each: those that come in the same turn of the event loop go to the server together, on one
+ * connection. Where one comes at a time, each has a connection of its own.
+ */
+
+import type { Connections } from './connection.ts'
+import { isRefused } from './explain-error.ts'
+import type { Reading, Row } from './rows.ts'
+import type { StatementName } from './statements.ts'
+
+/** On one connection, at most: the last one waits for all before it. */
+const MOST_TOGETHER = 8
+
+interface Ask {
+  readonly name: StatementName
+  readonly values: readonly unknown[]
+  resolve(rows: readonly Row[]): void
+  reject(error: unknown): void
+}
+
+export class SharedReads implements Reading {
+  readonly #connections: Connections
+  #waiting: Ask[] = []
+
+  constructor(connections: Connections) {
+    this.#connections = connections
+  }
+
+  all(name: StatementName, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#send())
+      this.#waiting.push({ name, values, resolve, reject })
+    })
+  }
+
+  async first(name: StatementName, ...values: readonly unknown[]): Promise<Row | undefined> {
+    return (await this.all(name, ...values))[0]
+  }
+
+  #send(): void {
+    const asks = this.#waiting
+    this.#waiting = []
+    for (let start = 0; start < asks.length; start += MOST_TOGETHER)
+      void this.#ask(asks.slice(start, start + MOST_TOGETHER))
+  }
+
+  async #ask(asks: readonly Ask[]): Promise<void> {
+    let answered = 0
+    const onFound = (rows: readonly Row[]) => asks[answered++]?.resolve(rows)
+    try {
+      await this.#connections.retry((rows) => rows.together(asks.slice(answered), onFound))
+    } catch (error) {
+      // What the server refuses, or what cannot be read, is the next one to be answered: the others are none the worse.
+      const isOfOne = isRefused(error) || error instanceof RangeError
+      const failed = isOfOne ? answered + 1 : asks.length
+      for (const { reject } of asks.slice(answered, failed)) reject(error)
+      if (failed < asks.length) await this.#ask(asks.slice(failed))
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { itemRun } from '../../src/contract/item.ts'
+import type { Store } from '../../src/store/store.ts'
+import { itemsFrom } from './items.ts'
+import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
+import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { pagesOf, readPageTexts } from './store-reading.ts'
+
+describe('reads from PostgreSQL that come at the same time', () => {
+  const texts = itemsFrom(1, 6_250)
+  const pages = pagesOf(texts)
+  let server: PostgresServer
+  let engine: PostgresUnderTest
+
+  before(async () => {
+    server = await startPostgres()
+    engine = await openPostgresForTest(server)
+    await engine.store.create('events')
+    await engine.store.append('events', itemRun(texts))
+  })
+
+  after(async () => {
+    await engine.remove()
+    await server.stop()
+  })
+
+  const readAtOnce = (store: Store) =>
+    Promise.allSettled(pages.map((_, index) => readPageTexts(store, 'events', index + 1)))
+
+  /** A store of its own: its connections know nothing yet. */
+  const withFreshStore = async (use: (store: Store) => Promise<void>): Promise<void> => {
+    const store = await engine.openAgain()
+    await use(store).finally(() => store.close())
+  }
+
+  const assertAllBut = (outcomes: PromiseSettledResult<string[]>[], lost: number, error: RegExp): void => {
+    for (const [index, outcome] of outcomes.entries())
+      if (index !== lost) assert.deepEqual(outcome, { status: 'fulfilled', value: pages[index] })
+      else {
+        assert.equal(outcome.status, 'rejected')
+        assert.match(String(outcome.reason), error)
+      }
+  }
+
+  it('each get their own answer, from the first on', async () => {
+    for (let time = 0; time < 3; time++)
+      await withFreshStore(async (store) => {
+        for (let turn = 0; turn < 2; turn++) {
+          const heads = Promise.all(pages.map((_, index) => store.head(index % 2 === 0 ? 'events' : 'none')))
+          assert.deepEqual(
+            (await readAtOnce(store)).map((outcome) => outcome.status === 'fulfilled' && outcome.value),
+            pages,
+          )
+          assert.deepEqual(
+            (await heads).map((head) => head?.live),
+            pages.map((_, index) => (index % 2 === 0 ? 6_250 : undefined)),
+          )
+        }
+      })
+  })
+
+  it('are none the worse for one whose row cannot be read', async () => {
+    await engine.execute('UPDATE ream SET raw_length = raw_length + (1::bigint << 60) WHERE number = 3')
+    try {
+      await withFreshStore(async (store) => assertAllBut(await readAtOnce(store), 3, /no integer that can be kept/))
+    } finally {
+      await engine.execute('UPDATE ream SET raw_length = raw_length - (1::bigint << 60) WHERE number = 3')
+    }
+  })
+
+  it('are none the worse for one that the server refuses', async () => {
+    const columns = 'place, shelf, number, count + 0 / (number - 5)::integer AS count, raw_length, crc, gone, data'
+    await engine.execute('ALTER TABLE ream RENAME TO ream_itself')
+    await engine.execute(`CREATE VIEW ream AS SELECT ${columns} FROM ream_itself`)
+    try {
+      await withFreshStore(async (store) => assertAllBut(await readAtOnce(store), 5, /division by zero/))
+    } finally {
+      await engine.execute('DROP VIEW ream')
+      await engine.execute('ALTER TABLE ream_itself RENAME TO ream')
+    }
+  })
+})
