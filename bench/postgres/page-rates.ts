@@ -10,8 +10,11 @@ export function roundsOf({ rounds }: Workspace): number {
   return 2 * rounds - 1
 }
 
-/** The first round brings the server up to speed; a process that is new in each round needs to be warm as well. */
+/**
+ * The first round is so long that the compiler of the server is done. The process that asks is a new one in each round,
+ * and is to be warm as well.
+ */
 export function sizeOf({ requests }: Workspace, round: number): LoadSize {
-  const warmUp = round === 0 ? 2 * requests : requests
+  const warmUp = round === 0 ? 8 * requests : requests
   return { connections: IN_FLIGHT, warmUp, requests: 2 * requests }
 }

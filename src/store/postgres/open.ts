@@ -128,7 +128,8 @@ class PostgresStore implements Store {
   async page(name: string, page: number, { isPublicOnly = false }: ReadOptions = {}): Promise<PageRead | undefined> {
     if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages count from 1.`)
     if (!isCollectionName(name)) return undefined
-    if (isPublicOnly && !(await this.#explained(this.#pages.isPublic(name)))) return undefined
+    if (isPublicOnly && !this.#pages.wasPublic(name) && !(await this.#explained(this.#pages.isPublic(name))))
+      return undefined
     const read = await this.#explained(this.#pages.read(name, page))
     return isPublicOnly && read?.head.isPrivate ? undefined : read
   }

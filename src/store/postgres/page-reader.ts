@@ -22,12 +22,14 @@ export class PageReader {
     this.#shared = shared
   }
 
-  /**
-   * Whether a collection is public, as far as is known: one that was when it was seen last can be read at once, and is
-   * judged by the head that comes along. For any other name one head is read, whether there is one or not.
-   */
+  /** Whether it was public when it was seen last: then it can be read at once, and is judged by the head that comes along. */
+  wasPublic(name: string): boolean {
+    return this.#seen.get(name)?.isPrivate === false
+  }
+
+  /** Whether a collection is public, as far as is known. Else one head is read, whether there is one or not. */
   async isPublic(name: string): Promise<boolean> {
-    if (this.#seen.get(name)?.isPrivate === false) return true
+    if (this.wasPublic(name)) return true
     const head = await readHead(this.#shared, name)
     this.#remember(name, head && shownHead(head))
     return head?.isPrivate === false
