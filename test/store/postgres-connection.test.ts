@@ -194,7 +194,7 @@ describe('a store in PostgreSQL whose connections break', () => {
 
   it('never has more connections or more waiting than it should, and is well afterwards', async (t) => {
     const name = await begin(t)
-    const reads = Promise.allSettled(Array.from({ length: 2000 }, () => store.page(name, 1)))
+    const reads = Promise.allSettled(Array.from({ length: 20_000 }, () => store.page(name, 1)))
     const writes = Promise.allSettled(
       Array.from({ length: 3000 }, (_, turn) => store.append(name, itemRun([item(1000 + turn)], { keyField: 'id' }))),
     )
