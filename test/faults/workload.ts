@@ -19,7 +19,7 @@ const RETRY_MS = 20
 const OUTCOME_UNKNOWN = '/-/problems/outcome-unknown"'
 
 /** Longer than it takes to be served again after any fault. */
-const MOST_MS_UNTIL_SERVED = 30_000
+const MOST_MS_UNTIL_SERVED = 60_000
 
 /** The limits of a random moment. */
 const MOST_WRITES = 80
