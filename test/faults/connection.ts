@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 
 /** Longer than anything takes here that ends at all. */
-const TIMEOUT_MS = 20_000
+const TIMEOUT_MS = 60_000
 
 export interface Answer {
   readonly status: number

@@ -19,7 +19,7 @@ const RETRY_MS = 20
 const OUTCOME_UNKNOWN = '/-/problems/outcome-unknown"'
 
 /** Longer than it takes to be served again after any fault. */
-const MOST_MS_UNTIL_SERVED = 30_000
+const MOST_MS_UNTIL_SERVED = 60_000
 
 /** The limits of a random moment. */
 const MOST_WRITES = 80
@@ -131,7 +131,7 @@ export class Workload {
       const sentMs = this.#wallClock()
       const answer = await sendWrite(connection, write)
       const answeredMs = this.#wallClock()
-      if (answer === undefined) return this.#loseSight(write)
+      if (answer === undefined) return this.#loseSight(write, answeredMs - sentMs)
       this.longestMs = Math.max(this.longestMs, answeredMs - sentMs)
       if (answer.status < 300) {
         this.acknowledgements.push({ id: write.id, sentMs, answeredMs })
@@ -145,9 +145,9 @@ export class Workload {
     }
   }
 
-  #loseSight(write: Write): void {
+  #loseSight(write: Write, ms: number): void {
     const { history, isSteady } = this.#options
-    if (isSteady) history.findings.add('other', `${write.id} was not answered`)
+    if (isSteady) history.findings.add('other', `${write.id} was not answered, and the connection lost after ${ms} ms`)
     history.loseSight(write)
   }
 
