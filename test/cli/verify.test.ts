@@ -33,6 +33,17 @@ describe('verify', () => {
     assert.match(lines.at(-1) ?? '', /^reams\.db: 1 collection .* checked, \d+ wrong\.$/)
   })
 
+  it('names no collection for what belongs to none', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(3))
+    const database = new DatabaseSync(join(directory, 'reams.db'))
+    database.exec('DELETE FROM head')
+    database.close()
+    const result = await runCli(['verify'], { in: directory })
+    assert.equal(result.status, 1)
+    assert.match(result.stdout, /^3 rows of "tail" belong to no collection/m)
+  })
+
   it('counts a file that SQLite finds damaged as a no', async (t) => {
     const directory = workDirectory(t)
     await putLines(directory, 'events', eventLines(20_000))

@@ -137,6 +137,15 @@ describe('a store in a PostgreSQL database', () => {
         openPostgresStore({ url: withParameter(serverUrl(), 'prepare', 'perhaps') }),
         isError('not-a-store', /auto, always and never/),
       )
+      for (const mode of ['verify_full', 'no-verify', ''])
+        await assert.rejects(
+          openPostgresStore({ url: withParameter(serverUrl(), 'sslmode', mode) }),
+          isError('not-a-store', /sslmode=.* is none of disable, .*verify-full/),
+        )
+      await assert.rejects(
+        openPostgresStore({ url: withParameter(serverUrl(), 'sslmode', 'verify-ca') }),
+        isError('not-a-store', /sslrootcert/),
+      )
     })
   })
 

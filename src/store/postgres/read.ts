@@ -11,7 +11,9 @@ import type { Reading, Row, Rows } from './rows.ts'
 import { HEAD_WIDTH } from './statements.ts'
 import { bytesOf, readReams, readTail, reamOf } from './stored-ream.ts'
 
-export const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+/** It lasts as long as its reader takes, whatever the database allows others. */
+export const SNAPSHOT =
+  'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0'
 
 /** Runs `read` in one snapshot, for what takes several statements. */
 export async function inSnapshot<T>(rows: Rows, read: () => Promise<T>): Promise<T> {

@@ -22,7 +22,7 @@ const INTEGERS: readonly number[] = [20, 21, 23]
 const VALUES: CustomTypesConfig = {
   getTypeParser(type: number) {
     if (INTEGERS.includes(type)) return readInteger
-    if (type === BYTES) return (text: string) => Buffer.from(text.slice(2), 'hex')
+    if (type === BYTES) return readBytes
     if (type === BOOLEAN) return (text: string) => text === 't'
     return (text: string) => text
   },
@@ -32,6 +32,15 @@ function readInteger(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is no integer that can be kept exactly.`)
   return value
+}
+
+/** In hexadecimal, unless the database is set to `bytea_output = escape`. */
+function readBytes(text: string): Buffer {
+  if (text.startsWith('\\x')) return Buffer.from(text.slice(2), 'hex')
+  const plain = text.replaceAll(/\\(\\|[0-7]{3})/g, (_, code: string) =>
+    code === '\\' ? code : String.fromCharCode(Number.parseInt(code, 8)),
+  )
+  return Buffer.from(plain, 'latin1')
 }
 
 /** What can be asked for in single statements. */

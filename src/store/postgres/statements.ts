@@ -28,9 +28,9 @@ const BYTES = "r.count, r.raw_length, r.crc, encode(r.data, 'base64')"
 
 const REAM = `${BYTES}, r.number, r.gone`
 
-/** In place of BYTES: the tail's items as one text, which is not deflated. */
-const TAIL_BYTES = String.raw`count(t.item)::integer, NULL::bigint, NULL::bigint,
-  encode(string_agg(t.item, '\x2c0a'::bytea ORDER BY t.position), 'base64')`
+/** In place of BYTES: the tail's items as one text, not deflated, with a comma and a line feed between them. */
+const TAIL_BYTES = `count(t.item)::integer, NULL::bigint, NULL::bigint,
+  encode(string_agg(t.item, decode('2c0a', 'hex') ORDER BY t.position), 'base64')`
 
 /** Reams that one statement looks at for a page. Only those that the page needs are read. */
 const CANDIDATES = 8

@@ -28,8 +28,7 @@ export function readStoreUrl(url: string): StoreUrl {
   const parameters = new URLSearchParams(query)
   const schema = takeParameter(parameters, 'schema') ?? DEFAULT_SCHEMA
   const preparing = readPreparing(takeParameter(parameters, 'prepare'))
-  // The words of `sslmode` then mean what they mean to psql.
-  if (parameters.has('sslmode') && !parameters.has('uselibpqcompat')) parameters.set('uselibpqcompat', 'true')
+  readSslMode(parameters)
   const connection = readConnection(`${address}?${parameters}`)
   checkSchemaName(schema)
   return { label: readStoreLabel(url).label, schema, preparing, connection }
@@ -45,6 +44,24 @@ function readPreparing(value: string | undefined): Preparing {
   if (value === undefined || value === 'auto') return 'auto'
   if (value === 'always' || value === 'never') return value
   throw new StoreError('not-a-store', `"prepare=${value}" in the URL of the store is none of auto, always and never.`)
+}
+
+const SSL_MODES: readonly string[] = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
+
+/** The driver would take any other word, and cannot go back to a connection without TLS. */
+function readSslMode(parameters: URLSearchParams): void {
+  const mode = parameters.get('sslmode')
+  if (mode === null) return
+  if (!SSL_MODES.includes(mode))
+    throw new StoreError('not-a-store', `"sslmode=${mode}" in the URL of the store is none of ${SSL_MODES.join(', ')}.`)
+  if (mode === 'verify-ca' && !parameters.has('sslrootcert'))
+    throw new StoreError(
+      'not-a-store',
+      'With sslmode=verify-ca the URL of the store has to name the certificate of the signer with sslrootcert.',
+    )
+  parameters.set('sslmode', mode === 'allow' || mode === 'prefer' ? 'require' : mode)
+  // The words then mean what they mean to psql.
+  if (!parameters.has('uselibpqcompat')) parameters.set('uselibpqcompat', 'true')
 }
 
 /** What the driver makes of it. Its error would quote the URL, and with it the password. */
