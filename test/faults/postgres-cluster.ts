@@ -20,7 +20,10 @@ interface Owner {
 }
 
 /** For the orphans of a postmaster that was killed: until they are gone no other one can start. */
-const MOST_MS_UNTIL_START = 20_000
+const MOST_MS_UNTIL_START = 60_000
+
+/** Lines of its log that tell why it does not start. */
+const LOG_LINES = 20
 
 export class PostgresCluster implements AsyncDisposable {
   readonly port: number
@@ -69,7 +72,7 @@ export class PostgresCluster implements AsyncDisposable {
       try {
         return await this.#order('start')
       } catch (error) {
-        if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw error
+        if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw this.#explained(error)
       }
     }
   }
@@ -123,7 +126,8 @@ export class PostgresCluster implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     process.off('exit', this.#killAtExit)
-    await this.#order('stop', '-m', 'immediate')
+    // One that does not run cannot be stopped, and why it does not run is what is to be told.
+    await this.#order('stop', '-m', 'immediate').catch(this.#killAtExit)
   }
 
   async #order(...words: readonly string[]): Promise<void> {
@@ -133,6 +137,11 @@ export class PostgresCluster implements AsyncDisposable {
       cwd: this.#directory,
       env: { PATH: process.env['PATH'], LC_ALL: 'C' },
     })
+  }
+
+  #explained(error: unknown): Error {
+    const log = readFileSync(join(this.#directory, 'log'), 'utf8').split('\n').slice(-LOG_LINES)
+    return new Error(`PostgreSQL does not start. Its log ends so:\n${log.join('\n')}`, { cause: error })
   }
 
   #postmaster(): number {
