@@ -7,7 +7,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { DeflateCall, DeflateReply } from './deflate-thread.ts'
-import type { ReamBytes } from './ream.ts'
+import type { ReamBytes } from './ream-bytes.ts'
 
 /** More threads would only wait for the one that reads and the one that writes. */
 const MOST_THREADS = 4

@@ -1,7 +1,8 @@
 /** A thread that deflates: raw items lie at the beginning of shared memory, the ream's bytes go behind them. */
 
 import { parentPort } from 'node:worker_threads'
-import { encodeReam, type ReamBytes } from './ream.ts'
+import { encodeReam } from './ream.ts'
+import type { ReamBytes } from './ream-bytes.ts'
 
 export interface DeflateCall {
   readonly id: number

@@ -3,21 +3,12 @@
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
 import { PAGE_SIZE } from '../contract/page.ts'
+import type { ReamBytes } from './ream-bytes.ts'
 import type { Segment } from './store.ts'
 import { StoreError } from './store-error.ts'
 
 /** Positions in a ream: ream k holds positions 500·k to 500·k+499, so that a ream without holes is a page. */
 export const REAM_SIZE = PAGE_SIZE
-
-/** The bytes of a ream and what must be known of them without inflating. */
-export interface ReamBytes {
-  /** The items that are still there. */
-  readonly count: number
-  readonly rawLength: number
-  readonly crc: number
-  /** Raw deflate, ended by a sync flush. */
-  readonly data: Uint8Array
-}
 
 const LINE_BREAK = 10
 

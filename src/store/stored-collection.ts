@@ -1,7 +1,7 @@
 /** A collection as it lies in a store: for whoever moves it without changing anything in it. */
 
 import type { GoneMap } from './gone-map.ts'
-import type { ReamBytes } from './ream.ts'
+import type { ReamBytes } from './ream-bytes.ts'
 import type { Head } from './store.ts'
 
 export interface NumberedReam extends ReamBytes {

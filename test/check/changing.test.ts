@@ -87,7 +87,8 @@ describe('one change during the check', () => {
         const server = new ChangingServer(items, once(after, change))
         const report = await check(server)
         assertSound(report)
-        assert.ok(server.requests <= 60, `${server.requests} requests`)
+        // 60, and those of the rules that are tried again because of the change.
+        assert.ok(server.requests <= 90, `${server.requests} requests`)
         if (report.verdict !== 'kept' || report.summary.fail + report.summary.warn > 0)
           wrong.push(`after ${after} requests, ${server.requests} in all: ${outline(report)}`)
       }

@@ -336,12 +336,12 @@ describe('copy', () => {
       }
     }
 
-    for (const signal of ['SIGKILL', 'SIGINT', 'SIGTERM'] as const)
+    for (const signal of ['SIGKILL', 'SIGINT'] as const)
       it(`by ${signal} goes on with the same command`, async (t) => {
         const { directory, path } = await noisyStore(t, 30_000)
         const target = join(directory, 'new.db')
         const variables = { REAMS_FROM: path, REAMS_TO: target }
-        for (const rows of [1, 40, 5_000, 20_000]) {
+        for (const rows of [1, 40, 10_000]) {
           const cli = new RunningCli(['copy'], { in: directory, variables })
           const { status, stderr } = await stopAt(t, cli, signal, async () => rowsIn(target) >= rows)
           if (status === 0) break

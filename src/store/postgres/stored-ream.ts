@@ -1,7 +1,7 @@
 /** Reams and tail items as PostgreSQL's rows hold them. */
 
 import type { GoneMap } from '../gone-map.ts'
-import type { ReamBytes } from '../ream.ts'
+import type { ReamBytes } from '../ream-bytes.ts'
 import { KEYS_AT_A_TIME, type KeyPosition, type SealedReam, type TailItem } from '../stored-collection.ts'
 import type { Shelf } from './head.ts'
 import type { Row, Rows } from './rows.ts'

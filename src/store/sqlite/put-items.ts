@@ -1,7 +1,8 @@
 /** Putting items where they belong: into the tail, into reams, and their keys beside them. */
 
 import { type GoneMap, withGone } from '../gone-map.ts'
-import { countItems, encodeReam, joinItems, joinPieces, REAM_SIZE, type ReamBytes, splitItems } from '../ream.ts'
+import { countItems, encodeReam, joinItems, joinPieces, REAM_SIZE, splitItems } from '../ream.ts'
+import type { ReamBytes } from '../ream-bytes.ts'
 import type { Rows } from './rows.ts'
 import { readTailItems, type Shelf } from './stored-ream.ts'
 

@@ -2,7 +2,7 @@
 
 import { ITEM_SEPARATOR } from '../../contract/envelope.ts'
 import type { GoneMap } from '../gone-map.ts'
-import type { ReamBytes } from '../ream.ts'
+import type { ReamBytes } from '../ream-bytes.ts'
 import { KEYS_AT_A_TIME, type KeyPosition, type SealedReam, type TailItem } from '../stored-collection.ts'
 import type { Row, Rows } from './rows.ts'
 
