@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { median } from './measure.ts'
+import type { Figure } from './question.ts'
 
 const SAMPLE_EVERY_MS = 100
 
@@ -31,13 +32,34 @@ export function requireMemory(memory: Memory | undefined): Memory {
 
 const MEGABYTE = 1e6
 
+/** The figures of a program that must stay within `atMost` megabytes, and must not grow. */
+export function memoryFigures(program: string, samples: readonly Memory[], atMost: number): Figure[] {
+  const peak = peakMegabytes(samples)
+  const { value, ...raw } = growth(samples)
+  return [
+    {
+      measured: `peak memory of ${program}`,
+      value: peak,
+      unit: 'MB',
+      required: { atMost },
+      raw: { peakMegabytes: peak, samples: samples.length },
+    },
+    {
+      measured: 'its memory in the last quarter of the time ÷ in the second quarter',
+      value,
+      required: { atMost: 1.1 },
+      raw,
+    },
+  ]
+}
+
 /** The most that was ever resident. */
-export function peakMegabytes(samples: readonly Memory[]): number {
+function peakMegabytes(samples: readonly Memory[]): number {
   return requireMemory(samples.at(-1)).peakRssBytes / MEGABYTE
 }
 
 /** The memory in the last quarter of the time ÷ in the second quarter, when a program has warmed up. */
-export function growth(samples: readonly Memory[]) {
+function growth(samples: readonly Memory[]) {
   requireMemory(samples[0])
   const rss = samples.map(({ rssBytes }) => rssBytes / MEGABYTE)
   const secondQuarterMegabytes = median(rss.slice(Math.floor(rss.length / 4), Math.ceil(rss.length / 2)))

@@ -1,7 +1,7 @@
 /** Does the memory of a pull stay within bounds, and does it stop growing? */
 
 import { formatCount } from '../../src/cli/figures.ts'
-import { growth, peakMegabytes } from '../memory.ts'
+import { memoryFigures } from '../memory.ts'
 import type { Question } from '../question.ts'
 import { COLLECTION } from '../workspace.ts'
 
@@ -14,21 +14,6 @@ export const PULL_MEMORY: Question = {
     await using server = await workspace.serve(path)
     workspace.step(`pull-memory: ${formatCount(workspace.items)} items to a file`)
     const { memory } = await workspace.pull(`${server.url}/${COLLECTION}`, 4)
-    const { value, ...raw } = growth(memory)
-    return [
-      {
-        measured: 'peak memory of reams pull',
-        value: peakMegabytes(memory),
-        unit: 'MB',
-        required: { atMost: 200 },
-        raw: { peakMegabytes: peakMegabytes(memory), samples: memory.length },
-      },
-      {
-        measured: 'its memory in the last quarter of the time ÷ in the second quarter',
-        value,
-        required: { atMost: 1.1 },
-        raw,
-      },
-    ]
+    return memoryFigures('reams pull', memory, 200)
   },
 }

@@ -62,7 +62,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 
   const latestAnswers = new WeakMap<Socket, ServerResponse>()
   const answer = createAnswer(fetch, baseUrl)
-  const answerRead = createReadAnswer(options.reply, answer)
+  const answerRead = createReadAnswer(options.reply, answer, baseUrl)
   const writes = new Turns(WRITES_A_ROUND)
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     latestAnswers.set(incoming.socket, outgoing)
@@ -120,13 +120,25 @@ function createAnswer(fetch: ListenOptions['fetch'], baseUrl: string): ReturnTyp
 function createReadAnswer(
   reply: ListenOptions['reply'],
   answer: ReturnType<typeof createAnswer>,
+  baseUrl: string,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   if (reply === undefined) return answer
   return (incoming, outgoing) => {
     const request = plainRequest(incoming)
     if (request === undefined) answer(incoming, outgoing)
-    else void reply(request).then(({ status, headers, body }) => outgoing.writeHead(status, headers).end(body))
+    else
+      reply(request)
+        .then((answered) => send(outgoing, answered))
+        .catch((error: unknown) => {
+          console.error(error)
+          if (outgoing.headersSent) outgoing.destroy()
+          else send(outgoing, internalError(baseUrl))
+        })
   }
+}
+
+function send(outgoing: ServerResponse, { status, headers, body }: Reply): void {
+  outgoing.writeHead(status, headers).end(body)
 }
 
 async function close(

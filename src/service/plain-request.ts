@@ -8,8 +8,8 @@ const PLAIN_TARGET = /^(?!.*%2e)\/(?:[\w~%-][\w.~%-]*(?:\/[\w~%-][\w.~%-]*)*)?(?
 const PLAIN_HOST = /^(?:[a-z\d.-]+|\[[\da-f:]+\])(?::\d+)?$/
 
 /**
- * A request without a body, read from Node's own form of it without making a `Request`, which costs as much as all the rest
- * of a small answer. Undefined for one that is out of the ordinary, whose URL wants to be parsed by the book.
+ * A request without a body, read from Node's own form of it without making a `Request`, which costs more than the service
+ * itself. Undefined for one that is out of the ordinary, whose URL wants to be parsed by the book.
  */
 export function plainRequest({ method, url: target = '', rawHeaders }: IncomingMessage): Incoming | undefined {
   if (method !== 'GET' && method !== 'HEAD') return undefined

@@ -13,7 +13,7 @@ const CLOSE = 'Host: 127.0.0.1\r\nConnection: close\r\n\r\n'
 async function start(t: TestContext, options: Partial<ListenOptions> = {}): Promise<Listening & { url: string }> {
   const { store } = await openService(t)
   await fill(store, 'events', numbered(600))
-  return startFetch(t, { ...options, fetch: createService({ store }).fetch })
+  return startFetch(t, { ...createService({ store }), ...options })
 }
 
 async function startFetch(t: TestContext, options: ListenOptions): Promise<Listening & { url: string }> {
@@ -270,4 +270,19 @@ describe('closing', () => {
     await Promise.all([close(), close()])
     await close()
   })
+})
+
+test('a service that fails to answer is answered for, and the next request is served', async (t) => {
+  t.mock.method(console, 'error', () => {})
+  const { store } = await openService(t)
+  await fill(store, 'events', numbered(1))
+  const broken = async () => {
+    throw new Error('no answer')
+  }
+  const { url } = await startFetch(t, { ...createService({ store }), reply: broken })
+  for (let count = 0; count < 2; count++) {
+    const answer = await fetch(`${url}/events`)
+    assert.equal(answer.status, 500)
+    assert.match((await problemOf(answer)).type, /internal-error$/)
+  }
 })

@@ -126,18 +126,7 @@ describe('the memory for pages', () => {
   it('is bounded: what was not asked for longest goes', async (t) => {
     const { store, again } = await openService(t)
     await fill(store, 'events', numbered(5000))
-    const asked: string[] = []
-    const watched = new Proxy(store, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name)
-        if (name !== 'page' || typeof value !== 'function')
-          return typeof value === 'function' ? value.bind(target) : value
-        return (...parameters: unknown[]) => {
-          asked.push(String(parameters[1]))
-          return value.apply(target, parameters)
-        }
-      },
-    })
+    const { asked, watched } = watchPages(store)
     // A page has some five kilobytes, and a thousand bytes on top are reckoned.
     const get = again({ store: watched, cacheBytes: 40_000 })
     for (const page of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 9, 10, 1]) await get(`/events?page=${page}`)
@@ -147,7 +136,25 @@ describe('the memory for pages', () => {
   it('takes no page that would fill a good part of it', async (t) => {
     const { store, again } = await openService(t)
     await fill(store, 'events', numbered(1000))
-    const get = again({ cacheBytes: 10_000 })
+    const { asked, watched } = watchPages(store)
+    const get = again({ store: watched, cacheBytes: 10_000 })
     for (let count = 0; count < 2; count++) assert.equal((await get('/events?page=2')).status, 200)
+    assert.deepEqual(asked, ['2', '2'])
   })
 })
+
+/** The store, and the pages that it is asked for. */
+function watchPages(store: Store): { asked: string[]; watched: Store } {
+  const asked: string[] = []
+  const watched = new Proxy(store, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      return (...parameters: unknown[]) => {
+        if (name === 'page') asked.push(String(parameters[1]))
+        return value.apply(target, parameters)
+      }
+    },
+  })
+  return { asked, watched }
+}

@@ -1,13 +1,14 @@
 /**
  * A process that writes to a store until it is stopped, for tests of what other processes and sudden ends do.
- * Arguments: the path, then `append N` (N single appends) or `load` / `replace` (a load that never commits).
+ * Arguments: the path or URL, then `append N` (N single appends) or `load` / `replace` (a load that never commits).
  */
 
+import { openStore } from '../../src/cli/open-store.ts'
+import { StoreLocation } from '../../src/cli/store-location.ts'
 import { itemRun } from '../../src/contract/item.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 
-const [path = '', task = '', count = '0'] = process.argv.slice(2)
-const store = await openSqliteStore({ path, create: true })
+const [place = '', task = '', count = '0'] = process.argv.slice(2)
+const store = await openStore(new StoreLocation(place), { create: true })
 
 if (task === 'append') {
   await store.create('events', { keyField: 'id' }).catch(() => {})

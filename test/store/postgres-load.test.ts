@@ -10,7 +10,7 @@ import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.t
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { readAllPages } from './store-reading.ts'
 
-const CHILD = fileURLToPath(new URL('./postgres-child-writer.ts', import.meta.url))
+const CHILD = fileURLToPath(new URL('./child-writer.ts', import.meta.url))
 
 /** As if the holder of the lease had stood still for long. */
 const AGE_LEASES = "UPDATE lease SET renewed_at = renewed_at - interval '1 minute'"

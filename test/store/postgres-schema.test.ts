@@ -11,7 +11,7 @@ import type { Store } from '../../src/store/store.ts'
 import { newSchema, runSql, withParameter } from './postgres-engine.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 
-const CHILD = fileURLToPath(new URL('./postgres-child-writer.ts', import.meta.url))
+const CHILD = fileURLToPath(new URL('./child-writer.ts', import.meta.url))
 
 const isError =
   (code: string, words = /./) =>
