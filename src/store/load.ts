@@ -37,6 +37,9 @@ export interface LoadSteps {
 /** Well within a lease's lifetime, for loads that wait for their input. */
 const RENEWAL_MS = 2_000
 
+/** Before they were deflated. More at once would save nothing, and keep other writers waiting. */
+const BYTES_A_PUT = 1024 * 1024
+
 export class ReamLoad implements Load {
   readonly #steps: LoadSteps
   readonly #plan: LoadPlan
@@ -51,8 +54,11 @@ export class ReamLoad implements Load {
   #skipped = 0
   /** Resolves when the runs handed over so far have been put into reams, in order. */
   #inOrder: Promise<unknown> = Promise.resolve()
-  /** Reams that wait for their turn to be written, and the last turn. */
+  /** Reams that are being deflated, and those that are to be written together: soon, and most recently. */
+  #deflating = 0
   readonly #ready: SealedReam[] = []
+  #readyBytes = 0
+  #nextPut = Promise.withResolvers<void>()
   #lastPut: Promise<void> = Promise.resolve()
   #isEnded = false
   readonly #writing = new Set<Promise<void>>()
@@ -116,19 +122,29 @@ export class ReamLoad implements Load {
       this.#isCompleting = false
       await this.#steps.putTail(this.#plan.base, full.raw)
     } else {
-      const { ream, release } = await this.#pool.encode(full.raw, full.count)
+      this.#deflating++
+      const { ream, release } = await this.#pool.encode(full.raw, full.count).finally(() => this.#deflating--)
       await this.#putReam({ ...ream, number, gone: null }).finally(release)
     }
   }
 
-  /** Reams that become ready while others are being written are handed over together. */
+  /** A ream waits for others, as long as there are some to come. */
   #putReam(ream: SealedReam): Promise<void> {
     this.#ready.push(ream)
-    this.#lastPut = this.#lastPut.then(async () => {
-      const reams = this.#ready.splice(0)
-      if (reams.length > 0) await this.#steps.putReams(reams)
-    })
-    return this.#lastPut
+    this.#readyBytes += ream.rawLength
+    const written = this.#nextPut.promise
+    if (this.#deflating === 0 || this.#readyBytes >= BYTES_A_PUT) this.#putReady()
+    return written
+  }
+
+  /** Hands over all that is ready, after what was handed over before. */
+  #putReady(): void {
+    const reams = this.#ready.splice(0)
+    this.#readyBytes = 0
+    const put = this.#nextPut
+    this.#nextPut = Promise.withResolvers()
+    this.#lastPut = this.#lastPut.then(() => this.#steps.putReams(reams))
+    this.#lastPut.then(put.resolve, put.reject)
   }
 
   async commit(): Promise<LoadResult> {

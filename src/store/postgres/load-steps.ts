@@ -3,7 +3,7 @@
 import type { LoadSteps } from '../load.ts'
 import { byReam, REAM_SIZE, splitItems } from '../ream.ts'
 import type { Head } from '../store.ts'
-import type { NumberedReam, SealedReam } from '../stored-collection.ts'
+import type { SealedReam } from '../stored-collection.ts'
 import { KeyClaims } from './claim-keys.ts'
 import type { Connections } from './connection.ts'
 import { finishLoad } from './finish-load.ts'
@@ -17,6 +17,9 @@ import { type EncodeReam, encodeDrafts } from './write-draft.ts'
 
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
 const REPLACEMENTS_A_STEP = 2_000
+
+/** Reams that go together in one statement. */
+const MESSAGE_BYTES = 1024 * 1024
 
 export class PostgresLoadSteps implements LoadSteps {
   readonly #connections: Connections
@@ -38,7 +41,7 @@ export class PostgresLoadSteps implements LoadSteps {
   putReams(reams: readonly SealedReam[]): Promise<void> {
     const { shelf } = this.#plan.lease
     return this.underLease(async (transaction) => {
-      for (const ream of reams) this.#putReam(transaction, shelf, ream, ream.gone)
+      this.#putReams(transaction, shelf, reams)
     })
   }
 
@@ -62,7 +65,9 @@ export class PostgresLoadSteps implements LoadSteps {
       if (goOn !== undefined) changes.delete(goOn)
       const found = await transaction.all('readReamsByNumber', place, shelf, [...changes.keys()])
       const drafts = found.map((row) => draftOf(reamOf(row), changes))
-      await encodeDrafts(drafts, this.#encode, (ream, gone) => this.#putReam(transaction, staging, ream, gone))
+      await encodeDrafts(drafts, this.#encode, (ream, gone) =>
+        this.#putReams(transaction, staging, [{ ...ream, gone }]),
+      )
       return goOn === undefined ? undefined : goOn * REAM_SIZE
     })
   }
@@ -85,17 +90,17 @@ export class PostgresLoadSteps implements LoadSteps {
     return sweepAll(this.#connections)
   }
 
-  #putReam(transaction: Transaction, shelf: number, ream: NumberedReam, gone: Uint8Array | null): void {
+  #putReams(transaction: Transaction, shelf: number, reams: readonly SealedReam[]): void {
     const { place, name, holder } = this.#plan.lease
-    const { number, count, rawLength, crc, data } = ream
-    void transaction.write('loadReam', place, name, holder, shelf, number, count, rawLength, crc, gone, data)
+    for (const part of inParts(reams))
+      void transaction.write('loadReams', place, name, holder, shelf, ...columnsOf(part))
   }
 
   /** Runs a step in a transaction that commits only while the lease is held; what it wrote is otherwise nothing. */
   protected underLease<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const { place, name, holder } = this.#plan.lease
     return this.#connections.lend((rows) =>
-      Transaction.run(rows, async (transaction) => {
+      Transaction.runUnseen(rows, async (transaction) => {
         const [held, result] = await Promise.all([
           transaction.write('holdLease', place, name, holder),
           work(transaction),
@@ -106,6 +111,42 @@ export class PostgresLoadSteps implements LoadSteps {
       }),
     )
   }
+}
+
+/** As many as make a message of some size; a large one goes alone. */
+function* inParts(reams: readonly SealedReam[]): Generator<readonly SealedReam[]> {
+  let part: SealedReam[] = []
+  let bytes = 0
+  for (const ream of reams) {
+    if (part.length > 0 && bytes + ream.data.byteLength > MESSAGE_BYTES) {
+      yield part
+      part = []
+      bytes = 0
+    }
+    part.push(ream)
+    bytes += ream.data.byteLength
+  }
+  if (part.length > 0) yield part
+}
+
+/** Values for `loadReams`: a list a column, and the bytes of all reams together. */
+function columnsOf(reams: readonly SealedReam[]): unknown[] {
+  const starts: number[] = []
+  let length = 0
+  for (const { data } of reams) {
+    starts.push(length + 1)
+    length += data.byteLength
+  }
+  return [
+    reams.map(({ number }) => number),
+    reams.map(({ count }) => count),
+    reams.map(({ rawLength }) => rawLength),
+    reams.map(({ crc }) => crc),
+    reams.map(({ gone }) => gone && Buffer.from(gone)),
+    starts,
+    reams.map(({ data }) => data.byteLength),
+    Buffer.concat(reams.map(({ data }) => data)),
+  ]
 }
 
 function draftOf(

@@ -242,9 +242,13 @@ export const STATEMENTS = {
 
   // Loads: what they write depends on their lease
 
-  loadReam: rare(`
+  /** The bytes of all reams come as one value: as elements of an array they would travel in hexadecimal. */
+  loadReams: rare(`
     INSERT INTO @ream (place, shelf, number, count, raw_length, crc, gone, data)
-    SELECT l.place, $4::bigint, $5::bigint, $6::integer, $7::bigint, $8::bigint, $9::bytea, $10::bytea FROM @lease l
+    SELECT l.place, $4::bigint, u.number, u.count, u.raw_length, u.crc, u.gone,
+      substring($12::bytea FROM u.start FOR u.length)
+    FROM @lease l, unnest($5::bigint[], $6::integer[], $7::bigint[], $8::bigint[], $9::bytea[], $10::integer[], $11::integer[])
+      u (number, count, raw_length, crc, gone, start, length)
     WHERE l.place = $1::bigint AND l.name = $2::text AND l.holder = $3::text
     ON CONFLICT (place, shelf, number) DO UPDATE SET count = excluded.count, raw_length = excluded.raw_length,
       crc = excluded.crc, gone = excluded.gone, data = excluded.data`),

@@ -9,30 +9,41 @@ import type { StatementName } from './statements.ts'
 const LOCK_MS = 5_000
 const IDLE_MS = 15_000
 
-/**
- * All settings end with the transaction: a pooler may be in between. The last line keeps the promise that a write is
- * durable when it is answered, should the database be set to less.
- */
-const begin = (statementMs: number): string => `
+/** A write is durable when it is answered, should the database be set to less. */
+const DURABLE =
+  "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
+/** Durable with the next commit that is: they are on disk in the order in which they were made. */
+const DURABLE_LATER = 'SET LOCAL synchronous_commit = off'
+
+/** All settings end with the transaction: a pooler may be in between. */
+const begin = (statementMs: number, isDurable: boolean): string => `
   BEGIN ISOLATION LEVEL READ COMMITTED;
   SET LOCAL statement_timeout = ${statementMs};
   SET LOCAL lock_timeout = ${LOCK_MS};
   SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS};
-  SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`
+  ${isDurable ? DURABLE : DURABLE_LATER}`
 
 export class Transaction {
   readonly #rows: Rows
   /** What was sent and not waited for. */
   readonly #sent: Promise<unknown>[] = []
 
-  private constructor(rows: Rows) {
+  private constructor(rows: Rows, isDurable: boolean) {
     this.#rows = rows
-    this.#follow(rows.execute(begin(rows.statementMs)))
+    this.#follow(rows.execute(begin(rows.statementMs, isDurable)))
   }
 
   /** Runs `work` in a transaction, which it ends with `commit`; if it does not, nothing of it stays. */
-  static async run<T>(rows: Rows, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const transaction = new Transaction(rows)
+  static run<T>(rows: Rows, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return Transaction.#run(new Transaction(rows, true), work)
+  }
+
+  /** The same for what nobody sees before a later transaction, which is durable, and this one with it. */
+  static runUnseen<T>(rows: Rows, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return Transaction.#run(new Transaction(rows, false), work)
+  }
+
+  static async #run<T>(transaction: Transaction, work: (transaction: Transaction) => Promise<T>): Promise<T> {
     try {
       return await work(transaction)
     } finally {
