@@ -69,6 +69,11 @@ export class Description {
     })
   }
 
+  /** The bodies of an answer, by type. */
+  contentOf(operation: Part, status: number): Part {
+    return partIn(this.#resolved(partIn(partIn(operation, 'responses'), String(status))), 'content')
+  }
+
   /** Fails unless the answer is one that is described for that request. */
   assertDescribes(method: string, target: string, { status, headers, text }: Described): void {
     const what = `${method} ${target}: ${status} ${text.slice(0, 200)}`
