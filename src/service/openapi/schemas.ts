@@ -48,6 +48,7 @@ export function sharedSchemas(baseUrl: string, limits: Limits): Record<string, P
       type: 'object',
       description:
         'A JSON object, as it was written. A number can have more digits than a parser keeps; read such as text.',
+      additionalProperties: true,
     },
     Page: envelopeSchema(undefined, true),
     Whole: envelopeSchema(undefined, false),

@@ -72,6 +72,12 @@ describe('the description, beside the routes', () => {
 })
 
 describe('the description', () => {
+  it('names the base URL as its server', async (t) => {
+    const get = (await openService(t)).again({ baseUrl: 'https://api.reams.test/v1' })
+    const { document } = new Description(await (await get('/v1/-/openapi.json')).text())
+    assert.deepEqual(document['servers'], [{ url: 'https://api.reams.test/v1' }])
+  })
+
   it('has a tag, and 304 for a client that has it; it stays the same while items are written', async (t) => {
     const { store, get } = await openService(t)
     await fill(store, 'events', numbered(3))
