@@ -14,6 +14,7 @@ describe('the entry point', () => {
     assert.deepEqual(await response.json(), {
       _links: {
         self: { href: `${BASE}/` },
+        'service-desc': { href: `${BASE}/-/openapi.json` },
         collections: [
           { href: `${BASE}/events`, name: 'events' },
           { href: `${BASE}/venues`, name: 'venues' },
@@ -31,7 +32,11 @@ describe('the entry point', () => {
   test('of an empty store has empty lists', async (t) => {
     const { get } = await openService(t)
     assert.deepEqual(await (await get('/')).json(), {
-      _links: { self: { href: `${BASE}/` }, collections: [] },
+      _links: {
+        self: { href: `${BASE}/` },
+        'service-desc': { href: `${BASE}/-/openapi.json` },
+        collections: [],
+      },
       _embedded: { collections: [] },
     })
   })

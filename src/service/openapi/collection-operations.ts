@@ -55,7 +55,8 @@ function itemsExamples(collection: Described): Part {
 export const CREATE_COLLECTION: Operation = {
   name: 'createCollection',
   summary: 'Create *',
-  description: 'Needs a token that may `create:` it. Where there is one with these settings, it is answered.',
+  description:
+    'To make one takes a token that may `create:` it. Where there is one with these settings, it is answered.',
   needs: 'create',
   parameters: ['isNew', 'idempotencyKey', 'packed'],
   body: (place) => json(schema('Settings'), example('settings', settingsExample(shownIn(place)))),

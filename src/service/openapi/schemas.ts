@@ -9,18 +9,18 @@ import { envelopeSchema } from './envelope-schema.ts'
 import { type Part, schema } from './part.ts'
 import { problemExample } from './problem-example.ts'
 
-export const TEXT = { type: 'string' } as const
+const TEXT = { type: 'string' } as const
 const URL_TEXT = { type: 'string', format: 'uri' } as const
 const NAME = { type: 'string', pattern: NAME_PATTERN } as const
 const BOOLEAN = { type: 'boolean' } as const
 
 /** An object that has all of these fields. More can be added within a version (D21). */
-export function object(properties: Part, description?: string): Part {
+function object(properties: Part, description?: string): Part {
   const required = Object.keys(properties)
   return { type: 'object', ...(description !== undefined && { description }), required, properties }
 }
 
-export function array(items: Part, maxItems?: number): Part {
+function array(items: Part, maxItems?: number): Part {
   return { type: 'array', items, ...(maxItems !== undefined && { maxItems }) }
 }
 
