@@ -99,7 +99,7 @@ async function assertCommand([name = '', ...words]: string[], where: string): Pr
   else if (name === 'npm' && words[0] === 'start') await assertProgramTakes(['serve', ...words.slice(2)], shown)
   else if (name === 'npm') assert.ok(SCRIPTS.includes(words.at(-1) ?? ''), shown)
   else if (name === 'node_modules/.bin/node') assert.ok(existsSync(join(ROOT, words.at(-1) ?? '')), shown)
-  else assert.ok(['curl', 'zcat', 'head'].includes(name), shown)
+  else assert.ok(['curl', 'zcat', 'head', 'npx'].includes(name), shown)
 }
 
 /** Parses the words with the real program, which runs no command here. */

@@ -58,6 +58,11 @@ export function entryUrl(baseUrl: string): string {
   return `${baseUrl}/`
 }
 
+/** `{base_url}/-/openapi.json`, the description of the service. */
+export function descriptionUrl(baseUrl: string): string {
+  return `${baseUrl}/-/openapi.json`
+}
+
 /** The links of page `page` of a collection with `itemCount` items (C5, D4, D7). */
 export function pageLinks(baseUrl: string, name: string, page: number, itemCount: number): PageLinks {
   const last = lastPage(itemCount)

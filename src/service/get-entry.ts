@@ -1,6 +1,6 @@
 /** `GET /`: the entry point, a HAL document that links and counts every collection that can be read. */
 
-import { collectionUrl, entryUrl } from '../contract/link.ts'
+import { collectionUrl, descriptionUrl, entryUrl } from '../contract/link.ts'
 import { mayRead } from './access.ts'
 import { foundByContent, PRIVATE } from './answer.ts'
 import type { Call } from './call.ts'
@@ -14,6 +14,8 @@ export async function getEntry(call: Call): Promise<Reply> {
   const entry = {
     _links: {
       self: { href: entryUrl(baseUrl) },
+      // RFC 8631.
+      'service-desc': { href: descriptionUrl(baseUrl) },
       collections: heads.map(({ name }) => ({ href: collectionUrl(baseUrl, name), name })),
     },
     _embedded: {

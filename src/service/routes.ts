@@ -6,6 +6,7 @@ import { getCollection } from './get-collection.ts'
 import { getEntry } from './get-entry.ts'
 import { getHealth } from './get-health.ts'
 import { getItem } from './get-item.ts'
+import { getOpenapi } from './get-openapi.ts'
 import { getProblem } from './get-problem.ts'
 import { postCollection, putCollection } from './write-collection.ts'
 import { deleteItem, putItem } from './write-item.ts'
@@ -21,6 +22,7 @@ export interface Route {
 export const ROUTES: readonly Route[] = [
   { path: '/', methods: { GET: getEntry } },
   { path: '/-/health', isOpen: true, methods: { GET: getHealth } },
+  { path: '/-/openapi.json', methods: { GET: getOpenapi } },
   { path: '/-/problems/:problem', isOpen: true, methods: { GET: getProblem } },
   {
     path: '/:collection{[^-/][^/]*}',

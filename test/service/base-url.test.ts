@@ -24,7 +24,7 @@ describe('links (D17)', () => {
       assert.equal(await response.text(), text)
       assert.deepEqual([...response.headers], [...honest.headers])
     }
-    for (const path of ['/', '/nope', '/events?page=0', '/-/problems/invalid-page']) {
+    for (const path of ['/', '/nope', '/events?page=0', '/-/problems/invalid-page', '/-/openapi.json']) {
       const onLoopback = again({ loopbackPort: 8080 })
       for (const ask of [get, onLoopback]) assert.doesNotMatch(await (await ask(path, DECEIT)).text(), /evil/)
     }

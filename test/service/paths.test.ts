@@ -14,6 +14,7 @@ describe('the entry point', () => {
     assert.deepEqual(await response.json(), {
       _links: {
         self: { href: `${BASE}/` },
+        'service-desc': { href: `${BASE}/-/openapi.json` },
         collections: [
           { href: `${BASE}/events`, name: 'events' },
           { href: `${BASE}/venues`, name: 'venues' },
@@ -31,7 +32,11 @@ describe('the entry point', () => {
   test('of an empty store has empty lists', async (t) => {
     const { get } = await openService(t)
     assert.deepEqual(await (await get('/')).json(), {
-      _links: { self: { href: `${BASE}/` }, collections: [] },
+      _links: {
+        self: { href: `${BASE}/` },
+        'service-desc': { href: `${BASE}/-/openapi.json` },
+        collections: [],
+      },
       _embedded: { collections: [] },
     })
   })
@@ -123,7 +128,7 @@ const ALLOW: Readonly<Record<string, string>> = {
 describe('methods (D13)', () => {
   test('OPTIONS lists what a path has', async (t) => {
     const { get } = await openService(t)
-    for (const path of ['/', '/events', '/events/1', '/-/health', '/-/problems/invalid-page']) {
+    for (const path of ['/', '/events', '/events/1', '/-/health', '/-/problems/invalid-page', '/-/openapi.json']) {
       const response = await get(path, {}, 'OPTIONS')
       assert.equal(response.status, 204)
       assert.equal(response.headers.get('allow'), ALLOW[path] ?? 'GET, HEAD, OPTIONS')
@@ -163,7 +168,7 @@ describe('a store that cannot be read', () => {
     await fill(store, 'events', numbered(3))
     assert.deepEqual(await (await get('/-/health')).json(), { status: 'ok' })
     await store.close()
-    const paths = ['/', '/events', '/events/1', '/-/health']
+    const paths = ['/', '/events', '/events/1', '/-/health', '/-/openapi.json']
     for (const path of paths) {
       const response = await get(path)
       assert.equal(response.status, 503, path)

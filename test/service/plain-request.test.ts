@@ -37,6 +37,7 @@ const TARGETS = [
   '/events/a b',
   '/-/health',
   '/-/problems/path-not-found',
+  '/-/openapi.json',
   '/-/nothing',
   '/nothing/here/at-all',
   'http://elsewhere.example/events?page=2',

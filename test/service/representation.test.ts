@@ -54,6 +54,7 @@ test('HEAD has the status and headers of GET, Content-Length included, and no bo
     '/nope',
     '/',
     '/-/health',
+    '/-/openapi.json',
     '/a/b/c',
   ])
     for (const encoding of ['identity', 'gzip']) {

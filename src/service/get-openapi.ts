@@ -1,0 +1,32 @@
+/** `GET /-/openapi.json`: the description of the service, with the collections that the caller may read. */
+
+import { LRUCache } from 'lru-cache'
+import { mayRead } from './access.ts'
+import { foundByContent, PRIVATE } from './answer.ts'
+import type { Call } from './call.ts'
+import { describeService, type Instance, MOST_DESCRIBED } from './openapi/describe-service.ts'
+import type { Reply } from './reply.ts'
+
+export async function getOpenapi(call: Call): Promise<Reply> {
+  const { request, store, baseUrl, caller, requiresToken, limits } = call
+  const heads = (await store.collections()).filter((head) => mayRead(caller, head))
+  const collections = heads.slice(0, MOST_DESCRIBED).map(({ name, keyField, isPaginated, isPrivate }) => {
+    return { name, keyField, isPaginated, isPrivate }
+  })
+  const others = heads.length - collections.length
+  const body = textOf({ baseUrl, requiresToken, limits, collections, others })
+  const isShared = !caller.isKnown && !requiresToken
+  return foundByContent(request, body, 'application/json', isShared ? {} : PRIVATE)
+}
+
+/** With many collections it takes some milliseconds to write, and changes only when a collection comes or goes. */
+const known = new LRUCache<string, Buffer>({ max: 10 })
+
+function textOf(instance: Instance): Buffer {
+  const key = JSON.stringify(instance)
+  const remembered = known.get(key)
+  if (remembered !== undefined) return remembered
+  const text = Buffer.from(`${JSON.stringify(describeService(instance))}\n`)
+  known.set(key, text)
+  return text
+}

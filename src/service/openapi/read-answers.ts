@@ -1,0 +1,32 @@
+/** The answers to reads of a collection and its items: of any, or of one that is known. */
+
+import { answer, HTML, hal, json } from './answers.ts'
+import { envelopeExamples, itemExample } from './envelope-examples.ts'
+import { KEPT } from './headers.ts'
+import { example, type Part, schema } from './part.ts'
+import { nameOf, type Place, shownIn } from './place.ts'
+
+/** For the components, under the names that operations refer to. */
+export function readAnswers(place: Place): Record<string, Part> {
+  return {
+    [nameOf(place, 'page')]: answer('A page, or all of it.', pageContent(place), ...KEPT, 'Content-Encoding'),
+    ...(shownIn(place).keyField !== null && {
+      [nameOf(place, 'item')]: answer('The item.', { ...itemContent(place), ...HTML }, ...KEPT),
+    }),
+  }
+}
+
+function pageContent(place: Place): Part {
+  const isKnown = place.collection !== undefined
+  const envelope = isKnown ? schema(nameOf(place, 'page')) : { oneOf: [schema('Page'), schema('Whole')] }
+  return hal(envelope, envelopeExamples(place.baseUrl, shownIn(place)))
+}
+
+/** One item, as it is sent and answered. */
+export function itemContent(place: Place): Part {
+  return json(itemSchema(place), example('item', itemExample(shownIn(place), 7)))
+}
+
+export function itemSchema(place: Place): Part {
+  return schema(place.collection === undefined ? 'Item' : nameOf(place, 'item'))
+}

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { PROBLEMS } from '../../../src/contract/problem.ts'
+import { createService } from '../../../src/service/create-service.ts'
+import { type ListenOptions, listen } from '../../../src/service/listen.ts'
+import type { Store } from '../../../src/store/store.ts'
+import { StoreError } from '../../../src/store/store-error.ts'
+import { BASE, fill, numbered } from '../open-service.ts'
+import { openSocket, readToEnd } from '../raw-http.ts'
+import { type Answer, type Content, type Headers, sharedWriteServer } from '../write-server.ts'
+import { type Part, partIn } from './description.ts'
+import { failingStore } from './failing-store.ts'
+import { describedIn, describedOf, Witness } from './witness.ts'
+
+const LIMITS = { bodyBytes: 20_000, itemBytes: 20_000, requestItems: 100 }
+const NOBODY = { Authorization: '' }
+const PLAIN = { 'Content-Type': 'text/plain' }
+
+/** `events` has paths of its own in the description; `later` is made afterwards, and the paths with parameters stand for it. */
+const COLLECTIONS = ['events', 'later']
+const PATHS = [
+  ...['/', '/-/health', '/-/openapi.json', '/-/problems/conflict'],
+  ...COLLECTIONS.flatMap((name) => [`/${name}`, `/${name}/7`]),
+]
+
+/** Every operation, as a request that would be right. */
+const EVERY = PATHS.flatMap((path) => methodsOf(path).map((method) => [method, path, bodyFor(method, path)] as const))
+
+function methodsOf(path: string): string[] {
+  const reads = ['GET', 'HEAD', 'OPTIONS']
+  if (path === '/' || path.startsWith('/-/')) return reads
+  return path.endsWith('/7') ? [...reads, 'PUT', 'DELETE'] : [...reads, 'POST', 'PUT', 'DELETE']
+}
+
+function bodyFor(method: string, path: string): string | undefined {
+  if (method === 'POST') return '{"id":900}'
+  if (method !== 'PUT') return undefined
+  return path.endsWith('/7') ? '{"id":7,"title":"Dance: Gardens"}' : '{"key":"id"}'
+}
+
+describe('the description, beside what is really answered', () => {
+  const server = sharedWriteServer(
+    async ({ store }) => {
+      const items = [...numbered(500), '{"id":501,"title":"Dance: Gardens"}', '{"id":502,"title":"Dance: Gardens"}']
+      await fill(store, 'events', items)
+      await fill(store, 'plain', numbered(3), { keyField: null })
+      await fill(store, 'secret', numbered(3), { isPrivate: true })
+      await fill(store, 'venues', numbered(3), { isPaginated: false })
+    },
+    { limits: LIMITS, listen: { baseUrl: BASE } },
+  )
+  let witness: Witness
+
+  before(async () => {
+    const { ask, store } = server()
+    witness = new Witness((await ask('GET', '/-/openapi.json')).text)
+    await fill(store, 'later', numbered(502))
+  })
+
+  /** Asks, and fails unless the answer is described and is the one expected. What is read is also asked for with HEAD. */
+  async function expect(expected: number | string, method: string, target: string, body?: Content, headers?: Headers) {
+    const answer = await server().ask(method, target, body, headers)
+    assert.equal(typeof expected === 'number' ? answer.status : nameOf(answer), expected, `${method} ${target}`)
+    witness.see(method, target, describedOf(answer))
+    if (method !== 'GET') return answer
+    const head = await server().ask('HEAD', target, undefined, headers)
+    assert.equal(head.status, answer.status)
+    // The body that a HEAD leaves out says which problem it is.
+    witness.see('HEAD', target, describedOf({ ...head, text: answer.text }))
+    return answer
+  }
+
+  function nameOf({ text }: Answer): string {
+    return JSON.parse(text).type.split('/').at(-1)
+  }
+
+  it('has the answer to every read that goes well', async () => {
+    for (const path of PATHS) {
+      await expect(200, 'GET', path)
+      await expect(204, 'OPTIONS', path)
+      if (path !== '/-/health') await expect(304, 'GET', path, undefined, { 'If-None-Match': '*' })
+    }
+    for (const path of ['/events?page=2', '/later?page=2', '/plain', '/secret/1', '/venues', '/venues?page=abc'])
+      await expect(200, 'GET', path)
+    await expect(200, 'GET', '/events?other=1', undefined, { Accept: 'application/json' })
+    const { text } = await server().ask('GET', '/events')
+    const packed = await server().ask('GET', '/events', undefined, { 'Accept-Encoding': 'gzip' })
+    assert.equal(packed.headers['content-encoding'], 'gzip')
+    witness.see('GET', '/events', describedOf({ ...packed, text }))
+  })
+
+  it('has the answer to every write that is done', async () => {
+    const lines = { 'Content-Type': 'application/x-ndjson', 'Content-Encoding': 'gzip' }
+    for (const name of COLLECTIONS) {
+      await expect(201, 'POST', `/${name}`, '{"id":900}', { 'Idempotency-Key': name })
+      await expect(201, 'POST', `/${name}`, '[{"id":901},{"id":902}]')
+      await expect(201, 'POST', `/${name}`, gzipSync('{"id":903}\n{"id":904}\n'), lines)
+      await expect(200, 'PUT', `/${name}`, '{"key":"id"}')
+      await expect(201, 'PUT', `/${name}/905`, '{"id":905}')
+      await expect(200, 'PUT', `/${name}/905`, '{"id":905}')
+      await expect(204, 'DELETE', `/${name}/905`)
+    }
+    await expect(201, 'PUT', '/fresh', '{"key":"id","private":true}')
+    await expect(204, 'DELETE', '/fresh', undefined, { 'If-Match': '*' })
+    await expect(201, 'POST', '/fresh', '{}')
+    await expect(204, 'DELETE', '/fresh', undefined, { 'If-Match': '*' })
+  })
+
+  it('has what is wrong with a read', async () => {
+    for (const name of COLLECTIONS) {
+      await expect('invalid-page', 'GET', `/${name}?page=0`)
+      await expect('item-not-found', 'GET', `/${name}/nope`)
+    }
+    for (const path of ['/nope', '/Events', '/nope/7', '/secret', '/secret/1'])
+      await expect('collection-not-found', 'GET', path, undefined, NOBODY)
+    await expect('item-not-found', 'GET', '/plain/7')
+    await expect('path-not-found', 'GET', '/-/problems/nope')
+  })
+
+  it('has what is wrong with a write to a collection', async () => {
+    for (const name of COLLECTIONS) {
+      await expect('invalid-body', 'POST', `/${name}`, '')
+      await expect('invalid-item', 'POST', `/${name}`, '{"title":"Dance: Gardens"}')
+      await expect('conflict', 'POST', `/${name}`, '{"id":7}')
+      await expect('invalid-body', 'PUT', `/${name}`, '{')
+      await expect('conflict', 'PUT', `/${name}`, '{}')
+      await expect('precondition-failed', 'PUT', `/${name}`, '{"key":"id"}', { 'If-None-Match': '*' })
+      await expect('precondition-required', 'DELETE', `/${name}`)
+      await expect('precondition-failed', 'DELETE', `/${name}`, undefined, { 'If-Match': '"x"' })
+    }
+  })
+
+  it('has what is wrong with a write to an item', async () => {
+    for (const name of COLLECTIONS) {
+      await expect('invalid-body', 'PUT', `/${name}/7`, '[]')
+      await expect('invalid-item', 'PUT', `/${name}/7`, '{"id":7')
+      await expect('key-mismatch', 'PUT', `/${name}/7`, '{"id":8}')
+      await expect('item-not-found', 'DELETE', `/${name}/nope`)
+      for (const method of ['PUT', 'DELETE'])
+        await expect('precondition-failed', method, `/${name}/7`, bodyFor(method, '/7'), { 'If-Match': '"x"' })
+    }
+    for (const method of ['PUT', 'DELETE']) await expect('conflict', method, '/plain/7', bodyFor(method, '/7'))
+  })
+
+  const writes = EVERY.filter(([method]) => ['POST', 'PUT', 'DELETE'].includes(method))
+  const bodies = writes.filter(([method]) => method !== 'DELETE')
+
+  it('has what is wrong with any write', async () => {
+    const { tokenOf } = server()
+    const [reader, stranger] = [await tokenOf(['read:*']), await tokenOf([])]
+    for (const [method, path, body] of writes) {
+      const seen: Headers = method === 'DELETE' ? { 'If-Match': '*' } : {}
+      await expect('invalid-idempotency-key', method, path, body, { ...seen, 'Idempotency-Key': 'a b' })
+      await expect('forbidden', method, path, body, reader)
+      await expect('collection-not-found', method, path.replace(/^\/\w+/, '/secret'), body, stranger)
+      await expect('collection-not-found', method, path.replace(/^\/\w+/, '/nope'), body, stranger)
+      await expect('invalid-name', method, path.replace(/^\/\w+/, '/Events'), body)
+    }
+  })
+
+  it('has what is wrong with any body', async () => {
+    for (const [method, path, body = ''] of bodies) {
+      await expect('unsupported-media-type', method, path, body, PLAIN)
+      await expect('unsupported-media-type', method, path, body, { 'Content-Encoding': 'br' })
+      await expect('content-too-large', method, path, body.padEnd(20_001))
+      const key = { 'Idempotency-Key': `${method}-${path}` }
+      await expect(method === 'POST' ? 201 : 200, method, path, body.replace('900', '907'), key)
+      await expect('idempotency-conflict', method, path, `${body} `, key)
+    }
+  })
+
+  it('has an import that is in the way', async () => {
+    const { store } = server()
+    const inTheWay = async (name: string, requests: typeof EVERY) => {
+      const load = await store.load(name)
+      for (const [method, path, body] of requests)
+        await expect('collection-busy', method, path.replace('later', name), body, { 'If-Match': '*' })
+      await load.abort()
+    }
+    // To create a collection that is there is no write.
+    const changes = writes.filter(([method, path]) => method !== 'PUT' || path.endsWith('/7'))
+    for (const name of COLLECTIONS)
+      await inTheWay(
+        name,
+        changes.filter(([, path]) => path.startsWith(`/${name}`)),
+      )
+    await inTheWay('fresh', [['PUT', '/later', '{}']])
+  })
+
+  it('has the bodies of others that are in the way', async () => {
+    const { port, headOf, ask } = server()
+    const holding = [await openSocket(port), await openSocket(port)]
+    const head = headOf('POST', '/events', { 'Content-Type': 'application/json', 'Content-Length': '15000' })
+    for (const socket of holding) socket.write(head)
+    // Until both have come.
+    while ((await ask('POST', '/events', 'nothing'.padEnd(15_000))).status !== 503);
+    for (const [method, path] of bodies) await expect('service-busy', method, path, 'nothing'.padEnd(15_000))
+    for (const socket of holding) socket.destroy()
+  })
+
+  it('has a bad token, everywhere', async () => {
+    for (const [method, path, body] of EVERY)
+      if (method !== 'HEAD') await expect('unauthorized', method, path, body, { Authorization: 'Bearer x' })
+  })
+
+  /** Asks another server on the same store, or on what is made of it. */
+  async function elsewhere(test: (port: number) => Promise<void>, store: Store, options: Partial<ListenOptions> = {}) {
+    const service = createService({ store, limits: LIMITS, onError: () => {} })
+    const { port, close } = await listen({ port: 0, baseUrl: BASE, ...service, ...options })
+    await test(port).finally(() => close(0))
+  }
+
+  const isWriting = (method: string) => ['append', 'put', 'remove', 'ensure', 'drop'].includes(method)
+  const faults: readonly [string, Error, typeof EVERY, (method: string) => boolean][] = [
+    ['store-unavailable', new StoreError('unavailable', 'secret'), EVERY, () => true],
+    ['internal-error', new RangeError('secret'), EVERY, () => true],
+    ['outcome-unknown', new StoreError('outcome-unknown', 'secret'), writes, isWriting],
+    ['store-full', new StoreError('full', 'secret'), writes, isWriting],
+  ]
+  for (const [name, fault, requests, isFailing] of faults)
+    it(`has a store that fails: ${name}`, async () => {
+      const { store, askAt } = server()
+      await elsewhere(
+        async (port) => {
+          for (const [method, path, body] of requests) {
+            const answer = await askAt(port)(method, path, body, { 'If-Match': '*' })
+            assert.equal(answer.status, PROBLEMS[name as keyof typeof PROBLEMS].status, `${method} ${path}`)
+            const text = answer.text || (await askAt(port)('GET', path)).text
+            witness.see(method, path, describedOf({ ...answer, text }))
+          }
+        },
+        failingStore(store, isFailing, fault),
+      )
+    })
+
+  const raw: readonly [string, (line: string) => string][] = [
+    ['malformed-request', (line) => `${line}\r\n\r\n`],
+    ['header-too-large', (line) => `${line}\r\nHost: a\r\nCookie: ${'x'.repeat(20_000)}\r\n\r\n`],
+    ['request-timeout', (line) => `${line}\r\nHost: a\r\n`],
+  ]
+  for (const [name, textOf] of raw)
+    it(`has a request that cannot be read: ${name}`, async () => {
+      const see = async (port: number, method: string, path: string) => {
+        const socket = await openSocket(port)
+        socket.write(textOf(`${method} ${path} HTTP/1.1`))
+        const answer = describedIn(await readToEnd(socket))
+        assert.equal(answer.status, PROBLEMS[name as keyof typeof PROBLEMS].status)
+        const detail = witness.problems.find(({ type }) => type.endsWith(name))
+        witness.see(method, path, { ...answer, text: answer.text || JSON.stringify(detail) })
+      }
+      await elsewhere(
+        async (port) => void (await Promise.all(EVERY.map(([method, path]) => see(port, method, path)))),
+        server().store,
+        name === 'request-timeout' ? { headersTimeoutMs: 100 } : {},
+      )
+    })
+
+  it('has nothing else: all that is described was seen', () => {
+    assert.deepEqual([...witness.described].toSorted(), [...witness.seen].toSorted())
+  })
+
+  it('has examples that are real: each problem was answered in these words', async () => {
+    const { ask } = server()
+    const seen = [...witness.problems, JSON.parse((await ask('PATCH', '/events')).text)].map((each) =>
+      JSON.stringify(each),
+    )
+    const { document } = witness.description
+    const components = partIn(document, 'components')
+    const others = partIn(partIn(components, 'schemas'), 'Problem')['examples'] as Part[]
+    const examples = Object.values(partIn(components, 'examples')).map((each) => (each as Part)['value'])
+    assert.deepEqual([...examples, ...others].length, Object.keys(PROBLEMS).length)
+    for (const example of [...examples, ...others])
+      assert.ok(seen.includes(JSON.stringify(example)), JSON.stringify(example))
+  })
+})

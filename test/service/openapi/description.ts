@@ -1,0 +1,142 @@
+/** The description as a test reads it: which operation a request is, and whether an answer is one that it describes. */
+
+import assert from 'node:assert/strict'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+
+export interface Part {
+  readonly [name: string]: unknown
+}
+
+export interface Described {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly text: string
+}
+
+/** What any answer over HTTP/1.1 can have, or what OpenAPI describes elsewhere. */
+const OF_THE_TRANSPORT = ['date', 'connection', 'keep-alive', 'content-type', 'content-length', 'transfer-encoding']
+
+/** Those that the service answers, in the order of a path item. */
+export const METHODS = ['get', 'head', 'options', 'post', 'put', 'delete']
+
+export class Description {
+  readonly document: Part
+  readonly #ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    formats: { uri: (text: string) => URL.canParse(text) },
+  })
+
+  constructor(text: string) {
+    this.document = JSON.parse(text)
+    this.#ajv.addSchema(this.document, 'description')
+  }
+
+  get paths(): string[] {
+    return Object.keys(partIn(this.document, 'paths'))
+  }
+
+  /** Every operation, with the path and the method that it stands under. */
+  get operations(): { path: string; method: string; id: string; operation: Part }[] {
+    return Object.entries(partIn(this.document, 'paths')).flatMap(([path, item]) =>
+      Object.entries(item as Part)
+        .filter(([method]) => method !== 'parameters')
+        .map(([method, operation]) => ({ path, method, id: idOf(operation as Part), operation: operation as Part })),
+    )
+  }
+
+  /** The path that a request is for: one without parameters comes before one with some. */
+  pathOf(target: string): string | undefined {
+    const [path = ''] = target.split('?', 1)
+    const matching = this.paths.filter((each) =>
+      new RegExp(`^${each.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
+    )
+    return matching.toSorted((one, other) => one.split('{').length - other.split('{').length)[0]
+  }
+
+  operationOf(method: string, target: string): Part {
+    const item = partIn(partIn(this.document, 'paths'), this.pathOf(target) ?? '')
+    return partIn(item, method.toLowerCase())
+  }
+
+  /** The names of the problems that an operation can have, by its responses. */
+  problemsOf(operation: Part): string[] {
+    return Object.values(partIn(operation, 'responses')).flatMap((response) => {
+      const content = this.#resolved(response as Part)['content'] as Part | undefined
+      const problem = content?.['application/problem+json'] as Part | undefined
+      return Object.keys((problem?.['examples'] as Part | undefined) ?? {})
+    })
+  }
+
+  /** The bodies of an answer, by type. */
+  contentOf(operation: Part, status: number): Part {
+    return partIn(this.#resolved(partIn(partIn(operation, 'responses'), String(status))), 'content')
+  }
+
+  /** Fails unless the answer is one that is described for that request. */
+  assertDescribes(method: string, target: string, { status, headers, text }: Described): void {
+    const what = `${method} ${target}: ${status} ${text.slice(0, 200)}`
+    const operation = this.operationOf(method, target)
+    const given = partIn(operation, 'responses')[status]
+    assert.ok(given !== undefined, `${what} is not described`)
+    const response = this.#resolved(given as Part)
+    this.#assertHeaders((response['headers'] ?? {}) as Part, headers, what)
+    const content = (response['content'] ?? {}) as Part
+    const type = headers.get('content-type')
+    assert.equal(type === undefined, Object.keys(content).length === 0, what)
+    if (type === undefined) return
+    assert.ok(content[type] !== undefined, `${what}: ${type} is not described`)
+    if (text !== '' || method !== 'HEAD')
+      this.assertValid(partIn(partIn(content, type), 'schema'), JSON.parse(text), what)
+  }
+
+  assertValid(schema: Part, value: unknown, what: string): void {
+    const validate = this.#ajv.compile({ allOf: [withBase(schema)] })
+    assert.ok(validate(value), `${what}: ${this.#ajv.errorsText(validate.errors)}`)
+  }
+
+  #assertHeaders(described: Part, headers: ReadonlyMap<string, string>, what: string): void {
+    const names = Object.keys(described).map((name) => name.toLowerCase())
+    const own = [...headers.keys()].filter((name) => !OF_THE_TRANSPORT.includes(name))
+    assert.deepEqual(
+      own.filter((name) => !names.includes(name)),
+      [],
+      `${what}: headers that are not described`,
+    )
+    for (const [name, given] of Object.entries(described)) {
+      const header = this.#resolved(given as Part)
+      const value = headers.get(name.toLowerCase())
+      assert.ok(value !== undefined || header['required'] !== true, `${what}: there is no ${name}`)
+      const schema = header['schema'] as Part
+      const typed = schema['type'] === 'integer' ? Number(value) : value
+      if (value !== undefined) this.assertValid(schema, typed, `${what}: ${name}`)
+    }
+  }
+
+  /** What a reference leads to, if it is one. */
+  #resolved(part: Part): Part {
+    const reference = part['$ref']
+    if (typeof reference !== 'string') return part
+    return reference
+      .split('/')
+      .slice(1)
+      .reduce((found, name) => partIn(found, name), this.document)
+  }
+}
+
+/** A member that has to be there. */
+export function partIn(part: Part, name: string): Part {
+  const found = part[name]
+  assert.ok(typeof found === 'object' && found !== null, `there is no ${name}`)
+  return found as Part
+}
+
+function idOf(operation: Part): string {
+  return String(operation['operationId'])
+}
+
+/** The same schema, with references that lead into the description from anywhere. */
+function withBase(schema: Part): Part {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"description#/'))
+}
