@@ -46,7 +46,13 @@ function workDirectory(t: TestContext): { path: string; temporaryFiles: string }
 
 function startBench(words: readonly string[], temporaryFiles: string): ChildProcessByStdio<null, Readable, Readable> {
   return spawn(process.execPath, [RUN, ...words], {
-    env: { PATH: process.env['PATH'], TMPDIR: temporaryFiles, NODE_COMPILE_CACHE: COMPILE_CACHE },
+    // Without the network, npm installs what it has kept, or a question is skipped.
+    env: {
+      PATH: process.env['PATH'],
+      TMPDIR: temporaryFiles,
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      npm_config_offline: 'true',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }

@@ -11,6 +11,13 @@ const SIZES = [10_000, 100_000, 1_000_000, 10_000_000]
 /** The hand-written server takes a second a page where items are many. */
 const BUDGET_MS = 5_000
 
+/** Both sides with so many items. */
+export interface AtSize {
+  readonly items: number
+  readonly handWritten: Latency
+  readonly reams: Latency
+}
+
 export const GROWTH: Question = {
   name: 'growth',
   needs: ['ndjson', 'store', 'rows'],
@@ -24,11 +31,13 @@ export const GROWTH: Question = {
     workspace.step('growth: the last page of collections of several sizes, of both servers, in turn')
     const options = { requests: Math.ceil(workspace.requests / 20), block: 4, budgetMs: BUDGET_MS }
     const latencies = await compareLatencies(sides, { ...options, signal: workspace.signal })
-    const measured = sizes.map((items) => ({
-      items,
-      handWritten: latencies[`theirs ${items}`] as Latency,
-      reams: latencies[`ours ${items}`] as Latency,
-    }))
+    const measured = sizes.map(
+      (items): AtSize => ({
+        items,
+        handWritten: latencies[`theirs ${items}`] as Latency,
+        reams: latencies[`ours ${items}`] as Latency,
+      }),
+    )
     const [smallest, largest] = [measured[0], measured.at(-1)]
     return [
       {

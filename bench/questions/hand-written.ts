@@ -23,7 +23,7 @@ interface Servers {
 }
 
 /** Both sides at one depth. */
-interface AtDepth {
+export interface AtDepth {
   readonly depth: number
   readonly page: number
   readonly handWritten: Latency
