@@ -73,11 +73,11 @@ function load(run: RecordedRun): Figures {
 }
 
 function postgres(run: RecordedRun): Figures {
-  const [first, last] = ['first page with COUNT', 'last page with COUNT']
+  const page = (which: string, name: string) => medianOf(run, 'pg-offset', `${which} page with COUNT`, name)
   return {
-    'pg-by-hand-first': [medianOf(run, 'pg-offset', first ?? '', 'byHandMs'), formatMs],
-    'pg-by-hand-last': [medianOf(run, 'pg-offset', last ?? '', 'byHandMs'), formatMs],
-    'pg-ours-last': [medianOf(run, 'pg-offset', last ?? '', 'p50Ms'), formatMs],
+    'pg-by-hand-first': [page('first', 'byHandMs'), formatMs],
+    'pg-by-hand-last': [page('last', 'byHandMs'), formatMs],
+    'pg-ours-last': [page('last', 'p50Ms'), formatMs],
   }
 }
 
