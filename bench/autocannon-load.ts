@@ -2,7 +2,7 @@
 
 import autocannon from 'autocannon'
 
-const { url, headers, pages, connections, seconds } = JSON.parse(process.argv[2] ?? '{}')
+const { url, headers, pages, connections, seconds, timeoutSeconds } = JSON.parse(process.argv[2] ?? '{}')
 const { pathname } = new URL(url)
 const setupRequest = (request: object) => ({
   ...request,
@@ -13,6 +13,7 @@ const result = await autocannon({
   headers,
   connections,
   duration: seconds,
+  timeout: timeoutSeconds,
   ...(pages !== undefined && { requests: [{ setupRequest }] }),
 })
 if (result.errors > 0 || result['4xx'] + result['5xx'] > 0) throw new Error('Not all went well.')

@@ -9,6 +9,8 @@ export type Program = readonly [command: string, ...words: string[]]
 
 /** As users start it. */
 export const REAMS: Program = [pathOf('../bin/reams')]
+/** What follows `serve` where every page has to come from the store. */
+export const WITHOUT_CACHE = ['--cache-bytes', '0']
 export const ROW_INSERT: Program = nodeProgram('./row-insert.ts')
 export const HAND_WRITTEN_SERVER: Program = nodeProgram('./hand-written-server.ts')
 /** With the flags of `bin/reams`. */

@@ -2,10 +2,9 @@
 
 import { spawnSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type RunningServer, startProgram } from './child-process.ts'
+import type { RunningServer } from './child-process.ts'
+import { freePort, startAtPort } from './port.ts'
 import type { Workspace } from './workspace.ts'
 
 export const HAS_NGINX = spawnSync('nginx', ['-v']).error === undefined
@@ -18,23 +17,7 @@ export async function startNginx(workspace: Workspace, body: Uint8Array): Promis
   const port = await freePort()
   const file = join(directory, 'nginx.conf')
   await writeFile(file, configuration(directory, port))
-  const child = startProgram(['nginx', '-c', file, '-g', 'daemon off;'], [], workspace.signal)
-  const url = `http://127.0.0.1:${port}`
-  while (
-    !(await fetch(`${url}/page`).then(
-      ({ ok }) => ok,
-      () => false,
-    ))
-  )
-    await sleep(50)
-  return {
-    url,
-    pid: child.pid ?? 0,
-    [Symbol.asyncDispose]: async () => {
-      child.kill('SIGTERM')
-      await new Promise((resolve) => child.once('close', resolve))
-    },
-  }
+  return startAtPort(['nginx', '-c', file, '-g', 'daemon off;'], { port, path: '/page', signal: workspace.signal })
 }
 
 function configuration(directory: string, port: number): string {
@@ -48,14 +31,4 @@ http {
   server { listen 127.0.0.1:${port}; root ${directory}; }
 }
 `
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = typeof address === 'object' ? (address?.port ?? 0) : 0
-      server.close(() => resolve(port))
-    })
-  })
 }

@@ -15,6 +15,8 @@ export const USAGE = `Usage: node bench/run.ts [QUESTION…] [options]
 The questions pg-… start a PostgreSQL of their own, or use the one that REAMS_BENCH_POSTGRES names.
 `
 
+/** The run that the documentation shows. */
+export const FULL_RUN = 'bench/results/full.json'
 const SHORT_ITEMS = 200_000
 /** What the requirements are for. */
 export const FULL_ITEMS = 10_000_000
@@ -40,7 +42,7 @@ export function parseOptions(words: readonly string[], all: readonly Question[])
     items,
     requests: wholeNumber('requests', values.requests, 2_000, 1),
     rounds: wholeNumber('rounds', values.rounds, 3, 1),
-    output: values.output ?? (words.every((word) => word === '--short') ? usualOutput(items) : undefined),
+    output: values.output ?? (words.every((word) => word === '--short') ? recordedFile(items) : undefined),
     isHelpWanted: values.help,
   }
 }
@@ -82,7 +84,8 @@ function chosen(names: readonly string[], all: readonly Question[]): Question[] 
   return all.filter(({ name }) => names.includes(name))
 }
 
-/** Only figures that can be compared with the ones there before take their place. */
-function usualOutput(items: number): string {
-  return `bench/results/${items === SHORT_ITEMS ? 'short' : 'full'}.json`
+/** Where the last run with so many items is kept: those with one of the two usual numbers are. */
+export function recordedFile(items: number): string | undefined {
+  if (items === SHORT_ITEMS) return 'bench/results/short.json'
+  return items === FULL_ITEMS ? FULL_RUN : undefined
 }

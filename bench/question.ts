@@ -33,14 +33,24 @@ export interface Figure {
   readonly unit?: string
   /** Undefined where the value is only reported. */
   readonly required?: Requirement
+  /** Which way is good, where nothing is required that says so. */
+  readonly better?: Direction
   /** Everything that went into the value, both sides of a ratio. */
   readonly raw: Readonly<Record<string, unknown>>
   /** What one has to know to understand the value; stands below the table. */
   readonly note?: string
 }
 
+export type Direction = 'lower' | 'higher'
+
 export type Requirement = { readonly atMost: number } | { readonly atLeast: number }
 
 export function isReached(value: number, required: Requirement): boolean {
   return 'atMost' in required ? value <= required.atMost : value >= required.atLeast
+}
+
+/** Undefined where neither is good. */
+export function directionOf({ required, better }: Pick<Figure, 'required' | 'better'>): Direction | undefined {
+  if (required === undefined) return better
+  return 'atMost' in required ? 'lower' : 'higher'
 }

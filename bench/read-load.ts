@@ -9,8 +9,11 @@ export const READERS = 16
 /** A run that only tries the questions need not wait for figures. */
 const FEW_REQUESTS = 100
 
-function secondsFor({ requests }: Workspace): number {
-  return requests < FEW_REQUESTS ? 1 : 2
+/** Of one answer: a slow server gives those of all readers one after the other. */
+const TIMEOUT_SECONDS = 300
+
+function secondsFor({ requests }: Workspace, { seconds = 0 }: ReadPlan): number {
+  return Math.max(Math.ceil(seconds), requests < FEW_REQUESTS ? 1 : 2)
 }
 
 export interface ReadPlan {
@@ -18,6 +21,8 @@ export interface ReadPlan {
   readonly headers: Readonly<Record<string, string>>
   /** Asks for pages from 1 to this at random, instead of for the URL as it is. */
   readonly pages?: number
+  /** How long, where the usual time would hold too few answers of a slow server. */
+  readonly seconds?: number
 }
 
 export interface ReadRate {
@@ -28,21 +33,30 @@ export interface ReadRate {
 export const LOAD_TOOL = spawnSync('wrk', ['--version']).error === undefined ? 'wrk' : 'autocannon'
 
 export async function readRate(workspace: Workspace, plan: ReadPlan): Promise<ReadRate> {
-  if (LOAD_TOOL === 'wrk') return runWrk(workspace, plan)
-  const words = [JSON.stringify({ ...plan, connections: READERS, seconds: secondsFor(workspace) })]
+  const rate = LOAD_TOOL === 'wrk' ? await runWrk(workspace, plan) : await runAutocannon(workspace, plan)
+  // What is still under way when the time is over must not disturb the next one: this answer comes behind it.
+  await (await fetch(plan.url, { signal: workspace.signal })).arrayBuffer()
+  return rate
+}
+
+async function runAutocannon(workspace: Workspace, plan: ReadPlan): Promise<ReadRate> {
+  const seconds = secondsFor(workspace, plan)
+  const words = [JSON.stringify({ ...plan, connections: READERS, seconds, timeoutSeconds: TIMEOUT_SECONDS })]
   return JSON.parse((await runProgram(AUTOCANNON_LOAD, words, workspace.signal)).stdout)
 }
 
 const WRK: Program = ['wrk', '--threads', '1', '--latency']
 
-async function runWrk(workspace: Workspace, { url, headers, pages }: ReadPlan): Promise<ReadRate> {
+async function runWrk(workspace: Workspace, plan: ReadPlan): Promise<ReadRate> {
+  const { url, headers, pages } = plan
   const script = workspace.path('random-pages.lua')
   await writeFile(
     script,
     `request = function() return wrk.format("GET", wrk.path .. "?page=" .. math.random(${pages})) end\n`,
   )
   const words = [
-    ...['--connections', String(READERS), '--duration', `${secondsFor(workspace)}s`],
+    ...['--connections', String(READERS), '--duration', `${secondsFor(workspace, plan)}s`],
+    ...['--timeout', `${TIMEOUT_SECONDS}s`],
     ...Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
     ...(pages === undefined ? [] : ['--script', script]),
     url,
@@ -50,8 +64,8 @@ async function runWrk(workspace: Workspace, { url, headers, pages }: ReadPlan): 
   const { stdout } = await runProgram(WRK, words, workspace.signal)
   if (/Non-2xx or 3xx|Socket errors/.test(stdout)) throw new Error(`Not all went well:\n${stdout}`)
   const [, rate] = /Requests\/sec: +([\d.]+)/.exec(stdout) ?? []
-  const [, p99, unit = ''] = /99% +([\d.]+)(us|ms|s)\b/.exec(stdout) ?? []
+  const [, p99, unit = ''] = /99% +([\d.]+)(us|ms|s|m)\b/.exec(stdout) ?? []
   return { requestsASecond: Number(rate), p99Ms: Number(p99) * (MILLISECONDS[unit] ?? Number.NaN) }
 }
 
-const MILLISECONDS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 }
+const MILLISECONDS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, m: 60_000 }

@@ -42,7 +42,8 @@ export function notesOf(answers: readonly Answer[]): string[] {
   )
 }
 
-function withUnit(value: number | Requirement, unit: string | undefined): string {
+/** As people read it. */
+export function withUnit(value: number | Requirement, unit: string | undefined): string {
   if (typeof value !== 'number')
     return 'atMost' in value ? `≤ ${withUnit(value.atMost, unit)}` : `≥ ${withUnit(value.atLeast, unit)}`
   const digits = value.toFixed(value < 100 ? 2 : 0)

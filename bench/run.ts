@@ -1,19 +1,20 @@
 /** `npm run bench`: asks the questions, prints their figures as a table and keeps them as JSON. */
 
+import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { formatDuration, formatItems } from '../src/cli/figures.ts'
 import { Interrupted, Interruption } from '../src/cli/interruption.ts'
+import { compareRuns, comparisonTable, summaryOf } from './compare-runs.ts'
 import { estimateMs } from './estimate.ts'
-import { type BenchOptions, FULL_ITEMS, parseOptions, USAGE, WrongUse } from './options.ts'
+import { type BenchOptions, FULL_ITEMS, parseOptions, recordedFile, USAGE, WrongUse } from './options.ts'
 import { QUESTIONS } from './questions/index.ts'
+import { type RecordedRun, ROOT, readRun } from './recorded-run.ts'
 import { type Answer, jsonOf, notesOf, tableOf } from './report.ts'
 import { Workspace } from './workspace.ts'
 
 /** NDJSON, rows and stores at their most, for each item. */
 const TEMPORARY_BYTES_AN_ITEM = 1_500
-
-const ROOT = resolve(import.meta.dirname, '..')
 
 async function main(words: readonly string[]): Promise<number> {
   const options = parseOptions(words, QUESTIONS)
@@ -29,14 +30,25 @@ async function main(words: readonly string[]): Promise<number> {
     console.log(
       `\nThe requirements are for ${formatItems(FULL_ITEMS)}. With fewer, the start of a process weighs in import and import-memory.`,
     )
+  const json = jsonOf({ ...options, command: ['node bench/run.ts', ...words].join(' '), startedAt, answers })
+  printComparison(JSON.parse(json))
   if (options.output !== undefined) {
     const path = resolve(ROOT, options.output)
-    const command = ['node bench/run.ts', ...words].join(' ')
     await mkdir(dirname(path), { recursive: true })
-    await writeFile(path, jsonOf({ ...options, command, startedAt, answers }))
+    await writeFile(path, json)
     console.error(`All figures, both sides of each ratio, are in ${options.output}.`)
   }
   return 0
+}
+
+/** What got better or worse since the run that is recorded, which this one may replace. */
+function printComparison(now: RecordedRun): void {
+  const file = recordedFile(now.items)
+  if (file === undefined || !existsSync(resolve(ROOT, file))) return
+  const before = readRun(file)
+  const comparisons = compareRuns(before, now)
+  console.log(`\n${summaryOf(comparisons, before)}`)
+  console.log(comparisonTable(comparisons, false))
 }
 
 async function askAll(options: BenchOptions): Promise<Answer[]> {

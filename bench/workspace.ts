@@ -195,11 +195,22 @@ export class Workspace implements AsyncDisposable {
   async insertRowsTo(fileName: string): Promise<RowInsertRun> {
     const { path: file } = await this.ndjson()
     this.step('inserting the same lines as rows')
+    return this.#insertRows(file, fileName, this.items)
+  }
+
+  async #insertRows(file: string, fileName: string, items: number): Promise<RowInsertRun> {
     const path = this.path(fileName)
     const { stdout } = await runProgram(ROW_INSERT, [file, path], this.signal)
     const { rows, insertMs } = JSON.parse(stdout) as { rows: number; insertMs: number }
-    if (rows !== this.items) throw new Error(`The loop inserted ${rows} rows instead of ${this.items}.`)
+    if (rows !== items) throw new Error(`The loop inserted ${rows} rows instead of ${items}.`)
     return { path, rows, insertMs }
+  }
+
+  /** The first so many of the items as rows of a database of their own. */
+  async rowsOf(items: number, fileName: string): Promise<string> {
+    const file = this.path(`${fileName}.ndjson`)
+    await writeEvents(file, items)
+    return (await this.#insertRows(file, fileName, items)).path
   }
 
   /** The first so many of the items in a store of their own. */

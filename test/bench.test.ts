@@ -46,7 +46,13 @@ function workDirectory(t: TestContext): { path: string; temporaryFiles: string }
 
 function startBench(words: readonly string[], temporaryFiles: string): ChildProcessByStdio<null, Readable, Readable> {
   return spawn(process.execPath, [RUN, ...words], {
-    env: { PATH: process.env['PATH'], TMPDIR: temporaryFiles, NODE_COMPILE_CACHE: COMPILE_CACHE },
+    // Without the network, npm installs what it has kept, or a question is skipped.
+    env: {
+      PATH: process.env['PATH'],
+      TMPDIR: temporaryFiles,
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      npm_config_offline: 'true',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 }
@@ -58,30 +64,36 @@ async function runBench(words: readonly string[], temporaryFiles: string) {
 }
 
 describe('the bench', () => {
-  it('answers every question, keeps every figure, and removes its temporary files', async (t) => {
-    const { path, temporaryFiles } = workDirectory(t)
-    const output = join(path, 'figures.json')
-    const words = ['--items', '2000', '--requests', '20', '--rounds', '1', '--output', output]
-    const { status, stdout, stderr } = await runBench(words, temporaryFiles)
-    assert.equal(status, 0, stderr)
-    const names = QUESTIONS.map(({ name }) => name)
-    for (const name of names) assert.match(stdout, new RegExp(`^${name} `, 'm'))
-    const report: Report = JSON.parse(readFileSync(output, 'utf8'))
-    assert.deepEqual(
-      report.answers.map(({ question }) => question),
-      names,
-    )
-    for (const { question, skipped, figures } of report.answers) {
-      if (skipped !== undefined) assert.ok(stdout.includes(skipped), question)
-      else assert.notEqual(figures.length, 0, question)
-      for (const { value, raw } of figures) {
-        assert.ok(Number.isFinite(value) && value > 0, `${question}: ${value}`)
-        assert.notDeepEqual(raw, {}, question)
+  const [ofPostgres, others] = [true, false].map((isPostgres) =>
+    QUESTIONS.map(({ name }) => name).filter((name) => name.startsWith('pg-') === isPostgres),
+  )
+  for (const [kind, names = []] of [
+    ['PostgreSQL', ofPostgres],
+    ['everything else', others],
+  ] as const)
+    it(`answers every question about ${kind}, keeps every figure, and removes its temporary files`, async (t) => {
+      const { path, temporaryFiles } = workDirectory(t)
+      const output = join(path, 'figures.json')
+      const words = [...names, '--items', '2000', '--requests', '20', '--rounds', '1', '--output', output]
+      const { status, stdout, stderr } = await runBench(words, temporaryFiles)
+      assert.equal(status, 0, stderr)
+      for (const name of names) assert.match(stdout, new RegExp(`^${name} `, 'm'))
+      const report: Report = JSON.parse(readFileSync(output, 'utf8'))
+      assert.deepEqual(
+        report.answers.map(({ question }) => question),
+        names,
+      )
+      for (const { question, skipped, figures } of report.answers) {
+        if (skipped !== undefined) assert.ok(stdout.includes(skipped), question)
+        else assert.notEqual(figures.length, 0, question)
+        for (const { value, raw } of figures) {
+          assert.ok(Number.isFinite(value) && value > 0, `${question}: ${value}`)
+          assert.notDeepEqual(raw, {}, question)
+        }
       }
-    }
-    assert.match(stderr, /^2,000 items: this takes about \d/)
-    assert.deepEqual(readdirSync(temporaryFiles), [])
-  })
+      assert.match(stderr, /^2,000 items: this takes about \d/)
+      assert.deepEqual(readdirSync(temporaryFiles), [])
+    })
 
   it('removes its temporary files when it is interrupted', async (t) => {
     const { temporaryFiles } = workDirectory(t)

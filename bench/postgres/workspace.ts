@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
 import { formatItems } from '../../src/cli/figures.ts'
-import { nodeProgram, REAMS, type RunningServer, runProgram, startServer } from '../child-process.ts'
+import { nodeProgram, REAMS, type RunningServer, runProgram, startServer, WITHOUT_CACHE } from '../child-process.ts'
 import { writeEvents } from '../data.ts'
 import { deleteAtRandom } from '../delete-at-random.ts'
 import { type ImportRun, importRun } from '../import-run.ts'
@@ -13,8 +13,6 @@ import { copyLines } from './copy.ts'
 
 const SERVER = nodeProgram('./postgres/server.ts')
 const ADDRESS = /postgres:\S+(?=\s)/
-/** A page is read from the database, whoever asked for it before. */
-export const WITHOUT_CACHE = ['--cache-bytes', '0']
 
 export class PostgresWorkspace implements AsyncDisposable {
   /** Without the password, which is in PGPASSWORD for all who connect. */

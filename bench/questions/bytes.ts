@@ -7,10 +7,11 @@ import type { Question } from '../question.ts'
 
 export const BYTES: Question = {
   name: 'bytes',
-  needs: ['ndjson', 'store'],
+  needs: ['ndjson', 'store', 'rows'],
   cost: { seconds: 0, secondsAMillion: 3.3 },
   async run(workspace) {
     const ndjson = await workspace.ndjson()
+    const rowBytes = databaseBytes((await workspace.rows()).path)
     const storeBytes = databaseBytes((await workspace.store()).path)
     workspace.step('bytes: gzip -6 of the NDJSON')
     const gzipBytes = await gzipLength(ndjson.path, workspace.signal)
@@ -19,7 +20,13 @@ export const BYTES: Question = {
         measured: 'bytes of the store ÷ of gzip -6 of the same NDJSON',
         value: storeBytes / gzipBytes,
         required: { atMost: 1.5 },
-        raw: { storeBytes, gzipBytes, ndjsonBytes: ndjson.bytes, ndjsonBytesAnItem: ndjson.bytes / workspace.items },
+        raw: {
+          storeBytes,
+          gzipBytes,
+          rowBytes,
+          ndjsonBytes: ndjson.bytes,
+          ndjsonBytesAnItem: ndjson.bytes / workspace.items,
+        },
       },
     ]
   },

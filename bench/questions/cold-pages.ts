@@ -2,8 +2,8 @@
 
 import type { Figure, Question } from '../question.ts'
 import { LOAD_TOOL } from '../read-load.ts'
+import { compareRates } from '../read-rates.ts'
 import { COLLECTION } from '../workspace.ts'
-import { compare } from './hot-page.ts'
 
 const LEAST = { gzip: 0.65, identity: 0.45 } as const
 
@@ -21,7 +21,7 @@ export const COLD_PAGES: Question = {
       const form = encoding === 'gzip' ? 'gzip' : 'plain'
       workspace.step(`cold-pages: random pages without a cache, and one page with it, in turn, ${form}`)
       const headers = { 'Accept-Encoding': encoding }
-      const rates = await compare(workspace, {
+      const rates = await compareRates(workspace, {
         cold: { url: `${uncached.url}/${COLLECTION}`, headers, pages: workspace.lastPage },
         hot: { url: `${server.url}/${COLLECTION}?page=1`, headers },
       })

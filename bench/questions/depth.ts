@@ -1,5 +1,6 @@
 /** Does a late page cost more than an early one? */
 
+import { WITHOUT_CACHE } from '../child-process.ts'
 import { compareLatencies, pageOf } from '../latency.ts'
 import { PageClient } from '../page-client.ts'
 import type { Question } from '../question.ts'
@@ -10,8 +11,8 @@ export const DEPTH: Question = {
   needs: ['ndjson', 'store', 'smallStore'],
   cost: { seconds: 6, secondsAMillion: 0 },
   async run(workspace) {
-    await using server = await workspace.serve((await workspace.store()).path)
-    await using smallServer = await workspace.serve((await workspace.smallStore()).path)
+    await using server = await workspace.serve((await workspace.store()).path, WITHOUT_CACHE)
+    await using smallServer = await workspace.serve((await workspace.smallStore()).path, WITHOUT_CACHE)
     using client = new PageClient(server.url)
     using smallClient = new PageClient(smallServer.url)
     workspace.step('depth: first and last page in turn')
@@ -29,7 +30,7 @@ export const DEPTH: Question = {
     )
     return [
       {
-        measured: 'last page ÷ first page, gzip through HTTP, p50',
+        measured: 'last page ÷ first page, gzip through HTTP, uncached, p50',
         value: full.last.p50Ms / full.first.p50Ms,
         required: { atMost: 1.1 },
         raw: full,
@@ -37,6 +38,7 @@ export const DEPTH: Question = {
       {
         measured: 'last page with 250 items still in the tail ÷ first page, 10,250 items',
         value: tail.last.p50Ms / tail.first.p50Ms,
+        better: 'lower',
         raw: tail,
       },
     ]

@@ -1,6 +1,7 @@
 /** What do deleted items cost the reader? Every page is then cut from two reams, and deflated anew for gzip. */
 
 import { lastPage } from '../../src/contract/page.ts'
+import { WITHOUT_CACHE } from '../child-process.ts'
 import { compareLatencies } from '../latency.ts'
 import { PageClient } from '../page-client.ts'
 import type { Question } from '../question.ts'
@@ -14,8 +15,8 @@ export const HOLES: Question = {
     const { items, signal } = workspace
     const requests = Math.ceil(workspace.requests / 2)
     const { path, deletes, deleteMs } = await workspace.storeWithHoles()
-    await using wholeServer = await workspace.serve((await workspace.store()).path)
-    await using holeyServer = await workspace.serve(path)
+    await using wholeServer = await workspace.serve((await workspace.store()).path, WITHOUT_CACHE)
+    await using holeyServer = await workspace.serve(path, WITHOUT_CACHE)
     using whole = new PageClient(wholeServer.url)
     using holey = new PageClient(holeyServer.url)
     const paths = randomPaths(requests, lastPage(items - deletes))
@@ -33,7 +34,7 @@ export const HOLES: Question = {
     const holes = { deletes, deleteMs }
     return [
       {
-        measured: 'random page with 1 % of items deleted ÷ without, gzip through HTTP, p50',
+        measured: 'random page with 1 % of items deleted ÷ without, gzip through HTTP, uncached, p50',
         value: holeyGzip.p50Ms / wholeGzip.p50Ms,
         required: { atMost: 6 },
         raw: { withHoles: holeyGzip, without: wholeGzip, ...holes },

@@ -5,7 +5,8 @@ import { BARE_SERVER, startServer } from '../child-process.ts'
 import { inTurn, median } from '../measure.ts'
 import { HAS_NGINX, startNginx } from '../nginx-server.ts'
 import type { Figure, Question } from '../question.ts'
-import { LOAD_TOOL, type ReadPlan, readRate } from '../read-load.ts'
+import { LOAD_TOOL, readRate } from '../read-load.ts'
+import { compareRates } from '../read-rates.ts'
 import { COLLECTION, type Workspace } from '../workspace.ts'
 
 const LEAST = { identity: 0.85, gzip: 0.75 } as const
@@ -24,7 +25,7 @@ export const HOT_PAGE: Question = {
       workspace.step(`hot-page: ours and bare node:http in turn, ${encoding}`)
       const headers = { 'Accept-Encoding': encoding }
       await using bare = await startServer(BARE_SERVER, [url, encoding], workspace.signal)
-      const rates = await compare(workspace, { ours: { url, headers }, bare: { url: bare.url, headers } })
+      const rates = await compareRates(workspace, { ours: { url, headers }, bare: { url: bare.url, headers } })
       figures.push({
         measured: `hot page, ${encoding === 'gzip' ? 'gzip' : 'plain'}: requests/s ÷ bare node:http with the same bytes and headers`,
         value: rates.ours.requestsASecond / rates.bare.requestsASecond,
@@ -43,7 +44,7 @@ async function notModified(workspace: Workspace, url: string): Promise<Figure> {
   const { headers: known } = await fetch(url, { headers: { 'Accept-Encoding': 'gzip' } })
   const headers = { 'Accept-Encoding': 'gzip', 'If-None-Match': known.get('etag') ?? '' }
   await using bare = await startServer(BARE_SERVER, [url, 'gzip'], workspace.signal)
-  const rates = await compare(workspace, { ours: { url, headers }, bare: { url: bare.url, headers } })
+  const rates = await compareRates(workspace, { ours: { url, headers }, bare: { url: bare.url, headers } })
   return {
     measured: '304: requests/s ÷ bare node:http that answers 304',
     value: rates.ours.requestsASecond / rates.bare.requestsASecond,
@@ -97,7 +98,7 @@ async function besideNginx(workspace: Workspace, url: string): Promise<Figure[]>
   const headers = { 'Accept-Encoding': 'identity' }
   const body = new Uint8Array(await (await fetch(url, { headers })).arrayBuffer())
   await using nginx = await startNginx(workspace, body)
-  const rates = await compare(workspace, { ours: { url, headers }, nginx: { url: `${nginx.url}/page`, headers } })
+  const rates = await compareRates(workspace, { ours: { url, headers }, nginx: { url: `${nginx.url}/page`, headers } })
   return [
     {
       measured: 'hot page, plain: requests/s ÷ nginx with the same bytes as a file, one worker, sendfile',
@@ -106,25 +107,4 @@ async function besideNginx(workspace: Workspace, url: string): Promise<Figure[]>
       raw: { ...rates, tool: LOAD_TOOL },
     },
   ]
-}
-
-/** The median rates of both, each after a round that does not count. */
-export async function compare<Name extends string>(workspace: Workspace, plans: Readonly<Record<Name, ReadPlan>>) {
-  const names = Object.keys(plans) as Name[]
-  const rates = Object.fromEntries(names.map((name) => [name, [] as { requestsASecond: number; p99Ms: number }[]]))
-  // The first round is for the compiler and the caches.
-  const warmUp = workspace.rounds > 1 ? 1 : 0
-  await inTurn(workspace.rounds + warmUp, names, async (name, round) => {
-    const rate = await readRate(workspace, plans[name])
-    if (round >= warmUp) rates[name]?.push(rate)
-  })
-  return Object.fromEntries(
-    names.map((name) => [
-      name,
-      {
-        requestsASecond: median((rates[name] ?? []).map((rate) => rate.requestsASecond)),
-        p99Ms: median((rates[name] ?? []).map((rate) => rate.p99Ms)),
-      },
-    ]),
-  ) as Record<Name, { requestsASecond: number; p99Ms: number }>
 }

@@ -35,11 +35,13 @@ export const IMPORT: Question = {
       {
         measured: 'the same without the start of the process, which weighs in where items are few',
         value: median(insideRates) / median(rowRates),
+        better: 'higher',
         raw: { itemsASecond: insideRates, ...raw },
       },
       {
         measured: 'with --key id, the whole process ÷ the same inserts',
         value: rate(keyed.wallMs) / median(rowRates),
+        better: 'higher',
         raw: { itemsASecond: rate(keyed.wallMs), ...raw },
       },
     ]

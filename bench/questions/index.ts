@@ -7,12 +7,14 @@ import { BYTES } from './bytes.ts'
 import { COLD_PAGE } from './cold-page.ts'
 import { COLD_PAGES } from './cold-pages.ts'
 import { DEPTH } from './depth.ts'
+import { GROWTH } from './growth.ts'
 import { HAND_WRITTEN } from './hand-written.ts'
 import { HOLES } from './holes.ts'
 import { HOT_PAGE } from './hot-page.ts'
 import { IMPORT } from './import.ts'
 import { IMPORT_CORES } from './import-cores.ts'
 import { IMPORT_MEMORY } from './import-memory.ts'
+import { JSON_SERVER } from './json-server.ts'
 import { PG_APPENDS } from './pg-appends.ts'
 import { PG_DEPTH } from './pg-depth.ts'
 import { PG_HOLES } from './pg-holes.ts'
@@ -40,6 +42,8 @@ export const QUESTIONS: readonly Question[] = [
   COLD_PAGE,
   SERVER_MEMORY,
   HAND_WRITTEN,
+  GROWTH,
+  JSON_SERVER,
   HOT_PAGE,
   COLD_PAGES,
   WORKERS,

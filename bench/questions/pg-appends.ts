@@ -44,6 +44,7 @@ export const PG_APPENDS = askPostgres({
       {
         measured: 'the same ÷ where each transaction is a single statement',
         value: median(rates.shared) / median(rates.statement),
+        better: 'higher',
         raw: { appendsASecond: rates.shared, statementsASecond: rates.statement },
       },
     ]

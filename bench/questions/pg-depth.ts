@@ -1,10 +1,10 @@
 /** Does a late page cost more than an early one, where the store is in PostgreSQL? */
 
 import { PAGE_SIZE } from '../../src/contract/page.ts'
+import { WITHOUT_CACHE } from '../child-process.ts'
 import { compareLatencies, pageOf } from '../latency.ts'
 import { PageClient } from '../page-client.ts'
 import { askPostgres } from '../postgres/ask.ts'
-import { WITHOUT_CACHE } from '../postgres/workspace.ts'
 import { COLLECTION, COLLECTION_WITH_TAIL, LAST_PAGE_WITH_TAIL } from '../workspace.ts'
 
 export const PG_DEPTH = askPostgres({
@@ -40,6 +40,7 @@ export const PG_DEPTH = askPostgres({
       {
         measured: 'the same, last page with 250 items still in the tail, 10,250 items',
         value: tail.last.p50Ms / tail.first.p50Ms,
+        better: 'lower',
         raw: tail,
       },
     ]

@@ -1,10 +1,10 @@
 /** What do deleted items cost the reader, where the store is in PostgreSQL? */
 
 import { lastPage } from '../../src/contract/page.ts'
+import { WITHOUT_CACHE } from '../child-process.ts'
 import { compareLatencies } from '../latency.ts'
 import { PageClient } from '../page-client.ts'
 import { askPostgres } from '../postgres/ask.ts'
-import { WITHOUT_CACHE } from '../postgres/workspace.ts'
 import { randomPaths } from '../random-paths.ts'
 
 export const PG_HOLES = askPostgres({

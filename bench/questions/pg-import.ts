@@ -38,6 +38,7 @@ export const PG_IMPORT = askPostgres({
       {
         measured: 'the same without the start of the process, which weighs in where items are few',
         value: median(insideRates) / median(raw.copiedASecond),
+        better: 'higher',
         raw: { itemsASecond: insideRates, ...raw },
       },
     ]

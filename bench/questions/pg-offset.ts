@@ -60,6 +60,7 @@ function figure(which: string, byHandMs: number[], p50Ms: number, times: number,
   return {
     measured: `PostgreSQL: ${which} page with COUNT(*) and OFFSET through pg ÷ ours, gzip through HTTP, uncached, p50`,
     value: median(byHandMs) / p50Ms,
+    better: 'higher',
     ...(items >= FULL_ITEMS && { required: { atLeast: times } }),
     raw: { byHandMs, p50Ms },
   }

@@ -38,6 +38,7 @@ export const REPLACE_DELETE: Question = {
         measured: `replaces and deletes of random items in turn, ${WRITERS} connections`,
         value: median(rates),
         unit: 'writes/s',
+        better: 'higher',
         raw: { writesASecond: rates, changesACommit, ...parts },
         note: explain(parts, changesACommit),
       },

@@ -2,6 +2,7 @@
 
 import { formatCount } from '../../src/cli/figures.ts'
 import { lastPage } from '../../src/contract/page.ts'
+import { WITHOUT_CACHE } from '../child-process.ts'
 import { compareLatencies } from '../latency.ts'
 import { PageClient } from '../page-client.ts'
 import type { Question } from '../question.ts'
@@ -14,8 +15,8 @@ export const SIZE: Question = {
   cost: { seconds: 4, secondsAMillion: 0 },
   async run(workspace) {
     const { items, requests } = workspace
-    await using largeServer = await workspace.serve((await workspace.store()).path)
-    await using smallServer = await workspace.serve((await workspace.smallStore()).path)
+    await using largeServer = await workspace.serve((await workspace.store()).path, WITHOUT_CACHE)
+    await using smallServer = await workspace.serve((await workspace.smallStore()).path, WITHOUT_CACHE)
     using largeClient = new PageClient(largeServer.url)
     using smallClient = new PageClient(smallServer.url)
     workspace.step('size: random pages of the large and the small collection in turn')
@@ -28,7 +29,7 @@ export const SIZE: Question = {
     )
     return [
       {
-        measured: `random page of ${formatCount(items)} items ÷ of ${formatCount(SMALL_ITEMS)}, gzip through HTTP, p50`,
+        measured: `random page of ${formatCount(items)} items ÷ of ${formatCount(SMALL_ITEMS)}, gzip through HTTP, uncached, p50`,
         value: large.p50Ms / small.p50Ms,
         required: { atMost: 1.2 },
         raw: { large, small },

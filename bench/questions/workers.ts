@@ -2,8 +2,8 @@
 
 import type { Question } from '../question.ts'
 import { LOAD_TOOL } from '../read-load.ts'
+import { compareRates } from '../read-rates.ts'
 import { COLLECTION } from '../workspace.ts'
-import { compare } from './hot-page.ts'
 
 export const WORKERS: Question = {
   name: 'workers',
@@ -15,7 +15,7 @@ export const WORKERS: Question = {
     await using two = await workspace.serve(path, ['--workers', '2'])
     workspace.step('workers: one process and two in turn')
     const plan = { headers: { 'Accept-Encoding': 'gzip' }, pages: workspace.lastPage }
-    const rates = await compare(workspace, {
+    const rates = await compareRates(workspace, {
       one: { ...plan, url: `${one.url}/${COLLECTION}` },
       two: { ...plan, url: `${two.url}/${COLLECTION}` },
     })
@@ -23,6 +23,7 @@ export const WORKERS: Question = {
       {
         measured: 'random pages, gzip: requests/s of two workers ÷ of one',
         value: rates.two.requestsASecond / rates.one.requestsASecond,
+        better: 'higher',
         raw: { ...rates, tool: LOAD_TOOL },
         note: 'The load comes from the same machine, and takes its share of the cores.',
       },

@@ -1,0 +1,32 @@
+/** Several servers under the same load in turn: the median rate and p99 of each. */
+
+import { inTurn, median } from './measure.ts'
+import { type ReadPlan, type ReadRate, readRate } from './read-load.ts'
+import type { Workspace } from './workspace.ts'
+
+/** Each after a round that does not count, but for those that take longer than usual. */
+export async function compareRates<Name extends string>(
+  workspace: Workspace,
+  plans: Readonly<Record<Name, ReadPlan>>,
+): Promise<Record<Name, ReadRate>> {
+  const sides = (Object.entries(plans) as [Name, ReadPlan][]).map(([name, plan]) => ({
+    name,
+    plan,
+    rates: [] as ReadRate[],
+  }))
+  // The first round is for the compiler and the caches.
+  const warmUp = workspace.rounds > 1 ? 1 : 0
+  await inTurn(workspace.rounds + warmUp, sides, async ({ plan, rates }, round) => {
+    if (round < warmUp && plan.seconds !== undefined) return
+    const rate = await readRate(workspace, plan)
+    if (round >= warmUp) rates.push(rate)
+  })
+  return Object.fromEntries(sides.map(({ name, rates }) => [name, medianOf(rates)])) as Record<Name, ReadRate>
+}
+
+function medianOf(rates: readonly ReadRate[]): ReadRate {
+  return {
+    requestsASecond: median(rates.map(({ requestsASecond }) => requestsASecond)),
+    p99Ms: median(rates.map(({ p99Ms }) => p99Ms)),
+  }
+}

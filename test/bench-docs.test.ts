@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { figureNames, fill } from '../bench/docs/fill.ts'
+import { namedFigures } from '../bench/docs/named-figures.ts'
+import { plotsOf } from '../bench/docs/plots.ts'
+import { benchmarkFiles } from '../bench/docs/write.ts'
+import { scaleOf } from '../bench/plot/scale.ts'
+import { selfTimes, sharesByOwner } from '../bench/profile-times.ts'
+import { type RecordedRun, ROOT, readRun } from '../bench/recorded-run.ts'
+
+const FILES = benchmarkFiles()
+const RUN = readRun('bench/results/full.json')
+
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8')
+}
+
+describe('what the documentation shows of the recorded run', () => {
+  for (const [path, text] of FILES)
+    it(`${path} is what "npm run bench:docs" writes`, () => assert.equal(read(path), text))
+
+  it('is all there is in docs/benchmarks/', () => {
+    const written = [...FILES.keys()].flatMap((path) => /^docs\/benchmarks\/(.*)/.exec(path)?.[1] ?? [])
+    assert.deepEqual(readdirSync(join(ROOT, 'docs/benchmarks')).sort(), written.sort())
+  })
+
+  it('names each figure of the explanation that can be named', () => {
+    const used = new Set(figureNames(read('docs/explanation/how-pages-stay-cheap.md')))
+    assert.deepEqual([...used].sort(), [...namedFigures(RUN).keys()].sort())
+  })
+})
+
+/** A run whose questions answered with these figures. */
+function runOf(answers: Readonly<Record<string, readonly object[]>>): RecordedRun {
+  return {
+    ...RUN,
+    answers: Object.entries(answers).map(([question, figures]) => ({
+      question,
+      seconds: 1,
+      figures: figures as never,
+    })),
+  }
+}
+
+const latency = (p50Ms: number) => ({ requests: 1, p50Ms, p99Ms: p50Ms, medianBodyBytes: 1 })
+const atDepth = (depth: number, byHandMs: number) => ({
+  depth,
+  page: 1,
+  handWritten: latency(byHandMs),
+  reams: latency(0.5),
+})
+const MEASURED = runOf({
+  'hand-written': [
+    {
+      measured: 'last page of the hand-written server ÷ ours, gzip',
+      value: 1900,
+      raw: { depths: [atDepth(0, 400), atDepth(1, 950)] },
+    },
+  ],
+  growth: [
+    { measured: 'last page', value: 1, raw: { sizes: [10, 1000].map((items) => ({ ...atDepth(1, items), items })) } },
+  ],
+  bytes: [
+    { measured: 'bytes of the store', value: 1.2, raw: { storeBytes: 1200, gzipBytes: 1000, ndjsonBytes: 4800 } },
+  ],
+  'hot-page': [
+    {
+      measured: 'hot page, plain: requests/s ÷ bare node:http & <others>',
+      value: 0.9,
+      raw: { ours: { requestsASecond: 900, p99Ms: 1 }, bare: { requestsASecond: 1000, p99Ms: 1 } },
+    },
+  ],
+})
+
+describe('the pictures', () => {
+  for (const [kind, run] of [
+    ['a run', MEASURED],
+    ['a run that measured nothing', runOf({})],
+  ] as const)
+    it(`of ${kind} are well-formed XML without a script`, () => {
+      for (const [name, svg] of plotsOf(run)) assertWellFormed(svg, name)
+    })
+
+  it('tell their values to readers who do not see them', () => {
+    const description = (name: string) => /<desc>(.*)<\/desc>/.exec(plotsOf(MEASURED).get(name) ?? '')?.[1]
+    assert.match(
+      description('depth.svg') ?? '',
+      /^COUNT\(\*\) \+ OFFSET: 400 ms at 0 %, 950 ms at 100 %\. Reams: 0\.50 ms/,
+    )
+    assert.match(description('bytes.svg') ?? '', /^NDJSON 4\.8 KB, 4\.0 times ours, Reams, a store in SQLite 1\.2 KB/)
+    assert.match(description('rates.svg') ?? '', /bare node:http, from memory 1,000\/s, Reams, the same page 900\/s/)
+  })
+
+  it('say where they have nothing to show', () => {
+    for (const svg of plotsOf(runOf({})).values()) assert.match(svg, /<text[^>]*>Not measured in this run\.<\/text>/)
+  })
+
+  it('have colours for a dark background', () => {
+    for (const svg of plotsOf(MEASURED).values()) assert.match(svg, /@media \(prefers-color-scheme: dark\)/)
+  })
+})
+
+/** Tags that match, attributes in quotes, and nothing that has to be escaped. */
+function assertWellFormed(xml: string, name: string): void {
+  const open: string[] = []
+  const token =
+    /<(\/?)([a-z]+)((?: [\w-]+="[^"<&]*(?:&(?:amp|lt|gt|quot);[^"<&]*)*")*)(\/?)>|[^<>&]+|&(?:amp|lt|gt|quot);/y
+  while (token.lastIndex < xml.length) {
+    const at = token.lastIndex
+    const [, closing, tag = '', , isEmpty] = token.exec(xml) ?? assert.fail(`${name}: ${xml.slice(at, at + 80)}`)
+    if (tag === '') continue
+    assert.notEqual(tag, 'script', name)
+    if (closing === '/') assert.equal(open.pop(), tag, name)
+    else if (isEmpty === '') open.push(tag)
+    if (open.length === 0) assert.match(xml.slice(token.lastIndex), /^\s*$/, name)
+  }
+  assert.deepEqual(open, [], name)
+}
+
+describe('a scale', () => {
+  it('begins at 0 and is marked with round numbers, if it is linear', () => {
+    const { ticks, at } = scaleOf('linear', [410, 948])
+    assert.deepEqual(ticks, [0, 200, 400, 600, 800, 1000])
+    assert.equal(at(500), 0.5)
+    assert.deepEqual(scaleOf('linear', [100]).ticks, [0, 20, 40, 60, 80, 100])
+  })
+
+  it('goes from power to power of ten, if it is logarithmic', () => {
+    const { ticks, at } = scaleOf('log', [0.5, 948])
+    assert.deepEqual(ticks, [0.1, 1, 10, 100, 1000])
+    assert.equal(at(10), 0.5)
+  })
+})
+
+describe('a page with figures', () => {
+  it('gets the new values, and keeps its text', () => {
+    const page = 'It takes <!-- figure: a -->1<!-- / --> ms, or\n<!-- figure: b --><!-- / -->.'
+    const filled = fill(page, new Map(Object.entries({ a: '2', b: 'x\ny' })))
+    assert.equal(filled, 'It takes <!-- figure: a -->2<!-- / --> ms, or\n<!-- figure: b -->x\ny<!-- / -->.')
+    assert.deepEqual(figureNames(filled), ['a', 'b'])
+  })
+
+  it('cannot name a figure that there is not', () => {
+    assert.throws(
+      () => fill('<!-- figure: c --><!-- / -->', new Map([['a', '1']])),
+      /There is no figure "c"\. There are: a\./,
+    )
+  })
+})
+
+describe('a profile', () => {
+  it('gives each function the time of its own, without the start and without waiting', () => {
+    const frame = (functionName: string, url = '', lineNumber = 0) => ({ functionName, url, lineNumber })
+    const frames = [
+      frame('start', 'file:///clone/src/cli/main.ts'),
+      frame('answer', 'file:///clone/src/service/answer.ts', 9),
+      frame('(idle)'),
+      frame('writev'),
+      frame('answer', 'file:///clone/src/service/answer.ts', 9),
+    ]
+    const nodes = frames.map((callFrame, id) => ({ id, callFrame }))
+    const profile = { nodes, samples: [0, 1, 2, 3, 4], timeDeltas: [9e6, 1e6, 3e6, 2e6, 1e6] }
+    const times = selfTimes(profile, 7)
+    assert.deepEqual(times, [
+      { name: 'answer', place: 'src/service/answer.ts:10', share: 0.5 },
+      { name: 'writev', place: '', share: 0.5 },
+    ])
+    assert.deepEqual([...sharesByOwner(times).values()], [0.5, 0.5])
+  })
+})
