@@ -23,8 +23,13 @@ const FLAGS = Object.values(SETTINGS).flatMap(({ flag }) => flag.match(/--?[a-z-
 const VARIABLES = [...Object.keys(OTHER_VARIABLES), ...Object.values(SETTINGS).map(({ variable }) => variable)]
 const SCRIPTS: string[] = Object.keys(JSON.parse(read('package.json')).scripts)
 
+/** Reams itself: installed, in a clone, and where a service has it. */
+const PROGRAM = /^(?:(?:\.|\/opt\/reams)\/bin\/)?reams$/
+
 /** What the pages use beside Reams itself. */
-const OTHER_COMMANDS = new Set('awk cd cmp curl echo export head kill mkdir rm seq tail wait zcat'.split(' '))
+const OTHER_COMMANDS = new Set(
+  'awk cd cmp curl echo export head journalctl kill mkdir rm seq systemctl tail useradd wait zcat'.split(' '),
+)
 
 function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
@@ -98,9 +103,10 @@ function commandsOf(script: string): string[][] {
 
 async function assertCommand([name = '', ...words]: string[], where: string): Promise<void> {
   const shown = `${where}: ${[name, ...words].join(' ')}`
-  if (name === 'reams' || name === './bin/reams') await assertProgramTakes(words, shown)
+  if (name === 'runuser') return assertCommand(words.slice(words.indexOf('--') + 1), where)
+  if (PROGRAM.test(name)) await assertProgramTakes(words, shown)
   else if (name === 'npm' && words[0] === 'start') await assertProgramTakes(['serve', ...words.slice(2)], shown)
-  else if (name === 'npm') assert.ok(SCRIPTS.includes(words.at(-1) ?? ''), shown)
+  else if (name === 'npm') assert.ok([...SCRIPTS, 'ci'].includes(words.at(-1) ?? ''), shown)
   else if (name === 'node_modules/.bin/node') assert.ok(existsSync(join(ROOT, words.at(-1) ?? '')), shown)
   else assert.ok(OTHER_COMMANDS.has(name), shown)
 }
@@ -118,6 +124,7 @@ async function assertProgramTakes(words: readonly string[], shown: string): Prom
 }
 
 function assertInlineCode(code: string): void {
+  if (OTHER_COMMANDS.has(code.split(' ', 1)[0] ?? '')) return
   for (const flag of code.match(/(?<=^|\s)--[a-z-]+/g) ?? []) assert.ok(FLAGS.includes(flag), code)
   for (const variable of code.match(/REAMS_[A-Z_]+/g) ?? []) assert.ok(VARIABLES.includes(variable), code)
   const [, command] = /^(?:\.\/bin\/)?reams ([a-z]+)/.exec(code) ?? []

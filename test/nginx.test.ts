@@ -24,7 +24,9 @@ describe('the page about proxies', () => {
     writeFileSync(join(directory, 'files.ndjson'), '{"id":"a/b"}\n{"id":"a b"}\n')
     for (const name of ['events', 'files'])
       assert.equal((await runCli(['import', name, `${name}.ndjson`, '--key', 'id'], { in: directory })).status, 0)
-    const token = (await runCli(['token', 'create', '--name', 'a', '--scope', 'admin'], { in: directory })).stdout.trim()
+    const token = (
+      await runCli(['token', 'create', '--name', 'a', '--scope', 'admin'], { in: directory })
+    ).stdout.trim()
     const server = new RunningCli(['serve', '--port', String(port), '--base-url', baseUrl], { in: directory })
     t.after(() => server.child.kill('SIGKILL'))
     await server.prints('Ctrl-C stops it.')
@@ -56,7 +58,10 @@ async function startNginx(t: TestContext, directory: string, adapt: (text: strin
   const http = `http {\naccess_log off;\n${own.join('\n')}\n${adapt(shown?.text ?? '')}}\n`
   writeFileSync(file, `daemon off;\npid nginx.pid;\nerror_log stderr;\nevents {}\n${http}`)
   const env = { PATH: `${process.env['PATH']}:/usr/sbin` }
-  const nginx = spawn('nginx', ['-p', directory, '-e', 'stderr', '-c', file], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const nginx = spawn('nginx', ['-p', directory, '-e', 'stderr', '-c', file], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   t.after(() => stop(nginx))
   let said = ''
   nginx.stderr.setEncoding('utf8').on('data', (text) => {
