@@ -60,6 +60,21 @@ describe('the generated reference', () => {
   })
 })
 
+describe('the page about the API', () => {
+  const entryPoints: [string, string][] = Object.entries(JSON.parse(read('package.json')).exports)
+  for (const [name, path] of entryPoints)
+    it(`has all that ${name.replace('.', 'reams')} exports, and says what it is`, async () => {
+      const page = read('docs/reference/api.md')
+      const [, section = ''] = page.split(`\n## ${name.replace('.', 'reams')}\n`)
+      const own = section.split('\n## ')[0] ?? ''
+      const [, elsewhere = ''] = /^It also exports (.*)$/m.exec(own) ?? []
+      const described = [...own.matchAll(/^### (\w+)\n\n(?!```)/gm)].map(([, title]) => title)
+      const exported = Object.keys(await import(join(ROOT, path)))
+      assert.ok(exported.length > 0)
+      for (const each of exported) assert.ok(described.includes(each) || inlineCodeOf(elsewhere).includes(each), each)
+    })
+})
+
 describe('every page', () => {
   for (const path of PAGES)
     it(`${path} links only to what is there`, () => {

@@ -5,6 +5,7 @@ const NAME = /^[a-z0-9][a-z0-9_.-]{0,63}$/
 /** The rule in words, for messages. */
 export const NAME_RULE = '1 to 64 of a-z 0-9 _ - . and the first one a letter or a digit'
 
+/** Whether a collection can have that name. */
 export function isCollectionName(text: string): boolean {
   return NAME.test(text)
 }

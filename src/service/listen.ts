@@ -43,7 +43,7 @@ export interface Listening {
   readonly close: (graceMs?: number) => Promise<void>
 }
 
-/** Rejects with the system's own error and its `code` when the port cannot be had. */
+/** Puts a service on a port. Rejects with the system's own error and its `code` when the port cannot be had. */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { fetch, host = '127.0.0.1', port = 8080, headersTimeoutMs = 60_000, requestTimeoutMs = 300_000 } = options
   const server = createServer({
