@@ -1,4 +1,4 @@
-/** Writes the reference pages that follow from the code: commands, settings, problems, rules, mutants and the API. */
+/** Writes the reference pages that follow from the code: commands, settings, problems, rules, mutants, limits and the API. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { longFlag } from '../src/cli/setting-values.ts'
 import { type CommandName, OTHER_VARIABLES, SETTINGS, type Setting, settingsOf } from '../src/cli/settings.ts'
 import { PROBLEMS, type ProblemKind } from '../src/contract/problem.ts'
 import { apiPage } from './api-page.ts'
+import { limitsPage } from './limits-page.ts'
 import { mutantsPage } from './mutants.ts'
 import { fenced, type Page, table } from './page.ts'
 import { rulesPage } from './rules-page.ts'
@@ -26,6 +27,7 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['docs/reference/rules.md', pageText(rulesPage())],
     ['docs/reference/mutants.md', pageText(mutantsPage())],
     ['docs/reference/api.md', pageText(apiPage())],
+    ['docs/reference/limits.md', pageText(limitsPage())],
   ])
 }
 

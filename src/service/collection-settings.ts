@@ -8,7 +8,7 @@ import { Refusal } from './refusal.ts'
 export const SETTINGS_BYTES = 16 * 1024
 
 /** Characters of the name of a key field, at most. */
-const KEY_FIELD_LENGTH = 256
+export const KEY_FIELD_LENGTH = 256
 
 const FIELDS = ['key', 'paginated', 'private']
 
