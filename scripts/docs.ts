@@ -1,4 +1,4 @@
-/** Writes the reference pages that follow from tables in the code: commands, settings, problems, rules and mutants. */
+/** Writes the reference pages that follow from the code: commands, settings, problems, rules, mutants, limits and the API. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,13 +8,15 @@ import { createProgram } from '../src/cli/program.ts'
 import { longFlag } from '../src/cli/setting-values.ts'
 import { type CommandName, OTHER_VARIABLES, SETTINGS, type Setting, settingsOf } from '../src/cli/settings.ts'
 import { PROBLEMS, type ProblemKind } from '../src/contract/problem.ts'
+import { apiPage } from './api-page.ts'
+import { limitsPage } from './limits-page.ts'
 import { mutantsPage } from './mutants.ts'
 import { fenced, type Page, table } from './page.ts'
 import { rulesPage } from './rules-page.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-const GENERATED = '<!-- Written by `npm run docs`; edit the tables in src/, not this file. -->'
+const GENERATED = '<!-- Written by `npm run docs`; edit the code, not this file. -->'
 
 /** Every generated page: its path in the repository, and its text. */
 export function referencePages(): ReadonlyMap<string, string> {
@@ -24,6 +26,8 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['docs/reference/problems.md', pageText(problemsPage())],
     ['docs/reference/rules.md', pageText(rulesPage())],
     ['docs/reference/mutants.md', pageText(mutantsPage())],
+    ['docs/reference/api.md', pageText(apiPage())],
+    ['docs/reference/limits.md', pageText(limitsPage())],
   ])
 }
 
@@ -115,6 +119,7 @@ function settingsPage(): Page {
       Object.entries(OTHER_VARIABLES)
         .map(([variable, purpose]) => `- \`${variable}\`: ${purpose}`)
         .join('\n'),
+      'And these belong to others: `PGUSER`, `PGPASSWORD`, `PGHOST`, `PGPORT` and `PGDATABASE` fill in what the URL of [a store in PostgreSQL](../how-to/postgres.md) leaves out; `NODE_EXTRA_CA_CERTS` names a file with the signer of a certificate of your own; `TMPDIR` is where `reams serve FILE…` puts its temporary store; `NODE_COMPILE_CACHE` is where Node.js keeps translated code, in a clone `node_modules/.cache/reams`.',
       ...settings.flatMap(([, setting]) => settingSection(setting)),
     ],
   }

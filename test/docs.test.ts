@@ -23,6 +23,14 @@ const FLAGS = Object.values(SETTINGS).flatMap(({ flag }) => flag.match(/--?[a-z-
 const VARIABLES = [...Object.keys(OTHER_VARIABLES), ...Object.values(SETTINGS).map(({ variable }) => variable)]
 const SCRIPTS: string[] = Object.keys(JSON.parse(read('package.json')).scripts)
 
+/** Reams itself: installed, in a clone, and where a service has it. */
+const PROGRAM = /^(?:(?:\.|\/opt\/reams)\/bin\/)?reams$/
+
+/** What the pages use beside Reams itself. */
+const OTHER_COMMANDS = new Set(
+  'awk cd cmp curl echo export gzip head journalctl kill mkdir npx rm seq systemctl tail useradd wait zcat'.split(' '),
+)
+
 function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
@@ -50,6 +58,21 @@ describe('the generated reference', () => {
       RULES.map(({ id }) => id),
     )
   })
+})
+
+describe('the page about the API', () => {
+  const entryPoints: [string, string][] = Object.entries(JSON.parse(read('package.json')).exports)
+  for (const [name, path] of entryPoints)
+    it(`has all that ${name.replace('.', 'reams')} exports, and says what it is`, async () => {
+      const page = read('docs/reference/api.md')
+      const [, section = ''] = page.split(`\n## ${name.replace('.', 'reams')}\n`)
+      const own = section.split('\n## ')[0] ?? ''
+      const [, elsewhere = ''] = /^It also exports (.*)$/m.exec(own) ?? []
+      const described = [...own.matchAll(/^### (\w+)\n\n(?!```)/gm)].map(([, title]) => title)
+      const exported = Object.keys(await import(join(ROOT, path)))
+      assert.ok(exported.length > 0)
+      for (const each of exported) assert.ok(described.includes(each) || inlineCodeOf(elsewhere).includes(each), each)
+    })
 })
 
 describe('every page', () => {
@@ -83,11 +106,11 @@ describe('every page', () => {
   })
 })
 
-/** The commands of a shell script, each as its words: one a line, or a part of a pipe. */
+/** The commands of a shell script, each as its words: one a line, or a part of a pipe or a list. */
 function commandsOf(script: string): string[][] {
   const lines = script.replaceAll('\\\n', ' ').split('\n')
   return lines
-    .flatMap((line) => line.replace(/(^|\s)(#|>\s).*/, '').split('|'))
+    .flatMap((line) => line.replace(/(^|\s)(#|>>?\s|&\s*$).*/, '').split(/\|\|?|&&/))
     .map((command) => command.match(/'[^']*'|[^\s']+/g) ?? [])
     .map((words) => words.filter((word) => !/^[A-Z_]+=/.test(word)).map((word) => word.replaceAll("'", '')))
     .filter((words) => words.length > 0)
@@ -95,15 +118,17 @@ function commandsOf(script: string): string[][] {
 
 async function assertCommand([name = '', ...words]: string[], where: string): Promise<void> {
   const shown = `${where}: ${[name, ...words].join(' ')}`
-  if (name === 'reams' || name === './bin/reams') await assertProgramTakes(words, shown)
+  if (name === 'runuser') return assertCommand(words.slice(words.indexOf('--') + 1), where)
+  if (PROGRAM.test(name)) await assertProgramTakes(words, shown)
   else if (name === 'npm' && words[0] === 'start') await assertProgramTakes(['serve', ...words.slice(2)], shown)
-  else if (name === 'npm') assert.ok(SCRIPTS.includes(words.at(-1) ?? ''), shown)
+  else if (name === 'npm') assert.ok([...SCRIPTS, 'ci'].includes(words.at(-1) ?? ''), shown)
   else if (name === 'node_modules/.bin/node') assert.ok(existsSync(join(ROOT, words.at(-1) ?? '')), shown)
-  else assert.ok(['curl', 'zcat', 'head', 'npx'].includes(name), shown)
+  else assert.ok(OTHER_COMMANDS.has(name), shown)
 }
 
 /** Parses the words with the real program, which runs no command here. */
 async function assertProgramTakes(words: readonly string[], shown: string): Promise<void> {
+  if (words.length === 1 && words[0] === '--version') return
   let taken = ''
   const onCommand = async ({ name }: { name: string }) => {
     taken = name
@@ -114,6 +139,7 @@ async function assertProgramTakes(words: readonly string[], shown: string): Prom
 }
 
 function assertInlineCode(code: string): void {
+  if (OTHER_COMMANDS.has(code.split(' ', 1)[0] ?? '')) return
   for (const flag of code.match(/(?<=^|\s)--[a-z-]+/g) ?? []) assert.ok(FLAGS.includes(flag), code)
   for (const variable of code.match(/REAMS_[A-Z_]+/g) ?? []) assert.ok(VARIABLES.includes(variable), code)
   const [, command] = /^(?:\.\/bin\/)?reams ([a-z]+)/.exec(code) ?? []

@@ -2,6 +2,7 @@
 
 import type { RuleId } from './rule.ts'
 
+/** Goes up when a field of a report is removed, or gets another meaning. */
 export const REPORT_FORMAT = 1
 
 export type RuleStatus = 'pass' | 'fail' | 'warn' | 'skip'

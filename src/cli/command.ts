@@ -23,6 +23,7 @@ export interface CommandFamily {
   readonly summary: string
   /** What the family's own --help says first. */
   readonly description: string
+  readonly examples: readonly Example[]
 }
 
 export interface CliCommand {

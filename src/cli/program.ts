@@ -59,7 +59,7 @@ function addCommand(program: Command, specification: CliCommand, onCommand: Prog
 }
 
 /** The command that holds those of a family; made with the first of them. */
-function familyCommand(program: Command, { name, group, summary, description }: CommandFamily): Command {
+function familyCommand(program: Command, { name, group, summary, description, examples }: CommandFamily): Command {
   const known = program.commands.find((each) => each.name() === name)
   if (known !== undefined) return known
   return program
@@ -71,6 +71,7 @@ function familyCommand(program: Command, { name, group, summary, description }: 
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
     .showHelpAfterError(`"reams ${name} --help" lists its commands.`)
+    .addHelpText('after', examplesText(examples))
     .addHelpText('after', `\n"reams ${name} COMMAND --help" says more about each.`)
 }
 

@@ -53,7 +53,7 @@ export interface Setting<T> {
 }
 
 /** 500 items of this size are still one ream that SQLite can hold as a value. */
-const MOST_ITEM_BYTES = 1024 * 1024
+export const MOST_ITEM_BYTES = 1024 * 1024
 
 /** A body becomes one string, and V8 has none that is much longer. */
 const MOST_ANSWER_BYTES = 500_000_000

@@ -4,6 +4,7 @@ import { lastPage, pageRange, parsePage } from '../contract/page.ts'
 import { ForbiddenOrigin } from './forbidden-origin.ts'
 import { InvalidPage } from './invalid-page.ts'
 
+/** All that stood under `_links`. */
 export type Links = Readonly<Record<string, unknown>>
 
 export interface Envelope {

@@ -10,6 +10,7 @@ export interface RetryPolicy {
   readonly mostRetryAfterMs: number
 }
 
+/** What holds where nothing else is said. */
 export const DEFAULT_RETRY: RetryPolicy = {
   retries: 8,
   firstDelayMs: 250,

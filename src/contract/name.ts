@@ -8,6 +8,7 @@ const NAME = new RegExp(NAME_PATTERN)
 /** The rule in words, for messages. */
 export const NAME_RULE = '1 to 64 of a-z 0-9 _ - . and the first one a letter or a digit'
 
+/** Whether a collection can have that name. */
 export function isCollectionName(text: string): boolean {
   return NAME.test(text)
 }

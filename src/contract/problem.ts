@@ -12,6 +12,7 @@ export interface ProblemKind {
   readonly hint: string
 }
 
+/** Every problem by its name, the last part of its `type`. */
 export const PROBLEMS = {
   'invalid-page': {
     status: 400,
@@ -199,10 +200,12 @@ export interface Problem {
   readonly hint: string
 }
 
+/** Whether there is a problem of that name. */
 export function isProblemName(text: string): text is ProblemName {
   return Object.hasOwn(PROBLEMS, text)
 }
 
+/** The body of one occurrence: `detail` names the value at fault. */
 export function problem(baseUrl: string, name: ProblemName, detail: string, hint?: string): Problem {
   const kind = PROBLEMS[name]
   return { type: problemUrl(baseUrl, name), title: kind.title, status: kind.status, detail, hint: hint ?? kind.hint }

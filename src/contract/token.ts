@@ -15,6 +15,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 /** The rule in words, for messages. */
 export const TOKEN_NAME_RULE = '1 to 64 of a-z A-Z 0-9 _ - . and the first one a letter or a digit'
 
+/** Whether a token can have that name. */
 export function isTokenName(text: string): boolean {
   return NAME.test(text)
 }

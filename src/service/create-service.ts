@@ -33,7 +33,7 @@ export interface ServiceOptions {
   readonly requireToken?: boolean
   /** What one request can send at most. Default: DEFAULT_LIMITS. */
   readonly limits?: Partial<Limits>
-  /** Memory for pages that are asked for again; 0 keeps none. Default: DEFAULT_CACHE_BYTES, 64 MiB. */
+  /** Memory for pages that are asked for again; 0 keeps none. Default: 64 MiB. */
   readonly cacheBytes?: number
   /** Told of every error behind a 500 or 503, which the answer does not show. Default: its stack goes to stderr. */
   readonly onError?: (error: unknown, request: Pick<Request, 'method' | 'url'>) => void

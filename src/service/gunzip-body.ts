@@ -9,7 +9,7 @@ import { MOST_GZIP_RATIO } from './limits.ts'
 import { Refusal } from './refusal.ts'
 
 /** Below this size the ratio says nothing. */
-const HARMLESS_BYTES = 1024 * 1024
+export const HARMLESS_BYTES = 1024 * 1024
 
 /** Throws a Refusal for what is not gzip, is more than that, or becomes too large. */
 export async function gunzipBody(packed: Body, mostBytes: number, share: BodyShare): Promise<Body> {

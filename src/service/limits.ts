@@ -11,6 +11,7 @@ export interface Limits {
   readonly requestItems: number
 }
 
+/** 64 MiB, 256 KiB and 100,000 items. */
 export const DEFAULT_LIMITS: Limits = {
   bodyBytes: 64 * 1024 * 1024,
   itemBytes: DEFAULT_ITEM_BYTES,

@@ -13,9 +13,12 @@ import { type Reply, responseOf } from './reply.ts'
 import { Turns } from './turns.ts'
 
 /** Longer than the minute for which load balancers keep a connection: they shall close it, not we while they use it. */
-const KEEP_ALIVE_MS = 65_000
+export const KEEP_ALIVE_MS = 65_000
 /** A client that takes nothing of its answer for so long is gone. */
-const STALLED_MS = 120_000
+export const STALLED_MS = 120_000
+/** For the head of a request, and for all of it. */
+export const HEAD_MS = 60_000
+export const REQUEST_MS = 300_000
 const IDLE_POLL_MS = 20
 /** Writes that are begun in one round of the event loop: about a millisecond, for which a read may have to wait. */
 const WRITES_A_ROUND = 4
@@ -43,9 +46,9 @@ export interface Listening {
   readonly close: (graceMs?: number) => Promise<void>
 }
 
-/** Rejects with the system's own error and its `code` when the port cannot be had. */
+/** Puts a service on a port. Rejects with the system's own error and its `code` when the port cannot be had. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { fetch, host = '127.0.0.1', port = 8080, headersTimeoutMs = 60_000, requestTimeoutMs = 300_000 } = options
+  const { fetch, host = '127.0.0.1', port = 8080, headersTimeoutMs = HEAD_MS, requestTimeoutMs = REQUEST_MS } = options
   const server = createServer({
     maxHeaderSize: HEADER_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,

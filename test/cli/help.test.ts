@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { COMMANDS } from '../../src/cli/commands.ts'
+import { createProgram } from '../../src/cli/program.ts'
 import { settingsOf } from '../../src/cli/settings.ts'
 import { runCli, workDirectory } from './run-cli.ts'
 
@@ -12,6 +13,7 @@ describe('help', () => {
     assert.equal(result.stderr, '')
     for (const { name, summary } of COMMANDS.map((command) => command.family ?? command))
       assert.match(result.stdout, new RegExp(`^ {2}${name} +${summary}$`, 'm'))
+    await assertExamples(result.stdout)
   })
 
   for (const family of new Set(COMMANDS.flatMap((command) => command.family ?? [])))
@@ -19,7 +21,7 @@ describe('help', () => {
       const result = await runCli([family.name, '--help'], { in: workDirectory(t) })
       assert.equal(result.status, 0)
       assert.ok(result.stdout.startsWith(`Usage: reams ${family.name} COMMAND [options]\n\n${family.description}\n`))
-      assert.ok(result.stdout.split('\n').every((line) => line.length <= 80))
+      await assertExamples(result.stdout)
       const own = COMMANDS.filter((command) => command.family === family)
       for (const { name, summary } of own) {
         const [first, last] = name.split(' ')
@@ -36,10 +38,7 @@ describe('help', () => {
       const { status, stdout } = await runCli([...command.name.split(' '), '--help'], { in: workDirectory(t) })
       assert.equal(status, 0)
       const lines = stdout.split('\n')
-      assert.deepEqual(
-        lines.filter((line) => line.length > 80),
-        [],
-      )
+      await assertExamples(stdout)
       assert.ok(stdout.startsWith(`Usage: reams ${command.name}`))
       for (const [, { flag, description }] of settingsOf(command.name))
         assert.ok(
@@ -59,6 +58,33 @@ describe('help', () => {
     assert.equal((await runCli(['--version'], { in: workDirectory(t) })).stdout, `${version}\n`)
   })
 })
+
+/** Help fits into 80 columns, ends with examples, and the program takes each of them. */
+async function assertExamples(help: string): Promise<void> {
+  const lines = help.split('\n')
+  assert.deepEqual(
+    lines.filter((line) => line.length > 80),
+    [],
+  )
+  const first = lines.indexOf('Examples:') + 1
+  const shown = lines.slice(first, lines.indexOf('', first))
+  assert.ok(first > 0 && shown.length > 0, help)
+  for (const line of shown) {
+    const [, command = ''] = /^ {2}(?:.* \| )?reams (.*?)(?: \| .*| > .*)? {2,}\S.*$/.exec(line) ?? []
+    await assertTaken(command.replaceAll("'", '').split(' '), line)
+  }
+}
+
+/** Parses with the real program, which runs no command here. */
+async function assertTaken(words: string[], line: string): Promise<void> {
+  let taken = false
+  const onCommand = async () => {
+    taken = true
+  }
+  const program = createProgram({ version: '0', commands: COMMANDS, onCommand })
+  await program.parseAsync(words, { from: 'user' }).catch((error) => assert.fail(`${line}: ${error.message}`))
+  assert.ok(taken, line)
+}
 
 describe('wrong use', () => {
   const cases: [words: string[], message: RegExp][] = [

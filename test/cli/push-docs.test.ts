@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { fencesOf } from '../markdown.ts'
+import { assertShown } from '../shown.ts'
 import { eventLines } from './items.ts'
 import { MAIN, startServer, workDirectory } from './run-cli.ts'
 
@@ -30,7 +31,7 @@ describe('the page about writing over HTTP', () => {
             url = (await startServer(t, ['--store', 'my.db'], { in: directory })).url
           else printed += shell(withTag(command.replaceAll('http://127.0.0.1:8080', url), shell))
         }
-      } else assert.match(printed, asPattern(text), `the block at line ${line}`)
+      } else assertShown(text, printed, `the block at line ${line}`)
     }
     assert.equal(shell('reams export events --store my.db'), `${eventLines(3)}{"id":4711}\n${eventLines(3, 10)}`)
     assert.match(shell(`curl -s ${url}/venues`), /There is no collection/)
@@ -59,9 +60,4 @@ function withTag(command: string, shell: (command: string) => string): string {
   const [, address = ''] = /(http:\S+)/.exec(command) ?? []
   const [, tag = ''] = /^etag: (.*)\r$/im.exec(shell(`curl -s -I ${address}`)) ?? []
   return command.replace('"…"', tag)
-}
-
-/** `…` stands for what is left out. */
-function asPattern(text: string): RegExp {
-  return new RegExp(`^${text.split('…').map(RegExp.escape).join('.+')}$`)
 }

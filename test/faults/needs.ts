@@ -48,6 +48,12 @@ export const POSTGRES: Need = async () => {
   )
 }
 
+/** Its package starts a server on port 80: on somebody's own machine nobody asked for that. */
+export const NGINX: Need = async () => {
+  if (isInstalled('nginx') || process.env['CI'] === 'true') return program('nginx', 'nginx-light')
+  return 'nginx is missing; on Debian: apt-get install nginx-light'
+}
+
 /** The first need that is not met, in words. */
 export async function lackOf(needs: readonly Need[]): Promise<string | undefined> {
   for (const need of needs) {

@@ -11,6 +11,11 @@ export const TOKEN_FAMILY: CommandFamily = {
   description: `Tokens let programs write over HTTP, and read what is private. Each has a name,
 scopes that say what it may do, and an end. A store knows the tokens for its
 servers, and of each only the SHA-256.`,
+  examples: [
+    { line: 'reams token create --name ci --scope write:events', purpose: 'make one' },
+    { line: 'reams token list', purpose: 'see who has one' },
+    { line: 'reams token revoke ci', purpose: 'end it' },
+  ],
 }
 
 export type TokenState = 'active' | 'expired' | 'revoked'

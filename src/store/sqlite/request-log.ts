@@ -9,7 +9,7 @@ const REMEMBER = 'INSERT OR REPLACE INTO request_log (key, digest, outcome, at) 
 /** Two for each that is added: so what no longer counts grows less, and no write pays for many others. */
 const FORGET = 'DELETE FROM request_log WHERE key IN (SELECT key FROM request_log WHERE at <= ? ORDER BY at LIMIT 2)'
 
-const KEPT_MS = 24 * 60 * 60 * 1000
+export const KEPT_MS = 24 * 60 * 60 * 1000
 
 /** Writes, unless that was done before: then the first outcome is answered. */
 export function doOnce(rows: Rows, { key, digest }: Once, write: () => unknown, now: number = Date.now()): unknown {

@@ -1,0 +1,104 @@
+/** The reference of all limits of the service, with the values that the code has. */
+
+import { CLOSE_GRACE_MS } from '../src/cli/serve/server.ts'
+import { MOST_ITEM_BYTES } from '../src/cli/settings.ts'
+import { DEFAULT_ITEM_BYTES, UNPAGINATED_LIMIT } from '../src/contract/item-run.ts'
+import { MAX_KEY_BYTES } from '../src/contract/item-scanner.ts'
+import { MAX_DEPTH } from '../src/contract/json-scan.ts'
+import { NAME_RULE } from '../src/contract/name.ts'
+import { PAGE_SIZE } from '../src/contract/page.ts'
+import { PROBLEMS, type ProblemName } from '../src/contract/problem.ts'
+import { TOKEN_NAME_RULE } from '../src/contract/token.ts'
+import { HEADER_BYTES } from '../src/service/broken-request.ts'
+import { KEY_FIELD_LENGTH, SETTINGS_BYTES } from '../src/service/collection-settings.ts'
+import { HARMLESS_BYTES } from '../src/service/gunzip-body.ts'
+import { BODIES_AT_ONCE, DEFAULT_LIMITS, MOST_GZIP_RATIO } from '../src/service/limits.ts'
+import { HEAD_MS, KEEP_ALIVE_MS, REQUEST_MS, STALLED_MS } from '../src/service/listen.ts'
+import { KEPT_MS } from '../src/store/sqlite/request-log.ts'
+import { type Page, table } from './page.ts'
+
+export function limitsPage(): Page {
+  return {
+    title: 'Limits',
+    blocks: [
+      'How large, how many and how long. A limit without a setting is fixed. How many collections there are, and how many items in one with pages, is not limited.',
+      '## Collections and items',
+      table(
+        ['', 'limit', 'beyond it'],
+        [
+          ['items on a page', String(PAGE_SIZE), 'there is a next page'],
+          ['items of an unpaginated collection', count(UNPAGINATED_LIMIT), refused('conflict')],
+          ['name of a collection', NAME_RULE, refused('invalid-name')],
+          ['name of a token', TOKEN_NAME_RULE, 'exit status 2'],
+          [
+            'one item',
+            `${size(DEFAULT_ITEM_BYTES)}; ${setting('--item-bytes')}, up to ${size(MOST_ITEM_BYTES)}`,
+            refused('content-too-large'),
+          ],
+          ['objects and arrays within one another', count(MAX_DEPTH), refused('invalid-item')],
+          ['key of an item', `1 to ${count(MAX_KEY_BYTES)} bytes of UTF-8`, refused('invalid-item')],
+          ['name of the key field, over HTTP', `${count(KEY_FIELD_LENGTH)} characters`, refused('invalid-body')],
+        ],
+      ),
+      'A file with an item that is refused is refused as a whole, with exit status 1.',
+      '## Requests',
+      table(
+        ['', 'limit', 'beyond it'],
+        [
+          ['request line and headers', size(HEADER_BYTES), refused('header-too-large')],
+          [
+            'body, packed and unpacked',
+            `${size(DEFAULT_LIMITS.bodyBytes)}; ${setting('--body-bytes')}`,
+            refused('content-too-large'),
+          ],
+          [
+            'items in a body',
+            `${count(DEFAULT_LIMITS.requestItems)}; ${setting('--most-items')}`,
+            refused('content-too-large'),
+          ],
+          [
+            'gzip',
+            `${MOST_GZIP_RATIO} times its packed size, above ${size(HARMLESS_BYTES)}`,
+            refused('content-too-large'),
+          ],
+          ['settings of a collection', size(SETTINGS_BYTES), refused('content-too-large')],
+          ['all bodies under way', `${BODIES_AT_ONCE} times the largest body`, refused('service-busy')],
+          ['`Idempotency-Key`', '1 to 255 visible ASCII characters', refused('invalid-idempotency-key')],
+          ['how long one is remembered', seconds(KEPT_MS), 'the write is done again'],
+        ],
+      ),
+      '## Time',
+      table(
+        ['', 'limit', 'beyond it'],
+        [
+          ['until the head of a request is there', seconds(HEAD_MS), refused('request-timeout')],
+          ['until all of it is there', seconds(REQUEST_MS), refused('request-timeout')],
+          ['an idle connection', seconds(KEEP_ALIVE_MS), 'is closed'],
+          ['a client that takes nothing of its answer', seconds(STALLED_MS), 'is cut off'],
+          ['requests under way when the service is told to stop', seconds(CLOSE_GRACE_MS), 'are cut off'],
+        ],
+      ),
+      'What a store in PostgreSQL waits for, and how long: [when the database is away](../how-to/postgres.md#when-the-database-is-away). What `reams pull`, `push` and `check` wait for and read are [settings](settings.md).',
+    ],
+  }
+}
+
+function refused(name: ProblemName): string {
+  return `${PROBLEMS[name].status} [\`${name}\`](problems.md#${name})`
+}
+
+function setting(flag: string): string {
+  return `[\`${flag}\`](settings.md#${flag})`
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+function size(bytes: number): string {
+  return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes / 2 ** 10} KiB`
+}
+
+function seconds(ms: number): string {
+  return ms >= 3_600_000 ? `${ms / 3_600_000} hours` : `${ms / 1000} seconds`
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { fencesOf } from '../markdown.ts'
+import { runShellPage } from '../shell-page.ts'
+import { freePort } from '../store/free-port.ts'
+import { eventLines } from './items.ts'
+import { workDirectory } from './run-cli.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const [pipeline] = fencesOf(readFileSync(join(ROOT, 'docs/how-to/check-a-server.md'), 'utf8')).filter(
+  ({ language }) => language === 'yaml',
+)
+
+describe('the page about checking', () => {
+  it('has a pipeline that starts a server, waits for it, and writes a report', async (t) => {
+    const directory = workDirectory(t)
+    const port = String(await freePort())
+    writeFileSync(join(directory, 'events.ndjson'), eventLines(1234))
+    const start = `exec reams serve events.ndjson --port ${port} > log.txt`
+    writeFileSync(join(directory, 'package.json'), JSON.stringify({ scripts: { start } }))
+    const commands = [...(pipeline?.text.matchAll(/^ {4}- (.*)$/gm) ?? [])].map(([, command]) => command)
+    assert.equal(commands.length, 3)
+    await runShellPage(t, {
+      markdown: `\`\`\`sh\n${commands.join('\n')}\n\`\`\`\n`,
+      directory,
+      variables: { PATH: `${join(ROOT, 'bin')}:${process.env['PATH']}`, HOME: directory },
+      adapt: (text) => text.replaceAll(':3000', `:${port}`),
+    })
+    const report = readFileSync(join(directory, 'report.xml'), 'utf8')
+    assert.match(report, /<testsuites[\s\S]*<testcase[^>]*C7/)
+    assert.doesNotMatch(report, /<failure|<error/)
+  })
+})

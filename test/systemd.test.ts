@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { eventLines } from './cli/items.ts'
+import { RunningCli, runCli, workDirectory } from './cli/run-cli.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** Every unit that a page shows, under the name that the text before it gives. */
+function units(): [name: string, text: string][] {
+  return globSync('docs/how-to/*.md', { cwd: ROOT }).flatMap((path) => {
+    const page = readFileSync(join(ROOT, path), 'utf8')
+    return [...page.matchAll(/`\/etc\/systemd\/system\/([\w.-]+)`(?:(?!```)[\s\S])*```ini\n([\s\S]*?)```/g)].map(
+      ([, name = '', text = '']): [string, string] => [name, text],
+    )
+  })
+}
+
+describe('the systemd units of the documentation', () => {
+  it('are what systemd takes, without a word', (t) => {
+    assert.deepEqual(
+      units()
+        .map(([name]) => name)
+        .toSorted(),
+      ['reams-nightly.service', 'reams-nightly.timer', 'reams.service'],
+    )
+    if (spawnSync('systemd-analyze', ['--version']).status !== 0)
+      return t.skip('systemd-analyze is missing, which checks units')
+    const directory = workDirectory(t)
+    const files = units().map(([name, text]) => {
+      const file = join(directory, name)
+      // systemd looks whether the program is there.
+      writeFileSync(file, text.replaceAll('/opt/reams/', `${ROOT}/`))
+      return file
+    })
+    // It exits with 0 for a key that it does not know, and only says so.
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', ...files], { encoding: 'utf8' })
+    assert.deepEqual({ status, said: stdout + stderr }, { status: 0, said: '' })
+  })
+})
+
+describe('the page about systemd', () => {
+  it('has commands for a store that is served, and a backup that can take its place', async (t) => {
+    const directory = workDirectory(t)
+    const page = readFileSync(join(ROOT, 'docs/how-to/systemd.md'), 'utf8')
+      .replaceAll('/var/lib/reams', directory)
+      .replaceAll('/srv/exports', directory)
+    writeFileSync(join(directory, 'events.ndjson'), eventLines(1234))
+    const [, served = ''] = /^ExecStart=\/opt\/reams\/bin\/reams (.*)$/m.exec(page) ?? []
+    const server = new RunningCli(served.split(' '), { in: directory, variables: { REAMS_PORT: '0' } })
+    t.after(() => server.child.kill('SIGKILL'))
+    await server.prints('Ctrl-C stops it.')
+    const [, port] = /port (\d+)/.exec(server.stdout) ?? []
+
+    const commands = [...page.matchAll(/^runuser -u reams -- \/opt\/reams\/bin\/reams (.*)$/gm)].map(
+      ([, words = '']) => words,
+    )
+    assert.deepEqual(
+      commands.map((words) => words.split(' ')[0]),
+      ['import', 'token', 'copy'],
+    )
+    for (const words of commands) {
+      const result = await runCli(words.split(' '), { in: directory })
+      assert.equal(result.status, 0, result.stderr)
+    }
+    const { item_count: itemCount } = JSON.parse(await (await fetch(`http://127.0.0.1:${port}/events`)).text())
+    assert.equal(itemCount, 1234)
+    assert.equal((await server.stop()).status, 0)
+
+    for (const name of ['reams.db', 'reams.db-wal', 'reams.db-shm']) rmSync(join(directory, name), { force: true })
+    assert.ok(!existsSync(join(directory, 'backup.db-wal')))
+    renameSync(join(directory, 'backup.db'), join(directory, 'reams.db'))
+    const restored = await runCli(['export', 'events'], { in: directory })
+    assert.equal(restored.stdout, eventLines(1234))
+    assert.match((await runCli(['token', 'list'], { in: directory })).stdout, /app +active/)
+  })
+})
