@@ -100,7 +100,7 @@ export class JsonArrayReader implements ItemReader {
     try {
       this.#scanner.readKey(window.bytes)
     } catch (error) {
-      throw error instanceof ItemError ? this.#wrongItem(error) : error
+      throw error instanceof ItemError ? this.#wrongItem(error, after) : error
     }
     this.#batch.add(window.bytes, window.start, after, this.#line)
     if (this.#scanner.hasLineBreak) this.#line += countLineFeeds(window.bytes, window.start, after)
@@ -116,8 +116,9 @@ export class JsonArrayReader implements ItemReader {
     return this.#wrong(isValue ? `it is ${kindOf(bytes, start)}, not an object` : 'an object must stand here')
   }
 
-  #wrongItem(error: ItemError): InputError {
-    return errorAt(error.reason, this.#piece(), this.#window.start + error.offset, error)
+  /** `end` is where the item ends, if that is known. */
+  #wrongItem(error: ItemError, end = this.#window.end): InputError {
+    return errorAt(error.reason, { ...this.#piece(), end }, this.#window.start + error.offset, error)
   }
 
   #wrong(reason: string): InputError {
