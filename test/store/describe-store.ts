@@ -385,6 +385,30 @@ export function describeStore(engineName: string, engine: Engine): void {
         await check(name, itemsFrom(0, 3))
       })
 
+      it('joins what a page takes of two reams, to be deflated once, and takes whole reams as they are', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        await store.append(name, keyed(itemsFrom(0, 2000)))
+        const pieces = async () =>
+          (await store.page(name, 2))?.segments.map(({ count, isDeflated }) => ({ count, isDeflated }))
+        assert.deepEqual(await pieces(), [{ count: 500, isDeflated: true }])
+        await store.delete(name, ['7'])
+        assert.deepEqual(await pieces(), [{ count: 500, isDeflated: false }])
+        await store.delete(
+          name,
+          itemsFrom(1000, 300).map((text) => String(JSON.parse(text).id)),
+        )
+        await store.delete(
+          name,
+          itemsFrom(8, 320).map((text) => String(JSON.parse(text).id)),
+        )
+        assert.deepEqual(await pieces(), [
+          { count: 179, isDeflated: false },
+          { count: 200, isDeflated: true },
+          { count: 121, isDeflated: false },
+        ])
+      })
+
       it('lets a deleted key be appended again, at the end', async () => {
         const name = newName()
         await store.create(name, { keyField: 'id' })
