@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { constants, crc32, inflateRawSync } from 'node:zlib'
 import { itemRun } from '../../src/contract/item.ts'
 import type { Head, LoadOptions, Store } from '../../src/store/store.ts'
+import { describeStoreCompact } from './describe-store-compact.ts'
 import { describeStoreConcurrency } from './describe-store-concurrency.ts'
 import { describeStoreCopies } from './describe-store-copies.ts'
 import { describeStoreModel } from './describe-store-model.ts'
@@ -698,5 +699,6 @@ export function describeStore(engineName: string, engine: Engine): void {
     describeStoreModel(() => opened)
     describeStoreConcurrency(() => opened)
     describeStoreCopies(engine)
+    describeStoreCompact(engine)
   })
 }
