@@ -169,7 +169,8 @@ export const PROBLEMS = {
   'collection-busy': {
     status: 503,
     title: 'The collection is being loaded',
-    description: 'An import into this collection is under way, and until it ends nobody else can write to it.',
+    description:
+      'An import into this collection, or a compaction of it, is under way, and until it ends nobody else can write to it.',
     hint: 'Try again in a moment.',
   },
   'service-busy': {

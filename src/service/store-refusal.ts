@@ -16,7 +16,7 @@ const PROBLEM_OF = new Map<unknown, readonly [name: ProblemName, detail?: string
   ['invalid-name', ['invalid-name']],
   ['precondition-failed', ['precondition-failed']],
   ['request-differs', ['idempotency-conflict']],
-  ['busy', ['collection-busy', 'An import into this collection is under way.']],
+  ['busy', ['collection-busy', 'An import into this collection, or a compaction of it, is under way.']],
   ['full', ['store-full', 'There is no room for this write.']],
 ])
 

@@ -55,7 +55,7 @@ export async function findObstacle(
   if (lease === undefined || lease.isDead) throw new TryAgain(true)
   return new StoreError(
     'busy',
-    `An import into "${name}" has been running since ${new Date(lease.startedAt).toISOString()} (process ${lease.pid} on ${lease.host}). Wait until it has ended, then try again.`,
+    `An import into "${name}", or a compaction of it, has been running since ${new Date(lease.startedAt).toISOString()} (process ${lease.pid} on ${lease.host}). Wait until it has ended, then try again.`,
   )
 }
 
