@@ -6,6 +6,7 @@ import { BIG_REQUESTS } from './big-requests.ts'
 import { BYTES } from './bytes.ts'
 import { COLD_PAGE } from './cold-page.ts'
 import { COLD_PAGES } from './cold-pages.ts'
+import { COMPACT } from './compact.ts'
 import { DEPTH } from './depth.ts'
 import { GROWTH } from './growth.ts'
 import { HAND_WRITTEN } from './hand-written.ts'
@@ -48,6 +49,7 @@ export const QUESTIONS: readonly Question[] = [
   COLD_PAGES,
   WORKERS,
   HOLES,
+  COMPACT,
   APPENDS,
   SLOW_DISK,
   BIG_REQUESTS,

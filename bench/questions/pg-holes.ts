@@ -1,16 +1,17 @@
-/** What do deleted items cost the reader, where the store is in PostgreSQL? */
+/** What do deleted items cost the reader, where the store is in PostgreSQL, and after `reams compact`? */
 
 import { lastPage } from '../../src/contract/page.ts'
-import { WITHOUT_CACHE } from '../child-process.ts'
+import { REAMS, runProgram, WITHOUT_CACHE } from '../child-process.ts'
 import { compareLatencies } from '../latency.ts'
 import { PageClient } from '../page-client.ts'
 import { askPostgres } from '../postgres/ask.ts'
 import { randomPaths } from '../random-paths.ts'
+import { COLLECTION } from '../workspace.ts'
 
 export const PG_HOLES = askPostgres({
   name: 'pg-holes',
   needs: ['ndjson', 'postgresItems', 'postgresHoles'],
-  cost: { seconds: 10, secondsAMillion: 0 },
+  cost: { seconds: 14, secondsAMillion: 8 },
   async run(postgres, workspace) {
     const requests = Math.ceil(workspace.requests / 2)
     const { path, deletes, deleteMs } = await postgres.itemsWithHoles()
@@ -30,6 +31,16 @@ export const PG_HOLES = askPostgres({
       { requests, signal: workspace.signal },
     )
     const holes = { deletes, deleteMs }
+    workspace.step('pg-holes: reams compact')
+    const { wallMs } = await runProgram(REAMS, ['compact', COLLECTION, '--store', path], workspace.signal)
+    await postgres.settle()
+    const compacted = await compareLatencies(
+      {
+        whole: { client: whole, encoding: 'gzip', paths },
+        compacted: { client: holey, encoding: 'gzip', paths },
+      },
+      { requests, signal: workspace.signal },
+    )
     return [
       {
         measured: 'PostgreSQL: random page with 1 % of items deleted ÷ without, gzip, uncached, p50',
@@ -42,6 +53,13 @@ export const PG_HOLES = askPostgres({
         value: holeyPlain.p50Ms / wholePlain.p50Ms,
         required: { atMost: 4 },
         raw: { withHoles: holeyPlain, without: wholePlain, ...holes },
+      },
+      {
+        measured: 'PostgreSQL: random page after reams compact ÷ without holes, gzip, uncached, p50',
+        value: compacted.compacted.p50Ms / compacted.whole.p50Ms,
+        required: { atMost: 1.2 },
+        raw: { ...compacted, compactMs: wallMs },
+        note: `PostgreSQL: reams compact took ${(wallMs / 1000).toFixed(1)} s.`,
       },
     ]
   },

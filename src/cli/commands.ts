@@ -3,6 +3,7 @@
 import { CHECK } from './check.ts'
 import { COLLECTIONS } from './collections.ts'
 import type { CliCommand } from './command.ts'
+import { COMPACT } from './compact.ts'
 import { COPY } from './copy.ts'
 import { DROP } from './drop.ts'
 import { EXPORT } from './export.ts'
@@ -22,6 +23,7 @@ export const COMMANDS: readonly CliCommand[] = [
   COPY,
   PUSH,
   SET,
+  COMPACT,
   DROP,
   TOKEN_CREATE,
   TOKEN_LIST,

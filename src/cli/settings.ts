@@ -33,6 +33,7 @@ export type CommandName =
   | 'export'
   | 'drop'
   | 'set'
+  | 'compact'
   | 'collections'
   | 'verify'
   | 'check'
@@ -84,6 +85,7 @@ export const SETTINGS = {
       'export',
       'drop',
       'set',
+      'compact',
       'collections',
       'verify',
       'token create',

@@ -171,7 +171,7 @@ export const PROBLEMS = {
     status: 503,
     title: 'The collection is being loaded',
     description:
-      'An import or a copy into this collection is under way, and until it ends nobody else can write to it.',
+      'An import, a copy or a compaction of this collection is under way, and until it ends nobody else can write to it.',
     hint: 'Try again in a moment.',
   },
   'service-busy': {

@@ -16,7 +16,7 @@ const PROBLEM_OF = new Map<unknown, readonly [name: ProblemName, detail?: string
   ['invalid-name', ['invalid-name']],
   ['precondition-failed', ['precondition-failed']],
   ['request-differs', ['idempotency-conflict']],
-  ['busy', ['collection-busy', 'An import or a copy into this collection is under way.']],
+  ['busy', ['collection-busy', 'An import, a copy or a compaction of this collection is under way.']],
   ['full', ['store-full', 'There is no room for this write.']],
 ])
 

@@ -82,13 +82,14 @@ const SYNC_FLUSH = Uint8Array.of(0, 0, 0xff, 0xff)
 /** A segment that lies deflated on disk. */
 export function deflatedSegment(ream: ReamBytes): Segment {
   const { count, rawLength, crc, data } = ream
-  return { count, rawLength, crc, raw: () => inflateReam(ream), deflated: () => data }
+  return { count, isDeflated: true, rawLength, crc, raw: () => inflateReam(ream), deflated: () => data }
 }
 
 /** A segment that was put together from items. */
 export function rawSegment(raw: Uint8Array, count: number): Segment {
   return {
     count,
+    isDeflated: false,
     rawLength: raw.byteLength,
     // Only a gzip answer asks for it.
     get crc() {
@@ -97,6 +98,17 @@ export function rawSegment(raw: Uint8Array, count: number): Segment {
     raw: () => raw,
     deflated: () => deflate(raw, PASSING_LEVEL),
   }
+}
+
+/** The same items, with segments in a row that are yet to be deflated made one: once costs less than twice, and packs better. */
+export function joinCuts(segments: Iterable<Segment>): Segment[] {
+  const joined: Segment[] = []
+  for (const segment of segments) {
+    const last = joined.at(-1)
+    if (last === undefined || last.isDeflated || segment.isDeflated) joined.push(segment)
+    else joined.splice(-1, 1, rawSegment(joinPieces([last.raw(), segment.raw()]), last.count + segment.count))
+  }
+  return joined
 }
 
 /** The texts of the items in `raw`. No item holds a line break, so this cannot cut inside one. */

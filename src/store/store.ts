@@ -32,6 +32,8 @@ export interface Head extends CollectionSettings {
 /** Some items in a row, in either of the two forms that an answer needs; the one that is not at hand is made on demand. */
 export interface Segment {
   readonly count: number
+  /** Whether `deflated()` is the form that is at hand. */
+  readonly isDeflated: boolean
   /** Length and CRC-32 of `raw()`. */
   readonly rawLength: number
   readonly crc: number

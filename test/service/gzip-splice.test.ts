@@ -10,6 +10,7 @@ function segment(text: string): Segment {
   const raw = Buffer.from(text)
   return {
     count: 1,
+    isDeflated: true,
     rawLength: raw.length,
     crc: crc32(raw),
     raw: () => raw,

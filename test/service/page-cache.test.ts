@@ -120,6 +120,28 @@ describe('a page that is kept', () => {
     assert.equal(grown.item_count, 1201)
     assert.deepEqual(asked.slice(3), ['head', 'page'])
   })
+
+  it('is kept through appends also where it is cut from two reams, and until something else happens', async (t) => {
+    const { store, again } = await openService(t)
+    await fill(store, 'events', numbered(2200))
+    await store.remove('events', '7')
+    const { asked, watched } = watchPages(store)
+    const get = again({ store: watched })
+    const packed = { 'accept-encoding': 'gzip' }
+    const page = async () => gunzipSync(await (await get('/events?page=2', packed)).arrayBuffer()).toString()
+    const itemsIn = (text: string): string => text.slice(text.indexOf('_embedded'))
+    const first = itemsIn(await page())
+    for (let count = 0; count < 5; count++) {
+      await store.append('events', itemRun(numbered(300, 5000 + count * 300), KEYED))
+      const text = await page()
+      assert.equal(JSON.parse(text).item_count, 2199 + 300 * (count + 1))
+      assert.equal(itemsIn(text), first)
+    }
+    assert.deepEqual(asked, ['2'])
+    await store.remove('events', '8')
+    assert.notEqual(itemsIn(await page()), first)
+    assert.deepEqual(asked, ['2', '2'])
+  })
 })
 
 describe('the memory for pages', () => {

@@ -234,7 +234,10 @@ describe('a collection that an import is writing to', () => {
       ['DELETE', '/events', undefined],
     ] as const) {
       const answer = await ask(method, path, body, { 'If-Match': path === '/events' ? tag : '*' })
-      assert.equal(problemIn(answer), '503 collection-busy: An import or a copy into this collection is under way.')
+      assert.equal(
+        problemIn(answer),
+        '503 collection-busy: An import, a copy or a compaction of this collection is under way.',
+      )
       assert.equal(answer.headers['retry-after'], '1')
     }
     await load.abort()

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { constants, crc32, inflateRawSync } from 'node:zlib'
 import { itemRun } from '../../src/contract/item.ts'
 import type { Head, LoadOptions, Store } from '../../src/store/store.ts'
+import { describeStoreCompact } from './describe-store-compact.ts'
 import { describeStoreConcurrency } from './describe-store-concurrency.ts'
 import { describeStoreCopies } from './describe-store-copies.ts'
 import { describeStoreModel } from './describe-store-model.ts'
@@ -385,6 +386,30 @@ export function describeStore(engineName: string, engine: Engine): void {
         await check(name, itemsFrom(0, 3))
       })
 
+      it('joins what a page takes of two reams, to be deflated once, and takes whole reams as they are', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        await store.append(name, keyed(itemsFrom(0, 2000)))
+        const pieces = async () =>
+          (await store.page(name, 2))?.segments.map(({ count, isDeflated }) => ({ count, isDeflated }))
+        assert.deepEqual(await pieces(), [{ count: 500, isDeflated: true }])
+        await store.delete(name, ['7'])
+        assert.deepEqual(await pieces(), [{ count: 500, isDeflated: false }])
+        await store.delete(
+          name,
+          itemsFrom(1000, 300).map((text) => String(JSON.parse(text).id)),
+        )
+        await store.delete(
+          name,
+          itemsFrom(8, 320).map((text) => String(JSON.parse(text).id)),
+        )
+        assert.deepEqual(await pieces(), [
+          { count: 179, isDeflated: false },
+          { count: 200, isDeflated: true },
+          { count: 121, isDeflated: false },
+        ])
+      })
+
       it('lets a deleted key be appended again, at the end', async () => {
         const name = newName()
         await store.create(name, { keyField: 'id' })
@@ -674,5 +699,6 @@ export function describeStore(engineName: string, engine: Engine): void {
     describeStoreModel(() => opened)
     describeStoreConcurrency(() => opened)
     describeStoreCopies(engine)
+    describeStoreCompact(engine)
   })
 }

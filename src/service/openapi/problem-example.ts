@@ -27,7 +27,7 @@ const DETAILS: Readonly<Record<ProblemName, string>> = {
   'internal-error': 'The request could not be answered.',
   'store-unavailable': 'The store did not answer.',
   'outcome-unknown': 'The connection to the store was lost while it committed the write.',
-  'collection-busy': 'An import into this collection is under way.',
+  'collection-busy': 'An import, a copy or a compaction of this collection is under way.',
   'service-busy': 'Other requests hold 30,000 of the 40,000 bytes that there are for bodies.',
   'store-full': 'There is no room for this write.',
 }

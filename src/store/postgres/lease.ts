@@ -55,7 +55,7 @@ export async function findObstacle(
   if (lease === undefined || lease.isDead) throw new TryAgain(true)
   return new StoreError(
     'busy',
-    `An import or a copy into "${name}" has been running since ${new Date(lease.startedAt).toISOString()} (process ${lease.pid} on ${lease.host}). Wait until it has ended, then try again.`,
+    `An import, a copy or a compaction of "${name}" has been running since ${new Date(lease.startedAt).toISOString()} (process ${lease.pid} on ${lease.host}). Wait until it has ended, then try again.`,
   )
 }
 

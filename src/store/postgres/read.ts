@@ -2,7 +2,7 @@
 
 import { effectivePage, PAGE_SIZE, pageRange } from '../../contract/page.ts'
 import { indexOfSlot, isGone } from '../gone-map.ts'
-import { cutItems, deflatedSegment, inflateReam, joinItems, REAM_SIZE, rawSegment } from '../ream.ts'
+import { cutItems, deflatedSegment, inflateReam, joinCuts, joinItems, REAM_SIZE, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { headOf, placeOf, type StoredHead, shownHead } from './head.ts'
@@ -90,7 +90,7 @@ export async function readPagePart(
   const page = effectivePage(requested, head.live)
   const { start, end } = pageRange(page, head.live)
   const wanted = end - start - taken
-  const segments = [...takeSegments(found, head, wanted)]
+  const segments = joinCuts(takeSegments(found, head, wanted))
   const count = segments.reduce((sum, segment) => sum + segment.count, 0)
   return { head, page, segments, isComplete: count === wanted }
 }

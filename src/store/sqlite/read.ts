@@ -3,7 +3,7 @@
 import { effectivePage, pageRange } from '../../contract/page.ts'
 import { indexOfSlot, isGone } from '../gone-map.ts'
 import { locate, type ReadHoles } from '../rank.ts'
-import { cutItems, deflatedSegment, inflateReam, REAM_SIZE, rawSegment } from '../ream.ts'
+import { cutItems, deflatedSegment, inflateReam, joinCuts, REAM_SIZE, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { HEAD_COLUMNS, HEAD_TABLES, HEAD_WIDTH, headOf, readHead } from './head.ts'
@@ -52,7 +52,7 @@ export function readPage(rows: Rows, name: string, requested: number, isPublicOn
   if (!head.isPaginated) return { head, page: 0, segments: [...readSegments(rows, head)] }
   const page = effectivePage(requested, head.live)
   const { start, end } = pageRange(page, head.live)
-  return { head, page, segments: [...cutSegments(rows, head, start, end)] }
+  return { head, page, segments: joinCuts(cutSegments(rows, head, start, end)) }
 }
 
 /** All items in order: every ream that is not empty, then the tail. */

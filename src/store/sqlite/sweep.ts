@@ -145,7 +145,7 @@ export function checkNothingInTheWay(rows: Rows, name: string, head: Head | unde
     if (isDead(row)) throw new SweepNeeded(name)
     throw new StoreError(
       'busy',
-      `An import or a copy into "${name}" has been running since ${new Date(row[7] as number).toISOString()} (process ${row[6]} on ${row[5]}). Wait until it has ended, then try again.`,
+      `An import, a copy or a compaction of "${name}" has been running since ${new Date(row[7] as number).toISOString()} (process ${row[6]} on ${row[5]}). Wait until it has ended, then try again.`,
     )
   }
   if (head !== undefined && rows.get(LEFTOVER_IN_THE_WAY, head.id, head.generation) !== undefined)

@@ -3,12 +3,14 @@
 import type { Fault } from '../fault.ts'
 import { DISK_FULL } from './disk-full.ts'
 import { IO_ERROR } from './io-error.ts'
+import { KILL_COMPACT } from './kill-compact.ts'
 import { KILL_IMPORT } from './kill-import.ts'
 import { KILL_PULL } from './kill-pull.ts'
 import { KILL_SERVER } from './kill-server.ts'
 import { PG_CROWD } from './pg-crowd.ts'
 import { PG_CUT_COMMIT } from './pg-cut-commit.ts'
 import { PG_KILL_BACKEND, PG_KILL_POSTMASTER, PG_RESTART } from './pg-down.ts'
+import { PG_KILL_COMPACT } from './pg-kill-compact.ts'
 import { PG_KILL_IMPORT } from './pg-kill-import.ts'
 import { PG_KILL_SERVER } from './pg-kill-server.ts'
 import { POWER_CUT } from './power-cut.ts'
@@ -16,12 +18,14 @@ import { POWER_CUT } from './power-cut.ts'
 export const FAULTS: readonly Fault[] = [
   KILL_SERVER,
   KILL_IMPORT,
+  KILL_COMPACT,
   DISK_FULL,
   IO_ERROR,
   POWER_CUT,
   KILL_PULL,
   PG_KILL_SERVER,
   PG_KILL_IMPORT,
+  PG_KILL_COMPACT,
   PG_RESTART,
   PG_KILL_BACKEND,
   PG_KILL_POSTMASTER,

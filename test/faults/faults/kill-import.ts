@@ -11,13 +11,13 @@ import { StoreUnderTest } from '../store-under-test.ts'
 import { walk } from '../walk.ts'
 
 /** The collection of the imports; the clients write to the others. */
-const STOCK = 'stock'
+export const STOCK = 'stock'
 
 const OLD_ITEMS = 3_300
 const NEW_ITEMS = 30_000
 
 /** The program starts, then it loads: about so much of the whole time, or beside the clients somewhat more. */
-const LOADING_PART = 0.7
+export const LOADING_PART = 0.7
 
 export const KILL_IMPORT: Fault = {
   name: 'kill-import',
@@ -25,17 +25,20 @@ export const KILL_IMPORT: Fault = {
   rounds: 100,
   fewRounds: 3,
   needs: [],
-  async run(trial) {
-    const storeDirectory = join(trial.directory, 'store')
-    mkdirSync(storeDirectory)
-    await using subject = await StoreUnderTest.create(storeDirectory, trial.report, trial.random)
-    await killImports(trial, {
-      subject,
-      mostBusyMs: 0,
-      marks: async () => marksIn(subject.path),
-      strangers: () => readdirSync(storeDirectory).filter((name) => !/^reams\.db(-wal|-shm)?$/.test(name)),
-    })
-  },
+  run: (trial) => withFile(trial, (target) => killImports(trial, target)),
+}
+
+/** Does something to a store in a file. */
+export async function withFile(trial: Trial, use: (target: ImportTarget) => Promise<void>): Promise<void> {
+  const storeDirectory = join(trial.directory, 'store')
+  mkdirSync(storeDirectory)
+  await using subject = await StoreUnderTest.create(storeDirectory, trial.report, trial.random)
+  await use({
+    subject,
+    mostBusyMs: 0,
+    marks: async () => marksIn(subject.path),
+    strangers: () => readdirSync(storeDirectory).filter((name) => !/^reams\.db(-wal|-shm)?$/.test(name)),
+  })
 }
 
 /** A store that is imported into. */
@@ -79,12 +82,12 @@ export async function killImports(trial: Trial, target: ImportTarget): Promise<v
   )
 }
 
-interface ItemFile {
+export interface ItemFile {
   readonly path: string
   readonly texts: readonly string[]
 }
 
-function writeItems(directory: string, name: string, count: number): ItemFile {
+export function writeItems(directory: string, name: string, count: number): ItemFile {
   const path = join(directory, `${name}.ndjson`)
   const texts = Array.from({ length: count }, (_, index) => JSON.stringify({ id: `${name}-${index}`, of: count }))
   writeFileSync(path, texts.join('\n'))
@@ -96,14 +99,14 @@ function importOf({ path }: ItemFile): string[] {
 }
 
 /** Swaps the whole collection, undisturbed; answers how long that took. */
-async function importWhole(subject: StoreUnderTest, file: ItemFile): Promise<number> {
+export async function importWhole(subject: StoreUnderTest, file: ItemFile): Promise<number> {
   const startedAt = performance.now()
   const { status, stderr } = await runReams([...importOf(file), '--replace'], subject.named)
   if (status !== 0) throw new Error(`reams import failed: ${stderr}`)
   return performance.now() - startedAt
 }
 
-async function loadBegun(target: ImportTarget, victim: ReamsProcess): Promise<void> {
+export async function loadBegun(target: ImportTarget, victim: ReamsProcess): Promise<void> {
   while ((await target.marks()) === 0 && !victim.hasEnded) await sleep(5)
 }
 
@@ -123,7 +126,7 @@ async function stateOf(
 }
 
 /** The next writer finds the way free, whatever the import left behind, as soon as it is known to be dead. */
-async function writeOne({ subject, mostBusyMs }: ImportTarget, findings: Findings): Promise<void> {
+export async function writeOne({ subject, mostBusyMs }: ImportTarget, findings: Findings): Promise<void> {
   using connection = subject.connect()
   const body = JSON.stringify({ id: 'one more' })
   const question = { method: 'POST', path: `/${STOCK}`, type: 'application/json', body }
@@ -141,7 +144,10 @@ async function writeOne({ subject, mostBusyMs }: ImportTarget, findings: Finding
 const TIDYING_MS = 10_000
 
 /** Without marks of leases and leftovers `reams verify` lets nothing pass that no reader sees. */
-async function checkNothingStays({ subject, marks, strangers }: ImportTarget, findings: Findings): Promise<void> {
+export async function checkNothingStays(
+  { subject, marks, strangers }: ImportTarget,
+  findings: Findings,
+): Promise<void> {
   for (const startedAt = performance.now(); performance.now() - startedAt < TIDYING_MS; await sleep(10))
     if ((await marks()) === 0) break
   if ((await marks()) > 0) findings.add('other', 'leftovers of the import are still there after the next write')

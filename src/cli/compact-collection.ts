@@ -1,0 +1,115 @@
+/** Rewrites a collection into full reams: the same items in the same order, without the holes between them. */
+
+import { inOrder } from '../client/in-order.ts'
+import { ITEM_SEPARATOR } from '../contract/envelope.ts'
+import { ItemError } from '../contract/item-error.ts'
+import { ItemPacker } from '../contract/item-packer.ts'
+import type { ItemRun } from '../contract/item-run.ts'
+import { ItemScanner } from '../contract/item-scanner.ts'
+import { lastPage } from '../contract/page.ts'
+import { damagedReam, joinPieces } from '../store/ream.ts'
+import type { Head, Load, PageRead, Store } from '../store/store.ts'
+import { ItemConflict, StoreError } from '../store/store-error.ts'
+import { ReadAhead } from './read-ahead.ts'
+
+/** Pages that are read while earlier ones are being written: a database far away then takes no longer. */
+const PAGES_AHEAD = 8
+const BYTES_IN_FLIGHT = 4 * 1024 * 1024
+
+const LINE_BREAK = 10
+
+export interface CompactOptions {
+  /** Its reason is thrown when it is aborted before the commit. */
+  readonly signal: AbortSignal
+  /** Told how many items have been read so far. */
+  readonly onItems?: (items: number) => void
+}
+
+export interface Compacted {
+  readonly head: Head
+  /** Holes that were there, and are not any more. */
+  readonly closed: number
+}
+
+/** A replacement by its own items: seen whole or not at all, and until then other writers are refused as by any load. */
+export async function compactCollection(store: Store, name: string, options: CompactOptions): Promise<Compacted> {
+  const load = await store.load(name, { isReplacement: true })
+  try {
+    const before = await appendOwnItems(load, store, name, options)
+    options.signal.throwIfAborted()
+    const { head } = await load.commit()
+    return { head, closed: before.next - before.live }
+  } catch (error) {
+    // When even this fails, the next writer removes what is left; the first error is the one to tell.
+    await load.abort().catch(() => {})
+    options.signal.throwIfAborted()
+    throw error instanceof ItemError || error instanceof ItemConflict ? damagedReam() : error
+  }
+}
+
+/** Read page by page, not from one snapshot: nobody changes items meanwhile, and a long snapshot would let the log grow. */
+async function appendOwnItems(load: Load, store: Store, name: string, options: CompactOptions): Promise<Head> {
+  const { signal, onItems = () => {} } = options
+  const ahead = new ReadAhead(BYTES_IN_FLIGHT)
+  const runs = new RunMaker(load.settings.keyField)
+  const { head } = await readPage(store, name, 1)
+  const last = head.isPaginated ? lastPage(head.live) : 1
+  let items = 0
+  try {
+    for await (const read of inOrder(1, last, PAGES_AHEAD, (page) => readPage(store, name, page))) {
+      signal.throwIfAborted()
+      if (!hasSameItems(head, read.head)) throw changed(name)
+      const run = runs.runOf(read)
+      await ahead.add(load.append(run), run.text.byteLength)
+      items += run.count
+      onItems(items)
+    }
+  } finally {
+    // All must have come to its end before `abort`.
+    await ahead.end()
+  }
+  return head
+}
+
+async function readPage(store: Store, name: string, page: number): Promise<PageRead> {
+  const read = await store.page(name, page)
+  if (read === undefined) throw changed(name)
+  return read
+}
+
+function hasSameItems(then: Head, now: Head): boolean {
+  return then.id === now.id && then.generation === now.generation && then.epoch === now.epoch && then.live === now.live
+}
+
+/** So the lease is lost, which the next step would show too, and nothing of the load will ever be seen. */
+function changed(name: string): StoreError {
+  return new StoreError('collection-changed', `The collection "${name}" was changed meanwhile. Run it again.`)
+}
+
+/** Makes runs of pages. The bytes pass as they are; only the keys are read out of them. */
+class RunMaker {
+  readonly #scanner: ItemScanner
+  readonly #packer: ItemPacker
+
+  constructor(keyField: string | null) {
+    // What is stored was within a limit when it came.
+    this.#scanner = new ItemScanner({ keyField, itemBytes: Number.POSITIVE_INFINITY })
+    this.#packer = new ItemPacker(this.#scanner)
+  }
+
+  runOf({ segments }: PageRead): ItemRun {
+    const text = joinPieces(segments.map((segment) => segment.raw()))
+    for (let start = 0; start < text.byteLength; ) {
+      const lineBreak = text.indexOf(LINE_BREAK, start)
+      const following = lineBreak === -1 ? text.byteLength + ITEM_SEPARATOR.length : lineBreak + 1
+      const end = following - ITEM_SEPARATOR.length
+      this.#scanner.check(text, start, end)
+      this.#packer.add(text, start, end)
+      start = following
+    }
+    const run = this.#packer.take()
+    const count = segments.reduce((sum, segment) => sum + segment.count, 0)
+    if (run.count !== count || run.text.byteLength !== text.byteLength) throw damagedReam()
+    return run
+  }
+}
