@@ -15,7 +15,12 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
     packages: ['node:*', 'pg', 'pg-connection-string', 'pgpass'],
   },
   input: { folders: ['contract'], packages: ['node:*', 'csv-parse'] },
-  service: { folders: ['contract', 'input', 'store (types)'], packages: ['node:*', '@hono/node-server', 'lru-cache'] },
+  service: {
+    folders: ['contract', 'input', 'explorer', 'store (types)'],
+    packages: ['node:*', '@hono/node-server', 'lru-cache'],
+  },
+  explorer: { folders: ['contract', 'client'], packages: ['node:*'] },
+  'explorer/browser': { folders: ['client', 'contract'], packages: [] },
   client: { folders: ['contract'], packages: [] },
   check: {
     folders: ['contract', 'check/rules'],
