@@ -7,17 +7,17 @@ export interface Token {
   readonly isOnNewLine: boolean
 }
 
-const BLANK = /(?:\s|\/\/.*|\/\*[^]*?\*\/)+/y
+const BLANK = /(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)+/y
 /** In the order in which they are tried. */
 const KINDS: readonly (readonly [Token['kind'], RegExp])[] = [
   ['word', /#?[\p{ID_Start}$_][\p{ID_Continue}$]*/uy],
   ['number', /(?:0[xob][\da-f_]+|(?:\d[\d_]*\.?|\.\d)[\d_]*(?:e[+-]?\d+)?)n?/iy],
-  ['string', /'(?:[^'\\\n]|\\[^])*'|"(?:[^"\\\n]|\\[^])*"/y],
+  ['string', /'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*"/y],
   ['regex', /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y],
   ['punctuator', /\.\.\.|\?\.(?!\d)|=>|\+\+|--|[^\s\w'"`]/y],
 ]
 /** From the beginning of a template, or from the end of a value in it, to its end or to the next value. */
-const TEMPLATE = /(?:[^`\\$]|\\[^]|\$(?!\{))*(?:`|\$\{)/y
+const TEMPLATE = /(?:[^`\\$]|\\[\s\S]|\$(?!\{))*(?:`|\$\{)/y
 
 /** Words behind which a slash begins a regular expression. */
 const OPERATORS = /^(?:return|typeof|case|in|of|delete|void|throw|new|await|yield|else|do|instanceof)$/

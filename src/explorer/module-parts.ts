@@ -47,7 +47,12 @@ export function partsOf(tokens: readonly Token[]): ModuleParts {
 
   function takeExport(): void {
     at++
-    if (text() === '{') return takeExportedNames()
+    if (text() === '{') takeExportedNames()
+    else takeDeclaration()
+  }
+
+  /** The declaration itself stays in the body. */
+  function takeDeclaration(): void {
     const declaration = text() === 'async' ? 1 : 0
     const nameAt = declaration + (text(declaration + 1) === '*' ? 2 : 1)
     if (!DECLARATIONS.test(text(declaration)) || tokens[at + nameAt]?.kind !== 'word') throw unknownForm()
