@@ -1,0 +1,32 @@
+/** One item: its JSON as it was written, and what can be copied of it. */
+
+import { copyButton } from './copy.ts'
+import { button, type Child, element } from './element.ts'
+import { preformatted } from './value.ts'
+
+export interface ItemOptions {
+  readonly title: string
+  readonly json: string
+  /** Its own address, or that of the page on which it stands. */
+  readonly url: string
+  readonly isOwnUrl: boolean
+  readonly more?: readonly Child[]
+}
+
+export function itemBody({ title, json, url, isOwnUrl, more = [] }: ItemOptions): Child[] {
+  const copy = [
+    copyButton('Copy JSON', () => json),
+    copyButton(isOwnUrl ? 'Copy URL' : 'Copy URL of the page', () => url),
+  ]
+  return [
+    element('div', { class: 'row' }, element('h2', { tabindex: -1 }, title), ...copy, ...more),
+    preformatted(json),
+  ]
+}
+
+/** Beside the table. Takes the focus; `close` is told by its button and by Escape. */
+export function itemPanel(options: ItemOptions, close: () => void): HTMLElement {
+  const more = [...(options.more ?? []), button('Close', close)]
+  const keydown = (event: Event) => (event as KeyboardEvent).key === 'Escape' && close()
+  return element('aside', { class: 'item', keydown, 'aria-label': options.title }, ...itemBody({ ...options, more }))
+}
