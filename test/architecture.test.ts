@@ -19,7 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
     folders: ['contract', 'input', 'explorer', 'store (types)'],
     packages: ['node:*', '@hono/node-server', 'lru-cache'],
   },
-  explorer: { folders: ['contract', 'client'], packages: ['node:*'] },
+  explorer: { folders: ['contract', 'client', 'explorer/browser'], packages: ['node:*'] },
   'explorer/browser': { folders: ['client', 'contract'], packages: [] },
   client: { folders: ['contract'], packages: [] },
   check: {

@@ -58,6 +58,11 @@ export function entryUrl(baseUrl: string): string {
   return `${baseUrl}/`
 }
 
+/** `{base_url}/-/json`: in place of the base URL it leads to the same data, also a browser, which gets HTML otherwise (D12). */
+export function rawUrl(baseUrl: string): string {
+  return `${baseUrl}/-/json`
+}
+
 /** The links of page `page` of a collection with `itemCount` items (C5, D4, D7). */
 export function pageLinks(baseUrl: string, name: string, page: number, itemCount: number): PageLinks {
   const last = lastPage(itemCount)
