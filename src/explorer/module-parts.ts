@@ -34,9 +34,14 @@ export function partsOf(tokens: readonly Token[]): ModuleParts {
     const isStatement = text(-1) !== '.' && text(1) !== ':'
     if (isStatement && text() === 'import') takeImport()
     else if (isStatement && text() === 'export') takeExport()
-    else body.push(...tokens.slice(at, ++at))
+    else keep()
   }
   return { imports, exports, reexports, sources, body }
+
+  function keep(changes: Partial<Token> = {}): void {
+    const token = tokens[at++]
+    if (token !== undefined) body.push({ ...token, ...changes })
+  }
 
   function takeImport(): void {
     at++
@@ -57,7 +62,7 @@ export function partsOf(tokens: readonly Token[]): ModuleParts {
     const nameAt = declaration + (text(declaration + 1) === '*' ? 2 : 1)
     if (!DECLARATIONS.test(text(declaration)) || tokens[at + nameAt]?.kind !== 'word') throw unknownForm()
     exports.set(text(nameAt), text(nameAt))
-    body.push(...tokens.slice(at, ++at).map((token) => ({ ...token, isOnNewLine: true })))
+    keep({ isOnNewLine: true })
   }
 
   function takeExportedNames(): void {
