@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Token, tokensOf } from './javascript-tokens.ts'
+import { tokensOf } from './javascript-tokens.ts'
 import { type Borrowed, type ModuleParts, partsOf } from './module-parts.ts'
 import { declaredNames, freshNames, renamed, withShortPrivateNames } from './rename.ts'
 import { squeezed } from './squeeze.ts'
@@ -10,6 +10,7 @@ import { stripTypes } from './strip-types.ts'
 
 interface Module extends ModuleParts {
   readonly path: string
+  readonly declared: readonly string[]
 }
 
 /** Only names are imported and exported, by relative paths; anything else is an Error that names the file. */
@@ -20,7 +21,7 @@ export function joinModules(entry: string): string {
   /** By the path of a module: what it gives, by the names that it has in the result. */
   const given = new Map<string, ReadonlyMap<string, string>>()
   const bodies = modules.map((module) => {
-    const names = new Map(declaredNames(module.body).map((name) => [name, fresh.next().value]))
+    const names = new Map(module.declared.map((name) => [name, fresh.next().value]))
     for (const borrowed of module.imports) names.set(borrowed.as, nameOf(borrowed, module, given))
     const exported = [...module.exports].map(([as, name]) => [as, names.get(name) ?? name] as const)
     const handedOn = module.reexports.map((borrowed) => [borrowed.as, nameOf(borrowed, module, given)] as const)
@@ -57,12 +58,9 @@ function nameOf(
 function readModule(path: string): Module {
   const source = readFileSync(path, 'utf8')
   try {
-    return { path, ...partsOf(tokensIn(source, path)) }
+    const parts = partsOf(tokensOf(path.endsWith('.ts') ? stripTypes(source) : source))
+    return { path, declared: declaredNames(parts.body), ...parts }
   } catch (error) {
     throw new Error(`${path}: ${error instanceof Error ? error.message : error}`, { cause: error })
   }
-}
-
-function tokensIn(source: string, path: string): Token[] {
-  return tokensOf(path.endsWith('.ts') ? stripTypes(source) : source)
 }

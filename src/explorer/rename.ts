@@ -7,6 +7,8 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$'
 const RESERVED =
   /^(?:as|async|await|break|case|catch|class|const|continue|debugger|default|delete|do|else|enum|export|extends|eval|false|finally|for|from|function|get|if|implements|import|in|instanceof|interface|let|new|null|of|package|private|protected|public|return|set|static|super|switch|this|throw|true|try|typeof|undefined|using|var|void|while|with|yield)$/
 
+const DECLARATIONS = /^(?:function|class|const|let|var)$/
+
 /** Short names, none of them twice, and none that is in use. */
 export function* freshNames(used: ReadonlySet<string>): Generator<string, never> {
   for (let number = 0; ; number++) {
@@ -48,9 +50,12 @@ export function declaredNames(tokens: readonly Token[]): string[] {
   for (const [place, { kind, text }] of tokens.entries()) {
     if (/[({[]$/.test(text) && (kind === 'punctuator' || kind === 'template')) depth++
     if (/^[)}\]]/.test(text) && (kind === 'punctuator' || kind === 'template')) depth--
-    if (depth > 0 || kind !== 'word' || !/^(?:function|class|const|let)$/.test(text)) continue
+    // A comma outside of all brackets: one declaration of several names.
+    const declares = kind === 'word' ? DECLARATIONS.test(text) : text === ','
+    if (depth > 0 || !declares) continue
     const name = tokens[tokens[place + 1]?.text === '*' ? place + 2 : place + 1]
-    if (name?.kind !== 'word') throw new Error(`Cannot join modules with this declaration: ${text} ${name?.text}`)
+    if (name?.kind !== 'word' || kind !== 'word' || RESERVED.test(name.text))
+      throw new Error(`Cannot join modules with this declaration: ${text} ${name?.text}`)
     names.push(name.text)
   }
   return names
