@@ -1,7 +1,7 @@
 /** A collection: one of its pages as a table, ways to the others, and an item beside it. */
 
-import type { Page } from '../../client/index.ts'
-import { itemUrl, pageUrl } from '../../contract/link.ts'
+import type { Page } from '../../client/page.ts'
+import { collectionUrl, itemUrl, pageUrl, rawUrl } from '../../contract/link.ts'
 import { pageRange } from '../../contract/page.ts'
 import { codePopover } from './code.ts'
 import { type Child, element } from './element.ts'
@@ -13,7 +13,7 @@ import { itemsOn, pager } from './pager.ts'
 import type { Session } from './session.ts'
 import { focusRow, itemTable } from './table.ts'
 import { readValue } from './value.ts'
-import { heading, sizeAndTime, type View } from './views.ts'
+import { heading, rawLink, type View } from './views.ts'
 
 export interface CollectionPlace {
   readonly name: string
@@ -26,25 +26,22 @@ export interface CollectionPlace {
 
 export async function collectionView(
   session: Session,
-  { name, page: number, download, go }: CollectionPlace,
+  { name, page: asked, download, go }: CollectionPlace,
   signal: AbortSignal,
 ): Promise<View> {
-  const timed = await session.timed(() => session.collection(name).page(number, { signal }))
-  const page = timed.value
-  const place = page.isPaginated ? `page ${count(page.number)} of ${count(page.lastPage)} · ` : 'unpaginated · '
-  const facts = `${counted(page.itemCount, 'item')} · ${place}${sizeAndTime(page.body.length, timed)}`
-  const parts = [heading(name, facts, ...codeFor(session, name, page), ...download)]
-  if (page.isPaginated)
-    parts.push(
-      pager(
-        page,
-        (relation) => linkOf(page, relation, session),
-        (target) => go(pageUrl(session.root, name, target)),
-      ),
-    )
-  parts.push(page.length === 0 ? notice('No items', `The collection ${name} is empty.`) : beside(session, name, page))
-  const title = page.isPaginated ? `${name}, page ${page.number}` : name
-  return { title, content: parts }
+  const page = await session.collection(name).page(asked, { signal })
+  const { isPaginated, number, itemCount } = page
+  const urlIn = (base: string) => (isPaginated ? pageUrl(base, name, number) : collectionUrl(base, name))
+  const place = isPaginated ? `page ${count(number)} of ${count(page.lastPage)}` : 'not paginated'
+  const actions = [rawLink(urlIn(rawUrl(session.root))), ...codeFor(session, name, page, urlIn), ...download]
+  const content = [heading(name, [counted(itemCount, 'item'), place, session.lastAnswer], actions)]
+  if (isPaginated) {
+    const hrefOf = (relation: string) => linkOf(page, relation, session)
+    content.push(pager(page, hrefOf, (target) => go(pageUrl(session.root, name, target))))
+  }
+  const empty = () => notice('No items yet', 'The collection is there, and it is empty.')
+  content.push(itemCount === 0 ? empty() : beside(session, name, page, urlIn(session.baseUrl)))
+  return { title: isPaginated && number > 1 ? `${name}, page ${number}` : name, content }
 }
 
 function linkOf({ links }: Page, relation: string, session: Session): string | undefined {
@@ -52,57 +49,56 @@ function linkOf({ links }: Page, relation: string, session: Session): string | u
   return href && session.local(href)
 }
 
-function codeFor(session: Session, name: string, page: Page): Child[] {
+function codeFor(session: Session, name: string, { number }: Page, urlIn: (base: string) => string): Child[] {
   const { baseUrl } = session
-  const url = page.isPaginated ? pageUrl(baseUrl, name, page.number) : `${baseUrl}/${name}`
   return codePopover(
     session,
-    url,
-    (options) => `import { createClient } from 'reams/client'
+    urlIn(baseUrl),
+    ({ options }) => `import { createClient } from 'reams/client'
 
-const collection = createClient('${baseUrl}'${options}).collection('${name}')
-const page = await collection.page(${page.number})
+const client = createClient('${baseUrl}'${options})
+const page = await client.collection('${name}').page(${number})
 console.log(page.itemCount, page.items)
 
 // All items of all pages:
-for await (const item of collection.items()) console.log(item)`,
+const items = client.collection('${name}').items()
+for await (const item of items) console.log(item)`,
   )
 }
 
 /** The table, and beside it the item that is open. */
-function beside(session: Session, name: string, page: Page): HTMLElement {
+function beside(session: Session, name: string, page: Page, pageAddress: string): HTMLElement {
   const decoder = new TextDecoder()
   const items = Array.from(page.texts(), (text) => decoder.decode(text))
   const before = page.isPaginated ? pageRange(page.number, page.itemCount).start : 0
-  const caption = `${name}: ${itemsOn(page.number, page.itemCount)}`
   let close = () => {}
-  const open = async (index: number) => {
-    close()
+  const open = async (row: HTMLTableRowElement) => {
+    const index = row.sectionRowIndex
     const json = items[index] ?? ''
-    const row = table.querySelector('tbody')?.rows[index]
-    const url = await urlOf(session, name, json)
-    const more = url === undefined ? [] : [element('a', { href: session.local(url) }, 'Open alone')]
-    const title = `Item ${count(before + index + 1)}`
-    const panel = itemPanel({ title, json, url: url ?? page.url, isOwnUrl: url !== undefined, more }, () => {
+    const own = await urlOf(session, name, json)
+    close()
+    const options = { title: `Item ${count(before + index + 1)}`, json, url: own ?? pageAddress, isOwnUrl: !!own }
+    const more = own ? [element('a', { href: session.local(own) }, 'Open')] : []
+    const panel = itemPanel({ ...options, more }, () => {
       close()
-      if (row) focusRow(row)
+      focusRow(row)
     })
     close = () => {
       panel.remove()
-      row?.removeAttribute('aria-current')
+      row.ariaCurrent = null
     }
-    row?.setAttribute('aria-current', 'true')
+    row.ariaCurrent = 'true'
     all.append(panel)
     panel.querySelector('h2')?.focus()
   }
-  const table = itemTable({ caption, items, before, open })
-  const all = element('div', { class: 'beside' }, table)
+  const caption = `${name}, ${itemsOn(page.number, page.itemCount)}`
+  const all = element('div', { class: 'beside' }, itemTable({ caption, items, before, open }))
   return all
 }
 
 /** The address of an item; undefined in a collection without a key. */
 async function urlOf(session: Session, name: string, json: string): Promise<string | undefined> {
-  const field = (await session.listed(name))?.key_field
+  const field = await session.keyField(name)
   const key = field ? fieldsOf(json).get(field) : undefined
   return key && itemUrl(session.baseUrl, name, readValue(key).text)
 }

@@ -1,6 +1,7 @@
 /** Brings a whole collection into a file, in this tab. */
 
-import type { Collection, Page } from '../../client/index.ts'
+import type { Collection } from '../../client/collection.ts'
+import type { Page } from '../../client/page.ts'
 import { csvOf } from './csv.ts'
 import { button, type Child, element } from './element.ts'
 import { count, counted } from './figures.ts'

@@ -8,6 +8,7 @@ import { type Child, element } from './element.ts'
 import { failure } from './notice.ts'
 import type { Session } from './session.ts'
 import { tokenPopover } from './token.ts'
+import { brief } from './value.ts'
 import { entryView, itemView, type View } from './views.ts'
 
 export class Explorer {
@@ -41,7 +42,7 @@ export class Explorer {
     const { activeElement } = document
     this.#main.replaceChildren(...view.content)
     this.#main.removeAttribute('aria-busy')
-    document.title = `${view.title} – Reams`
+    document.title = `${view.title} · Reams`
     announce(`${view.title} ${this.#main.querySelector('.facts')?.textContent ?? ''}`, true)
     // Who has just opened the page begins at its top, as everywhere.
     if (this.#hasShown) this.#restoreFocus(activeElement)
@@ -58,8 +59,10 @@ export class Explorer {
     this.#go(link.href)
   }
 
-  /** The arrow keys turn pages, where they have nothing else to do. */
-  turn({ key, target, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): void {
+  /** The arrow keys turn pages, where they have nothing else to do. Escape closes the item. */
+  press({ key, target, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): void {
+    if (key === 'Escape' && !document.querySelector(':popover-open'))
+      this.#main.querySelector<HTMLElement>('.close')?.click()
     const relation = { ArrowLeft: 'prev', ArrowRight: 'next' }[key]
     if (relation === undefined || ctrlKey || metaKey || shiftKey || altKey) return
     if ((target as Element).closest('input, pre, .scroller:focus, [popover]')) return
@@ -78,7 +81,7 @@ export class Explorer {
     this.#keepDownload(name)
     const page = parsePage(new URLSearchParams(location.search).getAll('page'))
     // What the service says of an address that has no view is shown as any other error.
-    if (segments.length > 2 || page === undefined) await this.#session.read(location.href, signal)
+    if (segments.length > 2 || page === undefined) await this.#session.text(location.href, signal)
     if (name === undefined) return entryView(this.#session, signal)
     if (key !== undefined) return itemView(this.#session, name, key, signal)
     const place = { name, page: page ?? 1, download: this.#download, go: this.#go }
@@ -91,7 +94,7 @@ export class Explorer {
     this.#leaving.abort()
     this.#leaving = new AbortController()
     this.#downloadOf = name
-    this.#download = downloadPopover(name, () => this.#session.collection(name, true), this.#leaving.signal)
+    this.#download = downloadPopover(name, () => this.#session.patiently(name), this.#leaving.signal)
   }
 
   /** To what has taken the place of the element that had it; else to the heading. */
@@ -113,7 +116,7 @@ function segmentsOf({ root }: Session): string[] {
 
 function crumbs({ root }: Session, [name, key]: readonly string[]): Child[] {
   const places: Child[] = [element('a', { href: `${root}/` }, 'Collections')]
-  if (name) places.push(' / ', element('a', { href: `${root}/${encodeURIComponent(name)}` }, name))
-  if (key) places.push(' / ', key)
-  return places
+  if (name) places.push(element('a', { href: `${root}/${encodeURIComponent(name)}` }, brief(name)))
+  if (key) places.push(brief(key))
+  return [element('ol', {}, ...places.map((place) => element('li', {}, place)))]
 }

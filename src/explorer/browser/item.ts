@@ -14,19 +14,13 @@ export interface ItemOptions {
 }
 
 export function itemBody({ title, json, url, isOwnUrl, more = [] }: ItemOptions): Child[] {
-  const copy = [
-    copyButton('Copy JSON', () => json),
-    copyButton(isOwnUrl ? 'Copy URL' : 'Copy URL of the page', () => url),
-  ]
-  return [
-    element('div', { class: 'row' }, element('h2', { tabindex: -1 }, title), ...copy, ...more),
-    preformatted(json),
-  ]
+  const copyUrl = copyButton(isOwnUrl ? 'Copy URL' : 'Copy URL of the page', () => url)
+  const actions = [copyButton('Copy JSON', () => json), copyUrl, ...more]
+  return [element('div', { class: 'row' }, element('h2', { tabindex: -1 }, title), ...actions), preformatted(json)]
 }
 
-/** Beside the table. Takes the focus; `close` is told by its button and by Escape. */
+/** Beside the table. */
 export function itemPanel(options: ItemOptions, close: () => void): HTMLElement {
-  const more = [...(options.more ?? []), button('Close', close)]
-  const keydown = (event: Event) => (event as KeyboardEvent).key === 'Escape' && close()
-  return element('aside', { class: 'item', keydown, 'aria-label': options.title }, ...itemBody({ ...options, more }))
+  const more = [...(options.more ?? []), button('Close', close, { class: 'close' })]
+  return element('aside', { class: 'item', 'aria-label': options.title }, ...itemBody({ ...options, more }))
 }

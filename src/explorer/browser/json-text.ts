@@ -1,7 +1,7 @@
 /** Reads the JSON text of items without a parser that could change it: numbers keep every digit. */
 
-/** A string, a word or a number, or one of `,:[]{}`. The text is known to be JSON. */
-const TOKEN = /"(?:[^"\\]+|\\.)*"|[^\s",:[\]{}]+|[,:[\]{}]/g
+/** A string, a word or a number, or one of `,:[]{}`. The text is known to be JSON, but it may be cut off. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[^\s",:[\]{}]+|[,:[\]{}]/g
 
 /** What could turn text around, or cannot be seen. */
 const DECEPTIVE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu

@@ -8,7 +8,7 @@ start()
 function start(): void {
   const explorer = new Explorer(new Session(document.body.dataset['baseUrl'] ?? location.origin, location.origin))
   document.addEventListener('click', (event) => explorer.follow(event))
-  document.addEventListener('keydown', (event) => explorer.turn(event))
+  document.addEventListener('keydown', (event) => explorer.press(event))
   window.addEventListener('popstate', explorer.show)
   void explorer.show()
 }

@@ -1,6 +1,7 @@
 /** What stands there instead of data: nothing to show, or nothing that could be read. */
 
-import { ClientError, ConnectionLost } from '../../client/index.ts'
+import { ClientError } from '../../client/client-error.ts'
+import { ConnectionLost } from '../../client/connection-lost.ts'
 import { button, type Child, element } from './element.ts'
 
 export function notice(title: string, text: string, ...more: readonly Child[]): HTMLElement {

@@ -1,6 +1,6 @@
 /** Moves between the pages of a collection: by the links of the server, by number, and on a strip. */
 
-import type { Page } from '../../client/index.ts'
+import type { Page } from '../../client/page.ts'
 import { pageRange } from '../../contract/page.ts'
 import { element } from './element.ts'
 import { count } from './figures.ts'
@@ -28,7 +28,8 @@ export function pager(
 }
 
 function jumpField({ number, lastPage }: Page, go: (page: number) => void): HTMLElement {
-  const field = element('input', { id: 'jump', name: 'page', inputmode: 'numeric', size: `${lastPage}`.length + 1 })
+  const field = element('input', { id: 'jump', name: 'page', inputmode: 'numeric' })
+  field.style.width = `${`${lastPage}`.length + 3}ch`
   field.value = `${number}`
   const submit = (event: Event) => {
     event.preventDefault()

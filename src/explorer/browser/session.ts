@@ -1,13 +1,11 @@
 /** What this tab knows: where the service is, and the token, which is kept here and nowhere else. */
 
 import { type ClientOptions, settingsOf } from '../../client/client-options.ts'
-import type { Answer } from '../../client/exchange.ts'
-import { type Collection, createClient } from '../../client/index.ts'
+import type { Collection } from '../../client/collection.ts'
+import { createClient } from '../../client/create-client.ts'
 import { Requester } from '../../client/requester.ts'
 import { entryUrl } from '../../contract/link.ts'
-
-/** Who looks at a page wants to be told soon, and can ask again. */
-const SOON = { retries: 1 }
+import { bytes } from './figures.ts'
 
 /** A collection as the entry point tells of it. */
 export interface Listed {
@@ -19,22 +17,15 @@ export interface Listed {
   readonly changed_at?: string
 }
 
-/** What came, how long it took and how large it was. */
-export interface Timed<T> {
-  readonly value: T
-  readonly milliseconds: number
-  /** As it came over the network; undefined where it was not packed. */
-  readonly packedBytes: number | undefined
-}
-
 export class Session {
   /** As it stands in the links of the server. */
   readonly baseUrl: string
   /** The same place, as this page was opened: a browser asks nobody else. */
   readonly root: string
   token: string | undefined
+  /** Size and time of the answer that came last: `76.5 kB (10.7 kB packed) in 8 ms`. */
+  lastAnswer = ''
   #listed: Promise<readonly Listed[]> | undefined
-  #packedBytes: number | undefined
 
   constructor(baseUrl: string, origin: string) {
     this.baseUrl = baseUrl
@@ -46,28 +37,33 @@ export class Session {
     return href.startsWith(this.baseUrl) ? this.root + href.slice(this.baseUrl.length) : href
   }
 
-  /** `isPatient` is for who can wait: the requests of a download are sent again as often as the client does by default. */
-  collection(name: string, isPatient = false): Collection {
-    return createClient(this.root, this.#options(isPatient)).collection(name)
+  /** Who looks at a page wants to be told soon what is wrong; a download is sent again as often as the client does. */
+  collection(name: string, options: ClientOptions = this.#options({ fetch: this.#fetch, retry: SOON })): Collection {
+    return createClient(this.root, options).collection(name)
+  }
+
+  patiently(name: string): Collection {
+    return this.collection(name, this.#options({}))
+  }
+
+  /** The text of anything else that the service answers, with the errors of the client. */
+  async text(url: string, signal?: AbortSignal): Promise<string> {
+    const settings = settingsOf(this.#options({ fetch: this.#fetch, retry: SOON }))
+    const { body } = await new Requester(this.root, settings).get(url, { signal }, (answer) => answer)
+    return new TextDecoder().decode(body)
   }
 
   /** All collections that can be read. */
   async list(signal?: AbortSignal): Promise<readonly Listed[]> {
-    const { body } = await this.read(entryUrl(this.root), signal)
-    const { _embedded: embedded } = JSON.parse(new TextDecoder().decode(body))
+    const { _embedded: embedded } = JSON.parse(await this.text(entryUrl(this.root), signal))
     return embedded.collections
   }
 
-  /** What the entry point says of one collection, asked for once; undefined if nothing. */
-  async listed(name: string): Promise<Listed | undefined> {
+  /** The field by which the items of a collection are found, asked for once; undefined where there is none. */
+  async keyField(name: string): Promise<string | null | undefined> {
     this.#listed ??= this.list()
     const list = await this.#listed.catch(() => [])
-    return list.find((listed) => listed.name === name)
-  }
-
-  /** Anything else that the service answers, with the errors of the client. */
-  read(url: string, signal?: AbortSignal): Promise<Answer> {
-    return new Requester(this.root, settingsOf(this.#options(false))).get(url, { signal }, (answer) => answer)
+    return list.find((listed) => listed.name === name)?.key_field
   }
 
   use(token: string): void {
@@ -75,20 +71,20 @@ export class Session {
     this.#listed = undefined
   }
 
-  async timed<T>(task: () => Promise<T>): Promise<Timed<T>> {
-    const start = performance.now()
-    const value = await task()
-    return { value, milliseconds: performance.now() - start, packedBytes: this.#packedBytes }
+  #options(options: ClientOptions): ClientOptions {
+    return { token: this.token, allowedOrigins: [new URL(this.baseUrl).origin], ...options }
   }
 
-  #options(isPatient: boolean): ClientOptions {
-    const fetch = async (request: Request) => {
-      const response = await globalThis.fetch(request)
-      const { headers } = response
-      this.#packedBytes = headers.has('content-encoding') ? Number(headers.get('content-length')) : undefined
-      return response
-    }
-    const allowedOrigins = [new URL(this.baseUrl).origin]
-    return { token: this.token, fetch, allowedOrigins, ...(!isPatient && { retry: SOON }) }
+  readonly #fetch = async (request: Request): Promise<Response> => {
+    const start = performance.now()
+    const response = await fetch(request)
+    const { ok, headers } = response
+    if (!ok) return response
+    const body = await response.arrayBuffer()
+    const packed = headers.has('content-encoding') ? ` (${bytes(Number(headers.get('content-length')))} packed)` : ''
+    this.lastAnswer = `${bytes(body.byteLength)}${packed} in ${Math.round(performance.now() - start)} ms`
+    return new Response(body, response)
   }
 }
+
+const SOON = { retries: 1 }

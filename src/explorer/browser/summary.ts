@@ -57,7 +57,7 @@ function mostFrequent(values: readonly Value[]): Child {
   const rows = ranking
     .slice(0, MOST_VALUES)
     .map(([text, number]) =>
-      element('li', {}, element('span', {}, brief(text, 40)), bar(number / values.length), count(number)),
+      element('li', {}, element('span', {}, brief(text, 40)), count(number), bar(number / values.length)),
     )
   const others = different - rows.length
   if (others > 0) rows.push(element('li', { class: 'quiet' }, `${counted(others, 'other')}`))

@@ -1,13 +1,18 @@
 /** The table of a page: a row for each item, a column for each field, and above them what the columns hold. */
 
 import { type Column, columnsOf } from './columns.ts'
-import { element } from './element.ts'
+import { button, element } from './element.ts'
 import { count, counted } from './figures.ts'
 import { summary } from './summary.ts'
 import { brief, cell } from './value.ts'
 
-const LEAST_CHARACTERS = 13
+const LEAST_CHARACTERS = 11
 const MOST_CHARACTERS = 34
+/** About that of a common font. */
+const CHARACTER_REM = 0.6
+/** What a browser draws without a pause. A page of 500 items with 60 fields is within it. */
+const CELLS_AT_ONCE = 30_000
+const ROWS_AT_ONCE = 500
 
 export interface TableOptions {
   readonly caption: string
@@ -15,85 +20,92 @@ export interface TableOptions {
   readonly items: readonly string[]
   /** How many items stand before them in the collection. */
   readonly before: number
-  readonly open: (index: number) => void
+  readonly open: (row: HTMLTableRowElement) => void
 }
 
 export function itemTable({ caption, items, before, open }: TableOptions): HTMLElement {
   const { columns, left } = columnsOf(items)
-  // All widths are given, so that a browser does not measure every cell: this is what makes large pages quick.
-  const widths = [`${before + items.length}`.length + 3, ...columns.map(widthOf)]
-  const table = element('table', { class: 'items' }, element('caption', { class: 'unseen' }, caption))
-  table.style.width = `${widths.reduce((sum, width) => sum + width)}ch`
-  table.style.setProperty('--rank', `${widths[0]}ch`)
-  table.append(
-    element('colgroup', {}, ...widths.map(columnOfWidth)),
+  // All widths are given, so that a browser does not measure every cell.
+  const widths = [`${before + items.length}`.length + 2, ...columns.map(widthOf)]
+  const body = element('tbody', { click: (event) => openAt(event, open), keydown: moveFocus })
+  const table = element(
+    'table',
+    { class: 'items' },
+    element('caption', {}, caption),
+    element('colgroup', {}, ...widths.map((width) => wide(element('col'), width))),
     head(columns),
-    element('tbody', { click: (event) => openAt(event, open), keydown: moveFocus }, ...rows(columns, items, before)),
+    body,
   )
+  wide(
+    table,
+    widths.reduce((sum, width) => sum + width),
+  ).style.tableLayout = 'fixed'
+  table.style.setProperty('--rank', `${(widths[0] ?? 0) * CHARACTER_REM}rem`)
   const scroller = element('div', { class: 'scroller', tabindex: 0, role: 'region', 'aria-label': 'Items' }, table)
-  if (left > 0)
-    scroller.append(element('p', {}, `${counted(left, 'more field')} found no room. Open an item to see all of it.`))
+  scroller.append(...(left ? [element('p', {}, `${counted(left, 'more field')}: open an item to see all of it.`)] : []))
+  addRows(body, columns, items.length, before)
   return scroller
 }
 
-function columnOfWidth(width: number): HTMLElement {
-  const column = element('col')
-  column.style.width = `${width}ch`
-  return column
+function wide<E extends HTMLElement>(sized: E, characters: number): E {
+  sized.style.width = `${characters * CHARACTER_REM}rem`
+  return sized
 }
 
-function widthOf({ name, values }: Column): number {
-  const longest = values.reduce((most, value) => Math.max(most, value?.text.length ?? 0), name.length)
-  return Math.min(MOST_CHARACTERS, Math.max(LEAST_CHARACTERS, longest)) + 3
+function widthOf({ name, kind, values }: Column): number {
+  const longest = values.reduce((most, value) => Math.max(most, value?.text.length ?? 0), name.length + kind.length)
+  return Math.min(MOST_CHARACTERS, Math.max(LEAST_CHARACTERS, longest)) + 2
 }
 
 function head(columns: readonly Column[]): HTMLElement {
   const names = columns.map(({ name, kind }) =>
     element('th', { scope: 'col', class: kind, title: brief(name) }, brief(name), ' ', element('small', {}, kind)),
   )
-  const sums = columns.map((column) => element('td', {}, summary(column)))
+  const summaries = columns.map((column) => element('td', {}, summary(column)))
   return element(
     'thead',
     {},
     element('tr', {}, element('th', { scope: 'col' }, '#'), ...names),
-    element('tr', { class: 'summary' }, element('td'), ...sums),
+    element('tr', { class: 'summary' }, element('td'), ...summaries),
   )
 }
 
-/** Of all buttons one can be reached by Tab; from there the arrow keys go on. */
-function rows(columns: readonly Column[], items: readonly string[], before: number): HTMLElement[] {
-  return items.map((_, index) => {
+/** As many as can be drawn at once, and a button for more. Of all openers one is reached by Tab; the arrows go on. */
+function addRows(body: HTMLTableSectionElement, columns: readonly Column[], items: number, before: number): void {
+  const start = body.rows.length
+  const atOnce = Math.min(ROWS_AT_ONCE, Math.max(1, Math.floor(CELLS_AT_ONCE / (columns.length + 1))))
+  const end = Math.min(items, start + atOnce)
+  const rows: Node[] = []
+  for (let index = start; index < end; index++) {
     const rank = count(before + index + 1)
-    const opener = element(
-      'button',
-      { type: 'button', tabindex: index === 0 ? 0 : -1, 'aria-label': `Open item ${rank}` },
-      rank,
-    )
-    return element(
-      'tr',
-      {},
-      element('th', { scope: 'row' }, opener),
-      ...columns.map(({ values }) => cell(values[index])),
-    )
+    const opener = { type: 'button', tabindex: index === 0 ? 0 : -1, 'aria-label': `Open item ${rank}` }
+    const first = element('th', { scope: 'row' }, element('button', opener, rank))
+    rows.push(element('tr', {}, first, ...columns.map(({ values }) => cell(values[index]))))
+  }
+  body.append(...rows)
+  if (end === items) return
+  const more = button(`Show more: ${count(end)} of ${counted(items, 'item')} are shown`, () => {
+    more.remove()
+    addRows(body, columns, items, before)
   })
+  body.parentElement?.after(more)
 }
 
-function openAt({ target }: Event, open: (index: number) => void): void {
+function openAt({ target }: Event, open: (row: HTMLTableRowElement) => void): void {
   const row = (target as Element).closest('tr')
-  if (row === null || (target as Element).closest('a, details') || `${getSelection()}` !== '') return
-  open(row.sectionRowIndex)
+  if (row && !(target as Element).closest('a, details') && `${getSelection()}` === '') open(row)
 }
 
 function moveFocus(event: Event): void {
   const row = (event.target as Element).closest('tr')
   const { key } = event as KeyboardEvent
-  const other = key === 'ArrowDown' ? row?.nextElementSibling : key === 'ArrowUp' ? row?.previousElementSibling : null
-  if (!(other instanceof HTMLElement)) return
+  const other = key === 'ArrowDown' ? row?.nextElementSibling : key === 'ArrowUp' && row?.previousElementSibling
+  if (!other || (event.target as Element).closest('details')) return
   event.preventDefault()
   focusRow(other)
 }
 
-export function focusRow(row: HTMLElement): void {
+export function focusRow(row: Element): void {
   const opener = row.querySelector('button')
   row.parentElement?.querySelector('[tabindex="0"]')?.setAttribute('tabindex', '-1')
   opener?.setAttribute('tabindex', '0')

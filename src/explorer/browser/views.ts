@@ -1,14 +1,15 @@
-/** What the addresses of the service show: all collections, one of them, or one item. */
+/** What the addresses of the service show: here all collections, and one item. */
 
-import { itemUrl } from '../../contract/link.ts'
+import { collectionUrl, entryUrl, itemUrl, rawUrl } from '../../contract/link.ts'
 import { lastPage } from '../../contract/page.ts'
 import { codePopover } from './code.ts'
 import { type Child, element } from './element.ts'
-import { bytes, count, counted } from './figures.ts'
+import { count, counted } from './figures.ts'
 import { itemBody } from './item.ts'
 import { notice } from './notice.ts'
-import type { Listed, Session, Timed } from './session.ts'
+import type { Listed, Session } from './session.ts'
 import { bar } from './summary.ts'
+import { brief } from './value.ts'
 
 export interface View {
   readonly title: string
@@ -16,73 +17,71 @@ export interface View {
 }
 
 export async function entryView(session: Session, signal: AbortSignal): Promise<View> {
-  const timed = await session.timed(() => session.list(signal))
-  const list = timed.value
+  const list = await session.list(signal)
   const items = list.reduce((sum, { item_count }) => sum + item_count, 0)
-  const facts = `${counted(list.length, 'collection')} · ${counted(items, 'item')} · ${Math.round(timed.milliseconds)} ms`
-  const code = codePopover(
-    session,
-    `${session.baseUrl}/`,
-    (_, request) => `const { _embedded } = await (${request}).json()\nconsole.table(_embedded.collections)`,
-  )
-  const title = 'Collections'
+  const facts = [counted(list.length, 'collection'), counted(items, 'item'), session.lastAnswer]
+  const code = codePopover(session, entryUrl(session.baseUrl), ({ request }) => {
+    return `const { _embedded } = await (${request}).json()\nconsole.table(_embedded.collections)`
+  })
   const content =
     list.length === 0
       ? notice('Nothing to see yet', 'There is no collection, or none that can be read without a token.')
       : element('div', { class: 'scroller' }, entryTable(list, session.root))
-  return { title, content: [heading(title, facts, ...code), content] }
+  return { title: 'Collections', content: [heading('Collections', facts, code), content] }
 }
 
 function entryTable(list: readonly Listed[], root: string): HTMLElement {
   const most = Math.max(...list.map(({ item_count }) => item_count), 1)
-  const names = ['Collection', 'Items', 'Pages', 'Size', 'Flags', 'Last change']
-  const head = element('tr', {}, ...names.map((name) => element('th', { scope: 'col' }, name)))
+  const head = ['Collection', 'Items', 'Pages', 'Size', 'Flags', 'Last change'].map((name) =>
+    element('th', { scope: 'col' }, name),
+  )
   const rows = list.map((listed) => {
     const { name, item_count: items, paginated, changed_at: changed } = listed
-    const link = element('a', { href: `${root}/${name}` }, name)
-    return element(
-      'tr',
-      {},
-      element('th', { scope: 'row' }, link),
-      element('td', { class: 'number' }, count(items)),
-      element('td', { class: 'number' }, paginated ? count(lastPage(items)) : '–'),
-      element('td', {}, bar(items / most)),
-      element('td', {}, flagsOf(listed)),
-      element('td', {}, changed ? element('time', { datetime: changed }, new Date(changed).toLocaleString()) : '–'),
-    )
+    const cells = [
+      count(items),
+      paginated ? count(lastPage(items)) : '–',
+      bar(items / most),
+      flagsOf(listed),
+      changed ? element('time', { datetime: changed }, new Date(changed).toLocaleString()) : '–',
+    ]
+    const link = element('a', { href: collectionUrl(root, name) }, name)
+    return element('tr', {}, element('th', { scope: 'row' }, link), ...cells.map((cell) => element('td', {}, cell)))
   })
-  return element('table', { class: 'entry' }, element('thead', {}, head), element('tbody', {}, ...rows))
+  return element(
+    'table',
+    { class: 'collections' },
+    element('thead', {}, element('tr', {}, ...head)),
+    element('tbody', {}, ...rows),
+  )
 }
 
 function flagsOf({ paginated, private: isPrivate, key_field: key }: Listed): string {
-  return [isPrivate && 'private', !paginated && 'whole', key && `key: ${key}`].filter(Boolean).join(' · ')
+  return [isPrivate && 'private', !paginated && 'not paginated', key && `key: ${key}`].filter(Boolean).join(' · ')
 }
 
 export async function itemView(session: Session, name: string, key: string, signal: AbortSignal): Promise<View> {
-  const [url, own] = [itemUrl(session.root, name, key), itemUrl(session.baseUrl, name, key)]
-  const timed = await session.timed(() => session.read(url, signal))
-  const { body } = timed.value
-  const json = new TextDecoder().decode(body)
-  const code = codePopover(session, own, (_, request) => `const item = await (${request}).json()`)
-  const parts = itemBody({ title: 'JSON', json, url: own, isOwnUrl: true })
-  return {
-    title: key,
-    content: [heading(key, sizeAndTime(body.length, timed), ...code), element('div', { class: 'item' }, ...parts)],
-  }
+  const { root, baseUrl } = session
+  const json = await session.text(itemUrl(root, name, key), signal)
+  const url = itemUrl(baseUrl, name, key)
+  const actions = [
+    rawLink(itemUrl(rawUrl(root), name, key)),
+    ...codePopover(session, url, ({ request }) => `const item = await (${request}).json()`),
+  ]
+  const title = brief(key)
+  const body = element('div', { class: 'item' }, ...itemBody({ title: 'Item', json, url, isOwnUrl: true }))
+  return { title, content: [heading(title, [session.lastAnswer], actions), body] }
 }
 
-export function heading(title: string, facts: string, ...actions: readonly Child[]): HTMLElement {
+export function rawLink(href: string): HTMLElement {
+  return element('a', { href }, 'Raw JSON')
+}
+
+export function heading(title: string, facts: readonly string[], actions: readonly Child[]): HTMLElement {
   return element(
     'div',
     { class: 'heading' },
     element('h1', { tabindex: -1 }, title),
-    element('p', { class: 'facts' }, facts),
+    element('p', { class: 'facts' }, facts.join(' · ')),
     element('div', { class: 'row' }, ...actions),
   )
-}
-
-/** `85.1 kB (9.02 kB gzip) in 8 ms`. */
-export function sizeAndTime(length: number, { milliseconds, packedBytes }: Timed<unknown>): string {
-  const packed = packedBytes ? ` (${bytes(packedBytes)} packed)` : ''
-  return `${bytes(length)}${packed} in ${Math.round(milliseconds)} ms`
 }
