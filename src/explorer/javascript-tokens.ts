@@ -7,7 +7,7 @@ export interface Token {
   readonly isOnNewLine: boolean
 }
 
-const BLANK = /(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)+/y
+const BLANK = /(?:\s|\/\/.*|\/\*(?:[^*]|\*(?!\/))*\*\/)+/y
 /** In the order in which they are tried. */
 const KINDS: readonly (readonly [Token['kind'], RegExp])[] = [
   ['word', /#?[\p{ID_Start}$_][\p{ID_Continue}$]*/uy],

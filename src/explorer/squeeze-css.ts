@@ -1,6 +1,6 @@
 /** Writes a style sheet without its comments and the blanks that mean nothing. Strings stay as they are. */
 
-const BLANK = String.raw`(?:\s|/\*[\s\S]*?\*/)`
+const BLANK = String.raw`(?:\s|/\*(?:[^*]|\*(?!/))*\*/)`
 const STRING = String.raw`"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'`
 const PIECES = new RegExp(
   `(${STRING})|${BLANK}*(?:;${BLANK}*)*(\\})${BLANK}*|${BLANK}*([{;,>])${BLANK}*|([:(])${BLANK}+|${BLANK}+(\\))|${BLANK}+`,
