@@ -17,10 +17,15 @@ export interface Explorer {
   problem(baseUrl: string, problem: Problem): string
 }
 
+/** One for all services of the process: it depends on nothing but the program itself. */
+let made: Assets | undefined
+
 /** The files are read when the first page is made. */
 export function createExplorer(): Explorer {
-  let made: Assets | undefined
-  const assets = (): Assets => (made ??= makeAssets())
+  const assets = (): Assets => {
+    made ??= makeAssets()
+    return made
+  }
   const site = (baseUrl: string): Site => ({ baseUrl, assets: assets() })
   return {
     asset: (path) => Object.values(assets()).find((asset: Asset) => asset.path === path),

@@ -3,6 +3,7 @@
 import { collectionUrl } from '../contract/link.ts'
 import { lastPage } from '../contract/page.ts'
 import { count, counted } from './browser/figures.ts'
+import { visible } from './browser/json-text.ts'
 import { documentOf } from './document.ts'
 import { type Html, html } from './html.ts'
 import { type CollectionFacts, localHref, type Site } from './site.ts'
@@ -48,7 +49,7 @@ function bar(live: number, largest: number): Html {
 export function flagsOf({ isPaginated, isPrivate, keyField }: CollectionFacts): string[] {
   return [
     isPaginated ? 'paginated' : 'not paginated',
-    ...(keyField === null ? [] : [`key: ${keyField}`]),
+    ...(keyField === null ? [] : [`key: ${visible(keyField)}`]),
     ...(isPrivate ? ['private'] : []),
   ]
 }

@@ -23,7 +23,7 @@ export async function getEntry(call: Call): Promise<Reply> {
         item_count: live,
         paginated: isPaginated,
         private: isPrivate,
-        key_field: keyField,
+        key: keyField,
         _links: { self: { href: collectionUrl(baseUrl, name) } },
       })),
     },

@@ -21,8 +21,22 @@ describe('the entry point', () => {
       },
       _embedded: {
         collections: [
-          { name: 'events', item_count: 1234, paginated: true, _links: { self: { href: `${BASE}/events` } } },
-          { name: 'venues', item_count: 12, paginated: false, _links: { self: { href: `${BASE}/venues` } } },
+          {
+            name: 'events',
+            item_count: 1234,
+            paginated: true,
+            private: false,
+            key: 'id',
+            _links: { self: { href: `${BASE}/events` } },
+          },
+          {
+            name: 'venues',
+            item_count: 12,
+            paginated: false,
+            private: false,
+            key: 'id',
+            _links: { self: { href: `${BASE}/venues` } },
+          },
         ],
       },
     })
