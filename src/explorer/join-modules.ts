@@ -6,7 +6,7 @@ import { tokensOf } from './javascript-tokens.ts'
 import { type Borrowed, type ModuleParts, partsOf } from './module-parts.ts'
 import { declaredNames, freshNames, renamed, withShortPrivateNames } from './rename.ts'
 import { squeezed } from './squeeze.ts'
-import { stripTypes } from './strip-types.ts'
+import { toJavaScript } from './to-javascript.ts'
 
 interface Module extends ModuleParts {
   readonly path: string
@@ -58,7 +58,7 @@ function nameOf(
 function readModule(path: string): Module {
   const source = readFileSync(path, 'utf8')
   try {
-    const parts = partsOf(tokensOf(path.endsWith('.ts') ? stripTypes(source) : source))
+    const parts = partsOf(tokensOf(path.endsWith('.ts') ? toJavaScript(source) : source))
     return { path, declared: declaredNames(parts.body), ...parts }
   } catch (error) {
     throw new Error(`${path}: ${error instanceof Error ? error.message : error}`, { cause: error })

@@ -11,7 +11,7 @@ import { joinModules } from '../../src/explorer/join-modules.ts'
 import { partsOf } from '../../src/explorer/module-parts.ts'
 import { declaredNames, freshNames, renamed, withShortPrivateNames } from '../../src/explorer/rename.ts'
 import { squeezed } from '../../src/explorer/squeeze.ts'
-import { stripTypes } from '../../src/explorer/strip-types.ts'
+import { toJavaScript } from '../../src/explorer/to-javascript.ts'
 import { CorrectServer } from '../check/correct-server.ts'
 import { BASE, inProcess } from '../client/hostile-server.ts'
 
@@ -69,7 +69,7 @@ describe('joined modules', () => {
   it('mean what they meant: every module of the project, squeezed, is the same program to esbuild', () => {
     const files = globSync('{src,test}/**/*.ts', { cwd: ROOT })
     for (const file of files) {
-      const source = stripTypes(readFileSync(join(ROOT, file), 'utf8'))
+      const source = toJavaScript(readFileSync(join(ROOT, file), 'utf8'))
       const text = (code: string) => transformSync(code, { minifyWhitespace: true, legalComments: 'none' }).code
       assert.equal(text(squeezed(tokensOf(source))), text(source), file)
     }
@@ -82,7 +82,7 @@ describe('joined modules', () => {
       const source = readFileSync(join(ROOT, file), 'utf8')
       // Those can have no part in a script for a browser.
       if (/from 'node:/.test(source) || file.endsWith('contract/index.ts')) continue
-      const { imports, exports, body } = partsOf(tokensOf(stripTypes(source)))
+      const { imports, exports, body } = partsOf(tokensOf(toJavaScript(source)))
       const borrowed = imports.map(({ as }) => as)
       const fresh = freshNames(new Set(body.map(({ text }) => text)))
       const names = new Map([...borrowed, ...declaredNames(body)].map((name) => [name, fresh.next().value]))

@@ -2,7 +2,7 @@
 
 import { stripTypeScriptTypes } from 'node:module'
 
-export function stripTypes(source: string): string {
+export function toJavaScript(source: string): string {
   const { emitWarning } = process
   // That it is experimental is for those who develop this to know, not for whoever starts the service.
   process.emitWarning = (...args: unknown[]) => {
