@@ -7,6 +7,7 @@ import { type Borrowed, type ModuleParts, partsOf } from './module-parts.ts'
 import { declaredNames, freshNames, renamed, withShortPrivateNames } from './rename.ts'
 import { squeezed } from './squeeze.ts'
 import { toJavaScript } from './to-javascript.ts'
+import { usedStatements } from './used-statements.ts'
 
 interface Module extends ModuleParts {
   readonly path: string
@@ -26,9 +27,10 @@ export function joinModules(entry: string): string {
     const exported = [...module.exports].map(([as, name]) => [as, names.get(name) ?? name] as const)
     const handedOn = module.reexports.map((borrowed) => [borrowed.as, nameOf(borrowed, module, given)] as const)
     given.set(module.path, new Map([...exported, ...handedOn]))
-    return squeezed(withShortPrivateNames(renamed(module.body, names)))
+    const [first, ...rest] = withShortPrivateNames(renamed(module.body, names))
+    return first === undefined ? [] : [{ ...first, isOnNewLine: true }, ...rest]
   })
-  return `${bodies.filter((body) => body !== '').join('\n')}\n`
+  return `${squeezed(usedStatements(bodies.flat()))}\n`
 }
 
 /** Each module behind those that it imports. */

@@ -13,12 +13,16 @@ export function squeezed(tokens: readonly Token[]): string {
   return text
 }
 
-/** A line break may end a statement, so it stays unless one of its neighbours shows that nothing ends there. */
 function blankBetween(before: Token, after: Token): string {
-  if (after.isOnNewLine && !isOpen(before) && !continues(after)) return '\n'
+  if (endsStatement(before, after)) return '\n'
   if (isWordLike(before) && isWordLike(after)) return ' '
   const [end, start] = [before.text.at(-1), after.text[0]]
   return end === start && /[+/-]/.test(end ?? '') ? ' ' : ''
+}
+
+/** Whether a line break between these two may end a statement: unless one of them shows that nothing ends there. */
+export function endsStatement(before: Token, after: Token): boolean {
+  return after.isOnNewLine && !isOpen(before) && !continues(after)
 }
 
 /** Whether a statement cannot end with it. */
