@@ -80,8 +80,8 @@ export class Explorer {
     this.#path.replaceChildren(...crumbs(this.#session, segments))
     this.#keepDownload(name)
     const page = parsePage(new URLSearchParams(location.search).getAll('page'))
-    // What the service says of an address that has no view is shown as any other error.
-    if (segments.length > 2 || page === undefined) await this.#session.text(location.href, signal)
+    // What the service says of a page that is none is shown as any other error.
+    if (page === undefined) await this.#session.text(location.href, signal)
     if (name === undefined) return entryView(this.#session, signal)
     if (key !== undefined) return itemView(this.#session, name, key, signal)
     const place = { name, page: page ?? 1, download: this.#download, go: this.#go }

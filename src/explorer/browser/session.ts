@@ -13,7 +13,7 @@ export interface Listed {
   readonly item_count: number
   readonly paginated: boolean
   readonly private?: boolean
-  readonly key_field?: string | null
+  readonly key?: string | null
   readonly changed_at?: string
 }
 
@@ -63,7 +63,7 @@ export class Session {
   async keyField(name: string): Promise<string | null | undefined> {
     this.#listed ??= this.list()
     const list = await this.#listed.catch(() => [])
-    return list.find((listed) => listed.name === name)?.key_field
+    return list.find((listed) => listed.name === name)?.key
   }
 
   use(token: string): void {

@@ -10,9 +10,9 @@ const LEAST_CHARACTERS = 11
 const MOST_CHARACTERS = 34
 /** About that of a common font. */
 const CHARACTER_REM = 0.6
-/** What a browser draws without a pause. A page of 500 items with 60 fields is within it. */
+/** What browsers draw without complaint. A page of 500 items with 50 fields is within it. */
 const CELLS_AT_ONCE = 30_000
-const ROWS_AT_ONCE = 500
+const ROWS_AT_ONCE = 80
 
 export interface TableOptions {
   readonly caption: string
@@ -21,6 +21,13 @@ export interface TableOptions {
   /** How many items stand before them in the collection. */
   readonly before: number
   readonly open: (row: HTMLTableRowElement) => void
+}
+
+interface Shown {
+  readonly columns: readonly Column[]
+  /** How many there are. */
+  readonly items: number
+  readonly before: number
 }
 
 export function itemTable({ caption, items, before, open }: TableOptions): HTMLElement {
@@ -40,10 +47,9 @@ export function itemTable({ caption, items, before, open }: TableOptions): HTMLE
     table,
     widths.reduce((sum, width) => sum + width),
   ).style.tableLayout = 'fixed'
-  table.style.setProperty('--rank', `${(widths[0] ?? 0) * CHARACTER_REM}rem`)
   const scroller = element('div', { class: 'scroller', tabindex: 0, role: 'region', 'aria-label': 'Items' }, table)
   scroller.append(...(left ? [element('p', {}, `${counted(left, 'more field')}: open an item to see all of it.`)] : []))
-  addRows(body, columns, items.length, before)
+  addRows(body, { columns, items: items.length, before })
   return scroller
 }
 
@@ -52,9 +58,10 @@ function wide<E extends HTMLElement>(sized: E, characters: number): E {
   return sized
 }
 
-function widthOf({ name, kind, values }: Column): number {
+/** The first column always stays in sight, so it leaves room for others. */
+function widthOf({ name, kind, values }: Column, place: number): number {
   const longest = values.reduce((most, value) => Math.max(most, value?.text.length ?? 0), name.length + kind.length)
-  return Math.min(MOST_CHARACTERS, Math.max(LEAST_CHARACTERS, longest)) + 2
+  return Math.min(MOST_CHARACTERS / (place ? 1 : 2), Math.max(LEAST_CHARACTERS, longest)) + 2
 }
 
 function head(columns: readonly Column[]): HTMLElement {
@@ -70,11 +77,14 @@ function head(columns: readonly Column[]): HTMLElement {
   )
 }
 
-/** As many as can be drawn at once, and a button for more. Of all openers one is reached by Tab; the arrows go on. */
-function addRows(body: HTMLTableSectionElement, columns: readonly Column[], items: number, before: number): void {
+/**
+ * Adds some rows, and the others when the browser has drawn these. Where they would be too many there is a button for
+ * more. Of all openers one is reached by Tab; from there the arrow keys lead on.
+ */
+function addRows(body: HTMLTableSectionElement, shown: Shown, most = CELLS_AT_ONCE / (shown.columns.length + 1)): void {
+  const { columns, items, before } = shown
   const start = body.rows.length
-  const atOnce = Math.min(ROWS_AT_ONCE, Math.max(1, Math.floor(CELLS_AT_ONCE / (columns.length + 1))))
-  const end = Math.min(items, start + atOnce)
+  const end = Math.min(items, start + ROWS_AT_ONCE)
   const rows: Node[] = []
   for (let index = start; index < end; index++) {
     const rank = count(before + index + 1)
@@ -83,12 +93,16 @@ function addRows(body: HTMLTableSectionElement, columns: readonly Column[], item
     rows.push(element('tr', {}, first, ...columns.map(({ values }) => cell(values[index]))))
   }
   body.append(...rows)
-  if (end === items) return
-  const more = button(`Show more: ${count(end)} of ${counted(items, 'item')} are shown`, () => {
-    more.remove()
-    addRows(body, columns, items, before)
-  })
-  body.parentElement?.after(more)
+  const isMore = end < items
+  body.ariaBusy = isMore && end < most ? 'true' : null
+  if (body.ariaBusy) requestAnimationFrame(() => setTimeout(() => addRows(body, shown, most)))
+  else if (isMore) {
+    const more = button(`Show more: ${count(end)} of ${counted(items, 'item')} are shown`, () => {
+      more.remove()
+      addRows(body, shown, most + end)
+    })
+    body.parentElement?.after(more)
+  }
 }
 
 function openAt({ target }: Event, open: (row: HTMLTableRowElement) => void): void {

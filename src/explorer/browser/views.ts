@@ -55,7 +55,7 @@ function entryTable(list: readonly Listed[], root: string): HTMLElement {
   )
 }
 
-function flagsOf({ paginated, private: isPrivate, key_field: key }: Listed): string {
+function flagsOf({ paginated, private: isPrivate, key }: Listed): string {
   return [isPrivate && 'private', !paginated && 'not paginated', key && `key: ${key}`].filter(Boolean).join(' · ')
 }
 
