@@ -6,12 +6,12 @@ import { type CollectionContent, collectionPage } from './collection-page.ts'
 import { entryPage } from './entry-page.ts'
 import { type ItemContent, itemPage } from './item-page.ts'
 import { problemPage } from './problem-page.ts'
-import type { CollectionFacts, Site } from './site.ts'
+import type { ListedFacts, Site } from './site.ts'
 
 export interface Explorer {
   /** The file that pages load from this path, if they do. */
   asset(path: string): Asset | undefined
-  entry(baseUrl: string, collections: readonly CollectionFacts[]): string
+  entry(baseUrl: string, collections: readonly ListedFacts[]): string
   collection(baseUrl: string, content: CollectionContent): string
   item(baseUrl: string, content: ItemContent): string
   problem(baseUrl: string, problem: Problem): string

@@ -17,6 +17,12 @@ export interface CollectionFacts {
   readonly isPrivate: boolean
 }
 
+/** What the entry knows besides. */
+export interface ListedFacts extends CollectionFacts {
+  /** The time of its last change, in milliseconds since 1970; null where nobody knows it. */
+  readonly changedAt: number | null
+}
+
 /** What Reams links for a browser: without the origin, so that it also works where the browser knows us by another name. */
 export function localHref({ baseUrl }: Site, url: string): string {
   return url.slice(new URL(baseUrl).origin.length)

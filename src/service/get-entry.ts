@@ -1,7 +1,7 @@
 /** `GET /`: the entry point, a HAL document that links and counts every collection that can be read. */
 
 import { collectionUrl, entryUrl } from '../contract/link.ts'
-import type { Head } from '../store/store.ts'
+import type { ListedHead } from '../store/store.ts'
 import { mayRead } from './access.ts'
 import { foundByContent, PRIVATE } from './answer.ts'
 import type { Call } from './call.ts'
@@ -18,12 +18,13 @@ export async function getEntry(call: Call): Promise<Reply> {
       collections: heads.map(({ name }) => ({ href: collectionUrl(baseUrl, name), name })),
     },
     _embedded: {
-      collections: heads.map(({ name, live, isPaginated, isPrivate, keyField }) => ({
+      collections: heads.map(({ name, live, isPaginated, isPrivate, keyField, changedAt }) => ({
         name,
         item_count: live,
         paginated: isPaginated,
         private: isPrivate,
         key: keyField,
+        changed_at: changedAt === null ? null : new Date(changedAt).toISOString(),
         _links: { self: { href: collectionUrl(baseUrl, name) } },
       })),
     },
@@ -33,7 +34,7 @@ export async function getEntry(call: Call): Promise<Reply> {
   return foundByContent(request, body, type, entryCaching(call))
 }
 
-export async function readableHeads({ store, caller }: Call): Promise<Head[]> {
+export async function readableHeads({ store, caller }: Call): Promise<ListedHead[]> {
   return (await store.collections()).filter((head) => mayRead(caller, head))
 }
 

@@ -11,6 +11,7 @@ describe('the entry point', () => {
     await fill(store, 'venues', numbered(12), { isPaginated: false })
     const response = await get('/')
     assert.equal(response.status, 200)
+    const times = new Map((await store.collections()).map(({ name, changedAt }) => [name, new Date(changedAt ?? 0)]))
     assert.deepEqual(await response.json(), {
       _links: {
         self: { href: `${BASE}/` },
@@ -27,6 +28,7 @@ describe('the entry point', () => {
             paginated: true,
             private: false,
             key: 'id',
+            changed_at: times.get('events')?.toISOString(),
             _links: { self: { href: `${BASE}/events` } },
           },
           {
@@ -35,6 +37,7 @@ describe('the entry point', () => {
             paginated: false,
             private: false,
             key: 'id',
+            changed_at: times.get('venues')?.toISOString(),
             _links: { self: { href: `${BASE}/venues` } },
           },
         ],
