@@ -146,7 +146,7 @@ describe('joined modules', () => {
         "import { value as one, type Kind } from './one.ts'\nimport { two } from './index.ts'\nconst value: Kind = 'main'\nObject.assign(globalThis, { result: [value, one, two] })\n",
       'one.ts': "export type Kind = string\nconst helper = () => 'one'\nexport const value = helper()\n",
       'two.ts':
-        "import { value } from './one.ts'\nconst helper = () => `two after ${value}`\nexport const name = helper()\n",
+        "import { value } from './one.ts'\nconst helper = () => 'two after ' + value\nexport const name = helper()\n",
       'index.ts': "export { name as two } from './two.ts'\n",
     })
     assert.deepEqual(await run(script), ['main', 'one', 'two after one'])
