@@ -42,7 +42,7 @@ function entryTable(list: readonly Listed[], root: string): HTMLElement {
       paginated ? count(lastPage(items)) : '–',
       bar(items / most),
       flagsOf(listed),
-      changed ? element('time', { datetime: changed }, new Date(changed).toLocaleString()) : '–',
+      changed ? element('time', { datetime: changed }, localTime(changed)) : '–',
     ]
     const link = element('a', { href: collectionUrl(root, name) }, name)
     return element('tr', {}, element('th', { scope: 'row' }, link), ...cells.map((cell) => element('td', {}, cell)))
@@ -70,6 +70,11 @@ export async function itemView(session: Session, name: string, key: string, sign
   const title = brief(key)
   const body = element('div', { class: 'item' }, ...itemBody({ title: 'Item', json, url, isOwnUrl: true }))
   return { title, content: [heading(title, [session.lastAnswer], actions), body] }
+}
+
+/** `2026-11-15 16:49:32`: Swedes write it so. */
+function localTime(iso: string): string {
+  return new Date(iso).toLocaleString('sv-SE')
 }
 
 export function rawLink(href: string): HTMLElement {
