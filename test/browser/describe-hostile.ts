@@ -73,14 +73,16 @@ export function describeHostile({ visit }: Explorer): void {
     it('have pages of their own, and are harmless without JavaScript', async (t) => {
       for (const javaScriptEnabled of [true, false]) {
         const { page, open } = await visit(t, { javaScriptEnabled })
-        for (const key of [1, 4, 30, 31, 40, 41]) {
+        for (const key of javaScriptEnabled ? [4, 31, 41] : [4, 41]) {
           await open(`/hostile/${key}`)
           assert.equal(await page.locator(ACTIVE).count(), 0)
           assert.deepEqual(javaScriptEnabled ? await overflowOf(page) : [], [], `item ${key}`)
         }
-        await open('/hostile')
-        assert.equal(await page.locator(ACTIVE).count(), 0)
       }
+      const { page, open } = await visit(t, { javaScriptEnabled: false })
+      await open('/hostile')
+      assert.equal(await page.locator(ACTIVE).count(), 0)
+      assert.deepEqual(await page.locator('tbody tr').count(), 100)
     })
   })
 }

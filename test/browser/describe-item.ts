@@ -71,6 +71,18 @@ export function describeItem({ visit, server }: Explorer): void {
     })
   })
 
+  describe('a copy', () => {
+    it('is also made where a page without https has no clipboard of its own', async (t) => {
+      const { page, open } = await visit(t, WITH_CLIPBOARD)
+      await open('/events/7')
+      await page.evaluate(() => {
+        navigator.clipboard.writeText = () => Promise.reject(new Error('no clipboard'))
+      })
+      assert.equal(await copied(page, 'Copy JSON'), server().events[6])
+      assert.equal(await page.locator(':focus').innerText(), 'Copy JSON')
+    })
+  })
+
   describe('the code', () => {
     it('asks for what is on the screen', async (t) => {
       const { page, open } = await visit(t, WITH_CLIPBOARD)

@@ -33,7 +33,11 @@ export async function collectionView(
   const { isPaginated, number, itemCount } = page
   const urlIn = (base: string) => (isPaginated ? pageUrl(base, name, number) : collectionUrl(base, name))
   const place = isPaginated ? `page ${count(number)} of ${count(page.lastPage)}` : 'not paginated'
-  const actions = [rawLink(urlIn(rawUrl(session.root))), ...codeFor(session, name, page, urlIn), ...download]
+  const actions = [
+    ...rawLink(session, urlIn(rawUrl(session.root))),
+    ...codeFor(session, name, page, urlIn),
+    ...download,
+  ]
   const content = [heading(name, [counted(itemCount, 'item'), place, session.lastAnswer], actions)]
   if (isPaginated) {
     const hrefOf = (relation: string) => linkOf(page, relation, session)

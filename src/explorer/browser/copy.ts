@@ -15,12 +15,14 @@ async function copy(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
+    const { activeElement } = document
     const area = element('textarea', { class: 'unseen' })
     area.value = text
     document.body.append(area)
     area.select()
     const isCopied = document.execCommand('copy')
     area.remove()
+    if (activeElement instanceof HTMLElement) activeElement.focus()
     return isCopied
   }
 }

@@ -64,7 +64,7 @@ export async function itemView(session: Session, name: string, key: string, sign
   const json = await session.text(itemUrl(root, name, key), signal)
   const url = itemUrl(baseUrl, name, key)
   const actions = [
-    rawLink(itemUrl(rawUrl(root), name, key)),
+    ...rawLink(session, itemUrl(rawUrl(root), name, key)),
     ...codePopover(session, url, ({ request }) => `const item = await (${request}).json()`),
   ]
   const title = brief(key)
@@ -77,8 +77,9 @@ function localTime(iso: string): string {
   return new Date(iso).toLocaleString('sv-SE')
 }
 
-export function rawLink(href: string): HTMLElement {
-  return element('a', { href }, 'Raw JSON')
+/** A browser opens it without a token, so with one it could lead to nothing. */
+export function rawLink({ token }: Session, href: string): Child[] {
+  return token ? [] : [element('a', { href }, 'Raw JSON')]
 }
 
 export function heading(title: string, facts: readonly string[], actions: readonly Child[]): HTMLElement {
