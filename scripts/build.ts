@@ -26,7 +26,7 @@ interface Manifest {
 if (TARGET === DEFAULT_TARGET) rmSync(TARGET, { recursive: true, force: true })
 else if (existsSync(TARGET)) throw new Error(`${TARGET} is there already. Name a directory that is not.`)
 compile()
-for (const sql of globSync('**/*.sql', { cwd: SOURCE })) cpSync(join(SOURCE, sql), join(LIBRARY, sql))
+for (const file of globSync('**/*.{sql,css}', { cwd: SOURCE })) cpSync(join(SOURCE, file), join(LIBRARY, file))
 for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(join(ROOT, file), join(TARGET, file))
 writeLauncher(join(TARGET, LAUNCHER))
 writeManifest()

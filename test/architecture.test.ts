@@ -16,10 +16,12 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
   },
   input: { folders: ['contract'], packages: ['node:*', 'csv-parse'] },
   service: {
-    folders: ['contract', 'input', 'service/openapi', 'store (types)'],
+    folders: ['contract', 'explorer', 'input', 'service/openapi', 'store (types)'],
     packages: ['node:*', '@hono/node-server', 'lru-cache'],
   },
   'service/openapi': { folders: ['contract', 'service', 'store (types)'], packages: [] },
+  explorer: { folders: ['contract', 'client', 'explorer/browser'], packages: ['node:*'] },
+  'explorer/browser': { folders: ['client', 'contract'], packages: [] },
   client: { folders: ['contract'], packages: [] },
   check: {
     folders: ['contract', 'check/rules'],

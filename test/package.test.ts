@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import { transformSync } from 'esbuild'
+import { makeAssets } from '../src/explorer/assets.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -31,11 +33,15 @@ const response = await service.fetch(new Request('https://example.com/api/events
 const { item_count, _links, _embedded } = await response.json()
 let read = 0
 for await (const _ of createClient('https://example.com/api', service).collection('events').items()) read++
+const html = await service.fetch(new Request('https://example.com/api/', { headers: { accept: 'text/html, application/xhtml+xml' } }))
+const files = [...(await html.text()).matchAll(/"\\/api(\\/-\\/explorer\\/[^"]+)"/g)].map(([, path]) => path)
+const explorer = await Promise.all(files.map(async (path) => (await service.fetch(new Request('https://example.com' + path))).text()))
 await store.close()
 console.log(JSON.stringify({
   item_count,
   read,
   events: _embedded.events,
+  explorer,
   areLinksThoseOfTheContract:
     JSON.stringify(_links) === JSON.stringify(pageLinks('https://example.com/api', 'events', 2, 501)),
 }))
@@ -82,12 +88,17 @@ describe('the package', () => {
     writeFileSync(join(home, 'program.js'), PROGRAM)
     const { stdout, stderr } = await run(process.execPath, ['program.js'], at(home))
     assert.equal(stderr, '')
-    assert.deepEqual(JSON.parse(stdout), {
+    const { explorer, ...data } = JSON.parse(stdout)
+    assert.deepEqual(data, {
       item_count: 501,
       read: 501,
       events: [{ id: 500 }],
       areLinksThoseOfTheContract: true,
     })
+    const { icon, style, script } = makeAssets()
+    const normal = (text: string | Uint8Array) => transformSync(text, { minifyWhitespace: true, format: 'esm' }).code
+    assert.deepEqual(explorer.slice(0, 2), [String(icon.plain), String(style.plain)])
+    assert.equal(normal(explorer[2]), normal(script.plain))
   })
 
   it('brings declarations that a strict compiler takes, without those of Node', async () => {
@@ -126,6 +137,6 @@ describe('the package', () => {
     const kinds = readdirSync(join(installed, 'lib'), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ name }) => name.slice(name.indexOf('.')))
-    assert.deepEqual([...new Set(kinds)].sort(), ['.d.ts', '.js', '.sql'])
+    assert.deepEqual([...new Set(kinds)].sort(), ['.css', '.d.ts', '.js', '.sql'])
   })
 })

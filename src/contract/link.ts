@@ -63,6 +63,11 @@ export function descriptionUrl(baseUrl: string): string {
   return `${baseUrl}/-/openapi.json`
 }
 
+/** `{base_url}/-/json`: in place of the base URL it leads to the same data, also a browser, which gets HTML otherwise (D12). */
+export function rawUrl(baseUrl: string): string {
+  return `${baseUrl}/-/json`
+}
+
 /** The links of page `page` of a collection with `itemCount` items (C5, D4, D7). */
 export function pageLinks(baseUrl: string, name: string, page: number, itemCount: number): PageLinks {
   const last = lastPage(itemCount)

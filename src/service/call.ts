@@ -1,5 +1,6 @@
 /** One request on its way through the service, and what answers it. */
 
+import type { Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import type { Caller } from './access.ts'
 import type { BodyShare } from './body-memory.ts'
@@ -26,6 +27,8 @@ export interface Call {
   readonly heads: SharedHeads
   /** Pages that were sent before. */
   readonly pages: PageCache
+  /** Makes pages for browsers; undefined where there are to be none. */
+  readonly explorer: Explorer | undefined
   /** Takes an error whose text must not stand in the answer. */
   readonly onError: (error: unknown, request: Incoming) => void
 }

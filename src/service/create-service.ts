@@ -1,14 +1,17 @@
 /** The service as one function from a request to its answer, ready to be mounted in any server that speaks `fetch`. */
 
 import { normalizeBaseUrl } from '../contract/link.ts'
+import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
 import { basePathOf, createBaseUrlOf } from './base-url.ts'
 import { createBodyMemory, NO_SHARE } from './body-memory.ts'
+import { type Browse, problemInHtml } from './browse.ts'
 import type { Call } from './call.ts'
 import { failure } from './failure.ts'
 import type { Incoming } from './incoming.ts'
 import { BODIES_AT_ONCE, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits } from './limits.ts'
+import { wantsHtml } from './negotiate.ts'
 import { pathNotFound } from './not-found.ts'
 import { PageCache } from './page-cache.ts'
 import { problemResponse, quoted } from './problem-response.ts'
@@ -35,6 +38,8 @@ export interface ServiceOptions {
   readonly limits?: Partial<Limits>
   /** Memory for pages that are asked for again; 0 keeps none. Default: 64 MiB. */
   readonly cacheBytes?: number
+  /** Answer a browser that navigates with pages for people. Default true; false: never HTML. */
+  readonly explorer?: boolean
   /** Told of every error behind a 500 or 503, which the answer does not show. Default: its stack goes to stderr. */
   readonly onError?: (error: unknown, request: Pick<Request, 'method' | 'url'>) => void
 }
@@ -45,6 +50,14 @@ export interface Service {
   readonly reply: (request: Incoming) => Promise<Reply>
 }
 
+/** A request, and where it leads. */
+interface Asked {
+  readonly request: Incoming
+  readonly baseUrl: string
+  readonly path: string
+  readonly route: Route | undefined
+}
+
 export function createService(options: ServiceOptions): Service {
   const { store, requireToken: requiresToken = false, onError = logError, cacheBytes = DEFAULT_CACHE_BYTES } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
@@ -53,32 +66,46 @@ export function createService(options: ServiceOptions): Service {
   const baseUrlOf = createBaseUrlOf(baseUrl, options.loopbackPort)
   const pages = new PageCache(cacheBytes)
   const heads = new SharedHeads(store)
+  const explorer = options.explorer === false ? undefined : createExplorer()
   const shareOfBodies = createBodyMemory(limits.bodyBytes * BODIES_AT_ONCE)
 
-  async function answer(request: Incoming, baseUrl: string): Promise<Reply> {
-    const path = routedPath(request.url, basePath)
-    const route = findRoute(path)
+  async function answer({ request, baseUrl, path, route }: Asked): Promise<Reply> {
     const found = findCaller(request, store)
     const caller = found instanceof Promise ? await found : found
     if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
     if (requiresToken && route?.isOpen !== true && !caller.isKnown)
       throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
-    const call = { request, path, baseUrl, store, caller, requiresToken, limits, heads, pages, onError }
+    const call = { request, path, baseUrl, store, caller, requiresToken, limits, heads, pages, explorer, onError }
     if (isRead(request)) return handle(route, { ...call, bodyShare: NO_SHARE })
     using bodyShare = shareOfBodies()
     return await handle(route, { ...call, bodyShare })
   }
 
-  async function reply(request: Incoming): Promise<Reply> {
-    const baseUrl = baseUrlOf(request)
+  async function answerOrProblem(asked: Asked): Promise<Reply> {
+    const { request, baseUrl } = asked
     try {
-      return await answer(request, baseUrl)
+      return await answer(asked)
     } catch (error) {
       const refusal = refusalOf(error)
       if (refusal instanceof Refusal) return problemResponse(baseUrl, refusal.problem, refusal.message, refusal.options)
       onError(error, request)
       return failure(baseUrl, error)
     }
+  }
+
+  function reply(request: Incoming): Promise<Reply> {
+    const path = routedPath(request.url, basePath)
+    const asked = { request, baseUrl: baseUrlOf(request), path, route: findRoute(path) }
+    const browse = isRead(request) ? asked.route?.browse : undefined
+    if (explorer === undefined || browse === undefined || !wantsHtml(request)) return answerOrProblem(asked)
+    return answerInHtml(asked, browse, explorer)
+  }
+
+  /** A problem of whatever kind becomes a page too. */
+  async function answerInHtml(asked: Asked, browse: Browse, explorer: Explorer): Promise<Reply> {
+    const route = { path: asked.path, methods: { GET: (call: Call) => browse(call, explorer) } }
+    const answered = await answerOrProblem({ ...asked, route })
+    return answered.problem === undefined ? answered : problemInHtml(asked, answered, answered.problem, explorer)
   }
 
   return {

@@ -4,7 +4,7 @@ import { pageEnvelopeHead, wholeEnvelopeHead } from '../contract/envelope.ts'
 import { matchesTag, pageTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
 import { effectivePage, parsePage } from '../contract/page.ts'
-import type { Head } from '../store/store.ts'
+import type { Head, PageRead } from '../store/store.ts'
 import { isStranger, mayRead } from './access.ts'
 import { cachingOf, found, notModified } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
@@ -17,7 +17,7 @@ import type { Reply } from './reply.ts'
 import { queryValues } from './request-url.ts'
 
 export async function getCollection(call: Call): Promise<Reply> {
-  const { request, store } = call
+  const { request } = call
   const [name = ''] = segmentsOf(call)
   if (!isCollectionName(name)) return collectionNotFound(call, name)
   const pageValues = queryValues(request.url, 'page')
@@ -40,10 +40,18 @@ export async function getCollection(call: Call): Promise<Reply> {
   }
 
   // Everything from here on is about this one snapshot, also the tag: the head above may be older (D15).
-  const read = await store.page(name, requestedPage ?? 1, { isPublicOnly: isStranger(call.caller, name) })
-  if (read === undefined || !mayRead(call.caller, read.head)) return collectionNotFound(call, name)
-  if (answeringPage(read.head, requestedPage) === undefined) return invalidPage(call, pageValues)
+  const read = await readPage(call, name, pageValues)
+  if ('status' in read) return read
   return pageReply(call, read.head, read.page, PAGE_FORMS[encoding].itemsOf(read.segments), encoding)
+}
+
+/** The page that is asked for, from the store, or why there is none. */
+export async function readPage(call: Call, name: string, pageValues: readonly string[]): Promise<PageRead | Reply> {
+  const requestedPage = parsePage(pageValues)
+  const isPublicOnly = isStranger(call.caller, name)
+  const read = await call.store.page(name, requestedPage ?? 1, { isPublicOnly })
+  if (read === undefined || !mayRead(call.caller, read.head)) return collectionNotFound(call, name)
+  return answeringPage(read.head, requestedPage) === undefined ? invalidPage(call, pageValues) : read
 }
 
 /** The page that answers: 0 without pages, whatever was asked for (D10); undefined when that is not a page number. */

@@ -1,6 +1,7 @@
 /** `GET /`: the entry point, a HAL document that links and counts every collection that can be read. */
 
 import { collectionUrl, descriptionUrl, entryUrl } from '../contract/link.ts'
+import type { ListedHead } from '../store/store.ts'
 import { mayRead } from './access.ts'
 import { foundByContent, PRIVATE } from './answer.ts'
 import type { Call } from './call.ts'
@@ -9,8 +10,8 @@ import type { Reply } from './reply.ts'
 
 /** Each collection is linked and embedded under one relation, so that a client finds the link whether or not it looks into `_embedded`. */
 export async function getEntry(call: Call): Promise<Reply> {
-  const { request, store, baseUrl, caller } = call
-  const heads = (await store.collections()).filter((head) => mayRead(caller, head))
+  const { request, baseUrl } = call
+  const heads = await readableHeads(call)
   const entry = {
     _links: {
       self: { href: entryUrl(baseUrl) },
@@ -19,16 +20,27 @@ export async function getEntry(call: Call): Promise<Reply> {
       collections: heads.map(({ name }) => ({ href: collectionUrl(baseUrl, name), name })),
     },
     _embedded: {
-      collections: heads.map(({ name, live, isPaginated }) => ({
+      collections: heads.map(({ name, live, isPaginated, isPrivate, keyField, changedAt }) => ({
         name,
         item_count: live,
         paginated: isPaginated,
+        private: isPrivate,
+        key: keyField,
+        changed_at: changedAt === null ? null : new Date(changedAt).toISOString(),
         _links: { self: { href: collectionUrl(baseUrl, name) } },
       })),
     },
   }
   const body = Buffer.from(`${JSON.stringify(entry, null, 2)}\n`)
-  const isShared = !caller.isKnown && !call.requiresToken
   const type = chooseEnvelopeType(request.headers.get('accept'))
-  return foundByContent(request, body, type, isShared ? {} : PRIVATE)
+  return foundByContent(request, body, type, entryCaching(call))
+}
+
+export async function readableHeads({ store, caller }: Call): Promise<ListedHead[]> {
+  return (await store.collections()).filter((head) => mayRead(caller, head))
+}
+
+/** With a token, the entry shows what others do not see. */
+export function entryCaching({ caller, requiresToken }: Call): Record<string, string> {
+  return caller.isKnown || requiresToken ? PRIVATE : {}
 }

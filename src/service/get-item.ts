@@ -2,6 +2,7 @@
 
 import { matchesTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
+import type { Head } from '../store/store.ts'
 import { isStranger, mayRead } from './access.ts'
 import { cachingOf, found, notModified } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
@@ -10,7 +11,25 @@ import { collectionNotFound, itemNotFound } from './not-found.ts'
 import { quoted } from './problem-response.ts'
 import type { Reply } from './reply.ts'
 
+export interface FoundItem {
+  readonly head: Head
+  readonly key: string
+  /** Its JSON, as it was written. */
+  readonly text: Uint8Array
+  readonly tag: string
+}
+
 export async function getItem(call: Call): Promise<Reply> {
+  const read = await readItem(call)
+  if ('status' in read) return read
+  const { text, tag } = read
+  const caching = cachingOf(call, read.head)
+  if (matchesTag(call.request.headers.get('if-none-match'), tag)) return notModified(tag, caching)
+  return found(text, 'application/json', tag, caching)
+}
+
+/** The item that the path names, or why there is none. */
+export async function readItem(call: Call): Promise<FoundItem | Reply> {
   const [name = ''] = segmentsOf(call)
   if (!isCollectionName(name)) return collectionNotFound(call, name)
   const key = decodedKey(call)
@@ -22,8 +41,5 @@ export async function getItem(call: Call): Promise<Reply> {
     return itemNotFound(call, `The collection ${quoted(name)} has no key field, so its items have no address.`)
   if (read.item === undefined)
     return itemNotFound(call, `The collection ${quoted(name)} has no item with the key ${quoted(key)}.`)
-  const { text, tag } = read.item
-  const caching = cachingOf(call, read.head)
-  if (matchesTag(call.request.headers.get('if-none-match'), tag)) return notModified(tag, caching)
-  return found(text, 'application/json', tag, caching)
+  return { head: read.head, key, ...read.item }
 }

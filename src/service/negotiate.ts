@@ -1,6 +1,7 @@
 /** What the client wants, by the weights in its Accept and Accept-Encoding headers (D12). The answer is never 406. */
 
 import { LRUCache } from 'lru-cache'
+import type { Incoming } from './incoming.ts'
 
 export type Encoding = 'identity' | 'gzip'
 export type EnvelopeType = 'application/hal+json' | 'application/json'
@@ -24,6 +25,23 @@ export function chooseEnvelopeType(accept: string | null): EnvelopeType {
   const json = weightOf('application/json', weights)
   const isJsonAlone = weights.has('application/json') && !weights.has('application/hal+json')
   return json > hal || (json === hal && json > 0 && isJsonAlone) ? 'application/json' : 'application/hal+json'
+}
+
+/**
+ * HTML is for a browser that navigates, and for nobody else: the stock clients of some languages list `text/html` too, and
+ * want the data.
+ */
+export function wantsHtml({ headers }: Incoming): boolean {
+  const accept = headers.get('accept')
+  if (accept === null) return false
+  const weights = readWeights(accept)
+  if (!isTaken('text/html', weights)) return false
+  return isTaken('application/xhtml+xml', weights) || headers.get('sec-fetch-mode') === 'navigate'
+}
+
+/** Whether it is listed by its own name, and not to say that it is unwanted. */
+function isTaken(type: string, weights: ReadonlyMap<string, number>): boolean {
+  return (weights.get(type) ?? 0) > 0
 }
 
 /** The weight of a media type: that of the most specific range that covers it. */

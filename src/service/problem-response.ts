@@ -1,6 +1,6 @@
 /** Problems as answers (D14). */
 
-import { PROBLEMS, type ProblemName, problem } from '../contract/problem.ts'
+import { type Problem, type ProblemName, problem } from '../contract/problem.ts'
 import { contentHeaders } from './content-headers.ts'
 import type { Reply } from './reply.ts'
 
@@ -12,7 +12,11 @@ export function problemHeaders(body: Uint8Array): Record<string, string> {
 }
 
 export function problemBody(baseUrl: string, name: ProblemName, detail: string, hint?: string): Buffer<ArrayBuffer> {
-  return Buffer.from(`${JSON.stringify(problem(baseUrl, name, detail, hint))}\n`)
+  return bodyOf(problem(baseUrl, name, detail, hint))
+}
+
+function bodyOf(said: Problem): Buffer<ArrayBuffer> {
+  return Buffer.from(`${JSON.stringify(said)}\n`)
 }
 
 export interface ProblemOptions {
@@ -27,8 +31,9 @@ export function problemResponse(
   detail: string,
   options: ProblemOptions = {},
 ): Reply {
-  const body = problemBody(baseUrl, name, detail, options.hint)
-  return { status: PROBLEMS[name].status, headers: { ...problemHeaders(body), ...options.headers }, body }
+  const said = problem(baseUrl, name, detail, options.hint)
+  const body = bodyOf(said)
+  return { status: said.status, headers: { ...problemHeaders(body), ...options.headers }, body, problem: said }
 }
 
 /** A value that came with the request, in quotation marks and not too long, to be named in a detail. */

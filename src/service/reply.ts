@@ -1,9 +1,13 @@
 /** An answer before it is sent: written to a socket as it is, or handed out as a Response. */
 
+import type { Problem } from '../contract/problem.ts'
+
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | string | null
+  /** What the body says, where it is a problem. */
+  readonly problem?: Problem
 }
 
 /** The answer to what is done, and has nothing to show. */

@@ -1,7 +1,10 @@
 /** Every path that the service answers, with its methods. HEAD, OPTIONS and 405 follow from this table (D13). */
 
+import { asData } from './as-data.ts'
+import { type Browse, browseCollection, browseEntry, browseItem } from './browse.ts'
 import type { Handler } from './call.ts'
 import { deleteCollection } from './drop-collection.ts'
+import { getAsset } from './get-asset.ts'
 import { getCollection } from './get-collection.ts'
 import { getEntry } from './get-entry.ts'
 import { getHealth } from './get-health.ts'
@@ -16,19 +19,29 @@ export interface Route {
   /** Shows no data, so that it is open to everybody, also where tokens are required. Default false. */
   readonly isOpen?: true
   readonly methods: Readonly<Record<string, Handler>>
+  /** What makes a page for a browser that navigates here, instead of GET (D12). */
+  readonly browse?: Browse
 }
 
 /** A leading dash stays free for the service's own paths (D18), so no collection's path begins with one. */
 export const ROUTES: readonly Route[] = [
-  { path: '/', methods: { GET: getEntry } },
+  { path: '/', methods: { GET: getEntry }, browse: browseEntry },
   { path: '/-/health', isOpen: true, methods: { GET: getHealth } },
   { path: '/-/openapi.json', methods: { GET: getOpenapi } },
   { path: '/-/problems/:problem', isOpen: true, methods: { GET: getProblem } },
+  { path: '/-/explorer/:file', isOpen: true, methods: { GET: getAsset } },
+  { path: '/-/json/:collection{[^-/][^/]*}', methods: { GET: asData(getCollection) } },
+  { path: '/-/json/:collection{[^-/][^/]*}/:key', methods: { GET: asData(getItem) } },
   {
     path: '/:collection{[^-/][^/]*}',
     methods: { GET: getCollection, POST: postCollection, PUT: putCollection, DELETE: deleteCollection },
+    browse: browseCollection,
   },
-  { path: '/:collection{[^-/][^/]*}/:key', methods: { GET: getItem, PUT: putItem, DELETE: deleteItem } },
+  {
+    path: '/:collection{[^-/][^/]*}/:key',
+    methods: { GET: getItem, PUT: putItem, DELETE: deleteItem },
+    browse: browseItem,
+  },
 ]
 
 const PATTERNS = ROUTES.map((route) => ({ route, pattern: patternOf(route.path) }))

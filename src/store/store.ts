@@ -29,6 +29,12 @@ export interface Head extends CollectionSettings {
   readonly live: number
 }
 
+/** A head as the list of all collections has it. */
+export interface ListedHead extends Head {
+  /** When its version last went up, in milliseconds since 1970; null where that was before stores kept the time. */
+  readonly changedAt: number | null
+}
+
 /** Some items in a row, in either of the two forms that an answer needs; the one that is not at hand is made on demand. */
 export interface Segment {
   readonly count: number
@@ -162,7 +168,7 @@ export interface ReadOptions {
 
 export interface Store {
   /** All collections in order of their names, from one snapshot. */
-  collections(): Promise<Head[]>
+  collections(): Promise<ListedHead[]>
   head(name: string): Promise<Head | undefined>
   /** The page that answers a request for `page`, or all items of an unpaginated collection: head and items from one snapshot. */
   page(name: string, page: number, options?: ReadOptions): Promise<PageRead | undefined>

@@ -11,6 +11,7 @@ describe('the entry point', () => {
     await fill(store, 'venues', numbered(12), { isPaginated: false })
     const response = await get('/')
     assert.equal(response.status, 200)
+    const times = new Map((await store.collections()).map(({ name, changedAt }) => [name, new Date(changedAt ?? 0)]))
     assert.deepEqual(await response.json(), {
       _links: {
         self: { href: `${BASE}/` },
@@ -22,8 +23,24 @@ describe('the entry point', () => {
       },
       _embedded: {
         collections: [
-          { name: 'events', item_count: 1234, paginated: true, _links: { self: { href: `${BASE}/events` } } },
-          { name: 'venues', item_count: 12, paginated: false, _links: { self: { href: `${BASE}/venues` } } },
+          {
+            name: 'events',
+            item_count: 1234,
+            paginated: true,
+            private: false,
+            key: 'id',
+            changed_at: times.get('events')?.toISOString(),
+            _links: { self: { href: `${BASE}/events` } },
+          },
+          {
+            name: 'venues',
+            item_count: 12,
+            paginated: false,
+            private: false,
+            key: 'id',
+            changed_at: times.get('venues')?.toISOString(),
+            _links: { self: { href: `${BASE}/venues` } },
+          },
         ],
       },
     })

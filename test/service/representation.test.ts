@@ -16,11 +16,11 @@ test('application/json is answered to a client that prefers it, with the same by
   }
 })
 
-test('a client that wants HTML or anything else gets HAL, never 406 (D12)', async (t) => {
+test('a client that wants anything else gets HAL, never 406 (D12)', async (t) => {
   const { store, get } = await openService(t)
   await fill(store, 'events', numbered(3))
-  for (const accept of ['text/html', 'text/html,application/xhtml+xml', 'image/png', 'application/hal+json;q=0', '?']) {
-    const response = await get('/events', { accept, 'sec-fetch-mode': 'navigate' })
+  for (const accept of ['text/html', 'text/html, image/gif, *; q=.2', 'image/png', 'application/hal+json;q=0', '?']) {
+    const response = await get('/events', { accept })
     assert.equal(response.status, 200)
     assert.equal(response.headers.get('content-type'), 'application/hal+json')
   }

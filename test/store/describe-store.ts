@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { constants, crc32, inflateRawSync } from 'node:zlib'
 import { itemRun } from '../../src/contract/item.ts'
 import type { Head, LoadOptions, Store } from '../../src/store/store.ts'
@@ -88,6 +89,26 @@ export function describeStore(engineName: string, engine: Engine): void {
       it('lists collections by name, from one snapshot', async () => {
         const listed = (await store.collections()).map((head) => head.name)
         assert.deepEqual(listed, [...listed].sort())
+      })
+
+      it('says when each collection was last changed, which a load moves only at its end', async () => {
+        const name = newName()
+        const changedAt = async () => {
+          await sleep(5)
+          return (await store.collections()).find((head) => head.name === name)?.changedAt ?? assert.fail('no time')
+        }
+        await store.create(name)
+        const made = await changedAt()
+        const running = await store.load(name)
+        await running.append(itemRun(itemsFrom(0, 600)))
+        assert.equal(await changedAt(), made)
+        await running.commit()
+        const loaded = await changedAt()
+        assert.ok(loaded > made)
+        await (await store.load(name)).abort()
+        assert.equal(await changedAt(), loaded)
+        await store.append(name, itemRun(itemsFrom(600, 1)))
+        assert.ok((await changedAt()) > loaded)
       })
 
       it('gives a collection that was dropped and created again another id', async () => {

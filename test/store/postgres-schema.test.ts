@@ -63,6 +63,19 @@ describe('a store in a PostgreSQL database', () => {
     await other.close()
   })
 
+  it('that an older version made is brought up to date', async () => {
+    const schema = someSchema()
+    const old = await openPostgresStore({ url: urlOf(schema), create: true })
+    await old.append('events', itemRun(['{"n":1}']), { create: true })
+    await old.close()
+    await sql(`ALTER TABLE ${schema}.head DROP COLUMN changed_at; UPDATE ${schema}.reams_format SET version = 1`)
+    const store = await openPostgresStore({ url: urlOf(schema) })
+    assert.equal((await store.collections())[0]?.changedAt, null)
+    await store.append('events', itemRun(['{"n":2}']))
+    assert.equal(typeof (await store.collections())[0]?.changedAt, 'number')
+    await store.close()
+  })
+
   it('is made once when many processes start at once, and takes the writes of all', async () => {
     const schema = someSchema()
     const children = Array.from({ length: 5 }, () =>

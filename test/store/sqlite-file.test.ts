@@ -150,6 +150,21 @@ describe('a store in an SQLite file', () => {
     })
   })
 
+  it('is brought up to date when an older version wrote it', async () => {
+    const path = newPath()
+    await (await makeStore(path)).close()
+    const database = new DatabaseSync(path)
+    database.exec('ALTER TABLE head DROP COLUMN changed_at; PRAGMA user_version = 2')
+    database.close()
+    const store = await openSqliteStore({ path })
+    const [before] = await store.collections()
+    assert.deepEqual([before?.live, before?.changedAt], [5000, null])
+    await store.append('events', keyed(itemsFrom(5000, 1)))
+    const [after] = await store.collections()
+    assert.deepEqual([after?.live, typeof after?.changedAt], [5001, 'number'])
+    await store.close()
+  })
+
   it('is called damaged when its pages are garbage', async () => {
     const path = newPath()
     await (await makeStore(path)).close()

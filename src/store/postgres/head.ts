@@ -1,7 +1,7 @@
 /** The head of a collection as PostgreSQL's rows hold it. */
 
 import { hash } from 'node:crypto'
-import type { Head } from '../store.ts'
+import type { Head, ListedHead } from '../store.ts'
 import type { Reading, Row } from './rows.ts'
 import { HEAD_WIDTH } from './statements.ts'
 import type { Transaction } from './transaction.ts'
@@ -41,8 +41,12 @@ export async function readHead(rows: Reading, name: string): Promise<StoredHead 
   return row && headOf(name, row)
 }
 
-export async function readAllHeads(rows: Reading): Promise<StoredHead[]> {
-  return (await rows.all('readHeads')).map((row) => headOf(row[HEAD_WIDTH] as string, row))
+/** All heads, each with the time of its last change. */
+export async function readAllHeads(rows: Reading): Promise<(StoredHead & ListedHead)[]> {
+  return (await rows.all('readHeads')).map((row) => ({
+    ...headOf(row[HEAD_WIDTH] as string, row),
+    changedAt: row[HEAD_WIDTH + 1] as number | null,
+  }))
 }
 
 /** Reads the head from the first columns of a row. The columns are NOT NULL, so the types hold. */

@@ -13,6 +13,7 @@ import type {
   Created,
   Head,
   ItemConditions,
+  ListedHead,
   Load,
   LoadOptions,
   PageRead,
@@ -116,8 +117,9 @@ class PostgresStore implements Store {
     return prepareStore(this.#writes, this.#url, mayCreate)
   }
 
-  async collections(): Promise<Head[]> {
-    return (await this.#explained(readAllHeads(this.#shared))).map(shownHead)
+  async collections(): Promise<ListedHead[]> {
+    const heads = await this.#explained(readAllHeads(this.#shared))
+    return heads.map((head) => ({ ...shownHead(head), changedAt: head.changedAt }))
   }
 
   async head(name: string): Promise<Head | undefined> {

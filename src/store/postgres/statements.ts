@@ -64,6 +64,9 @@ const LEASE_IS_GIVEN_UP = `${LEASE_IS_DEAD} AND (
 /** Requests are remembered for a day. */
 const LOG_LIFETIME = "interval '24 hours'"
 
+/** The time of the transaction, in milliseconds since 1970. */
+const NOW_MS = '(extract(epoch FROM now()) * 1000)::bigint'
+
 export const STATEMENTS = {
   /** Something that only a store has. */
   ping: hot('SELECT version FROM @reams_format LIMIT 1'),
@@ -71,16 +74,18 @@ export const STATEMENTS = {
   // Heads
 
   readHead: hot(`SELECT ${HEAD} FROM @head h WHERE h.place = $1::bigint AND h.name = $2::text`),
-  readHeads: rare(`SELECT ${HEAD}, h.name FROM @head h ORDER BY h.name`),
+  readHeads: rare(`SELECT ${HEAD}, h.name, h.changed_at FROM @head h ORDER BY h.name`),
   lockHead: hot(`SELECT ${HEAD} FROM @head h WHERE h.place = $1::bigint AND h.name = $2::text FOR NO KEY UPDATE`),
   insertHead: rare(`
     INSERT INTO @head
-      (place, name, id, key_field, paginated, private, generation, version, epoch, next, live, shelf, guarded)
+      (place, name, id, key_field, paginated, private, generation, version, epoch, next, live, shelf, guarded,
+        changed_at)
     VALUES ($1::bigint, $2::text, $3::bigint, $4::bytea, $5::boolean, $6::boolean, $7::bigint, $8::bigint, $9::bigint,
-      $10::bigint, $11::bigint, $12::bigint, $13::boolean)`),
+      $10::bigint, $11::bigint, $12::bigint, $13::boolean, ${NOW_MS})`),
   updateHead: hot(`
     UPDATE @head SET private = $3::boolean, generation = $4::bigint, version = $5::bigint, epoch = $6::bigint,
-      next = $7::bigint, live = $8::bigint, shelf = $9::bigint, guarded = $10::boolean
+      next = $7::bigint, live = $8::bigint, shelf = $9::bigint, guarded = $10::boolean,
+      changed_at = CASE WHEN version = $5::bigint THEN changed_at ELSE ${NOW_MS} END
     WHERE place = $1::bigint AND name = $2::text`),
   deleteHead: rare('DELETE FROM @head WHERE place = $1::bigint AND name = $2::text'),
 

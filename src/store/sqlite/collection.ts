@@ -16,12 +16,13 @@ import type { Rows } from './rows.ts'
 import { addLeftover, checkNothingInTheWay } from './sweep.ts'
 
 const INSERT_COLLECTION = 'INSERT INTO collection (id, name, key_field, paginated, private) VALUES (?, ?, ?, ?, ?)'
-const INSERT_HEAD = 'INSERT INTO head (collection_id, generation, version, epoch, next, live) VALUES (?, ?, ?, ?, ?, ?)'
+const INSERT_HEAD = `
+  INSERT INTO head (collection_id, generation, version, epoch, next, live, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?)`
 const DELETE_COLLECTION = 'DELETE FROM collection WHERE id = ?'
 const DELETE_HEAD = 'DELETE FROM head WHERE collection_id = ?'
 const SET_PRIVATE = 'UPDATE collection SET private = ? WHERE id = ?'
 const UPDATE_HEAD = `
-  UPDATE head SET generation = ?, version = ?, epoch = ?, next = ?, live = ? WHERE collection_id = ?`
+  UPDATE head SET generation = ?, version = ?, epoch = ?, next = ?, live = ?, changed_at = ? WHERE collection_id = ?`
 
 export function createCollection(rows: Rows, name: string, settings: Partial<CollectionSettings>): Head {
   checkName(name)
@@ -43,7 +44,7 @@ export function insertCollection(
 ): void {
   const { keyField, isPaginated, isPrivate } = settings
   rows.run(INSERT_COLLECTION, id, name, keyField, Number(isPaginated), Number(isPrivate))
-  rows.run(INSERT_HEAD, id, generation, 1, 0, next, live)
+  rows.run(INSERT_HEAD, id, generation, 1, 0, next, live, Date.now())
 }
 
 export function setPrivate(rows: Rows, name: string, isPrivate: boolean): Head {
@@ -80,7 +81,7 @@ export function updateHead(rows: Rows, head: Head, change: HeadChange): Head {
   const { generation = head.generation, next = head.next, live = head.live } = change
   const version = head.version + 1
   const epoch = head.epoch + (change.isPureAppend ? 0 : 1)
-  rows.run(UPDATE_HEAD, generation, version, epoch, next, live, head.id)
+  rows.run(UPDATE_HEAD, generation, version, epoch, next, live, Date.now(), head.id)
   return { ...head, generation, version, epoch, next, live }
 }
 

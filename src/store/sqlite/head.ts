@@ -1,6 +1,6 @@
 /** The head of a collection as SQLite's rows hold it. */
 
-import type { Head } from '../store.ts'
+import type { Head, ListedHead } from '../store.ts'
 import type { Row, Rows } from './rows.ts'
 
 export const HEAD_COLUMNS = `
@@ -12,15 +12,18 @@ export const HEAD_TABLES = 'collection c JOIN head h ON h.collection_id = c.id'
 export const HEAD_WIDTH = 9
 
 const HEAD_BY_NAME = `SELECT ${HEAD_COLUMNS} FROM ${HEAD_TABLES} WHERE c.name = ?`
-const ALL_HEADS = `SELECT ${HEAD_COLUMNS}, c.name FROM ${HEAD_TABLES} ORDER BY c.name`
+const ALL_HEADS = `SELECT ${HEAD_COLUMNS}, c.name, h.changed_at FROM ${HEAD_TABLES} ORDER BY c.name`
 
 export function readHead(rows: Rows, name: string): Head | undefined {
   const row = rows.get(HEAD_BY_NAME, name)
   return row && headOf(name, row)
 }
 
-export function readAllHeads(rows: Rows): Head[] {
-  return rows.all(ALL_HEADS).map((row) => headOf(row[HEAD_WIDTH] as string, row))
+export function readAllHeads(rows: Rows): ListedHead[] {
+  return rows.all(ALL_HEADS).map((row) => ({
+    ...headOf(row[HEAD_WIDTH] as string, row),
+    changedAt: row[HEAD_WIDTH + 1] as number | null,
+  }))
 }
 
 /** Reads the head from the first columns of a row. The tables are STRICT, so the types hold. */

@@ -12,6 +12,7 @@ import type {
   Created,
   Head,
   ItemConditions,
+  ListedHead,
   Load,
   LoadOptions,
   PageRead,
@@ -78,7 +79,7 @@ class SqliteStore implements Store {
     this.#writer = new Writer(this.#place)
   }
 
-  async collections(): Promise<Head[]> {
+  async collections(): Promise<ListedHead[]> {
     return this.#read((rows) => readAllHeads(rows))
   }
 

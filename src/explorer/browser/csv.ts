@@ -1,0 +1,41 @@
+/** Items as CSV (RFC 4180), as `reams pull` writes it: values as they were written, nothing for null. */
+
+import { fieldsOf } from './json-text.ts'
+
+/** What readers would take for something else, or could cut off. */
+const NEEDS_QUOTES = /^\s|[",\r\n]|\s$/
+
+/** `pages` are NDJSON. The columns are known at the end, so all is read twice. */
+export async function csvOf(pages: readonly Uint8Array[], signal: AbortSignal): Promise<string[]> {
+  const names = new Set<string>()
+  for (const page of pages) for (const fields of rowsOf(page)) for (const name of fields.keys()) names.add(name)
+  const parts = names.size > 0 ? [`${row([...names].map(quoted))}\n`] : []
+  for (const page of pages) {
+    let text = ''
+    for (const fields of rowsOf(page)) text += `${row([...names].map((name) => valueText(fields.get(name))))}\n`
+    parts.push(text)
+    // Lets the page live, and "Cancel" be heard.
+    await new Promise((resolve) => setTimeout(resolve))
+    signal.throwIfAborted()
+  }
+  return parts
+}
+
+function* rowsOf(page: Uint8Array): Generator<Map<string, string>> {
+  for (const line of new TextDecoder('utf-8', { ignoreBOM: true }).decode(page).split('\n'))
+    if (line !== '') yield fieldsOf(line)
+}
+
+/** Readers pass empty lines, so an empty row gets quotes. */
+function row(fields: readonly string[]): string {
+  return fields.join(',') || '""'
+}
+
+function valueText(json = 'null'): string {
+  if (json === 'null') return ''
+  return quoted(json.startsWith('"') ? JSON.parse(json) : json)
+}
+
+function quoted(text: string): string {
+  return text === '' || NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,86 @@
+/** The items of a page as a table: a column for each field, in the order in which they first appear. */
+
+import { itemUrl } from '../contract/link.ts'
+import { PAGE_SIZE } from '../contract/page.ts'
+import { count } from './browser/figures.ts'
+import { cellOf, keyOf, shortened } from './cell.ts'
+import { type Html, html } from './html.ts'
+import { fieldsOf, type ItemFields, itemsIn } from './item-fields.ts'
+import { type CollectionFacts, localHref, type Site } from './site.ts'
+
+/** Where names are data there is no end of them. */
+const MOST_COLUMNS = 200
+/** Of all rows together, about. */
+const MOST_CHARACTERS = 4 * 1024 * 1024
+
+export interface Rows {
+  /** Items in a row, as the store hands them out: JSON texts, each on a line of its own. */
+  readonly pieces: readonly Uint8Array[]
+  /** The number of the first one in the whole collection, counted from 1. */
+  readonly first: number
+}
+
+export interface ItemsTable {
+  readonly table: Html
+  /** What it leaves out, in sentences. */
+  readonly notes: readonly string[]
+}
+
+export function itemsTable(site: Site, collection: CollectionFacts, { pieces, first }: Rows): ItemsTable {
+  const items = firstItems(pieces)
+  const names = [...new Set(items.flatMap(({ fields }) => [...fields.keys()]))]
+  const columns = names.slice(0, MOST_COLUMNS)
+  const rows: Html[] = []
+  let characters = 0
+  for (const [place, item] of items.entries()) {
+    if (characters > MOST_CHARACTERS) break
+    const row = rowOf(site, collection, item, columns, first + place)
+    rows.push(row)
+    characters += row.text.length
+  }
+  const headings = columns.map((name) => html`<th scope="col">${shortened(name)}</th>`)
+  const table = html`<div class="scroller" role="region" aria-label="Items" tabindex="0"><table class="items">
+<caption>Items of ${collection.name}</caption>
+<thead><tr><th scope="col">#</th>${headings}</tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>`
+  return { table, notes: notesOf(names.length - columns.length, rows.length, items) }
+}
+
+/** As many as a page has; a collection without pages may have more. */
+function firstItems(pieces: readonly Uint8Array[]): ItemFields[] {
+  const items: ItemFields[] = []
+  for (const piece of pieces)
+    for (const item of itemsIn(piece)) {
+      if (items.length === PAGE_SIZE) return items
+      items.push(fieldsOf(item))
+    }
+  return items
+}
+
+function rowOf(
+  site: Site,
+  { name, keyField }: CollectionFacts,
+  { fields }: ItemFields,
+  columns: readonly string[],
+  number: number,
+): Html {
+  const key = keyField === null ? undefined : keyOf(fields.get(keyField))
+  const label = count(number)
+  const href = key === undefined ? undefined : localHref(site, itemUrl(site.baseUrl, name, key))
+  const heading = href === undefined ? label : html`<a href="${href}">${label}</a>`
+  return html`<tr><th scope="row">${heading}</th>${columns.map((column) => cellOf(fields.get(column)))}</tr>
+`
+}
+
+function notesOf(leftColumns: number, rows: number, items: readonly ItemFields[]): string[] {
+  const cut = items.filter(({ isCut }) => isCut).length
+  return [
+    ...(leftColumns > 0 ? [`${count(leftColumns)} more fields have no column here.`] : []),
+    ...(rows < items.length
+      ? [`The first ${count(rows)} items are shown; the others would be too much for a page.`]
+      : []),
+    ...(cut > 0 ? [`Of ${count(cut)} large items only the beginning is shown.`] : []),
+  ]
+}

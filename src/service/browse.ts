@@ -1,0 +1,52 @@
+/** The pages for a browser that navigates: the same data under the same rules, in HTML (D12). */
+
+import { isCollectionName } from '../contract/name.ts'
+import type { Problem } from '../contract/problem.ts'
+import type { Explorer } from '../explorer/create-explorer.ts'
+import { cachingOf } from './answer.ts'
+import { type Call, segmentsOf } from './call.ts'
+import { readPage } from './get-collection.ts'
+import { entryCaching, readableHeads } from './get-entry.ts'
+import { readItem } from './get-item.ts'
+import { foundHtml, htmlReply } from './html-reply.ts'
+import type { Incoming } from './incoming.ts'
+import { collectionNotFound } from './not-found.ts'
+import type { Reply } from './reply.ts'
+import { queryValues } from './request-url.ts'
+
+export type Browse = (call: Call, explorer: Explorer) => Promise<Reply>
+
+export async function browseEntry(call: Call, explorer: Explorer): Promise<Reply> {
+  const heads = await readableHeads(call)
+  return foundHtml(call.request, explorer.entry(call.baseUrl, heads), entryCaching(call))
+}
+
+export async function browseCollection(call: Call, explorer: Explorer): Promise<Reply> {
+  const { request, baseUrl } = call
+  const [name = ''] = segmentsOf(call)
+  if (!isCollectionName(name)) return collectionNotFound(call, name)
+  const read = await readPage(call, name, queryValues(request.url, 'page'))
+  if ('status' in read) return read
+  const { head: collection, page, segments } = read
+  const pieces = segments.map((segment) => segment.raw())
+  return foundHtml(request, explorer.collection(baseUrl, { collection, page, pieces }), cachingOf(call, collection))
+}
+
+export async function browseItem(call: Call, explorer: Explorer): Promise<Reply> {
+  const read = await readItem(call)
+  if ('status' in read) return read
+  const { head, key, text } = read
+  const page = explorer.item(call.baseUrl, { collection: head.name, key, text })
+  return foundHtml(call.request, page, cachingOf(call, head))
+}
+
+/** With the status and the headers of the problem itself. */
+export async function problemInHtml(
+  { request, baseUrl }: { readonly request: Incoming; readonly baseUrl: string },
+  { status, headers }: Reply,
+  problem: Problem,
+  explorer: Explorer,
+): Promise<Reply> {
+  const html = await htmlReply(request, explorer.problem(baseUrl, problem))
+  return { ...html, status, headers: { ...headers, ...html.headers } }
+}

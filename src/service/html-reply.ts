@@ -1,0 +1,40 @@
+/** Answers in HTML: with the headers that keep them safe, and a tag that no other form of the data has. */
+
+import { hash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { matchesTag } from '../contract/etag.ts'
+import { SECURITY_HEADERS } from '../explorer/document.ts'
+import { notModified } from './answer.ts'
+import { contentHeaders } from './content-headers.ts'
+import type { Incoming } from './incoming.ts'
+import { chooseEncoding } from './negotiate.ts'
+import type { Reply } from './reply.ts'
+
+const VARY = { Vary: 'Accept, Accept-Encoding' }
+
+/** Not in the event loop, where it would take milliseconds. */
+const compress = promisify(gzip)
+
+/** A page of data. Its tag is made from all of it: the data, the base URL, and the names of the files that it loads. */
+export async function foundHtml(request: Incoming, text: string, caching: Record<string, string>): Promise<Reply> {
+  const encoding = chooseEncoding(request.headers.get('accept-encoding'))
+  const tag = `"html.${hash('sha256', text, 'base64url')}.${encoding}"`
+  if (matchesTag(request.headers.get('if-none-match'), tag))
+    return notModified(tag, { ...caching, ...SECURITY_HEADERS })
+  const { status, headers, body } = await htmlReply(request, text)
+  return { status, headers: { ...headers, ETag: tag, 'Cache-Control': 'no-cache', ...caching }, body }
+}
+
+export async function htmlReply(request: Incoming, text: string): Promise<Reply> {
+  const isGzip = chooseEncoding(request.headers.get('accept-encoding')) === 'gzip'
+  const body = isGzip ? await compress(text) : Buffer.from(text)
+  const encoded = isGzip ? { 'Content-Encoding': 'gzip' } : {}
+  const headers = {
+    ...contentHeaders('text/html; charset=utf-8', body.length),
+    ...VARY,
+    ...SECURITY_HEADERS,
+    ...encoded,
+  }
+  return { status: 200, headers, body }
+}

@@ -1,0 +1,112 @@
+/** A hundred hostile items: nothing runs, nothing breaks. */
+
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { csvOf, linesOf } from './expected-file.ts'
+import { hostileItems } from './hostile-items.ts'
+import type { Explorer } from './open-explorer.ts'
+import { overflowOf } from './open-explorer.ts'
+
+/** Elements that do something by being there. */
+const ACTIVE = 'main :is(script, img, iframe, style, link, base, meta, object, embed)'
+
+export function describeHostile({ visit }: Explorer): void {
+  describe('hostile items', () => {
+    it('are text on the screen, and nothing else', async (t) => {
+      const { page, open } = await visit(t)
+      await open('/hostile')
+      assert.equal(await page.locator('tbody tr').count(), 100)
+      assert.equal(await page.locator(ACTIVE).count(), 0)
+      assert.deepEqual(await handlersAndLinks(page), [])
+      assert.ok((await page.locator('tbody').textContent())?.includes('<script>alert(1)</script>'))
+      assert.equal(
+        await page.evaluate(() => ({}) as { isPolluted?: boolean }).then((made) => made.isPolluted),
+        undefined,
+      )
+      assert.equal(await page.locator('body').isVisible(), true)
+      assert.deepEqual(await overflowOf(page), [])
+      const heights = await page.locator('tbody tr').evaluateAll((rows) => rows.map((row) => row.clientHeight))
+      assert.ok(Math.max(...heights) < 60, `${Math.max(...heights)}`)
+
+      await t.test('open one by one, each with all of its text', async () => {
+        const shown = await openEach(page)
+        for (const [index, item] of hostileItems().entries())
+          assert.deepEqual(JSON.parse(shown[index] ?? ''), JSON.parse(item), `item ${index + 1}`)
+        assert.ok(shown.every((text) => !/[\u202a-\u202e\u2066-\u2069]/.test(text)))
+        assert.deepEqual(await overflowOf(page), [])
+      })
+
+      await t.test('unfold, however deep', async () => {
+        const unfolded = await page.evaluate(async () => {
+          for (const details of document.querySelectorAll<HTMLDetailsElement>('tbody details')) details.open = true
+          await new Promise((resolve) => setTimeout(resolve, 100))
+          return [...document.querySelectorAll('tbody details pre')].map((pre) => pre.textContent?.length ?? 0)
+        })
+        assert.ok(unfolded.length >= 5)
+        assert.ok(Math.max(...unfolded) > 100_000)
+        assert.deepEqual(await overflowOf(page), [])
+      })
+
+      await t.test('are downloaded byte for byte', async () => {
+        await page.getByRole('button', { name: 'Download' }).click()
+        const coming = page.waitForEvent('download')
+        await page.getByRole('button', { name: 'NDJSON' }).click()
+        const text = await readFile(await (await coming).path(), 'utf8')
+        assert.equal(text, linesOf(hostileItems()))
+      })
+
+      await t.test('are in CSV what reams pull writes', async () => {
+        const coming = page.waitForEvent('download')
+        await page.getByRole('button', { name: 'CSV' }).click()
+        assert.equal(await readFile(await (await coming).path(), 'utf8'), csvOf(hostileItems()))
+      })
+    })
+
+    it('do not push the page apart on a phone', async (t) => {
+      const { page, open } = await visit(t, { viewport: { width: 360, height: 700 } })
+      await open('/hostile')
+      assert.deepEqual(await overflowOf(page), [])
+    })
+
+    it('have pages of their own, and are harmless without JavaScript', async (t) => {
+      for (const javaScriptEnabled of [true, false]) {
+        const { page, open } = await visit(t, { javaScriptEnabled })
+        for (const key of javaScriptEnabled ? [4, 31, 41] : [4, 41]) {
+          await open(`/hostile/${key}`)
+          assert.equal(await page.locator(ACTIVE).count(), 0)
+          assert.deepEqual(javaScriptEnabled ? await overflowOf(page) : [], [], `item ${key}`)
+        }
+      }
+      const { page, open } = await visit(t, { javaScriptEnabled: false })
+      await open('/hostile')
+      assert.equal(await page.locator(ACTIVE).count(), 0)
+      assert.deepEqual(await page.locator('tbody tr').count(), 100)
+    })
+  })
+}
+
+/** Opens the items, in the page itself: a hundred round trips would take long. */
+function openEach(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const texts: string[] = []
+    for (const row of document.querySelectorAll<HTMLElement>('tbody tr')) {
+      row.querySelector('button')?.click()
+      while (!document.querySelector('aside')) await new Promise((resolve) => setTimeout(resolve, 5))
+      texts.push(document.querySelector('aside pre')?.textContent ?? '')
+      document.querySelector<HTMLElement>('aside .close')?.click()
+    }
+    return texts
+  })
+}
+
+/** What could run: attributes that are code, and links that lead to anything but http. */
+function handlersAndLinks(page: Page): Promise<string[]> {
+  return page.evaluate(() => [
+    ...[...document.querySelectorAll('*')].flatMap((element) =>
+      element.getAttributeNames().filter((name) => name.startsWith('on')),
+    ),
+    ...[...document.querySelectorAll('a')].map(({ href }) => href).filter((href) => href && !/^https?:/.test(href)),
+  ])
+}

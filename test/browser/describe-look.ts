@@ -1,0 +1,170 @@
+/** For everybody: by keyboard, for the ear, on a phone, in the dark, and without JavaScript. */
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import type { Explorer } from './open-explorer.ts'
+import { overflowOf } from './open-explorer.ts'
+
+const VIEWS = ['/', '/venues', '/events/1', '/nothing-yet', '/events?page=3']
+
+export function describeLook({ visit, server }: Explorer): void {
+  describe('the page', () => {
+    it('can be walked through by keyboard alone, and shows where the focus is', async (t) => {
+      const { page, open, settled } = await visit(t)
+      await open('/')
+      await tabTo(page, 'link', 'numbers')
+      const outline = await page.locator(':focus').evaluate((link) => getComputedStyle(link).outlineStyle)
+      assert.equal(outline, 'solid')
+      await page.keyboard.press('Enter')
+      await page.waitForURL('**/numbers')
+      await settled()
+      assert.equal(await page.locator(':focus').innerText(), 'numbers')
+      await tabTo(page, 'link', 'Next ›')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/page=2$/)
+      await settled()
+      assert.equal(await page.locator(':focus').innerText(), 'Next ›')
+      await tabTo(page, 'button', 'Open item 501')
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
+      await page.locator('aside h2:focus').waitFor()
+      await tabTo(page, 'button', 'Copy JSON')
+      await page.keyboard.press('Escape')
+      assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Open item 502')
+    })
+
+    it('has roles and names for those who hear it', async (t) => {
+      const { page, open } = await visit(t)
+      await open('/numbers')
+      await page.getByRole('banner').waitFor()
+      await page.getByRole('navigation', { name: 'Breadcrumb' }).waitFor()
+      await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+      await page.getByRole('main').waitFor()
+      await page.getByRole('table', { name: 'numbers, items 1–500' }).waitFor()
+      await page.getByRole('columnheader', { name: 'id number' }).waitFor()
+      await page.getByRole('rowheader', { name: 'Open item 17', exact: true }).waitFor()
+      await page.getByRole('slider', { name: 'Place in the collection' }).waitFor()
+      assert.equal(await page.getByRole('link', { name: '‹ Prev' }).getAttribute('aria-disabled'), 'true')
+      const status = page.locator('#status')
+      assert.equal(await status.getAttribute('role'), 'status')
+      await page.locator('a[rel=next]').click()
+      await page.waitForFunction(() => document.getElementById('status')?.textContent?.includes('page 2 of 3'))
+      assert.equal(await page.locator('html').getAttribute('lang'), 'en')
+    })
+
+    for (const colorScheme of ['light', 'dark'] as const)
+      it(`has enough contrast when it is ${colorScheme}`, async (t) => {
+        const { page, open } = await visit(t, { colorScheme })
+        for (const view of VIEWS) {
+          await open(view)
+          if (view === '/venues') await page.getByRole('button', { name: 'Open item 2', exact: true }).click()
+          const found = await contrasts(page)
+          assert.ok(found.length >= 3)
+          assert.deepEqual(
+            found.filter(({ ratio }) => ratio < 4.5),
+            [],
+            view,
+          )
+        }
+        const back = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+        assert.equal(back, colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(21, 24, 28)')
+      })
+
+    for (const [size, width, height] of [
+      ['phone', 360, 700],
+      ['tablet', 820, 1100],
+    ] as const)
+      it(`fits on a ${size}`, async (t) => {
+        const { page, open } = await visit(t, { viewport: { width, height } })
+        for (const view of VIEWS) {
+          await open(view)
+          assert.deepEqual(await overflowOf(page), [], view)
+        }
+        await page.getByRole('button', { name: 'Open item 1,002', exact: true }).click()
+        const box = (await page.locator('aside').boundingBox()) ?? assert.fail('The item is not open.')
+        assert.ok(box.x >= 0 && box.x + box.width <= width && box.y >= 0 && box.y + box.height <= height)
+        assert.deepEqual(await overflowOf(page), [])
+        await page.getByRole('button', { name: 'Close' }).click()
+        await page.getByRole('button', { name: 'Code' }).click()
+        const code = (await page.locator('#code').boundingBox()) ?? assert.fail('The code is not open.')
+        assert.ok(code.x >= 0 && code.x + code.width <= width)
+      })
+
+    it('works without JavaScript, as a table with links', async (t) => {
+      const { page, open } = await visit(t, { javaScriptEnabled: false })
+      const click = async (role: 'link' | 'button', name: string) => {
+        await page.getByRole(role, { name }).click()
+        await page.waitForLoadState()
+      }
+      const ranks = page.locator('tbody th')
+      await open('/')
+      await click('link', 'events')
+      assert.equal(await ranks.count(), 500)
+      await click('link', 'Next')
+      assert.equal(page.url(), `${server().url}/events?page=2`)
+      assert.equal(await ranks.first().innerText(), '501')
+      await page.getByLabel('Page', { exact: true }).fill('3')
+      await click('button', 'Go')
+      assert.equal(await ranks.first().innerText(), '1,001')
+      await click('link', '1,001')
+      assert.match(await page.locator('pre').innerText(), /"serial": 12345678901234562001/)
+      await page.goBack()
+      await click('link', 'Collections')
+      await click('link', 'venues')
+      assert.equal(await ranks.count(), 2)
+      const number = page.locator('td.number').first()
+      assert.equal(await number.evaluate((cell) => getComputedStyle(cell).textAlign), 'right')
+    })
+  })
+}
+
+/** By the Tab key, as often as it takes; no page has more than 40 stops on the way. */
+async function tabTo(page: Page, role: 'link' | 'button', name: string): Promise<void> {
+  const target = page.getByRole(role, { name, exact: true }).and(page.locator(':focus'))
+  for (let stop = 0; stop < 40; stop++) {
+    await page.keyboard.press('Tab')
+    if ((await target.count()) > 0) return
+  }
+  assert.fail(`Tab does not lead to the ${role} ${name}.`)
+}
+
+/** Of every text that can be seen, against what is behind it (WCAG 2.2, 1.4.3). */
+function contrasts(page: Page): Promise<{ text: string; ratio: number }[]> {
+  return page.evaluate(() => {
+    const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true })
+    const rgb = (color: string) => {
+      if (canvas === null) throw new Error('no canvas')
+      canvas.clearRect(0, 0, 1, 1)
+      canvas.fillStyle = color
+      canvas.fillRect(0, 0, 1, 1)
+      return [...canvas.getImageData(0, 0, 1, 1).data]
+    }
+    const luminance = (color: string) => {
+      const [red = 0, green = 0, blue = 0] = rgb(color).map((part) =>
+        part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4,
+      )
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+    const backOf = (element: Element | null): string => {
+      if (element === null) return 'white'
+      const { backgroundColor } = getComputedStyle(element)
+      return (rgb(backgroundColor)[3] ?? 0) > 0 ? backgroundColor : backOf(element.parentElement)
+    }
+    const known = new Map<string, { text: string; ratio: number }>()
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
+      const element = node.parentElement
+      if (element === null || !node.textContent?.trim() || !element.checkVisibility()) continue
+      const [front, back] = [getComputedStyle(element).color, backOf(element)]
+      if (known.has(front + back)) continue
+      const [a = 0, b = 0] = [luminance(front), luminance(back)].sort((x, y) => y - x)
+      known.set(front + back, {
+        text: `${node.textContent.slice(0, 40)} ${front} on ${back}`,
+        ratio: (a + 0.05) / (b + 0.05),
+      })
+    }
+    // So few pairs of colours there are; each of them counts once for every text that has it.
+    return [...known.values()]
+  })
+}
