@@ -1,18 +1,14 @@
 /** A collection: one of its pages as a table, ways to the others, and an item beside it. */
 
 import type { Page } from '../../client/page.ts'
-import { collectionUrl, itemUrl, pageUrl, rawUrl } from '../../contract/link.ts'
-import { pageRange } from '../../contract/page.ts'
+import { collectionUrl, pageUrl, rawUrl } from '../../contract/link.ts'
+import { beside } from './beside.ts'
 import { codePopover } from './code.ts'
-import { type Child, element } from './element.ts'
+import type { Child } from './element.ts'
 import { count, counted } from './figures.ts'
-import { itemPanel } from './item.ts'
-import { fieldsOf } from './json-text.ts'
 import { notice } from './notice.ts'
-import { itemsOn, pager } from './pager.ts'
+import { pager } from './pager.ts'
 import type { Session } from './session.ts'
-import { focusRow, itemTable } from './table.ts'
-import { readValue } from './value.ts'
 import { heading, rawLink, type View } from './views.ts'
 
 export interface CollectionPlace {
@@ -68,41 +64,4 @@ console.log(page.itemCount, page.items)
 const items = client.collection('${name}').items()
 for await (const item of items) console.log(item)`,
   )
-}
-
-/** The table, and beside it the item that is open. */
-function beside(session: Session, name: string, page: Page, pageAddress: string): HTMLElement {
-  const decoder = new TextDecoder()
-  const items = Array.from(page.texts(), (text) => decoder.decode(text))
-  const before = page.isPaginated ? pageRange(page.number, page.itemCount).start : 0
-  let close = () => {}
-  const open = async (row: HTMLTableRowElement) => {
-    const index = row.sectionRowIndex
-    const json = items[index] ?? ''
-    const own = await urlOf(session, name, json)
-    close()
-    const options = { title: `Item ${count(before + index + 1)}`, json, url: own ?? pageAddress, isOwnUrl: !!own }
-    const more = own ? [element('a', { href: session.local(own) }, 'Open')] : []
-    const panel = itemPanel({ ...options, more }, () => {
-      close()
-      focusRow(row)
-    })
-    close = () => {
-      panel.remove()
-      row.ariaCurrent = null
-    }
-    row.ariaCurrent = 'true'
-    all.append(panel)
-    panel.querySelector('h2')?.focus()
-  }
-  const caption = `${name}, ${itemsOn(page.number, page.itemCount)}`
-  const all = element('div', { class: 'beside' }, itemTable({ caption, items, before, open }))
-  return all
-}
-
-/** The address of an item; undefined in a collection without a key. */
-async function urlOf(session: Session, name: string, json: string): Promise<string | undefined> {
-  const field = await session.keyField(name)
-  const key = field ? fieldsOf(json).get(field) : undefined
-  return key && itemUrl(session.baseUrl, name, readValue(key).text)
 }

@@ -9,41 +9,61 @@ import { popover } from './popover.ts'
 
 /** The end of `leaving` ends it too. `open` gives the collection with the token of that moment. */
 export function downloadPopover(name: string, open: () => Collection, leaving: AbortSignal): Child[] {
-  const bar = element('progress', { 'aria-label': 'Items', hidden: true })
-  const said = element('p', { role: 'status' }, 'All items, read page by page and put together here.')
-  let controller: AbortController | undefined
-  const cancel = button('Cancel', () => controller?.abort(), { hidden: true })
-  const starts = [button('NDJSON', () => run('ndjson')), button('CSV', () => run('csv'))]
-  leaving.addEventListener('abort', () => controller?.abort())
-
-  async function run(form: 'ndjson' | 'csv'): Promise<void> {
-    controller = new AbortController()
-    const { signal } = controller
-    show(true)
-    try {
-      const lines = await pullAll(open(), signal, (items, all) => {
-        bar.max = all || 1
-        bar.value = items
-        said.textContent = `${count(items)} of ${counted(all, 'item')}`
-      })
-      const parts = form === 'csv' ? await csvOf(lines, signal) : lines
-      save(new Blob(parts), `${name}.${form}`)
-      said.textContent = `${said.textContent} saved as ${name}.${form}`
-    } catch (error) {
-      said.textContent = signal.aborted ? 'Cancelled. Nothing was saved.' : `Failed. ${(error as Error).message}`
-    }
-    show(false)
-  }
-
-  function show(isRunning: boolean): void {
-    for (const start of starts) start.disabled = isRunning
-    cancel.hidden = !isRunning
-    bar.hidden = !isRunning
-    bar.removeAttribute('value')
-  }
-
-  return popover('download', 'Download', element('div', { class: 'row' }, ...starts, cancel), bar, said)
+  const download = new Download(name, open)
+  leaving.addEventListener('abort', () => download.cancel())
+  return popover('download', 'Download', ...download.content)
 }
+
+class Download {
+  readonly content: readonly Child[]
+  readonly #name: string
+  readonly #open: () => Collection
+  readonly #starts = FORMS.map((form) => button(form.toUpperCase(), () => this.#run(form)))
+  readonly #cancel = button('Cancel', () => this.cancel(), { hidden: true })
+  readonly #bar = element('progress', { 'aria-label': 'Items', hidden: true })
+  readonly #said = element('p', { role: 'status' }, 'All items, read page by page and put together here.')
+  #controller = new AbortController()
+
+  constructor(name: string, open: () => Collection) {
+    this.#name = name
+    this.#open = open
+    this.content = [element('div', { class: 'row' }, ...this.#starts, this.#cancel), this.#bar, this.#said]
+  }
+
+  cancel(): void {
+    this.#controller.abort()
+  }
+
+  async #run(form: string): Promise<void> {
+    this.#controller = new AbortController()
+    const { signal } = this.#controller
+    this.#show(true)
+    try {
+      const lines = await pullAll(this.#open(), signal, (items, all) => this.#progress(items, all))
+      const file = `${this.#name}.${form}`
+      save(new Blob(form === 'csv' ? await csvOf(lines, signal) : lines), file)
+      this.#said.append(` saved as ${file}`)
+    } catch (error) {
+      this.#said.textContent = signal.aborted ? 'Cancelled. Nothing was saved.' : `Failed. ${(error as Error).message}`
+    }
+    this.#show(false)
+  }
+
+  #progress(items: number, all: number): void {
+    this.#bar.max = all || 1
+    this.#bar.value = items
+    this.#said.textContent = `${count(items)} of ${counted(all, 'item')}`
+  }
+
+  #show(isRunning: boolean): void {
+    for (const start of this.#starts) start.disabled = isRunning
+    this.#cancel.hidden = !isRunning
+    this.#bar.hidden = !isRunning
+    this.#bar.removeAttribute('value')
+  }
+}
+
+const FORMS = ['ndjson', 'csv']
 
 /** The items of each page as NDJSON, byte for byte. */
 async function pullAll(

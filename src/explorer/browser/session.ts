@@ -62,8 +62,9 @@ export class Session {
   /** The field by which the items of a collection are found, asked for once; undefined where there is none. */
   async keyField(name: string): Promise<string | null | undefined> {
     this.#listed ??= this.list()
-    const list = await this.#listed.catch(() => [])
-    return list.find((listed) => listed.name === name)?.key
+    const list = await this.#listed.catch(() => undefined)
+    if (list === undefined) this.#listed = undefined
+    return list?.find((listed) => listed.name === name)?.key
   }
 
   use(token: string): void {
