@@ -36,6 +36,7 @@ describe('the page about headers', () => {
       await fetch(`${url}/events`),
       await fetch(`${url}/events`, { headers: { 'If-None-Match': '*', 'Accept-Encoding': 'identity' } }),
       await fetch(`${url}/nope`),
+      await fetch(`${url}/events`, { headers: { Accept: 'text/html,application/xhtml+xml' } }),
       await fetch(`${url}/-/health`, { method: 'HEAD' }),
       await fetch(`${url}/events`, { method: 'OPTIONS' }),
       await fetch(`${url}/events`, { method: 'POST', body: '{}' }),

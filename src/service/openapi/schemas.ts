@@ -99,6 +99,13 @@ function entry(): Part {
     name: NAME,
     item_count: ITEM_COUNT,
     paginated: PAGINATED,
+    private: PRIVATE,
+    key: KEY_FIELD,
+    changed_at: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'When it was last written to; null if not known.',
+    },
     _links: object({ self: schema('Link') }),
   })
   const links = object({ self: schema('Link'), 'service-desc': schema('Link'), collections: array(link) })

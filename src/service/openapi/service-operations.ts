@@ -24,7 +24,19 @@ function entryExample(baseUrl: string): Part {
       'service-desc': { href: descriptionUrl(baseUrl) },
       collections: [{ ...self, name: 'events' }],
     },
-    _embedded: { collections: [{ name: 'events', item_count: 502, paginated: true, _links: { self } }] },
+    _embedded: {
+      collections: [
+        {
+          name: 'events',
+          item_count: 502,
+          paginated: true,
+          private: false,
+          key: 'id',
+          changed_at: '2026-11-15T09:30:00.000Z',
+          _links: { self },
+        },
+      ],
+    },
   }
 }
 

@@ -5,8 +5,8 @@ import { ROUTES } from '../../../src/service/routes.ts'
 import { BASE, fill, numbered, openService } from '../open-service.ts'
 import { Description, partIn } from './description.ts'
 
-/** Files of the page for browsers: nothing that a program would ask for. */
-const NOT_OF_THE_API = /^\/-\/explorer\//
+/** What pages for browsers load and link to: the data itself is described where it is. */
+const NOT_OF_THE_API = /^\/-\/(?:explorer|json)\//
 
 /** `GET /{collection}`, and HEAD and OPTIONS, which every route has. */
 function routedOperations(): string[] {
