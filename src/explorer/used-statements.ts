@@ -22,7 +22,7 @@ function statementsOf(tokens: readonly Token[]): Token[][] {
   let depth = 0
   for (const [place, token] of tokens.entries()) {
     const before = tokens[place - 1]
-    const isFirst = depth === 0 && (before === undefined || endsStatement(before, token))
+    const isFirst = depth === 0 && (before === undefined || before.text === ';' || endsStatement(before, token))
     if (isFirst) statements.push([token])
     else statements.at(-1)?.push(token)
     if (token.kind !== 'punctuator' && token.kind !== 'template') continue
