@@ -46,6 +46,11 @@ export class DeflatePool {
   #memoryBytes = 0
   #isClosed = false
 
+  /** Whether a thread is at work. What waits for memory is not meant. */
+  get isDeflating(): boolean {
+    return this.#threads.some(({ callCount }) => callCount > 0)
+  }
+
   /** Resolves with the ream. Others wait while too many have not been released. */
   encode(raw: Uint8Array, count: number): Promise<PooledReam> {
     return new Promise((resolve, reject) => {

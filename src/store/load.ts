@@ -2,7 +2,7 @@
 
 import type { ItemRun } from '../contract/item-run.ts'
 import { checkRoom, requireKeys } from './collection-rules.ts'
-import { DeflatePool } from './deflate-pool.ts'
+import { DeflatePool, type PooledReam } from './deflate-pool.ts'
 import { editItems, REAM_SIZE, ReamBuilder } from './ream.ts'
 import type { CollectionSettings, Head, Load, LoadResult, OnConflict } from './store.ts'
 import { StoreError } from './store-error.ts'
@@ -54,8 +54,7 @@ export class ReamLoad implements Load {
   #skipped = 0
   /** Resolves when the runs handed over so far have been put into reams, in order. */
   #inOrder: Promise<unknown> = Promise.resolve()
-  /** Reams that are being deflated, and those that are to be written together: soon, and most recently. */
-  #deflating = 0
+  /** Reams that are to be written together, and when they are: soon, and most recently. */
   readonly #ready: SealedReam[] = []
   #readyBytes = 0
   #nextPut = Promise.withResolvers<void>()
@@ -122,23 +121,33 @@ export class ReamLoad implements Load {
       this.#isCompleting = false
       await this.#steps.putTail(this.#plan.base, full.raw)
     } else {
-      this.#deflating++
-      const { ream, release } = await this.#pool.encode(full.raw, full.count).finally(() => this.#deflating--)
+      const { ream, release } = await this.#encode(full.raw, full.count)
       await this.#putReam({ ...ream, number, gone: null }).finally(release)
     }
   }
 
-  /** A ream waits for others, as long as there are some to come. */
+  async #encode(raw: Uint8Array, count: number): Promise<PooledReam> {
+    try {
+      return await this.#pool.encode(raw, count)
+    } catch (error) {
+      // Others may have waited for this one.
+      this.#putReady()
+      throw error
+    }
+  }
+
+  /** A ream waits for others, as long as there are some being made: those that wait for memory wait for this one. */
   #putReam(ream: SealedReam): Promise<void> {
     this.#ready.push(ream)
     this.#readyBytes += ream.rawLength
     const written = this.#nextPut.promise
-    if (this.#deflating === 0 || this.#readyBytes >= BYTES_A_PUT) this.#putReady()
+    if (!this.#pool.isDeflating || this.#readyBytes >= BYTES_A_PUT) this.#putReady()
     return written
   }
 
   /** Hands over all that is ready, after what was handed over before. */
   #putReady(): void {
+    if (this.#ready.length === 0) return
     const reams = this.#ready.splice(0)
     this.#readyBytes = 0
     const put = this.#nextPut

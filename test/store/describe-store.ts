@@ -674,6 +674,18 @@ export function describeStore(engineName: string, engine: Engine): void {
         await check(name, fresh)
       })
 
+      it('takes large items and then many small ones, also more at once than it has memory for', async () => {
+        const name = newName()
+        const large = Array.from({ length: 500 }, (_, id) => item(id, `,"text":"${'x'.repeat(20_000)}"`))
+        const small = itemsFrom(500, 3_000)
+        const tiny = Array.from({ length: 140_000 }, () => '{}')
+        const { appended } = await load(name, [...large, ...small, ...tiny])
+        assert.equal(appended, 143_500)
+        assert.deepEqual(await readPageTexts(store, name, 1), large)
+        assert.deepEqual(await readPageTexts(store, name, 2), small.slice(0, 500))
+        assert.deepEqual(await readPageTexts(store, name, 287), tiny.slice(0, 500))
+      })
+
       it('refuses settings other than the stored ones, naming both', async () => {
         const name = newName()
         await load(name, [], { settings: { keyField: 'id' } })
