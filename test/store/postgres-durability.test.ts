@@ -4,7 +4,7 @@ import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { PostgresCluster } from '../faults/postgres-cluster.ts'
-import { item, itemsFrom, keyed } from './items.ts'
+import { isError, item, itemsFrom, keyed } from './items.ts'
 import { readItems } from './store-reading.ts'
 
 const TOKEN = { name: 'kept', hash: 'a', scopes: ['admin'], createdAt: 1, expiresAt: null, revokedAt: null }
@@ -39,6 +39,21 @@ describe('a store in a PostgreSQL that commits before the disk has it, and crash
     await load.commit()
     await cluster.restartImmediately()
     assert.deepEqual(await readItems(store, 'events'), [...itemsFrom(0, 3), item(100)])
+  })
+
+  it('has no load that lost some of its steps, which is told so', async () => {
+    const before = await readItems(store, 'events')
+    for (const options of [{}, { isReplacement: true }, { onConflict: 'replace' }] as const) {
+      const load = await store.load('events', options)
+      await load.append(keyed(itemsFrom(1000, 1000)))
+      await load.append(keyed([item(3000), ...('onConflict' in options ? [item(100, ',"new":1')] : [])]))
+      await cluster.restartImmediately()
+      await load.append(keyed(itemsFrom(4000, 1000))).catch(() => {})
+      await assert.rejects(load.commit(), isError('lease-lost'))
+      await load.abort()
+      assert.deepEqual(await readItems(store, 'events'), before)
+      assert.deepEqual((await store.verify()).findings, [])
+    }
   })
 
   it('has every token, and none again that was revoked', async () => {

@@ -7,7 +7,7 @@ import type { Head } from '../store.ts'
 import { newHead } from './collection.ts'
 import type { Connections } from './connection.ts'
 import { lockHead, type StoredHead, shownHead, writeHead } from './head.ts'
-import { lostLease } from './lease.ts'
+import { lostLease, lostSteps } from './lease.ts'
 import type { LeasedPlan } from './load-plan.ts'
 import { OutcomeUnknown } from './outcome-unknown.ts'
 import { ReamDraft } from './ream-draft.ts'
@@ -21,6 +21,8 @@ export interface LoadCounts {
   readonly replaced: number
   /** Positions that came without an item. */
   readonly gone: number
+  /** Steps that were committed before. */
+  readonly steps: number
 }
 
 export async function finishLoad(
@@ -58,7 +60,9 @@ async function commitLoad(
   const after = headAfter(plan, before, counts)
   const head = log.doOnce(once, () => shownHead(after)) as Head
   if (isDone) return head
-  if ((await transaction.write('holdLease', place, name, holder)).count === 0) throw lostLease(name)
+  const held = await transaction.first('holdLease', place, name, holder)
+  if (held === undefined) throw lostLease(name)
+  if (Number(held[0]) !== counts.steps) throw lostSteps(name)
   if (counts.replaced > 0) await applyReplacements(transaction, plan, after.next)
   await sealBegun(transaction, plan, encode, after.next)
   writeHead(transaction, before, after)

@@ -82,3 +82,11 @@ export function lostLease(name: string): StoreError {
     `The load into "${name}" stood still for more than 10 s and another writer took over. Nothing of it was kept; start it again.`,
   )
 }
+
+/** Steps are not waited for until the disk has them: a crash of the database takes the last of them back. */
+export function lostSteps(name: string): StoreError {
+  return new StoreError(
+    'lease-lost',
+    `The database has lost some of what was loaded into "${name}": it crashed meanwhile. Nothing of it was kept; start it again.`,
+  )
+}

@@ -26,6 +26,8 @@ export class PostgresLoadSteps implements LoadSteps {
   readonly #plan: LeasedPlan
   readonly #encode: EncodeReam
   readonly #claims: KeyClaims
+  /** How many steps are committed. */
+  #steps = 0
 
   constructor(connections: Connections, plan: LeasedPlan, encode: EncodeReam) {
     this.#connections = connections
@@ -74,7 +76,7 @@ export class PostgresLoadSteps implements LoadSteps {
 
   /** `gone` of the positions came without an item. */
   finish(appended: number, replaced: number, gone = 0): Promise<Head> {
-    return finishLoad(this.#connections, this.#plan, this.#encode, { appended, replaced, gone })
+    return finishLoad(this.#connections, this.#plan, this.#encode, { appended, replaced, gone, steps: this.#steps })
   }
 
   abandon(): Promise<void> {
@@ -106,7 +108,10 @@ export class PostgresLoadSteps implements LoadSteps {
           work(transaction),
         ])
         if (held.count === 0) throw lostLease(name)
+        // Last, because steps that run beside this one wait for the row.
+        void transaction.write('countStep', place, name, holder)
         await transaction.commit()
+        this.#steps++
         return result
       }),
     )

@@ -233,7 +233,9 @@ export const STATEMENTS = {
     FROM @lease WHERE place = $1::bigint AND name = $2::text`),
   /** Until the transaction ends nobody can take the lease over; renewing it goes on. */
   holdLease: rare(`
-    SELECT 1 FROM @lease WHERE place = $1::bigint AND name = $2::text AND holder = $3::text FOR KEY SHARE`),
+    SELECT steps FROM @lease WHERE place = $1::bigint AND name = $2::text AND holder = $3::text FOR KEY SHARE`),
+  countStep: rare(`
+    UPDATE @lease SET steps = steps + 1 WHERE place = $1::bigint AND name = $2::text AND holder = $3::text`),
   renewLease: rare(`
     UPDATE @lease SET renewed_at = now() WHERE place = $1::bigint AND name = $2::text AND holder = $3::text`),
   /** Its holder has ended, and leaves what it wrote. */

@@ -38,7 +38,10 @@ export class Transaction {
     return Transaction.#run(new Transaction(rows, true), work)
   }
 
-  /** The same for what nobody sees before a later transaction, which is durable, and this one with it. */
+  /**
+   * The same for what nobody sees before a later transaction, which is durable, and this one with it. Should the database
+   * crash in between, this one may be gone though it was answered: the later one has to look.
+   */
   static runUnseen<T>(rows: Rows, work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return Transaction.#run(new Transaction(rows, false), work)
   }

@@ -1,0 +1,1 @@
+-- Nothing to do: Citus adds the column on every shard.
