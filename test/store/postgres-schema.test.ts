@@ -22,6 +22,12 @@ const isError =
     return true
   }
 
+/** Takes back what later migrations did. */
+const makeOlder = (schema: string): string => `
+  ALTER TABLE ${schema}.head DROP COLUMN changed_at;
+  ALTER TABLE ${schema}.lease DROP COLUMN steps;
+  UPDATE ${schema}.reams_format SET version = 1`
+
 describe('a store in a PostgreSQL database', () => {
   let server: PostgresServer | undefined
   const schemas: string[] = []
@@ -68,10 +74,7 @@ describe('a store in a PostgreSQL database', () => {
     const old = await openPostgresStore({ url: urlOf(schema), create: true })
     await old.append('events', itemRun(['{"n":1}']), { create: true })
     await old.close()
-    await sql(`
-      ALTER TABLE ${schema}.head DROP COLUMN changed_at;
-      ALTER TABLE ${schema}.lease DROP COLUMN steps;
-      UPDATE ${schema}.reams_format SET version = 1`)
+    await sql(makeOlder(schema))
     const opened = await Promise.all(Array.from({ length: 8 }, () => openPostgresStore({ url: urlOf(schema) })))
     const [store = assert.fail(), ...others] = opened
     for (const other of others) await other.close()
@@ -241,6 +244,17 @@ describe('a store in a PostgreSQL database', () => {
       const refusal = await opening().catch((error: unknown) => error)
       isError('no-permission', /GRANT USAGE, CREATE/)(refusal)
       await sql(grantsIn(refusal, /GRANT [^;]*;/))
+      await (await opening()).close()
+    })
+
+    it('tells who can bring a store of another role up to date', async () => {
+      const schema = someSchema()
+      await (await openPostgresStore({ url: urlOf(schema), create: true })).close()
+      await sql(makeOlder(schema))
+      await sql(`GRANT USAGE ON SCHEMA ${schema} TO ${role}; GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${role}`)
+      const opening = () => openPostgresStore({ url: roleUrl(schema) })
+      await assert.rejects(opening(), isError('no-permission', /older Reams .* the role that owns its tables/))
+      await (await openPostgresStore({ url: urlOf(schema) })).close()
       await (await opening()).close()
     })
 

@@ -142,13 +142,19 @@ async function migrate(rows: Rows, url: StoreUrl, migrations: readonly Migration
 function missingRights(
   error: unknown,
   { schema, label, connection }: StoreUrl,
-  { hasSchema, database }: Found,
+  { hasSchema, isStore, database }: Found,
 ): StoreError {
+  const reason = error instanceof Error ? error.message : String(error)
+  if (isStore)
+    return new StoreError(
+      'no-permission',
+      `The store ${label} was written by an older Reams and cannot be brought up to date: ${reason}. Open it once as the role that owns its tables, for example with \`reams collections\`.`,
+      { cause: error },
+    )
   const role = `"${connection.user}"`
   const grants = hasSchema
     ? `GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${role};`
     : `CREATE SCHEMA ${schema} AUTHORIZATION ${role}; or: GRANT CREATE ON DATABASE "${database}" TO ${role};`
-  const reason = error instanceof Error ? error.message : String(error)
   return new StoreError(
     'no-permission',
     `The store ${label} cannot be made: ${reason}. The owner of the database can allow it: ${grants}`,
