@@ -12,7 +12,7 @@ import type { Head, Load, PageRead, Store } from '../store/store.ts'
 import { ItemConflict, StoreError } from '../store/store-error.ts'
 import { ReadAhead } from './read-ahead.ts'
 
-/** Pages that are read while earlier ones are being written: a database far away then takes no longer. */
+/** Pages that are read while earlier ones are being written, at most: a database far away then takes no longer. */
 const PAGES_AHEAD = 8
 const BYTES_IN_FLIGHT = 4 * 1024 * 1024
 
@@ -52,11 +52,12 @@ async function appendOwnItems(load: Load, store: Store, name: string, options: C
   const { signal, onItems = () => {} } = options
   const ahead = new ReadAhead(BYTES_IN_FLIGHT)
   const runs = new RunMaker(load.settings.keyField)
-  const { head } = await readPage(store, name, 1)
+  const first = await readPage(store, name, 1)
+  const { head } = first
   const last = head.isPaginated ? lastPage(head.live) : 1
   let items = 0
   try {
-    for await (const read of inOrder(1, last, PAGES_AHEAD, (page) => readPage(store, name, page))) {
+    for await (const read of inOrder(1, last, pagesAhead(first), (page) => readPage(store, name, page))) {
       signal.throwIfAborted()
       if (!hasSameItems(head, read.head)) throw changed(name)
       const run = runs.runOf(read)
@@ -69,6 +70,12 @@ async function appendOwnItems(load: Load, store: Store, name: string, options: C
     await ahead.end()
   }
   return head
+}
+
+/** As many as go into the bytes that may be in flight, if the others are like this one. */
+function pagesAhead({ segments }: PageRead): number {
+  const bytes = segments.reduce((sum, { rawLength }) => sum + rawLength, 0)
+  return Math.max(1, Math.min(PAGES_AHEAD, Math.floor(BYTES_IN_FLIGHT / bytes)))
 }
 
 async function readPage(store: Store, name: string, page: number): Promise<PageRead> {
