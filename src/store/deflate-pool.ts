@@ -17,6 +17,9 @@ const MOST_BYTES = 16 * 1024 * 1024
 
 const MEMORY_STEP_BYTES = 64 * 1024
 
+/** What a much larger ream had is let go: a few of these would leave no memory for the other threads. */
+const MOST_SPARE = 4
+
 /** Room for bytes and their ream, also if they do not shrink: deflating adds five bytes to every 16 KiB at the most. */
 function memoryFor(raw: Uint8Array): number {
   return 2 * raw.byteLength + Math.ceil(raw.byteLength / 1024) + 4096
@@ -97,7 +100,7 @@ export class DeflatePool {
     // Reams differ a little in size. With some room to spare the same memory serves them all.
     const length = Math.ceil((leastBytes * 1.25) / MEMORY_STEP_BYTES) * MEMORY_STEP_BYTES
     for (let idle = this.#idleMemory.pop(); idle !== undefined; idle = this.#idleMemory.pop()) {
-      if (idle.byteLength >= leastBytes) return idle
+      if (idle.byteLength >= leastBytes && idle.byteLength <= MOST_SPARE * length) return idle
       this.#memoryBytes -= idle.byteLength
     }
     // A single ream may be larger than all of it together should be: then it goes alone.
