@@ -38,11 +38,17 @@ function toJson(head: Head) {
   return {
     name: head.name,
     items: head.live,
+    holes: head.next - head.live,
     pages: head.isPaginated ? lastPage(head.live) : null,
     key: head.keyField,
     paginated: head.isPaginated,
     private: head.isPrivate,
   }
+}
+
+/** What `reams compact` could close. */
+function holesOf({ next, live }: Head): string | false {
+  return next > live && `${formatCount(next - live)} ${next - live === 1 ? 'hole' : 'holes'}`
 }
 
 function tableOf(heads: readonly Head[]): string {
@@ -51,7 +57,7 @@ function tableOf(heads: readonly Head[]): string {
     formatCount(head.live),
     head.isPaginated ? formatCount(lastPage(head.live)) : '-',
     head.keyField === null ? '-' : makeVisible(head.keyField),
-    [!head.isPaginated && 'unpaginated', head.isPrivate && 'private'].filter(Boolean).join(', '),
+    [!head.isPaginated && 'unpaginated', head.isPrivate && 'private', holesOf(head)].filter(Boolean).join(', '),
   ])
   return alignTable([['NAME', 'ITEMS', 'PAGES', 'KEY', 'FLAGS'], ...rows], [1, 2])
 }

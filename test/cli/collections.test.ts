@@ -27,8 +27,8 @@ describe('collections', () => {
   it('gives the same as JSON', async (t) => {
     const result = await runCli(['collections', '--json'], { in: await directoryWithTwo(t) })
     assert.deepEqual(JSON.parse(result.stdout), [
-      { name: 'events', items: 1234, pages: 3, key: 'id', paginated: true, private: false },
-      { name: 'venues', items: 12, pages: null, key: null, paginated: false, private: true },
+      { name: 'events', items: 1234, holes: 0, pages: 3, key: 'id', paginated: true, private: false },
+      { name: 'venues', items: 12, holes: 0, pages: null, key: null, paginated: false, private: true },
     ])
   })
 })

@@ -19,11 +19,13 @@ describe('compact', () => {
   it('closes the holes, keeps the items, and says when there are none', async (t) => {
     const directory = await directoryWithHoles(t, [1, 2, 700])
     const before = await storedLines(directory, 'events')
+    assert.match((await runCli(['collections'], { in: directory })).stdout, /^events +1,697 +4 +id +3 holes$/m)
     const { status, stdout, stderr } = await runCli(['compact', 'events'], { in: directory })
     assert.match(stdout, /^events: 3 holes closed in .+; the collection has 1,697 items, 4 pages\.\n$/)
     assert.deepEqual([status, stderr], [0, ''])
     assert.equal(await storedLines(directory, 'events'), before)
     assert.equal((await runCli(['verify'], { in: directory })).status, 0)
+    assert.match((await runCli(['collections'], { in: directory })).stdout, /^events +1,697 +4 +id$/m)
     assert.deepEqual(await runCli(['compact', 'events'], { in: directory }), {
       status: 0,
       stdout: 'events: 1,697 items, 4 pages, and no holes. There is nothing to gain.\n',
