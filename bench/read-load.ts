@@ -6,14 +6,11 @@ import { AUTOCANNON_LOAD, type Program, runProgram } from './child-process.ts'
 import type { Workspace } from './workspace.ts'
 
 export const READERS = 16
-/** A run that only tries the questions need not wait for figures. */
-const FEW_REQUESTS = 100
-
 /** Of one answer: a slow server gives those of all readers one after the other. */
 const TIMEOUT_SECONDS = 300
 
-function secondsFor({ requests }: Workspace, { seconds = 0 }: ReadPlan): number {
-  return Math.max(Math.ceil(seconds), requests < FEW_REQUESTS ? 1 : 2)
+function secondsFor({ isTryOut }: Workspace, { seconds = 0 }: ReadPlan): number {
+  return Math.max(Math.ceil(seconds), isTryOut ? 1 : 2)
 }
 
 export interface ReadPlan {

@@ -4,7 +4,7 @@ import { inTurn, median } from './measure.ts'
 import { type ReadPlan, type ReadRate, readRate } from './read-load.ts'
 import type { Workspace } from './workspace.ts'
 
-/** Each after a round that does not count, but for those that take longer than usual. */
+/** Each after a round that does not count, but for those that take longer than usual. All at once where figures do not matter. */
 export async function compareRates<Name extends string>(
   workspace: Workspace,
   plans: Readonly<Record<Name, ReadPlan>>,
@@ -14,13 +14,15 @@ export async function compareRates<Name extends string>(
     plan,
     rates: [] as ReadRate[],
   }))
-  // The first round is for the compiler and the caches.
-  const warmUp = workspace.rounds > 1 ? 1 : 0
-  await inTurn(workspace.rounds + warmUp, sides, async ({ plan, rates }, round) => {
-    if (round < warmUp && plan.seconds !== undefined) return
-    const rate = await readRate(workspace, plan)
-    if (round >= warmUp) rates.push(rate)
-  })
+  if (workspace.isTryOut)
+    await Promise.all(sides.map(async ({ plan, rates }) => rates.push(await readRate(workspace, plan))))
+  else
+    await inTurn(workspace.rounds + 1, sides, async ({ plan, rates }, round) => {
+      // The first round is for the compiler and the caches.
+      if (round === 0 && plan.seconds !== undefined) return
+      const rate = await readRate(workspace, plan)
+      if (round > 0) rates.push(rate)
+    })
   return Object.fromEntries(sides.map(({ name, rates }) => [name, medianOf(rates)])) as Record<Name, ReadRate>
 }
 

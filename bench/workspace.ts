@@ -35,6 +35,8 @@ export const LAST_PAGE_WITH_TAIL = lastPage(ITEMS_WITH_TAIL)
 export const DELETED_SHARE = 0.01
 /** Questions about writes use so many items, if there are more. */
 const MOST_SAMPLE_ITEMS = 1_000_000
+/** Fewer requests give no figures: such a run only tries whether the questions work. */
+const FEWEST_REQUESTS = 100
 /** Connections that write at once. */
 export const WRITERS = 64
 
@@ -89,6 +91,11 @@ export class Workspace implements AsyncDisposable {
     this.rounds = options.rounds
     this.signal = options.signal
     this.#onStep = options.onStep
+  }
+
+  /** Then nothing need be waited for that only makes figures better. */
+  get isTryOut(): boolean {
+    return this.requests < FEWEST_REQUESTS
   }
 
   get lastPage(): number {

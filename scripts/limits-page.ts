@@ -14,6 +14,7 @@ import { KEY_FIELD_LENGTH, SETTINGS_BYTES } from '../src/service/collection-sett
 import { HARMLESS_BYTES } from '../src/service/gunzip-body.ts'
 import { BODIES_AT_ONCE, DEFAULT_LIMITS, MOST_GZIP_RATIO } from '../src/service/limits.ts'
 import { HEAD_MS, KEEP_ALIVE_MS, REQUEST_MS, STALLED_MS } from '../src/service/listen.ts'
+import { MOST_DESCRIBED } from '../src/service/openapi/describe-service.ts'
 import { KEPT_MS } from '../src/store/sqlite/request-log.ts'
 import { type Page, table } from './page.ts'
 
@@ -38,6 +39,7 @@ export function limitsPage(): Page {
           ['objects and arrays within one another', count(MAX_DEPTH), refused('invalid-item')],
           ['key of an item', `1 to ${count(MAX_KEY_BYTES)} bytes of UTF-8`, refused('invalid-item')],
           ['name of the key field, over HTTP', `${count(KEY_FIELD_LENGTH)} characters`, refused('invalid-body')],
+          ['collections with paths of their own in `/-/openapi.json`', count(MOST_DESCRIBED), '`/{collection}` stands for them'],
         ],
       ),
       'A file with an item that is refused is refused as a whole, with exit status 1.',

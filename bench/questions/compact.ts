@@ -30,8 +30,9 @@ export const COMPACT: Question = {
     await using _holey = removedAtEnd(holey)
     const figures: HoleFigure[] = []
     await copyFile(whole, holey)
-    for (const [index, share] of SHARES.entries()) {
-      await deleteItems(workspace, holey, drawn(items, SHARES[index - 1] ?? 0, share))
+    const shares = workspace.isTryOut ? SHARES.slice(-1) : SHARES
+    for (const [index, share] of shares.entries()) {
+      await deleteItems(workspace, holey, drawn(items, shares[index - 1] ?? 0, share))
       figures.push(await figureOf(workspace, `${share * 100} % of the items deleted at random`, whole, holey))
     }
     await copyFile(whole, holey)

@@ -58,7 +58,7 @@ async function whileAppending(workspace: Workspace, serverUrl: string, token: st
   const collection = `${serverUrl}/${COLLECTION}`
   const plan = { url: `${collection}?page=1`, headers: { 'Accept-Encoding': 'gzip' } }
   const rates = { idle: [] as number[], busy: [] as number[] }
-  await readRate(workspace, plan)
+  if (!workspace.isTryOut) await readRate(workspace, plan)
   await inTurn(workspace.rounds, ['idle', 'busy'] as const, async (side) => {
     const appending = side === 'busy' ? appendSteadily(collection, token) : undefined
     const { requestsASecond } = await readRate(workspace, plan)

@@ -32,7 +32,7 @@ export interface ServiceOptions {
    * `127.0.0.1` or `[::1]` stands in the links, as the request names it. Default: no header reaches a link.
    */
   readonly loopbackPort?: number
-  /** Answer only those with a token, but for `/-/health` and `/-/problems/`. Default: public collections are open to all. */
+  /** Answer only those with a token, but for `/-/health`, `/-/problems/` and `/-/explorer/`. Default: what is public is open. */
   readonly requireToken?: boolean
   /** What one request can send at most. Default: DEFAULT_LIMITS. */
   readonly limits?: Partial<Limits>

@@ -8,13 +8,13 @@ import { describeService, type Instance, MOST_DESCRIBED } from './openapi/descri
 import type { Reply } from './reply.ts'
 
 export async function getOpenapi(call: Call): Promise<Reply> {
-  const { request, store, baseUrl, caller, requiresToken, limits } = call
+  const { request, store, baseUrl, caller, requiresToken, limits, explorer } = call
   const heads = (await store.collections()).filter((head) => mayRead(caller, head))
   const collections = heads.slice(0, MOST_DESCRIBED).map(({ name, keyField, isPaginated, isPrivate }) => {
     return { name, keyField, isPaginated, isPrivate }
   })
   const others = heads.length - collections.length
-  const body = textOf({ baseUrl, requiresToken, limits, collections, others })
+  const body = textOf({ baseUrl, requiresToken, hasExplorer: explorer !== undefined, limits, collections, others })
   const isShared = !caller.isKnown && !requiresToken
   return foundByContent(request, body, 'application/json', isShared ? {} : PRIVATE)
 }

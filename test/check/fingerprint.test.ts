@@ -39,8 +39,8 @@ describe('a fingerprint', () => {
       `${String.fromCharCode(index & 0xffff, 32 + (index >>> 16))}${'x'.repeat(60)}`,
   }
   for (const [name, textOf] of Object.entries(texts))
-    it(`tells two million texts apart: ${name}`, () => {
-      assert.equal(collisionsAmong(2_000_000, textOf), 0)
+    it(`tells a million texts apart: ${name}`, () => {
+      assert.equal(collisionsAmong(1_000_000, textOf), 0)
     })
 
   it('is spread evenly in each half', () => {

@@ -2,24 +2,33 @@
 
 import { UNPAGINATED_LIMIT } from '../../contract/item-run.ts'
 import { figure } from '../figure.ts'
-import { json, kept } from './answers.ts'
+import { browsed, json, kept } from './answers.ts'
 import { itemExample } from './envelope-examples.ts'
 import type { Described } from './envelope-schema.ts'
 import type { Operation } from './operation.ts'
 import { example, type Part, reference, schema } from './part.ts'
 import { nameOf, type Place, shownIn } from './place.ts'
-import { itemSchema } from './read-answers.ts'
+import { itemSchema, pageData } from './read-answers.ts'
 import { settingsExample } from './write-answers.ts'
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from './write-problems.ts'
 
 export const READ_COLLECTION: Operation = {
   name: 'readCollection',
   summary: 'Read *',
-  description:
-    'Follow `next` until a page has none. An unpaginated collection answers whole, without `item_count`. To a browser the answer is a page in HTML.',
+  description: 'Follow `next` until a page has none. An unpaginated collection answers whole, without `item_count`.',
+  isBrowsed: true,
   parameters: ['page', 'known', 'encoding'],
-  answers: (place) => kept(reference('responses', nameOf(place, 'page'))),
+  answers: (place) => browsed(place, reference('responses', nameOf(place, 'page'))),
   problems: ['invalid-page', 'collection-not-found'],
+}
+
+export const READ_COLLECTION_AS_DATA: Operation = {
+  ...READ_COLLECTION,
+  name: 'readCollectionAsData',
+  summary: 'Read *, in a browser too',
+  description: 'The same as without `/-/json`, and never HTML.',
+  isBrowsed: false,
+  answers: (place) => kept(pageData(place)),
 }
 
 export const APPEND_ITEMS: Operation = {

@@ -4,9 +4,9 @@ import { PAGE_SIZE } from '../../contract/page.ts'
 import { TOKEN_PREFIX } from '../../contract/token.ts'
 import { figure } from '../figure.ts'
 import type { Limits } from '../limits.ts'
-import { SHARED_ANSWERS } from './answers.ts'
+import { BROWSED_ANSWERS, SHARED_ANSWERS } from './answers.ts'
 import { collectionSchemas, type Described } from './envelope-schema.ts'
-import { HEADERS } from './headers.ts'
+import { HEADERS, SAFE } from './headers.ts'
 import { PARAMETERS } from './parameters.ts'
 import type { Part } from './part.ts'
 import { ANY_TAG, Paths, SERVICE_TAG } from './paths.ts'
@@ -18,6 +18,7 @@ import { WRITE_ANSWERS } from './write-answers.ts'
 export interface Instance {
   readonly baseUrl: string
   readonly requiresToken: boolean
+  readonly hasExplorer: boolean
   readonly limits: Limits
   /** Those that the caller may read, and that have paths of their own. */
   readonly collections: readonly Described[]
@@ -46,16 +47,22 @@ export function describeService(instance: Instance): Part {
       securitySchemes: { token: TOKEN },
       schemas: Object.assign(sharedSchemas(baseUrl, limits), ...collections.map(collectionSchemas)),
       parameters: PARAMETERS,
-      headers: HEADERS,
+      headers: headersFor(instance),
       examples: problems.components.examples,
       responses: { ...answersFor(instance), ...problems.components.responses },
     },
   }
 }
 
-function answersFor({ baseUrl, requiresToken, collections }: Instance): Part {
-  const read = [...collections, undefined].map((collection) => readAnswers({ baseUrl, requiresToken, collection }))
-  return Object.assign({ ...SHARED_ANSWERS, ...WRITE_ANSWERS }, ...read)
+function headersFor({ hasExplorer }: Instance): Part {
+  if (hasExplorer) return HEADERS
+  const isOfHtml = (name: string) => SAFE.some((each) => each === name)
+  return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => !isOfHtml(name)))
+}
+
+function answersFor(instance: Instance): Part {
+  const read = [...instance.collections, undefined].map((collection) => readAnswers({ ...instance, collection }))
+  return Object.assign({ ...SHARED_ANSWERS, ...(instance.hasExplorer && BROWSED_ANSWERS), ...WRITE_ANSWERS }, ...read)
 }
 
 const TOKEN = {

@@ -1,20 +1,30 @@
 /** The operations of one item, in a collection with a key field. */
 
-import { kept } from './answers.ts'
+import { browsed, kept } from './answers.ts'
 import { LINES } from './collection-operations.ts'
 import type { Operation } from './operation.ts'
 import { reference } from './part.ts'
 import { nameOf } from './place.ts'
-import { itemContent } from './read-answers.ts'
+import { itemContent, itemData } from './read-answers.ts'
 import { BODY_PROBLEMS, WRITE_PROBLEMS } from './write-problems.ts'
 
 export const READ_ITEM: Operation = {
   name: 'readItem',
   summary: 'Read one item of *',
-  description: 'As it was written. To a browser the answer is a page in HTML.',
+  description: 'As it was written.',
+  isBrowsed: true,
   parameters: ['known'],
-  answers: (place) => kept(reference('responses', nameOf(place, 'item'))),
+  answers: (place) => browsed(place, reference('responses', nameOf(place, 'item'))),
   problems: ['collection-not-found', 'item-not-found'],
+}
+
+export const READ_ITEM_AS_DATA: Operation = {
+  ...READ_ITEM,
+  name: 'readItemAsData',
+  summary: 'Read one item of *, in a browser too',
+  description: 'The same as without `/-/json`, and never HTML.',
+  isBrowsed: false,
+  answers: (place) => kept(itemData(place)),
 }
 
 export const PUT_ITEM: Operation = {

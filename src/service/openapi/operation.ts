@@ -11,6 +11,8 @@ export interface Operation {
   /** `*` stands for the collection. */
   readonly summary: string
   readonly description?: string
+  /** A browser that navigates gets HTML, also if something is wrong, where there is an explorer. Default false. */
+  readonly isBrowsed?: boolean
   /** Default: to read. */
   readonly needs?: Need
   readonly parameters?: readonly ParameterName[]
@@ -31,19 +33,23 @@ const EVERYWHERE: readonly ProblemName[] = [
   'store-unavailable',
 ]
 
+const IN_A_BROWSER = 'To a browser the answer is a page in HTML.'
+
 export function describeOperation(operation: Operation, place: Place, tag: string, problems: ProblemResponses): Part {
-  const { name, summary, description, needs = 'read', body, answers } = operation
+  const { name, summary, needs = 'read', body, answers } = operation
+  const hasHtml = operation.isBrowsed === true && place.hasExplorer
+  const description = [operation.description, ...(hasHtml ? [IN_A_BROWSER] : [])].filter(Boolean).join(' ')
   const parameters = (operation.parameters ?? []).filter((each) => hasPages(place) || each !== 'page')
   const own = (operation.problems ?? []).filter((problem) => isPossible(problem, place))
   return {
     operationId: nameOf(place, name),
     summary: summary.replace('*', nameIn(place)),
-    ...(description !== undefined && { description }),
+    ...(description !== '' && { description }),
     tags: [tag],
     security: securityOf(place, needs),
     ...(parameters.length > 0 && { parameters: parameters.map((each) => reference('parameters', each)) }),
     ...(body !== undefined && { requestBody: { required: true, content: body(place) } }),
-    responses: { ...answers(place), ...problems.use([...EVERYWHERE, ...own]) },
+    responses: { ...answers(place), ...problems.use([...EVERYWHERE, ...own], hasHtml) },
   }
 }
 

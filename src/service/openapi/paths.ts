@@ -1,8 +1,14 @@
 /** The paths of the description, each with its operations. A test compares them with the routes. */
 
-import { APPEND_ITEMS, CREATE_COLLECTION, DROP_COLLECTION, READ_COLLECTION } from './collection-operations.ts'
+import {
+  APPEND_ITEMS,
+  CREATE_COLLECTION,
+  DROP_COLLECTION,
+  READ_COLLECTION,
+  READ_COLLECTION_AS_DATA,
+} from './collection-operations.ts'
 import type { Described } from './envelope-schema.ts'
-import { DELETE_ITEM, PUT_ITEM, READ_ITEM } from './item-operations.ts'
+import { DELETE_ITEM, PUT_ITEM, READ_ITEM, READ_ITEM_AS_DATA } from './item-operations.ts'
 import { describeOperation, type Operation } from './operation.ts'
 import type { ParameterName } from './parameters.ts'
 import { type Part, reference } from './part.ts'
@@ -52,6 +58,8 @@ export class Paths {
     return {
       '/{collection}': this.#pathItem(OF_COLLECTION, place, ANY_TAG, 'collection'),
       '/{collection}/{key}': this.#pathItem(OF_ITEM, place, ANY_TAG, 'collection', 'key'),
+      '/-/json/{collection}': this.#pathItem({ get: READ_COLLECTION_AS_DATA }, place, ANY_TAG, 'collection'),
+      '/-/json/{collection}/{key}': this.#pathItem({ get: READ_ITEM_AS_DATA }, place, ANY_TAG, 'collection', 'key'),
     }
   }
 

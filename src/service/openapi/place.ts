@@ -7,6 +7,8 @@ import type { Part } from './part.ts'
 export interface Place {
   readonly baseUrl: string
   readonly requiresToken: boolean
+  /** Whether a browser that navigates gets HTML (D12). */
+  readonly hasExplorer: boolean
   /** Undefined where the path has a parameter for it. */
   readonly collection: Described | undefined
 }

@@ -2,6 +2,8 @@
 
 import { problemUrl } from '../../contract/link.ts'
 import { PROBLEMS, type ProblemName } from '../../contract/problem.ts'
+import { HTML } from './answers.ts'
+import { HEADERS as ALL_HEADERS, SAFE } from './headers.ts'
 import { type Part, reference, schema } from './part.ts'
 import { problemExample } from './problem-example.ts'
 
@@ -11,6 +13,9 @@ const HEADERS: Readonly<Record<number, readonly string[]>> = {
   415: ['Accept-Encoding'],
   503: ['Retry-After'],
 }
+
+/** A page in HTML has these too; a problem as JSON has not. */
+const OF_HTML = { Vary: { ...ALL_HEADERS.Vary, required: false } }
 
 export class ProblemResponses {
   readonly #baseUrl: string
@@ -24,19 +29,19 @@ export class ProblemResponses {
   }
 
   /** The responses by status. Those of one status share a description, whichever operation has them. */
-  use(names: readonly ProblemName[]): Part {
-    const key = names.join()
+  use(names: readonly ProblemName[], hasHtml: boolean): Part {
+    const key = [hasHtml, ...names].join()
     const known = this.#byStatus.get(key)
     if (known !== undefined) return known
-    const responses = this.#group(names)
+    const responses = this.#group(names, hasHtml)
     this.#byStatus.set(key, responses)
     return responses
   }
 
-  #group(names: readonly ProblemName[]): Part {
+  #group(names: readonly ProblemName[], hasHtml: boolean): Part {
     const byStatus = Object.groupBy(names, (name) => PROBLEMS[name].status)
     return Object.fromEntries(
-      Object.entries(byStatus).map(([status, same = []]) => [status, this.#responseOf(Number(status), same)]),
+      Object.entries(byStatus).map(([status, same = []]) => [status, this.#responseOf(Number(status), same, hasHtml)]),
     )
   }
 
@@ -45,24 +50,29 @@ export class ProblemResponses {
     return { responses: Object.fromEntries(this.#responses), examples: Object.fromEntries(this.#examples) }
   }
 
-  #responseOf(status: number, names: readonly ProblemName[]): Part {
-    const key = names.join('.')
-    if (!this.#responses.has(key)) this.#responses.set(key, this.#describe(status, names))
+  #responseOf(status: number, names: readonly ProblemName[], hasHtml: boolean): Part {
+    const key = [...names, ...(hasHtml ? ['html'] : [])].join('.')
+    if (!this.#responses.has(key)) this.#responses.set(key, this.#describe(status, names, hasHtml))
     return reference('responses', key)
   }
 
-  #describe(status: number, names: readonly ProblemName[]): Part {
-    const headers = ['Cache-Control', 'X-Content-Type-Options', ...(HEADERS[status] ?? [])]
+  #describe(status: number, names: readonly ProblemName[], hasHtml: boolean): Part {
+    const ofHtml = hasHtml ? [...SAFE, 'Content-Encoding'] : []
+    const headers = ['Cache-Control', 'X-Content-Type-Options', ...(HEADERS[status] ?? []), ...ofHtml]
     return {
       description: names
         .map((name) => `**${name}**: ${PROBLEMS[name].title}. ${PROBLEMS[name].description}`)
         .join('\n\n'),
-      headers: Object.fromEntries(headers.map((header) => [header, reference('headers', header)])),
+      headers: {
+        ...Object.fromEntries(headers.map((header) => [header, reference('headers', header)])),
+        ...(hasHtml && OF_HTML),
+      },
       content: {
         'application/problem+json': {
           schema: { allOf: [schema('Problem'), { type: 'object', properties: { type: this.#typeOf(names) } }] },
           examples: Object.fromEntries(names.map((name) => [name, this.#exampleOf(name)])),
         },
+        ...(hasHtml && HTML),
       },
     }
   }

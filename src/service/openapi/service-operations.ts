@@ -2,7 +2,7 @@
 
 import { collectionUrl, descriptionUrl, entryUrl, problemUrl } from '../../contract/link.ts'
 import { PROBLEMS } from '../../contract/problem.ts'
-import { answer, hal, json, kept } from './answers.ts'
+import { answer, browsed, hal, json, kept, seen } from './answers.ts'
 import { KEPT } from './headers.ts'
 import type { Operation } from './operation.ts'
 import { example, type Part, schema } from './part.ts'
@@ -11,9 +11,12 @@ export const READ_ENTRY: Operation = {
   name: 'readEntry',
   summary: 'The entry point: every collection, linked and counted',
   description: 'Private collections are listed to a token that may read them.',
+  isBrowsed: true,
   parameters: ['known'],
-  answers: ({ baseUrl }) =>
-    kept(answer('The entry point.', hal(schema('Entry'), example('entry', entryExample(baseUrl))), ...KEPT)),
+  answers: (place) => {
+    const content = hal(schema('Entry'), example('entry', entryExample(place.baseUrl)))
+    return browsed(place, seen(place, 'The entry point.', content, ...KEPT))
+  },
 }
 
 function entryExample(baseUrl: string): Part {

@@ -16,11 +16,12 @@ import { describedIn, describedOf, Witness } from './witness.ts'
 const LIMITS = { bodyBytes: 20_000, itemBytes: 20_000, requestItems: 100 }
 const NOBODY = { Authorization: '' }
 const PLAIN = { 'Content-Type': 'text/plain' }
+const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
 /** `events` has paths of its own in the description; `later` is made afterwards, and the paths with parameters stand for it. */
 const COLLECTIONS = ['events', 'later']
 const PATHS = [
-  ...['/', '/-/health', '/-/openapi.json', '/-/problems/conflict'],
+  ...['/', '/-/health', '/-/openapi.json', '/-/problems/conflict', '/-/json/events', '/-/json/events/7'],
   ...COLLECTIONS.flatMap((name) => [`/${name}`, `/${name}/7`]),
 ]
 
@@ -90,6 +91,34 @@ describe('the description, beside what is really answered', () => {
     witness.see('GET', '/events', describedOf({ ...packed, text }))
   })
 
+  it('has the pages that a browser gets, and no other', async () => {
+    const see = async (status: number, path: string, headers: Headers = {}) => {
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await server().ask(method, path, undefined, { ...BROWSER, ...headers })
+        assert.equal(answer.status, status, path)
+        assert.match(String(answer.headers['content-security-policy']), /^default-src 'none'/)
+        witness.description.assertDescribes(method, path, describedOf(answer))
+      }
+    }
+    for (const path of ['/', ...COLLECTIONS.flatMap((name) => [`/${name}`, `/${name}/7`]), '/venues', '/secret/1']) {
+      await see(200, path)
+      const { headers } = await server().ask('GET', path, undefined, BROWSER)
+      await see(304, path, { 'If-None-Match': String(headers.etag) })
+      await see(401, path, { Authorization: 'Bearer x' })
+    }
+    for (const name of COLLECTIONS) {
+      await see(400, `/${name}?page=0`)
+      await see(404, `/${name}/nope`)
+    }
+    for (const path of ['/nope', '/nope/7']) await see(404, path)
+    const others = PATHS.filter((path) => path.startsWith('/-/'))
+    for (const path of others) {
+      const answer = await server().ask('GET', path, undefined, BROWSER)
+      witness.see('GET', path, describedOf(answer))
+      assert.match(String(answer.headers['content-type']), /json$/)
+    }
+  })
+
   it('has the answer to every write that is done', async () => {
     const lines = { 'Content-Type': 'application/x-ndjson', 'Content-Encoding': 'gzip' }
     for (const name of COLLECTIONS) {
@@ -115,6 +144,9 @@ describe('the description, beside what is really answered', () => {
     for (const path of ['/nope', '/Events', '/nope/7', '/secret', '/secret/1'])
       await expect('collection-not-found', 'GET', path, undefined, NOBODY)
     await expect('item-not-found', 'GET', '/plain/7')
+    await expect('invalid-page', 'GET', '/-/json/events?page=0')
+    await expect('item-not-found', 'GET', '/-/json/events/nope')
+    for (const path of ['/-/json/nope', '/-/json/nope/7']) await expect('collection-not-found', 'GET', path)
     await expect('path-not-found', 'GET', '/-/problems/nope')
   })
 

@@ -41,10 +41,11 @@ describe('the description, by a linter', () => {
     assert.deepEqual(await flawsIn(await (await get('/-/openapi.json')).text()), [])
   })
 
-  it('has none without any collection, with another base URL, and where everybody needs a token', async () => {
+  it('has none without any collection, with another base URL, where everybody needs a token, and without an explorer', async () => {
     const baseUrl = 'https://api.reams.test/v1'
     const instance = { baseUrl, requiresToken: true, limits: DEFAULT_LIMITS, collections: [], others: 3 }
-    assert.deepEqual(await flawsIn(JSON.stringify(describeService(instance))), [])
+    for (const hasExplorer of [true, false])
+      assert.deepEqual(await flawsIn(JSON.stringify(describeService({ ...instance, hasExplorer }))), [])
   })
 
   it('is really judged: what is wrong is found', async (t) => {

@@ -5,8 +5,8 @@ import { ROUTES } from '../../../src/service/routes.ts'
 import { BASE, fill, numbered, openService } from '../open-service.ts'
 import { Description, partIn } from './description.ts'
 
-/** What pages for browsers load and link to: the data itself is described where it is. */
-const NOT_OF_THE_API = /^\/-\/(?:explorer|json)\//
+/** The files that pages for browsers load: their names change with their content, and only such a page knows them. */
+const NOT_OF_THE_API = /^\/-\/explorer\//
 
 /** `GET /{collection}`, and HEAD and OPTIONS, which every route has. */
 function routedOperations(): string[] {
@@ -76,6 +76,14 @@ describe('the description', () => {
     const get = (await openService(t)).again({ baseUrl: 'https://api.reams.test/v1' })
     const { document } = new Description(await (await get('/v1/-/openapi.json')).text())
     assert.deepEqual(document['servers'], [{ url: 'https://api.reams.test/v1' }])
+  })
+
+  it('has no HTML where there is no explorer', async (t) => {
+    const service = await openService(t)
+    await fill(service.store, 'events', numbered(3))
+    const read = async (explorer: boolean) => await (await service.again({ explorer })('/-/openapi.json')).text()
+    assert.match(await read(true), /text\/html/)
+    assert.doesNotMatch(await read(false), /text\/html|To a browser|Content-Security-Policy/)
   })
 
   it('has a tag, and 304 for a client that has it; it stays the same while items are written', async (t) => {
