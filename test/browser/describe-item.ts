@@ -20,7 +20,7 @@ export function describeItem({ visit, server }: Explorer): void {
 
   describe('an item', () => {
     it('opens beside the table with every digit, and is copied as it was written', async (t) => {
-      const { page, open } = await visit(t, WITH_CLIPBOARD)
+      const { page, open, settled } = await visit(t, WITH_CLIPBOARD)
       await open('/events?page=3')
       await page.locator('tbody tr').nth(4).locator('td').nth(1).click()
       const panel = page.getByRole('complementary', { name: 'Item 1,005' })
@@ -35,6 +35,19 @@ export function describeItem({ visit, server }: Explorer): void {
       assert.equal(await copied(page, 'Copy JSON'), server().events[1004])
       assert.equal(await copied(page, 'Copy URL'), `${server().url}/events/1005`)
       assert.equal(page.url(), `${server().url}/events?page=3`)
+
+      await t.test('has an address of its own, where its collection has a key', async () => {
+        await page.getByRole('link', { name: 'Open', exact: true }).click()
+        await page.waitForURL('**/events/1005')
+        await settled()
+        assert.match(await page.locator('pre.json').innerText(), /"serial": 12345678901234562005/)
+        await page.goBack()
+        await settled()
+        assert.equal(await page.locator('tbody tr').count(), 234)
+        await open('/keyless')
+        await page.getByRole('button', { name: 'Open item 1', exact: true }).click()
+        assert.equal(await copied(page, 'Copy URL of the page'), `${server().url}/keyless?page=1`)
+      })
     })
 
     it('takes the focus and gives it back', async (t) => {
@@ -52,22 +65,6 @@ export function describeItem({ visit, server }: Explorer): void {
       await page.locator('aside h2:focus').waitFor()
       await page.getByRole('button', { name: 'Close' }).click()
       assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Open item 4')
-    })
-
-    it('has an address of its own, where its collection has a key', async (t) => {
-      const { page, open, settled } = await visit(t, WITH_CLIPBOARD)
-      await open('/events?page=3')
-      await page.getByRole('button', { name: 'Open item 1,009', exact: true }).click()
-      await page.getByRole('link', { name: 'Open', exact: true }).click()
-      await page.waitForURL('**/events/1009')
-      await settled()
-      assert.match(await page.locator('pre.json').innerText(), /"serial": 12345678901234562009/)
-      await page.goBack()
-      await settled()
-      assert.equal(await page.locator('tbody tr').count(), 234)
-      await open('/keyless')
-      await page.getByRole('button', { name: 'Open item 1', exact: true }).click()
-      assert.equal(await copied(page, 'Copy URL of the page'), `${server().url}/keyless?page=1`)
     })
   })
 

@@ -99,7 +99,7 @@ export function describeStates({ visit, server, browser }: Explorer): void {
       }
     })
 
-    for (const host of ['localhost', '127.0.0.1', '[::1]'])
+    for (const host of ['localhost', '[::1]'])
       it(`can be called ${host}`, async (t) => {
         const { store, port } = server()
         if (host === '[::1]') {

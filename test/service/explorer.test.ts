@@ -265,7 +265,7 @@ describe('what the pages say without a script', () => {
     assert.match(page, /<body data-view="entry" data-base-url="http:\/\/127\.0\.0\.1:8080">/)
     assert.match(page, /<a href="\/events">events<\/a><\/th>\n<td class="number">1,234<\/td><td class="number">3<\/td>/)
     assert.match(page, /<a href="\/venues">venues<\/a><\/th>\n<td class="number">40<\/td><td class="number">–<\/td>/)
-    assert.match(page, /<rect width="100.0" height="10"\/>[^\n]*paginated, key: id/)
+    assert.match(page, /<rect width="100.0" height="10"\/>[^\n]*paginated · key: id/)
     const changedAt = (await store.collections()).find(({ name }) => name === 'events')?.changedAt ?? assert.fail()
     assert.ok(page.includes(`<time datetime="${new Date(changedAt).toISOString()}">`))
     assert.doesNotMatch(page, /secrets/)

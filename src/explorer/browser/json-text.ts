@@ -7,7 +7,7 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[^\s",:[\]{}]+|[,:[\]{}]/g
 const MOST_INDENTED = 40
 
 /** What could turn text around, or cannot be seen. */
-const DECEPTIVE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+const DECEPTIVE = /[\p{Cc}\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
 
 /**
  * The fields of an object, each value as it was written; of a field that is there twice, the last. Where the text is cut off,
