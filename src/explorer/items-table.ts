@@ -10,6 +10,8 @@ import { type CollectionFacts, localHref, type Site } from './site.ts'
 
 /** Where names are data there is no end of them. */
 const MOST_COLUMNS = 200
+/** What browsers lay out without a pause. All rows are there, because each leads to the whole item. */
+const MOST_CELLS = 25_000
 /** Of all rows together, about. */
 const MOST_CHARACTERS = 2 * 1024 * 1024
 /** Of all items together, about: what is looked at, but for the parts of items that no page shows. */
@@ -31,7 +33,7 @@ export interface ItemsTable {
 export function itemsTable(site: Site, collection: CollectionFacts, { pieces, first }: Rows): ItemsTable {
   const items = firstItems(pieces)
   const names = [...new Set(items.flatMap(({ fields }) => [...fields.keys()]))]
-  const columns = names.slice(0, MOST_COLUMNS)
+  const columns = names.slice(0, Math.min(MOST_COLUMNS, Math.floor(MOST_CELLS / items.length)))
   const rows: Html[] = []
   let characters = 0
   for (const [place, item] of items.entries()) {

@@ -309,6 +309,21 @@ describe('what the pages say without a script', () => {
     assert.match(many, /The first 500 items are shown; the raw JSON has all\./)
   })
 
+  it('collection with many fields: all items, and as many columns as a browser lays out well', async (t) => {
+    const { get, store } = await openExplorer(t)
+    const wide = `{${Array.from({ length: 100 }, (_, place) => `"field${place}":${place}`)}}`
+    await fill(
+      store,
+      'wide',
+      Array.from({ length: 500 }, () => wide),
+      { keyField: null },
+    )
+    const page = await (await get('/wide', CHROME)).text()
+    assert.equal(page.split('<tr>').length - 1, 501)
+    assert.equal(page.split('<th scope="col">').length - 1, 51)
+    assert.match(page, /<p class="notes">50 more fields have no column here\.<\/p>/)
+  })
+
   it('empty collection: says so', async (t) => {
     const { get, store } = await openExplorer(t)
     await fill(store, 'empty', [])
