@@ -96,7 +96,7 @@ export function describePages({ visit, server }: Explorer): void {
       assert.equal(await shownPage(shown), '?page=2 501')
     })
 
-    it('shows the page that was asked for last, whichever answer comes first', async (t) => {
+    it('shows that it waits, and the page that was asked for last, whichever answer comes first', async (t) => {
       const shown = await visit(t)
       const { page } = shown
       await shown.open('/numbers')
@@ -106,7 +106,8 @@ export function describePages({ visit, server }: Explorer): void {
         await route.continue().catch(() => {})
       })
       await page.locator('a[rel=next]').click()
-      assert.equal(await page.locator('main').getAttribute('aria-busy'), 'true')
+      const busy = page.locator('main[aria-busy=true]')
+      assert.equal(await busy.evaluate((main) => getComputedStyle(main, '::before').position), 'fixed')
       await page.locator('a[rel=last]').click()
       await page.waitForURL(/page=3$/)
       assert.equal(await shownPage(shown), '?page=3 1,001')
