@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { transformSync } from 'esbuild'
-import { makeAssets } from '../src/explorer/assets.ts'
+import { ASSET_BYTES, makeAssets } from '../src/explorer/assets.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -99,6 +99,7 @@ describe('the package', () => {
     const normal = (text: string | Uint8Array) => transformSync(text, { minifyWhitespace: true, format: 'esm' }).code
     assert.deepEqual(explorer.slice(0, 2), [String(icon.plain), String(style.plain)])
     assert.equal(normal(explorer[2]), normal(script.plain))
+    assert.ok(Buffer.byteLength(explorer.join('')) < ASSET_BYTES)
   })
 
   it('brings declarations that a strict compiler takes, without those of Node', async () => {

@@ -1,7 +1,7 @@
 /** The kinds of values that settings take: how each is read from text, and in words what is allowed. */
 
 import { availableParallelism } from 'node:os'
-import { normalizeBaseUrl } from '../contract/link.ts'
+import { normalizeBaseUrl } from '../contract/base-url.ts'
 import { parseScope, SCOPE_RULE } from '../contract/scope.ts'
 import { isTokenName, TOKEN_NAME_RULE } from '../contract/token.ts'
 import { parseUnanswered, UNANSWERED_RULE, type UnansweredChoice } from './push/unanswered.ts'

@@ -1,5 +1,9 @@
 /** A short, harmless piece of a text for a message: control characters made visible, cut to about 100 characters. */
 
+import { makeVisible } from './make-visible.ts'
+
+export { makeVisible }
+
 const EXCERPT_LENGTH = 100
 
 /** Bytes shown before the place that matters, when that place is far from the beginning. */
@@ -22,18 +26,6 @@ export function shorten(text: string): string {
   const isShort = characters.length <= EXCERPT_LENGTH
   return makeVisible(characters.slice(0, EXCERPT_LENGTH).join('')) + (isShort ? '' : '…')
 }
-
-/** Writes out what a terminal would act upon or not show: control, format and separator characters, lone surrogates. */
-export function makeVisible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
-    const code = character.codePointAt(0) ?? 0
-    return (
-      NAMED_CONTROLS[character] ?? `\\u${code > 0xffff ? `{${code.toString(16)}}` : code.toString(16).padStart(4, '0')}`
-    )
-  })
-}
-
-const NAMED_CONTROLS: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
 function characterStart(bytes: Uint8Array, at: number): number {
   let i = at

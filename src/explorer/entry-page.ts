@@ -25,7 +25,7 @@ function tableOf(site: Site, collections: readonly ListedFacts[]): Html {
 <p class="facts">${counted(collections.length, 'collection')}, ${counted(items, 'item')}</p>
 <div class="scroller" role="region" aria-label="Collections" tabindex="0"><table class="collections">
 <caption>All collections, with their sizes</caption>
-<thead><tr><th scope="col">Name</th><th scope="col">Items</th><th scope="col">Pages</th><th scope="col">Size</th><th scope="col">Changed</th><th scope="col">About</th></tr></thead>
+<thead><tr><th scope="col">Collection</th><th scope="col">Items</th><th scope="col">Pages</th><th scope="col">Size</th><th scope="col">Flags</th><th scope="col">Last change</th></tr></thead>
 <tbody>
 ${collections.map((collection) => rowOf(site, collection, largest))}</tbody>
 </table></div>`
@@ -36,7 +36,7 @@ function rowOf(site: Site, collection: ListedFacts, largest: number): Html {
   const href = localHref(site, collectionUrl(site.baseUrl, name))
   return html`<tr><th scope="row"><a href="${href}">${name}</a></th>
 <td class="number">${count(live)}</td><td class="number">${isPaginated ? count(lastPage(live)) : '–'}</td>
-<td>${bar(live, largest)}</td><td>${timeOf(collection)}</td><td>${flagsOf(collection).join(', ')}</td></tr>
+<td>${bar(live, largest)}</td><td>${flagsOf(collection).join(' · ')}</td><td>${timeOf(collection)}</td></tr>
 `
 }
 

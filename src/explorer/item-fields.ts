@@ -1,12 +1,12 @@
 /** The fields of an item, from its JSON text, which no parser touches: numbers stay as they were written. */
 
-/** Of one item a page looks at no more than this: else few items could make it work for seconds. */
-const LOOKED_AT_BYTES = 8 * 1024
+import { fieldsOf as fieldsIn } from './browser/json-text.ts'
 
-/** A string, a word or a number, or one of `,:[]{}`. A string may break off at the end. */
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[^\s",:[\]{}]+|[,:[\]{}]/g
+/** Of one item a page looks at no more than this: else few items could make it work for seconds. */
+export const LOOKED_AT_BYTES = 8 * 1024
 
 const LINE_FEED = 0x0a
+const decoder = new TextDecoder()
 
 /** The items of a piece of a page, each of which stands on a line of its own (D9). */
 export function* itemsIn(raw: Uint8Array): Generator<Uint8Array, void> {
@@ -27,24 +27,6 @@ export interface ItemFields {
 }
 
 export function fieldsOf(item: Uint8Array): ItemFields {
-  const text = new TextDecoder().decode(item.subarray(0, LOOKED_AT_BYTES))
-  return { fields: topLevelFields(text), isCut: item.length > LOOKED_AT_BYTES }
-}
-
-function topLevelFields(json: string): Map<string, string> {
-  const fields = new Map<string, string>()
-  let [depth, name, text] = [0, '', '']
-  const keep = (rest = ''): void => {
-    if (name !== '') fields.set(JSON.parse(name), text + rest)
-    name = text = ''
-  }
-  for (const token of json.match(TOKEN) ?? []) {
-    if (token === '}' || token === ']') depth--
-    if (depth === 1 && token === ':') [name, text] = [text, '']
-    else if (depth === 0 || (depth === 1 && token === ',')) keep()
-    else text += token
-    if (token === '{' || token === '[') depth++
-  }
-  keep('…')
-  return fields
+  const text = decoder.decode(item.subarray(0, LOOKED_AT_BYTES))
+  return { fields: fieldsIn(text), isCut: item.length > LOOKED_AT_BYTES }
 }

@@ -5,17 +5,21 @@ import { PAGE_SIZE } from '../contract/page.ts'
 import { count } from './browser/figures.ts'
 import { cellOf, keyOf, shortened } from './cell.ts'
 import { type Html, html } from './html.ts'
-import { fieldsOf, type ItemFields, itemsIn } from './item-fields.ts'
+import { fieldsOf, type ItemFields, itemsIn, LOOKED_AT_BYTES } from './item-fields.ts'
 import { type CollectionFacts, localHref, type Site } from './site.ts'
 
 /** Where names are data there is no end of them. */
 const MOST_COLUMNS = 200
+/** What browsers lay out without a pause. All rows are there, because each leads to the whole item. */
+const MOST_CELLS = 25_000
 /** Of all rows together, about. */
-const MOST_CHARACTERS = 4 * 1024 * 1024
+const MOST_CHARACTERS = 2 * 1024 * 1024
+/** Of all items together, about: what is looked at, but for the parts of items that no page shows. */
+const MOST_BYTES = 2 * 1024 * 1024
 
 export interface Rows {
   /** Items in a row, as the store hands them out: JSON texts, each on a line of its own. */
-  readonly pieces: readonly Uint8Array[]
+  readonly pieces: Iterable<Uint8Array>
   /** The number of the first one in the whole collection, counted from 1. */
   readonly first: number
 }
@@ -29,7 +33,7 @@ export interface ItemsTable {
 export function itemsTable(site: Site, collection: CollectionFacts, { pieces, first }: Rows): ItemsTable {
   const items = firstItems(pieces)
   const names = [...new Set(items.flatMap(({ fields }) => [...fields.keys()]))]
-  const columns = names.slice(0, MOST_COLUMNS)
+  const columns = names.slice(0, Math.min(MOST_COLUMNS, Math.floor(MOST_CELLS / items.length)))
   const rows: Html[] = []
   let characters = 0
   for (const [place, item] of items.entries()) {
@@ -45,16 +49,19 @@ export function itemsTable(site: Site, collection: CollectionFacts, { pieces, fi
 <tbody>
 ${rows}</tbody>
 </table></div>`
-  return { table, notes: notesOf(names.length - columns.length, rows.length, items) }
+  const left = Math.min(PAGE_SIZE, collection.live - first + 1) - rows.length
+  return { table, notes: notesOf(names.length - columns.length, rows.length, left, items) }
 }
 
-/** As many as a page has; a collection without pages may have more. */
-function firstItems(pieces: readonly Uint8Array[]): ItemFields[] {
+/** As many as a page has, at most; a collection without pages may have more. */
+function firstItems(pieces: Iterable<Uint8Array>): ItemFields[] {
   const items: ItemFields[] = []
+  let bytes = 0
   for (const piece of pieces)
     for (const item of itemsIn(piece)) {
-      if (items.length === PAGE_SIZE) return items
+      if (items.length === PAGE_SIZE || bytes > MOST_BYTES) return items
       items.push(fieldsOf(item))
+      bytes += Math.min(item.length, LOOKED_AT_BYTES)
     }
   return items
 }
@@ -74,13 +81,11 @@ function rowOf(
 `
 }
 
-function notesOf(leftColumns: number, rows: number, items: readonly ItemFields[]): string[] {
+function notesOf(leftColumns: number, rows: number, leftRows: number, items: readonly ItemFields[]): string[] {
   const cut = items.filter(({ isCut }) => isCut).length
   return [
     ...(leftColumns > 0 ? [`${count(leftColumns)} more fields have no column here.`] : []),
-    ...(rows < items.length
-      ? [`The first ${count(rows)} items are shown; the others would be too much for a page.`]
-      : []),
+    ...(leftRows > 0 ? [`The first ${count(rows)} items are shown; the others would be too much for a page.`] : []),
     ...(cut > 0 ? [`Of ${count(cut)} large items only the beginning is shown.`] : []),
   ]
 }

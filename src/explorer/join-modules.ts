@@ -7,7 +7,6 @@ import { type Borrowed, type ModuleParts, partsOf } from './module-parts.ts'
 import { declaredNames, freshNames, renamed, withShortPrivateNames } from './rename.ts'
 import { squeezed } from './squeeze.ts'
 import { toJavaScript } from './to-javascript.ts'
-import { usedStatements } from './used-statements.ts'
 
 interface Module extends ModuleParts {
   readonly path: string
@@ -30,7 +29,7 @@ export function joinModules(entry: string): string {
     const [first, ...rest] = withShortPrivateNames(renamed(module.body, names))
     return first === undefined ? [] : [{ ...first, isOnNewLine: true }, ...rest]
   })
-  return `${squeezed(usedStatements(bodies.flat()))}\n`
+  return `${squeezed(bodies.flat())}\n`
 }
 
 /** Each module behind those that it imports. */

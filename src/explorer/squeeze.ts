@@ -21,7 +21,7 @@ function blankBetween(before: Token, after: Token): string {
 }
 
 /** Whether a line break between these two may end a statement: unless one of them shows that nothing ends there. */
-export function endsStatement(before: Token, after: Token): boolean {
+function endsStatement(before: Token, after: Token): boolean {
   return after.isOnNewLine && !isOpen(before) && !continues(after)
 }
 

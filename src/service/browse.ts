@@ -18,7 +18,8 @@ export type Browse = (call: Call, explorer: Explorer) => Promise<Reply>
 
 export async function browseEntry(call: Call, explorer: Explorer): Promise<Reply> {
   const heads = await readableHeads(call)
-  return foundHtml(call.request, explorer.entry(call.baseUrl, heads), entryCaching(call))
+  const make = () => explorer.entry(call.baseUrl, heads)
+  return foundHtml(call, { key: keyOf(call, heads), make, caching: entryCaching(call) })
 }
 
 export async function browseCollection(call: Call, explorer: Explorer): Promise<Reply> {
@@ -28,16 +29,23 @@ export async function browseCollection(call: Call, explorer: Explorer): Promise<
   const read = await readPage(call, name, queryValues(request.url, 'page'))
   if ('status' in read) return read
   const { head: collection, page, segments } = read
-  const pieces = segments.map((segment) => segment.raw())
-  return foundHtml(request, explorer.collection(baseUrl, { collection, page, pieces }), cachingOf(call, collection))
+  // As far as the page shows them.
+  const pieces = segments.values().map((segment) => segment.raw())
+  const make = () => explorer.collection(baseUrl, { collection, page, pieces })
+  return foundHtml(call, { key: keyOf(call, collection, page), make, caching: cachingOf(call, collection) })
 }
 
 export async function browseItem(call: Call, explorer: Explorer): Promise<Reply> {
   const read = await readItem(call)
   if ('status' in read) return read
   const { head, key, text } = read
-  const page = explorer.item(call.baseUrl, { collection: head.name, key, text })
-  return foundHtml(call.request, page, cachingOf(call, head))
+  const make = () => explorer.item(call.baseUrl, { collection: head.name, key, text })
+  return foundHtml(call, { key: keyOf(call, head, key), make, caching: cachingOf(call, head) })
+}
+
+/** The head of a collection stands for its items too: its version is another after every commit. */
+function keyOf({ baseUrl }: Call, ...parts: readonly unknown[]): string {
+  return JSON.stringify([baseUrl, ...parts])
 }
 
 /** With the status and the headers of the problem itself. */

@@ -4,6 +4,7 @@ import type { Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import type { Caller } from './access.ts'
 import type { BodyShare } from './body-memory.ts'
+import type { HtmlPages } from './html-pages.ts'
 import type { Incoming } from './incoming.ts'
 import type { Limits } from './limits.ts'
 import type { PageCache } from './page-cache.ts'
@@ -27,6 +28,7 @@ export interface Call {
   readonly heads: SharedHeads
   /** Pages that were sent before. */
   readonly pages: PageCache
+  readonly htmlPages: HtmlPages
   /** Makes pages for browsers; undefined where there are to be none. */
   readonly explorer: Explorer | undefined
   /** Takes an error whose text must not stand in the answer. */

@@ -1,6 +1,6 @@
 /** The service as one function from a request to its answer, ready to be mounted in any server that speaks `fetch`. */
 
-import { normalizeBaseUrl } from '../contract/link.ts'
+import { normalizeBaseUrl } from '../contract/base-url.ts'
 import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
@@ -9,6 +9,7 @@ import { createBodyMemory, NO_SHARE } from './body-memory.ts'
 import { type Browse, problemInHtml } from './browse.ts'
 import type { Call } from './call.ts'
 import { failure } from './failure.ts'
+import { HtmlPages } from './html-pages.ts'
 import type { Incoming } from './incoming.ts'
 import { BODIES_AT_ONCE, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits } from './limits.ts'
 import { wantsHtml } from './negotiate.ts'
@@ -65,6 +66,7 @@ export function createService(options: ServiceOptions): Service {
   const basePath = basePathOf(baseUrl)
   const baseUrlOf = createBaseUrlOf(baseUrl, options.loopbackPort)
   const pages = new PageCache(cacheBytes)
+  const htmlPages = new HtmlPages(cacheBytes)
   const heads = new SharedHeads(store)
   const explorer = options.explorer === false ? undefined : createExplorer()
   const shareOfBodies = createBodyMemory(limits.bodyBytes * BODIES_AT_ONCE)
@@ -75,7 +77,8 @@ export function createService(options: ServiceOptions): Service {
     if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
     if (requiresToken && route?.isOpen !== true && !caller.isKnown)
       throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
-    const call = { request, path, baseUrl, store, caller, requiresToken, limits, heads, pages, explorer, onError }
+    const kept = { heads, pages, htmlPages }
+    const call = { request, path, baseUrl, store, caller, requiresToken, limits, ...kept, explorer, onError }
     if (isRead(request)) return handle(route, { ...call, bodyShare: NO_SHARE })
     using bodyShare = shareOfBodies()
     return await handle(route, { ...call, bodyShare })

@@ -6,6 +6,7 @@ import { gzip } from 'node:zlib'
 import { matchesTag } from '../contract/etag.ts'
 import { SECURITY_HEADERS } from '../explorer/document.ts'
 import { notModified } from './answer.ts'
+import type { Call } from './call.ts'
 import { contentHeaders } from './content-headers.ts'
 import type { Incoming } from './incoming.ts'
 import { chooseEncoding } from './negotiate.ts'
@@ -16,14 +17,25 @@ const VARY = { Vary: 'Accept, Accept-Encoding' }
 /** Not in the event loop, where it would take milliseconds. */
 const compress = promisify(gzip)
 
+export interface HtmlContent {
+  /** Names all that the page is made from. */
+  readonly key: string
+  readonly make: () => string
+  readonly caching: Record<string, string>
+}
+
 /** A page of data. Its tag is made from all of it: the data, the base URL, and the names of the files that it loads. */
-export async function foundHtml(request: Incoming, text: string, caching: Record<string, string>): Promise<Reply> {
+export async function foundHtml({ request, htmlPages }: Call, { key, make, caching }: HtmlContent): Promise<Reply> {
   const encoding = chooseEncoding(request.headers.get('accept-encoding'))
-  const tag = `"html.${hash('sha256', text, 'base64url')}.${encoding}"`
-  if (matchesTag(request.headers.get('if-none-match'), tag))
-    return notModified(tag, { ...caching, ...SECURITY_HEADERS })
-  const { status, headers, body } = await htmlReply(request, text)
-  return { status, headers: { ...headers, ETag: tag, 'Cache-Control': 'no-cache', ...caching }, body }
+  const reply = await htmlPages.find(JSON.stringify([encoding, caching, key]), async () => {
+    const text = make()
+    const { status, headers, body } = await htmlReply(request, text)
+    const ETag = `"html.${hash('sha256', text, 'base64url')}.${encoding}"`
+    return { status, headers: { ...headers, ETag, 'Cache-Control': 'no-cache', ...caching }, body }
+  })
+  const { ETag: tag = '' } = reply.headers
+  const isKnown = matchesTag(request.headers.get('if-none-match'), tag)
+  return isKnown ? notModified(tag, { ...caching, ...SECURITY_HEADERS }) : reply
 }
 
 export async function htmlReply(request: Incoming, text: string): Promise<Reply> {

@@ -45,7 +45,12 @@ export function describeHostile({ visit }: Explorer): void {
           return [...document.querySelectorAll('tbody details pre')].map((pre) => pre.textContent?.length ?? 0)
         })
         assert.ok(unfolded.length >= 5)
-        assert.ok(Math.max(...unfolded) > 100_000)
+        assert.ok(Math.max(...unfolded) > 30_000)
+        assert.deepEqual(await overflowOf(page), [])
+      })
+
+      await t.test('do not push the page apart on a phone', async () => {
+        await page.setViewportSize({ width: 360, height: 700 })
         assert.deepEqual(await overflowOf(page), [])
       })
 
@@ -64,25 +69,19 @@ export function describeHostile({ visit }: Explorer): void {
       })
     })
 
-    it('do not push the page apart on a phone', async (t) => {
-      const { page, open } = await visit(t, { viewport: { width: 360, height: 700 } })
-      await open('/hostile')
-      assert.deepEqual(await overflowOf(page), [])
-    })
-
     it('have pages of their own, and are harmless without JavaScript', async (t) => {
-      for (const javaScriptEnabled of [true, false]) {
-        const { page, open } = await visit(t, { javaScriptEnabled })
-        for (const key of javaScriptEnabled ? [4, 31, 41] : [4, 41]) {
-          await open(`/hostile/${key}`)
-          assert.equal(await page.locator(ACTIVE).count(), 0)
-          assert.deepEqual(javaScriptEnabled ? await overflowOf(page) : [], [], `item ${key}`)
-        }
-      }
+      const scripted = await visit(t)
       const { page, open } = await visit(t, { javaScriptEnabled: false })
+      for (const key of [4, 31, 41]) {
+        await scripted.open(`/hostile/${key}`)
+        assert.equal(await scripted.page.locator(ACTIVE).count(), 0)
+        assert.deepEqual(await overflowOf(scripted.page), [], `item ${key}`)
+        await open(`/hostile/${key}`)
+        assert.equal(await page.locator(ACTIVE).count(), 0)
+      }
       await open('/hostile')
       assert.equal(await page.locator(ACTIVE).count(), 0)
-      assert.deepEqual(await page.locator('tbody tr').count(), 100)
+      assert.equal(await page.locator('tbody tr').count(), 100)
     })
   })
 }
@@ -93,7 +92,9 @@ function openEach(page: Page): Promise<string[]> {
     const texts: string[] = []
     for (const row of document.querySelectorAll<HTMLElement>('tbody tr')) {
       row.querySelector('button')?.click()
-      while (!document.querySelector('aside')) await new Promise((resolve) => setTimeout(resolve, 5))
+      // At once, but for the first: else the browser would draw the table anew each time.
+      for (let turn = 0; !document.querySelector('aside'); turn++)
+        await (turn < 100 ? undefined : new Promise((resolve) => setTimeout(resolve, 5)))
       texts.push(document.querySelector('aside pre')?.textContent ?? '')
       document.querySelector<HTMLElement>('aside .close')?.click()
     }

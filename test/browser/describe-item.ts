@@ -14,13 +14,13 @@ const WITH_CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] }
 export function describeItem({ visit, server }: Explorer): void {
   const copied = async (page: Page, button: string): Promise<string> => {
     await page.getByRole('button', { name: button, exact: true }).click()
-    await page.waitForFunction(() => document.getElementById('status')?.textContent?.startsWith('Copied'))
+    await page.getByText(`Copied: ${button.replace('Copy ', '')}.`, { exact: true }).waitFor()
     return page.evaluate(() => navigator.clipboard.readText())
   }
 
   describe('an item', () => {
     it('opens beside the table with every digit, and is copied as it was written', async (t) => {
-      const { page, open } = await visit(t, WITH_CLIPBOARD)
+      const { page, open, settled } = await visit(t, WITH_CLIPBOARD)
       await open('/events?page=3')
       await page.locator('tbody tr').nth(4).locator('td').nth(1).click()
       const panel = page.getByRole('complementary', { name: 'Item 1,005' })
@@ -29,57 +29,45 @@ export function describeItem({ visit, server }: Explorer): void {
       assert.match(text, /"price": 5\.10,\n/)
       assert.match(text, /"serial": 12345678901234562005,\n/)
       assert.match(text, /"rows": \[\n {6}1,\n {6}2,\n {6}\{\n {8}"deep": null\n/)
+      await page.locator('aside h2:focus').waitFor()
+      assert.equal(await page.locator('tr[aria-current]').count(), 1)
       const table = await page.locator('.scroller').boundingBox()
       const beside = await panel.boundingBox()
       assert.ok((beside?.x ?? 0) >= (table?.x ?? 0) + (table?.width ?? 0))
       assert.equal(await copied(page, 'Copy JSON'), server().events[1004])
       assert.equal(await copied(page, 'Copy URL'), `${server().url}/events/1005`)
       assert.equal(page.url(), `${server().url}/events?page=3`)
-    })
 
-    it('takes the focus and gives it back', async (t) => {
-      const { page, open } = await visit(t)
-      await open('/numbers')
-      await page.getByRole('button', { name: 'Open item 3', exact: true }).click()
-      await page.locator('aside h2:focus').waitFor()
-      assert.equal(await page.locator('tr[aria-current]').count(), 1)
-      await page.keyboard.press('Escape')
-      assert.equal(await page.locator('aside').count(), 0)
-      assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Open item 3')
-      await page.keyboard.press('ArrowDown')
-      assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Open item 4')
-      await page.keyboard.press('Enter')
-      await page.locator('aside h2:focus').waitFor()
-      await page.getByRole('button', { name: 'Close' }).click()
-      assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Open item 4')
-    })
-
-    it('has an address of its own, where its collection has a key', async (t) => {
-      const { page, open, settled } = await visit(t, WITH_CLIPBOARD)
-      await open('/events?page=3')
-      await page.getByRole('button', { name: 'Open item 1,009', exact: true }).click()
-      await page.getByRole('link', { name: 'Open', exact: true }).click()
-      await page.waitForURL('**/events/1009')
-      await settled()
-      assert.match(await page.locator('pre.json').innerText(), /"serial": 12345678901234562009/)
-      await page.goBack()
-      await settled()
-      assert.equal(await page.locator('tbody tr').count(), 234)
-      await open('/keyless')
-      await page.getByRole('button', { name: 'Open item 1', exact: true }).click()
-      assert.equal(await copied(page, 'Copy URL of the page'), `${server().url}/keyless?page=1`)
-    })
-  })
-
-  describe('a copy', () => {
-    it('is also made where a page without https has no clipboard of its own', async (t) => {
-      const { page, open } = await visit(t, WITH_CLIPBOARD)
-      await open('/events/7')
-      await page.evaluate(() => {
-        navigator.clipboard.writeText = () => Promise.reject(new Error('no clipboard'))
+      await t.test('gives the focus back when it is closed', async () => {
+        await page.getByRole('button', { name: 'Close' }).click()
+        assert.equal(await page.locator('aside').count(), 0)
+        assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Open item 1,005')
+        await page.keyboard.press('Enter')
       })
-      assert.equal(await copied(page, 'Copy JSON'), server().events[6])
-      assert.equal(await page.locator(':focus').innerText(), 'Copy JSON')
+
+      await t.test('has an address of its own, where its collection has a key', async () => {
+        await page.getByRole('link', { name: 'Open', exact: true }).click()
+        await page.waitForURL('**/events/1005')
+        await settled()
+        assert.match(await page.locator('pre.json').innerText(), /"serial": 12345678901234562005/)
+      })
+
+      await t.test('is also copied where a page without https has no clipboard of its own', async () => {
+        await page.evaluate(() => {
+          navigator.clipboard.writeText = () => Promise.reject(new Error('no clipboard'))
+        })
+        assert.equal(await copied(page, 'Copy JSON'), server().events[1004])
+        assert.equal(await page.locator(':focus').innerText(), 'Copy JSON')
+      })
+
+      await t.test('has the address of its page, where its collection has no key', async () => {
+        await page.goBack()
+        await settled()
+        assert.equal(await page.locator('tbody tr').count(), 234)
+        await open('/keyless')
+        await page.getByRole('button', { name: 'Open item 1', exact: true }).click()
+        assert.equal(await copied(page, 'Copy URL of the page'), `${server().url}/keyless?page=1`)
+      })
     })
   })
 

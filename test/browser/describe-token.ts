@@ -62,7 +62,7 @@ export function describeToken({ visit, server }: Explorer): void {
 
     it('that is wrong is told', async (t) => {
       const { page, open } = await visit(t, NOT_FOUND)
-      await open('/events')
+      await open('/venues')
       await page.getByRole('button', { name: 'Token' }).click()
       const field = page.locator('#token input')
       await field.fill('two words')

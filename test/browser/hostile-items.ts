@@ -78,6 +78,7 @@ export function hostileItems(): string[] {
     ...NAMES.map((name) => `${JSON.stringify(name)}:1`),
     '"__proto__":{"isPolluted":true}',
     '"twice":1,"twice":2',
+    '"spaced" : { "a" : [ 1 ,\t2 ] } , "next" : "x" ',
     '"big":123456789012345678901234567890,"small":1e-400,"huge":1e999,"zero":-0',
     '"date":"2026-02-31"',
     '"date":"9999-99-99T99:99:99Z"',

@@ -56,6 +56,7 @@ export async function startExplorerServer(options: Partial<ServiceOptions> = {})
   await fill(store, 'secrets', numbered(2), { isPrivate: true })
   await fill(store, 'nothing-yet', [])
   await fill(store, 'hostile', hostileItems())
+  await fill(store, 'turned', ['{"\u202eyek":1}'], { keyField: '\u202eyek' })
   let service: ReturnType<typeof createService> | undefined
   const ready = () => service ?? assert.fail('The service answers when its port is known.')
   const listening = await listen({

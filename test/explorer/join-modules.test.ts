@@ -152,29 +152,6 @@ describe('joined modules', () => {
     assert.deepEqual(await run(script), ['main', 'one', 'two after one'])
   })
 
-  it('leave out what nothing uses, and nothing else', async () => {
-    const script = joinFiles({
-      'main.ts':
-        "import { used, counted } from './parts.ts'\nObject.assign(globalThis, { result: [used(), counted.length] })\n",
-      'parts.ts': [
-        'const log: string[] = []',
-        'export const counted = log',
-        "const UNUSED_TEXT = 'unused text'",
-        "const USED_TEXT = 'used text'",
-        'function note(text: string): string { log.push(text); return text }',
-        "const EFFECT = note('an effect')",
-        'export function unused(): string { return UNUSED_TEXT + alsoUnused() }',
-        "function alsoUnused(): string { return 'also unused' }",
-        "class Unused extends Error { override name = 'unused class' }",
-        'class Used { value = { USED_TEXT } }',
-        'export async function never(): Promise<Unused> { return new Unused() }',
-        'export function used(): string { return new Used().value.USED_TEXT }',
-      ].join('\n'),
-    })
-    assert.deepEqual(await run(script), ['used text', 1])
-    assert.doesNotMatch(script, /unused/)
-  })
-
   const refused = {
     'a default export': ['export default 1', /export or import|import or export: .*default/],
     'an import of everything': ["import * as all from './x.ts'", /import or export: .*\*/],

@@ -180,6 +180,22 @@ describe('a page of the explorer', () => {
       }
   })
 
+  it('that was made before is not taken for one that has become another', async (t) => {
+    const { get, store } = await openExplorer(t)
+    const known = { ...CHROME, ...(await tokenFor(store, [])) }
+    const cachingOf = async (headers: Record<string, string>) => (await get('/', headers)).headers.get('cache-control')
+    assert.deepEqual([await cachingOf(CHROME), await cachingOf(known)], ['no-cache', 'private, no-cache'])
+    assert.equal(await cachingOf(CHROME), 'no-cache')
+    for (const target of ['/events', '/events/7']) {
+      assert.match(await (await get(target, CHROME)).text(), />7</)
+      assert.doesNotMatch(await (await get(target, CHROME)).text(), /other/)
+    }
+    await store.put('events', itemRun(['{"id":7,"name":"other"}'], { keyField: 'id' }))
+    for (const target of ['/events', '/events/7']) assert.match(await (await get(target, CHROME)).text(), /other/)
+    await store.setPrivate('events', true)
+    for (const target of ['/events', '/events/7']) assert.equal((await get(target, CHROME)).status, 404)
+  })
+
   it('beyond the last is the last', async (t) => {
     const { get } = await openExplorer(t)
     const [last, beyond] = [await get('/events?page=3', CHROME), await get('/events?page=99999999999999999999', CHROME)]
@@ -249,7 +265,7 @@ describe('what the pages say without a script', () => {
     assert.match(page, /<body data-view="entry" data-base-url="http:\/\/127\.0\.0\.1:8080">/)
     assert.match(page, /<a href="\/events">events<\/a><\/th>\n<td class="number">1,234<\/td><td class="number">3<\/td>/)
     assert.match(page, /<a href="\/venues">venues<\/a><\/th>\n<td class="number">40<\/td><td class="number">–<\/td>/)
-    assert.match(page, /<rect width="100.0" height="10"\/>[^\n]*paginated, key: id/)
+    assert.match(page, /<rect width="100.0" height="10"\/>[^\n]*paginated · key: id/)
     const changedAt = (await store.collections()).find(({ name }) => name === 'events')?.changedAt ?? assert.fail()
     assert.ok(page.includes(`<time datetime="${new Date(changedAt).toISOString()}">`))
     assert.doesNotMatch(page, /secrets/)
@@ -293,6 +309,21 @@ describe('what the pages say without a script', () => {
     assert.match(many, /The first 500 items are shown; the raw JSON has all\./)
   })
 
+  it('collection with many fields: all items, and as many columns as a browser lays out well', async (t) => {
+    const { get, store } = await openExplorer(t)
+    const wide = `{${Array.from({ length: 100 }, (_, place) => `"field${place}":${place}`)}}`
+    await fill(
+      store,
+      'wide',
+      Array.from({ length: 500 }, () => wide),
+      { keyField: null },
+    )
+    const page = await (await get('/wide', CHROME)).text()
+    assert.equal(page.split('<tr>').length - 1, 501)
+    assert.equal(page.split('<th scope="col">').length - 1, 51)
+    assert.match(page, /<p class="notes">50 more fields have no column here\.<\/p>/)
+  })
+
   it('empty collection: says so', async (t) => {
     const { get, store } = await openExplorer(t)
     await fill(store, 'empty', [])
@@ -319,6 +350,15 @@ describe('what the pages say without a script', () => {
       page,
       /"null">null<.*"boolean">true<.*"object">\{&quot;a&quot;:\[1\.0,\{&quot;b&quot;:&quot;\}&quot;\}\]\}</,
     )
+  })
+
+  it('items: with blanks between their parts they are the same', async (t) => {
+    const { get, store } = await openExplorer(t)
+    await fill(store, 'blanks', ['{ "id" : 1 ,\t"o" : { "a" : [ 1 , "]}," ] } , "s\\"" : "x\\"}" }'])
+    const page = await (await get('/blanks', CHROME)).text()
+    const cells = '<td class="object">{ "a" : [ 1 , "]}," ] }</td><td>x"}</td>'.replace(/"(?!object|>)/g, '&quot;')
+    assert.ok(page.includes(`<a href="/blanks/1">1</a></th><td class="number">1</td>${cells}</tr>`), page)
+    assert.match(page, /<th scope="col">s&quot;<\/th>/)
   })
 
   it('item: indented JSON with every digit, and where its raw form is', async (t) => {
@@ -469,6 +509,14 @@ describe('hostile items', () => {
     assert.match(page, /more fields have no column here\. Of 2 large items only the beginning is shown\./)
     assert.ok(page.includes(`${'&lt;'.repeat(120)}…`))
     assert.ok(page.includes(`${'9'.repeat(120)}…`))
+  })
+
+  it('nested deep are not mostly blanks', async (t) => {
+    const { get, store } = await openService(t)
+    await fill(store, 'deep', [`{"id":1,"deep":${'['.repeat(500)}${'1,'.repeat(90_000)}1${']'.repeat(500)}}`])
+    const page = await (await get('/deep/1', CHROME)).text()
+    assert.match(page, /\n {80}1,\n {80}1,/)
+    assert.doesNotMatch(page, / {81}/)
   })
 
   it('do not make a page of hundreds of megabytes', async (t) => {

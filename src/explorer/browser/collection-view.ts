@@ -50,7 +50,7 @@ function linkOf({ links }: Page, relation: string, session: Session): string | u
 }
 
 function codeFor(session: Session, name: string, { number }: Page, urlIn: (base: string) => string): Child[] {
-  const { baseUrl } = session
+  const baseUrl = session.baseUrl.replaceAll("'", '%27')
   return codePopover(
     session,
     urlIn(baseUrl),

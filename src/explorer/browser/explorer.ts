@@ -106,17 +106,18 @@ export class Explorer {
   }
 }
 
-/** What the address names: nothing, a collection, or a collection and a key. */
+/** What the address names: nothing, a collection, or a collection and a key. No name has anything to decode. */
 function segmentsOf({ root }: Session): string[] {
   const { pathname } = location
   const prefix = new URL(`${root}/`).pathname
   const path = pathname.slice(pathname.startsWith(prefix) ? prefix.length : 1)
-  return path === '' ? [] : path.split('/').map(decodeURIComponent)
+  const [name, ...keys] = path.split('/')
+  return name ? [name, ...keys.map(decodeURIComponent)] : []
 }
 
 function crumbs({ root }: Session, [name, key]: readonly string[]): Child[] {
   const places: Child[] = [element('a', { href: `${root}/` }, 'Collections')]
-  if (name) places.push(element('a', { href: `${root}/${encodeURIComponent(name)}` }, brief(name)))
+  if (name) places.push(element('a', { href: `${root}/${name}` }, name))
   if (key) places.push(brief(key))
   return [element('ol', {}, ...places.map((place) => element('li', {}, place)))]
 }

@@ -3,23 +3,46 @@
 /** A string, a word or a number, or one of `,:[]{}`. The text is known to be JSON, but it may be cut off. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[^\s",:[\]{}]+|[,:[\]{}]/g
 
-/** What could turn text around, or cannot be seen. */
-const DECEPTIVE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
+/** Levels. */
+const MOST_INDENTED = 40
 
-/** The fields of an object, each value as JSON text without blanks; of a field that is there twice, the last. */
+/** What could turn text around, or cannot be seen. */
+const DECEPTIVE = /[\p{Cc}\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
+
+/**
+ * The fields of an object, each value as it was written; of a field that is there twice, the last. Where the text is cut off,
+ * the value at its end gets a `…`.
+ */
 export function fieldsOf(json: string): Map<string, string> {
   const fields = new Map<string, string>()
-  let [depth, name, text] = [0, '', '']
-  for (const token of json.match(TOKEN) ?? []) {
-    if (isClosing(token)) depth--
-    if (depth === 1 && token === ':') [name, text] = [text, '']
-    else if (depth === 0 ? name : depth === 1 && token === ',') {
-      fields.set(JSON.parse(name), text)
-      name = text = ''
-    } else if (depth > 0) text += token
-    if (isOpening(token)) depth++
+  let [depth, start, name] = [0, 0, '']
+  const keep = (end: number, rest = ''): void => {
+    if (name !== '') fields.set(JSON.parse(name), json.slice(start, end).trim() + rest)
+    name = ''
+    start = end + 1
   }
+  for (let at = 0; at < json.length; at++) {
+    const character = json.charAt(at)
+    if (character === '"') at = endOfString(json, at)
+    else if (isOpening(character)) {
+      if (depth++ === 0) start = at + 1
+    } else if (isClosing(character)) {
+      if (--depth === 0) keep(at)
+    } else if (depth === 1 && character === ',') keep(at)
+    else if (depth === 1 && character === ':') {
+      name = json.slice(start, at)
+      start = at + 1
+    }
+  }
+  keep(json.length, '…')
   return fields
+}
+
+/** Where the quotation mark stands that closes it. */
+function endOfString(json: string, start: number): number {
+  let at = start + 1
+  while (at < json.length && json.charAt(at) !== '"') at += json.charAt(at) === '\\' ? 2 : 1
+  return at
 }
 
 export interface Piece {
@@ -32,11 +55,13 @@ export interface Piece {
 export function indented(json: string): Piece[] {
   const pieces: Piece[] = []
   const tokens = json.match(TOKEN) ?? []
+  const isPlain = json.search(DECEPTIVE) === -1
   let depth = 0
-  const lineBreak = () => `\n${'  '.repeat(depth)}`
+  // What is nested deeper than can be seen would be nothing but blanks, a thousand for each value.
+  const lineBreak = () => `\n${'  '.repeat(Math.min(depth, MOST_INDENTED))}`
   for (const [place, token] of tokens.entries()) {
     const next = tokens[place + 1] ?? ''
-    let text = visible(token)
+    let text = isPlain ? token : visible(token)
     if (isOpening(token) && !isClosing(next)) {
       depth++
       text += lineBreak()

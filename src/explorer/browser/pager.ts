@@ -1,7 +1,8 @@
 /** Moves between the pages of a collection: by the links of the server, by number, and on a strip. */
 
 import type { Page } from '../../client/page.ts'
-import { pageRange } from '../../contract/page.ts'
+import { pageRange, parsePage } from '../../contract/page.ts'
+import { announce } from './announce.ts'
 import { element } from './element.ts'
 import { count } from './figures.ts'
 
@@ -33,9 +34,12 @@ function jumpField({ number, lastPage }: Page, go: (page: number) => void): HTML
   field.value = `${number}`
   const submit = (event: Event) => {
     event.preventDefault()
-    const wanted = Number(field.value)
-    if (Number.isSafeInteger(wanted) && wanted > 0) go(Math.min(wanted, lastPage))
-    else field.select()
+    const wanted = parsePage([field.value.trim()])
+    if (wanted) go(Math.min(wanted, lastPage))
+    else {
+      field.select()
+      announce(`There are the pages 1 to ${count(lastPage)}.`)
+    }
   }
   const label = element('label', { for: 'jump' }, 'Page ')
   return element('form', { submit }, label, field, ` of ${count(lastPage)}`)

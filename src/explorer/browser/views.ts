@@ -56,7 +56,9 @@ function entryTable(list: readonly Listed[], root: string): HTMLElement {
 }
 
 function flagsOf({ paginated, private: isPrivate, key }: Listed): string {
-  return [isPrivate && 'private', !paginated && 'not paginated', key && `key: ${key}`].filter(Boolean).join(' · ')
+  return [isPrivate && 'private', !paginated && 'not paginated', key && `key: ${brief(key)}`]
+    .filter(Boolean)
+    .join(' · ')
 }
 
 export async function itemView(session: Session, name: string, key: string, signal: AbortSignal): Promise<View> {
