@@ -25,7 +25,7 @@ export function pageTag(parts: PageTagParts): string {
 /** Whether an If-None-Match header (a list, weak tags, `*`) names this tag: then the answer is 304. */
 export function matchesTag(ifNoneMatch: string | null, tag: string): boolean {
   if (ifNoneMatch === null) return false
-  if (ifNoneMatch.trim() === '*') return true
+  if (ifNoneMatch === tag || ifNoneMatch.trim() === '*') return true
   for (const [, opaque] of ifNoneMatch.matchAll(/(?:W\/)?("[^"]*")/g)) if (opaque === tag) return true
   return false
 }

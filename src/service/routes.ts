@@ -23,15 +23,8 @@ export interface Route {
   readonly browse?: Browse
 }
 
-/** A leading dash stays free for the service's own paths (D18), so no collection's path begins with one. */
+/** The busiest come first. A leading dash stays free for the service's own paths (D18): no collection's path begins with one. */
 export const ROUTES: readonly Route[] = [
-  { path: '/', methods: { GET: getEntry }, browse: browseEntry },
-  { path: '/-/health', isOpen: true, methods: { GET: getHealth } },
-  { path: '/-/openapi.json', methods: { GET: getOpenapi } },
-  { path: '/-/problems/:problem', isOpen: true, methods: { GET: getProblem } },
-  { path: '/-/explorer/:file', isOpen: true, methods: { GET: getAsset } },
-  { path: '/-/json/:collection{[^-/][^/]*}', methods: { GET: asData(getCollection) } },
-  { path: '/-/json/:collection{[^-/][^/]*}/:key', methods: { GET: asData(getItem) } },
   {
     path: '/:collection{[^-/][^/]*}',
     methods: { GET: getCollection, POST: postCollection, PUT: putCollection, DELETE: deleteCollection },
@@ -42,6 +35,13 @@ export const ROUTES: readonly Route[] = [
     methods: { GET: getItem, PUT: putItem, DELETE: deleteItem },
     browse: browseItem,
   },
+  { path: '/', methods: { GET: getEntry }, browse: browseEntry },
+  { path: '/-/health', isOpen: true, methods: { GET: getHealth } },
+  { path: '/-/openapi.json', methods: { GET: getOpenapi } },
+  { path: '/-/problems/:problem', isOpen: true, methods: { GET: getProblem } },
+  { path: '/-/explorer/:file', isOpen: true, methods: { GET: getAsset } },
+  { path: '/-/json/:collection{[^-/][^/]*}', methods: { GET: asData(getCollection) } },
+  { path: '/-/json/:collection{[^-/][^/]*}/:key', methods: { GET: asData(getItem) } },
 ]
 
 const PATTERNS = ROUTES.map((route) => ({ route, pattern: patternOf(route.path) }))
