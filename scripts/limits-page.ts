@@ -39,7 +39,11 @@ export function limitsPage(): Page {
           ['objects and arrays within one another', count(MAX_DEPTH), refused('invalid-item')],
           ['key of an item', `1 to ${count(MAX_KEY_BYTES)} bytes of UTF-8`, refused('invalid-item')],
           ['name of the key field, over HTTP', `${count(KEY_FIELD_LENGTH)} characters`, refused('invalid-body')],
-          ['collections with paths of their own in `/-/openapi.json`', count(MOST_DESCRIBED), '`/{collection}` stands for them'],
+          [
+            'collections with paths of their own in `/-/openapi.json`',
+            count(MOST_DESCRIBED),
+            '`/{collection}` stands for them',
+          ],
         ],
       ),
       'A file with an item that is refused is refused as a whole, with exit status 1.',
