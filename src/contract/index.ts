@@ -1,5 +1,6 @@
 /** The contract as code: pure, no I/O, runs in a browser. */
 
+export * from './base-url.ts'
 export * from './envelope.ts'
 export * from './etag.ts'
 export * from './item.ts'
