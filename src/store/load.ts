@@ -81,7 +81,10 @@ export class ReamLoad implements Load {
 
   append(run: ItemRun): Promise<void> {
     if (this.#isEnded) return Promise.reject(new StoreError('closed', 'The load has ended; it takes no more items.'))
-    const taken = Promise.all([this.#claim(run), this.#inOrder]).then(([refused]) => this.#take(run, refused))
+    const claimed = this.#claim(run)
+    claimed.catch(() => {})
+    // What is wrong with this run is told after the ones before it were taken, lest they be blamed.
+    const taken = this.#inOrder.then(async () => this.#take(run, await claimed))
     this.#inOrder = taken.catch(() => {})
     const written = taken.then(async (puts) => void (await Promise.all(puts)))
     this.#writing.add(written)

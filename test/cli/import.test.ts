@@ -93,6 +93,12 @@ describe('import', () => {
     assert.equal(await storedLines(directory, 'events'), eventLines(3))
   })
 
+  it('names the line of such an item also behind many others that are still on their way', async (t) => {
+    const words = ['import', 'others', '-', '--key', 'id']
+    const result = await runCli(words, { in: workDirectory(t), input: `${eventLines(20_000)}{"id":7}\n` })
+    assert.match(result.stderr, /, line 20001: an item with the key "7" is there already/)
+  })
+
   it('leaves such items out with --on-conflict skip, and says how many', async (t) => {
     const directory = await directoryWithEvents(t)
     const words = ['import', 'events', '-', '--on-conflict', 'skip']
