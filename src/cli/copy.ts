@@ -1,7 +1,6 @@
 /** `reams copy --from STORE --to STORE`: moves collections between stores, as they are, and checks what arrived. */
 
 import type { CliCommand } from './command.ts'
-import { runCopy } from './copy/run.ts'
 
 export const COPY: CliCommand = {
   name: 'copy',
@@ -17,5 +16,8 @@ sees it. After a stop the same command goes on. Makes the store if missing.`,
     { line: 'reams copy --from my.db --to new.db --collection a', purpose: 'only a' },
     { line: 'reams copy --from my.db --to new.db --replace', purpose: 'swap what differs' },
   ],
-  run: (_operands, settings) => runCopy(settings),
+  run: async (_operands, settings) => {
+    const { runCopy } = await import('./copy/run.ts')
+    return runCopy(settings)
+  },
 }

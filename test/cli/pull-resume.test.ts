@@ -389,7 +389,7 @@ describe('reams pull --resume of a file that is finished', () => {
 describe('two pulls to one file', () => {
   it('the second is refused while the first runs', async (t) => {
     const { start, pull, server, directory, read } = await serve(t, { items: ITEMS })
-    server.delayMs = 60
+    server.delayMs = 500
     const first = start('-o', 'e.ndjson')
     while (!existsSync(join(directory, 'e.ndjson.part'))) await sleep(5)
     for (const words of [[], ['--resume'], ['--force']]) {
