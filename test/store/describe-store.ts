@@ -657,6 +657,18 @@ export function describeStore(engineName: string, engine: Engine): void {
         await check(name, expected)
       })
 
+      it('blames no items for a key that came again after them', async () => {
+        const name = newName()
+        const running = await store.load(name, { settings: { keyField: 'id' } })
+        const runs = Array.from({ length: 30 }, (_, index) => keyed(itemsFrom(index * 500, 500)))
+        const outcomes = await Promise.allSettled([...runs, keyed([item(5)])].map((run) => running.append(run)))
+        assert.deepEqual(
+          outcomes.map(({ status }) => status),
+          [...runs.map(() => 'fulfilled'), 'rejected'],
+        )
+        await running.abort()
+      })
+
       it('replaces keys that repeat within the new items themselves', async () => {
         const name = newName()
         const texts = [...itemsFrom(0, 1600), item(0, ',"n":1'), item(1599, ',"n":1'), item(700, ',"n":1')]
