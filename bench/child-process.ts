@@ -71,6 +71,11 @@ export async function startServer(
   const url = await addressPrintedBy(child, address)
   signal.throwIfAborted()
   if (url === undefined) throw new Error(`${[...program, ...words].join(' ')} ended before it served.`)
+  return runningServer(child, closed, url)
+}
+
+/** A process that serves at `url`, until it is told to end; `closed` resolves when it has. */
+export function runningServer(child: ChildProcess, closed: Promise<unknown>, url: string): RunningServer {
   return {
     url,
     pid: child.pid ?? 0,

@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ended, type Program, type RunningServer, startProgram } from './child-process.ts'
+import { ended, type Program, type RunningServer, runningServer, startProgram } from './child-process.ts'
 
 const ASK_EVERY_MS = 50
 
@@ -22,14 +22,7 @@ export async function startAtPort(program: Program, { port, path, signal }: Port
     if (child.exitCode !== null) throw new Error(`${program.join(' ')} ended before it served.`)
     await sleep(ASK_EVERY_MS, undefined, { signal })
   }
-  return {
-    url,
-    pid: child.pid ?? 0,
-    [Symbol.asyncDispose]: async () => {
-      child.kill('SIGTERM')
-      await closed
-    },
-  }
+  return runningServer(child, closed, url)
 }
 
 async function isThere(url: string): Promise<boolean> {
