@@ -35,6 +35,7 @@ export class Writer {
   readonly #encode: EncodeReam
   readonly #tidy: () => Promise<void>
   #tidiedAt = Number.NEGATIVE_INFINITY
+  #tidying: NodeJS.Timeout | undefined
   readonly #queues = new Map<string, WaitingCall[]>()
   readonly #running = new Set<Promise<void>>()
   #waiting = 0
@@ -63,6 +64,7 @@ export class Writer {
   /** Resolves when all that was begun has ended. */
   async close(): Promise<void> {
     this.#isClosed = true
+    clearTimeout(this.#tidying)
     await Promise.all(this.#running)
   }
 
@@ -88,9 +90,15 @@ export class Writer {
       this.#waiting -= calls.length
       this.#dismiss(name)
     }
-    const now = performance.now()
-    if (now - this.#tidiedAt < TIDY_EVERY_MS) return
-    this.#tidiedAt = now
+    const restMs = this.#tidiedAt + TIDY_EVERY_MS - performance.now()
+    if (restMs <= 0) this.#tidyUp()
+    else this.#tidying ??= setTimeout(() => this.#tidyUp(), restMs).unref()
+  }
+
+  #tidyUp(): void {
+    clearTimeout(this.#tidying)
+    this.#tidying = undefined
+    this.#tidiedAt = performance.now()
     // What cannot be removed now is left to a later time.
     this.#follow(this.#tidy().catch(() => {}))
   }

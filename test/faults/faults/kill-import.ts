@@ -36,6 +36,7 @@ export async function withFile(trial: Trial, use: (target: ImportTarget) => Prom
   await use({
     subject,
     mostBusyMs: 0,
+    mostUntidyMs: 10_000,
     marks: async () => marksIn(subject.path),
     strangers: () => readdirSync(storeDirectory).filter((name) => !/^reams\.db(-wal|-shm)?$/.test(name)),
   })
@@ -46,6 +47,8 @@ export interface ImportTarget {
   readonly subject: StoreUnderTest
   /** How long it may take until it is known that an import is dead, during which others cannot write. */
   readonly mostBusyMs: number
+  /** How long leftovers may still be there that are in nobody's way: they are removed while nobody writes. */
+  readonly mostUntidyMs: number
   /** How many marks of imports there are: of running ones, and of what dead ones left behind. */
   marks(): Promise<number>
   /** Files that should not be there. */
@@ -140,15 +143,12 @@ export async function writeOne({ subject, mostBusyMs }: ImportTarget, findings: 
     findings.add('other', `a write after the import was answered ${answer.status}: ${answer.body}`)
 }
 
-/** How long leftovers may still be there that are in nobody's way: they are removed while nobody writes. */
-const TIDYING_MS = 10_000
-
 /** Without marks of leases and leftovers `reams verify` lets nothing pass that no reader sees. */
 export async function checkNothingStays(
-  { subject, marks, strangers }: ImportTarget,
+  { subject, mostUntidyMs, marks, strangers }: ImportTarget,
   findings: Findings,
 ): Promise<void> {
-  for (const startedAt = performance.now(); performance.now() - startedAt < TIDYING_MS; await sleep(10))
+  for (const startedAt = performance.now(); performance.now() - startedAt < mostUntidyMs; await sleep(10))
     if ((await marks()) === 0) break
   if ((await marks()) > 0) findings.add('other', 'leftovers of the import are still there after the next write')
   const { status, stdout, stderr } = await runReams(['verify'], subject.named)
