@@ -1,6 +1,6 @@
 /** The envelope around the items: the text before them and the text after them. The items themselves pass untouched. */
 
-import { collectionUrl, pageLinks } from './link.ts'
+import { collectionUrl, type PageLinks, pageLinks } from './link.ts'
 
 /** Goes into every ETag: raise it when the bytes of an envelope change for the same data (D16). */
 export const ENVELOPE_FORMAT = 1
@@ -13,12 +13,19 @@ export const ENVELOPE_TAIL = '\n]}}\n'
 
 /** Everything before the items of a page of a paginated collection (C1, C2). */
 export function pageEnvelopeHead(baseUrl: string, name: string, page: number, itemCount: number): string {
-  const links = JSON.stringify(pageLinks(baseUrl, name, page, itemCount))
+  const links = linksText(pageLinks(baseUrl, name, page, itemCount))
   return `{"item_count":${itemCount},"_links":${links},"_embedded":{"${name}":[\n`
 }
 
 /** Everything before the items of an unpaginated collection (D10). */
 export function wholeEnvelopeHead(baseUrl: string, name: string): string {
-  const links = JSON.stringify({ self: { href: collectionUrl(baseUrl, name) } })
+  const links = linksText({ self: { href: collectionUrl(baseUrl, name) } })
   return `{"_links":${links},"_embedded":{"${name}":[\n`
+}
+
+/** As JSON, without a look at each character: a URL that is built here holds none that JSON writes in another way. */
+function linksText(links: Partial<PageLinks>): string {
+  let text = ''
+  for (const [relation, { href }] of Object.entries(links)) text += `${text && ','}"${relation}":{"href":"${href}"}`
+  return `{${text}}`
 }

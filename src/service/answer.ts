@@ -6,38 +6,45 @@ import type { Head } from '../store/store.ts'
 import type { Call } from './call.ts'
 import { contentHeaders } from './content-headers.ts'
 import type { Incoming } from './incoming.ts'
+import type { Encoding } from './negotiate.ts'
 import type { Reply } from './reply.ts'
 
-/** The headers that a 304 shares with the answer that it stands for. */
-function validatorHeaders(tag: string): Record<string, string> {
-  return { ETag: tag, 'Cache-Control': 'no-cache', Vary: 'Accept, Accept-Encoding' }
-}
+/** What a cache may do with an answer: keep it and ask every time; or not even that where many share the cache. */
+export type Caching = 'no-cache' | 'private, no-cache'
 
-/** For what only some may read: a cache that many share must not keep it. */
-export const PRIVATE = { 'Cache-Control': 'private, no-cache' } as const
-const PUBLIC = {}
+/** For what only some may read. */
+export const PRIVATE: Caching = 'private, no-cache'
+export const PUBLIC: Caching = 'no-cache'
 
-export function cachingOf({ requiresToken }: Call, head: Head | undefined): Record<string, string> {
+export function cachingOf({ requiresToken }: Call, head: Head | undefined): Caching {
   return requiresToken || head?.isPrivate ? PRIVATE : PUBLIC
 }
 
-export function notModified(tag: string, headers?: Record<string, string>): Reply {
-  return { status: 304, headers: { ...validatorHeaders(tag), ...headers }, body: null }
+export const VARY = 'Accept, Accept-Encoding'
+
+export function notModified(tag: string, caching: Caching): Reply {
+  return { status: 304, headers: { ETag: tag, 'Cache-Control': caching, Vary: VARY }, body: null }
 }
 
 /** A whole body with its type, its tag and its length. */
-export function found(body: Uint8Array, type: string, tag: string, headers?: Record<string, string>): Reply {
-  return { status: 200, headers: { ...contentHeaders(type, body.length), ...validatorHeaders(tag), ...headers }, body }
+export function found(
+  body: Uint8Array,
+  type: string,
+  tag: string,
+  caching: Caching,
+  encoding: Encoding = 'identity',
+): Reply {
+  const headers = contentHeaders(type, body.length)
+  headers['ETag'] = tag
+  headers['Cache-Control'] = caching
+  headers['Vary'] = VARY
+  if (encoding === 'gzip') headers['Content-Encoding'] = 'gzip'
+  return { status: 200, headers, body }
 }
 
 /** A small body whose tag is made from its bytes. */
-export function foundByContent(
-  request: Incoming,
-  body: Uint8Array,
-  type: string,
-  headers?: Record<string, string>,
-): Reply {
+export function foundByContent(request: Incoming, body: Uint8Array, type: string, caching: Caching): Reply {
   const tag = `"${hash('sha256', body, 'base64url')}"`
   const isKnown = matchesTag(request.headers.get('if-none-match'), tag)
-  return isKnown ? notModified(tag, headers) : found(body, type, tag, headers)
+  return isKnown ? notModified(tag, caching) : found(body, type, tag, caching)
 }

@@ -3,9 +3,9 @@
 import { normalizeBaseUrl } from '../contract/base-url.ts'
 import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
-import { CHALLENGE, findCaller } from './access.ts'
+import { type Caller, CHALLENGE, findCaller } from './access.ts'
 import { basePathOf, createBaseUrlOf } from './base-url.ts'
-import { createBodyMemory, NO_SHARE } from './body-memory.ts'
+import { type BodyShare, createBodyMemory, NO_SHARE } from './body-memory.ts'
 import { type Browse, problemInHtml } from './browse.ts'
 import type { Call } from './call.ts'
 import { failure } from './failure.ts'
@@ -71,17 +71,34 @@ export function createService(options: ServiceOptions): Service {
   const explorer = options.explorer === false ? undefined : createExplorer()
   const shareOfBodies = createBodyMemory(limits.bodyBytes * BODIES_AT_ONCE)
 
-  async function answer({ request, baseUrl, path, route }: Asked): Promise<Reply> {
+  async function answer(asked: Asked): Promise<Reply> {
+    const { request, route } = asked
     const found = findCaller(request, store)
     const caller = found instanceof Promise ? await found : found
     if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
     if (requiresToken && route?.isOpen !== true && !caller.isKnown)
       throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
-    const kept = { heads, pages, htmlPages }
-    const call = { request, path, baseUrl, store, caller, requiresToken, limits, ...kept, explorer, onError }
-    if (isRead(request)) return handle(route, { ...call, bodyShare: NO_SHARE })
+    if (isRead(request)) return handle(route, callOf(asked, caller, NO_SHARE))
     using bodyShare = shareOfBodies()
-    return await handle(route, { ...call, bodyShare })
+    return await handle(route, callOf(asked, caller, bodyShare))
+  }
+
+  function callOf({ request, baseUrl, path }: Asked, caller: Caller, bodyShare: BodyShare): Call {
+    return {
+      request,
+      path,
+      baseUrl,
+      store,
+      caller,
+      requiresToken,
+      limits,
+      bodyShare,
+      heads,
+      pages,
+      htmlPages,
+      explorer,
+      onError,
+    }
   }
 
   async function answerOrProblem(asked: Asked): Promise<Reply> {

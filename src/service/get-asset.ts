@@ -1,7 +1,6 @@
 /** `GET /-/explorer/<file>`: what the pages of the explorer load. A name stands for its content, so it is kept for ever. */
 
 import { matchesTag } from '../contract/etag.ts'
-import { notModified } from './answer.ts'
 import type { Call } from './call.ts'
 import { contentHeaders } from './content-headers.ts'
 import { chooseEncoding } from './negotiate.ts'
@@ -15,7 +14,7 @@ export function getAsset(call: Call): Reply {
   const encoding = chooseEncoding(headers.get('accept-encoding'))
   const tag = `"${asset.path.split('/').at(-1)}.${encoding}"`
   const kept = { ETag: tag, 'Cache-Control': 'public, max-age=31536000, immutable', Vary: 'Accept-Encoding' }
-  if (matchesTag(headers.get('if-none-match'), tag)) return notModified(tag, kept)
+  if (matchesTag(headers.get('if-none-match'), tag)) return { status: 304, headers: kept, body: null }
   const body = encoding === 'gzip' ? asset.gzip : asset.plain
   const encoded = encoding === 'gzip' ? { 'Content-Encoding': 'gzip' } : {}
   return { status: 200, headers: { ...contentHeaders(asset.type, body.length), ...kept, ...encoded }, body }

@@ -4,14 +4,15 @@ import { pageEnvelopeHead, wholeEnvelopeHead } from '../contract/envelope.ts'
 import { matchesTag, pageTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
 import { effectivePage, parsePage } from '../contract/page.ts'
-import type { Head, PageRead } from '../store/store.ts'
+import type { Head, PageRead, SegmentForm } from '../store/store.ts'
 import { isStranger, mayRead } from './access.ts'
 import { cachingOf, found, notModified } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
 import { chooseEncoding, chooseEnvelopeType, type Encoding } from './negotiate.ts'
 import { collectionNotFound } from './not-found.ts'
 import { hasSameItems, type KeptPage } from './page-cache.ts'
-import { itemsIn, PAGE_FORMS, type PageItems } from './page-form.ts'
+import { PAGE_FORMS, USUAL_ROOM } from './page-form.ts'
+import { free, itemsIn, type PageItems } from './page-items.ts'
 import { problemResponse, quoted } from './problem-response.ts'
 import type { Reply } from './reply.ts'
 import { queryValues } from './request-url.ts'
@@ -30,26 +31,32 @@ export async function getCollection(call: Call): Promise<Reply> {
     const head = await call.heads.read(name)
     if (head === undefined || !mayRead(call.caller, head)) return collectionNotFound(call, name)
     const page = answeringPage(head, requestedPage)
+    const current = kept !== undefined && kept.page === page && hasSameItems(kept, head) ? kept : undefined
+    const isWhole = current !== undefined && isWordForWord(current, call, head)
     if (page !== undefined && ifNoneMatch !== null) {
-      const tag = tagOf(call, head, page, encoding)
+      const tag = isWhole ? current.tag : tagOf(call, head, page, encoding)
       if (matchesTag(ifNoneMatch, tag)) return notModified(tag, cachingOf(call, head))
     }
-    if (kept !== undefined && kept.page === page && hasSameItems(kept, head)) {
-      return isWordForWord(kept, call, head) ? kept.reply : pageReply(call, head, page, kept.items, encoding)
-    }
+    if (current !== undefined)
+      return isWhole ? current.reply : pageReply(call, head, current.page, current.items, encoding)
   }
 
   // Everything from here on is about this one snapshot, also the tag: the head above may be older (D15).
-  const read = await readPage(call, name, pageValues)
+  const read = await readPage(call, name, pageValues, PAGE_FORMS[encoding].stored)
   if ('status' in read) return read
   return pageReply(call, read.head, read.page, PAGE_FORMS[encoding].itemsOf(read.segments), encoding)
 }
 
 /** The page that is asked for, from the store, or why there is none. */
-export async function readPage(call: Call, name: string, pageValues: readonly string[]): Promise<PageRead | Reply> {
+export async function readPage(
+  call: Call,
+  name: string,
+  pageValues: readonly string[],
+  form: SegmentForm,
+): Promise<PageRead | Reply> {
   const requestedPage = parsePage(pageValues)
   const isPublicOnly = isStranger(call.caller, name)
-  const read = await call.store.page(name, requestedPage ?? 1, { isPublicOnly })
+  const read = await call.store.page(name, requestedPage ?? 1, { isPublicOnly, form, room: USUAL_ROOM })
   if (read === undefined || !mayRead(call.caller, read.head)) return collectionNotFound(call, name)
   return answeringPage(read.head, requestedPage) === undefined ? invalidPage(call, pageValues) : read
 }
@@ -66,13 +73,14 @@ function tagOf({ baseUrl }: Call, { id, generation, version }: Head, page: numbe
 
 /** The envelope around the items, and its headers; kept for the next time. */
 function pageReply(call: Call, head: Head, page: number, items: PageItems, encoding: Encoding): Reply {
-  const form = PAGE_FORMS[encoding]
-  const [type, caching, { baseUrl }] = [typeFor(call), cachingOf(call, head), call]
-  const body = form.bodyOf(envelopeHead(baseUrl, head, page), items)
-  const encoded = encoding === 'gzip' ? { 'Content-Encoding': 'gzip' } : {}
-  const reply = found(body, type, tagOf(call, head, page, encoding), { ...caching, ...encoded })
-  const kept = { head, page, items: itemsIn(body, items, form), reply, baseUrl, type, caching, bytes: body.length }
-  call.pages.keep(kept, encoding)
+  const { baseUrl, pages } = call
+  const { bodyOf, tailBytes } = PAGE_FORMS[encoding]
+  const [type, caching, tag] = [typeFor(call), cachingOf(call, head), tagOf(call, head, page, encoding)]
+  const body = bodyOf(envelopeHead(baseUrl, head, page), items)
+  const reply = found(body, type, tag, caching, encoding)
+  if (pages.isOff) return { ...reply, onSent: () => free(body) }
+  const kept = { head, page, items: itemsIn(body, items, tailBytes), reply, tag, baseUrl, type, caching }
+  pages.keep({ ...kept, bytes: body.length }, encoding)
   return reply
 }
 

@@ -3,7 +3,7 @@
 import { collectionUrl, descriptionUrl, entryUrl } from '../contract/link.ts'
 import type { ListedHead } from '../store/store.ts'
 import { mayRead } from './access.ts'
-import { foundByContent, PRIVATE } from './answer.ts'
+import { type Caching, foundByContent, PRIVATE, PUBLIC } from './answer.ts'
 import type { Call } from './call.ts'
 import { chooseEnvelopeType } from './negotiate.ts'
 import type { Reply } from './reply.ts'
@@ -41,6 +41,6 @@ export async function readableHeads({ store, caller }: Call): Promise<ListedHead
 }
 
 /** With a token, the entry shows what others do not see. */
-export function entryCaching({ caller, requiresToken }: Call): Record<string, string> {
-  return caller.isKnown || requiresToken ? PRIVATE : {}
+export function entryCaching({ caller, requiresToken }: Call): Caching {
+  return caller.isKnown || requiresToken ? PRIVATE : PUBLIC
 }

@@ -2,7 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { mayRead } from './access.ts'
-import { foundByContent, PRIVATE } from './answer.ts'
+import { foundByContent, PRIVATE, PUBLIC } from './answer.ts'
 import type { Call } from './call.ts'
 import { describeService, type Instance, MOST_DESCRIBED } from './openapi/describe-service.ts'
 import type { Reply } from './reply.ts'
@@ -16,7 +16,7 @@ export async function getOpenapi(call: Call): Promise<Reply> {
   const others = heads.length - collections.length
   const body = textOf({ baseUrl, requiresToken, hasExplorer: explorer !== undefined, limits, collections, others })
   const isShared = !caller.isKnown && !requiresToken
-  return foundByContent(request, body, 'application/json', isShared ? {} : PRIVATE)
+  return foundByContent(request, body, 'application/json', isShared ? PUBLIC : PRIVATE)
 }
 
 /** With many collections it takes some milliseconds to write, and changes only when a collection comes or goes. */

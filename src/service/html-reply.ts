@@ -5,14 +5,12 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { matchesTag } from '../contract/etag.ts'
 import { SECURITY_HEADERS } from '../explorer/document.ts'
-import { notModified } from './answer.ts'
+import { type Caching, notModified, VARY } from './answer.ts'
 import type { Call } from './call.ts'
 import { contentHeaders } from './content-headers.ts'
 import type { Incoming } from './incoming.ts'
 import { chooseEncoding } from './negotiate.ts'
 import type { Reply } from './reply.ts'
-
-const VARY = { Vary: 'Accept, Accept-Encoding' }
 
 /** Not in the event loop, where it would take milliseconds. */
 const compress = promisify(gzip)
@@ -21,7 +19,7 @@ export interface HtmlContent {
   /** Names all that the page is made from. */
   readonly key: string
   readonly make: () => string
-  readonly caching: Record<string, string>
+  readonly caching: Caching
 }
 
 /** A page of data. Its tag is made from all of it: the data, the base URL, and the names of the files that it loads. */
@@ -31,11 +29,13 @@ export async function foundHtml({ request, htmlPages }: Call, { key, make, cachi
     const text = make()
     const { status, headers, body } = await htmlReply(request, text)
     const ETag = `"html.${hash('sha256', text, 'base64url')}.${encoding}"`
-    return { status, headers: { ...headers, ETag, 'Cache-Control': 'no-cache', ...caching }, body }
+    return { status, headers: { ...headers, ETag, 'Cache-Control': caching }, body }
   })
   const { ETag: tag = '' } = reply.headers
   const isKnown = matchesTag(request.headers.get('if-none-match'), tag)
-  return isKnown ? notModified(tag, { ...caching, ...SECURITY_HEADERS }) : reply
+  if (!isKnown) return reply
+  const unchanged = notModified(tag, caching)
+  return { ...unchanged, headers: { ...unchanged.headers, ...SECURITY_HEADERS } }
 }
 
 export async function htmlReply(request: Incoming, text: string): Promise<Reply> {
@@ -44,7 +44,7 @@ export async function htmlReply(request: Incoming, text: string): Promise<Reply>
   const encoded = isGzip ? { 'Content-Encoding': 'gzip' } : {}
   const headers = {
     ...contentHeaders('text/html; charset=utf-8', body.length),
-    ...VARY,
+    Vary: VARY,
     ...SECURITY_HEADERS,
     ...encoded,
   }

@@ -140,8 +140,8 @@ function createReadAnswer(
   }
 }
 
-function send(outgoing: ServerResponse, { status, headers, body }: Reply): void {
-  outgoing.writeHead(status, headers).end(body)
+function send(outgoing: ServerResponse, { status, headers, body, onSent }: Reply): void {
+  outgoing.writeHead(status, headers).end(body, onSent)
 }
 
 async function close(
@@ -168,7 +168,9 @@ async function close(
 
 /** HTTP/1.1 asks for exactly one Host, HTTP/1.0 for none: the health checks of some load balancers come without. */
 function hostFlaw(incoming: IncomingMessage): string | undefined {
-  const count = incoming.rawHeaders.filter((name, index) => index % 2 === 0 && isHost(name)).length
+  const { rawHeaders } = incoming
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) if (isHost(rawHeaders[at] ?? '')) count++
   if (count > 1) return `The request has ${count} Host headers.`
   return count === 0 && incoming.httpVersion !== '1.0' ? 'The request has no Host header.' : undefined
 }

@@ -6,8 +6,9 @@
 import { LRUCache } from 'lru-cache'
 import { isFullPage } from '../contract/page.ts'
 import type { Head } from '../store/store.ts'
+import type { Caching } from './answer.ts'
 import type { Encoding } from './negotiate.ts'
-import type { PageItems } from './page-form.ts'
+import type { PageItems } from './page-items.ts'
 import type { Reply } from './reply.ts'
 
 export interface KeptPage {
@@ -17,15 +18,16 @@ export interface KeptPage {
   readonly page: number
   readonly items: PageItems
   readonly reply: Reply
+  readonly tag: string
   /** What else the reply depends on. */
   readonly baseUrl: string
   readonly type: string
-  readonly caching: Readonly<Record<string, string>>
+  readonly caching: Caching
   readonly bytes: number
 }
 
 /** What a page takes besides its body, roughly. */
-const OVERHEAD_BYTES = 1_000
+const OVERHEAD_BYTES = 2_000
 /** One page may take this share of all, lest it drive out everything else. */
 const MOST_SHARE = 4
 
@@ -40,6 +42,10 @@ export class PageCache {
       maxEntrySize: Math.floor(mostBytes / MOST_SHARE),
       sizeCalculation: ({ bytes }) => bytes + OVERHEAD_BYTES,
     })
+  }
+
+  get isOff(): boolean {
+    return this.#pages === undefined
   }
 
   /** What is kept under that number, right or not. */

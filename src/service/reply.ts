@@ -6,6 +6,8 @@ export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | string | null
+  /** Called when the body has gone out, if it has: nobody may look at it afterwards. */
+  readonly onSent?: () => void
   /** What the body says, where it is a problem. */
   readonly problem?: Problem
 }

@@ -4,7 +4,7 @@ import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
 import { PAGE_SIZE } from '../contract/page.ts'
 import type { ReamBytes } from './ream-bytes.ts'
-import type { Segment } from './store.ts'
+import type { Room, Segment } from './store.ts'
 import { StoreError } from './store-error.ts'
 
 /** Positions in a ream: ream k holds positions 500·k to 500·k+499, so that a ream without holes is a page. */
@@ -80,16 +80,19 @@ export function isSpliceable({ data }: ReamBytes): boolean {
 const SYNC_FLUSH = Uint8Array.of(0, 0, 0xff, 0xff)
 
 /** A segment that lies deflated on disk. */
-export function deflatedSegment(ream: ReamBytes): Segment {
+export function deflatedSegment(ream: ReamBytes, room = NO_ROOM): Segment {
   const { count, rawLength, crc, data } = ream
-  return { count, isDeflated: true, rawLength, crc, raw: () => inflateReam(ream), deflated: () => data }
+  return { count, isDeflated: true, rawLength, crc, room, raw: () => inflateReam(ream), deflated: () => data }
 }
 
+export const NO_ROOM: Room = { before: 0, after: 0 }
+
 /** A segment that was put together from items. */
-export function rawSegment(raw: Uint8Array, count: number): Segment {
+export function rawSegment(raw: Uint8Array, count: number, room = NO_ROOM): Segment {
   return {
     count,
     isDeflated: false,
+    room,
     rawLength: raw.byteLength,
     // Only a gzip answer asks for it.
     get crc() {

@@ -47,6 +47,14 @@ export interface Segment {
   raw(): Uint8Array
   /** The same, raw-deflated and ended by a sync flush: no final block, ends on a byte boundary. */
   deflated(): Uint8Array
+  /** Around the bytes in the form that is at hand. Default: none. */
+  readonly room?: Room
+}
+
+/** Free memory right before and behind some bytes, which whoever has them may fill. */
+export interface Room {
+  readonly before: number
+  readonly after: number
 }
 
 /** Head and items of one snapshot (D15). */
@@ -166,12 +174,24 @@ export interface ReadOptions {
   readonly isPublicOnly?: boolean
 }
 
+/** Which of the two forms of a segment. */
+export type SegmentForm = 'raw' | 'deflated'
+
+export interface PageOptions extends ReadOptions {
+  /**
+   * For a caller that is one of many: the form that it will ask the segments for, and the room that it would like around a
+   * single one. Pages that are wanted in the same turn of the event loop may then be read and brought into it elsewhere.
+   */
+  readonly form?: SegmentForm
+  readonly room?: Room
+}
+
 export interface Store {
   /** All collections in order of their names, from one snapshot. */
   collections(): Promise<ListedHead[]>
   head(name: string): Promise<Head | undefined>
   /** The page that answers a request for `page`, or all items of an unpaginated collection: head and items from one snapshot. */
-  page(name: string, page: number, options?: ReadOptions): Promise<PageRead | undefined>
+  page(name: string, page: number, options?: PageOptions): Promise<PageRead | undefined>
   /** The item with that key: its JSON text and tag, and the head of the same snapshot. Without such an item `item` is undefined. */
   item(
     name: string,

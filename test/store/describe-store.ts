@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { constants, crc32, inflateRawSync } from 'node:zlib'
 import { itemRun } from '../../src/contract/item.ts'
-import type { Head, LoadOptions, Store } from '../../src/store/store.ts'
+import type { Head, LoadOptions, Segment, Store } from '../../src/store/store.ts'
 import { describeStoreCompact } from './describe-store-compact.ts'
 import { describeStoreConcurrency } from './describe-store-concurrency.ts'
 import { describeStoreCopies } from './describe-store-copies.ts'
@@ -303,6 +303,37 @@ export function describeStore(engineName: string, engine: Engine): void {
         }
       })
 
+      it('gives many callers at once what it gives one, in the form that each will ask for', async () => {
+        const [holey, short, whole, hidden] = [newName(), newName(), newName(), newName()]
+        await store.create(holey, { keyField: 'id' })
+        await store.append(holey, keyed(itemsFrom(0, 2600)))
+        await store.delete(holey, ['1', '3', '700', '2550'])
+        await store.create(short)
+        await store.append(short, itemRun([item(1), item(2)]))
+        await store.create(whole, { isPaginated: false })
+        await store.append(whole, itemRun(itemsFrom(0, 700)))
+        await store.create(hidden, { isPrivate: true })
+        const wanted = [1, 2, 3, 4, 5, 6, 7].map((page) => ({ name: holey, page }))
+        for (const name of [short, whole, hidden, newName()]) wanted.push({ name, page: 1 })
+        const room = { before: 100, after: 10 }
+        // An engine may need a while until it reads elsewhere.
+        for (let round = 0; round < 20; round++) {
+          for (const form of ['raw', 'deflated'] as const) {
+            const options = { form, room, isPublicOnly: true }
+            const reads = await Promise.all(wanted.map(({ name, page }) => store.page(name, page, options)))
+            for (const [index, read] of reads.entries()) {
+              const { name, page } = wanted[index] ?? assert.fail()
+              const alone = await store.page(name, page, { isPublicOnly: true })
+              assert.deepEqual(read?.head, alone?.head)
+              assert.equal(read?.page, alone?.page)
+              assert.deepEqual(read && textsOf(read), alone && textsOf(alone))
+              for (const segment of read?.segments ?? []) checkRoom(segment, form)
+            }
+          }
+          await sleep(20)
+        }
+      })
+
       it('never changes a full page by an append', async () => {
         const name = newName()
         await store.create(name)
@@ -312,6 +343,18 @@ export function describeStore(engineName: string, engine: Engine): void {
         const before = await bytes()
         await store.append(name, itemRun(itemsFrom(500, 900)))
         assert.deepEqual(await bytes(), before)
+      })
+
+      it('answers many callers at once from snapshots that none of them asked before', async () => {
+        const name = newName()
+        await store.create(name)
+        await store.append(name, itemRun(itemsFrom(0, 499)))
+        for (let count = 499; count < 540; count++) {
+          const reads = Array.from({ length: 9 }, () => store.page(name, 1, { form: 'deflated' }))
+          for (const read of await Promise.all(reads)) assert.equal(read?.head.live, count)
+          await store.append(name, itemRun([item(count)]))
+          await sleep(5)
+        }
       })
 
       it('reads head and items from one snapshot while another process writes', async () => {
@@ -746,4 +789,17 @@ export function describeStore(engineName: string, engine: Engine): void {
     describeStoreCopies(engine)
     describeStoreCompact(engine)
   })
+}
+
+/** The bytes are those of the segment, whatever is written into the room around them. */
+function checkRoom(segment: Segment, form: 'raw' | 'deflated'): void {
+  const { before, after } = segment.room ?? { before: 0, after: 0 }
+  const bytes = segment[form]()
+  const copy = Uint8Array.from(bytes)
+  if (before > 0) new Uint8Array(bytes.buffer, bytes.byteOffset - before, before).fill(7)
+  if (after > 0) new Uint8Array(bytes.buffer, bytes.byteOffset + bytes.length, after).fill(7)
+  assert.deepEqual(Uint8Array.from(bytes), copy)
+  const raw = form === 'raw' ? copy : inflateRawSync(copy, { finishFlush: constants.Z_SYNC_FLUSH })
+  assert.equal(raw.length, segment.rawLength)
+  assert.equal(crc32(raw), segment.crc)
 }

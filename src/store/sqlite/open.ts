@@ -1,10 +1,11 @@
-/** Opens a store in an SQLite file: reads in the event loop on a read-only connection, writes in a thread of its own. */
+/** Opens a store in an SQLite file: reads on connections that only read, many pages at once on a thread; writes on another. */
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ItemRun } from '../../contract/item-run.ts'
 import { missingCollection } from '../collection-rules.ts'
 import type { Copy, CopyOptions } from '../copy.ts'
 import { itemTag } from '../item-tag.ts'
+import { NO_ROOM } from '../ream.ts'
 import type {
   AppendOptions,
   CollectionSettings,
@@ -15,6 +16,7 @@ import type {
   ListedHead,
   Load,
   LoadOptions,
+  PageOptions,
   PageRead,
   Put,
   ReadOptions,
@@ -31,7 +33,8 @@ import { inOwnSnapshot, runCopy, storedRows } from './copy.ts'
 import { explainError } from './explain-error.ts'
 import { readAllHeads, readHead } from './head.ts'
 import { runLoad } from './load.ts'
-import { guessPage, inSnapshot, readItem, readPage, readSegments } from './read.ts'
+import { PageReader } from './page-reader.ts'
+import { inSnapshot, readItem, readPage, readSegments } from './read.ts'
 import { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
 import { checkSameFile, type FilePlace, fileIdentity, foldLog } from './store-file.ts'
@@ -69,6 +72,7 @@ class SqliteStore implements Store {
   readonly #database: DatabaseSync
   readonly #rows: Rows
   readonly #writer: Writer
+  readonly #pageReader: PageReader
   readonly #place: FilePlace
 
   constructor(path: string, database: DatabaseSync) {
@@ -77,6 +81,9 @@ class SqliteStore implements Store {
     this.#database = database
     this.#rows = new Rows(database)
     this.#writer = new Writer(this.#place)
+    this.#pageReader = new PageReader(this.#place, ({ name, page, isPublicOnly }) =>
+      this.#read((rows) => readPage(rows, name, page, isPublicOnly)),
+    )
   }
 
   async collections(): Promise<ListedHead[]> {
@@ -87,12 +94,11 @@ class SqliteStore implements Store {
     return this.#read((rows) => readHead(rows, name))
   }
 
-  async page(name: string, page: number, { isPublicOnly = false }: ReadOptions = {}): Promise<PageRead | undefined> {
+  async page(name: string, page: number, options: PageOptions = {}): Promise<PageRead | undefined> {
+    const { isPublicOnly = false, form, room = NO_ROOM } = options
     if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages count from 1.`)
-    return this.#read(
-      (rows) =>
-        guessPage(rows, name, page, isPublicOnly) ?? inSnapshot(rows, () => readPage(rows, name, page, isPublicOnly)),
-    )
+    if (form !== undefined) return this.#pageReader.read({ name, page, isPublicOnly, form, room })
+    return this.#read((rows) => readPage(rows, name, page, isPublicOnly))
   }
 
   async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {
@@ -225,6 +231,7 @@ class SqliteStore implements Store {
   async close(): Promise<void> {
     if (!this.#database.isOpen) return
     this.#database.close()
+    await this.#pageReader.close()
     await this.#writer.close()
     if (fileIdentity(this.#path) === this.#place.identity) foldLog(this.#path)
   }

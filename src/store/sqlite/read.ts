@@ -36,7 +36,7 @@ export function inSnapshot<T>(rows: Rows, read: () => T): T {
  * The common page in one statement, which is one snapshot: the guess is that the collection has no holes, so that page p
  * is ream p − 1. The head that came with it tells whether the guess was right; if not, undefined.
  */
-export function guessPage(rows: Rows, name: string, page: number, isPublicOnly: boolean): PageRead | undefined {
+function guessPage(rows: Rows, name: string, page: number, isPublicOnly: boolean): PageRead | undefined {
   const row = rows.get(HEAD_AND_REAM, page - 1, name, isPublicOnly ? 0 : 1)
   if (row === undefined) return undefined
   const head = headOf(name, row)
@@ -45,10 +45,18 @@ export function guessPage(rows: Rows, name: string, page: number, isPublicOnly: 
   return { head, page, segments: [deflatedSegment(bytesOf(row, HEAD_WIDTH))] }
 }
 
-/** Any page of any collection. To be called in a snapshot. */
-export function readPage(rows: Rows, name: string, requested: number, isPublicOnly: boolean): PageRead | undefined {
-  const head = readHead(rows, name)
-  if (head === undefined || (isPublicOnly && head.isPrivate)) return undefined
+/** The page that answers a request for `page`. */
+export function readPage(rows: Rows, name: string, page: number, isPublicOnly: boolean): PageRead | undefined {
+  const guessed = guessPage(rows, name, page, isPublicOnly)
+  if (guessed !== undefined) return guessed
+  return inSnapshot(rows, () => {
+    const head = readHead(rows, name)
+    return head === undefined || (isPublicOnly && head.isPrivate) ? undefined : findPage(rows, head, page)
+  })
+}
+
+/** Any page of any collection. To be called in the snapshot of its head. */
+export function findPage(rows: Rows, head: Head, requested: number): PageRead {
   if (!head.isPaginated) return { head, page: 0, segments: [...readSegments(rows, head)] }
   const page = effectivePage(requested, head.live)
   const { start, end } = pageRange(page, head.live)

@@ -5,8 +5,8 @@ import { StoreError } from '../store-error.ts'
 import { type OpenRows, verifyRows } from '../verify.ts'
 import { openReadConnection } from './connection.ts'
 import { explainError } from './explain-error.ts'
-import { readAllHeads } from './head.ts'
-import { readPage } from './read.ts'
+import { readAllHeads, readHead } from './head.ts'
+import { findPage } from './read.ts'
 import { Rows } from './rows.ts'
 import { readReams, readTailItems } from './stored-ream.ts'
 
@@ -73,11 +73,10 @@ function openRows(rows: Rows): OpenRows {
       return { visible, unseen }
     },
     mayHaveUnseen: (head) => rows.get(UNSEEN, head.id, head.generation) !== undefined,
-    page(head, page) {
-      const read = readPage(rows, head.name, page, false)
-      if (read === undefined)
-        throw new StoreError('corrupt', `The collection "${head.name}" cannot be found by its name.`)
-      return read
+    page({ name }, page) {
+      const head = readHead(rows, name)
+      if (head === undefined) throw new StoreError('corrupt', `The collection "${name}" cannot be found by its name.`)
+      return findPage(rows, head, page)
     },
     ownFindings: () => ownFindings(rows),
   }
