@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
+import pg from 'pg'
 import { itemRun } from '../../src/contract/item.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -120,6 +121,30 @@ describe('a store in a PostgreSQL database', () => {
           openPostgresStore({ url: urlOf(schema), create }),
           isError('not-a-store', /another application/),
         )
+    })
+
+    it('when another application has a table of the same name', async () => {
+      const schema = someSchema()
+      await sql(`CREATE SCHEMA ${schema}`)
+      await sql(`CREATE TABLE ${schema}.reams_format (paper text)`)
+      for (const create of [false, true])
+        await assert.rejects(openPostgresStore({ url: urlOf(schema), create }), isError('not-a-store', /another/))
+    })
+
+    it('when an older version wrote it and somebody uses it in a long transaction, which others do not wait for', async () => {
+      const schema = someSchema()
+      await (await openPostgresStore({ url: urlOf(schema), create: true })).close()
+      await sql(makeOlder(schema))
+      const backup = new pg.Client({ connectionString: serverUrl() })
+      await backup.connect()
+      try {
+        await backup.query(`BEGIN; SELECT * FROM ${schema}.head`)
+        await assert.rejects(openPostgresStore({ url: urlOf(schema) }), isError('unavailable', /long transaction/))
+        await backup.query(`SELECT * FROM ${schema}.head; COMMIT`)
+      } finally {
+        await backup.end()
+      }
+      await (await openPostgresStore({ url: urlOf(schema) })).close()
     })
 
     it('when a newer version wrote it', async () => {

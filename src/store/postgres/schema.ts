@@ -17,6 +17,9 @@ const CROSSED: readonly string[] = ['23505', '42P06', '42P07', '42710', '40001',
 const MOST_TRIES = 20
 const PAUSE_MS = 100
 
+/** How long a migration waits for a table that somebody uses. */
+const MOST_LOCK_MS = 2_000
+
 interface Migration {
   readonly sql: string
   /** What follows it where the extension Citus is there. */
@@ -66,6 +69,7 @@ async function prepare(rows: Rows, url: StoreUrl, mayCreate: boolean, migrations
     await migrate(rows, url, migrations, found.hasCitus)
   } catch (error) {
     if (stateOf(error) === '42501') throw missingRights(error, url, found)
+    if (stateOf(error) === '55P03') throw tablesLocked(error, url)
     throw error
   }
 }
@@ -75,7 +79,9 @@ async function look(rows: Rows, { schema }: StoreUrl): Promise<Found> {
   const relations = `FROM pg_catalog.pg_class WHERE relnamespace = to_regnamespace('${schema}')`
   const [row] = await rows.query(`
     SELECT current_setting('server_version_num')::integer / 10000, current_setting('server_encoding'),
-      to_regnamespace('${schema}') IS NOT NULL, EXISTS (SELECT 1 ${relations} AND relname = 'reams_format'),
+      to_regnamespace('${schema}') IS NOT NULL, EXISTS (
+        SELECT 1 FROM pg_catalog.pg_attribute WHERE attname = 'version' AND attrelid IN (
+          SELECT oid ${relations} AND relname = 'reams_format')),
       NOT EXISTS (SELECT 1 ${relations}), EXISTS (SELECT 1 FROM pg_catalog.pg_extension WHERE extname = 'citus'),
       current_database()::text`)
   const [serverVersion, encoding, hasSchema, isStore, isEmpty, hasCitus, database] = row as [
@@ -124,6 +130,8 @@ async function migrate(rows: Rows, url: StoreUrl, migrations: readonly Migration
   const { schema } = url
   await rows.execute(`BEGIN; SET LOCAL search_path = "${schema}", public; LOCK TABLE reams_format IN EXCLUSIVE MODE`)
   try {
+    // Who waits for a table keeps all others waiting who come after, readers too.
+    await rows.execute(`SET LOCAL lock_timeout = ${MOST_LOCK_MS}`)
     // Read again under the lock: another process may have been here first.
     const isDone = await isUpToDate(rows, url, migrations.length)
     const version = isDone ? migrations.length : await readVersion(rows, schema)
@@ -137,6 +145,14 @@ async function migrate(rows: Rows, url: StoreUrl, migrations: readonly Migration
     await rows.execute('ROLLBACK').catch(() => {})
     throw error
   }
+}
+
+function tablesLocked(error: unknown, { label }: StoreUrl): StoreError {
+  return new StoreError(
+    'unavailable',
+    `The store ${label} was written by an older Reams and cannot be brought up to date, because somebody uses its tables in a long transaction, such as a backup. Nothing was changed; try again when that has ended.`,
+    { cause: error },
+  )
 }
 
 function missingRights(
