@@ -63,7 +63,12 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const bound = addressOf(server)
   const baseUrl = options.baseUrl ?? urlOf(bound)
 
-  const latestAnswers = new WeakMap<Socket, ServerResponse>()
+  /** Every open connection, with its latest answer. */
+  const latestAnswers = new Map<Socket, ServerResponse | undefined>()
+  server.on('connection', (socket) => {
+    latestAnswers.set(socket, undefined)
+    socket.once('close', () => latestAnswers.delete(socket))
+  })
   const answer = createAnswer(fetch, baseUrl)
   const answerRead = createReadAnswer(options.reply, answer, baseUrl)
   const writes = new Turns(WRITES_A_ROUND)
@@ -95,13 +100,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     else latest.once('finish', () => refuse(socket, baseUrl, error.code))
   })
 
-  const sockets = new Set<Socket>()
-  server.on('connection', (socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
   let closed: Promise<void> | undefined
-  return { ...bound, close: (graceMs = 5_000) => (closed ??= close(server, sockets, latestAnswers, graceMs)) }
+  return { ...bound, close: (graceMs = 5_000) => (closed ??= close(server, latestAnswers, graceMs)) }
 }
 
 /** What answers a request that could be parsed. It puts its own, faster Request and Response in place of the global ones. */
@@ -146,17 +146,16 @@ function send(outgoing: ServerResponse, { status, headers, body, onSent }: Reply
 
 async function close(
   server: Server,
-  sockets: ReadonlySet<Socket>,
-  latestAnswers: WeakMap<Socket, ServerResponse>,
+  latestAnswers: ReadonlyMap<Socket, ServerResponse | undefined>,
   graceMs: number,
 ): Promise<void> {
   const closed = once(server, 'close')
   // Not the HTTP server's own close: it counts a connection as idle whose answer is still on its way out.
   NetServer.prototype.close.call(server)
   const closeIdle = (): void => {
-    for (const socket of sockets) if (latestAnswers.get(socket)?.writableFinished === true) socket.destroy()
-    // Browsers open connections ahead of need. The server does not count one as idle before its first request.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    for (const [socket, latest] of latestAnswers)
+      // Browsers open connections ahead of need. The server does not count one as idle before its first request.
+      if (latest?.writableFinished === true || socket.bytesRead === 0) socket.destroy()
   }
   closeIdle()
   const poll = setInterval(closeIdle, IDLE_POLL_MS)
