@@ -61,7 +61,7 @@ async function appendOwnItems(load: Load, store: Store, name: string, options: C
       signal.throwIfAborted()
       if (!hasSameItems(head, read.head)) throw changed(name)
       const run = runs.runOf(read)
-      await ahead.add(load.append(run), run.text.byteLength)
+      await ahead.add(load.append({ ...run, isGivenAway: true }), run.text.byteLength)
       items += run.count
       onItems(items)
     }

@@ -59,7 +59,7 @@ async function appendAll(load: Load, source: Source, { format, itemBytes }: Load
 
 async function append(load: Load, { run, lines }: InputBatch): Promise<void> {
   try {
-    await load.append(run)
+    await load.append({ ...run, isGivenAway: true })
   } catch (error) {
     if (!(error instanceof ItemConflict)) throw error
     const line = lines[error.index]

@@ -13,4 +13,6 @@ export interface ItemRun {
   readonly text: Uint8Array
   /** The key of each item, in order; undefined for a collection without a key. */
   readonly keys: readonly string[] | undefined
+  /** Whether the text belongs to whoever takes the run, who may free its memory. Default: it stays as it is. */
+  readonly isGivenAway?: boolean
 }

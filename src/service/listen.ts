@@ -153,8 +153,8 @@ async function close(
   // Not the HTTP server's own close: it counts a connection as idle whose answer is still on its way out.
   NetServer.prototype.close.call(server)
   const closeIdle = (): void => {
+    // Browsers open connections ahead of need. The server does not count one as idle before its first request.
     for (const [socket, latest] of latestAnswers)
-      // Browsers open connections ahead of need. The server does not count one as idle before its first request.
       if (latest?.writableFinished === true || socket.bytesRead === 0) socket.destroy()
   }
   closeIdle()

@@ -1,6 +1,7 @@
 /** A thread that deflates: raw items lie at the beginning of shared memory, the ream's bytes go behind them. */
 
 import { parentPort } from 'node:worker_threads'
+import { freeMemory } from './free-memory.ts'
 import { encodeReam } from './ream.ts'
 import type { ReamBytes } from './ream-bytes.ts'
 
@@ -21,8 +22,7 @@ parentPort?.on('message', ({ id, memory, rawLength, count }: DeflateCall) => {
   const { crc, data } = encodeReam(new Uint8Array(memory, 0, rawLength), count)
   const dataLength = data.byteLength
   new Uint8Array(memory, rawLength).set(data)
-  // The garbage collector sees a few objects and would let their many bytes pile up: this frees them now.
-  if (data.buffer instanceof ArrayBuffer) data.buffer.transfer(0)
+  freeMemory(data)
   const reply: DeflateReply = { id, count, rawLength, crc, dataLength }
   parentPort?.postMessage(reply)
 })

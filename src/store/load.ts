@@ -3,6 +3,7 @@
 import type { ItemRun } from '../contract/item-run.ts'
 import { checkRoom, requireKeys } from './collection-rules.ts'
 import { DeflatePool, type PooledReam } from './deflate-pool.ts'
+import { freeMemory } from './free-memory.ts'
 import { editItems, REAM_SIZE, ReamBuilder } from './ream.ts'
 import type { CollectionSettings, Head, Load, LoadResult, OnConflict } from './store.ts'
 import { StoreError } from './store-error.ts'
@@ -39,6 +40,13 @@ const RENEWAL_MS = 2_000
 
 /** Before they were deflated. More at once would save nothing, and keep other writers waiting. */
 const BYTES_A_PUT = 1024 * 1024
+
+interface FullReam {
+  readonly raw: Uint8Array
+  readonly count: number
+  /** Whether it is a whole run, and nobody wants it back. */
+  readonly isGivenAway: boolean
+}
 
 export class ReamLoad implements Load {
   readonly #steps: LoadSteps
@@ -113,18 +121,20 @@ export class ReamLoad implements Load {
     checkRoom({ ...this.settings, name: this.#plan.name, live: this.#plan.live + this.#appended }, count)
     const text = refused.length === 0 ? run.text : editItems(run.text, new Map(refused.map((index) => [index, null])))
     const puts: Promise<void>[] = []
-    for (const full of this.#builder.add(text, count)) puts.push(this.#put(full))
+    for (const full of this.#builder.add(text, count))
+      puts.push(this.#put({ ...full, isGivenAway: run.isGivenAway === true && full.raw === run.text }))
     this.#appended += count
     return puts
   }
 
-  async #put(full: { raw: Uint8Array; count: number }): Promise<void> {
+  async #put(full: FullReam): Promise<void> {
     const number = this.#nextReam++
     if (this.#isCompleting) {
       this.#isCompleting = false
       await this.#steps.putTail(this.#plan.base, full.raw)
     } else {
       const { ream, release } = await this.#encode(full.raw, full.count)
+      if (full.isGivenAway) freeMemory(full.raw)
       await this.#putReam({ ...ream, number, gone: null }).finally(release)
     }
   }

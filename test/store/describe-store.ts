@@ -550,6 +550,28 @@ export function describeStore(engineName: string, engine: Engine): void {
     })
 
     describe('loading', () => {
+      it('takes runs that are given away, and leaves others as they are', async () => {
+        for (const [begun, size] of [
+          [0, 500],
+          [0, 300],
+          [250, 500],
+        ] as const) {
+          const name = newName()
+          await store.create(name, { keyField: 'id' })
+          await store.append(name, keyed(itemsFrom(0, begun)))
+          const texts = itemsFrom(begun, 2_000)
+          const kept = keyed(texts.slice(0, size))
+          const running = await store.load(name, { onConflict: 'skip' })
+          for (let start = size; start < texts.length; start += size)
+            await running.append({ ...keyed(texts.slice(start, start + size)), isGivenAway: true })
+          await running.append(kept)
+          await running.append({ ...keyed(texts.slice(0, size)), isGivenAway: true })
+          await running.commit()
+          assert.deepEqual(kept.text, keyed(texts.slice(0, size)).text)
+          await check(name, [...itemsFrom(0, begun), ...texts.slice(size), ...texts.slice(0, size)])
+        }
+      })
+
       for (const size of BOUNDARY_SIZES)
         it(`creates a collection of ${size} items`, async () => {
           const name = newName()

@@ -1,5 +1,6 @@
 /** What goes between the store and the thread that reads its pages. */
 
+import { freeMemory } from '../free-memory.ts'
 import { deflatedSegment, NO_ROOM, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Room, Segment, SegmentForm } from '../store.ts'
 import { type Failure, unpackError } from './thread-message.ts'
@@ -52,9 +53,8 @@ function withRoom(bytes: Uint8Array, { before, after }: Room): Uint8Array {
   const memory = Buffer.allocUnsafeSlow(before + bytes.length + after)
   const { length } = bytes
   memory.set(bytes, before)
-  // The garbage collector sees a few objects and would let their many bytes pile up: this frees them now. What takes less
-  // than half of its memory may share it.
-  if (bytes.buffer instanceof ArrayBuffer && length * 2 > bytes.buffer.byteLength) bytes.buffer.transfer(0)
+  // What takes less than half of its memory may share it with others.
+  if (length * 2 > bytes.buffer.byteLength) freeMemory(bytes)
   return memory.subarray(before, before + length)
 }
 
