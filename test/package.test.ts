@@ -34,14 +34,23 @@ const { item_count, _links, _embedded } = await response.json()
 let read = 0
 for await (const _ of createClient('https://example.com/api', service).collection('events').items()) read++
 const html = await service.fetch(new Request('https://example.com/api/', { headers: { accept: 'text/html, application/xhtml+xml' } }))
+const pageThread = new Promise((resolve) => {
+  process.once('worker', (thread) => {
+    thread.ref()
+    thread.once('message', resolve).once('exit', () => resolve('ended'))
+  })
+})
+await Promise.all([1, 2].map((page) => service.fetch(new Request('https://example.com/api/events?page=' + page, { headers: { 'accept-encoding': 'gzip' } }))))
 const files = [...(await html.text()).matchAll(/"\\/api(\\/-\\/explorer\\/[^"]+)"/g)].map(([, path]) => path)
 const explorer = await Promise.all(files.map(async (path) => (await service.fetch(new Request('https://example.com' + path))).text()))
+const firstWord = await pageThread
 await store.close()
 console.log(JSON.stringify({
   item_count,
   read,
   events: _embedded.events,
   explorer,
+  pageThread: firstWord,
   areLinksThoseOfTheContract:
     JSON.stringify(_links) === JSON.stringify(pageLinks('https://example.com/api', 'events', 2, 501)),
 }))
@@ -84,7 +93,7 @@ describe('the package', () => {
   })
   after(() => rmSync(directory, { recursive: true, force: true }))
 
-  it('serves from code, with a store whose writes go through its thread', async () => {
+  it('serves from code, with a store whose writes, and pages of many, go through its threads', async () => {
     writeFileSync(join(home, 'program.js'), PROGRAM)
     const { stdout, stderr } = await run(process.execPath, ['program.js'], at(home))
     assert.equal(stderr, '')
@@ -93,6 +102,7 @@ describe('the package', () => {
       item_count: 501,
       read: 501,
       events: [{ id: 500 }],
+      pageThread: 'ready',
       areLinksThoseOfTheContract: true,
     })
     const { icon, style, script } = makeAssets()

@@ -11,6 +11,8 @@ export function normalizeBaseUrl(text: string): string {
     throw new TypeError(`The base URL "${text}" begins with ${url.protocol}, not with http: or https:. ${EXAMPLE}`)
   if (url.username !== '' || url.password !== '')
     throw new TypeError(`The base URL holds a user name or password, which would stand in every link. ${EXAMPLE}`)
+  // The one sign that a URL parser lets a host have and that would end a text in JSON.
+  if (url.host.includes('"')) throw new TypeError(`The base URL ${text} has a quotation mark in its host. ${EXAMPLE}`)
   if (/[?#]/.test(text)) throw new TypeError(`The base URL "${text}" has a query or a fragment. ${EXAMPLE}`)
   return url.origin + url.pathname.replace(/\/+$/, '')
 }

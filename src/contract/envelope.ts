@@ -23,7 +23,7 @@ export function wholeEnvelopeHead(baseUrl: string, name: string): string {
   return `{"_links":${links},"_embedded":{"${name}":[\n`
 }
 
-/** As JSON, without a look at each character: a URL that is built here holds none that JSON writes in another way. */
+/** As JSON, without a look at each character: what begins with a normalized base URL holds none that JSON writes in another way. */
 function linksText(links: Partial<PageLinks>): string {
   let text = ''
   for (const [relation, { href }] of Object.entries(links)) text += `${text && ','}"${relation}":{"href":"${href}"}`

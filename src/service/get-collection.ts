@@ -47,16 +47,17 @@ export async function getCollection(call: Call): Promise<Reply> {
   return pageReply(call, read.head, read.page, PAGE_FORMS[encoding].itemsOf(read.segments), encoding)
 }
 
-/** The page that is asked for, from the store, or why there is none. */
+/** The page that is asked for, from the store, or why there is none. With `form`, to be made into a body in that form. */
 export async function readPage(
   call: Call,
   name: string,
   pageValues: readonly string[],
-  form: SegmentForm,
+  form?: SegmentForm,
 ): Promise<PageRead | Reply> {
   const requestedPage = parsePage(pageValues)
   const isPublicOnly = isStranger(call.caller, name)
-  const read = await call.store.page(name, requestedPage ?? 1, { isPublicOnly, form, room: USUAL_ROOM })
+  const options = { isPublicOnly, ...(form && { form, room: USUAL_ROOM }) }
+  const read = await call.store.page(name, requestedPage ?? 1, options)
   if (read === undefined || !mayRead(call.caller, read.head)) return collectionNotFound(call, name)
   return answeringPage(read.head, requestedPage) === undefined ? invalidPage(call, pageValues) : read
 }

@@ -73,12 +73,15 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const answerRead = createReadAnswer(options.reply, answer, baseUrl)
   const writes = new Turns(WRITES_A_ROUND)
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    latestAnswers.set(incoming.socket, outgoing)
+    const { socket } = incoming
+    const previous = latestAnswers.get(socket)
+    latestAnswers.set(socket, outgoing)
     const flaw = hostFlaw(incoming)
     if (flaw !== undefined) {
       const body = problemBody(baseUrl, 'malformed-request', flaw)
       outgoing.writeHead(400, { ...problemHeaders(body), Connection: 'close' }).end(body)
-    } else if (incoming.method === 'GET' || incoming.method === 'HEAD') answerRead(incoming, outgoing)
+    } else if (incoming.method === 'GET' || incoming.method === 'HEAD')
+      whenSent(previous, () => socket.destroyed || answerRead(incoming, outgoing))
     else writes.take(() => answer(incoming, outgoing))
   }
   server.on('request', onRequest)
@@ -142,6 +145,12 @@ function createReadAnswer(
 
 function send(outgoing: ServerResponse, { status, headers, body, onSent }: Reply): void {
   outgoing.writeHead(status, headers).end(body, onSent)
+}
+
+/** A client may send thousands of requests ahead and take no answer: the next one is made when the last has gone out. */
+function whenSent(previous: ServerResponse | undefined, next: () => void): void {
+  if (previous === undefined || previous.writableFinished) next()
+  else previous.once('close', next)
 }
 
 async function close(

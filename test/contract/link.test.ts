@@ -20,6 +20,7 @@ describe('the base URL', () => {
     ['api.example.com', /not an absolute URL/],
     ['ftp://example.com', /not with http/],
     ['https://user:secret@example.com', /user name or password/],
+    ['https://exam"ple.com', /quotation mark/],
     ['https://example.com/?a=1', /query or a fragment/],
     ['https://example.com/#top', /query or a fragment/],
   ] as const)

@@ -46,6 +46,24 @@ describe('over a socket', () => {
     }
   })
 
+  test('a client that sends many requests ahead and takes no answer has one made, and later all', async (t) => {
+    let made = 0
+    const body = Buffer.alloc(10_000_000)
+    const reply = async () => {
+      made++
+      return { status: 200, headers: { 'Content-Length': String(body.length) }, body }
+    }
+    const { port, url } = await startFetch(t, { fetch: () => assert.fail(), reply })
+    const socket = await openSocket(port)
+    socket.write('GET /a HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(19))
+    socket.write(`GET /a HTTP/1.1\r\n${CLOSE}`)
+    while (made === 0) await new Promise(setImmediate)
+    assert.equal((await (await fetch(`${url}/b`)).arrayBuffer()).byteLength, body.length)
+    assert.equal(made, 2)
+    assert.equal(parseAnswers(await readToEnd(socket)).length, 20)
+    assert.equal(made, 21)
+  })
+
   test('HEAD sends the headers of GET and not a byte more', async (t) => {
     const { port } = await start(t)
     for (const encoding of ['identity', 'gzip']) {

@@ -150,6 +150,19 @@ describe('a store in an SQLite file', () => {
     })
   })
 
+  it('is closed after the last write, also where nothing else keeps the process alive', () => {
+    const script = `
+      import { itemRun } from ${JSON.stringify(new URL('../../src/contract/item.ts', import.meta.url).href)}
+      import { openSqliteStore } from ${JSON.stringify(new URL('../../src/store/sqlite/open.ts', import.meta.url).href)}
+      const store = await openSqliteStore({ path: process.argv[1], create: true })
+      await store.create('events')
+      store.append('events', itemRun(['{}'])).then((head) => console.log(head.live))
+      await store.close()
+      console.log('closed')`
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script, newPath()])
+    assert.equal(String(output), '1\nclosed\n')
+  })
+
   it('is brought up to date when an older version wrote it', async () => {
     const path = newPath()
     await (await makeStore(path)).close()

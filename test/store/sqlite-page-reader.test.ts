@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,7 +10,7 @@ import { PageReader } from '../../src/store/sqlite/page-reader.ts'
 import { readPage } from '../../src/store/sqlite/read.ts'
 import { Rows } from '../../src/store/sqlite/rows.ts'
 import { fileIdentity } from '../../src/store/sqlite/store-file.ts'
-import type { PageRead } from '../../src/store/store.ts'
+import type { PageRead, SegmentForm } from '../../src/store/store.ts'
 import { isError, itemsFrom } from './items.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
 import { pagesOf, textsOf } from './store-reading.ts'
@@ -26,7 +27,12 @@ interface Subject {
   readonly reader: PageReader
 }
 
-async function openReader(t: TestContext, identity?: string): Promise<Subject> {
+interface ReaderOptions {
+  readonly identity?: string
+  readonly form?: SegmentForm
+}
+
+async function openReader(t: TestContext, { identity, form = 'raw' }: ReaderOptions = {}): Promise<Subject> {
   const { store, path, remove } = await openSqliteForTest()
   await store.create('events')
   await store.append('events', itemRun(ITEMS))
@@ -42,7 +48,7 @@ async function openReader(t: TestContext, identity?: string): Promise<Subject> {
     database.close()
     await remove()
   })
-  const question = { name: 'events', isPublicOnly: false, form: 'raw', room: { before: 0, after: 0 } } as const
+  const question = { name: 'events', isPublicOnly: false, form, room: { before: 0, after: 0 } }
   return {
     path,
     reader,
@@ -93,9 +99,45 @@ describe('the thread that reads pages', () => {
   })
 
   it('is done without where it cannot open the same file', async (t) => {
-    const subject = await openReader(t, 'another file')
+    const subject = await openReader(t, { identity: 'another file' })
     for (let round = 0; round < 30; round++, await sleep(10)) checkPages(await subject.read(...PAGES))
     assert.equal(subject.here(), 30 * PAGES.length)
+  })
+
+  it('has only so many pages before it: the others are read on the spot', async (t) => {
+    const subject = await openReader(t)
+    await whenStarted(subject)
+    const before = subject.here()
+    const reads = await subject.read(...Array.from({ length: 200 }, () => PAGES).flat())
+    for (let at = 0; at < reads.length; at += PAGES.length) checkPages(reads.slice(at, at + PAGES.length))
+    assert.equal(subject.here(), before + 800 - 64)
+  })
+
+  it('gives what it was asked for before the end', async (t) => {
+    const subject = await openReader(t)
+    await whenStarted(subject)
+    const before = subject.here()
+    const reading = subject.read(...PAGES)
+    await new Promise(setImmediate)
+    await subject.reader.close()
+    checkPages(await reading)
+    assert.equal(subject.here(), before)
+  })
+
+  it('is done without where the process may have no threads', async (t) => {
+    const { store, path, remove } = await openSqliteForTest()
+    t.after(remove)
+    await store.create('events')
+    await store.append('events', itemRun(ITEMS))
+    const script = `
+      import { openSqliteStore } from ${JSON.stringify(new URL('../../src/store/sqlite/open.ts', import.meta.url).href)}
+      const store = await openSqliteStore({ path: process.argv[1] })
+      const reads = await Promise.all([1, 2, 3, 4].map((page) => store.page('events', page, { form: 'raw' })))
+      console.log(reads.map(({ page }) => page).join())
+      await store.close()`
+    const permissions = ['--permission', '--allow-fs-read=*', '--allow-fs-write=*']
+    const output = execFileSync(process.execPath, [...permissions, '--input-type=module', '-e', script, path])
+    assert.equal(String(output).trim(), '1,2,3,4')
   })
 
   it('leaves nobody without an answer when it dies, and is started again', async (t) => {
@@ -103,7 +145,8 @@ describe('the thread that reads pages', () => {
     const remember = (thread: Worker) => threads.push(thread)
     process.on('worker', remember)
     t.after(() => process.off('worker', remember))
-    const subject = await openReader(t)
+    // Not inflated there: zlib takes the whole process along if it is cut off while it begins.
+    const subject = await openReader(t, { form: 'deflated' })
     await whenStarted(subject)
     // The first one belongs to the writer of the store.
     assert.equal(threads.length, 2)

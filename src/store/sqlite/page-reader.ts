@@ -9,9 +9,15 @@ import { YOUNG_GENERATION_MB } from '../deflate-pool.ts'
 import type { PageRead } from '../store.ts'
 import { type PageQuestion, type PagesMessage, type PagesReply, READY, unpackPage } from './page-message.ts'
 import type { FilePlace } from './store-file.ts'
+import { END } from './thread-message.ts'
 
 /** Pages in one message: a message costs more than the pages in it, but the first of them waits for the last. */
 const PAGES_A_MESSAGE = 4
+/**
+ * Messages that the thread has before it at most. What goes beyond is read on the spot: then the loop takes no more
+ * requests than are answered, and those of clients that have left do not pile up before all others.
+ */
+const MOST_MESSAGES = 16
 
 interface Asked {
   readonly question: PageQuestion
@@ -28,7 +34,7 @@ export class PageReader {
   readonly #sent = new Map<number, readonly Asked[]>()
   #thread: Worker | undefined
   #isReady = false
-  /** Not after it is closed, nor where a thread cannot even open the file. */
+  /** Not after it is closed, nor where a thread cannot be had or cannot even open the file. */
   #mayStart = true
   #lastId = 0
 
@@ -45,27 +51,39 @@ export class PageReader {
     })
   }
 
+  /** The thread answers what it was asked for before. */
   async close(): Promise<void> {
-    const thread = this.#thread
-    this.#forget()
     this.#mayStart = false
-    await thread?.terminate()
+    this.#isReady = false
+    const thread = this.#thread
+    if (thread === undefined) return
+    const hasEnded = new Promise((resolve) => thread.once('exit', resolve))
+    thread.ref()
+    // Not `terminate`: zlib aborts the process if it is cut off between two of its steps.
+    thread.postMessage(END)
+    await hasEnded
   }
 
   #endTurn(): void {
     const asked = this.#asked
     this.#asked = []
-    if (asked.length > 1 && this.#mayStart) this.#thread ??= this.#start()
-    if (!this.#isReady || (asked.length === 1 && this.#sent.size === 0))
-      for (const each of asked) this.#answerHere(each)
-    else for (let at = 0; at < asked.length; at += PAGES_A_MESSAGE) this.#send(asked.slice(at, at + PAGES_A_MESSAGE))
+    if (asked.length > 1 && this.#mayStart) this.#thread ??= this.#tryStart()
+    if (asked.length === 1 && this.#sent.size === 0) this.#answerHere(asked)
+    else
+      for (let at = 0; at < asked.length; at += PAGES_A_MESSAGE) {
+        const some = asked.slice(at, at + PAGES_A_MESSAGE)
+        if (this.#isReady && this.#sent.size < MOST_MESSAGES) this.#send(some)
+        else this.#answerHere(some)
+      }
   }
 
-  #answerHere({ question, resolve, reject }: Asked): void {
-    try {
-      resolve(this.#readHere(question))
-    } catch (error) {
-      reject(error)
+  #answerHere(asked: readonly Asked[]): void {
+    for (const { question, resolve, reject } of asked) {
+      try {
+        resolve(this.#readHere(question))
+      } catch (error) {
+        reject(error)
+      }
     }
   }
 
@@ -81,13 +99,23 @@ export class PageReader {
   #receive({ id, answers }: PagesReply): void {
     const asked = this.#sent.get(id) ?? []
     this.#sent.delete(id)
-    if (this.#sent.size === 0) this.#thread?.unref()
+    if (this.#sent.size === 0 && this.#mayStart) this.#thread?.unref()
     for (const [index, { question, resolve, reject }] of asked.entries()) {
       try {
         resolve(unpackPage(answers[index], question))
       } catch (error) {
         reject(error)
       }
+    }
+  }
+
+  /** The system may have no thread left, and the process may not be allowed to have one. */
+  #tryStart(): Worker | undefined {
+    try {
+      return this.#start()
+    } catch {
+      this.#mayStart = false
+      return undefined
     }
   }
 
@@ -101,7 +129,7 @@ export class PageReader {
     })
     thread.on('message', (message: PagesReply | typeof READY) => {
       if (message !== READY) this.#receive(message)
-      else this.#isReady = this.#thread === thread
+      else this.#isReady = this.#mayStart
     })
     thread.on('error', () => this.#lose(thread))
     thread.on('exit', () => this.#lose(thread))
@@ -109,18 +137,14 @@ export class PageReader {
     return thread
   }
 
+  /** What the thread was asked for is read here, where it shows if something is wrong. */
   #lose(thread: Worker): void {
     if (this.#thread !== thread) return
-    this.#mayStart = this.#isReady
-    this.#forget()
-  }
-
-  /** What the thread was asked for is read here, where it shows if something is wrong. */
-  #forget(): void {
     const unanswered = [...this.#sent.values()].flat()
-    this.#thread = undefined
-    this.#isReady = false
     this.#sent.clear()
-    for (const each of unanswered) this.#answerHere(each)
+    this.#thread = undefined
+    this.#mayStart = this.#isReady
+    this.#isReady = false
+    this.#answerHere(unanswered)
   }
 }

@@ -17,13 +17,14 @@ import {
 import { findPage, inSnapshot } from './read.ts'
 import { Rows } from './rows.ts'
 import { checkSameFile, type FilePlace } from './store-file.ts'
-import { packError } from './thread-message.ts'
+import { END, type EndMessage, packError } from './thread-message.ts'
 
 // Who starts this thread is typed (page-reader.ts).
 if (parentPort !== null) servePages(parentPort, workerData as FilePlace)
 
 function servePages(port: MessagePort, place: FilePlace): void {
-  const rows = new Rows(openReadConnection(place.path))
+  const database = openReadConnection(place.path)
+  const rows = new Rows(database)
   rows.get('SELECT 1 FROM head')
   checkSameFile(place)
 
@@ -40,11 +41,21 @@ function servePages(port: MessagePort, place: FilePlace): void {
     }
   }
 
-  port.on('message', ({ id, questions }: PagesMessage) => {
+  function answerAll({ id, questions }: PagesMessage): void {
     const heads = new Map<string, Head | undefined>()
     const answers = inSnapshot(rows, () => questions.map((question) => answer(question, heads)))
     const reply: PagesReply = { id, answers }
     port.postMessage(reply, memoryOf(answers))
+  }
+
+  function end(): void {
+    database.close()
+    port.close()
+  }
+
+  port.on('message', (message: PagesMessage | EndMessage) => {
+    if (message === END) end()
+    else answerAll(message)
   })
   port.postMessage(READY)
 }

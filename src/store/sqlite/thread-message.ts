@@ -14,7 +14,7 @@ export interface CallMessage {
   readonly once: Once | undefined
 }
 
-/** Asks the thread to close its connection and end. */
+/** Asks a thread to close its connection and end. */
 export const END = 'end'
 export type EndMessage = typeof END
 

@@ -153,7 +153,7 @@ export class Writer {
   #settle(reply: ReplyMessage): void {
     const waiting = this.#waiting.get(reply.id)
     this.#waiting.delete(reply.id)
-    if (this.#waiting.size === 0) this.#thread?.unref()
+    if (this.#waiting.size === 0 && !this.#isClosed) this.#thread?.unref()
     if ('failure' in reply) waiting?.reject(unpackError(reply.failure))
     else waiting?.resolve(reply.value)
   }
