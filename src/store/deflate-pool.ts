@@ -6,7 +6,7 @@
 
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { DeflateCall, DeflateReply } from './deflate-thread.ts'
+import { type DeflateCall, type DeflateReply, END } from './deflate-message.ts'
 import type { ReamBytes } from './ream-bytes.ts'
 
 /** More threads would only wait for the one that reads and the one that writes. */
@@ -62,7 +62,7 @@ export class DeflatePool {
     })
   }
 
-  /** What waits is refused, what runs is cut off. */
+  /** What waits is refused, what runs is waited for. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const { reject } of this.#waiting.splice(0)) reject(new Error('The load has ended.'))
@@ -128,8 +128,10 @@ interface Call {
 
 class DeflateThread {
   readonly #worker: Worker
+  readonly #hasEnded: Promise<unknown>
   readonly #calls = new Map<number, Call>()
   #lastId = 0
+  #isClosing = false
 
   constructor() {
     // Beside this file, under the same extension: .ts in a clone, .js in the package.
@@ -140,6 +142,7 @@ class DeflateThread {
     this.#worker.on('message', (reply: DeflateReply) => this.#settle(reply))
     this.#worker.on('error', (error) => this.#fail(error))
     this.#worker.on('exit', () => this.#fail(new Error('A thread that deflates has ended.')))
+    this.#hasEnded = new Promise((resolve) => this.#worker.once('exit', resolve))
   }
 
   get callCount(): number {
@@ -158,14 +161,18 @@ class DeflateThread {
     })
   }
 
+  /** Not `terminate`: zlib aborts the process if it is cut off between two of its steps. */
   async close(): Promise<void> {
-    await this.#worker.terminate()
+    this.#isClosing = true
+    this.#worker.ref()
+    this.#worker.postMessage(END)
+    await this.#hasEnded
   }
 
   #settle({ id, dataLength, ...rest }: DeflateReply): void {
     const call = this.#calls.get(id)
     this.#calls.delete(id)
-    if (this.#calls.size === 0) this.#worker.unref()
+    if (this.#calls.size === 0 && !this.#isClosing) this.#worker.unref()
     call?.resolve({ ...rest, data: new Uint8Array(call.memory, rest.rawLength, dataLength) })
   }
 
