@@ -80,9 +80,10 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     if (flaw !== undefined) {
       const body = problemBody(baseUrl, 'malformed-request', flaw)
       outgoing.writeHead(400, { ...problemHeaders(body), Connection: 'close' }).end(body)
-    } else if (incoming.method === 'GET' || incoming.method === 'HEAD')
-      whenSent(previous, () => socket.destroyed || answerRead(incoming, outgoing))
-    else writes.take(() => answer(incoming, outgoing))
+    } else if (incoming.method !== 'GET' && incoming.method !== 'HEAD') writes.take(() => answer(incoming, outgoing))
+    else if (previous === undefined || previous.writableFinished) answerRead(incoming, outgoing)
+    // A client may send thousands of requests ahead and take no answer: the next one is made when the last has gone out.
+    else previous.once('close', () => socket.destroyed || answerRead(incoming, outgoing))
   }
   server.on('request', onRequest)
   // An expectation that nobody knows may be ignored; Node would answer 417 without a problem.
@@ -145,12 +146,6 @@ function createReadAnswer(
 
 function send(outgoing: ServerResponse, { status, headers, body, onSent }: Reply): void {
   outgoing.writeHead(status, headers).end(body, onSent)
-}
-
-/** A client may send thousands of requests ahead and take no answer: the next one is made when the last has gone out. */
-function whenSent(previous: ServerResponse | undefined, next: () => void): void {
-  if (previous === undefined || previous.writableFinished) next()
-  else previous.once('close', next)
 }
 
 async function close(
