@@ -7,24 +7,42 @@
 const POLYNOMIAL = 0xedb88320
 const ONE = 0x80000000
 const X = 0x40000000
+/** As many as the largest length that a number holds exactly. */
+const LENGTH_BYTES = 7
 
 export type Crc32Combine = (crcOfFirst: number, crcOfSecond: number, lengthOfSecond: number) => number
 
 /** Computes the powers that every call needs, once. */
 export function createCrc32Combine(): Crc32Combine {
-  // squares[k] is x to the power 2^k. The order of x divides 2^32 − 1, so they repeat after 32.
-  const squares = [X]
-  for (let last = X; squares.length < 32; squares.push(last)) last = multiply(last, last)
+  // tables[k][b] is x to the power 8·b·256^k: as many zero bytes as the byte b says at place k of a length.
+  const tables: Uint32Array[] = []
+  for (let unit = power(X, 8); tables.length < LENGTH_BYTES; unit = power(unit, 256)) tables.push(powersOf(unit))
 
   /** x to the power 8·length: appending that many zero bytes multiplies a CRC by it. */
   function shiftBy(length: number): number {
-    let power = ONE
-    for (let rest = length, k = 3; rest > 0; rest = Math.floor(rest / 2), k++)
-      if (rest % 2 === 1) power = multiply(power, squares[k % 32] ?? ONE)
-    return power
+    let product = ONE
+    for (let rest = length, k = 0; rest > 0; rest = Math.floor(rest / 256), k++) {
+      const byte = rest % 256
+      if (byte > 0) product = multiply(product, tables[k]?.[byte] ?? ONE)
+    }
+    return product
   }
 
   return (first, second, length) => (multiply(first, shiftBy(length)) ^ second) >>> 0
+}
+
+/** The powers 0 to 255. */
+function powersOf(unit: number): Uint32Array {
+  const powers = new Uint32Array(256)
+  for (let product = ONE, b = 0; b < powers.length; product = multiply(product, unit), b++) powers[b] = product
+  return powers
+}
+
+/** By squaring: the exponent is a power of 2. */
+function power(base: number, exponent: number): number {
+  let product = base
+  for (let reached = 1; reached < exponent; reached *= 2) product = multiply(product, product)
+  return product
 }
 
 /** The product of two polynomials modulo POLYNOMIAL. */
