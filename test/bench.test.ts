@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +17,7 @@ import { percentile } from '../bench/measure.ts'
 import { isReached } from '../bench/question.ts'
 import { QUESTIONS } from '../bench/questions/index.ts'
 import { randomPages, randomSample } from '../bench/random.ts'
+import { READERS, readRate } from '../bench/read-load.ts'
 import { jsonOf, tableOf } from '../bench/report.ts'
 import { medianSyncMs } from '../bench/slow-disk.ts'
 import { writeRequests } from '../bench/write-requests.ts'
@@ -94,6 +96,20 @@ describe('the bench', () => {
       assert.match(stderr, /^2,000 items: this takes about \d/)
       assert.deepEqual(readdirSync(temporaryFiles), [])
     })
+
+  it('takes longer for a rate when no answer came in time', { timeout: 60_000 }, async (t) => {
+    const { path } = workDirectory(t)
+    const server = createHttpServer(async (_request, response) => {
+      await setTimeout(1_500)
+      response.end()
+    }).listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const place = { isTryOut: true, path: (name: string) => join(path, name), signal: t.signal }
+    const { requestsASecond } = await readRate(place, { url: `http://127.0.0.1:${port}/`, headers: {} })
+    assert.ok(requestsASecond > 0 && requestsASecond < READERS, String(requestsASecond))
+  })
 
   it('removes its temporary files when it is interrupted', async (t) => {
     const { temporaryFiles } = workDirectory(t)
