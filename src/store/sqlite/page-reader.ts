@@ -1,7 +1,7 @@
 /**
  * Reads pages for many callers at once. Those that are asked for in one turn of the event loop are read on a thread of
- * their own: so the loop goes on answering, and another core does what is left of the work. A page that comes alone is
- * read on the spot, which is sooner.
+ * their own: so the loop goes on answering, and another core does what is left of the work. A page that comes alone, or
+ * first, while the thread has nothing to do, is read on the spot, which is sooner.
  */
 
 import { Worker } from 'node:worker_threads'
@@ -68,13 +68,14 @@ export class PageReader {
     const asked = this.#asked
     this.#asked = []
     if (asked.length > 1 && this.#mayStart) this.#thread ??= this.#tryStart()
-    if (asked.length === 1 && this.#sent.size === 0) this.#answerHere(asked)
-    else
-      for (let at = 0; at < asked.length; at += PAGES_A_MESSAGE) {
-        const some = asked.slice(at, at + PAGES_A_MESSAGE)
-        if (this.#isReady && this.#sent.size < MOST_MESSAGES) this.#send(some)
-        else this.#answerHere(some)
-      }
+    // Until a thread that had nothing to do is back, the loop would wait: it reads a page itself meanwhile.
+    const here = this.#sent.size === 0 ? 1 : 0
+    for (let at = here; at < asked.length; at += PAGES_A_MESSAGE) {
+      const some = asked.slice(at, at + PAGES_A_MESSAGE)
+      if (this.#isReady && this.#sent.size < MOST_MESSAGES) this.#send(some)
+      else this.#answerHere(some)
+    }
+    this.#answerHere(asked.slice(0, here))
   }
 
   #answerHere(asked: readonly Asked[]): void {
