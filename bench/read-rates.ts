@@ -4,6 +4,9 @@ import { inTurn, median } from './measure.ts'
 import { type ReadPlan, type ReadRate, readRate } from './read-load.ts'
 import type { Workspace } from './workspace.ts'
 
+/** A server gets faster for about five seconds under load, until its compiler is done. */
+const WARM_UP_SECONDS = 6
+
 /** Each after a round that does not count, but for those that take longer than usual. All at once where figures do not matter. */
 export async function compareRates<Name extends string>(
   workspace: Workspace,
@@ -18,10 +21,8 @@ export async function compareRates<Name extends string>(
     await Promise.all(sides.map(async ({ plan, rates }) => rates.push(await readRate(workspace, plan))))
   else
     await inTurn(workspace.rounds + 1, sides, async ({ plan, rates }, round) => {
-      // The first round is for the compiler and the caches.
-      if (round === 0 && plan.seconds !== undefined) return
-      const rate = await readRate(workspace, plan)
-      if (round > 0) rates.push(rate)
+      if (round > 0) rates.push(await readRate(workspace, plan))
+      else if (plan.seconds === undefined) await readRate(workspace, { ...plan, seconds: WARM_UP_SECONDS })
     })
   return Object.fromEntries(sides.map(({ name, rates }) => [name, medianOf(rates)])) as Record<Name, ReadRate>
 }

@@ -33,7 +33,7 @@ export interface AtDepth {
 export const HAND_WRITTEN: Question = {
   name: 'hand-written',
   needs: ['ndjson', 'store', 'rows'],
-  cost: { seconds: 45, secondsAMillion: 16 },
+  cost: { seconds: 53, secondsAMillion: 16 },
   async run(workspace) {
     // Without a cache: it would answer the same page again and again.
     await using server = await workspace.serve((await workspace.store()).path, WITHOUT_CACHE)

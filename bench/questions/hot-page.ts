@@ -14,7 +14,7 @@ const LEAST = { identity: 0.85, gzip: 0.75 } as const
 export const HOT_PAGE: Question = {
   name: 'hot-page',
   needs: ['sample'],
-  cost: { seconds: 80, secondsAMillion: 0 },
+  cost: { seconds: 112, secondsAMillion: 0 },
   async run(workspace) {
     const path = await workspace.storeOf(Math.min(workspace.items, 100_000), 'hot-page.db')
     const token = await allowWrites(path)

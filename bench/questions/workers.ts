@@ -8,7 +8,7 @@ import { COLLECTION } from '../workspace.ts'
 export const WORKERS: Question = {
   name: 'workers',
   needs: ['ndjson', 'store'],
-  cost: { seconds: 20, secondsAMillion: 0.2 },
+  cost: { seconds: 28, secondsAMillion: 0.2 },
   async run(workspace) {
     const { path } = await workspace.store()
     await using one = await workspace.serve(path)

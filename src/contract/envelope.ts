@@ -1,6 +1,6 @@
 /** The envelope around the items: the text before them and the text after them. The items themselves pass untouched. */
 
-import { collectionUrl, type PageLinks, pageLinks } from './link.ts'
+import { collectionUrl, type PageLinks, pageLinks, RELATIONS } from './link.ts'
 
 /** Goes into every ETag: raise it when the bytes of an envelope change for the same data (D16). */
 export const ENVELOPE_FORMAT = 1
@@ -26,6 +26,9 @@ export function wholeEnvelopeHead(baseUrl: string, name: string): string {
 /** As JSON, without a look at each character: what begins with a normalized base URL holds none that JSON writes in another way. */
 function linksText(links: Partial<PageLinks>): string {
   let text = ''
-  for (const [relation, { href }] of Object.entries(links)) text += `${text && ','}"${relation}":{"href":"${href}"}`
+  for (const relation of RELATIONS) {
+    const href = links[relation]?.href
+    if (href !== undefined) text += `${text && ','}"${relation}":{"href":"${href}"}`
+  }
   return `{${text}}`
 }

@@ -7,7 +7,6 @@ export interface Link {
   readonly href: string
 }
 
-/** The links of one page, in the order in which they are written. */
 export interface PageLinks {
   readonly self: Link
   readonly first: Link
@@ -15,6 +14,9 @@ export interface PageLinks {
   readonly next?: Link
   readonly last: Link
 }
+
+/** In the order in which they are written. */
+export const RELATIONS = ['self', 'first', 'prev', 'next', 'last'] as const
 
 /** `{base_url}/<collection>`. */
 export function collectionUrl(baseUrl: string, name: string): string {
@@ -55,11 +57,11 @@ export function rawUrl(baseUrl: string): string {
 export function pageLinks(baseUrl: string, name: string, page: number, itemCount: number): PageLinks {
   const last = lastPage(itemCount)
   const to = (target: number): Link => ({ href: pageUrl(baseUrl, name, target) })
-  return {
-    self: to(page),
-    first: { href: collectionUrl(baseUrl, name) },
-    ...(page > 1 && { prev: to(page - 1) }),
-    ...(page < last && { next: to(page + 1) }),
-    last: to(last),
-  }
+  const [self, first] = [to(page), { href: collectionUrl(baseUrl, name) }]
+  const links: { -readonly [relation in keyof PageLinks]?: Link } = { self, first }
+  if (page > 1) links.prev = to(page - 1)
+  if (page < last) links.next = to(page + 1)
+  links.last = to(last)
+  // The cast: all that must be there is.
+  return links as PageLinks
 }
