@@ -1,7 +1,4 @@
-/**
- * A PostgreSQL that npm brought, as a process of its own: it prints its URL, and is told to stop by SIGTERM. In the bench
- * itself the package would end the process when it likes, and with which status it likes.
- */
+/** A PostgreSQL that npm brought, watched over by a process of its own: it prints its URL, and is told to stop by SIGTERM. */
 
 import { startOwnPostgres } from '../../test/store/postgres-server.ts'
 
@@ -13,7 +10,6 @@ const LOOK_EVERY_MS = 1_000
 const server = await startOwnPostgres(SETTINGS)
 const parent = process.ppid
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(signal)
 // The bench is interrupted as well, and then says when to stop.
 process.on('SIGINT', () => {})
 process.once('SIGTERM', stop)

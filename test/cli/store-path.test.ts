@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { lackOfOtherUser, withoutRights } from '../other-user.ts'
 import { eventLines } from './items.ts'
 import { runCli, workDirectory } from './run-cli.ts'
 
 const COMMANDS = [['collections'], ['verify'], ['export', 'x'], ['drop', 'x'], ['set', 'x', '--public'], ['serve']]
 
 /** A user without rights; only an administrator can act as one. */
-const NOBODY = 65_534
 
 describe('the path of the store', () => {
   for (const words of COMMANDS)
@@ -59,28 +58,18 @@ describe('the path of the store', () => {
   })
 
   it('in a directory that cannot be written to: a message, nothing else', async (t) => {
-    const isAdministrator = process.getuid?.() === 0
-    if (isAdministrator && !isReadableForAll(fileURLToPath(import.meta.url)))
-      return t.skip('the clone is not readable for a user without rights')
+    const lack = lackOfOtherUser()
+    if (lack !== undefined) return t.skip(lack)
     const directory = workDirectory(t)
     mkdirSync(join(directory, 'closed'))
     chmodSync(join(directory, 'closed'), 0o555)
     const result = await runCli(['import', 'x', '-', '--store', 'closed/x.db'], {
       in: directory,
       input: eventLines(1),
-      ...(isAdministrator && { uid: NOBODY }),
+      ...withoutRights(),
     })
     assert.equal(result.status, 3, result.stderr)
     assert.match(result.stderr, /^reams: The store closed\/x\.db cannot be opened.*writable.*\n$/)
     assert.deepEqual(readdirSync(join(directory, 'closed')), [])
   })
 })
-
-/** Whether everybody may enter each directory on the way and read the file. */
-function isReadableForAll(path: string): boolean {
-  accessSync(path, constants.R_OK)
-  for (let at = path, wanted = 0o004; ; at = dirname(at), wanted = 0o001) {
-    if ((statSync(at).mode & wanted) !== wanted) return false
-    if (at === dirname(at)) return true
-  }
-}

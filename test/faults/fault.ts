@@ -1,8 +1,8 @@
 /** What a fault is: how it is done, how often, and what it needs of the machine. */
 
 import type { Random } from '../../bench/random.ts'
+import type { PostgresCluster } from '../store/postgres-cluster.ts'
 import type { Need } from './needs.ts'
-import type { PostgresCluster } from './postgres-cluster.ts'
 import type { Report } from './report.ts'
 
 export interface Trial {

@@ -1,9 +1,9 @@
 import { after, before, describe } from 'node:test'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
+import { PostgresCluster } from '../store/postgres-cluster.ts'
 import { describeFaults } from './describe-faults.ts'
 import { FAULTS } from './faults/index.ts'
 import { lackOf, POSTGRES } from './needs.ts'
-import { PostgresCluster } from './postgres-cluster.ts'
 
 describe('a store in PostgreSQL keeps every acknowledged write, and each request whole or not at all', () => {
   const resources = new AsyncDisposableStack()

@@ -2,8 +2,8 @@
 
 import { createRandom } from '../../bench/random.ts'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
+import { PostgresCluster } from '../store/postgres-cluster.ts'
 import type { Fault, Trial } from './fault.ts'
-import { PostgresCluster } from './postgres-cluster.ts'
 import { Report } from './report.ts'
 
 export interface RunOptions {

@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import { PostgresCluster } from '../faults/postgres-cluster.ts'
 import { isError, item, itemsFrom, keyed } from './items.ts'
+import { PostgresCluster } from './postgres-cluster.ts'
 import { readItems } from './store-reading.ts'
 
 const TOKEN = { name: 'kept', hash: 'a', scopes: ['admin'], createdAt: 1, expiresAt: null, revokedAt: null }

@@ -24,6 +24,7 @@ import { itemRun } from '../../src/contract/item.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { checkSqliteVersion } from '../../src/store/sqlite/schema.ts'
 import type { Store } from '../../src/store/store.ts'
+import { lackOfOtherUser } from '../other-user.ts'
 import { itemsFrom } from './describe-store.ts'
 import { readAllPages } from './store-reading.ts'
 
@@ -133,7 +134,8 @@ describe('a store in an SQLite file', () => {
     })
 
     it('when its directory is read-only for this user', async (context) => {
-      if (process.getuid?.() !== 0) return context.skip('needs root to become another user')
+      const lack = process.getuid?.() === 0 ? lackOfOtherUser() : 'needs root to become another user'
+      if (lack !== undefined) return context.skip(lack)
       const path = newPath()
       await (await makeStore(path)).close()
       // Becomes another user only after it has loaded the program, which that user may not be able to read.

