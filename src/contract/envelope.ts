@@ -1,6 +1,6 @@
 /** The envelope around the items: the text before them and the text after them. The items themselves pass untouched. */
 
-import { collectionUrl, type PageLinks, pageLinks, RELATIONS } from './link.ts'
+import { collectionUrl, type PageLinks, pageLinks } from './link.ts'
 
 /** Goes into every ETag: raise it when the bytes of an envelope change for the same data (D16). */
 export const ENVELOPE_FORMAT = 1
@@ -22,6 +22,9 @@ export function wholeEnvelopeHead(baseUrl: string, name: string): string {
   const links = linksText({ self: { href: collectionUrl(baseUrl, name) } })
   return `{"_links":${links},"_embedded":{"${name}":[\n`
 }
+
+/** In the order in which they are written. */
+const RELATIONS = ['self', 'first', 'prev', 'next', 'last'] as const
 
 /** As JSON, without a look at each character: what begins with a normalized base URL holds none that JSON writes in another way. */
 function linksText(links: Partial<PageLinks>): string {

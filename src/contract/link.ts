@@ -7,6 +7,7 @@ export interface Link {
   readonly href: string
 }
 
+/** The links of one page, in the order in which they are written. */
 export interface PageLinks {
   readonly self: Link
   readonly first: Link
@@ -14,9 +15,6 @@ export interface PageLinks {
   readonly next?: Link
   readonly last: Link
 }
-
-/** In the order in which they are written. */
-export const RELATIONS = ['self', 'first', 'prev', 'next', 'last'] as const
 
 /** `{base_url}/<collection>`. */
 export function collectionUrl(baseUrl: string, name: string): string {
