@@ -8,6 +8,8 @@ import type { Workspace } from './workspace.ts'
 export const READERS = 16
 /** Of one answer: a slow server gives those of all readers one after the other. */
 const TIMEOUT_SECONDS = 300
+/** A server that gives no answer in this time is not tried again. */
+const MOST_SECONDS = 60
 
 /** What a load needs of it. */
 type Place = Pick<Workspace, 'isTryOut' | 'path' | 'signal'>
@@ -40,7 +42,7 @@ export async function readRate(workspace: Place, plan: ReadPlan): Promise<ReadRa
   await (await fetch(plan.url, { signal: workspace.signal })).arrayBuffer()
   if (rate.requestsASecond > 0) return rate
   // No answer in all that time is no rate: the machine was busy, or the server is slower than was thought.
-  if (seconds > TIMEOUT_SECONDS) throw new Error(`${plan.url} gave no answer in ${seconds} s.`)
+  if (seconds > MOST_SECONDS) throw new Error(`${plan.url} gave no answer in ${seconds} s.`)
   return readRate(workspace, { ...plan, seconds: 2 * seconds })
 }
 
@@ -68,6 +70,7 @@ async function runWrk(workspace: Place, plan: TimedPlan): Promise<ReadRate> {
   if (/Non-2xx or 3xx|Socket errors/.test(stdout)) throw new Error(`Not all went well:\n${stdout}`)
   const [, rate] = /Requests\/sec: +([\d.]+)/.exec(stdout) ?? []
   const [, p99, unit = ''] = /99% +([\d.]+)(us|ms|s|m)\b/.exec(stdout) ?? []
+  if (rate === undefined || p99 === undefined) throw new Error(`wrk tells no rate:\n${stdout}`)
   return { requestsASecond: Number(rate), p99Ms: Number(p99) * (MILLISECONDS[unit] ?? Number.NaN) }
 }
 

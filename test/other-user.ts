@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** Has a number, but no rights and often no name. */
-export const NOBODY = 65_534
+const NOBODY = 65_534
 
 /** Why root cannot have somebody else run the program; undefined where that can be, or is not needed. */
 export function lackOfOtherUser(): string | undefined {

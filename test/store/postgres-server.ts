@@ -3,9 +3,7 @@
  * of its own and removed at the end.
  */
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { PostgresCluster } from './postgres-cluster.ts'
 
 export interface PostgresServer {
@@ -32,21 +30,20 @@ export async function startPostgres(): Promise<PostgresServer> {
 
 /** For tests that stop the server, or need it with settings of its own: `max_connections=10`. */
 export async function startOwnPostgres(settings: readonly string[] = []): Promise<OwnPostgresServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'reams-postgres-'))
-  const remove = (): Promise<void> => rm(directory, { recursive: true, force: true })
+  const directory = new TemporaryDirectory()
   try {
-    const cluster = await PostgresCluster.create(directory, [...SETTINGS, ...settings])
+    const cluster = await PostgresCluster.create(directory.path, [...SETTINGS, ...settings])
     return {
       url: cluster.url(),
       start: () => cluster.start(),
       halt: () => cluster.stop(),
       async stop() {
         await cluster[Symbol.asyncDispose]()
-        await remove()
+        directory[Symbol.dispose]()
       },
     }
   } catch (error) {
-    await remove()
+    directory[Symbol.dispose]()
     throw error
   }
 }

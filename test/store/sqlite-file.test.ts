@@ -138,7 +138,6 @@ describe('a store in an SQLite file', () => {
       if (lack !== undefined) return context.skip(lack)
       const path = newPath()
       await (await makeStore(path)).close()
-      // Becomes another user only after it has loaded the program, which that user may not be able to read.
       const script = `
         const { openSqliteStore } = await import(${JSON.stringify(new URL('../../src/store/sqlite/open.ts', import.meta.url).href)})
         process.setgid(65534)

@@ -69,13 +69,13 @@ export class PageReader {
     this.#asked = []
     if (asked.length > 1 && this.#mayStart) this.#thread ??= this.#tryStart()
     // Until a thread that had nothing to do is back, the loop would wait: it reads a page itself meanwhile.
-    const here = this.#sent.size === 0 ? 1 : 0
-    for (let at = here; at < asked.length; at += PAGES_A_MESSAGE) {
+    const here = asked.slice(0, this.#sent.size === 0 ? 1 : 0)
+    for (let at = here.length; at < asked.length; at += PAGES_A_MESSAGE) {
       const some = asked.slice(at, at + PAGES_A_MESSAGE)
       if (this.#isReady && this.#sent.size < MOST_MESSAGES) this.#send(some)
-      else this.#answerHere(some)
+      else here.push(...some)
     }
-    this.#answerHere(asked.slice(0, here))
+    this.#answerHere(here)
   }
 
   #answerHere(asked: readonly Asked[]): void {
