@@ -55,8 +55,10 @@ export function rawUrl(baseUrl: string): string {
 export function pageLinks(baseUrl: string, name: string, page: number, itemCount: number): PageLinks {
   const last = lastPage(itemCount)
   const to = (target: number): Link => ({ href: pageUrl(baseUrl, name, target) })
-  const [self, first] = [to(page), { href: collectionUrl(baseUrl, name) }]
-  const links: { -readonly [relation in keyof PageLinks]?: Link } = { self, first }
+  const links: { -readonly [relation in keyof PageLinks]?: Link } = {
+    self: to(page),
+    first: { href: collectionUrl(baseUrl, name) },
+  }
   if (page > 1) links.prev = to(page - 1)
   if (page < last) links.next = to(page + 1)
   links.last = to(last)

@@ -59,7 +59,8 @@ async function openReader(t: TestContext, { identity, form = 'raw' }: ReaderOpti
 
 /** Until the thread reads all but the first. */
 async function whenStarted({ read, here }: Subject): Promise<void> {
-  for (let before = Number.NaN; here() !== before + 1; await sleep(5)) {
+  for (let tries = 0, before = Number.NaN; here() !== before + 1; tries++, await sleep(5)) {
+    assert.ok(tries < 2_000, 'The thread does not read.')
     before = here()
     await read(...PAGES)
   }
