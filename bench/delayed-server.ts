@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createService, type Service } from '../src/service/create-service.ts'
-import { listen } from '../src/service/listen.ts'
+import { listen } from '../src/service/node/listen.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 
 const [path = '', delayMs = ''] = process.argv.slice(2)
@@ -10,9 +10,9 @@ const [path = '', delayMs = ''] = process.argv.slice(2)
 const store = await openSqliteStore({ path })
 let service: Service | undefined
 const listening = await listen({
-  fetch: async (request) => {
+  reply: async (request) => {
     await sleep(Number(delayMs))
-    return service?.fetch(request) ?? new Response(null, { status: 503 })
+    return service?.reply(request) ?? { status: 503, headers: {}, body: null }
   },
   port: 0,
 })

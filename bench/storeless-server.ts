@@ -4,7 +4,7 @@
  */
 
 import { createService } from '../src/service/create-service.ts'
-import { listen } from '../src/service/listen.ts'
+import { listen } from '../src/service/node/listen.ts'
 import type { Head, Store, TokenRecord } from '../src/store/store.ts'
 
 const head: Head = {

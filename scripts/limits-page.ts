@@ -9,11 +9,24 @@ import { NAME_RULE } from '../src/contract/name.ts'
 import { PAGE_SIZE } from '../src/contract/page.ts'
 import { PROBLEMS, type ProblemName } from '../src/contract/problem.ts'
 import { TOKEN_NAME_RULE } from '../src/contract/token.ts'
-import { HEADER_BYTES } from '../src/service/broken-request.ts'
 import { KEY_FIELD_LENGTH, SETTINGS_BYTES } from '../src/service/collection-settings.ts'
 import { HARMLESS_BYTES } from '../src/service/gunzip-body.ts'
-import { BODIES_AT_ONCE, DEFAULT_LIMITS, MOST_GZIP_RATIO } from '../src/service/limits.ts'
-import { HEAD_MS, KEEP_ALIVE_MS, REQUEST_MS, STALLED_MS } from '../src/service/listen.ts'
+import {
+  BODIES_A_TOKEN,
+  BODIES_AT_ONCE,
+  DEFAULT_LIMITS,
+  DEFAULT_UNSENT_BYTES,
+  MOST_GZIP_RATIO,
+} from '../src/service/limits.ts'
+import { HEADER_BYTES, LINGER_MS } from '../src/service/node/broken-request.ts'
+import {
+  HEAD_MS,
+  KEEP_ALIVE_MS,
+  MIN_BYTES_PER_SECOND,
+  REQUEST_MS,
+  SEND_GRACE_MS,
+  STALLED_MS,
+} from '../src/service/node/listen.ts'
 import { MOST_DESCRIBED } from '../src/service/openapi/describe-service.ts'
 import { KEPT_MS } from '../src/store/sqlite/request-log.ts'
 import { type Page, table } from './page.ts'
@@ -69,6 +82,17 @@ export function limitsPage(): Page {
           ],
           ['settings of a collection', size(SETTINGS_BYTES), refused('content-too-large')],
           ['all bodies under way', `${BODIES_AT_ONCE} times the largest body`, refused('service-busy')],
+          ['those of one token', `${BODIES_A_TOKEN} times the largest body`, refused('service-busy')],
+          [
+            'answers that clients are slow to take, all together',
+            `${size(DEFAULT_UNSENT_BYTES)}; ${setting('--unsent-bytes')}`,
+            'the slowest client is disconnected',
+          ],
+          [
+            'requests that a client sends ahead on one connection',
+            'any number, answered one after the other',
+            'the rest is not read before its turn',
+          ],
           ['`Idempotency-Key`', '1 to 255 visible ASCII characters', refused('invalid-idempotency-key')],
           ['how long one is remembered', seconds(KEPT_MS), 'the write is done again'],
         ],
@@ -80,7 +104,13 @@ export function limitsPage(): Page {
           ['until the head of a request is there', seconds(HEAD_MS), refused('request-timeout')],
           ['until all of it is there', seconds(REQUEST_MS), refused('request-timeout')],
           ['an idle connection', seconds(KEEP_ALIVE_MS), 'is closed'],
-          ['a client that takes nothing of its answer', seconds(STALLED_MS), 'is cut off'],
+          ['a connection on which nothing moves', seconds(STALLED_MS), 'is closed'],
+          [
+            'a client that takes its answer slowly',
+            `${count(MIN_BYTES_PER_SECOND)} bytes a second, after ${seconds(SEND_GRACE_MS)}`,
+            'is disconnected',
+          ],
+          ['the rest of a body that is not wanted', seconds(LINGER_MS), 'the connection is closed'],
           ['requests under way when the service is told to stop', seconds(CLOSE_GRACE_MS), 'are cut off'],
         ],
       ),
@@ -106,5 +136,6 @@ function size(bytes: number): string {
 }
 
 function seconds(ms: number): string {
+  if (ms === 1_000) return '1 second'
   return ms >= 3_600_000 ? `${ms / 3_600_000} hours` : `${ms / 1000} seconds`
 }

@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core'
 import { sampleCollections } from '../src/cli/sample.ts'
 import { itemRun } from '../src/contract/item.ts'
 import { createService } from '../src/service/create-service.ts'
-import { listen } from '../src/service/listen.ts'
+import { listen } from '../src/service/node/listen.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 import { launchChromium } from '../test/browser/chromium.ts'
 

@@ -17,8 +17,9 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
   input: { folders: ['contract'], packages: ['node:*', 'csv-parse'] },
   service: {
     folders: ['contract', 'explorer', 'input', 'service/openapi', 'store (types)'],
-    packages: ['node:*', '@hono/node-server', 'lru-cache'],
+    packages: ['node:*', 'lru-cache'],
   },
+  'service/node': { folders: ['contract', 'service'], packages: ['node:*'] },
   'service/openapi': { folders: ['contract', 'service', 'store (types)'], packages: [] },
   explorer: { folders: ['contract', 'client', 'explorer/browser'], packages: ['node:*'] },
   'explorer/browser': { folders: ['client', 'contract'], packages: [] },
@@ -51,9 +52,9 @@ const MAY_IMPORT: Readonly<Record<string, { folders: readonly string[]; packages
   'cli/copy': { folders: ['cli', 'store'], packages: ['node:*'] },
   'cli/pull': { folders: ['cli', 'client', 'contract', 'input'], packages: ['node:*'] },
   'cli/push': { folders: ['cli', 'client', 'contract', 'input'], packages: ['node:*'] },
-  'cli/serve': { folders: ['cli', 'contract', 'input', 'service', 'store'], packages: ['node:*'] },
+  'cli/serve': { folders: ['cli', 'contract', 'input', 'service', 'service/node', 'store'], packages: ['node:*'] },
   'cli/token': { folders: ['cli', 'contract', 'store'], packages: ['node:crypto'] },
-  '.': { folders: ['service', 'store (types)', 'contract (types)'], packages: [] },
+  '.': { folders: ['service', 'service/node', 'store (types)', 'contract (types)'], packages: [] },
 }
 
 interface Import {

@@ -2,7 +2,7 @@
 
 import { DEFAULT_RETRY } from '../client/retry.ts'
 import { DEFAULT_ITEM_BYTES, UNPAGINATED_LIMIT } from '../contract/item-run.ts'
-import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS } from '../service/limits.ts'
+import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, DEFAULT_UNSENT_BYTES } from '../service/limits.ts'
 import { formatCount } from './figures.ts'
 import {
   BASE_URL,
@@ -207,6 +207,15 @@ export const SETTINGS = {
     kind: wholeNumber(0, 1024 ** 4),
     default: DEFAULT_CACHE_BYTES,
     description: 'memory for pages asked for again; 0 is none',
+    group: LIMITS,
+    commands: ['serve'],
+  },
+  unsentBytes: {
+    flag: '--unsent-bytes <number>',
+    variable: 'REAMS_UNSENT_BYTES',
+    kind: wholeNumber(1, 1024 ** 4),
+    default: DEFAULT_UNSENT_BYTES,
+    description: 'memory for answers that clients are slow to take',
     group: LIMITS,
     commands: ['serve'],
   },

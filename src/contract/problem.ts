@@ -123,6 +123,13 @@ export const PROBLEMS = {
       'Items are taken as application/json and application/x-ndjson, plain or with Content-Encoding: gzip; settings as application/json.',
     hint: 'Set the Content-Type, and no Content-Encoding but gzip.',
   },
+  'misdirected-request': {
+    status: 421,
+    title: 'The request is for another host',
+    description:
+      'The service listens on loopback and was told no address of its own, so it answers only for `localhost`, `127.0.0.1` and `[::1]`. A web page whose host was made to point here gets nothing.',
+    hint: 'Ask for one of these three, or start the service with the address that clients use, such as --base-url https://api.example.com.',
+  },
   'idempotency-conflict': {
     status: 422,
     title: 'The Idempotency-Key was used for another request',
@@ -178,7 +185,7 @@ export const PROBLEMS = {
     status: 503,
     title: 'The service is busy with other requests',
     description:
-      'The bodies of the requests under way fill the memory that there is for them: twice the largest body. Nothing was written.',
+      'The bodies of the requests under way fill the memory that there is for them: four times the largest body, and twice for the requests of one token. Nothing was written.',
     hint: 'Try again in a moment, or send less at a time.',
   },
   'store-full': {

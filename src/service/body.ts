@@ -2,6 +2,7 @@
 
 /** About as many bytes as are worked through in a fraction of a millisecond. */
 export const PIECE_BYTES = 1 << 16
+const MIN_BLOCK_BYTES = 1 << 10
 
 export interface Body {
   /** None is empty. */
@@ -37,7 +38,9 @@ export class BodyBuilder {
   #addToBlock(chunk: Uint8Array): void {
     if (this.#filled + chunk.length > this.#block.length) {
       this.#closeBlock()
-      this.#block = new Uint8Array(PIECE_BYTES)
+      // Blocks grow with the body: who sends a few bytes, and then waits, holds little more than these.
+      const wanted = Math.max(chunk.length, Math.min(this.length, PIECE_BYTES))
+      this.#block = new Uint8Array(Math.max(MIN_BLOCK_BYTES, wanted))
     }
     this.#block.set(chunk, this.#filled)
     this.#filled += chunk.length

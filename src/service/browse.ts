@@ -26,7 +26,7 @@ export async function browseCollection(call: Call, explorer: Explorer): Promise<
   const { request, baseUrl } = call
   const [name = ''] = segmentsOf(call)
   if (!isCollectionName(name)) return collectionNotFound(call, name)
-  const read = await readPage(call, name, queryValues(request.url, 'page'))
+  const read = await readPage(call, name, queryValues(request.target, 'page'))
   if ('status' in read) return read
   const { head: collection, page, segments } = read
   // As far as the page shows them.

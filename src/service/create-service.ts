@@ -5,13 +5,13 @@ import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import { type Caller, CHALLENGE, findCaller } from './access.ts'
 import { basePathOf, createBaseUrlOf } from './base-url.ts'
-import { type BodyShare, createBodyMemory, NO_SHARE } from './body-memory.ts'
+import { BodyMemory, type BodyShare, NO_SHARE } from './body-memory.ts'
 import { type Browse, problemInHtml } from './browse.ts'
 import type { Call } from './call.ts'
 import { failure } from './failure.ts'
 import { HtmlPages } from './html-pages.ts'
-import type { Incoming } from './incoming.ts'
-import { BODIES_AT_ONCE, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits } from './limits.ts'
+import { type Incoming, incomingOf } from './incoming.ts'
+import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits } from './limits.ts'
 import { wantsHtml } from './negotiate.ts'
 import { pathNotFound } from './not-found.ts'
 import { PageCache } from './page-cache.ts'
@@ -30,7 +30,8 @@ export interface ServiceOptions {
   readonly baseUrl?: string
   /**
    * Set only when the service listens on loopback, at this port, and was given no base URL: then `localhost`,
-   * `127.0.0.1` or `[::1]` stands in the links, as the request names it. Default: no header reaches a link.
+   * `127.0.0.1` or `[::1]` stands in the links, as the request names it, and a request for any other host is refused
+   * with 421. Default: no header reaches a link, and every host is answered.
    */
   readonly loopbackPort?: number
   /** Answer only those with a token, but for `/-/health`, `/-/problems/` and `/-/explorer/`. Default: what is public is open. */
@@ -42,12 +43,12 @@ export interface ServiceOptions {
   /** Answer a browser that navigates with pages for people. Default true; false: never HTML. */
   readonly explorer?: boolean
   /** Told of every error behind a 500 or 503, which the answer does not show. Default: its stack goes to stderr. */
-  readonly onError?: (error: unknown, request: Pick<Request, 'method' | 'url'>) => void
+  readonly onError?: (error: unknown, request: Pick<Incoming, 'method' | 'target'>) => void
 }
 
 export interface Service {
   readonly fetch: (request: Request) => Promise<Response>
-  /** The same for whoever writes to a socket, without a Request and a Response in between: for `listen`. */
+  /** The same without a `Request` and a `Response` in between: for `listen`. */
   readonly reply: (request: Incoming) => Promise<Reply>
 }
 
@@ -55,6 +56,8 @@ export interface Service {
 interface Asked {
   readonly request: Incoming
   readonly baseUrl: string
+  /** It is for a host that this service does not answer for. */
+  readonly isMisdirected: boolean
   readonly path: string
   readonly route: Route | undefined
 }
@@ -69,17 +72,18 @@ export function createService(options: ServiceOptions): Service {
   const htmlPages = new HtmlPages(cacheBytes)
   const heads = new SharedHeads(store)
   const explorer = options.explorer === false ? undefined : createExplorer()
-  const shareOfBodies = createBodyMemory(limits.bodyBytes * BODIES_AT_ONCE)
+  const bodyMemory = new BodyMemory(limits.bodyBytes)
 
   async function answer(asked: Asked): Promise<Reply> {
     const { request, route } = asked
+    if (asked.isMisdirected) throw misdirected(request)
     const found = findCaller(request, store)
     const caller = found instanceof Promise ? await found : found
     if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
     if (requiresToken && route?.isOpen !== true && !caller.isKnown)
       throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
     if (isRead(request)) return handle(route, callOf(asked, caller, NO_SHARE))
-    using bodyShare = shareOfBodies()
+    using bodyShare = bodyMemory.share(caller.id)
     return await handle(route, callOf(asked, caller, bodyShare))
   }
 
@@ -114,8 +118,15 @@ export function createService(options: ServiceOptions): Service {
   }
 
   function reply(request: Incoming): Promise<Reply> {
-    const path = routedPath(request.url, basePath)
-    const asked = { request, baseUrl: baseUrlOf(request), path, route: findRoute(path) }
+    const path = routedPath(request.target, basePath)
+    const own = baseUrlOf(request.host)
+    const asked = {
+      request,
+      baseUrl: own ?? baseUrl,
+      isMisdirected: own === undefined,
+      path,
+      route: findRoute(path),
+    }
     const browse = isRead(request) ? asked.route?.browse : undefined
     if (explorer === undefined || browse === undefined || !wantsHtml(request)) return answerOrProblem(asked)
     return answerInHtml(asked, browse, explorer)
@@ -131,7 +142,7 @@ export function createService(options: ServiceOptions): Service {
   return {
     reply,
     fetch: async (request) => {
-      const answered = await reply(request)
+      const answered = await reply(incomingOf(request))
       return responseOf(request.method === 'HEAD' ? { ...answered, body: null } : answered)
     },
   }
@@ -149,6 +160,10 @@ function handle(route: Route | undefined, call: Call): Reply | Promise<Reply> {
   if (method === 'OPTIONS') return { status: 204, headers, body: null }
   const detail = `${quoted(method)} is not available at ${quoted(call.path)}.`
   return problemResponse(call.baseUrl, 'method-not-allowed', detail, { headers })
+}
+
+function misdirected({ host }: Incoming): Refusal {
+  return new Refusal('misdirected-request', `The request is for the host ${quoted(host ?? '')}.`)
 }
 
 function isRead({ method }: Incoming): boolean {

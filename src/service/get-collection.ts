@@ -21,7 +21,7 @@ export async function getCollection(call: Call): Promise<Reply> {
   const { request } = call
   const [name = ''] = segmentsOf(call)
   if (!isCollectionName(name)) return collectionNotFound(call, name)
-  const pageValues = queryValues(request.url, 'page')
+  const pageValues = queryValues(request.target, 'page')
   const requestedPage = parsePage(pageValues)
   const encoding = chooseEncoding(request.headers.get('accept-encoding'))
 

@@ -1,9 +1,27 @@
-/** What the service wants to know of a request. A `Request` will do, and so will less. */
+/** A request as the service takes it, whichever server it came through. */
 
 export interface Incoming {
   readonly method: string
-  readonly url: string
+  /** Path and query, nothing decoded. Begins with a slash. */
+  readonly target: string
+  /** The host that the client asked for; null where it named none. */
+  readonly host: string | null
   readonly headers: Pick<Headers, 'get' | 'has'>
-  readonly body: Request['body']
-  arrayBuffer(): Promise<ArrayBuffer>
+  /** Hands over the body, piece by piece. Rejects when it breaks off, or with what `take` throws. */
+  readBody(take: (chunk: Uint8Array) => void): Promise<void>
+}
+
+/** From a `Request`, as a server that speaks `fetch` hands it over. */
+export function incomingOf(request: Request): Incoming {
+  const { method, url, headers } = request
+  return {
+    method,
+    // The first slash behind the host, which is at least one character long.
+    target: url.slice(url.indexOf('/', 'https://'.length)),
+    host: headers.get('host'),
+    headers,
+    async readBody(take) {
+      for await (const chunk of request.body ?? []) take(chunk)
+    },
+  }
 }

@@ -18,11 +18,16 @@ export const DEFAULT_LIMITS: Limits = {
   requestItems: 100_000,
 }
 
-/** As many bodies of the largest size as all requests under way can hold together; of smaller ones, as many more. */
-export const BODIES_AT_ONCE = 2
+/** Bodies of the largest size that all requests under way can hold together; of smaller ones, as many more. */
+export const BODIES_AT_ONCE = 4
+/** The same for the requests of one token: two, because a packed body is held beside what it unpacks to. */
+export const BODIES_A_TOKEN = 2
 
 /** Times its packed size that a body can have: more is packed to be harmful. */
 export const MOST_GZIP_RATIO = 200
 
 /** Memory for pages that are asked for again, unless a setting says otherwise. */
 export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
+
+/** Memory for answers that clients are slow to take, unless a setting says otherwise. */
+export const DEFAULT_UNSENT_BYTES = 256 * 1024 * 1024

@@ -8,21 +8,17 @@ import { gunzipBody } from './gunzip-body.ts'
 import type { Incoming } from './incoming.ts'
 import { Refusal } from './refusal.ts'
 
-/** Bodies up to this size are read in one piece, which costs far less than a stream does and is parsed in a millisecond. */
-const AT_ONCE_BYTES = 1 << 18
-
 /** Reads all of it. Throws a Refusal for one that is too large, breaks off or cannot be unpacked. */
-export async function readBody({ request, bodyShare }: Call, mostBytes: number): Promise<Body> {
+export async function readBody({ request, bodyShare }: Call, maxBytes: number): Promise<Body> {
   const isPacked = isGzip(request)
   const announced = announcedBytes(request)
-  if (announced > mostBytes)
+  if (announced > maxBytes)
     throw new Refusal(
       'content-too-large',
-      `The body has ${figure(announced)} bytes; at most ${figure(mostBytes)} are taken.`,
+      `The body has ${figure(announced)} bytes; at most ${figure(maxBytes)} are taken.`,
     )
-  const isSmall = announced > 0 && announced <= AT_ONCE_BYTES
-  const body = isSmall ? await readAtOnce(request, announced, bodyShare) : await collect(request, mostBytes, bodyShare)
-  return isPacked ? gunzipBody(body, mostBytes, bodyShare) : body
+  const body = await collect(request, maxBytes, bodyShare)
+  return isPacked ? gunzipBody(body, maxBytes, bodyShare) : body
 }
 
 function isGzip(request: Incoming): boolean {
@@ -39,25 +35,16 @@ function announcedBytes(request: Incoming): number {
   return /^\d+$/.test(given) ? Number(given) : 0
 }
 
-async function readAtOnce(request: Incoming, announced: number, share: BodyShare): Promise<Body> {
-  share.hold(announced)
-  try {
-    const bytes = new Uint8Array(await request.arrayBuffer())
-    return { pieces: bytes.length === 0 ? [] : [bytes], length: bytes.length }
-  } catch {
-    throw new Refusal('invalid-body', 'The body breaks off.')
-  }
-}
-
-async function collect(request: Incoming, mostBytes: number, share: BodyShare): Promise<Body> {
+/** Memory is charged for what has come, not for what was announced. */
+async function collect(request: Incoming, maxBytes: number, share: BodyShare): Promise<Body> {
   const builder = new BodyBuilder()
   try {
-    for await (const chunk of request.body ?? []) {
+    await request.readBody((chunk) => {
       builder.add(chunk)
-      if (builder.length > mostBytes)
-        throw new Refusal('content-too-large', `The body has more than the ${figure(mostBytes)} bytes that are taken.`)
+      if (builder.length > maxBytes)
+        throw new Refusal('content-too-large', `The body has more than the ${figure(maxBytes)} bytes that are taken.`)
       share.hold(builder.length)
-    }
+    })
   } catch (error) {
     if (error instanceof Refusal) throw error
     throw new Refusal('invalid-body', 'The body breaks off.')

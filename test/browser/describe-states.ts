@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createService } from '../../src/service/create-service.ts'
-import { listen } from '../../src/service/listen.ts'
+import { listen } from '../../src/service/node/listen.ts'
 import type { Explorer } from './open-explorer.ts'
 import { visit as visitOther } from './open-explorer.ts'
 

@@ -5,7 +5,7 @@ import { hash, randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createService, type ServiceOptions } from '../../src/service/create-service.ts'
-import { listen } from '../../src/service/listen.ts'
+import { listen } from '../../src/service/node/listen.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fill, numbered } from '../service/open-service.ts'
 import { openTestStore } from '../store/test-store.ts'
@@ -61,7 +61,6 @@ export async function startExplorerServer(options: Partial<ServiceOptions> = {})
   const ready = () => service ?? assert.fail('The service answers when its port is known.')
   const listening = await listen({
     port: 0,
-    fetch: (request) => ready().fetch(request),
     reply: (request) => ready().reply(request),
   })
   const { port } = listening

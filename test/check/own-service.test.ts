@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkConformance } from '../../src/check/index.ts'
 import { createService, type Service } from '../../src/service/create-service.ts'
-import { listen } from '../../src/service/listen.ts'
+import { listen } from '../../src/service/node/listen.ts'
 import { BASE, fill, openService } from '../service/open-service.ts'
 import { numberedItems } from './correct-server.ts'
 import { assertKept, PAGINATED_RULES, RUNS, SIZES, skippedFor } from './kept.ts'
@@ -29,8 +30,8 @@ describe('our own service keeps every rule', () => {
     const { store } = await openService(t)
     await fill(store, 'events', lines(1001))
     let service: Service | undefined
-    const fetch = (request: Request) => service?.fetch(request) ?? Response.error()
-    const { port, close } = await listen({ port: 0, fetch })
+    const reply: Service['reply'] = (request) => service?.reply(request) ?? assert.fail()
+    const { port, close } = await listen({ port: 0, reply })
     t.after(() => close(0))
     service = createService({ store, loopbackPort: port })
     for (const options of RUNS)

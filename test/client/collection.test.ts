@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { createClient, HttpError, openCollection, type Page } from '../../src/client/index.ts'
 import { itemRun } from '../../src/contract/item.ts'
 import { createService } from '../../src/service/create-service.ts'
-import { listen } from '../../src/service/listen.ts'
+import { listen } from '../../src/service/node/listen.ts'
 import type { Store } from '../../src/store/store.ts'
 import { CorrectServer, startServer } from '../check/correct-server.ts'
 import { BASE, fill, numbered, openService } from '../service/open-service.ts'
@@ -46,7 +46,7 @@ describe('a collection', () => {
 
   it('is read whole over a socket, packed and with a base path', async (t) => {
     const store = await openSizes(t)
-    const { port, close } = await listen({ fetch: (request) => service.fetch(request), port: 0 })
+    const { port, close } = await listen({ reply: (request) => service.reply(request), port: 0 })
     t.after(() => close())
     const baseUrl = `http://127.0.0.1:${port}/data/v1`
     const service = createService({ store, baseUrl })

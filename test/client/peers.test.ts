@@ -8,7 +8,7 @@ import { Client } from 'ketting'
 import { checkConformance } from '../../src/check/index.ts'
 import { openCollection } from '../../src/client/index.ts'
 import { createService } from '../../src/service/create-service.ts'
-import { listen } from '../../src/service/listen.ts'
+import { listen } from '../../src/service/node/listen.ts'
 import { fill, openService } from '../service/open-service.ts'
 
 interface Linked {
@@ -18,7 +18,7 @@ interface Linked {
 /** The service on a socket, with items that are HAL resources themselves: Ketting takes only what has a link to itself. */
 async function serveResources(t: TestContext, count: number): Promise<string> {
   const { store } = await openService(t)
-  const { port, close } = await listen({ fetch: (request) => service.fetch(request), port: 0 })
+  const { port, close } = await listen({ reply: (request) => service.reply(request), port: 0 })
   t.after(() => close())
   const base = `http://127.0.0.1:${port}`
   const service = createService({ store, loopbackPort: port })

@@ -14,7 +14,7 @@ const DECEIT = {
 
 describe('links (D17)', () => {
   test('begin with the base URL, whatever the headers and the URL of the request say', async (t) => {
-    const { store, get, again } = await openService(t, { baseUrl: 'https://api.example.com' })
+    const { store, get } = await openService(t, { baseUrl: 'https://api.example.com' })
     await fill(store, 'events', numbered(600))
     const honest = await get('https://api.example.com/events')
     const text = await honest.text()
@@ -24,10 +24,8 @@ describe('links (D17)', () => {
       assert.equal(await response.text(), text)
       assert.deepEqual([...response.headers], [...honest.headers])
     }
-    for (const path of ['/', '/nope', '/events?page=0', '/-/problems/invalid-page', '/-/openapi.json']) {
-      const onLoopback = again({ loopbackPort: 8080 })
-      for (const ask of [get, onLoopback]) assert.doesNotMatch(await (await ask(path, DECEIT)).text(), /evil/)
-    }
+    for (const path of ['/', '/nope', '/events?page=0', '/-/problems/invalid-page', '/-/openapi.json'])
+      assert.doesNotMatch(await (await get(path, DECEIT)).text(), /evil/)
   })
 
   test('on loopback name the loopback host that the request names, if it is exactly ours', async (t) => {
@@ -38,16 +36,36 @@ describe('links (D17)', () => {
     assert.equal(await firstFor('localhost:8080'), 'http://localhost:8080/events')
     assert.equal(await firstFor('[::1]:8080'), 'http://[::1]:8080/events')
     assert.equal(await firstFor('127.0.0.1:8080'), 'http://127.0.0.1:8080/events')
-    for (const host of [
-      'localhost',
-      'localhost:8081',
-      'LOCALHOST:8080',
-      'localhost:8080.evil.example',
-      '127.0.0.2:8080',
-    ])
+    for (const host of ['localhost', 'localhost:8081', 'LOCALHOST:8080', '127.0.0.1', '[::1]:9'])
       assert.equal(await firstFor(host), 'http://127.0.0.1:8080/events', host)
     const problem = await problemOf(await get('/nope', { host: 'localhost:8080' }))
     assert.equal(problem.type, 'http://localhost:8080/-/problems/collection-not-found')
+  })
+
+  test('on loopback are for no other host: a web page that was made to point here reads nothing', async (t) => {
+    const { store, again } = await openService(t)
+    await fill(store, 'events', numbered(1))
+    const get = again({ loopbackPort: 8080 })
+    const hosts = [
+      'evil.example',
+      'evil.example:8080',
+      'localhost.evil.example:8080',
+      'localhost:8080.evil.example',
+      '127.0.0.2:8080',
+      '[::2]:8080',
+      'localhost.',
+      '',
+    ]
+    for (const host of hosts)
+      for (const path of ['/', '/events', '/events/1', '/-/health', '/nope']) {
+        const response = await get(path, { ...DECEIT, host })
+        assert.equal(response.status, 421, host)
+        const { type, detail, hint } = await problemOf(response)
+        assert.equal(type, 'http://127.0.0.1:8080/-/problems/misdirected-request')
+        assert.equal(detail, `The request is for the host ${JSON.stringify(host)}.`)
+        assert.match(hint, /--base-url/)
+      }
+    assert.equal((await get('/events')).status, 200, 'without a Host, as HTTP/1.0 may be')
   })
 
   test('on port 80 the port can be left out, and is', async (t) => {

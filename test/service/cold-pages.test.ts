@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { itemRun } from '../../src/contract/item.ts'
 import { createService } from '../../src/service/create-service.ts'
-import { type Listening, listen } from '../../src/service/listen.ts'
+import { type Listening, listen } from '../../src/service/node/listen.ts'
 import { openTestStore, type TestStore } from '../store/test-store.ts'
 
 const ITEMS = Array.from({ length: 20_000 }, (_, id) => JSON.stringify({ id, text: `item ${id} `.repeat(8) }))

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { listen } from '../../src/service/listen.ts'
+import { listen } from '../../src/service/node/listen.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { envelopeOf, fill, numbered } from './open-service.ts'
 
@@ -20,7 +20,7 @@ async function storeWithEvents(t: TestContext): Promise<string> {
 }
 
 async function freePort(): Promise<number> {
-  const { port, close } = await listen({ port: 0, fetch: () => new Response() })
+  const { port, close } = await listen({ port: 0, reply: () => assert.fail() })
   await close()
   return port
 }

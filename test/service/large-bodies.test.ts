@@ -69,7 +69,7 @@ describe('the bodies of all requests under way', () => {
     assert.equal((await ask('POST', '/events', '{"id":3}'.padStart(400_000))).status, 201)
   })
 
-  it('hold no more than twice what one may have: then it is 503, until there is room again', async (t) => {
+  it('of one token hold no more than twice what one may have: then it is 503, until there is room again', async (t) => {
     const server = await startWriteServer(t, { limits: { bodyBytes: 400_000, itemBytes: 400_000 } })
     const { ask, store } = server
     await fill(store, 'events', numbered(2))
@@ -79,7 +79,7 @@ describe('the bodies of all requests under way', () => {
     while (refused.status !== 503) refused = await ask('POST', '/events', 'nothing')
     assert.match(
       problemIn(refused),
-      /^503 service-busy: Other requests hold 799,998 of the 800,000 bytes that there are for/,
+      /^503 service-busy: Other requests with this token hold 799,998 of the 800,000 bytes that there are for bodies/,
     )
     assert.equal(refused.headers['retry-after'], '1')
     const chunks = await ask('PUT', '/events/1', '{"id":1}', { 'Transfer-Encoding': 'chunked' })
@@ -94,7 +94,10 @@ describe('the bodies of all requests under way', () => {
     assert.equal((await ask('POST', '/events', '{"id":3}'.padStart(400_000))).status, 201)
     const packed = gzipSync('{"id":4}'.padStart(399_990))
     const unpacked = await ask('POST', '/events', packed, { 'Content-Encoding': 'gzip' })
-    assert.match(problemIn(unpacked), /^503 service-busy: Other requests hold 399,999 of the 800,000 bytes/)
+    assert.match(
+      problemIn(unpacked),
+      /^503 service-busy: Other requests with this token hold 399,999 of the 800,000 bytes/,
+    )
 
     second.destroy()
     while ((await ask('POST', '/events', packed, { 'Content-Encoding': 'gzip' })).status === 503) await sleep(10)

@@ -13,7 +13,6 @@ const SUITES = [
   './collection.test.ts',
   './item.test.ts',
   './large-bodies.test.ts',
-  './listen.test.ts',
   './page-cache.test.ts',
   './paths.test.ts',
   './repeated-writes.test.ts',

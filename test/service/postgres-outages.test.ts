@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { createService } from '../../src/service/create-service.ts'
-import { listen } from '../../src/service/listen.ts'
+import { listen } from '../../src/service/node/listen.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { openPostgresForTest, openPostgresTestStore, type PostgresUnderTest, runSql } from '../store/postgres-engine.ts'
@@ -172,8 +172,8 @@ describe('a service behind a line to its database', () => {
     const { hostname, port } = new URL(direct.url)
     proxy = await startProxy(hostname, Number(port))
     store = await openPostgresStore({ url: direct.url.replace(`:${port}/`, `:${proxy.port}/`), statementMs: 1000 })
-    const { fetch } = createService({ store, onError: (error) => errors.push(error) })
-    const listening = await listen({ port: 0, fetch })
+    const service = createService({ store, onError: (error) => errors.push(error) })
+    const listening = await listen({ port: 0, ...service })
     url = `http://127.0.0.1:${listening.port}`
     closers.push(() => listening.close(0))
   })

@@ -3,9 +3,9 @@
 import { openStore } from '../../src/cli/open-store.ts'
 import { StoreLocation } from '../../src/cli/store-location.ts'
 import { createService } from '../../src/service/create-service.ts'
-import { listen } from '../../src/service/listen.ts'
+import { listen } from '../../src/service/node/listen.ts'
 
 const store = await openStore(new StoreLocation(process.argv[2] ?? ''))
-const { port } = await listen({ port: 0, fetch: createService({ store, limits: { bodyBytes: 16_000_000 } }).fetch })
+const { port } = await listen({ port: 0, ...createService({ store, limits: { bodyBytes: 16_000_000 } }) })
 process.on('message', () => process.send?.({ mostBytes: process.resourceUsage().maxRSS * 1024 }))
 process.send?.({ port })

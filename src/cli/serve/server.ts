@@ -1,7 +1,8 @@
 /** The service on its port, as the settings want it. */
 
 import { createService, type Service } from '../../service/create-service.ts'
-import { listen } from '../../service/listen.ts'
+import type { Incoming } from '../../service/incoming.ts'
+import { listen } from '../../service/node/listen.ts'
 import type { Store } from '../../store/store.ts'
 import { printError } from '../output.ts'
 import type { SettingValues } from '../setting-values.ts'
@@ -24,10 +25,10 @@ export async function startServer(store: Store, settings: SettingValues, workers
     return service
   }
   const listening = await listen({
-    fetch: (request) => started().fetch(request),
     reply: (request) => started().reply(request),
     host: settings.get('host'),
     port: settings.get('port'),
+    unsentBytes: Math.floor(settings.get('unsentBytes') / workers),
     ...(baseUrl !== undefined && { baseUrl }),
   }).catch((error: unknown) => {
     throw explainListenError(error, settings)
@@ -51,8 +52,8 @@ export async function startServer(store: Store, settings: SettingValues, workers
 
 /** Fails if the port cannot be had. */
 export async function tryPort(settings: SettingValues): Promise<void> {
-  const fetch = () => new Response(null, { status: 503 })
-  const trial = await listen({ fetch, host: settings.get('host'), port: settings.get('port') }).catch(
+  const reply = async () => ({ status: 503, headers: {}, body: null })
+  const trial = await listen({ reply, host: settings.get('host'), port: settings.get('port') }).catch(
     (error: unknown) => {
       throw explainListenError(error, settings)
     },
@@ -61,8 +62,8 @@ export async function tryPort(settings: SettingValues): Promise<void> {
 }
 
 /** One line a request, without headers and query: either can hold what must not be in a log. */
-function logRequestError(error: unknown, request: Pick<Request, 'method' | 'url'>): void {
+function logRequestError(error: unknown, { method, target }: Pick<Incoming, 'method' | 'target'>): void {
   const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  const path = new URL(request.url).pathname
-  printError(`reams: ${request.method} ${path} failed: ${reason}`)
+  const [path] = target.split('?', 1)
+  printError(`reams: ${method} ${path} failed: ${reason}`)
 }

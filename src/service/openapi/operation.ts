@@ -28,6 +28,7 @@ const EVERYWHERE: readonly ProblemName[] = [
   'malformed-request',
   'unauthorized',
   'request-timeout',
+  'misdirected-request',
   'header-too-large',
   'internal-error',
   'store-unavailable',

@@ -20,6 +20,7 @@ const DETAILS: Readonly<Record<ProblemName, string>> = {
   'precondition-failed': 'There is a collection "events" already.',
   'content-too-large': 'The body has 20,001 bytes; at most 20,000 are taken.',
   'unsupported-media-type': 'The Content-Type is "text/plain".',
+  'misdirected-request': 'The request is for the host "data.example".',
   'idempotency-conflict': 'A request with this key was answered before, and it was another one.',
   'precondition-required': 'Dropping a collection needs If-Match.',
   'request-timeout': 'The head of the request was not complete in time.',
@@ -28,7 +29,7 @@ const DETAILS: Readonly<Record<ProblemName, string>> = {
   'store-unavailable': 'The store did not answer.',
   'outcome-unknown': 'The connection to the store was lost while it committed the write.',
   'collection-busy': 'An import, a copy or a compaction of this collection is under way.',
-  'service-busy': 'Other requests hold 30,000 of the 40,000 bytes that there are for bodies.',
+  'service-busy': 'Other requests with this token hold 30,000 of the 40,000 bytes that there are for bodies.',
   'store-full': 'There is no room for this write.',
 }
 

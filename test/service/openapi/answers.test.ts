@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { PROBLEMS } from '../../../src/contract/problem.ts'
-import { createService } from '../../../src/service/create-service.ts'
-import { type ListenOptions, listen } from '../../../src/service/listen.ts'
+import { createService, type ServiceOptions } from '../../../src/service/create-service.ts'
+import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { BASE, fill, numbered } from '../open-service.ts'
@@ -223,8 +223,8 @@ describe('the description, beside what is really answered', () => {
   it('has the bodies of others that are in the way', async () => {
     const { port, headOf, ask } = server()
     const holding = [await openSocket(port), await openSocket(port)]
-    const head = headOf('POST', '/events', { 'Content-Type': 'application/json', 'Content-Length': '15000' })
-    for (const socket of holding) socket.write(head)
+    const head = headOf('POST', '/events', { 'Content-Type': 'application/json', 'Content-Length': '15001' })
+    for (const socket of holding) socket.write(head + 'nothing'.padEnd(15_000))
     // Until both have come.
     while ((await ask('POST', '/events', 'nothing'.padEnd(15_000))).status !== 503);
     for (const [method, path] of bodies) await expect('service-busy', method, path, 'nothing'.padEnd(15_000))
@@ -237,8 +237,12 @@ describe('the description, beside what is really answered', () => {
   })
 
   /** Asks another server on the same store, or on what is made of it. */
-  async function elsewhere(test: (port: number) => Promise<void>, store: Store, options: Partial<ListenOptions> = {}) {
-    const service = createService({ store, limits: LIMITS, onError: () => {} })
+  async function elsewhere(
+    test: (port: number) => Promise<void>,
+    store: Store,
+    options: Partial<ListenOptions & ServiceOptions> = {},
+  ) {
+    const service = createService({ store, limits: LIMITS, onError: () => {}, ...options })
     const { port, close } = await listen({ port: 0, baseUrl: BASE, ...service, ...options })
     await test(port).finally(() => close(0))
   }
@@ -265,6 +269,22 @@ describe('the description, beside what is really answered', () => {
         failingStore(store, isFailing, fault),
       )
     })
+
+  it('is for another host: misdirected-request', async () => {
+    const { store, askAt } = server()
+    await elsewhere(
+      async (port) => {
+        for (const [method, path, body] of EVERY) {
+          const answer = await askAt(port)(method, path, body, { Host: 'data.example' })
+          assert.equal(answer.status, 421, `${method} ${path}`)
+          const text = answer.text || (await askAt(port)('GET', path, undefined, { Host: 'data.example' })).text
+          witness.see(method, path, describedOf({ ...answer, text }))
+        }
+      },
+      store,
+      { loopbackPort: 8080 },
+    )
+  })
 
   const raw: readonly [string, (line: string) => string][] = [
     ['malformed-request', (line) => `${line}\r\n\r\n`],

@@ -1,0 +1,218 @@
+/**
+ * One connection. Its requests are answered one after the other, and it is read no further than it is answered: whoever
+ * sends thousands ahead, or takes no answer, holds up nobody else.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { internalError } from '../failure.ts'
+import type { Incoming } from '../incoming.ts'
+import { problemResponse } from '../problem-response.ts'
+import type { Reply } from '../reply.ts'
+import { bodyFlaw, type Flaw, headFlaw, LINGER_MS, refuse } from './broken-request.ts'
+import { incomingFrom, RequestFlaw } from './node-request.ts'
+import type { Holder, UnsentMemory } from './unsent-memory.ts'
+
+/** What all connections of a server share. */
+export interface ConnectionOptions {
+  readonly reply: (request: Incoming) => Promise<Reply>
+  readonly baseUrl: string
+  readonly unsent: UnsentMemory
+  /** What a client has to take of an answer, once `sendGraceMs` are over. */
+  readonly minBytesPerSecond: number
+  readonly sendGraceMs: number
+}
+
+export interface Exchange {
+  readonly message: IncomingMessage
+  readonly response: ServerResponse
+  /** The client sends the body only when it is asked to. */
+  readonly isContinueAwaited: boolean
+}
+
+/** What a request that waits takes in memory, roughly. */
+const WAITING_BYTES = 4 * 1024
+
+/** Bodies up to this size are sent in one piece. Of larger ones the next piece follows when the last is taken. */
+const WHOLE_BYTES = 256 * 1024
+const PIECE_BYTES = 64 * 1024
+
+export class Connection implements Holder {
+  readonly #socket: Socket
+  readonly #options: ConnectionOptions
+  /** Parsed, and not begun. */
+  readonly #waiting: Exchange[] = []
+  /** What is being answered. */
+  #current: Exchange | undefined
+  /** An answer is under way, or the next request is about to be begun. */
+  #isBusy = false
+  /** What it holds of the memory for unsent answers. */
+  #unsent: { readonly thing: object; readonly bytes: number } | undefined
+  /** When the client must have taken what was last written. */
+  #deadlineAt = Number.POSITIVE_INFINITY
+  /** Why nothing more can be read. It is told when all that came before is answered. */
+  #flaw: Flaw | undefined
+
+  constructor(socket: Socket, options: ConnectionOptions) {
+    this.#socket = socket
+    this.#options = options
+    // Node takes its own listener off before it hands a socket over, as for CONNECT, and a reset may come at any time.
+    socket.on('error', () => {})
+    // Node resumes a socket whenever it is done with a request.
+    socket.on('resume', () => {
+      if (this.#waiting.length > 0) socket.pause()
+    })
+    socket.once('close', () => this.#releaseAll())
+  }
+
+  /** Whether nothing is under way. Browsers open connections ahead of need, and send nothing for a while. */
+  get isIdle(): boolean {
+    return !this.#isBusy && this.#flaw === undefined
+  }
+
+  isTooSlow(now: number): boolean {
+    return now > this.#deadlineAt
+  }
+
+  /** Answers a request as soon as those before it are answered. */
+  take(exchange: Exchange): void {
+    if (!this.#isBusy) {
+      this.#isBusy = true
+      void this.#begin(exchange)
+      return
+    }
+    this.#waiting.push(exchange)
+    this.#socket.pause()
+    this.#options.unsent.hold(this, exchange, WAITING_BYTES)
+  }
+
+  /** Ends the connection because of what came over it, after what came before was answered. */
+  fail(code: string | undefined): void {
+    if (this.#flaw !== undefined) return
+    // It stands still because we do not read it.
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && this.#waiting.length > 0) return
+    const last = this.#waiting.at(-1) ?? this.#current
+    const isInBody = last !== undefined && !last.message.complete
+    this.#flaw = (isInBody ? bodyFlaw : headFlaw)(code)
+    if (isInBody && last === this.#current) this.#endBroken(last.response)
+    else if (isInBody) this.#release(this.#waiting.pop())
+    if (!this.#isBusy) this.#refuse()
+  }
+
+  drop(): void {
+    this.#releaseAll()
+    this.#socket.resetAndDestroy()
+  }
+
+  /** The body will never be whole: whoever reads it would wait for ever. */
+  #endBroken(response: ServerResponse): void {
+    if (response.headersSent) this.#socket.destroySoon()
+    else this.#refuse()
+  }
+
+  #refuse(): void {
+    if (this.#flaw !== undefined) refuse(this.#socket, this.#options.baseUrl, this.#flaw)
+  }
+
+  async #begin(exchange: Exchange): Promise<void> {
+    this.#current = exchange
+    const { message, response, isContinueAwaited } = exchange
+    try {
+      const request = incomingFrom(message, response, isContinueAwaited)
+      const reply = await this.#options.reply(request)
+      // Nobody can tell whether the client will still send a body that it was not asked for.
+      this.#send(response, reply, request.isBodyUnread())
+    } catch (error) {
+      if (response.headersSent) this.drop()
+      else this.#send(response, this.#failure(error), true)
+    }
+  }
+
+  #failure(error: unknown): Reply {
+    const { baseUrl } = this.#options
+    if (error instanceof RequestFlaw) return problemResponse(baseUrl, 'malformed-request', error.message)
+    console.error(error)
+    return internalError(baseUrl)
+  }
+
+  #send(response: ServerResponse, { status, headers, body, onSent }: Reply, isLast: boolean): void {
+    // Also where it was refused meanwhile, because its body broke off.
+    if (this.#socket.destroyed || !this.#socket.writable) return
+    response.writeHead(status, isLast ? { ...headers, Connection: 'close' } : headers)
+    if (body === null || typeof body === 'string' || body.length <= WHOLE_BYTES || response.req.method === 'HEAD') {
+      response.end(body, onSent)
+      // Nearly always the system has taken all of it by now.
+      if (response.writableLength === 0) this.#done()
+      else this.#awaitClient(response, typeof body === 'object' && body !== null ? body : response)
+    } else {
+      this.#awaitClient(response, body)
+      this.#sendPiece(response, body, 0, onSent)
+    }
+  }
+
+  #sendPiece(response: ServerResponse, body: Uint8Array, start: number, onSent: (() => void) | undefined): void {
+    const end = start + PIECE_BYTES
+    this.#expect(Math.min(PIECE_BYTES, body.length - start))
+    this.#options.unsent.touch(this)
+    if (end >= body.length) response.end(body.subarray(start), onSent)
+    else
+      response.write(body.subarray(start, end), (error) => {
+        if (!error) this.#sendPiece(response, body, end, onSent)
+      })
+  }
+
+  #awaitClient(response: ServerResponse, thing: object): void {
+    const bytes = thing instanceof Uint8Array ? thing.length : response.writableLength
+    response.once('close', () => this.#done())
+    this.#expect(bytes)
+    this.#unsent = { thing, bytes }
+    this.#options.unsent.hold(this, thing, bytes)
+  }
+
+  #expect(bytes: number): void {
+    const { sendGraceMs, minBytesPerSecond } = this.#options
+    this.#deadlineAt = performance.now() + sendGraceMs + (bytes * 1_000) / minBytesPerSecond
+  }
+
+  /** The answer has gone out. The next one waits for a turn of the event loop, so that other connections have theirs. */
+  #done(): void {
+    this.#deadlineAt = Number.POSITIVE_INFINITY
+    if (this.#current?.message.complete === false) this.#letPass(this.#current.message)
+    this.#current = undefined
+    this.#releaseUnsent()
+    if (this.#waiting.length > 0) setImmediate(() => this.#next())
+    else if (this.#flaw !== undefined) this.#refuse()
+    else this.#isBusy = false
+  }
+
+  /** The client may still send the rest of a body that nobody wants, but not for long. */
+  #letPass(message: IncomingMessage): void {
+    const cutOff = setTimeout(() => this.#socket.destroySoon(), LINGER_MS).unref()
+    message.once('close', () => clearTimeout(cutOff))
+    message.resume()
+  }
+
+  #next(): void {
+    const exchange = this.#waiting.shift()
+    if (exchange === undefined || this.#socket.destroyed) return
+    this.#release(exchange)
+    if (this.#waiting.length === 0) this.#socket.resume()
+    void this.#begin(exchange)
+  }
+
+  #release(exchange: Exchange | undefined): void {
+    if (exchange !== undefined) this.#options.unsent.release(this, exchange, WAITING_BYTES)
+  }
+
+  #releaseUnsent(): void {
+    const unsent = this.#unsent
+    this.#unsent = undefined
+    if (unsent !== undefined) this.#options.unsent.release(this, unsent.thing, unsent.bytes)
+  }
+
+  #releaseAll(): void {
+    this.#deadlineAt = Number.POSITIVE_INFINITY
+    this.#releaseUnsent()
+    for (const exchange of this.#waiting.splice(0)) this.#release(exchange)
+  }
+}

@@ -1,0 +1,138 @@
+/** Puts a service on a port. This folder alone knows `node:http`; embedded, your server does its work. */
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Server as NetServer, type Socket } from 'node:net'
+import type { Incoming } from '../incoming.ts'
+import { DEFAULT_UNSENT_BYTES } from '../limits.ts'
+import type { Reply } from '../reply.ts'
+import { HEADER_BYTES } from './broken-request.ts'
+import { Connection } from './connection.ts'
+import { UnsentMemory } from './unsent-memory.ts'
+
+/** Longer than the minute for which load balancers keep a connection: they shall close it, not we while they use it. */
+export const KEEP_ALIVE_MS = 65_000
+/** A connection on which nothing moves for so long is closed. */
+export const STALLED_MS = 120_000
+/** For the head of a request, and for all of it. */
+export const HEAD_MS = 60_000
+export const REQUEST_MS = 300_000
+/** What a client has to take of an answer, after a time of grace for each piece. */
+export const MIN_BYTES_PER_SECOND = 1_024
+export const SEND_GRACE_MS = 10_000
+const IDLE_POLL_MS = 20
+
+export interface ListenOptions {
+  /** The service's own: `listen({ ...createService({ store }), port })`. */
+  readonly reply: (request: Incoming) => Promise<Reply>
+  /** Default 127.0.0.1. */
+  readonly host?: string
+  /** 0 takes any free one. Default 8080. */
+  readonly port?: number
+  /** For the `type` of the problems of requests too broken to reach the service. Default: the address listened on. */
+  readonly baseUrl?: string
+  /** How long a client may take to send the head of its request. Default 60,000. */
+  readonly headersTimeoutMs?: number
+  /** How long it may take to send all of it. Default 300,000. */
+  readonly requestTimeoutMs?: number
+  /** Memory for answers that clients are slow to take; beyond it the slowest is disconnected. Default 256 MiB. */
+  readonly unsentBytes?: number
+  /** A client that takes less than this of its answer is disconnected. Default 1,024. */
+  readonly minBytesPerSecond?: number
+  /** How long it may take nothing before that counts. Default 10,000. */
+  readonly sendGraceMs?: number
+}
+
+export interface Listening {
+  readonly port: number
+  readonly address: string
+  /** Takes no more connections, lets running requests end, and cuts off what is left after `graceMs` (default 5,000). */
+  readonly close: (graceMs?: number) => Promise<void>
+}
+
+/** Puts a service on a port. Rejects with the system's own error and its `code` when the port cannot be had. */
+export async function listen(options: ListenOptions): Promise<Listening> {
+  const { reply, host = '127.0.0.1', port = 8080, headersTimeoutMs = HEAD_MS, requestTimeoutMs = REQUEST_MS } = options
+  const { unsentBytes = DEFAULT_UNSENT_BYTES, minBytesPerSecond = MIN_BYTES_PER_SECOND } = options
+  const { sendGraceMs = SEND_GRACE_MS } = options
+  const server = createServer({
+    maxHeaderSize: HEADER_BYTES,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(headersTimeoutMs, requestTimeoutMs, 10_000),
+    requireHostHeader: false, // checked in node-request.ts, to answer with a problem
+  })
+  server.setTimeout(STALLED_MS)
+  server.listen(port, host)
+  await once(server, 'listening')
+  const bound = addressOf(server)
+  const baseUrl = options.baseUrl ?? urlOf(bound)
+  const shared = { reply, baseUrl, unsent: new UnsentMemory(unsentBytes), minBytesPerSecond, sendGraceMs }
+
+  const connections = new Map<Socket, Connection>()
+  server.on('connection', (socket) => {
+    connections.set(socket, new Connection(socket, shared))
+    socket.once('close', () => connections.delete(socket))
+  })
+  const take = (message: IncomingMessage, response: ServerResponse, isContinueAwaited: boolean): void =>
+    connections.get(message.socket)?.take({ message, response, isContinueAwaited })
+  server.on('request', (message, response) => take(message, response, false))
+  // An expectation that nobody knows may be ignored; Node would answer 417 without a problem.
+  server.on('checkExpectation', (message, response) => take(message, response, false))
+  server.on('checkContinue', (message, response) => take(message, response, true))
+  server.on('connect', (_message, socket: Socket) => connections.get(socket)?.fail('CONNECT'))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => connections.get(socket)?.fail(error.code))
+  const watch = setInterval(
+    () => dropSlow(connections.values()),
+    Math.max(IDLE_POLL_MS, Math.min(1_000, sendGraceMs / 2)),
+  ).unref()
+
+  let closed: Promise<void> | undefined
+  const close = async (graceMs: number): Promise<void> => {
+    await closeServer(server, connections, graceMs)
+    clearInterval(watch)
+  }
+  return { ...bound, close: (graceMs = 5_000) => (closed ??= close(graceMs)) }
+}
+
+function dropSlow(connections: Iterable<Connection>): void {
+  const now = performance.now()
+  for (const connection of connections) if (connection.isTooSlow(now)) connection.drop()
+}
+
+async function closeServer(
+  server: Server,
+  connections: ReadonlyMap<Socket, Connection>,
+  graceMs: number,
+): Promise<void> {
+  const closed = once(server, 'close')
+  // Not the HTTP server's own close: it counts a connection as idle whose answer is still on its way out.
+  NetServer.prototype.close.call(server)
+  const closeIdle = (): void => {
+    for (const [socket, connection] of connections) if (connection.isIdle) socket.destroySoon()
+  }
+  closeIdle()
+  const poll = setInterval(closeIdle, IDLE_POLL_MS)
+  const cutOff = setTimeout(() => {
+    for (const socket of connections.keys()) socket.destroy()
+  }, graceMs)
+  await closed
+  clearInterval(poll)
+  clearTimeout(cutOff)
+}
+
+interface Bound {
+  readonly address: string
+  readonly port: number
+}
+
+function addressOf(server: Server): Bound {
+  const bound = server.address()
+  if (bound === null || typeof bound === 'string') throw new Error('The server is not listening on a port.')
+  return { address: bound.address, port: bound.port }
+}
+
+function urlOf({ address, port }: Bound): string {
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
+}

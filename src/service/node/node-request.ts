@@ -1,0 +1,114 @@
+/** A request as `node:http` hands it over, in the form that the service takes. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Incoming } from '../incoming.ts'
+
+/** In these nothing would be normalized: no dots, no doubled slashes, nothing but what a URL is usually made of. */
+const PLAIN_TARGET = /^(?!.*%2e)\/(?:[\w~%-][\w.~%-]*(?:\/[\w~%-][\w.~%-]*)*)?(?:\?[\w.~%=&+-]*)?$/i
+const HOST = /^(?:[\w.~%!$&'()*+,;=-]+|\[[\da-f:.]+\])(?::\d*)?$/i
+
+/** Why a request cannot be taken. */
+export class RequestFlaw extends Error {
+  override readonly name = 'RequestFlaw'
+}
+
+/** Throws a RequestFlaw. `isContinueAwaited`: the client sends the body only when it is asked to. */
+export function incomingFrom(
+  message: IncomingMessage,
+  response: ServerResponse,
+  isContinueAwaited: boolean,
+): Incoming & { readonly isBodyUnread: () => boolean } {
+  const { method = '', url = '', rawHeaders } = message
+  const hostHeader = hostOf(message)
+  const { target, host = hostHeader } = parseTarget(url)
+  let isContinueSent = false
+  return {
+    method,
+    target,
+    host,
+    headers: new RawHeaders(rawHeaders),
+    isBodyUnread: () => isContinueAwaited && !isContinueSent,
+    readBody(take) {
+      if (isContinueAwaited && !response.headersSent) response.writeContinue()
+      isContinueSent = true
+      return readBody(message, take)
+    },
+  }
+}
+
+function readBody(message: IncomingMessage, take: (chunk: Uint8Array) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onData = (chunk: Uint8Array): void => {
+      try {
+        take(chunk)
+      } catch (error) {
+        // The rest is let pass, so that the connection can go on.
+        message.off('data', onData).resume()
+        reject(error)
+      }
+    }
+    message.on('data', onData)
+    message.once('end', resolve)
+    message.once('error', reject)
+    message.once('close', () => reject(new Error('The connection was closed.')))
+  })
+}
+
+/** HTTP/1.1 asks for exactly one Host, HTTP/1.0 for none: the health checks of some load balancers come without. */
+function hostOf({ rawHeaders, httpVersion }: IncomingMessage): string | null {
+  let host: string | undefined
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (!isNamed(rawHeaders[at] ?? '', 'host')) continue
+    if (host !== undefined) throw new RequestFlaw('The request has more than one Host header.')
+    host = rawHeaders[at + 1] ?? ''
+  }
+  if (host === undefined && httpVersion === '1.0') return null
+  if (host === undefined) throw new RequestFlaw('The request has no Host header.')
+  if (!HOST.test(host)) throw new RequestFlaw('The Host header is not the name of a host.')
+  return host
+}
+
+interface Target {
+  readonly target: string
+  /** Where the target names one, it counts, and not the Host header. */
+  readonly host?: string
+}
+
+/** Unusual ones go through the parser for URLs, so that they mean the same as in a `Request`. */
+function parseTarget(url: string): Target {
+  if (PLAIN_TARGET.test(url)) return { target: url }
+  const isWhole = /^https?:\/\//i.test(url)
+  const parsed = isWhole || url.startsWith('/') ? URL.parse(isWhole ? url : `http://localhost${url}`) : null
+  if (parsed === null || parsed.username !== '' || /^[^?#]*\\/.test(url))
+    throw new RequestFlaw('The request target is not a path or a URL.')
+  const target = parsed.pathname + parsed.search
+  return isWhole ? { target, host: parsed.host } : { target }
+}
+
+/** Names and values by turns, as they came. Reading the few that are asked for is cheaper than sorting all of them. */
+class RawHeaders {
+  readonly #raw: readonly string[]
+
+  constructor(raw: readonly string[]) {
+    this.#raw = raw
+  }
+
+  /** As `Headers` does: several of one name are joined. The name is to be given in lower case. */
+  get(name: string): string | null {
+    let joined: string | null = null
+    for (let i = 0; i < this.#raw.length; i += 2) {
+      if (!isNamed(this.#raw[i] ?? '', name)) continue
+      const value = (this.#raw[i + 1] ?? '').trim()
+      joined = joined === null ? value : `${joined}, ${value}`
+    }
+    return joined
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== null
+  }
+}
+
+function isNamed(given: string, name: string): boolean {
+  return given.length === name.length && given.toLowerCase() === name
+}

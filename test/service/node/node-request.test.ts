@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createService, type Service } from '../../../src/service/create-service.ts'
+import { BASE, fill, numbered } from '../open-service.ts'
+import { parseAnswers, sendRaw } from '../raw-http.ts'
+import { sharedWriteServer } from '../write-server.ts'
+
+const TARGETS = [
+  '/',
+  '/events',
+  '/events?page=2',
+  '/events?page=99',
+  '/events?page=02',
+  '/events?page=+2',
+  '/events?page=%32',
+  '/events?page=x',
+  '/events?page=',
+  '/events?page',
+  '/events?page=1&page=2',
+  '/events?x=1&page=2',
+  '/events?page=2#there',
+  '/events?page=2;x',
+  '/events/1',
+  '/events/%31',
+  '/events/%zz',
+  '/events/%2e%2e',
+  '/events/..',
+  '/events/../events',
+  '/events/./1',
+  '/events//1',
+  '//events',
+  '/events/',
+  '/Events',
+  '/%65vents',
+  '/events?a\\b',
+  '/-/health',
+  '/-/problems/path-not-found',
+  '/-/openapi.json',
+  '/-/nothing',
+  '/nothing/here/at-all',
+  'http://elsewhere.example/events?page=2',
+  'https://127.0.0.1/events',
+]
+
+const HEADERS: readonly (readonly [name: string, value: string])[][] = [
+  [['Accept-Encoding', 'gzip']],
+  [
+    ['Accept-Encoding', 'gzip'],
+    ['accept-encoding', 'identity;q=0.1'],
+  ],
+  [['Accept', 'application/json']],
+  [
+    ['Accept', 'text/html, */*;q=0.1'],
+    ['ACCEPT', 'application/json'],
+  ],
+  [['If-None-Match', '*']],
+  [['If-None-Match', '   "x"  ,  *  ']],
+  [['Authorization', 'Bearer nonsense']],
+  [
+    ['Authorization', 'Bearer a'],
+    ['Authorization', 'Bearer b'],
+  ],
+  [['X-Forwarded-Host', 'evil.example']],
+  [['Expect', 'wonders']],
+]
+
+const HOSTS = ['127.0.0.1', 'localhost:80', 'UPPER.example', '[::1]:8080', 'a_b.example', '1.2.3.4']
+
+/** What a server that speaks `fetch` hands over, and what comes over a socket of ours, is one request to the service. */
+describe('a request over a socket is answered as one from fetch', () => {
+  const server = sharedWriteServer(({ store }) => fill(store, 'events', numbered(1234)), { listen: { baseUrl: BASE } })
+  let service: Service | undefined
+
+  async function assertSame(
+    method: string,
+    target: string,
+    headers: readonly (readonly [string, string])[] = [],
+    host = '127.0.0.1',
+  ): Promise<void> {
+    service ??= createService({ store: server().store })
+    const url = target.startsWith('/') ? `http://localhost${target}` : target
+    const expected = await service.fetch(
+      new Request(url, { method, headers: headers.map(([name, value]) => [name, value]) }),
+    )
+    const lines = [['Host', host], ...headers, ['Connection', 'close']].map(([name, value]) => `${name}: ${value}\r\n`)
+    const bytes = await sendRaw(server().port, `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`)
+    const [answer] = parseAnswers(bytes, method === 'HEAD')
+    assert.equal(answer?.status, expected.status, target)
+    for (const [name, value] of expected.headers) assert.equal(answer?.headers.get(name), value, `${target} ${name}`)
+    assert.deepEqual(answer?.body, Buffer.from(await expected.arrayBuffer()), target)
+  }
+
+  for (const method of ['GET', 'HEAD'])
+    it(`to every target, with ${method}`, async () => {
+      for (const target of TARGETS) await assertSame(method, target)
+    })
+
+  it('with any headers', async () => {
+    for (const headers of HEADERS)
+      for (const target of ['/', '/events?page=2', '/events/7']) await assertSame('GET', target, headers)
+  })
+
+  it('for any host, where the base URL is set', async () => {
+    for (const host of HOSTS) await assertSame('GET', '/events?page=2', [], host)
+  })
+})
