@@ -19,14 +19,7 @@ import {
   MOST_GZIP_RATIO,
 } from '../src/service/limits.ts'
 import { HEADER_BYTES, LINGER_MS } from '../src/service/node/broken-request.ts'
-import {
-  HEAD_MS,
-  KEEP_ALIVE_MS,
-  MIN_BYTES_PER_SECOND,
-  REQUEST_MS,
-  SEND_GRACE_MS,
-  STALLED_MS,
-} from '../src/service/node/listen.ts'
+import { HEAD_MS, KEEP_ALIVE_MS, MIN_BYTES_PER_SECOND, REQUEST_MS, SEND_GRACE_MS } from '../src/service/node/listen.ts'
 import { MOST_DESCRIBED } from '../src/service/openapi/describe-service.ts'
 import { KEPT_MS } from '../src/store/sqlite/request-log.ts'
 import { type Page, table } from './page.ts'
@@ -104,7 +97,6 @@ export function limitsPage(): Page {
           ['until the head of a request is there', seconds(HEAD_MS), refused('request-timeout')],
           ['until all of it is there', seconds(REQUEST_MS), refused('request-timeout')],
           ['an idle connection', seconds(KEEP_ALIVE_MS), 'is closed'],
-          ['a connection on which nothing moves', seconds(STALLED_MS), 'is closed'],
           [
             'a client that takes its answer slowly',
             `${count(MIN_BYTES_PER_SECOND)} bytes a second, after ${seconds(SEND_GRACE_MS)}`,

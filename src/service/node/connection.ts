@@ -21,6 +21,8 @@ export interface ConnectionOptions {
   /** What a client has to take of an answer, once `sendGraceMs` are over. */
   readonly minBytesPerSecond: number
   readonly sendGraceMs: number
+  /** Told when very many requests come at once on a connection. */
+  readonly onFlood: () => void
 }
 
 export interface Exchange {
@@ -32,6 +34,12 @@ export interface Exchange {
 
 /** What a request that waits takes in memory, roughly. */
 const WAITING_BYTES = 4 * 1024
+
+/** Requests that wait on one connection: nobody sends so many ahead who does not mean to. */
+const FLOOD_LENGTH = 16
+/** What is then parsed at a time: some twenty of the smallest requests; more in the midst of a body. */
+const STEP_BYTES = 512
+const BODY_STEP_BYTES = 8 * 1024
 
 /** Bodies up to this size are sent in one piece. Of larger ones the next piece follows when the last is taken. */
 const WHOLE_BYTES = 256 * 1024
@@ -50,6 +58,11 @@ export class Connection implements Holder {
   #unsent: { readonly thing: object; readonly bytes: number } | undefined
   /** When the client must have taken what was last written. */
   #deadlineAt = Number.POSITIVE_INFINITY
+  /** Node's own parser, where it gets a little at a time: see `parseInSteps`. */
+  #parse: ((bytes: Buffer) => void) | undefined
+  #mustStep = false
+  /** What came and is not parsed yet. */
+  #unparsed: Buffer | undefined
   /** Why nothing more can be read. It is told when all that came before is answered. */
   #flaw: Flaw | undefined
 
@@ -60,7 +73,8 @@ export class Connection implements Holder {
     socket.on('error', () => {})
     // Node resumes a socket whenever it is done with a request.
     socket.on('resume', () => {
-      if (this.#waiting.length > 0) socket.pause()
+      if (this.#isHeldBack) socket.pause()
+      else if (this.#mustStep) this.parseInSteps()
     })
     socket.once('close', () => this.#releaseAll())
   }
@@ -84,6 +98,27 @@ export class Connection implements Holder {
     this.#waiting.push(exchange)
     this.#socket.pause()
     this.#options.unsent.hold(this, exchange, WAITING_BYTES)
+    if (this.#waiting.length === FLOOD_LENGTH && this.#parse === undefined) this.#options.onFlood()
+  }
+
+  /**
+   * Node parses all that comes in one read, up to 64 KiB, which can be thousands of requests and takes it as many times as
+   * long as answering one. From now on it is given a little at a time, and no more while a request waits. That costs every
+   * request some microseconds, so it is done only since somebody floods us.
+   */
+  parseInSteps(): void {
+    const socket = this.#socket
+    const [parse] = socket.listeners('data')
+    if (this.#parse !== undefined || parse === undefined || socket.destroyed) return
+    // A socket that is paused when its reader changes would never be read again.
+    this.#mustStep = socket.isPaused()
+    if (this.#mustStep) return
+    socket.off('data', parse as () => void)
+    this.#parse = parse as (bytes: Buffer) => void
+    socket.on('data', (bytes: Buffer) => {
+      this.#unparsed = this.#unparsed === undefined ? bytes : Buffer.concat([this.#unparsed, bytes])
+      this.#parseSome()
+    })
   }
 
   /** Ends the connection because of what came over it, after what came before was answered. */
@@ -97,6 +132,21 @@ export class Connection implements Holder {
     if (isInBody && last === this.#current) this.#endBroken(last.response)
     else if (isInBody) this.#release(this.#waiting.pop())
     if (!this.#isBusy) this.#refuse()
+  }
+
+  get #isHeldBack(): boolean {
+    return this.#waiting.length > 0 || this.#unparsed !== undefined
+  }
+
+  /** Until a request waits for another. */
+  #parseSome(): void {
+    while (this.#unparsed !== undefined && this.#waiting.length === 0 && this.#flaw === undefined) {
+      const bytes = this.#unparsed
+      const end = this.#current?.message.complete === false ? BODY_STEP_BYTES : STEP_BYTES
+      this.#unparsed = bytes.length > end ? bytes.subarray(end) : undefined
+      this.#parse?.(bytes.subarray(0, end))
+    }
+    if (this.#isHeldBack) this.#socket.pause()
   }
 
   drop(): void {
@@ -196,8 +246,9 @@ export class Connection implements Holder {
     const exchange = this.#waiting.shift()
     if (exchange === undefined || this.#socket.destroyed) return
     this.#release(exchange)
-    if (this.#waiting.length === 0) this.#socket.resume()
     void this.#begin(exchange)
+    this.#parseSome()
+    if (!this.#isHeldBack) this.#socket.resume()
   }
 
   #release(exchange: Exchange | undefined): void {

@@ -12,14 +12,14 @@ import { UnsentMemory } from './unsent-memory.ts'
 
 /** Longer than the minute for which load balancers keep a connection: they shall close it, not we while they use it. */
 export const KEEP_ALIVE_MS = 65_000
-/** A connection on which nothing moves for so long is closed. */
-export const STALLED_MS = 120_000
 /** For the head of a request, and for all of it. */
 export const HEAD_MS = 60_000
 export const REQUEST_MS = 300_000
 /** What a client has to take of an answer, after a time of grace for each piece. */
 export const MIN_BYTES_PER_SECOND = 1_024
 export const SEND_GRACE_MS = 10_000
+/** How long new connections are parsed with care after somebody flooded one. */
+const FLOOD_MS = 60_000
 const IDLE_POLL_MS = 20
 
 export interface ListenOptions {
@@ -63,17 +63,25 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     connectionsCheckingInterval: Math.min(headersTimeoutMs, requestTimeoutMs, 10_000),
     requireHostHeader: false, // checked in node-request.ts, to answer with a problem
   })
-  server.setTimeout(STALLED_MS)
+  // Somebody who half-closes the connection after a request still wants the answer.
+  Object.assign(server, { httpAllowHalfOpen: true })
   server.listen(port, host)
   await once(server, 'listening')
   const bound = addressOf(server)
   const baseUrl = options.baseUrl ?? urlOf(bound)
-  const shared = { reply, baseUrl, unsent: new UnsentMemory(unsentBytes), minBytesPerSecond, sendGraceMs }
-
   const connections = new Map<Socket, Connection>()
+  let floodedAt = Number.NEGATIVE_INFINITY
+  const onFlood = (): void => {
+    floodedAt = performance.now()
+    for (const connection of connections.values()) connection.parseInSteps()
+  }
+  const unsent = new UnsentMemory(unsentBytes)
+  const shared = { reply, baseUrl, unsent, minBytesPerSecond, sendGraceMs, onFlood }
   server.on('connection', (socket) => {
-    connections.set(socket, new Connection(socket, shared))
+    const connection = new Connection(socket, shared)
+    connections.set(socket, connection)
     socket.once('close', () => connections.delete(socket))
+    if (performance.now() - floodedAt < FLOOD_MS) connection.parseInSteps()
   })
   const take = (message: IncomingMessage, response: ServerResponse, isContinueAwaited: boolean): void =>
     connections.get(message.socket)?.take({ message, response, isContinueAwaited })
