@@ -21,8 +21,10 @@ export interface Head extends CollectionSettings {
   readonly generation: number
   /** Goes up with every commit. */
   readonly version: number
-  /** Goes up with every commit that is not a pure append. */
-  readonly epoch: number
+  /** Drawn at random by every commit: two histories, such as those before and after a restore, never share one. */
+  readonly commitId: string
+  /** The `commitId` of the last commit that added or changed a full page: while it is the same, all full pages are. */
+  readonly fullPagesId: string
   /** The position that the next appended item gets. */
   readonly next: number
   /** The exact number of items. */
@@ -131,7 +133,7 @@ export interface ItemConditions {
 }
 
 /** One state of a collection, by which a caller says which it has seen. */
-export type CollectionState = Pick<Head, 'id' | 'generation' | 'version'>
+export type CollectionState = Pick<Head, 'id' | 'commitId'>
 
 export interface Created {
   readonly head: Head

@@ -378,7 +378,7 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
       const { head, isNew, tag } = await store.put(name, keyed([item(5000)]))
       assert.equal(isNew, true)
       assert.equal(tag, await tagOf(name, 5000))
-      assert.deepEqual([head.version, head.epoch], [before.version + 1, before.epoch])
+      assert.deepEqual([head.version, head.fullPagesId], [before.version + 1, before.fullPagesId])
       assert.deepEqual(await check(name, [...itemsFrom(0, 1234), item(5000)]), head)
     })
 
@@ -399,7 +399,8 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
         const { head, isNew, tag } = await store.put(name, keyed([text]))
         assert.equal(isNew, false)
         assert.equal(tag, await tagOf(name, id))
-        assert.deepEqual([head.version, head.epoch, head.live], [before.version + 1, before.epoch + 1, before.live])
+        assert.deepEqual([head.version, head.live], [before.version + 1, before.live])
+        assert.notEqual(head.fullPagesId, before.fullPagesId)
       }
       await check(name, texts)
     })
@@ -658,7 +659,8 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
       for (const id of [0, 499, 500, 777, 1000, 1233]) {
         const before = await headOf(name)
         const head = await store.remove(name, String(id))
-        assert.deepEqual([head.version, head.epoch, head.live], [before.version + 1, before.epoch + 1, before.live - 1])
+        assert.deepEqual([head.version, head.live], [before.version + 1, before.live - 1])
+        assert.notEqual(head.fullPagesId, before.fullPagesId)
         texts = texts.filter((text) => text !== item(id))
         assert.deepEqual(await check(name, texts), head)
       }

@@ -1,6 +1,6 @@
 /** The end of a load: the one commit that readers notice. */
 
-import { checkRoom } from '../collection-rules.ts'
+import { checkRoom, movedHead } from '../collection-rules.ts'
 import { withGone } from '../gone-map.ts'
 import { joinItems, REAM_SIZE } from '../ream.ts'
 import type { Head } from '../store.ts'
@@ -81,15 +81,10 @@ function headAfter(
   const { shelf, base } = lease
   const content = { shelf, next: base + appended + gone, live: live + appended, isGuarded: false }
   if (before === undefined) return { ...newHead(name, settings), ...content }
-  const isChanged = isReplacement || appended > 0 || replaced > 0
   const isPureAppend = !isReplacement && replaced === 0
-  return {
-    ...before,
-    ...content,
-    generation: before.generation + (isReplacement ? 1 : 0),
-    version: before.version + (isChanged ? 1 : 0),
-    epoch: before.epoch + (isPureAppend ? 0 : 1),
-  }
+  if (isPureAppend && appended === 0) return { ...before, ...content }
+  const generation = before.generation + (isReplacement ? 1 : 0)
+  return movedHead(before, { ...content, generation }, isPureAppend)
 }
 
 /** What took the place of others goes there: reams that were prepared, and items of the tail. */
