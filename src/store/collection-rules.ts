@@ -14,6 +14,9 @@ export function newId(): number {
   return randomBytes(ID_BYTES).readUIntBE(0, ID_BYTES)
 }
 
+/** Stands for the id of a collection where there is none, as after a drop. */
+export const NO_COLLECTION = 0
+
 /** Bytes of a commit's id. */
 const COMMIT_ID_BYTES = 8
 

@@ -112,7 +112,8 @@ export interface Once {
 export interface WriteOptions {
   /**
    * The same key with the same digest is answered with what was answered first, and writes nothing. With another digest it is
-   * refused with 'request-differs'. A write that was refused is not remembered, and one that was done for 24 hours.
+   * refused with 'request-differs'. A write that was refused is not remembered, and one that was done for 24 hours, but only
+   * while the collection is the same: when that was dropped, the write is done anew. A drop is answered as the first time.
    */
   readonly once?: Once
   /** The id of the collection that the caller has in mind: refused with 'collection-changed' if another has the name by now. */

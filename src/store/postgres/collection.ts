@@ -60,7 +60,7 @@ export function setPrivate(isPrivate: boolean): Change<Head> {
 /** The collection is gone with this commit; its reams are left over, to be swept. */
 export function dropCollection(state: CollectionState | undefined): Change<void> {
   return {
-    isAlone: true,
+    isDrop: true,
     apply(draft) {
       checkState(draft.writableHead(), state)
       draft.setHead(undefined)

@@ -1,6 +1,6 @@
 /** The end of a load: the one commit that readers notice. */
 
-import { checkRoom, movedHead } from '../collection-rules.ts'
+import { checkRoom, movedHead, NO_COLLECTION } from '../collection-rules.ts'
 import { withGone } from '../gone-map.ts'
 import { joinItems, REAM_SIZE } from '../ream.ts'
 import type { Head } from '../store.ts'
@@ -56,9 +56,13 @@ async function commitLoad(
   const once = { key: `load ${holder}`, digest: '' }
   const log = new RequestLog(place)
   await log.find(transaction, [once.key])
-  const isDone = log.has(once)
+  const isDone = log.has(once, NO_COLLECTION)
   const after = headAfter(plan, before, counts)
-  const head = log.doOnce(once, () => shownHead(after)) as Head
+  const head = log.doOnce(
+    once,
+    () => NO_COLLECTION,
+    () => shownHead(after),
+  ) as Head
   if (isDone) return head
   const held = await transaction.first('holdLease', place, name, holder)
   if (held === undefined) throw lostLease(name)

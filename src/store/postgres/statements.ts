@@ -211,11 +211,12 @@ export const STATEMENTS = {
   // Requests
 
   findRequests: hot(`
-    SELECT key, digest, outcome FROM @request_log
+    SELECT key, collection_id, digest, outcome FROM @request_log
     WHERE place = $1::bigint AND key = ANY ($2::text[]) AND at > now() - ${LOG_LIFETIME}`),
   /** One that is remembered already is refused by the primary key, and the transaction with it. */
   rememberRequest: hot(`
-    INSERT INTO @request_log (place, key, digest, outcome) VALUES ($1::bigint, $2::text, $3::text, $4::text)`),
+    INSERT INTO @request_log (place, key, collection_id, digest, outcome)
+    VALUES ($1::bigint, $2::text, $3::bigint, $4::text, $5::text)`),
   /** Those keys, and some others, if they no longer count. */
   forgetRequests: hot(`
     DELETE FROM @request_log

@@ -9,3 +9,10 @@ ALTER TABLE head ALTER COLUMN full_pages_id DROP DEFAULT;
 
 -- The ids take the place of this counter.
 ALTER TABLE head DROP COLUMN epoch;
+
+-- Requests are remembered for the collection that they wrote to, 0 for a drop. What was remembered before is not found
+-- any more, but for drops.
+ALTER TABLE request_log ADD COLUMN collection_id bigint NOT NULL DEFAULT 0;
+ALTER TABLE request_log ALTER COLUMN collection_id DROP DEFAULT;
+ALTER TABLE request_log DROP CONSTRAINT request_log_pkey;
+ALTER TABLE request_log ADD CONSTRAINT request_log_pkey PRIMARY KEY (place, key, collection_id);
