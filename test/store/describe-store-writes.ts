@@ -128,7 +128,7 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
       assert.equal((await store.ensure(name, KEYED)).isNew, false)
     })
 
-    it('sent again says again that it is new, also when it has items or is gone by then', async () => {
+    it('sent again says again that it is new, also when it has items by then, and makes it anew when it is gone', async () => {
       const name = newName()
       const once = newOnce()
       const first = await store.ensure(name, KEYED, { once })
@@ -136,8 +136,10 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
       await store.append(name, keyed(itemsFrom(0, 3)))
       assert.deepEqual(await store.ensure(name, KEYED, { once }), first)
       await store.drop(name)
-      assert.deepEqual(await store.ensure(name, KEYED, { once }), first)
-      assert.equal(await store.head(name), undefined)
+      const { head, isNew } = await store.ensure(name, KEYED, { once })
+      assert.equal(isNew, true)
+      assert.notEqual(head.id, first.head.id)
+      assert.deepEqual(await store.head(name), head)
     })
 
     it('sent again with other settings is refused', async () => {
@@ -269,16 +271,19 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
       await check(name, [item(1)])
     })
 
-    it('is answered although the collection is another one by now, or gone', async () => {
+    it('is another one when the collection is another one by now, or gone', async () => {
       const name = await filled(2)
       const once = newOnce()
       const { id: collectionId } = await headOf(name)
-      const first = await store.append(name, keyed([item(2)]), { once, collectionId })
+      const append = (options = {}) => store.append(name, keyed([item(2)]), { once, ...options })
+      await append({ collectionId })
       await store.drop(name)
-      assert.deepEqual(await store.append(name, keyed([item(2)]), { once, collectionId }), first)
+      await assert.rejects(append(), isError('no-collection'))
       await store.create(name, KEYED)
-      assert.deepEqual(await store.append(name, keyed([item(2)]), { once, collectionId }), first)
-      await check(name, [])
+      await assert.rejects(append({ collectionId }), isError('collection-changed'))
+      const second = await append()
+      assert.deepEqual(await append(), second)
+      assert.deepEqual(await check(name, [item(2)]), second)
     })
 
     it('may put and remove too', async () => {
