@@ -84,8 +84,9 @@ async function readPage(store: Store, name: string, page: number): Promise<PageR
   return read
 }
 
+/** Not by `commitId`: the collection may be made private or public meanwhile. */
 function hasSameItems(then: Head, now: Head): boolean {
-  return then.id === now.id && then.generation === now.generation && then.epoch === now.epoch && then.live === now.live
+  return then.id === now.id && then.fullPagesId === now.fullPagesId && then.live === now.live
 }
 
 /** So the lease is lost, which the next step would show too, and nothing of the load will ever be seen. */

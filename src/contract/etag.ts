@@ -8,6 +8,8 @@ export interface PageTagParts {
   readonly collectionId: number
   readonly generation: number
   readonly version: number
+  /** What the last commit drew at random: a backup that was put back can reach the same version once more. */
+  readonly commitId: string
   /** The effective page; 0 for an unpaginated collection. */
   readonly page: number
   readonly encoding: 'identity' | 'gzip'
@@ -18,8 +20,9 @@ export interface PageTagParts {
  * A normalized URL holds nothing that an entity tag forbids.
  */
 export function pageTag(parts: PageTagParts): string {
-  const { baseUrl, collectionId, generation, version, page, encoding } = parts
-  return `"${collectionId.toString(36)}.${generation}.${version}.${page}.${ENVELOPE_FORMAT}.${encoding}@${baseUrl}"`
+  const { baseUrl, collectionId, generation, version, commitId, page, encoding } = parts
+  const state = `${collectionId.toString(36)}.${generation}.${version}.${commitId}`
+  return `"${state}.${page}.${ENVELOPE_FORMAT}.${encoding}@${baseUrl}"`
 }
 
 /** Whether an If-None-Match header (a list, weak tags, `*`) names this tag: then the answer is 304. */
@@ -34,7 +37,7 @@ export function matchesTag(ifNoneMatch: string | null, tag: string): boolean {
 export function namesPage(ifMatch: string, state: Omit<PageTagParts, 'page' | 'encoding'>, lastPage: number): boolean {
   if (ifMatch.trim() === '*') return true
   return strongTags(ifMatch).some((tag) => {
-    const page = Number(/^"[^.]*\.\d+\.\d+\.(\d{1,15})\./.exec(tag)?.[1] ?? -1)
+    const page = Number(/^"[^.]*\.\d+\.\d+\.[^.]*\.(\d{1,15})\./.exec(tag)?.[1] ?? -1)
     const isThere = lastPage === 0 ? page === 0 : page >= 1 && page <= lastPage
     return isThere && ENCODINGS.some((encoding) => pageTag({ ...state, page, encoding }) === tag)
   })

@@ -37,7 +37,7 @@ export function pageRange(page: number, itemCount: number): { start: number; end
   return { start, end: Math.min(start + PAGE_SIZE, itemCount) }
 }
 
-/** Whether a page holds as many items as a page can: then no append changes it. */
-export function isFullPage(page: number, itemCount: number): boolean {
-  return page * PAGE_SIZE <= itemCount
+/** How many pages hold as many items as a page can. No append changes them. */
+export function fullPages(itemCount: number): number {
+  return Math.floor(itemCount / PAGE_SIZE)
 }

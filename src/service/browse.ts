@@ -43,7 +43,7 @@ export async function browseItem(call: Call, explorer: Explorer): Promise<Reply>
   return foundHtml(call, { key: keyOf(call, head, key), make, caching: cachingOf(call, head) })
 }
 
-/** The head of a collection stands for its items too: its version is another after every commit. */
+/** The head of a collection stands for its items too: its `commitId` is another after every commit. */
 function keyOf({ baseUrl }: Call, ...parts: readonly unknown[]): string {
   return JSON.stringify([baseUrl, ...parts])
 }

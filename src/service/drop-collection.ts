@@ -36,10 +36,10 @@ async function dropTarget(call: Call): Promise<{ name: string; head: Head | unde
 /** The state of the collection, if If-Match names a page of it. */
 function namedState({ baseUrl }: Call, head: Head | undefined, ifMatch: string): CollectionState | undefined {
   if (head === undefined) return undefined
-  const { id, generation, version, isPaginated, live } = head
-  const parts = { baseUrl, collectionId: id, generation, version }
-  return namesPage(ifMatch, parts, isPaginated ? lastPage(live) : 0) ? { id, generation, version } : undefined
+  const { id, generation, version, commitId, isPaginated, live } = head
+  const parts = { baseUrl, collectionId: id, generation, version, commitId }
+  return namesPage(ifMatch, parts, isPaginated ? lastPage(live) : 0) ? { id, commitId } : undefined
 }
 
 /** No collection is ever in it. */
-const NO_STATE: CollectionState = { id: -1, generation: -1, version: -1 }
+const NO_STATE: CollectionState = { id: -1, commitId: '' }

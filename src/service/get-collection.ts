@@ -68,8 +68,9 @@ function answeringPage(head: Head, requestedPage: number | undefined): number | 
   return requestedPage === undefined ? undefined : effectivePage(requestedPage, head.live)
 }
 
-function tagOf({ baseUrl }: Call, { id, generation, version }: Head, page: number, encoding: Encoding): string {
-  return pageTag({ baseUrl, collectionId: id, generation, version, page, encoding })
+function tagOf({ baseUrl }: Call, head: Head, page: number, encoding: Encoding): string {
+  const { id, generation, version, commitId } = head
+  return pageTag({ baseUrl, collectionId: id, generation, version, commitId, page, encoding })
 }
 
 /** The envelope around the items, and its headers; kept for the next time. */
@@ -88,7 +89,7 @@ function pageReply(call: Call, head: Head, page: number, items: PageItems, encod
 /** Whether the reply that was made for an earlier request is also the one to this. */
 function isWordForWord({ head: then, baseUrl, type, caching }: KeptPage, call: Call, head: Head): boolean {
   return (
-    then.version === head.version &&
+    then.commitId === head.commitId &&
     baseUrl === call.baseUrl &&
     type === typeFor(call) &&
     caching === cachingOf(call, head)

@@ -1,10 +1,10 @@
 /**
  * Pages as they were last sent, within a number of bytes. Nothing here is believed: every use is checked against the head
- * of the collection, read for that request. A full page stays what it is until something other than an append happens.
+ * of the collection, read for that request. A full page stays what it is until a commit changes one or adds one.
  */
 
 import { LRUCache } from 'lru-cache'
-import { isFullPage } from '../contract/page.ts'
+import { fullPages } from '../contract/page.ts'
 import type { Head } from '../store/store.ts'
 import type { Caching } from './answer.ts'
 import type { Encoding } from './negotiate.ts'
@@ -61,6 +61,7 @@ export class PageCache {
 
 /** Whether the items are still those of that page. */
 export function hasSameItems({ head: then, page }: KeptPage, now: Head): boolean {
-  const isSameEpoch = then.id === now.id && then.generation === now.generation && then.epoch === now.epoch
-  return isSameEpoch && (then.version === now.version || (then.isPaginated && isFullPage(page, then.live)))
+  if (then.id !== now.id) return false
+  if (then.commitId === now.commitId) return true
+  return then.isPaginated && page <= fullPages(then.live) && then.fullPagesId === now.fullPagesId
 }

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { type ItemRun, UNPAGINATED_LIMIT } from '../contract/item-run.ts'
 import { isCollectionName, NAME_RULE } from '../contract/name.ts'
+import { fullPages } from '../contract/page.ts'
 import type { CollectionSettings, CollectionState, Head } from './store.ts'
 import { StoreError } from './store-error.ts'
 
@@ -11,6 +12,29 @@ const ID_BYTES = 6
 
 export function newId(): number {
   return randomBytes(ID_BYTES).readUIntBE(0, ID_BYTES)
+}
+
+/** Stands for the id of a collection where there is none, as after a drop. */
+export const NO_COLLECTION = 0
+
+/** Bytes of a commit's id. */
+const COMMIT_ID_BYTES = 8
+
+/** What the commit that makes a collection draws. */
+export function firstCommit(): Pick<Head, 'version' | 'commitId' | 'fullPagesId'> {
+  const commitId = newCommitId()
+  return { version: 1, commitId, fullPagesId: commitId }
+}
+
+/** The head after a commit that moves it. A change that is no pure append may touch any page. */
+export function movedHead<T extends Head>(head: T, change: Partial<T>, isPureAppend: boolean): T {
+  const moved = { ...head, ...change, version: head.version + 1, commitId: newCommitId() }
+  const keepsFullPages = isPureAppend && fullPages(moved.live) === fullPages(head.live)
+  return keepsFullPages ? moved : { ...moved, fullPagesId: moved.commitId }
+}
+
+function newCommitId(): string {
+  return randomBytes(COMMIT_ID_BYTES).toString('base64url')
 }
 
 const DEFAULT_SETTINGS: CollectionSettings = { keyField: null, isPaginated: true, isPrivate: false }
@@ -41,7 +65,7 @@ export function checkIdentity(head: Head, id: number | undefined): void {
 /** Refuses a collection that is no longer in that state. */
 export function checkState(head: Head, state: CollectionState | undefined): void {
   if (state === undefined) return
-  if (head.id !== state.id || head.generation !== state.generation || head.version !== state.version)
+  if (head.id !== state.id || head.commitId !== state.commitId)
     throw new StoreError('precondition-failed', `The collection "${head.name}" has changed since.`)
 }
 

@@ -57,8 +57,8 @@ export interface CopySteps extends Pick<Copy, 'putReams' | 'putTail' | 'putKeys'
 export const COPY = 'copy '
 
 /** By what a copy knows that an earlier one was of the same state of the same collection. */
-export function holderPrefix({ id, generation, version, next, live }: Head): string {
-  return `${COPY}${[id, generation, version, next, live].join('-')} `
+export function holderPrefix({ id, commitId }: Head): string {
+  return `${COPY}${id} ${commitId} `
 }
 
 /** Well within a lease's lifetime: reading back what was written takes longer. */

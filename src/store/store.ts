@@ -21,8 +21,10 @@ export interface Head extends CollectionSettings {
   readonly generation: number
   /** Goes up with every commit. */
   readonly version: number
-  /** Goes up with every commit that is not a pure append. */
-  readonly epoch: number
+  /** Drawn at random by every commit: two histories, such as those before and after a restore, never share one. */
+  readonly commitId: string
+  /** The `commitId` of the last commit that added or changed a full page: while it is the same, all full pages are. */
+  readonly fullPagesId: string
   /** The position that the next appended item gets. */
   readonly next: number
   /** The exact number of items. */
@@ -110,7 +112,8 @@ export interface Once {
 export interface WriteOptions {
   /**
    * The same key with the same digest is answered with what was answered first, and writes nothing. With another digest it is
-   * refused with 'request-differs'. A write that was refused is not remembered, and one that was done for 24 hours.
+   * refused with 'request-differs'. A write that was refused is not remembered, and one that was done for 24 hours, but only
+   * while the collection is the same: when that was dropped, the write is done anew. A drop is answered as the first time.
    */
   readonly once?: Once
   /** The id of the collection that the caller has in mind: refused with 'collection-changed' if another has the name by now. */
@@ -131,7 +134,7 @@ export interface ItemConditions {
 }
 
 /** One state of a collection, by which a caller says which it has seen. */
-export type CollectionState = Pick<Head, 'id' | 'generation' | 'version'>
+export type CollectionState = Pick<Head, 'id' | 'commitId'>
 
 export interface Created {
   readonly head: Head

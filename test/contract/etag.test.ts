@@ -7,6 +7,7 @@ const PARTS: PageTagParts = {
   collectionId: 123_456_789,
   generation: 1,
   version: 7,
+  commitId: 'AbC-_0123xy',
   page: 3,
   encoding: 'gzip',
 }
@@ -21,6 +22,7 @@ describe('the tag of a page', () => {
     { collectionId: 123_456_790 },
     { generation: 2 },
     { version: 8 },
+    { commitId: 'AbC-_0123xz' },
     { page: 4 },
     { encoding: 'identity' },
   ]

@@ -44,7 +44,39 @@ describe('a write that is sent again with its Idempotency-Key', () => {
       assert.equal((await store.head(name))?.live, (after?.live ?? 0) + 1)
     })
 
-  it('is answered as the first time: a new collection, also when it is gone', async () => {
+  for (const [what, method, rest, body] of writes)
+    it(`is done anew after the collection was dropped and made again: ${what}`, async () => {
+      const { ask, store } = server()
+      const name = await collectionIn(server())
+      const write = async () => contentOf(await ask(method, `/${name}${rest}`, body, key('abc')))
+      const first = await write()
+      const [after, items] = [await store.head(name), (await ask('GET', `/${name}`)).text]
+      await store.drop(name)
+      await fill(store, name, numbered(2))
+      assert.deepEqual(await write(), first)
+      assert.equal((await ask('GET', `/${name}`)).text, items)
+      const again = await store.head(name)
+      assert.notEqual(again?.id, after?.id)
+      assert.deepEqual(await write(), first)
+      assert.deepEqual(await store.head(name), again)
+    })
+
+  it('is answered as without the key when the collection is gone', async () => {
+    const { ask, store } = server()
+    const name = await collectionIn(server())
+    const append = (headers = {}) => ask('POST', `/${name}`, '{"id":3}', headers)
+    const put = (headers = {}) => ask('PUT', `/${name}/4`, '{"id":4}', headers)
+    assert.deepEqual([(await append(key('abc'))).status, (await put(key('abc'))).status], [201, 201])
+    await store.drop(name)
+    assert.match(problemIn(await put()), /^404 collection-not-found: /)
+    assert.match(problemIn(await put(key('abc'))), /^404 collection-not-found: /)
+    const first = contentOf(await append(key('abc')))
+    assert.equal((await store.head(name))?.live, 1)
+    await store.drop(name)
+    assert.deepEqual(contentOf(await append()), first)
+  })
+
+  it('is answered as the first time, and done anew when it is gone: a new collection', async () => {
     const { ask, store } = server()
     const create = async () =>
       contentOf(await ask('PUT', '/fresh', '{"key":"id"}', { ...key('abc'), 'If-None-Match': '*' }))
@@ -55,7 +87,7 @@ describe('a write that is sent again with its Idempotency-Key', () => {
     assert.equal((await ask('PUT', '/fresh', '{"key":"id"}')).status, 200)
     await store.drop('fresh')
     assert.deepEqual(await create(), first)
-    assert.equal(await store.head('fresh'), undefined)
+    assert.equal((await store.head('fresh'))?.live, 0)
   })
 
   it('is answered as the first time: a dropped collection, also for a token that may only write, and when there is another one', async () => {

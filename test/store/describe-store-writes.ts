@@ -128,7 +128,7 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
       assert.equal((await store.ensure(name, KEYED)).isNew, false)
     })
 
-    it('sent again says again that it is new, also when it has items or is gone by then', async () => {
+    it('sent again says again that it is new, also when it has items by then, and makes it anew when it is gone', async () => {
       const name = newName()
       const once = newOnce()
       const first = await store.ensure(name, KEYED, { once })
@@ -136,8 +136,10 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
       await store.append(name, keyed(itemsFrom(0, 3)))
       assert.deepEqual(await store.ensure(name, KEYED, { once }), first)
       await store.drop(name)
-      assert.deepEqual(await store.ensure(name, KEYED, { once }), first)
-      assert.equal(await store.head(name), undefined)
+      const { head, isNew } = await store.ensure(name, KEYED, { once })
+      assert.equal(isNew, true)
+      assert.notEqual(head.id, first.head.id)
+      assert.deepEqual(await store.head(name), head)
     })
 
     it('sent again with other settings is refused', async () => {
@@ -269,16 +271,19 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
       await check(name, [item(1)])
     })
 
-    it('is answered although the collection is another one by now, or gone', async () => {
+    it('is another one when the collection is another one by now, or gone', async () => {
       const name = await filled(2)
       const once = newOnce()
       const { id: collectionId } = await headOf(name)
-      const first = await store.append(name, keyed([item(2)]), { once, collectionId })
+      const append = (options = {}) => store.append(name, keyed([item(2)]), { once, ...options })
+      await append({ collectionId })
       await store.drop(name)
-      assert.deepEqual(await store.append(name, keyed([item(2)]), { once, collectionId }), first)
+      await assert.rejects(append(), isError('no-collection'))
       await store.create(name, KEYED)
-      assert.deepEqual(await store.append(name, keyed([item(2)]), { once, collectionId }), first)
-      await check(name, [])
+      await assert.rejects(append({ collectionId }), isError('collection-changed'))
+      const second = await append()
+      assert.deepEqual(await append(), second)
+      assert.deepEqual(await check(name, [item(2)]), second)
     })
 
     it('may put and remove too', async () => {
@@ -378,7 +383,7 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
       const { head, isNew, tag } = await store.put(name, keyed([item(5000)]))
       assert.equal(isNew, true)
       assert.equal(tag, await tagOf(name, 5000))
-      assert.deepEqual([head.version, head.epoch], [before.version + 1, before.epoch])
+      assert.deepEqual([head.version, head.fullPagesId], [before.version + 1, before.fullPagesId])
       assert.deepEqual(await check(name, [...itemsFrom(0, 1234), item(5000)]), head)
     })
 
@@ -399,7 +404,8 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
         const { head, isNew, tag } = await store.put(name, keyed([text]))
         assert.equal(isNew, false)
         assert.equal(tag, await tagOf(name, id))
-        assert.deepEqual([head.version, head.epoch, head.live], [before.version + 1, before.epoch + 1, before.live])
+        assert.deepEqual([head.version, head.live], [before.version + 1, before.live])
+        assert.notEqual(head.fullPagesId, before.fullPagesId)
       }
       await check(name, texts)
     })
@@ -658,7 +664,8 @@ export function describeStoreWrites(opened: () => StoreUnderTest): void {
       for (const id of [0, 499, 500, 777, 1000, 1233]) {
         const before = await headOf(name)
         const head = await store.remove(name, String(id))
-        assert.deepEqual([head.version, head.epoch, head.live], [before.version + 1, before.epoch + 1, before.live - 1])
+        assert.deepEqual([head.version, head.live], [before.version + 1, before.live - 1])
+        assert.notEqual(head.fullPagesId, before.fullPagesId)
         texts = texts.filter((text) => text !== item(id))
         assert.deepEqual(await check(name, texts), head)
       }

@@ -127,8 +127,10 @@ export function describeStore(engineName: string, engine: Engine): void {
         const name = newName()
         const created = await store.create(name, { keyField: 'id' })
         const { version } = created
-        assert.deepEqual(await store.setPrivate(name, true), { ...created, isPrivate: true, version: version + 1 })
-        assert.deepEqual(await store.setPrivate(name, false), { ...created, version: version + 2 })
+        const made = await store.setPrivate(name, true)
+        assert.deepEqual(made, { ...created, isPrivate: true, version: version + 1, commitId: made.commitId })
+        const again = await store.setPrivate(name, false)
+        assert.deepEqual(again, { ...created, version: version + 2, commitId: again.commitId })
       })
 
       it('hides what is private from those who ask for what is public, from the first read on', async () => {
@@ -189,14 +191,32 @@ export function describeStore(engineName: string, engine: Engine): void {
         }
       })
 
-      it('raises the version with every commit and the epoch with none that only appends', async () => {
+      it('raises the version with every commit, and draws a commit id', async () => {
+        const name = newName()
+        const heads = [await store.create(name)]
+        for (let count = 1; count <= 3; count++) heads.push(await store.append(name, itemRun(itemsFrom(count, count))))
+        heads.push(await store.setPrivate(name, true))
+        assert.deepEqual(await store.head(name), heads.at(-1))
+        const [first = 0] = heads.map(({ version }) => version)
+        assert.deepEqual(
+          heads.map(({ version }) => version - first),
+          [0, 1, 2, 3, 4],
+        )
+        assert.equal(new Set(heads.map(({ commitId }) => commitId)).size, heads.length)
+      })
+
+      it('has another id for the full pages only when it fills one', async () => {
         const name = newName()
         const created = await store.create(name)
-        const once = await store.append(name, itemRun([item(1)]))
-        const twice = await store.append(name, itemRun(itemsFrom(2, 700)))
-        assert.deepEqual([once.version, twice.version], [created.version + 1, created.version + 2])
-        assert.deepEqual([once.epoch, twice.epoch], [created.epoch, created.epoch])
-        assert.deepEqual([twice.next, twice.live], [701, 701])
+        const ids = [created.fullPagesId]
+        for (const count of [1, 498, 1, 1, 498, 700]) {
+          const { fullPagesId } = await store.append(name, itemRun(itemsFrom(0, count)))
+          ids.push(fullPagesId)
+        }
+        const [none, , , one, , , more] = ids
+        assert.deepEqual(ids, [none, none, none, one, one, one, more])
+        assert.equal(new Set([none, one, more]).size, 3)
+        assert.equal((await store.setPrivate(name, true)).fullPagesId, more)
       })
 
       it('changes nothing when there is nothing to append', async () => {
@@ -406,7 +426,9 @@ export function describeStore(engineName: string, engine: Engine): void {
         const changed = [0, 499, 500, 777, 999, 1000, 1233].map((id) => item(id, `,"new":"${'x'.repeat(id)}"`))
         for (const text of changed) texts[Number(JSON.parse(text).id)] = text
         const head = await store.replace(name, keyed(changed))
-        assert.deepEqual([head.version, head.epoch], [before.version + 1, before.epoch + 1])
+        assert.equal(head.version, before.version + 1)
+        assert.notEqual(head.commitId, before.commitId)
+        assert.notEqual(head.fullPagesId, before.fullPagesId)
         await check(name, texts)
         assert.equal(String((await store.item(name, '777'))?.item?.text), texts[777])
       })

@@ -48,6 +48,18 @@ describe('what a store in PostgreSQL remembers of requests', () => {
     assert.deepEqual(await rememberedKeys(), [...keys.slice(240), ...more])
   })
 
+  it('is removed alone: another collection of that name may have answered the same key since', async (t) => {
+    const { store, execute, rememberedKeys } = await openStore(t)
+    await store.append('events', itemRun([item(1)]), { once })
+    await execute("UPDATE request_log SET at = at - interval '24 hours'")
+    await store.drop('events')
+    await store.create('events')
+    await store.append('events', itemRun([item(1)]), { once })
+    assert.deepEqual(await rememberedKeys(), [once.key])
+    await store.append('events', itemRun([item(1)]), { once })
+    assert.deepEqual(await readItems(store, 'events'), [item(1)])
+  })
+
   it('is written together with the write: without the one there is not the other', async (t) => {
     const { store, execute, rememberedKeys } = await openStore(t)
     const before = await store.head('events')

@@ -55,6 +55,18 @@ describe('what an SQLite store remembers of requests', () => {
     assert.deepEqual(rememberedKeys(path), [...keys.slice(240), ...more])
   })
 
+  it('is removed alone: another collection of that name may have answered the same key since', async (t) => {
+    const { store, path } = await openStore(t)
+    await store.append('events', itemRun([item(1)]), { once })
+    execute(path, `UPDATE request_log SET at = at - ${DAY_MS}`)
+    await store.drop('events')
+    await store.create('events')
+    await store.append('events', itemRun([item(1)]), { once })
+    assert.deepEqual(rememberedKeys(path), [once.key])
+    await store.append('events', itemRun([item(1)]), { once })
+    assert.deepEqual(await readItems(store, 'events'), [item(1)])
+  })
+
   it('is written together with the write: without the one there is not the other', async (t) => {
     const { store, path } = await openStore(t)
     const before = await store.head('events')

@@ -44,7 +44,7 @@ export const PARAMETERS = {
   },
   idempotencyKey: header(
     'Idempotency-Key',
-    'A name for this request, a UUID for instance. Sent again with it, within 24 hours, it is answered as the first time, and writes nothing.',
+    'A name for this request, a UUID for instance. Sent again with it, within 24 hours and while the collection is not dropped, it is answered as the first time, and writes nothing.',
     'a7c1f0de-5a0e-4f52-9c3b-0d6a2f1c4b11',
     { ...text, minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   ),

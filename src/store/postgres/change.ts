@@ -11,8 +11,8 @@ export interface Change<T> {
   readonly appends?: number
   /** It may make the collection. Default false. */
   readonly mayCreate?: boolean
-  /** It shares its commit with no other. Default false. */
-  readonly isAlone?: boolean
+  /** It drops the collection, and shares its commit with no other. Default false. */
+  readonly isDrop?: boolean
   /** Does it, or throws before it has changed anything. */
   apply(draft: Draft): T
 }

@@ -6,6 +6,8 @@ import {
   checkState,
   completeSettings,
   existingCollection,
+  firstCommit,
+  movedHead,
   newId,
 } from '../collection-rules.ts'
 import type { CollectionSettings, CollectionState, Created, Head } from '../store.ts'
@@ -16,7 +18,7 @@ import { placeOf, type StoredHead, shownHead } from './head.ts'
 /** The head of a collection that begins. */
 export function newHead(name: string, settings: CollectionSettings): StoredHead {
   const { keyField, isPaginated, isPrivate } = settings
-  const state = { generation: 1, version: 1, epoch: 0, next: 0, live: 0, isGuarded: false }
+  const state = { generation: 1, ...firstCommit(), next: 0, live: 0, isGuarded: false }
   return { name, place: placeOf(name), id: newId(), shelf: newId(), keyField, isPaginated, isPrivate, ...state }
 }
 
@@ -48,8 +50,7 @@ export function ensureCollection(name: string, settings: CollectionSettings): Ch
 export function setPrivate(isPrivate: boolean): Change<Head> {
   return {
     apply(draft) {
-      const head = draft.requireHead()
-      const changed = { ...head, isPrivate, version: head.version + 1 }
+      const changed = movedHead(draft.requireHead(), { isPrivate }, true)
       draft.setHead(changed)
       return shownHead(changed)
     },
@@ -59,7 +60,7 @@ export function setPrivate(isPrivate: boolean): Change<Head> {
 /** The collection is gone with this commit; its reams are left over, to be swept. */
 export function dropCollection(state: CollectionState | undefined): Change<void> {
   return {
-    isAlone: true,
+    isDrop: true,
     apply(draft) {
       checkState(draft.writableHead(), state)
       draft.setHead(undefined)

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { isCollectionName } from '../../contract/name.ts'
+import { NO_COLLECTION } from '../collection-rules.ts'
 import type { Once } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Change } from './change.ts'
@@ -77,7 +78,8 @@ function applyAlone(draft: Draft, log: RequestLog, { change, once }: Call): Outc
   const { head } = draft
   try {
     const apply = () => change.apply(draft)
-    return { value: once === undefined ? apply() : log.doOnce(once, apply) }
+    const collectionId = () => (change.isDrop ? NO_COLLECTION : draft.head?.id)
+    return { value: once === undefined ? apply() : log.doOnce(once, collectionId, apply) }
   } catch (error) {
     // Damage shows in the middle of a change: then nobody in this transaction has succeeded.
     if (!(error instanceof StoreError) || error.code === 'corrupt') throw error

@@ -4,7 +4,14 @@
  */
 
 import type { ItemRun } from '../../contract/item-run.ts'
-import { checkIdentity, checkRoom, missingCollection, missingItem, requireKeys } from '../collection-rules.ts'
+import {
+  checkIdentity,
+  checkRoom,
+  missingCollection,
+  missingItem,
+  movedHead,
+  requireKeys,
+} from '../collection-rules.ts'
 import { withGone } from '../gone-map.ts'
 import type { OpenReam } from '../open-ream.ts'
 import { damagedReam, joinItems, joinPieces, REAM_SIZE, ReamBuilder, splitItems } from '../ream.ts'
@@ -92,13 +99,13 @@ export class Draft {
     }
     for (const [key, position] of fresh) this.#setKey(key, position)
     this.#place(head, run)
-    return this.#move({ next: head.next + run.count, live: head.live + run.count })
+    return this.#move({ next: head.next + run.count, live: head.live + run.count }, true)
   }
 
   replace(keys: readonly string[], texts: readonly string[]): StoredHead {
     const changes = new Map(keys.map((key, index) => [this.#requirePosition(key), texts[index] ?? '']))
     for (const [position, text] of changes) this.#put(position, text)
-    return this.#move({ epoch: this.requireHead().epoch + 1 })
+    return this.#move({}, false)
   }
 
   delete(keys: readonly string[]): StoredHead {
@@ -113,14 +120,12 @@ export class Draft {
       const number = Math.floor(position / REAM_SIZE)
       this.holes.set(number, (this.holes.get(number) ?? 0) + 1)
     }
-    const { live, epoch } = this.requireHead()
-    return this.#move({ live: live - keys.length, epoch: epoch + 1 })
+    return this.#move({ live: this.requireHead().live - keys.length }, false)
   }
 
   /** One state further. */
-  #move(change: Partial<StoredHead>): StoredHead {
-    const head = this.requireHead()
-    const moved = { ...head, version: head.version + 1, ...change }
+  #move(change: Partial<StoredHead>, isPureAppend: boolean): StoredHead {
+    const moved = movedHead(this.requireHead(), change, isPureAppend)
     this.#head = moved
     return moved
   }

@@ -1,6 +1,6 @@
 /** The end of a load: the one commit that readers notice. */
 
-import { checkRoom } from '../collection-rules.ts'
+import { checkRoom, movedHead, NO_COLLECTION } from '../collection-rules.ts'
 import { withGone } from '../gone-map.ts'
 import { joinItems, REAM_SIZE } from '../ream.ts'
 import type { Head } from '../store.ts'
@@ -56,9 +56,13 @@ async function commitLoad(
   const once = { key: `load ${holder}`, digest: '' }
   const log = new RequestLog(place)
   await log.find(transaction, [once.key])
-  const isDone = log.has(once)
+  const isDone = log.has(once, NO_COLLECTION)
   const after = headAfter(plan, before, counts)
-  const head = log.doOnce(once, () => shownHead(after)) as Head
+  const head = log.doOnce(
+    once,
+    () => NO_COLLECTION,
+    () => shownHead(after),
+  ) as Head
   if (isDone) return head
   const held = await transaction.first('holdLease', place, name, holder)
   if (held === undefined) throw lostLease(name)
@@ -81,15 +85,10 @@ function headAfter(
   const { shelf, base } = lease
   const content = { shelf, next: base + appended + gone, live: live + appended, isGuarded: false }
   if (before === undefined) return { ...newHead(name, settings), ...content }
-  const isChanged = isReplacement || appended > 0 || replaced > 0
   const isPureAppend = !isReplacement && replaced === 0
-  return {
-    ...before,
-    ...content,
-    generation: before.generation + (isReplacement ? 1 : 0),
-    version: before.version + (isChanged ? 1 : 0),
-    epoch: before.epoch + (isPureAppend ? 0 : 1),
-  }
+  if (isPureAppend && appended === 0) return { ...before, ...content }
+  const generation = before.generation + (isReplacement ? 1 : 0)
+  return movedHead(before, { ...content, generation }, isPureAppend)
 }
 
 /** What took the place of others goes there: reams that were prepared, and items of the tail. */

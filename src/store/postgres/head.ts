@@ -60,19 +60,20 @@ export function headOf(name: string, row: Row): StoredHead {
     isPrivate: row[3] as boolean,
     generation: row[4] as number,
     version: row[5] as number,
-    epoch: row[6] as number,
-    next: row[7] as number,
-    live: row[8] as number,
-    shelf: row[9] as number,
-    isGuarded: row[10] as boolean,
+    commitId: row[6] as string,
+    fullPagesId: row[7] as string,
+    next: row[8] as number,
+    live: row[9] as number,
+    shelf: row[10] as number,
+    isGuarded: row[11] as boolean,
   }
 }
 
 /** The head as the store's callers see it. */
 export function shownHead(head: StoredHead): Head {
   // Field by field: taking the others out of it takes ten times as long, and every page has a head.
-  const { name, id, keyField, isPaginated, isPrivate, generation, version, epoch, next, live } = head
-  return { name, id, keyField, isPaginated, isPrivate, generation, version, epoch, next, live }
+  const { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live } = head
+  return { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live }
 }
 
 /** The head as it is once nobody else is writing to the collection, which stays so until the transaction ends. */
@@ -83,8 +84,8 @@ export async function lockHead(transaction: Transaction, name: string): Promise<
 
 /** Writes a head; `before` is what is stored of it, if anything. */
 export function writeHead(transaction: Transaction, before: StoredHead | undefined, head: StoredHead): void {
-  const { place, name, id, isPaginated, isPrivate, generation, version, epoch, next, live, shelf, isGuarded } = head
-  const state = [generation, version, epoch, next, live, shelf, isGuarded]
+  const { place, name, id, isPaginated, isPrivate, generation, version, commitId, fullPagesId } = head
+  const state = [generation, version, commitId, fullPagesId, head.next, head.live, head.shelf, head.isGuarded]
   if (before !== undefined) void transaction.write('updateHead', place, name, isPrivate, ...state)
   else {
     const keyField = head.keyField === null ? null : Buffer.from(head.keyField)

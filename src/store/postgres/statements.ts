@@ -18,10 +18,11 @@ const rare = (sql: string): Statement => ({ sql, isHot: false })
 
 /** See `headOf`. */
 const HEAD = `
-  h.id, h.key_field, h.paginated, h.private, h.generation, h.version, h.epoch, h.next, h.live, h.shelf, h.guarded`
+  h.id, h.key_field, h.paginated, h.private, h.generation, h.version, h.commit_id, h.full_pages_id, h.next, h.live,
+  h.shelf, h.guarded`
 
 /** How many columns HEAD has: what a statement selects after them begins here. */
-export const HEAD_WIDTH = 11
+export const HEAD_WIDTH = 12
 
 /** See `bytesOf`. Base64 is read in half the time of the usual hexadecimal. */
 const BYTES = "r.count, r.raw_length, r.crc, encode(r.data, 'base64')"
@@ -78,14 +79,14 @@ export const STATEMENTS = {
   lockHead: hot(`SELECT ${HEAD} FROM @head h WHERE h.place = $1::bigint AND h.name = $2::text FOR NO KEY UPDATE`),
   insertHead: rare(`
     INSERT INTO @head
-      (place, name, id, key_field, paginated, private, generation, version, epoch, next, live, shelf, guarded,
-        changed_at)
-    VALUES ($1::bigint, $2::text, $3::bigint, $4::bytea, $5::boolean, $6::boolean, $7::bigint, $8::bigint, $9::bigint,
-      $10::bigint, $11::bigint, $12::bigint, $13::boolean, ${NOW_MS})`),
+      (place, name, id, key_field, paginated, private, generation, version, commit_id, full_pages_id, next, live,
+        shelf, guarded, changed_at)
+    VALUES ($1::bigint, $2::text, $3::bigint, $4::bytea, $5::boolean, $6::boolean, $7::bigint, $8::bigint, $9::text,
+      $10::text, $11::bigint, $12::bigint, $13::bigint, $14::boolean, ${NOW_MS})`),
   updateHead: hot(`
-    UPDATE @head SET private = $3::boolean, generation = $4::bigint, version = $5::bigint, epoch = $6::bigint,
-      next = $7::bigint, live = $8::bigint, shelf = $9::bigint, guarded = $10::boolean,
-      changed_at = CASE WHEN version = $5::bigint THEN changed_at ELSE ${NOW_MS} END
+    UPDATE @head SET private = $3::boolean, generation = $4::bigint, version = $5::bigint, commit_id = $6::text,
+      full_pages_id = $7::text, next = $8::bigint, live = $9::bigint, shelf = $10::bigint, guarded = $11::boolean,
+      changed_at = CASE WHEN commit_id = $6::text THEN changed_at ELSE ${NOW_MS} END
     WHERE place = $1::bigint AND name = $2::text`),
   deleteHead: rare('DELETE FROM @head WHERE place = $1::bigint AND name = $2::text'),
 
@@ -210,11 +211,12 @@ export const STATEMENTS = {
   // Requests
 
   findRequests: hot(`
-    SELECT key, digest, outcome FROM @request_log
+    SELECT key, collection_id, digest, outcome FROM @request_log
     WHERE place = $1::bigint AND key = ANY ($2::text[]) AND at > now() - ${LOG_LIFETIME}`),
   /** One that is remembered already is refused by the primary key, and the transaction with it. */
   rememberRequest: hot(`
-    INSERT INTO @request_log (place, key, digest, outcome) VALUES ($1::bigint, $2::text, $3::text, $4::text)`),
+    INSERT INTO @request_log (place, key, collection_id, digest, outcome)
+    VALUES ($1::bigint, $2::text, $3::bigint, $4::text, $5::text)`),
   /** Those keys, and some others, if they no longer count. */
   forgetRequests: hot(`
     DELETE FROM @request_log

@@ -120,7 +120,7 @@ export class Writer {
   /** The calls of the next commit. A queue that is empty is removed. */
   #take(name: string): WaitingCall[] {
     const queue = this.#queues.get(name) ?? []
-    const alone = queue.findIndex(({ change }) => change.isAlone)
+    const alone = queue.findIndex(({ change }) => change.isDrop)
     const end = alone === -1 ? CALLS_A_COMMIT : Math.min(CALLS_A_COMMIT, Math.max(1, alone))
     const calls = queue.splice(0, end)
     if (calls.length === 0) this.#queues.delete(name)

@@ -7,7 +7,9 @@ import {
   checkState,
   completeSettings,
   existingCollection,
+  firstCommit,
   missingCollection,
+  movedHead,
   newId,
 } from '../collection-rules.ts'
 import type { CollectionSettings, CollectionState, Created, Head } from '../store.ts'
@@ -17,12 +19,14 @@ import { addLeftover, checkNothingInTheWay } from './sweep.ts'
 
 const INSERT_COLLECTION = 'INSERT INTO collection (id, name, key_field, paginated, private) VALUES (?, ?, ?, ?, ?)'
 const INSERT_HEAD = `
-  INSERT INTO head (collection_id, generation, version, epoch, next, live, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?)`
+  INSERT INTO head (collection_id, generation, version, commit_id, full_pages_id, next, live, changed_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 const DELETE_COLLECTION = 'DELETE FROM collection WHERE id = ?'
 const DELETE_HEAD = 'DELETE FROM head WHERE collection_id = ?'
 const SET_PRIVATE = 'UPDATE collection SET private = ? WHERE id = ?'
 const UPDATE_HEAD = `
-  UPDATE head SET generation = ?, version = ?, epoch = ?, next = ?, live = ?, changed_at = ? WHERE collection_id = ?`
+  UPDATE head SET generation = ?, version = ?, commit_id = ?, full_pages_id = ?, next = ?, live = ?, changed_at = ?
+  WHERE collection_id = ?`
 
 export function createCollection(rows: Rows, name: string, settings: Partial<CollectionSettings>): Head {
   checkName(name)
@@ -44,13 +48,14 @@ export function insertCollection(
 ): void {
   const { keyField, isPaginated, isPrivate } = settings
   rows.run(INSERT_COLLECTION, id, name, keyField, Number(isPaginated), Number(isPrivate))
-  rows.run(INSERT_HEAD, id, generation, 1, 0, next, live, Date.now())
+  const { version, commitId, fullPagesId } = firstCommit()
+  rows.run(INSERT_HEAD, id, generation, version, commitId, fullPagesId, next, live, Date.now())
 }
 
 export function setPrivate(rows: Rows, name: string, isPrivate: boolean): Head {
   const head = requireHead(rows, name)
   rows.run(SET_PRIVATE, Number(isPrivate), head.id)
-  return updateHead(rows, { ...head, isPrivate }, { isPureAppend: true })
+  return updateHead(rows, head, { isPrivate }, true)
 }
 
 export function ensureCollection(rows: Rows, name: string, settings: CollectionSettings): Created {
@@ -70,19 +75,11 @@ export function dropCollection(rows: Rows, name: string, state?: CollectionState
   addLeftover(rows, head, 0)
 }
 
-interface HeadChange {
-  readonly generation?: number
-  readonly next?: number
-  readonly live?: number
-  readonly isPureAppend: boolean
-}
-
-export function updateHead(rows: Rows, head: Head, change: HeadChange): Head {
-  const { generation = head.generation, next = head.next, live = head.live } = change
-  const version = head.version + 1
-  const epoch = head.epoch + (change.isPureAppend ? 0 : 1)
-  rows.run(UPDATE_HEAD, generation, version, epoch, next, live, Date.now(), head.id)
-  return { ...head, generation, version, epoch, next, live }
+export function updateHead(rows: Rows, head: Head, change: Partial<Head>, isPureAppend: boolean): Head {
+  const moved = movedHead(head, change, isPureAppend)
+  const { generation, version, commitId, fullPagesId, next, live } = moved
+  rows.run(UPDATE_HEAD, generation, version, commitId, fullPagesId, next, live, Date.now(), head.id)
+  return moved
 }
 
 export function requireHead(rows: Rows, name: string): Head {

@@ -4,12 +4,12 @@ import type { Head, ListedHead } from '../store.ts'
 import type { Row, Rows } from './rows.ts'
 
 export const HEAD_COLUMNS = `
-  c.id, c.key_field, c.paginated, c.private, h.generation, h.version, h.epoch, h.next, h.live`
+  c.id, c.key_field, c.paginated, c.private, h.generation, h.version, h.commit_id, h.full_pages_id, h.next, h.live`
 
 export const HEAD_TABLES = 'collection c JOIN head h ON h.collection_id = c.id'
 
 /** How many columns HEAD_COLUMNS has: what a statement selects after them begins here. */
-export const HEAD_WIDTH = 9
+export const HEAD_WIDTH = 10
 
 const HEAD_BY_NAME = `SELECT ${HEAD_COLUMNS} FROM ${HEAD_TABLES} WHERE c.name = ?`
 const ALL_HEADS = `SELECT ${HEAD_COLUMNS}, c.name, h.changed_at FROM ${HEAD_TABLES} ORDER BY c.name`
@@ -36,8 +36,9 @@ export function headOf(name: string, row: Row): Head {
     isPrivate: row[3] === 1,
     generation: row[4] as number,
     version: row[5] as number,
-    epoch: row[6] as number,
-    next: row[7] as number,
-    live: row[8] as number,
+    commitId: row[6] as string,
+    fullPagesId: row[7] as string,
+    next: row[8] as number,
+    live: row[9] as number,
   }
 }

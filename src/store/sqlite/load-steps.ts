@@ -184,7 +184,7 @@ export class LoadSteps {
       const head = requireHead(rows, lease.name)
       if (isReplacement) addLeftover(rows, head, 0)
       const isPureAppend = !isReplacement && replaced === 0
-      updateHead(rows, head, { generation: lease.generation, next, live: plan.live + appended, isPureAppend })
+      updateHead(rows, head, { generation: lease.generation, next, live: plan.live + appended }, isPureAppend)
     }
     releaseLease(rows, lease)
     this.#nextPositions.delete(lease.holder)

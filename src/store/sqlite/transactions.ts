@@ -1,8 +1,10 @@
 /** The one connection that writes, and how calls share its transactions. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { NO_COLLECTION } from '../collection-rules.ts'
 import { BUSY_TIMEOUT_MS, openWriteConnection } from './connection.ts'
 import { explainError, isLocked } from './explain-error.ts'
+import { readHead } from './head.ts'
 import { OpenReams } from './open-reams.ts'
 import { Operations } from './operations.ts'
 import { doOnce } from './request-log.ts'
@@ -78,6 +80,11 @@ export class Transactions {
     }
   }
 
+  /** The collection for which the call is remembered. */
+  #idFor({ operation, parameters: [name] }: CallMessage): number | undefined {
+    return operation === 'drop' ? NO_COLLECTION : readHead(this.#rows, String(name))?.id
+  }
+
   #runAlone(call: CallMessage): ReplyMessage {
     const reamsBefore = this.#reams.state
     this.#rows.run('SAVEPOINT call')
@@ -85,7 +92,7 @@ export class Transactions {
       // The sender is typed (writer.ts): these are the parameters of this operation.
       const operation = this.#operations[call.operation] as (...parameters: readonly unknown[]) => unknown
       const write = () => operation.apply(this.#operations, [...call.parameters])
-      const value = call.once === undefined ? write() : doOnce(this.#rows, call.once, write)
+      const value = call.once === undefined ? write() : doOnce(this.#rows, call.once, () => this.#idFor(call), write)
       this.#rows.run('RELEASE call')
       return { id: call.id, value }
     } catch (error) {

@@ -26,7 +26,7 @@ export function appendItems(rows: Rows, head: Head, run: ItemRun): Head {
   for (const [index, key] of requireKeys(head, run).entries())
     if (!insertKey(rows, head, key, head.next + index)) throw new ItemConflict(index, key)
   placeItems(rows, head, run)
-  return updateHead(rows, head, { next: head.next + run.count, live: head.live + run.count, isPureAppend: true })
+  return updateHead(rows, head, { next: head.next + run.count, live: head.live + run.count }, true)
 }
 
 /** Puts items at the positions from `next` on: into the tail, sealing every ream that becomes full. */
@@ -80,7 +80,7 @@ export function replaceItems(rows: Rows, reams: OpenReams, head: Head, run: Item
       for (const [slot, item] of slots) putTailItem(rows, head, number * REAM_SIZE + slot, item)
     else reams.change(head, number, slots)
   }
-  return updateHead(rows, head, { isPureAppend: false })
+  return updateHead(rows, head, {}, false)
 }
 
 export function deleteItems(rows: Rows, reams: OpenReams, head: Head, keys: readonly string[]): Head {
@@ -95,7 +95,7 @@ export function deleteItems(rows: Rows, reams: OpenReams, head: Head, keys: read
     for (const { level, block } of blocksOf(number))
       rows.run(ADD_HOLES, head.id, head.generation, level, block, slots.size)
   }
-  return updateHead(rows, head, { live: head.live - changes.size, isPureAppend: false })
+  return updateHead(rows, head, { live: head.live - changes.size }, false)
 }
 
 function requirePosition(rows: Rows, head: Head, key: string): number {
