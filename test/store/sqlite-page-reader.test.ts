@@ -105,13 +105,14 @@ describe('the thread that reads pages', () => {
     assert.equal(subject.here(), 30 * PAGES.length)
   })
 
-  it('has only so many pages before it: the others are read on the spot', async (t) => {
+  it('has only so many pages before it: the others are read on the spot, some in each turn', async (t) => {
     const subject = await openReader(t)
     await whenStarted(subject)
     const before = subject.here()
     const reads = await subject.read(...Array.from({ length: 200 }, () => PAGES).flat())
     for (let at = 0; at < reads.length; at += PAGES.length) checkPages(reads.slice(at, at + PAGES.length))
-    assert.equal(subject.here(), before + 800 - 64)
+    const here = subject.here() - before
+    assert.ok(here > 0 && here <= 800 - 64, `${here} here`)
   })
 
   it('gives what it was asked for before the end', async (t) => {

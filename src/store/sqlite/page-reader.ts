@@ -18,6 +18,8 @@ const PAGES_A_MESSAGE = 4
  * requests than are answered, and those of clients that have left do not pile up before all others.
  */
 const MOST_MESSAGES = 16
+/** Pages that are read on the spot in one turn: a large one takes as long as a hundred usual ones, and others wait. */
+const TURN_BYTES = 2 * 1024 * 1024
 
 interface Asked {
   readonly question: PageQuestion
@@ -28,8 +30,8 @@ interface Asked {
 export class PageReader {
   readonly #place: FilePlace
   readonly #readHere: (question: PageQuestion) => PageRead | undefined
-  /** What was asked for in this turn. */
-  #asked: Asked[] = []
+  /** What was asked for, and is not begun. */
+  readonly #asked: Asked[] = []
   /** What the thread was asked for, by message. */
   readonly #sent = new Map<number, readonly Asked[]>()
   #thread: Worker | undefined
@@ -65,27 +67,29 @@ export class PageReader {
   }
 
   #endTurn(): void {
-    const asked = this.#asked
-    this.#asked = []
-    if (asked.length > 1 && this.#mayStart) this.#thread ??= this.#tryStart()
+    if (this.#asked.length > 1 && this.#mayStart) this.#thread ??= this.#tryStart()
     // Until a thread that had nothing to do is back, the loop would wait: it reads a page itself meanwhile.
-    const here = asked.slice(0, this.#sent.size === 0 ? 1 : 0)
-    for (let at = here.length; at < asked.length; at += PAGES_A_MESSAGE) {
-      const some = asked.slice(at, at + PAGES_A_MESSAGE)
-      if (this.#isReady && this.#sent.size < MOST_MESSAGES) this.#send(some)
-      else here.push(...some)
-    }
-    this.#answerHere(here)
+    const own = this.#sent.size === 0 ? this.#asked.splice(0, 1) : []
+    while (this.#isReady && this.#sent.size < MOST_MESSAGES && this.#asked.length > 0)
+      this.#send(this.#asked.splice(0, PAGES_A_MESSAGE))
+    let bytes = this.#answerHere(own)
+    while (this.#asked.length > 0 && bytes < TURN_BYTES) bytes += this.#answerHere(this.#asked.splice(0, 1))
+    if (this.#asked.length > 0) setImmediate(() => this.#endTurn())
   }
 
-  #answerHere(asked: readonly Asked[]): void {
+  /** Answers how many bytes of items these were. */
+  #answerHere(asked: readonly Asked[]): number {
+    let bytes = 0
     for (const { question, resolve, reject } of asked) {
       try {
-        resolve(this.#readHere(question))
+        const read = this.#readHere(question)
+        for (const { rawLength } of read?.segments ?? []) bytes += rawLength
+        resolve(read)
       } catch (error) {
         reject(error)
       }
     }
+    return bytes
   }
 
   #send(asked: readonly Asked[]): void {
