@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { createService } from '../../../src/service/create-service.ts'
+import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
+import { ReamsProcess } from '../../faults/reams-process.ts'
+import { fill, numbered, openService } from '../open-service.ts'
+import { askRaw, openSocket, parseAnswers, readToEnd, sendRaw } from '../raw-http.ts'
+import { startWriteServer } from '../write-server.ts'
+import { OPENINGS, resetAfter, resetInAnswer } from './resets.ts'
+
+const HOST = 'Host: localhost\r\n'
+const CLOSE = `${HOST}Connection: close\r\n\r\n`
+
+/** Pages of 2.5 MB in `big`, and 600 small events. */
+async function fillStore(store: Parameters<typeof fill>[0]): Promise<void> {
+  await fill(store, 'events', numbered(600))
+  const big = Array.from({ length: 1_500 }, (_, id) => JSON.stringify({ id, text: `${'0123456789'.repeat(500)}${id}` }))
+  await fill(store, 'big', big)
+}
+
+/** The real program on a store of its own. */
+async function startProgram(t: TestContext): Promise<{ port: number; pid: number; token: () => Promise<string> }> {
+  const { store, location, tokenOf } = await startWriteServer(t)
+  await fillStore(store)
+  const program = new ReamsProcess(['serve', '--store', location, '--port', '0'])
+  t.after(() => program[Symbol.asyncDispose]())
+  const port = Number(new URL(await program.address()).port)
+  return { port, pid: program.pid, token: async () => (await tokenOf(['write:events'])).Authorization }
+}
+
+/** Asks again and again until `work` is done; each answer must be whole and right. How many there were. */
+async function bystand(port: number, work: Promise<unknown>): Promise<number> {
+  let isDone = false
+  const done = work.finally(() => {
+    isDone = true
+  })
+  let answers = 0
+  for (; !isDone || answers === 0; answers++) {
+    const response = await fetch(`http://127.0.0.1:${port}/events?page=2`)
+    assert.equal(response.status, 200)
+    assert.equal(JSON.parse(await response.text())._embedded.events.length, 100)
+  }
+  await done
+  return answers
+}
+
+function residentBytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(join('/proc', `${pid}`, 'status'), 'utf8'))?.[1]) * 1024
+}
+
+describe('resets', () => {
+  it('end no process, whatever came before them and wherever they come', async (t) => {
+    const { port } = await startProgram(t)
+    const attack = async (): Promise<void> => {
+      for (let round = 0; round < 30; round++)
+        for (const text of OPENINGS) {
+          await resetAfter(port, text, text.length, round % 4)
+          await resetAfter(port, text, (round * 7) % text.length, round % 3)
+        }
+      for (let bytes = 1; bytes < 2_000_000; bytes = bytes * 2 + 1)
+        await resetInAnswer(port, `GET /big HTTP/1.1\r\n${HOST}\r\n`, bytes)
+    }
+    await bystand(port, attack())
+  })
+})
+
+describe('a client that floods a connection', () => {
+  it('with reads has all of them answered in turn, and nobody else waits for that', async (t) => {
+    const { port, pid } = await startProgram(t)
+    await bystand(port, Promise.resolve())
+    const before = residentBytes(pid)
+    const count = 60_000
+    let answered = 0
+    const flooding = (async () => {
+      const socket = await openSocket(port)
+      socket.write(`GET /-/nothing HTTP/1.1\r\n${HOST}\r\n`.repeat(count))
+      let tail = ''
+      for await (const chunk of socket) {
+        const text = tail + chunk.toString('latin1')
+        answered += text.split('HTTP/1.1 404').length - 1
+        tail = text.slice(-11)
+        if (answered === count) break
+      }
+    })()
+    // Asked one after the other, they overtake most of what was sent before them.
+    while (answered === 0) await new Promise(setImmediate)
+    for (let asked = 0; asked < 20; asked++) await bystand(port, Promise.resolve())
+    assert.ok(answered < count / 2, `${answered} of ${count} were answered before 20 others`)
+    await flooding
+    assert.equal(answered, count)
+    assert.ok(residentBytes(pid) - before < 200_000_000, `${residentBytes(pid) - before} bytes more`)
+  })
+
+  it('and takes no answer is not read any further', async (t) => {
+    const { port, pid } = await startProgram(t)
+    await bystand(port, Promise.resolve())
+    const before = residentBytes(pid)
+    const sockets = await Promise.all(Array.from({ length: 40 }, () => openSocket(port)))
+    for (const socket of sockets) socket.pause().write(`GET /events HTTP/1.1\r\n${HOST}\r\n`.repeat(10_000))
+    for (let asked = 0; asked < 50; asked++) await bystand(port, Promise.resolve())
+    assert.ok(residentBytes(pid) - before < 200_000_000, `${residentBytes(pid) - before} bytes more`)
+    for (const socket of sockets) socket.resetAndDestroy()
+  })
+
+  it('with writes that nobody may do keeps nobody from writing', async (t) => {
+    const { port, token } = await startProgram(t)
+    const authorization = await token()
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => openSocket(port)))
+    let refused = 0
+    const count = 5_000
+    for (const socket of sockets) {
+      socket.on('data', (chunk) => {
+        refused += chunk.toString('latin1').split('HTTP/1.1 401').length - 1
+      })
+      socket.write(`POST /events HTTP/1.1\r\n${HOST}Content-Length: 0\r\n\r\n`.repeat(count))
+    }
+    while (refused === 0) await new Promise(setImmediate)
+    for (let id = 1000; id < 1020; id++) {
+      const headers = { Authorization: authorization, 'Content-Type': 'application/json' }
+      const init = { method: 'POST', headers, body: `{"id":${id}}` }
+      assert.equal((await fetch(`http://127.0.0.1:${port}/events`, init)).status, 201)
+    }
+    assert.ok(refused < (count * sockets.length) / 2, `${refused} were refused before 20 were written`)
+    for (const socket of sockets) socket.resetAndDestroy()
+  })
+
+  it('with more than one read holds, in steps, gets every answer whole and in order', async (t) => {
+    const { store } = await openService(t)
+    await fillStore(store)
+    const { port, close } = await listen({ port: 0, ...createService({ store }) })
+    t.after(() => close(0))
+    // The second connection begins while floods are looked out for, the first in the middle of one.
+    for (let connection = 0; connection < 2; connection++) {
+      const ids = Array.from({ length: 5_000 }, (_, index) => (index * 7) % 600)
+      const requests = ids.map((id) => `GET /events/${id + 1} HTTP/1.1\r\n${HOST}\r\n`)
+      const post = `POST /events HTTP/1.1\r\n${HOST}Content-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`
+      requests.splice(2_500, 0, post)
+      const answers = parseAnswers(await sendRaw(port, `${requests.join('')}GET / HTTP/1.1\r\n${CLOSE}`))
+      assert.equal(answers.length, requests.length + 1)
+      assert.equal(answers.splice(2_500, 1)[0]?.status, 401)
+      for (const [index, id] of ids.entries()) assert.equal(answers[index]?.body.toString(), `{"id":${id + 1}}`)
+    }
+  })
+})
+
+describe('clients that are slow to take their answers', () => {
+  async function start(t: TestContext, options: Partial<ListenOptions>): Promise<number> {
+    const { store } = await openService(t)
+    await fillStore(store)
+    // Without a cache every answer has memory of its own.
+    const { port, close } = await listen({ port: 0, ...createService({ store, cacheBytes: 0 }), ...options })
+    t.after(() => close(0))
+    return port
+  }
+
+  /** Asks for a large page over several connections, and takes nothing of it. */
+  async function askForMany(port: number, count: number) {
+    const sockets = await Promise.all(Array.from({ length: count }, () => openSocket(port)))
+    let closed = 0
+    for (const socket of sockets) {
+      socket.on('error', () => {}).once('close', () => closed++)
+      socket.pause().write(`GET /big HTTP/1.1\r\n${HOST}\r\n${`GET /big?page=2 HTTP/1.1\r\n${HOST}\r\n`.repeat(3)}`)
+    }
+    return { sockets, closed: () => closed }
+  }
+
+  it('hold so much together, and beyond it the slowest goes, never a bystander', async (t) => {
+    const port = await start(t, { unsentBytes: 8_000_000 })
+    const { sockets, closed } = await askForMany(port, 12)
+    while (closed() < 5) {
+      assert.equal((await fetch(`http://127.0.0.1:${port}/big`)).status, 200)
+      // A socket that is paused does not notice that it was reset.
+      for (const socket of sockets) if (!socket.destroyed) socket.write('G')
+    }
+    const whole = await askRaw(port, `GET /big?page=3 HTTP/1.1\r\n${CLOSE}`)
+    assert.equal(JSON.parse(whole.body.toString())._embedded.big.length, 500)
+    for (const socket of sockets) socket.destroy()
+  })
+
+  it('are disconnected when they take less than the least rate, and others are not', async (t) => {
+    const port = await start(t, { sendGraceMs: 50, minBytesPerSecond: 100_000_000 })
+    const { sockets, closed } = await askForMany(port, 5)
+    while (closed() < sockets.length) {
+      assert.equal((await fetch(`http://127.0.0.1:${port}/events`)).status, 200)
+      for (const socket of sockets) if (!socket.destroyed) socket.write('G')
+    }
+  })
+
+  it('and half-close their connections get them all the same', async (t) => {
+    const port = await start(t, {})
+    const socket = await openSocket(port)
+    socket.end(`GET /big HTTP/1.1\r\n${HOST}\r\nGET /events/7 HTTP/1.1\r\n${HOST}\r\n`)
+    const [big, seven, ...more] = parseAnswers(await readToEnd(socket))
+    assert.equal(JSON.parse(big?.body.toString() ?? '').item_count, 1_500)
+    assert.equal(seven?.body.toString(), '{"id":7}')
+    assert.equal(more.length, 0)
+  })
+})
+
+describe('bodies that are announced and never sent', () => {
+  it('keep nobody from writing, not even with the same token', async (t) => {
+    const { port, token } = await startProgram(t)
+    const authorization = await token()
+    const head = `POST /events HTTP/1.1\r\n${HOST}Authorization: ${authorization}\r\nContent-Type: application/json\r\n`
+    const sockets = await Promise.all(Array.from({ length: 600 }, () => openSocket(port)))
+    for (const socket of sockets) socket.write(`${head}Content-Length: 262144\r\n\r\n `)
+    await bystand(port, Promise.resolve())
+    for (let id = 1000; id < 1010; id++) {
+      const body = `{"id":${id}}`
+      const answer = await askRaw(port, `${head}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
+      assert.equal(answer.status, 201)
+    }
+    for (const socket of sockets) socket.resetAndDestroy()
+  })
+
+  it('are waited for as long as they come, and their connections can be used again', async (t) => {
+    const { port, token } = await startProgram(t)
+    const socket = await openSocket(port)
+    const head = `POST /events HTTP/1.1\r\n${HOST}Authorization: ${await token()}\r\nContent-Type: application/json\r\n`
+    socket.write(`${head}Content-Length: 11\r\n\r\n`)
+    for (const byte of '{"id":1000}') {
+      socket.write(byte)
+      await bystand(port, Promise.resolve())
+    }
+    const [answer] = await once(socket, 'data')
+    assert.match(answer.toString(), /^HTTP\/1\.1 201 /)
+    socket.end(`GET /events/1000 HTTP/1.1\r\n${CLOSE}`)
+    assert.match((await readToEnd(socket)).toString(), /\{"id":1000\}$/)
+  })
+})
+
+describe('a web page whose host was made to point here', () => {
+  it('reads nothing, where the program was told no address', async (t) => {
+    const { port } = await startProgram(t)
+    for (const host of ['evil.example', `evil.example:${port}`, '192.0.2.1'])
+      for (const target of ['/events', '/', `http://${host}/events`]) {
+        const answer = await askRaw(port, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+        assert.equal(answer.status, 421)
+        assert.match(answer.body.toString(), /misdirected-request.*--base-url/)
+      }
+    for (const host of ['localhost:1', '127.0.0.1', `[::1]:${port}`])
+      assert.equal(
+        (await askRaw(port, `GET /events HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).status,
+        200,
+      )
+    assert.equal((await askRaw(port, 'GET /events HTTP/1.0\r\n\r\n')).status, 200)
+  })
+})
