@@ -173,16 +173,22 @@ export class Connection implements Holder {
       // Nobody can tell whether the client will still send a body that it was not asked for.
       this.#send(response, reply, request.isBodyUnread())
     } catch (error) {
-      if (response.headersSent) this.drop()
-      else this.#send(response, this.#failure(error), true)
+      this.#sendFailure(response, error)
     }
   }
 
-  #failure(error: unknown): Reply {
+  /** Must not fail: nobody would catch it. */
+  #sendFailure(response: ServerResponse, error: unknown): void {
     const { baseUrl } = this.#options
-    if (error instanceof RequestFlaw) return problemResponse(baseUrl, 'malformed-request', error.message)
-    console.error(error)
-    return internalError(baseUrl)
+    const isFlaw = error instanceof RequestFlaw
+    if (!isFlaw) console.error(error)
+    try {
+      if (response.headersSent) this.drop()
+      else if (isFlaw) this.#send(response, problemResponse(baseUrl, 'malformed-request', error.message), true)
+      else this.#send(response, internalError(baseUrl), true)
+    } catch {
+      this.drop()
+    }
   }
 
   #send(response: ServerResponse, { status, headers, body, onSent }: Reply, isLast: boolean): void {
