@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventLines, putLines } from './items.ts'
-import { runCli, startServer, temporaryFilesOf, workDirectory } from './run-cli.ts'
+import { type RunningCli, runCli, startServer, temporaryFilesOf, workDirectory } from './run-cli.ts'
 
 /** The processes that a process has started. */
 function childrenOf(pid = 0): number[] {
@@ -21,8 +21,33 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await sleep(10)
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await isSo()); tries++) {
+    if (tries === 6_000) throw new Error(`It never came to be: ${isSo}`)
+    await sleep(10)
+  }
+}
+
+function countIn(text: string, part: string): number {
+  return text.split(part).length - 1
+}
+
+/** Kills both workers as soon as there are two; resolves when their end was noticed. */
+async function killWorkersOf(cli: RunningCli): Promise<void> {
+  const noticed = countIn(cli.stderr, 'A worker has ended')
+  await until(() => childrenOf(cli.child.pid).length === 2)
+  for (const worker of childrenOf(cli.child.pid)) process.kill(worker, 'SIGKILL')
+  await until(() => countIn(cli.stderr, 'A worker has ended') === noticed + 2)
+}
+
+/** As `countOf`, by a client that asks again as long as nobody listens. */
+async function countOnceServed(url: string): Promise<number> {
+  let count: number | undefined
+  await until(async () => {
+    count = await countOf(url).catch(() => undefined)
+    return count !== undefined
+  })
+  return count ?? -1
 }
 
 /** Each on a connection of its own, so that every worker gets some. */
@@ -50,12 +75,42 @@ describe('serve with several workers', { skip: process.platform !== 'linux' && '
     const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory })
     const [first = 0, second = 0] = childrenOf(cli.child.pid)
     process.kill(first, 'SIGKILL')
-    await until(() => cli.stderr.includes('A worker has ended (SIGKILL). Another one takes its place.'))
+    await until(() => cli.stderr.includes('A worker has ended (SIGKILL). Another one takes its place in 0.2 s.'))
     assert.equal(await countOf(`${url}/events`), 10)
     await until(() => childrenOf(cli.child.pid).length === 2)
     assert.ok(isRunning(second))
     assert.equal((await cli.stop()).status, 0)
   })
+
+  it('comes back on its port when all of them are killed at once, as often as they are', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(10))
+    const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory })
+    for (const pause of ['0.2', '0.4', '0.8']) {
+      await killWorkersOf(cli)
+      assert.equal(countIn(cli.stderr, `Another one takes its place in ${pause} s.`), 2)
+      assert.equal(await countOnceServed(`${url}/events`), 10)
+    }
+    assert.equal((await cli.stop()).status, 0)
+  })
+
+  it('goes on trying when a replacement is killed before it serves', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(10))
+    const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory })
+    for (let round = 0; round < 4; round++) await killWorkersOf(cli)
+    assert.equal(await countOnceServed(`${url}/events`), 10)
+    assert.equal((await cli.stop()).status, 0)
+  })
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    it(`ends with 0 by ${signal} in the pause after all of them died`, async (t) => {
+      const directory = workDirectory(t)
+      await putLines(directory, 'events', eventLines(10))
+      const { cli } = await startServer(t, ['--workers', '2'], { in: directory })
+      await killWorkersOf(cli)
+      assert.equal((await cli.stop(signal)).status, 0)
+    })
 
   it('ends with all of them, also when it is killed itself', async (t) => {
     const directory = workDirectory(t)

@@ -30,9 +30,9 @@ export function localUrl(host: string, port: number): string {
   return new URL(`http://${LOOPBACK_HOSTS.get(host) ?? host}:${port}`).origin
 }
 
-export function explainListenError(error: unknown, settings: SettingValues): unknown {
+export function explainListenError(error: unknown, settings: SettingValues, port = settings.get('port')): unknown {
   if (!isSystemError(error)) return error
-  const [host, port] = [settings.get('host'), settings.get('port')]
+  const host = settings.get('host')
   const reason = REASONS[error.code]
   if (reason === undefined) return error
   return new Failure(2, reason(host, port), { cause: error })

@@ -34,9 +34,9 @@ export async function runServe(files: readonly string[], settings: SettingValues
   return 0
 }
 
-function start({ store, location }: ServedStore, settings: SettingValues): Promise<RunningServer> {
+async function start({ store, location }: ServedStore, settings: SettingValues): Promise<RunningServer> {
   const workers = settings.get('workers')
-  return workers === 1 ? startServer(store, settings) : startWorkers(workers, location)
+  return workers === 1 ? startServer(store, settings) : startWorkers(workers, location, await tryPort(settings))
 }
 
 /** Where it is reached, and where it listens, if the base URL does not tell. */

@@ -15,9 +15,13 @@ export interface RunningServer extends AsyncDisposable {
   readonly port: number
 }
 
-/** Alone, or one of several `workers` that share the port and the memory for pages. */
-export async function startServer(store: Store, settings: SettingValues, workers = 1): Promise<RunningServer> {
-  const baseUrl = settings.get('baseUrl')
+/** On the port of the settings, or on another one. Several workers share the port and the memory. */
+export async function startServer(
+  store: Store,
+  settings: SettingValues,
+  port = settings.get('port'),
+): Promise<RunningServer> {
+  const [baseUrl, workers] = [settings.get('baseUrl'), settings.get('workers')]
   // Links need the port, which is known only after listening; no request is read before this function goes on.
   let service: Service | undefined
   const started = (): Service => {
@@ -27,11 +31,11 @@ export async function startServer(store: Store, settings: SettingValues, workers
   const listening = await listen({
     reply: (request) => started().reply(request),
     host: settings.get('host'),
-    port: settings.get('port'),
+    port,
     unsentBytes: Math.floor(settings.get('unsentBytes') / workers),
     ...(baseUrl !== undefined && { baseUrl }),
   }).catch((error: unknown) => {
-    throw explainListenError(error, settings)
+    throw explainListenError(error, settings, port)
   })
   service = createService({
     store,
@@ -50,8 +54,8 @@ export async function startServer(store: Store, settings: SettingValues, workers
   return { port: listening.port, [Symbol.asyncDispose]: () => listening.close(CLOSE_GRACE_MS) }
 }
 
-/** Fails if the port cannot be had. */
-export async function tryPort(settings: SettingValues): Promise<void> {
+/** Fails if the port cannot be had. Answers its number, which for port 0 the system chose. */
+export async function tryPort(settings: SettingValues): Promise<number> {
   const reply = async () => ({ status: 503, headers: {}, body: null })
   const trial = await listen({ reply, host: settings.get('host'), port: settings.get('port') }).catch(
     (error: unknown) => {
@@ -59,6 +63,7 @@ export async function tryPort(settings: SettingValues): Promise<void> {
     },
   )
   await trial.close(0)
+  return trial.port
 }
 
 /** One line a request, without headers and query: either can hold what must not be in a log. */

@@ -1,14 +1,13 @@
-/** Several processes that serve on one port. One that dies is replaced while the others go on. */
+/** Several processes that serve on one port. One that ends is replaced, for ever, while the others go on. */
 
-import cluster, { type Address, type Worker } from 'node:cluster'
-import { once } from 'node:events'
+import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { printError } from '../output.ts'
 import type { StoreLocation } from '../store-location.ts'
 import { CLOSE_GRACE_MS, type RunningServer } from './server.ts'
-import { STOP, STORE_VARIABLE } from './worker.ts'
+import { PORT_VARIABLE, STOP, STORE_VARIABLE } from './worker.ts'
 
-/** A worker that lived for so long is replaced at once; before one that died sooner there is a pause. */
+/** A worker that lived for so long is replaced almost at once; after one that died sooner the pause is twice the last one. */
 const SOUND_MS = 10_000
 const FIRST_PAUSE_MS = 100
 const MOST_PAUSE_MS = 5_000
@@ -27,11 +26,11 @@ export class WorkerEnded extends Error {
 }
 
 /** Resolves when all serve; rejects with a WorkerEnded. */
-export async function startWorkers(count: number, location: StoreLocation): Promise<RunningServer> {
-  const group = new WorkerGroup(location)
+export async function startWorkers(count: number, location: StoreLocation, port: number): Promise<RunningServer> {
+  const group = new WorkerGroup({ [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) })
   try {
     // What is wrong for one is wrong for all: the first one tells.
-    const { port } = await group.start()
+    await group.start()
     await Promise.all(Array.from({ length: count - 1 }, () => group.start()))
     return { port, [Symbol.asyncDispose]: () => group.stop() }
   } catch (error) {
@@ -40,59 +39,85 @@ export async function startWorkers(count: number, location: StoreLocation): Prom
   }
 }
 
+interface End {
+  readonly status: number
+  /** What ended it, in words. */
+  readonly cause: string
+}
+
 class WorkerGroup {
-  readonly #location: StoreLocation
-  readonly #workers = new Set<Worker>()
+  readonly #variables: Readonly<Record<string, string>>
+  readonly #workers = new Map<Worker, Promise<End>>()
   readonly #listening = new WeakSet<Worker>()
-  #pauseMs = FIRST_PAUSE_MS
-  #isStopping = false
+  readonly #stopping = new AbortController()
 
-  constructor(location: StoreLocation) {
-    this.#location = location
+  constructor(variables: Readonly<Record<string, string>>) {
+    this.#variables = variables
   }
 
-  /** Resolves when the worker listens; rejects when it ends before, having said why. */
-  async start(): Promise<Address> {
-    const worker = cluster.fork({ [STORE_VARIABLE]: this.#location.reveal() })
+  /** Resolves when a worker listens, and from then on replaces it when it ends. Rejects when it ends before it listens. */
+  async start(): Promise<void> {
+    const listening = Promise.withResolvers<undefined>()
+    const ended = this.#run(() => listening.resolve(undefined))
+    const end = await Promise.race([ended, listening.promise])
+    if (end !== undefined) throw new WorkerEnded(end.status)
+    void this.#replace(ended)
+  }
+
+  async #replace(first: Promise<End & { livedMs: number }>): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS
+    for (let ended = first; ; ended = this.#run()) {
+      const { cause, livedMs } = await ended
+      if (this.#stopping.signal.aborted) return
+      pauseMs = livedMs > SOUND_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MOST_PAUSE_MS)
+      printError(`reams: A worker has ended (${cause}). Another one takes its place in ${pauseMs / 1000} s.`)
+      // The timer keeps this process alive: when all workers have died nothing else does.
+      await sleep(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
+      if (this.#stopping.signal.aborted) return
+    }
+  }
+
+  /** Runs a worker to its end, and never rejects. */
+  async #run(onListening = () => {}): Promise<End & { livedMs: number }> {
     const startedAt = performance.now()
-    this.#workers.add(worker)
-    const ended = once(worker, 'exit').then(([status, signal]: unknown[]) => {
-      this.#workers.delete(worker)
-      return { status: typeof status === 'number' ? status : 3, cause: signal ?? `status ${status}` }
-    })
-    const listening = once(worker, 'listening').then(([address]) => ({ address: address as Address }))
-    const first = await Promise.race([ended, listening])
-    if ('status' in first) throw new WorkerEnded(first.status)
-    this.#listening.add(worker)
-    void ended.then(({ cause }) => this.#replace(cause, performance.now() - startedAt))
-    return first.address
+    const end = await this.#fork(onListening).catch((error: Error) => ({ status: 3, cause: error.message }))
+    return { ...end, livedMs: performance.now() - startedAt }
   }
 
-  async #replace(cause: unknown, livedMs: number): Promise<void> {
-    if (this.#isStopping) return
-    printError(`reams: A worker has ended (${cause}). Another one takes its place.`)
-    this.#pauseMs = livedMs > SOUND_MS ? FIRST_PAUSE_MS : Math.min(this.#pauseMs * 2, MOST_PAUSE_MS)
-    await sleep(this.#pauseMs, undefined, { ref: false })
-    if (this.#isStopping) return
-    await this.start().catch((error: unknown) => this.#replace(error instanceof Error ? error.message : error, 0))
+  async #fork(onListening: () => void): Promise<End> {
+    const worker = cluster.fork(this.#variables)
+    const ended = endOf(worker)
+    this.#workers.set(worker, ended)
+    worker.once('listening', () => {
+      this.#listening.add(worker)
+      onListening()
+    })
+    return ended.finally(() => this.#workers.delete(worker))
   }
 
   /** Each ends what it has begun. */
   async stop(): Promise<void> {
-    this.#isStopping = true
-    const workers = [...this.#workers]
+    this.#stopping.abort()
     const cutOff = setTimeout(() => {
-      for (const worker of workers) worker.process.kill('SIGKILL')
+      for (const worker of this.#workers.keys()) worker.process.kill('SIGKILL')
     }, KILL_AFTER_MS)
-    await Promise.all(
-      workers.map(async (worker) => {
-        if (worker.isDead()) return
-        const ended = once(worker, 'exit')
-        if (this.#listening.has(worker) && worker.isConnected()) worker.send(STOP, () => {})
-        else worker.process.kill('SIGKILL')
-        await ended
-      }),
-    )
+    for (const worker of this.#workers.keys()) {
+      if (this.#listening.has(worker) && worker.isConnected()) worker.send(STOP, () => {})
+      else worker.process.kill('SIGKILL')
+    }
+    await Promise.all(this.#workers.values())
     clearTimeout(cutOff)
   }
+}
+
+function endOf(worker: Worker): Promise<End> {
+  return new Promise((resolve) => {
+    worker.once('exit', (status: number | null, signal: string | null) =>
+      resolve({ status: status ?? 3, cause: signal ?? `status ${status}` }),
+    )
+    // What the system could not start has no exit. Any other error is of a message to a worker that is about to end.
+    worker.on('error', (error) => {
+      if (worker.process.pid === undefined) resolve({ status: 3, cause: error.message })
+    })
+  })
 }
