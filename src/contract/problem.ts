@@ -171,7 +171,7 @@ export const PROBLEMS = {
     status: 503,
     title: 'Nobody knows whether the write was done',
     description:
-      'The connection to the database was lost after the service had asked it to commit, and before the answer: all of the write was done, or nothing. With an Idempotency-Key the service finds out by itself, and answers so only when the database stays away.',
+      'The database was asked to commit the write and gave no certain answer, as when the connection is lost: all of the write was done, or nothing. With an Idempotency-Key the service finds out by itself, and answers so only when the database stays away.',
     hint: 'Send the request again with the Idempotency-Key it had. Without one, look whether it was done before sending it again.',
   },
   'collection-busy': {

@@ -29,7 +29,7 @@ function outcomeUnknown(baseUrl: string): Reply {
   return problemResponse(
     baseUrl,
     'outcome-unknown',
-    'The connection to the store was lost while it committed the write.',
+    'No certain answer came from the store while it committed the write.',
   )
 }
 

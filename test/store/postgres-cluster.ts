@@ -30,6 +30,13 @@ interface Owner {
   readonly gid?: number
 }
 
+export interface ClusterOptions {
+  /** The directory of `postgres` and `pg_ctl`. Default: those that npm brought. */
+  readonly programs?: string
+  /** Variables of the environment that it gets. */
+  readonly variables?: Readonly<Record<string, string>>
+}
+
 /** For the orphans of a postmaster that was killed: until they are gone no other one can start. */
 const MOST_MS_UNTIL_START = 60_000
 
@@ -47,30 +54,36 @@ export class PostgresCluster implements AsyncDisposable {
   readonly #directory: string
   readonly #control: string
   readonly #owner: Owner
+  readonly #variables: Readonly<Record<string, string>>
   #schemas = 0
 
-  private constructor(directory: string, port: number, control: string, owner: Owner) {
+  private constructor(directory: string, port: number, control: string, owner: Owner, variables = {}) {
     this.#directory = directory
     this.port = port
     this.#control = control
     this.#owner = owner
+    this.#variables = variables
     // Before the directory goes, in which it says which process it is.
     process.prependListener('exit', this.#killAtExit)
   }
 
   /** Makes one within the directory, with other settings if some are given, and starts it. */
-  static async create(directory: string, settings: readonly string[] = []): Promise<PostgresCluster> {
+  static async create(
+    directory: string,
+    settings: readonly string[] = [],
+    options: ClusterOptions = {},
+  ): Promise<PostgresCluster> {
     exitOnSignals()
     // Root starts it as another user, who has to get there.
     chmodSync(directory, 0o755)
     const data = join(directory, 'postgres')
     const port = await freePort()
     const owner = await findOwner()
-    const programs = await findPrograms(owner, join(directory, 'programs'))
+    const programs = options.programs ?? (await findPrograms(owner, join(directory, 'programs')))
     await initialise(join(programs, 'initdb'), data, owner)
     const place = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
     appendFileSync(join(data, 'postgresql.conf'), `\n${[...place, ...settings].join('\n')}\n`)
-    const cluster = new PostgresCluster(data, port, join(programs, 'pg_ctl'), owner)
+    const cluster = new PostgresCluster(data, port, join(programs, 'pg_ctl'), owner, options.variables)
     try {
       await cluster.#order('start')
     } catch (error) {
@@ -168,7 +181,7 @@ export class PostgresCluster implements AsyncDisposable {
     await run(this.#control, ['-D', this.#directory, '-l', log, '-s', '-w', ...words], {
       ...this.#owner,
       cwd: this.#directory,
-      env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+      env: { PATH: process.env['PATH'], LC_ALL: 'C', ...this.#variables },
     })
   }
 

@@ -4,7 +4,7 @@
  */
 
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
-import { PostgresCluster } from './postgres-cluster.ts'
+import { type ClusterOptions, PostgresCluster } from './postgres-cluster.ts'
 
 export interface PostgresServer {
   /** With a user that may do everything, and a database. */
@@ -29,10 +29,13 @@ export async function startPostgres(): Promise<PostgresServer> {
 }
 
 /** For tests that stop the server, or need it with settings of its own: `max_connections=10`. */
-export async function startOwnPostgres(settings: readonly string[] = []): Promise<OwnPostgresServer> {
+export async function startOwnPostgres(
+  settings: readonly string[] = [],
+  options: ClusterOptions = {},
+): Promise<OwnPostgresServer> {
   const directory = new TemporaryDirectory()
   try {
-    const cluster = await PostgresCluster.create(directory.path, [...SETTINGS, ...settings])
+    const cluster = await PostgresCluster.create(directory.path, [...SETTINGS, ...settings], options)
     return {
       url: cluster.url(),
       start: () => cluster.start(),

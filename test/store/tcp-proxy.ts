@@ -19,7 +19,12 @@ export interface TcpProxy {
   close(): Promise<void>
 }
 
-export async function startProxy(host: string, port: number): Promise<TcpProxy> {
+/** What the server answers on a connection passes through a function that `newAnswers` makes for it. */
+export async function startProxy(
+  host: string,
+  port: number,
+  newAnswers: () => (data: Buffer) => Buffer = () => (data) => data,
+): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   const server = createServer((client) => {
     if (!proxy.isOpen) {
@@ -34,7 +39,8 @@ export async function startProxy(host: string, port: number): Promise<TcpProxy> 
     }
     client.on('close', () => target.end())
     target.on('close', () => client.destroy())
-    target.on('data', (data) => client.writable && client.write(data))
+    const answer = newAnswers()
+    target.on('data', (data) => client.writable && client.write(answer(data)))
     client.on('data', (data) => {
       const verdict = proxy.judge(data)
       if (verdict === 'pass' || verdict === 'cut after') target.write(data)

@@ -27,7 +27,7 @@ const DETAILS: Readonly<Record<ProblemName, string>> = {
   'header-too-large': 'The request line and headers are larger than 16384 bytes.',
   'internal-error': 'The request could not be answered.',
   'store-unavailable': 'The store did not answer.',
-  'outcome-unknown': 'The connection to the store was lost while it committed the write.',
+  'outcome-unknown': 'No certain answer came from the store while it committed the write.',
   'collection-busy': 'An import, a copy or a compaction of this collection is under way.',
   'service-busy': 'Other requests with this token hold 30,000 of the 40,000 bytes that there are for bodies.',
   'store-full': 'There is no room for this write.',

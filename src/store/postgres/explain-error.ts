@@ -76,7 +76,7 @@ function messageOf(error: Error): string {
 }
 
 function unknownOutcome({ label }: StoreUrl): string {
-  return `The connection to the store ${label} was lost while a write was committed: it may have been done or not. Look before you send it again, or send it with an idempotency key.`
+  return `No certain answer came from the store ${label} while a write was committed: it may have been done or not. Look before you send it again, or send it with an idempotency key.`
 }
 
 function missingGrants(error: Error, { label, schema, connection }: StoreUrl): string {
@@ -94,15 +94,27 @@ export function stateOf(error: unknown): string | undefined {
   return isReported && typeof error.code === 'string' ? error.code : undefined
 }
 
-/** Whether the server itself refused a statement and went on: then its transaction is certainly undone. */
+/**
+ * Whether the server refused this one statement: then the transaction is certainly undone, and a COMMIT behind it did
+ * nothing. Decided by the state alone: severity and message are in the language of the server.
+ */
 export function isRefused(error: unknown): boolean {
-  return stateOf(error) !== undefined && error instanceof Error && 'severity' in error && error.severity === 'ERROR'
+  const state = stateOf(error)
+  return state !== undefined && !SESSION_ENDED.test(state)
+}
+
+/**
+ * Whether a COMMIT that failed is certainly undone: a constraint, or what the standard calls a rollback. Anything else
+ * may come after the commit: from a server that is told to stop, or from one that commits on others, such as Citus.
+ */
+export function isCommitUndone(error: unknown): boolean {
+  return /^(23|40(?!003))/.test(stateOf(error) ?? '')
 }
 
 /** Whether the connection broke, so that the same may work on another one. */
 export function isConnectionLost(error: unknown): boolean {
   const state = stateOf(error)
-  if (state !== undefined) return state.startsWith('08') || /^57P0[123]$/.test(state)
+  if (state !== undefined) return /^(08|57P0[1235])/.test(state)
   // Whoever waited for a new one has waited long enough.
   if (!(error instanceof Error) || isConnectTimeout(error)) return false
   return LOST.test(error.message) || ('code' in error && LOST_CODES.includes(String(error.code)))
@@ -124,6 +136,9 @@ export function isOfOneCall(error: unknown): boolean {
   if (error instanceof StoreError) return error.code === 'corrupt'
   return /^(22|23|54)/.test(stateOf(error) ?? '')
 }
+
+/** A session ended, or never began. A pooler says so too, and does not know how far the server came. */
+const SESSION_ENDED = /^(08|28|3D|53300|57P)/
 
 /** Two of the same key at once, a serialization failure, a deadlock. */
 const CROSSED: readonly string[] = ['23505', '40001', '40P01']

@@ -1,4 +1,4 @@
-/** The connection was lost after COMMIT was sent and before it was answered: all of it was done, or nothing. */
+/** COMMIT was sent, and no certain answer came, as when the connection was lost: all of it was done, or nothing. */
 
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown'

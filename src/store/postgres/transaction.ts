@@ -1,6 +1,6 @@
 /** One transaction on a connection where statements are sent without waiting, and what became of it. */
 
-import { isRefused } from './explain-error.ts'
+import { isCommitUndone, isRefused } from './explain-error.ts'
 import { OutcomeUnknown } from './outcome-unknown.ts'
 import type { Result, Row, Rows } from './rows.ts'
 import type { StatementName } from './statements.ts'
@@ -79,8 +79,9 @@ export class Transaction {
       if ((await committing) !== 'COMMIT') throw new Error('PostgreSQL rolled the transaction back.')
       return
     }
-    if (isRefused(failed.reason)) throw failed.reason
-    throw new OutcomeUnknown('The connection was lost while a transaction was committed.', { cause: failed.reason })
+    const isUndone = failed === outcomes.at(-1) ? isCommitUndone : isRefused
+    if (isUndone(failed.reason)) throw failed.reason
+    throw new OutcomeUnknown('No certain answer came to COMMIT.', { cause: failed.reason })
   }
 
   async #rollBack(): Promise<void> {

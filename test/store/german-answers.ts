@@ -1,0 +1,34 @@
+/** Puts the errors of a PostgreSQL into German on their way to the client, as a server with `lc_messages = de_DE` would. */
+
+const ERROR = 'E'.charCodeAt(0)
+const GERMAN: Readonly<Record<string, string>> = { ERROR: 'FEHLER', PANIC: 'PANIK' }
+
+/** A function for the answers on one connection: it holds back what is not yet a whole message. */
+export function germanAnswers(): (data: Buffer) => Buffer {
+  let rest: Buffer = Buffer.alloc(0)
+  return (data) => {
+    rest = Buffer.concat([rest, data])
+    const messages: Buffer[] = []
+    while (rest.length >= 5 && rest.length > rest.readUInt32BE(1)) {
+      const end = rest.readUInt32BE(1) + 1
+      const message = rest.subarray(0, end)
+      messages.push(message[0] === ERROR ? translate(message) : message)
+      rest = rest.subarray(end)
+    }
+    return Buffer.concat(messages)
+  }
+}
+
+/** Fields are a letter and a text: `S` and `M` are severity and message in the language of the server. */
+function translate(message: Buffer): Buffer {
+  const fields = message.subarray(5, -2).toString().split('\0')
+  const german = fields.map((field) => {
+    if (field.startsWith('S')) return `S${GERMAN[field.slice(1)] ?? field.slice(1)}`
+    return field.startsWith('M') ? 'MDas ging nicht' : field
+  })
+  const body = Buffer.from(`${german.join('\0')}\0\0`)
+  const head = Buffer.alloc(5)
+  head[0] = ERROR
+  head.writeUInt32BE(body.length + 4, 1)
+  return Buffer.concat([head, body])
+}
