@@ -33,6 +33,7 @@ import { inOwnSnapshot, runCopy, storedRows } from './copy.ts'
 import { explainError } from './explain-error.ts'
 import { readAllHeads, readHead } from './head.ts'
 import { runLoad } from './load.ts'
+import { checkOnlyName } from './other-name.ts'
 import { PageReader } from './page-reader.ts'
 import { inSnapshot, readItem, readPage, readSegments } from './read.ts'
 import { Rows } from './rows.ts'
@@ -51,19 +52,32 @@ export interface SqliteStoreOptions {
   readonly create?: boolean
 }
 
+const READ_ALL_HEADS = 'SELECT count(live) FROM head'
+
 /** Opens the store and brings its schema up to date. Rejects with a StoreError that says what to do. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const { create = false } = options
   // SQLite reads other things into names such as `:memory:` and `file:x.db`. Here a path is a path.
   const path = /^(:|file:)/.test(options.path) ? `./${options.path}` : options.path
   try {
+    await checkOnlyName(path)
     await prepareStore(path, create)
-    const store = new SqliteStore(path, openReadConnection(path))
-    // SQLite opens a file with the first statement: what is wrong shows now, not in the first request.
-    await store.ping()
-    return store
+    return new SqliteStore(path, await openForGood(path))
   } catch (error) {
     throw explainError(error, path)
+  }
+}
+
+/** A connection with a lock: SQLite opens a file with the first statement. What is wrong shows now, not in a request. */
+async function openForGood(path: string): Promise<DatabaseSync> {
+  const database = openReadConnection(path)
+  try {
+    new Rows(database).get(READ_ALL_HEADS)
+    await checkOnlyName(path)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
   }
 }
 
@@ -221,7 +235,7 @@ class SqliteStore implements Store {
       checkSameFile(this.#place)
       const database = openReadConnection(this.#path)
       try {
-        new Rows(database).get('SELECT count(live) FROM head')
+        new Rows(database).get(READ_ALL_HEADS)
       } finally {
         database.close()
       }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
 import { openReadConnection, openWriteConnection } from './connection.ts'
 import { isLocked, notAStore, PERMISSIONS } from './explain-error.ts'
+import { checkOnlyName } from './other-name.ts'
 
 /** "Ream" in the header of the file tells a store from any other SQLite database. */
 const APPLICATION_ID = 0x5265616d
@@ -30,15 +31,19 @@ export async function prepareStore(path: string, mayCreate: boolean): Promise<vo
       `There is no store at ${path}. Make one with \`reams import NAME FILE --store ${path}\`, an empty one with \`reams serve --create --store ${path}\`, or name another path with --store.`,
     )
   if (size === 0 && !mayCreate) throw notAStore(path, 'it is an empty file')
-  if (size !== undefined && size > 0 && isUpToDate(path, newest)) return
-  const database = openWriteConnection(path)
-  try {
-    checkNotForeign(database, path)
-    await switchToWal(database)
-    migrate(database, path, migrations)
-  } finally {
-    database.close()
-  }
+  if (size === undefined || size === 0) return bringUpToDate(path, migrations)
+  // It stays open meanwhile, so that nobody can open the file under another name unnoticed.
+  using database = openReadConnection(path)
+  if (isUpToDate(database, path, newest)) return
+  await checkOnlyName(path)
+  await bringUpToDate(path, migrations)
+}
+
+async function bringUpToDate(path: string, migrations: readonly string[]): Promise<void> {
+  using database = openWriteConnection(path)
+  checkNotForeign(database, path)
+  await switchToWal(database)
+  migrate(database, path, migrations)
 }
 
 /** The size of the file; undefined if there is none. */
@@ -52,16 +57,11 @@ function sizeOf(path: string): number | undefined {
  * Looks without changing anything, and refuses what is not ours. SQLite reads the file: its newest state can lie in the
  * log, and a file of a database must not be opened in any other way, because closing it would undo SQLite's locks.
  */
-function isUpToDate(path: string, newest: number): boolean {
-  const database = openReadConnection(path)
-  try {
-    checkNotForeign(database, path)
-    const version = readPragma(database, 'user_version')
-    checkSchemaVersion(path, version, newest)
-    return version === newest && readPragma(database, 'application_id') === APPLICATION_ID
-  } finally {
-    database.close()
-  }
+function isUpToDate(database: DatabaseSync, path: string, newest: number): boolean {
+  checkNotForeign(database, path)
+  const version = readPragma(database, 'user_version')
+  checkSchemaVersion(path, version, newest)
+  return version === newest && readPragma(database, 'application_id') === APPLICATION_ID
 }
 
 function statOf(path: string): Stats | undefined {

@@ -1,0 +1,96 @@
+/**
+ * Refuses a store that some process has open under another name, such as a hard link. SQLite's log and its shared memory
+ * go by name: under two of them nobody sees the other's writes, and they overwrite one another.
+ */
+
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreError } from '../store-error.ts'
+import { fileIdentity } from './store-file.ts'
+
+/** SQLite locks this byte of the file, and this one of the shared memory beside it, while a connection is open. */
+const FILE_BYTE = '1073741826'
+const MEMORY_BYTE = '128'
+
+/** A process that opens or closes the store has one lock without the other, but not for so long. */
+const MOST_TRIES = 40
+const PAUSE_MS = 50
+
+interface OtherUser {
+  readonly pid: string
+  /** Unknown where the process is another user's. */
+  readonly name: string | undefined
+}
+
+/**
+ * To be called before a store is opened, because two names would get mixed up within one process, and when a connection
+ * is open: then of two that come at once at least one finds the other. Without /proc nothing is noticed.
+ */
+export async function checkOnlyName(path: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const other = findOtherUser(path)
+    if (other === undefined) return
+    if (other.name !== undefined || tries === MOST_TRIES) throw openUnderOtherName(path, other)
+    await sleep(PAUSE_MS)
+  }
+}
+
+function openUnderOtherName(path: string, { pid, name }: OtherUser): StoreError {
+  const [where, which] = name === undefined ? ['another name', 'that name'] : [`the name ${name}`, name]
+  return new StoreError(
+    'unavailable',
+    `The store ${path} is a file that process ${pid} has open under ${where}. Under two names at once writes would be lost: use ${which} here too, or stop that process first.`,
+  )
+}
+
+/** A process, maybe this one, that has the file open, but not the shared memory that goes with our name for it. */
+function findOtherUser(path: string): OtherUser | undefined {
+  const file = attempt(() => realpathSync(path))
+  if (file === undefined) return undefined
+  const sharers = holdersOf(`${file}-shm`, MEMORY_BYTE)
+  const pid = holdersOf(file, FILE_BYTE).find((holder) => !sharers.includes(holder))
+  return pid === undefined ? undefined : { pid, name: nameUsedBy(pid, file) }
+}
+
+/** The processes that hold a lock on a file, if this one does. */
+function holdersOf(path: string, byte: string): string[] {
+  const identity = identityOf(path)
+  if (identity === undefined) return []
+  const descriptors = descriptorsOf('self').filter((each) => identityOf(`/proc/self/fd/${each}`) === identity)
+  const own = descriptors.flatMap((each) => locksIn(`/proc/self/fdinfo/${each}`, byte))[0]
+  // What the kernel calls the file: on some file systems by other numbers than those of `stat`.
+  return locksIn('/proc/locks', byte).flatMap(({ pid, file }) => (file === own?.file ? pid : []))
+}
+
+/** The name that goes with the shared memory that the process uses for the file. */
+function nameUsedBy(pid: string, file: string): string | undefined {
+  const [identity, memory] = [identityOf(file), identityOf(`${file}-shm`)]
+  const links = descriptorsOf(pid).map((each) => `/proc/${pid}/fd/${each}`)
+  const others = links.filter((link) => identityOf(link) !== memory).map((link) => attempt(() => readlinkSync(link)))
+  const names = others.flatMap((target) => /^(.*)-shm$/s.exec(target ?? '')?.[1] ?? [])
+  return names.find((name) => identityOf(`/proc/${pid}/root${name}`) === identity)
+}
+
+function descriptorsOf(pid: string): string[] {
+  return attempt(() => readdirSync(`/proc/${pid}/fd`)) ?? []
+}
+
+/** The locks in lines such as `1: POSIX  ADVISORY  READ 4711 fe:00:1234 128 128`. */
+function locksIn(path: string, byte: string): { pid: string; file: string }[] {
+  const text = attempt(() => readFileSync(path, 'utf8')) ?? ''
+  const locks = text.matchAll(/: POSIX +\S+ +\S+ (\d+) (\S+) (\d+) /g)
+  return [...locks].flatMap(([, pid = '', file = '', start]) => (start === byte ? { pid, file } : []))
+}
+
+function identityOf(path: string): string | undefined {
+  return attempt(() => fileIdentity(path))
+}
+
+/** Processes and their files go while one looks at them, and those of other users cannot be looked at. */
+function attempt<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch {
+    return undefined
+  }
+}

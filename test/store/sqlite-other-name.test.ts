@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { chmodSync, linkSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import type { Store } from '../../src/store/store.ts'
+import { putLines } from '../cli/items.ts'
+import { RunningCli, runCli, startServer, workDirectory } from '../cli/run-cli.ts'
+import { lackOfOtherUser, withoutRights } from '../other-user.ts'
+import { item, itemsFrom, keyed } from './items.ts'
+import { readItems } from './store-reading.ts'
+
+const NO_PROC = process.platform !== 'linux' && 'it is noticed on Linux alone'
+
+/** A store with three items, and a hard link to it. */
+async function makeStore(t: TestContext): Promise<{ directory: string; path: string; link: string }> {
+  const directory = workDirectory(t)
+  const [path, link] = [join(directory, 'reams.db'), join(directory, 'link.db')]
+  await putLines(directory, 'events', itemsFrom(0, 3).join('\n'), { keyField: 'id' })
+  linkSync(path, link)
+  return { directory, path, link }
+}
+
+async function open(t: TestContext, path: string): Promise<Store> {
+  const store = await openSqliteStore({ path })
+  t.after(() => store.close())
+  return store
+}
+
+/** The refusal to open `path`, while a process has it open as `other`. */
+const refusal = (path: string, other: string, pid = process.pid) => ({
+  code: 'unavailable',
+  message: new RegExp(`^The store ${path} is a file that process ${pid} has open under the name ${other}\\. `),
+})
+
+describe('a store under another name', { skip: NO_PROC }, () => {
+  it('is refused while another process has it open, which goes on and loses nothing', async (t) => {
+    const { directory, path, link } = await makeStore(t)
+    const words = ['token', 'create', '--name', 'a', '--scope', 'write:events', '--store', path]
+    const token = (await runCli(words, { in: directory })).stdout.trim()
+    const { cli, url } = await startServer(t, ['--store', path], { in: directory })
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+    const post = async (id: number) => {
+      const answer = await fetch(`${url}/events`, { method: 'POST', headers, body: item(id) })
+      assert.equal(answer.status, 201)
+    }
+    await post(3)
+    for (let id = 4; id < 6; id++) {
+      await assert.rejects(openSqliteStore({ path: link }), refusal(link, path, cli.child.pid))
+      const refused = await runCli(['import', 'events', '-', '--format', 'ndjson', '--store', link], { in: directory })
+      assert.equal(refused.status, 3)
+      assert.match(
+        refused.stderr,
+        /^reams: The store .*link\.db is a file that process \d+ has open under the name .*reams\.db\. /,
+      )
+      await post(id)
+    }
+    await cli.stop()
+    const store = await open(t, link)
+    assert.deepEqual(await readItems(store, 'events'), itemsFrom(0, 6))
+    assert.deepEqual((await store.verify()).findings, [])
+  })
+
+  it('is refused within one process too', async (t) => {
+    const { path, link } = await makeStore(t)
+    const store = await openSqliteStore({ path })
+    await store.append('events', keyed([item(3)]))
+    for (let time = 0; time < 3; time++) {
+      await assert.rejects(openSqliteStore({ path: link }), refusal(link, path))
+      assert.equal((await (await open(t, path)).head('events'))?.live, 4)
+    }
+    await store.append('events', keyed([item(4)]))
+    assert.deepEqual(await readItems(store, 'events'), itemsFrom(0, 5))
+    await store.close()
+  })
+
+  it('is free when the first name was closed', async (t) => {
+    const { path, link } = await makeStore(t)
+    for (const [turn, name] of [path, link, path, link].entries()) {
+      const store = await openSqliteStore({ path: name })
+      await store.append('events', keyed([item(3 + turn)]))
+      assert.deepEqual(await readItems(store, 'events'), itemsFrom(0, 4 + turn))
+      await store.close()
+    }
+  })
+
+  it('is opened by one of two at most that come at once', async (t) => {
+    const { directory, path, link } = await makeStore(t)
+    for (let turn = 0; turn < 2; turn++) {
+      const servers = [path, link].map(
+        (name) => new RunningCli(['serve', '--port', '0', '--store', name], { in: directory }),
+      )
+      t.after(() => servers.map(({ child }) => child.kill('SIGKILL')))
+      const started = await Promise.allSettled(servers.map((server) => server.prints('Ctrl-C stops it.')))
+      assert.ok(started.some(({ status }) => status === 'rejected'))
+      for (const { child } of servers) child.kill('SIGTERM')
+      for (const server of servers) await server.ends()
+    }
+  })
+
+  it("is refused when the process is another user's, though its name cannot be seen then", async (t) => {
+    if (process.getuid?.() !== 0) return t.skip('it needs root')
+    const lack = lackOfOtherUser()
+    if (lack !== undefined) return t.skip(lack)
+    const { directory, path, link } = await makeStore(t)
+    chmodSync(path, 0o666)
+    chmodSync(directory, 0o777)
+    await open(t, path)
+    const refused = await runCli(['collections', '--store', link], { in: directory, ...withoutRights() })
+    assert.match(
+      refused.stderr,
+      new RegExp(`^reams: The store ${link} .* process ${process.pid} has open under another name\\. `),
+    )
+    assert.equal((await runCli(['collections', '--store', path], { in: directory, ...withoutRights() })).status, 0)
+  })
+})
+
+describe('a store under one name', () => {
+  it('is opened as often as one likes, while there is a link that nobody uses', async (t) => {
+    const { path, link } = await makeStore(t)
+    const [one, other] = [await open(t, path), await open(t, relative(process.cwd(), path))]
+    await one.append('events', keyed([item(3)]))
+    await other.append('events', keyed([item(4)]))
+    for (const store of [one, other]) assert.deepEqual(await readItems(store, 'events'), itemsFrom(0, 5))
+    assert.deepEqual(
+      readdirSync(join(link, '..')).filter((name) => name.startsWith('link')),
+      ['link.db'],
+    )
+  })
+
+  it('may be reached by symbolic links', async (t) => {
+    const { directory, path } = await makeStore(t)
+    const inner = join(directory, 'inner')
+    mkdirSync(inner)
+    symlinkSync(path, join(inner, 'symbolic.db'))
+    symlinkSync(directory, join(inner, 'folder'))
+    const paths = [path, join(inner, 'symbolic.db'), join(inner, 'folder', 'reams.db')]
+    const stores = await Promise.all(paths.map((each) => open(t, each)))
+    for (const [index, store] of stores.entries()) await store.append('events', keyed([item(3 + index)]))
+    for (const store of stores) assert.deepEqual(await readItems(store, 'events'), itemsFrom(0, 6))
+    const { cli } = await startServer(t, ['--store', join(inner, 'symbolic.db')], { in: directory })
+    assert.equal((await cli.stop()).status, 0)
+  })
+})
