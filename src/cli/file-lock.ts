@@ -1,10 +1,15 @@
 /** A lock beside a file: one process at a time holds it, and one that was killed holds nothing. */
 
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { attempt } from '../store/sqlite/attempt.ts'
+import { isRunning, type RunningProcess, thisProcess } from '../store/sqlite/running-process.ts'
 import { isSystemError } from './failure.ts'
-import { removeLeftovers } from './leftovers.ts'
-import { isRunning, type RunningProcess, thisProcess } from './running-process.ts'
+import { partOf, removeLeftovers } from './leftovers.ts'
+
+/** For those who cannot see its process, a lock is free when it was not renewed for so long. */
+const LIFETIME_MS = 10_000
+const RENEWAL_MS = 2_000
 
 interface Holder extends RunningProcess {
   readonly host: string
@@ -12,24 +17,24 @@ interface Holder extends RunningProcess {
 
 /** Undefined while another process holds it. Throws the system's own errors. */
 export function takeLock(path: string): Disposable | undefined {
-  const own = `${path}.${process.pid}.part`
+  const own = partOf(path)
   const holder: Holder = { ...thisProcess(), host: hostname() }
   writeFileSync(own, JSON.stringify(holder))
   try {
     // A link is made whole or not at all, by one of those who try.
     while (!isLinked(own, path)) if (!isFreed(path)) return undefined
     removeLeftovers(path)
-    return { [Symbol.dispose]: () => release(path) }
+    const renewal = setInterval(() => attempt(() => utimesSync(path, new Date(), new Date())), RENEWAL_MS).unref()
+    return {
+      [Symbol.dispose]() {
+        clearInterval(renewal)
+        // One that cannot be removed is free all the same when this process has ended.
+        attempt(() => rmSync(path, { force: true }))
+      },
+    }
   } finally {
     rmSync(own, { force: true })
   }
-}
-
-/** One that cannot be removed is free all the same when this process has ended. */
-function release(path: string): void {
-  try {
-    rmSync(path, { force: true })
-  } catch {}
 }
 
 function isLinked(own: string, path: string): boolean {
@@ -46,8 +51,8 @@ function isLinked(own: string, path: string): boolean {
 function isFreed(path: string): boolean {
   const text = textOf(path)
   if (text === undefined) return true
-  if (isHeld(text)) return false
-  const aside = `${path}.${process.pid}.old.part`
+  if (isHeld(path, text)) return false
+  const aside = partOf(`${path}.old`)
   if (!isMoved(path, aside)) return true
   // Another one may have removed it first, and taken the lock: then that was the one moved, and it goes back.
   if (textOf(aside) !== text) isLinked(aside, path)
@@ -55,14 +60,19 @@ function isFreed(path: string): boolean {
   return true
 }
 
-/** On another machine nobody can tell. */
-function isHeld(text: string): boolean {
+/** On another machine nobody can tell. A machine that was started again has no process of before. */
+function isHeld(path: string, text: string): boolean {
   try {
-    const { host, pid, birth }: Holder = JSON.parse(text)
-    return host !== hostname() || isRunning({ pid, birth })
+    const { host, ...holder }: Holder = JSON.parse(text)
+    if (host !== hostname()) return true
+    return holder.boot === thisProcess().boot && (isRunning(holder) ?? isRenewed(path))
   } catch {
     return true
   }
+}
+
+function isRenewed(path: string): boolean {
+  return Math.abs(Date.now() - statSync(path).mtimeMs) < LIFETIME_MS
 }
 
 function textOf(path: string): string | undefined {

@@ -21,6 +21,8 @@ export interface CliOptions {
   readonly input?: string | Uint8Array
   /** The user and group to run as. */
   readonly uid?: number
+  /** A program, with its arguments, that runs it. */
+  readonly under?: readonly string[]
 }
 
 export interface CliResult {
@@ -36,7 +38,8 @@ export class RunningCli {
   readonly #closed: Promise<unknown[]>
 
   constructor(words: readonly string[], options: CliOptions) {
-    this.child = spawn(process.execPath, [MAIN, ...words], {
+    const [program = '', ...others] = [...(options.under ?? []), process.execPath, MAIN, ...words]
+    this.child = spawn(program, others, {
       cwd: options.in,
       env: {
         PATH: process.env['PATH'] ?? '',

@@ -41,6 +41,13 @@ export const XFS: Need = async () => {
   return lack ?? tried('an XFS loop file system cannot be mounted', (directory) => new XfsImage(directory))
 }
 
+export const PID_NAMESPACES: Need = async () => {
+  return run('unshare', ['--pid', '--fork', '--mount-proc', 'true']).then(
+    () => undefined,
+    (error: Error) => `no PID namespace can be had here: ${firstLine(error)}`,
+  )
+}
+
 /** One that came with npm, and signals that end a process at once. */
 export const POSTGRES: Need = async () => {
   if (process.platform !== 'linux') return `it needs Linux, and this is ${process.platform}`

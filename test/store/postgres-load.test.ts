@@ -92,6 +92,17 @@ describe('a load into PostgreSQL', () => {
     await opened.remove()
   })
 
+  it('that died is taken over also when the clock of the database was put back since', async () => {
+    await open()
+    const { store } = opened
+    const load = await store.load('events')
+    await opened.execute("UPDATE lease SET holder = 'another', renewed_at = renewed_at + interval '1 day'")
+    await store.append('events', keyed(['{"id":"other"}']))
+    await assert.rejects(load.commit(), isError('lease-lost'))
+    await load.abort()
+    await opened.remove()
+  })
+
   it('that was taken over cannot be committed, whatever it has written', async () => {
     await open()
     const { store } = opened

@@ -457,7 +457,7 @@ describe('a store in an SQLite file', () => {
     const load = await store.load('events')
     await load.append(keyed(itemsFrom(9000, 700)))
     const database = new DatabaseSync(path)
-    database.exec('UPDATE lease SET renewed_at = 0')
+    database.exec('UPDATE lease SET renewed_tick = 0')
     database.close()
     const other = await openSqliteStore({ path })
     await other.append('events', keyed(['{"id":"other"}']))

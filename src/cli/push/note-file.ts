@@ -7,7 +7,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, write
 import { dirname } from 'node:path'
 import { Failure, isSystemError } from '../failure.ts'
 import { takeLock } from '../file-lock.ts'
-import { removeLeftovers } from '../leftovers.ts'
+import { partOf, removeLeftovers } from '../leftovers.ts'
 import { noteText, type PushNote, parseNote } from './note.ts'
 
 export class NoteFile {
@@ -88,7 +88,7 @@ export class NoteFile {
   }
 
   #writePart(note: PushNote): string {
-    const part = `${this.#path}.${process.pid}.part`
+    const part = partOf(this.#path)
     writeFileSync(part, noteText(note), { flush: true })
     return part
   }

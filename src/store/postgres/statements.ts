@@ -55,8 +55,9 @@ const within = (above: 1 | 2): string => {
   return `AND o.block BETWEEN ${first} AND ${first} + 255`
 }
 
-/** The process 0 is one that has ended. */
-const LEASE_IS_DEAD = "(pid = 0 OR renewed_at < now() - interval '10 seconds')"
+/** The process 0 is one that has ended. After the clock was set back, a time in the future says nothing. */
+const LEASE_IS_DEAD =
+  "(pid = 0 OR renewed_at NOT BETWEEN now() - interval '10 seconds' AND now() + interval '1 minute')"
 
 /** What a copy that died left is kept for a day, unless it is in the way. */
 const LEASE_IS_GIVEN_UP = `${LEASE_IS_DEAD} AND (

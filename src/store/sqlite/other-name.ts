@@ -6,6 +6,7 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
+import { attempt } from './attempt.ts'
 import { fileIdentity } from './store-file.ts'
 
 /** SQLite locks this byte of the file, and this one of the shared memory beside it, while a connection is open. */
@@ -84,13 +85,4 @@ function locksIn(path: string, byte: string): { pid: string; file: string }[] {
 
 function identityOf(path: string): string | undefined {
   return attempt(() => fileIdentity(path))
-}
-
-/** Processes and their files go while one looks at them, and those of other users cannot be looked at. */
-function attempt<T>(look: () => T): T | undefined {
-  try {
-    return look()
-  } catch {
-    return undefined
-  }
 }

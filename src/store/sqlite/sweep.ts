@@ -6,6 +6,7 @@ import { REAM_SIZE } from '../ream.ts'
 import type { Head } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Row, Rows } from './rows.ts'
+import { isRunning, thisProcess } from './running-process.ts'
 import type { Shelf } from './stored-ream.ts'
 
 /** A lease that was not renewed for so long belongs to a process that is gone or stopped. */
@@ -31,12 +32,13 @@ export interface Lease extends Shelf {
   readonly holder: string
 }
 
-const LEASE_COLUMNS = 'name, collection_id, generation, base, holder, host, pid, started_at, renewed_at'
-const INSERT_LEASE = `INSERT INTO lease (${LEASE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const LEASE_COLUMNS =
+  'name, collection_id, generation, base, holder, host, pid, started_at, renewed_at, boot, namespace, renewed_tick'
+const INSERT_LEASE = `INSERT INTO lease (${LEASE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const LEASES = `SELECT ${LEASE_COLUMNS} FROM lease`
 const LEASE_BY_NAME = `${LEASES} WHERE name = ?`
-const RENEWED_AT = 'SELECT renewed_at FROM lease WHERE name = ? AND holder = ?'
-const RENEW_LEASE = 'UPDATE lease SET renewed_at = ? WHERE name = ? AND holder = ?'
+const RENEWED_TICK = 'SELECT renewed_tick FROM lease WHERE name = ? AND holder = ?'
+const RENEW_LEASE = 'UPDATE lease SET renewed_at = ?, renewed_tick = ? WHERE name = ? AND holder = ?'
 const RETIRE_LEASE = `UPDATE lease SET pid = ${NO_PROCESS} WHERE name = ? AND holder = ?`
 const DELETE_LEASE = 'DELETE FROM lease WHERE name = ? AND holder = ?'
 
@@ -68,7 +70,9 @@ const SWEEP_KEYS = `
 export function takeLease(rows: Rows, lease: Lease): void {
   const now = Date.now()
   const { name, id, generation, base, holder } = lease
-  rows.run(INSERT_LEASE, name, id, generation, base, holder, hostname(), process.pid, now, now)
+  const { pid, boot, namespace } = thisProcess()
+  const place = [name, id, generation, base] as const
+  rows.run(INSERT_LEASE, ...place, holder, hostname(), pid, now, now, boot, namespace, tickMs())
 }
 
 /**
@@ -90,10 +94,10 @@ export function retireLease(rows: Rows, lease: Lease): void {
 
 /** Every step of a load begins with this: it refuses to go on for one whose lease another writer took over. */
 export function renewLease(rows: Rows, lease: Lease): void {
-  const row = rows.get(RENEWED_AT, lease.name, lease.holder)
-  const now = Date.now()
+  const row = rows.get(RENEWED_TICK, lease.name, lease.holder)
+  const tick = tickMs()
   if (row !== undefined) {
-    if (now - (row[0] as number) > RENEWAL_MS) rows.run(RENEW_LEASE, now, lease.name, lease.holder)
+    if (tick - (row[0] as number) > RENEWAL_MS) rows.run(RENEW_LEASE, Date.now(), tick, lease.name, lease.holder)
     return
   }
   throw new StoreError(
@@ -187,14 +191,30 @@ function leaseOf(row: Row): Lease {
 }
 
 /**
- * A holder on this machine is looked for; on another one only time tells. Should a living holder be taken for dead, its
- * next step finds that the lease is gone and it stops, without harm.
+ * A holder that can be seen from here is looked for. Else, and for one that is stopped or hangs, time tells: by a clock
+ * that nobody can set, where both have the same one. By the other clock a time in the future is as old as one in the
+ * past. Should a living holder be taken for dead, its next step finds that the lease is gone and it stops, without harm.
  */
 function isDead(row: Row): boolean {
-  const [, , , , , host, pid, , renewedAt] = row
-  if (pid === NO_PROCESS) return true
-  if (Date.now() - (renewedAt as number) > LEASE_LIFETIME_MS) return true
-  return host === hostname() && !isRunning(pid as number)
+  const [pid, , renewedAt, boot, namespace, renewedTick] = row.slice(6) as LeaseOwner
+  if (pid === NO_PROCESS || isRunning({ pid, boot, namespace, birth: '' }) === false) return true
+  const ageMs = boot === thisProcess().boot ? tickMs() - renewedTick : Date.now() - renewedAt
+  return Math.abs(ageMs) > LEASE_LIFETIME_MS
+}
+
+/** The columns of a lease from `pid` on. */
+type LeaseOwner = [
+  pid: number,
+  startedAt: number,
+  renewedAt: number,
+  boot: string,
+  namespace: string,
+  renewedTick: number,
+]
+
+/** Time since the start of the machine, the same for all its processes. It stands still while the machine sleeps. */
+function tickMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n)
 }
 
 /** Whether nobody will go on with it. */
@@ -202,13 +222,4 @@ function isGivenUp(row: Row): boolean {
   const [, , , , holder, , , , renewedAt] = row
   const isCopy = (holder as string).startsWith(COPY)
   return isDead(row) && !(isCopy && Date.now() - (renewedAt as number) < LEFT_COPY_MS)
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
 }
