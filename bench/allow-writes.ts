@@ -6,11 +6,11 @@ import { StoreLocation } from '../src/cli/store-location.ts'
 import { TOKEN_PREFIX } from '../src/contract/token.ts'
 
 /** Makes a token that may do everything, and the store if there is none. It is a path, or the URL of a database. */
-export function allowWrites(store: string): Promise<string> {
+export function allowWrites(store: string, name = 'bench'): Promise<string> {
   return withStore(new StoreLocation(store), { create: true }, async (store) => {
     const token = TOKEN_PREFIX + randomBytes(32).toString('base64url')
     const times = { createdAt: Date.now(), expiresAt: null, revokedAt: null }
-    await store.addToken({ name: 'bench', hash: hash('sha256', token), scopes: ['admin'], ...times })
+    await store.addToken({ name, hash: hash('sha256', token), scopes: ['admin'], ...times })
     return token
   })
 }

@@ -1,11 +1,12 @@
 /** Made-up events as NDJSON, about 150 bytes each and the same ones in every run. */
 
-import { open } from 'node:fs/promises'
+import { open, writeFile } from 'node:fs/promises'
 import { createRandom, type Random } from './random.ts'
 
 /** Eight digits for every item, so that early and late pages have the same size. */
 const FIRST_ID = 10_000_000
 const ITEMS_A_CHUNK = 10_000
+const EVENTS_A_LARGE_ITEM = 130
 const SEED = 2
 
 const KINDS = ['concert', 'theatre', 'reading', 'lecture', 'workshop', 'festival', 'exhibition', 'film']
@@ -40,6 +41,14 @@ export async function writeEvents(path: string, items: number, onChunk: () => vo
     await file.close()
   }
   return bytes
+}
+
+/** Writes items of some 20 KB each: a page of them is 10 MB. */
+export async function writeLargeItems(path: string, items: number): Promise<void> {
+  const lines = [...eventChunks(items * EVENTS_A_LARGE_ITEM)].join('').split('\n')
+  const item = (_: unknown, index: number) =>
+    `{"events":[${lines.slice(index * EVENTS_A_LARGE_ITEM, (index + 1) * EVENTS_A_LARGE_ITEM).join(',')}]}\n`
+  await writeFile(path, Array.from({ length: items }, item).join(''))
 }
 
 function* eventChunks(items: number): Generator<string> {

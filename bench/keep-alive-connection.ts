@@ -7,27 +7,43 @@ const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i
 /** The three digits behind `HTTP/1.1 `. */
 const STATUS_AT = 9
 
+/** All connections of a process read into it: nothing stays there for longer than `#onBytes` takes. */
+const scratch = Buffer.alloc(1 << 16)
+
+/** Told why the server closed the connection, or never took it. */
+type OnLost = (error: Error) => void
+
 export class KeepAliveConnection {
   readonly #socket: Socket
   readonly #onAnswer: (status: number, connection: KeepAliveConnection) => void
+  #isEnded = false
   #received: Buffer | undefined
   /** What is yet to come of an answer whose head is here. */
   #missing = 0
   #status = 0
 
-  /** `onAnswer` is told the status of each answer when all of it has come, and may send the next request. */
-  constructor(url: string, onAnswer: (status: number, connection: KeepAliveConnection) => void) {
+  /**
+   * `onAnswer` is told the status of each answer when all of it has come, and may send the next request.
+   * A load cannot go on without one of its connections: unless there is an `onLost`, its loss is thrown.
+   */
+  constructor(
+    url: string,
+    onAnswer: (status: number, connection: KeepAliveConnection) => void,
+    onLost: OnLost = throwIt,
+  ) {
     const { hostname, port } = new URL(url)
     this.#onAnswer = onAnswer
     this.#socket = connect({
       host: hostname,
       port: Number(port),
       noDelay: true,
-      onread: { buffer: Buffer.alloc(1 << 16), callback: (length, buffer) => this.#onBytes(buffer, length) },
+      onread: { buffer: scratch, callback: (length, buffer) => this.#onBytes(buffer, length) },
     })
+    let reason = new Error(`The server closed a connection to ${url}.`)
     this.#socket.once('error', (error) => {
-      throw error
+      reason = error
     })
+    this.#socket.once('close', () => this.#isEnded || onLost(reason))
   }
 
   send(head: string | Uint8Array, body?: Uint8Array): void {
@@ -42,6 +58,7 @@ export class KeepAliveConnection {
   }
 
   end(): void {
+    this.#isEnded = true
     this.#socket.destroy()
   }
 
@@ -64,4 +81,8 @@ export class KeepAliveConnection {
     this.#status = Number(head.slice(STATUS_AT, STATUS_AT + 3))
     return true
   }
+}
+
+function throwIt(error: Error): never {
+  throw error
 }

@@ -4,6 +4,10 @@ export function median(values: readonly number[]): number {
   return percentile(values, 50)
 }
 
+export function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
 /** The smallest value that at least `percent` of all values do not pass. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b)

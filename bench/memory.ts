@@ -30,12 +30,11 @@ export function requireMemory(memory: Memory | undefined): Memory {
   return memory
 }
 
-const MEGABYTE = 1e6
+export const MEGABYTE = 1e6
 
 /** The figures of a program that must stay within `atMost` megabytes, and must not grow. */
 export function memoryFigures(program: string, samples: readonly Memory[], atMost: number): Figure[] {
   const peak = peakMegabytes(samples)
-  const { value, ...raw } = growth(samples)
   return [
     {
       measured: `peak memory of ${program}`,
@@ -44,17 +43,23 @@ export function memoryFigures(program: string, samples: readonly Memory[], atMos
       required: { atMost },
       raw: { peakMegabytes: peak, samples: samples.length },
     },
-    {
-      measured: 'its memory in the last quarter of the time ÷ in the second quarter',
-      value,
-      required: { atMost: 1.1 },
-      raw,
-    },
+    growthFigure('its memory', samples),
   ]
 }
 
+/** Of a program that must not grow. */
+export function growthFigure(memory: string, samples: readonly Memory[]): Figure {
+  const { value, ...raw } = growth(samples)
+  return {
+    measured: `${memory} in the last quarter of the time ÷ in the second quarter`,
+    value,
+    required: { atMost: 1.1 },
+    raw,
+  }
+}
+
 /** The most that was ever resident. */
-function peakMegabytes(samples: readonly Memory[]): number {
+export function peakMegabytes(samples: readonly Memory[]): number {
   return requireMemory(samples.at(-1)).peakRssBytes / MEGABYTE
 }
 

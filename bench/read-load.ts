@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { AUTOCANNON_LOAD, type Program, runProgram } from './child-process.ts'
+import { untilAnswered } from './until-answered.ts'
 import type { Workspace } from './workspace.ts'
 
 export const READERS = 16
@@ -38,8 +39,8 @@ export async function readRate(workspace: Place, plan: ReadPlan): Promise<ReadRa
   const seconds = secondsFor(workspace, plan)
   const run = LOAD_TOOL === 'wrk' ? runWrk : runAutocannon
   const rate = await run(workspace, { ...plan, seconds })
-  // What is still under way when the time is over must not disturb the next one: this answer comes behind it.
-  await (await fetch(plan.url, { signal: workspace.signal })).arrayBuffer()
+  // What is still under way when the time is over must not disturb the next one.
+  await untilAnswered(plan.url, workspace.signal)
   if (rate.requestsASecond > 0) return rate
   // No answer in all that time is no rate: the machine was busy, or the server is slower than was thought.
   if (seconds > MOST_SECONDS) throw new Error(`${plan.url} gave no answer in ${seconds} s.`)

@@ -20,11 +20,11 @@ export interface LoadResult {
   readonly durationMs: number
 }
 
-export interface RunningLoad {
+export interface RunningLoad<Result = LoadResult> {
   /** Resolves when the clock starts. */
   readonly begun: Promise<void>
-  readonly result: Promise<LoadResult>
-  stop(): Promise<LoadResult>
+  readonly result: Promise<Result>
+  stop(): Promise<Result>
 }
 
 export function startLoad(plan: LoadPlan, signal: AbortSignal): RunningLoad {
@@ -32,7 +32,11 @@ export function startLoad(plan: LoadPlan, signal: AbortSignal): RunningLoad {
 }
 
 /** A program that prints a line when the clock starts, and its result as another. */
-export function startLoadProgram(program: Program, plan: LoadSize, signal: AbortSignal): RunningLoad {
+export function startLoadProgram<Result = LoadResult>(
+  program: Program,
+  plan: object,
+  signal: AbortSignal,
+): RunningLoad<Result> {
   const child = startProgram(program, [JSON.stringify(plan)], signal)
   const begun = Promise.withResolvers<void>()
   let printed = ''
@@ -44,7 +48,7 @@ export function startLoadProgram(program: Program, plan: LoadSize, signal: Abort
     begun.resolve()
     signal.throwIfAborted()
     if (status !== 0) throw new Error(`${program.join(' ')} ended with status ${status}.`)
-    return JSON.parse(printed.split('\n')[1] ?? '') as LoadResult
+    return JSON.parse(printed.split('\n')[1] ?? '') as Result
   })
   // Whoever waits for it is told; nobody may be waiting yet.
   result.catch(() => {})

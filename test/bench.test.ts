@@ -3,7 +3,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -12,12 +12,14 @@ import { describe, it, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { countCommits } from '../bench/commits.ts'
+import { HealthyClient } from '../bench/healthy-client.ts'
 import { KeepAliveConnection } from '../bench/keep-alive-connection.ts'
 import { percentile } from '../bench/measure.ts'
 import { isReached } from '../bench/question.ts'
 import { QUESTIONS } from '../bench/questions/index.ts'
 import { randomPages, randomSample } from '../bench/random.ts'
 import { READERS, readRate } from '../bench/read-load.ts'
+import { readRequests } from '../bench/read-requests.ts'
 import { jsonOf, tableOf } from '../bench/report.ts'
 import { medianSyncMs } from '../bench/slow-disk.ts'
 import { writeRequests } from '../bench/write-requests.ts'
@@ -194,6 +196,31 @@ describe('the bench', () => {
       connection.send('ask\r\n')
     })
     assert.deepEqual(statuses, [201, 201])
+  })
+
+  for (const [what, serve] of Object.entries({
+    'no answer': () => {},
+    'a refusal': (socket: Socket) =>
+      socket.on('data', () => socket.write('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n')),
+    'a closed connection': (socket: Socket) => socket.destroy(),
+  }))
+    it(`counts ${what} as an answer that took as long as a healthy client waits`, async (t) => {
+      const server = createServer((socket) => void serve(socket.on('error', () => {}))).listen(0, '127.0.0.1')
+      t.after(() => server.close())
+      await once(server, 'listening')
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`
+      const requests = readRequests({ kind: 'read', url, pages: 1 })
+      using client = new HealthyClient({ url, requests, everyMs: 10, patienceMs: 300 })
+      assert.deepEqual(await client.ask(40, t.signal), [300, 300, 300, 300])
+    })
+
+  it('skips a question that needs more open files than it may have, and says how to have them', async (t) => {
+    const { temporaryFiles } = workDirectory(t)
+    const bench = spawn('sh', ['-c', 'ulimit -n 250 && exec "$0" "$@"', process.execPath, RUN, 'idle-connections'], {
+      env: { PATH: process.env['PATH'], TMPDIR: temporaryFiles },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    assert.match(await text(bench.stdout), /skipped: a process may open 250 files here.*"ulimit -n 10200"/)
   })
 
   it('changes every item once, in an order that the next load goes on with', (t) => {

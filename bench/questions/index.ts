@@ -12,10 +12,12 @@ import { GROWTH } from './growth.ts'
 import { HAND_WRITTEN } from './hand-written.ts'
 import { HOLES } from './holes.ts'
 import { HOT_PAGE } from './hot-page.ts'
+import { IDLE_CONNECTIONS } from './idle-connections.ts'
 import { IMPORT } from './import.ts'
 import { IMPORT_CORES } from './import-cores.ts'
 import { IMPORT_MEMORY } from './import-memory.ts'
 import { JSON_SERVER } from './json-server.ts'
+import { OVERLOAD } from './overload.ts'
 import { PG_APPENDS } from './pg-appends.ts'
 import { PG_DEPTH } from './pg-depth.ts'
 import { PG_HOLES } from './pg-holes.ts'
@@ -30,6 +32,7 @@ import { READS_WHILE_WRITING } from './reads-while-writing.ts'
 import { REPLACE_DELETE } from './replace-delete.ts'
 import { SERVER_MEMORY } from './server-memory.ts'
 import { SIZE } from './size.ts'
+import { SLOW_CLIENTS } from './slow-clients.ts'
 import { SLOW_DISK } from './slow-disk.ts'
 import { WORKERS } from './workers.ts'
 
@@ -55,6 +58,9 @@ export const QUESTIONS: readonly Question[] = [
   BIG_REQUESTS,
   READS_WHILE_WRITING,
   REPLACE_DELETE,
+  SLOW_CLIENTS,
+  IDLE_CONNECTIONS,
+  OVERLOAD,
   PULL,
   PULL_LATENCY,
   PULL_MEMORY,

@@ -2,13 +2,11 @@
 
 import { formatCount } from '../../src/cli/figures.ts'
 import { WITHOUT_CACHE } from '../child-process.ts'
-import { readMemory, requireMemory } from '../memory.ts'
+import { MEGABYTE, readMemory, requireMemory } from '../memory.ts'
 import { PageClient } from '../page-client.ts'
 import type { Figure, Question } from '../question.ts'
 import { randomPaths } from '../random-paths.ts'
 import type { Workspace } from '../workspace.ts'
-
-const MEGABYTE = 1e6
 
 export const SERVER_MEMORY: Question = {
   name: 'server-memory',
