@@ -15,7 +15,7 @@ const FEW_CONNECTIONS = 100
 export const IDLE_CONNECTIONS: Question = {
   name: 'idle-connections',
   needs: ['sample'],
-  cost: { seconds: 35, secondsAMillion: 0.5 },
+  cost: { seconds: 40, secondsAMillion: 0.5 },
   async run(workspace) {
     const connections = workspace.isTryOut ? FEW_CONNECTIONS : CONNECTIONS
     const lack = lackOfOpenFiles(connections)

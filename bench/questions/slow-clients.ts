@@ -19,7 +19,7 @@ const FEW_CONNECTIONS = 5
 export const SLOW_CLIENTS: Question = {
   name: 'slow-clients',
   needs: ['sample'],
-  cost: { seconds: 40, secondsAMillion: 0.5 },
+  cost: { seconds: 30, secondsAMillion: 0.5 },
   async run(workspace) {
     const { path } = await workspace.importSampleTo('slow-clients.db')
     await using _database = removedAtEnd(path)
