@@ -20,6 +20,8 @@ export const MIN_BYTES_PER_SECOND = 1_024
 export const SEND_GRACE_MS = 10_000
 /** How long new connections are parsed with care after somebody flooded one. */
 const FLOOD_MS = 60_000
+/** Connections that wait to be accepted, which is done one a turn: Node's 511 are soon taken in a rush. */
+const BACKLOG = 4_096
 const IDLE_POLL_MS = 20
 
 export interface ListenOptions {
@@ -65,7 +67,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   })
   // Somebody who half-closes the connection after a request still wants the answer.
   Object.assign(server, { httpAllowHalfOpen: true })
-  server.listen(port, host)
+  server.listen({ port, host, backlog: BACKLOG })
   await once(server, 'listening')
   const bound = addressOf(server)
   const baseUrl = options.baseUrl ?? urlOf(bound)
