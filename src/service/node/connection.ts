@@ -249,8 +249,10 @@ export class Connection implements Holder {
   }
 
   #next(): void {
+    // What still waits is released when the socket has closed.
+    if (this.#socket.destroyed) return
     const exchange = this.#waiting.shift()
-    if (exchange === undefined || this.#socket.destroyed) return
+    if (exchange === undefined) return
     this.#release(exchange)
     void this.#begin(exchange)
     this.#parseSome()

@@ -1,0 +1,38 @@
+/** Several requests ahead on one connection, and what may happen to it between two of them. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { describe, it, type TestContext } from 'node:test'
+import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
+import { DONE, type Reply } from '../../../src/service/reply.ts'
+import { openSocket, parseAnswers, readToEnd } from '../raw-http.ts'
+
+const HOST = 'Host: localhost\r\n'
+const GET = `GET /events HTTP/1.1\r\n${HOST}\r\n`
+
+async function start(t: TestContext, options: ListenOptions): Promise<number> {
+  const { port, close } = await listen({ port: 0, ...options })
+  t.after(() => close(0))
+  return port
+}
+
+describe('a connection with requests ahead', () => {
+  it('gives back the memory of those when it is reset between two of them', async (t) => {
+    let reset = (): unknown => undefined
+    const reply = async (): Promise<Reply> => {
+      reset()
+      return DONE
+    }
+    const port = await start(t, { reply, unsentBytes: 40_000 })
+    for (let round = 0; round < 20; round++) {
+      const socket = await openSocket(port)
+      reset = () => socket.resetAndDestroy()
+      socket.write(GET.repeat(3))
+      await once(socket, 'close')
+    }
+    reset = () => undefined
+    const bystander = await openSocket(port)
+    bystander.end(GET.repeat(5))
+    assert.equal(parseAnswers(await readToEnd(bystander)).length, 5)
+  })
+})
