@@ -252,9 +252,9 @@ export class Connection implements Holder {
     // What still waits is released when the socket has closed.
     if (this.#socket.destroyed) return
     const exchange = this.#waiting.shift()
-    if (exchange === undefined) return
     this.#release(exchange)
-    void this.#begin(exchange)
+    if (exchange === undefined) this.#refuse()
+    else void this.#begin(exchange)
     this.#parseSome()
     if (!this.#isHeldBack) this.#socket.resume()
   }

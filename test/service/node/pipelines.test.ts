@@ -9,11 +9,30 @@ import { openSocket, parseAnswers, readToEnd } from '../raw-http.ts'
 
 const HOST = 'Host: localhost\r\n'
 const GET = `GET /events HTTP/1.1\r\n${HOST}\r\n`
+const BROKEN_OFF = `POST /events HTTP/1.1\r\n${HOST}Content-Length: 10\r\n\r\nabc`
 
 async function start(t: TestContext, options: ListenOptions): Promise<number> {
   const { port, close } = await listen({ port: 0, ...options })
   t.after(() => close(0))
   return port
+}
+
+/** An answer, and what is to happen when it has gone out and the next request is not begun yet. */
+function answerThen(happen: () => unknown): Promise<Reply> {
+  const { promise, resolve } = Promise.withResolvers<Reply>()
+  setImmediate(async () => {
+    resolve(DONE)
+    for (let turn = 0; turn < 20; turn++) await undefined
+    happen()
+  })
+  return promise
+}
+
+/** Makes the server look out for floods. */
+async function flood(port: number): Promise<void> {
+  const socket = await openSocket(port)
+  socket.end(GET.repeat(100))
+  assert.equal(parseAnswers(await readToEnd(socket)).length, 100)
 }
 
 describe('a connection with requests ahead', () => {
@@ -34,5 +53,18 @@ describe('a connection with requests ahead', () => {
     const bystander = await openSocket(port)
     bystander.end(GET.repeat(5))
     assert.equal(parseAnswers(await readToEnd(bystander)).length, 5)
+  })
+
+  it('is closed when the last of them breaks off between two', { timeout: 20_000 }, async (t) => {
+    let breakOff: (() => void) | undefined
+    const port = await start(t, { reply: async () => (breakOff ? answerThen(breakOff) : DONE) })
+    await flood(port)
+    const socket = await openSocket(port)
+    breakOff = () => socket.end()
+    socket.write(GET + BROKEN_OFF)
+    assert.deepEqual(
+      parseAnswers(await readToEnd(socket)).map(({ status }) => status),
+      [204, 400],
+    )
   })
 })
