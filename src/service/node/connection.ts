@@ -61,8 +61,6 @@ export class Connection implements Holder {
   /** Node's own parser, where it gets a little at a time: see `parseInSteps`. */
   #parse: ((bytes: Buffer) => void) | undefined
   #mustStep = false
-  /** What came and is not parsed yet. */
-  #unparsed: Buffer | undefined
   /** Why nothing more can be read. It is told when all that came before is answered. */
   #flaw: Flaw | undefined
 
@@ -115,10 +113,7 @@ export class Connection implements Holder {
     if (this.#mustStep) return
     socket.off('data', parse as () => void)
     this.#parse = parse as (bytes: Buffer) => void
-    socket.on('data', (bytes: Buffer) => {
-      this.#unparsed = this.#unparsed === undefined ? bytes : Buffer.concat([this.#unparsed, bytes])
-      this.#parseSome()
-    })
+    socket.on('data', (bytes: Buffer) => this.#parseSome(bytes))
   }
 
   /** Ends the connection because of what came over it, after what came before was answered. */
@@ -135,18 +130,20 @@ export class Connection implements Holder {
   }
 
   get #isHeldBack(): boolean {
-    return this.#waiting.length > 0 || this.#unparsed !== undefined
+    return this.#waiting.length > 0
   }
 
-  /** Until a request waits for another. */
-  #parseSome(): void {
-    while (this.#unparsed !== undefined && this.#waiting.length === 0 && this.#flaw === undefined) {
-      const bytes = this.#unparsed
+  /** Until a request waits for another. The rest goes back into the socket, which then does not end before it is read. */
+  #parseSome(bytes: Buffer): void {
+    let rest = bytes
+    while (rest.length > 0 && !this.#isHeldBack && this.#flaw === undefined) {
       const end = this.#current?.message.complete === false ? BODY_STEP_BYTES : STEP_BYTES
-      this.#unparsed = bytes.length > end ? bytes.subarray(end) : undefined
-      this.#parse?.(bytes.subarray(0, end))
+      this.#parse?.(rest.subarray(0, end))
+      rest = rest.subarray(end)
     }
-    if (this.#isHeldBack) this.#socket.pause()
+    if (!this.#isHeldBack) return
+    this.#socket.pause()
+    if (rest.length > 0) this.#socket.unshift(rest)
   }
 
   drop(): void {
@@ -255,7 +252,6 @@ export class Connection implements Holder {
     this.#release(exchange)
     if (exchange === undefined) this.#refuse()
     else void this.#begin(exchange)
-    this.#parseSome()
     if (!this.#isHeldBack) this.#socket.resume()
   }
 

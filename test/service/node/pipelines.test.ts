@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it, type TestContext } from 'node:test'
+import type { Incoming } from '../../../src/service/incoming.ts'
 import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
 import { DONE, type Reply } from '../../../src/service/reply.ts'
 import { openSocket, parseAnswers, readToEnd } from '../raw-http.ts'
@@ -15,6 +16,10 @@ async function start(t: TestContext, options: ListenOptions): Promise<number> {
   const { port, close } = await listen({ port: 0, ...options })
   t.after(() => close(0))
   return port
+}
+
+async function echo({ target }: Incoming): Promise<Reply> {
+  return { status: 200, headers: { 'Content-Length': `${target.length}` }, body: target }
 }
 
 /** An answer, and what is to happen when it has gone out and the next request is not begun yet. */
@@ -66,5 +71,20 @@ describe('a connection with requests ahead', () => {
       parseAnswers(await readToEnd(socket)).map(({ status }) => status),
       [204, 400],
     )
+  })
+
+  it('has all of them answered when it is half-closed, also while floods are looked out for', async (t) => {
+    const port = await start(t, { reply: echo })
+    await flood(port)
+    for (const count of [15, 100, 2_000]) {
+      const socket = await openSocket(port)
+      const targets = Array.from({ length: count }, (_, place) => `/${place}`)
+      socket.end(targets.map((target) => `GET ${target} HTTP/1.1\r\n${HOST}\r\n`).join(''))
+      const answers = parseAnswers(await readToEnd(socket))
+      assert.deepEqual(
+        answers.map(({ body }) => body.toString()),
+        targets,
+      )
+    }
   })
 })
