@@ -71,7 +71,7 @@ export class Connection implements Holder {
     socket.on('error', () => {})
     // Node resumes a socket whenever it is done with a request.
     socket.on('resume', () => {
-      if (this.#isHeldBack) socket.pause()
+      if (this.#isHeldBack) this.#holdBack()
       else if (this.#mustStep) this.parseInSteps()
     })
     socket.once('close', () => this.#releaseAll())
@@ -131,6 +131,15 @@ export class Connection implements Holder {
 
   get #isHeldBack(): boolean {
     return this.#waiting.length > 0
+  }
+
+  /**
+   * Not `pause` alone. Node resumes a socket when a request is complete, and tells that later: if the next one had it paused
+   * meanwhile, it is read in spite of that, without end, and `pause` does nothing because it is paused already.
+   */
+  #holdBack(): void {
+    if (this.#socket.isPaused()) this.#socket.emit('pause')
+    else this.#socket.pause()
   }
 
   /** Until a request waits for another. The rest goes back into the socket, which then does not end before it is read. */

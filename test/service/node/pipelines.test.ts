@@ -87,4 +87,21 @@ describe('a connection with requests ahead', () => {
       )
     }
   })
+
+  it('is not read any further while they wait, be the last of them as long as it may', async (t) => {
+    let answerFirst = (_reply: Reply): void => undefined
+    const first = new Promise<Reply>((resolve) => {
+      answerFirst = resolve
+    })
+    const port = await start(t, { reply: (request) => (request.target === '/first' ? first : echo(request)) })
+    const socket = await openSocket(port)
+    const body = Buffer.alloc(50_000_000)
+    socket.write(`GET /first HTTP/1.1\r\n${HOST}\r\n${GET}`)
+    socket.write(`POST /events HTTP/1.1\r\n${HOST}Content-Length: ${body.length}\r\n\r\n`)
+    socket.end(body)
+    for (let asked = 0; asked < 100; asked++) assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 200)
+    assert.ok(socket.writableLength > body.length / 2, `${body.length - socket.writableLength} bytes were read`)
+    answerFirst(DONE)
+    assert.equal(parseAnswers(await readToEnd(socket)).length, 3)
+  })
 })
