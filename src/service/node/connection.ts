@@ -63,6 +63,8 @@ export class Connection implements Holder {
   #mustStep = false
   /** Why nothing more can be read. It is told when all that came before is answered. */
   #flaw: Flaw | undefined
+  /** The client was told that this answer is the last: what it asked for behind it must not be done. */
+  #isEnding = false
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
@@ -200,6 +202,7 @@ export class Connection implements Holder {
   #send(response: ServerResponse, { status, headers, body, onSent }: Reply, isLast: boolean): void {
     // Also where it was refused meanwhile, because its body broke off.
     if (this.#socket.destroyed || !this.#socket.writable) return
+    this.#isEnding = isLast
     response.writeHead(status, isLast ? { ...headers, Connection: 'close' } : headers)
     if (body === null || typeof body === 'string' || body.length <= WHOLE_BYTES || response.req.method === 'HEAD') {
       response.end(body, onSent)
@@ -242,6 +245,7 @@ export class Connection implements Holder {
     if (this.#current?.message.complete === false) this.#letPass(this.#current.message)
     this.#current = undefined
     this.#releaseUnsent()
+    if (this.#isEnding) return
     if (this.#waiting.length > 0) setImmediate(() => this.#next())
     else if (this.#flaw !== undefined) this.#refuse()
     else this.#isBusy = false

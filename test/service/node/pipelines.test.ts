@@ -104,4 +104,24 @@ describe('a connection with requests ahead', () => {
     answerFirst(DONE)
     assert.equal(parseAnswers(await readToEnd(socket)).length, 3)
   })
+
+  it('has none of them done behind an answer that said it is the last', async (t) => {
+    const asked: string[] = []
+    const reply = async (request: Incoming): Promise<Reply> => {
+      asked.push(request.method)
+      return echo(request)
+    }
+    const port = await start(t, { reply })
+    const remove = `DELETE /events/1 HTTP/1.1\r\n${HOST}\r\n`
+    const unwanted = `POST /events HTTP/1.1\r\n${HOST}Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc`
+    for (const last of ['GET / HTTP/1.1\r\nHost: a b\r\n\r\n', unwanted])
+      for (let round = 0; round < 10; round++) {
+        const socket = await openSocket(port)
+        socket.write(last + remove)
+        const [answer, ...others] = parseAnswers(await readToEnd(socket))
+        assert.equal(answer?.headers.get('connection'), 'close')
+        assert.equal(others.length, 0)
+      }
+    assert.deepEqual(new Set(asked), new Set(['POST']))
+  })
 })
