@@ -61,10 +61,10 @@ export class Connection implements Holder {
   /** Node's own parser, where it gets a little at a time: see `parseInSteps`. */
   #parse: ((bytes: Buffer) => void) | undefined
   #mustStep = false
-  /** What came and is not parsed yet. */
-  #unparsed: Buffer | undefined
   /** Why nothing more can be read. It is told when all that came before is answered. */
   #flaw: Flaw | undefined
+  /** The client was told that this answer is the last: what it asked for behind it must not be done. */
+  #isEnding = false
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
@@ -73,7 +73,7 @@ export class Connection implements Holder {
     socket.on('error', () => {})
     // Node resumes a socket whenever it is done with a request.
     socket.on('resume', () => {
-      if (this.#isHeldBack) socket.pause()
+      if (this.#isHeldBack) this.#holdBack()
       else if (this.#mustStep) this.parseInSteps()
     })
     socket.once('close', () => this.#releaseAll())
@@ -115,10 +115,7 @@ export class Connection implements Holder {
     if (this.#mustStep) return
     socket.off('data', parse as () => void)
     this.#parse = parse as (bytes: Buffer) => void
-    socket.on('data', (bytes: Buffer) => {
-      this.#unparsed = this.#unparsed === undefined ? bytes : Buffer.concat([this.#unparsed, bytes])
-      this.#parseSome()
-    })
+    socket.on('data', (bytes: Buffer) => this.#parseSome(bytes))
   }
 
   /** Ends the connection because of what came over it, after what came before was answered. */
@@ -135,18 +132,29 @@ export class Connection implements Holder {
   }
 
   get #isHeldBack(): boolean {
-    return this.#waiting.length > 0 || this.#unparsed !== undefined
+    return this.#waiting.length > 0
   }
 
-  /** Until a request waits for another. */
-  #parseSome(): void {
-    while (this.#unparsed !== undefined && this.#waiting.length === 0 && this.#flaw === undefined) {
-      const bytes = this.#unparsed
+  /**
+   * Not `pause` alone. Node resumes a socket when a request is complete, and tells that later: if the next one had it paused
+   * meanwhile, it is read in spite of that, without end, and `pause` does nothing because it is paused already.
+   */
+  #holdBack(): void {
+    if (this.#socket.isPaused()) this.#socket.emit('pause')
+    else this.#socket.pause()
+  }
+
+  /** Until a request waits for another. The rest goes back into the socket, which then does not end before it is read. */
+  #parseSome(bytes: Buffer): void {
+    let rest = bytes
+    while (rest.length > 0 && !this.#isHeldBack && this.#flaw === undefined) {
       const end = this.#current?.message.complete === false ? BODY_STEP_BYTES : STEP_BYTES
-      this.#unparsed = bytes.length > end ? bytes.subarray(end) : undefined
-      this.#parse?.(bytes.subarray(0, end))
+      this.#parse?.(rest.subarray(0, end))
+      rest = rest.subarray(end)
     }
-    if (this.#isHeldBack) this.#socket.pause()
+    if (!this.#isHeldBack) return
+    this.#socket.pause()
+    if (rest.length > 0) this.#socket.unshift(rest)
   }
 
   drop(): void {
@@ -194,6 +202,7 @@ export class Connection implements Holder {
   #send(response: ServerResponse, { status, headers, body, onSent }: Reply, isLast: boolean): void {
     // Also where it was refused meanwhile, because its body broke off.
     if (this.#socket.destroyed || !this.#socket.writable) return
+    this.#isEnding = isLast
     response.writeHead(status, isLast ? { ...headers, Connection: 'close' } : headers)
     if (body === null || typeof body === 'string' || body.length <= WHOLE_BYTES || response.req.method === 'HEAD') {
       response.end(body, onSent)
@@ -236,6 +245,7 @@ export class Connection implements Holder {
     if (this.#current?.message.complete === false) this.#letPass(this.#current.message)
     this.#current = undefined
     this.#releaseUnsent()
+    if (this.#isEnding) return
     if (this.#waiting.length > 0) setImmediate(() => this.#next())
     else if (this.#flaw !== undefined) this.#refuse()
     else this.#isBusy = false
@@ -249,11 +259,12 @@ export class Connection implements Holder {
   }
 
   #next(): void {
+    // What still waits is released when the socket has closed.
+    if (this.#socket.destroyed) return
     const exchange = this.#waiting.shift()
-    if (exchange === undefined || this.#socket.destroyed) return
     this.#release(exchange)
-    void this.#begin(exchange)
-    this.#parseSome()
+    if (exchange === undefined) this.#refuse()
+    else void this.#begin(exchange)
     if (!this.#isHeldBack) this.#socket.resume()
   }
 

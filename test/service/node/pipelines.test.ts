@@ -1,0 +1,127 @@
+/** Several requests ahead on one connection, and what may happen to it between two of them. */
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { describe, it, type TestContext } from 'node:test'
+import type { Incoming } from '../../../src/service/incoming.ts'
+import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
+import { DONE, type Reply } from '../../../src/service/reply.ts'
+import { openSocket, parseAnswers, readToEnd } from '../raw-http.ts'
+
+const HOST = 'Host: localhost\r\n'
+const GET = `GET /events HTTP/1.1\r\n${HOST}\r\n`
+const BROKEN_OFF = `POST /events HTTP/1.1\r\n${HOST}Content-Length: 10\r\n\r\nabc`
+
+async function start(t: TestContext, options: ListenOptions): Promise<number> {
+  const { port, close } = await listen({ port: 0, ...options })
+  t.after(() => close(0))
+  return port
+}
+
+async function echo({ target }: Incoming): Promise<Reply> {
+  return { status: 200, headers: { 'Content-Length': `${target.length}` }, body: target }
+}
+
+/** An answer, and what is to happen when it has gone out and the next request is not begun yet. */
+function answerThen(happen: () => unknown): Promise<Reply> {
+  const { promise, resolve } = Promise.withResolvers<Reply>()
+  setImmediate(async () => {
+    resolve(DONE)
+    for (let turn = 0; turn < 20; turn++) await undefined
+    happen()
+  })
+  return promise
+}
+
+/** Makes the server look out for floods. */
+async function flood(port: number): Promise<void> {
+  const socket = await openSocket(port)
+  socket.end(GET.repeat(100))
+  assert.equal(parseAnswers(await readToEnd(socket)).length, 100)
+}
+
+describe('a connection with requests ahead', () => {
+  it('gives back the memory of those when it is reset between two of them', async (t) => {
+    let reset = (): unknown => undefined
+    const reply = async (): Promise<Reply> => {
+      reset()
+      return DONE
+    }
+    const port = await start(t, { reply, unsentBytes: 40_000 })
+    for (let round = 0; round < 20; round++) {
+      const socket = await openSocket(port)
+      reset = () => socket.resetAndDestroy()
+      socket.write(GET.repeat(3))
+      await once(socket, 'close')
+    }
+    reset = () => undefined
+    const bystander = await openSocket(port)
+    bystander.end(GET.repeat(5))
+    assert.equal(parseAnswers(await readToEnd(bystander)).length, 5)
+  })
+
+  it('is closed when the last of them breaks off between two', { timeout: 20_000 }, async (t) => {
+    let breakOff: (() => void) | undefined
+    const port = await start(t, { reply: async () => (breakOff ? answerThen(breakOff) : DONE) })
+    await flood(port)
+    const socket = await openSocket(port)
+    breakOff = () => socket.end()
+    socket.write(GET + BROKEN_OFF)
+    assert.deepEqual(
+      parseAnswers(await readToEnd(socket)).map(({ status }) => status),
+      [204, 400],
+    )
+  })
+
+  it('has all of them answered when it is half-closed, also while floods are looked out for', async (t) => {
+    const port = await start(t, { reply: echo })
+    await flood(port)
+    for (const count of [15, 100, 2_000]) {
+      const socket = await openSocket(port)
+      const targets = Array.from({ length: count }, (_, place) => `/${place}`)
+      socket.end(targets.map((target) => `GET ${target} HTTP/1.1\r\n${HOST}\r\n`).join(''))
+      const answers = parseAnswers(await readToEnd(socket))
+      assert.deepEqual(
+        answers.map(({ body }) => body.toString()),
+        targets,
+      )
+    }
+  })
+
+  it('is not read any further while they wait, be the last of them as long as it may', async (t) => {
+    let answerFirst = (_reply: Reply): void => undefined
+    const first = new Promise<Reply>((resolve) => {
+      answerFirst = resolve
+    })
+    const port = await start(t, { reply: (request) => (request.target === '/first' ? first : echo(request)) })
+    const socket = await openSocket(port)
+    const body = Buffer.alloc(50_000_000)
+    socket.write(`GET /first HTTP/1.1\r\n${HOST}\r\n${GET}`)
+    socket.write(`POST /events HTTP/1.1\r\n${HOST}Content-Length: ${body.length}\r\n\r\n`)
+    socket.end(body)
+    for (let asked = 0; asked < 100; asked++) assert.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 200)
+    assert.ok(socket.writableLength > body.length / 2, `${body.length - socket.writableLength} bytes were read`)
+    answerFirst(DONE)
+    assert.equal(parseAnswers(await readToEnd(socket)).length, 3)
+  })
+
+  it('has none of them done behind an answer that said it is the last', async (t) => {
+    const asked: string[] = []
+    const reply = async (request: Incoming): Promise<Reply> => {
+      asked.push(request.method)
+      return echo(request)
+    }
+    const port = await start(t, { reply })
+    const remove = `DELETE /events/1 HTTP/1.1\r\n${HOST}\r\n`
+    const unwanted = `POST /events HTTP/1.1\r\n${HOST}Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc`
+    for (const last of ['GET / HTTP/1.1\r\nHost: a b\r\n\r\n', unwanted])
+      for (let round = 0; round < 10; round++) {
+        const socket = await openSocket(port)
+        socket.write(last + remove)
+        const [answer, ...others] = parseAnswers(await readToEnd(socket))
+        assert.equal(answer?.headers.get('connection'), 'close')
+        assert.equal(others.length, 0)
+      }
+    assert.deepEqual(new Set(asked), new Set(['POST']))
+  })
+})
