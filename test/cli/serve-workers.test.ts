@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -89,7 +90,8 @@ describe('serve with several workers', { skip: process.platform !== 'linux' && '
     for (const pause of ['0.2', '0.4', '0.8']) {
       await killWorkersOf(cli)
       assert.equal(countIn(cli.stderr, `Another one takes its place in ${pause} s.`), 2)
-      assert.equal(await countOnceServed(`${url}/events`), 10)
+      const counts = await Promise.all(Array.from({ length: 20 }, () => countOnceServed(`${url}/events`)))
+      assert.deepEqual(new Set(counts), new Set([10]))
     }
     assert.equal((await cli.stop()).status, 0)
   })
@@ -100,6 +102,30 @@ describe('serve with several workers', { skip: process.platform !== 'linux' && '
     const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory })
     for (let round = 0; round < 4; round++) await killWorkersOf(cli)
     assert.equal(await countOnceServed(`${url}/events`), 10)
+    assert.equal((await cli.stop()).status, 0)
+  })
+
+  it('lets no connection hang that was on its way to one that died', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(10))
+    const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory })
+    const workers = childrenOf(cli.child.pid)
+    for (const worker of workers) process.kill(worker, 'SIGSTOP')
+    const sockets = workers.map(() => connect(Number(new URL(url).port), '127.0.0.1'))
+    t.after(() => sockets.map((socket) => socket.destroy()))
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    const closed = Promise.all(
+      sockets.map((socket) =>
+        once(
+          socket.on('error', () => {}),
+          'close',
+        ),
+      ),
+    )
+    // Until the first process has given them away.
+    await sleep(200)
+    for (const worker of workers) process.kill(worker, 'SIGKILL')
+    await closed
     assert.equal((await cli.stop()).status, 0)
   })
 

@@ -86,6 +86,7 @@ class WorkerGroup {
 
   async #fork(onListening: () => void): Promise<End> {
     const worker = cluster.fork(this.#variables)
+    closeUntaken(worker)
     const ended = endOf(worker)
     this.#workers.set(worker, ended)
     worker.once('listening', () => {
@@ -120,4 +121,22 @@ function endOf(worker: Worker): Promise<End> {
       if (worker.process.pid === undefined) resolve({ status: 3, cause: error.message })
     })
   })
+}
+
+/**
+ * A connection that Node has given to a worker which died before it took it would stay open for ever, with nobody at its
+ * end. Each worker is given one at a time: when it has ended, the last one is closed. Node has closed those that were taken.
+ */
+function closeUntaken({ process: child }: Worker): void {
+  let closeLast = (): void => {}
+  child.send = new Proxy(child.send, {
+    apply(send, self, values: unknown[]) {
+      const [, handle] = values
+      if (handle instanceof Object && 'close' in handle && typeof handle.close === 'function')
+        closeLast = handle.close.bind(handle)
+      if (child.exitCode !== null || child.signalCode !== null) closeLast()
+      return Reflect.apply(send, self, values)
+    },
+  })
+  child.once('exit', () => closeLast())
 }
