@@ -7,7 +7,7 @@ import type { Incoming } from '../incoming.ts'
 import { DEFAULT_UNSENT_BYTES } from '../limits.ts'
 import type { Reply } from '../reply.ts'
 import { HEADER_BYTES } from './broken-request.ts'
-import { Connection } from './connection.ts'
+import { Connection, type ConnectionOptions } from './connection.ts'
 import { UnsentMemory } from './unsent-memory.ts'
 
 /** Longer than the minute for which load balancers keep a connection: they shall close it, not we while they use it. */
@@ -67,10 +67,6 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   })
   // Somebody who half-closes the connection after a request still wants the answer.
   Object.assign(server, { httpAllowHalfOpen: true })
-  server.listen({ port, host, backlog: BACKLOG })
-  await once(server, 'listening')
-  const bound = addressOf(server)
-  const baseUrl = options.baseUrl ?? urlOf(bound)
   const connections = new Map<Socket, Connection>()
   let floodedAt = Number.NEGATIVE_INFINITY
   const onFlood = (): void => {
@@ -78,8 +74,16 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     for (const connection of connections.values()) connection.parseInSteps()
   }
   const unsent = new UnsentMemory(unsentBytes)
-  const shared = { reply, baseUrl, unsent, minBytesPerSecond, sendGraceMs, onFlood }
+  let shared: ConnectionOptions | undefined
   server.on('connection', (socket) => {
+    shared ??= {
+      reply,
+      baseUrl: options.baseUrl ?? urlOf(addressOf(server)),
+      unsent,
+      minBytesPerSecond,
+      sendGraceMs,
+      onFlood,
+    }
     const connection = new Connection(socket, shared)
     connections.set(socket, connection)
     socket.once('close', () => connections.delete(socket))
@@ -93,6 +97,10 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   server.on('checkContinue', (message, response) => take(message, response, true))
   server.on('connect', (_message, socket: Socket) => connections.get(socket)?.fail('CONNECT'))
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => connections.get(socket)?.fail(error.code))
+  // Not before: a worker of a cluster may get a connection before it is told that it listens.
+  server.listen({ port, host, backlog: BACKLOG })
+  await once(server, 'listening')
+  const bound = addressOf(server)
   const watch = setInterval(
     () => dropSlow(connections.values()),
     Math.max(IDLE_POLL_MS, Math.min(1_000, sendGraceMs / 2)),
