@@ -1,6 +1,6 @@
 /** The service on its port, as the settings want it. */
 
-import { createService, type Service } from '../../service/create-service.ts'
+import { createService, type Service, type ServiceOptions } from '../../service/create-service.ts'
 import type { Incoming } from '../../service/incoming.ts'
 import { listen } from '../../service/node/listen.ts'
 import type { Store } from '../../store/store.ts'
@@ -22,14 +22,10 @@ export async function startServer(
   port = settings.get('port'),
 ): Promise<RunningServer> {
   const [baseUrl, workers] = [settings.get('baseUrl'), settings.get('workers')]
-  // Links need the port, which is known only after listening; no request is read before this function goes on.
-  let service: Service | undefined
-  const started = (): Service => {
-    if (service === undefined) throw new Error('A request came before the service was there.')
-    return service
-  }
+  // Links need the port, which is known only after listening: a request that comes before waits.
+  const { promise: service, resolve: start } = Promise.withResolvers<Service>()
   const listening = await listen({
-    reply: (request) => started().reply(request),
+    reply: async (request) => (await service).reply(request),
     host: settings.get('host'),
     port,
     unsentBytes: Math.floor(settings.get('unsentBytes') / workers),
@@ -37,7 +33,7 @@ export async function startServer(
   }).catch((error: unknown) => {
     throw explainListenError(error, settings, port)
   })
-  service = createService({
+  const options: ServiceOptions = {
     store,
     ...(baseUrl === undefined
       ? { baseUrl: defaultBaseUrl(listening.port), loopbackPort: listening.port }
@@ -50,7 +46,8 @@ export async function startServer(
       requestItems: settings.get('mostItems'),
     },
     onError: logRequestError,
-  })
+  }
+  start(createService(options))
   return { port: listening.port, [Symbol.asyncDispose]: () => listening.close(CLOSE_GRACE_MS) }
 }
 
