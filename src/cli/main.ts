@@ -53,6 +53,6 @@ function failed(error: unknown): number {
 // What no command caught must not end as a stack trace either.
 process.on('uncaughtException', (error) => process.exit(failed(error)))
 // `print` and `export` see what becomes of their writes; without a listener a reader that has gone would be thrown.
-process.stdout.on('error', () => {})
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
 
 process.exitCode = await main(process.argv.slice(2))

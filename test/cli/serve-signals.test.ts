@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { putLines } from './items.ts'
-import { startServer, workDirectory } from './run-cli.ts'
+import { runCli, startServer, workDirectory } from './run-cli.ts'
 
 const ITEM_COUNT = 100
 const ITEM = `{"text":"${'x'.repeat(200_000)}"}`
@@ -53,4 +55,16 @@ describe('a server that is told to stop', () => {
     await stopsListening(url)
     assert.equal((await cli.stop('SIGINT')).status, 130)
   })
+})
+
+it('a server goes on when nobody reads its log any more', async (t) => {
+  const directory = workDirectory(t)
+  await putLines(directory, 'few', '{"id":1}\n')
+  await runCli(['import', 'few', 'few.ndjson', '--store', 'my.db'], { in: directory })
+  const { cli, url } = await startServer(t, ['--store', 'my.db'], { in: directory })
+  cli.child.stderr?.destroy()
+  rmSync(join(directory, 'my.db'))
+  // Each is reported in a line of the log.
+  for (let count = 0; count < 3; count++) assert.equal((await fetch(`${url}/-/health`)).status, 503)
+  assert.equal((await fetch(`${url}/few`)).status, 200)
 })
