@@ -59,8 +59,7 @@ describe('a server that is told to stop', () => {
 
 it('a server goes on when nobody reads its log any more', async (t) => {
   const directory = workDirectory(t)
-  await putLines(directory, 'few', '{"id":1}\n')
-  await runCli(['import', 'few', 'few.ndjson', '--store', 'my.db'], { in: directory })
+  await runCli(['import', 'few', '-', '--store', 'my.db'], { in: directory, input: '{"id":1}\n' })
   const { cli, url } = await startServer(t, ['--store', 'my.db'], { in: directory })
   cli.child.stderr?.destroy()
   rmSync(join(directory, 'my.db'))
