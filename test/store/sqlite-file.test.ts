@@ -11,6 +11,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
@@ -301,6 +302,26 @@ describe('a store in an SQLite file', () => {
       }
     } finally {
       process.chdir(before)
+    }
+  })
+
+  it('is for its owner alone when it is new, with its log, and keeps the mode that somebody gave it', async () => {
+    const before = process.umask(0o022)
+    const modesOf = (path: string) => ['', '-wal', '-shm'].map((end) => statSync(path + end).mode & 0o777)
+    try {
+      const path = newPath()
+      const link = newPath()
+      symlinkSync(path, link)
+      const store = await makeStore(link)
+      assert.deepEqual(modesOf(path), [0o600, 0o600, 0o600])
+      await store.close()
+      chmodSync(path, 0o640)
+      const again = await openSqliteStore({ path, create: true })
+      await again.append('events', keyed(['{"id":"x"}']))
+      assert.deepEqual(modesOf(path), [0o640, 0o640, 0o640])
+      await again.close()
+    } finally {
+      process.umask(before)
     }
   })
 

@@ -1,6 +1,6 @@
 /** Brings a store's file to the newest schema, safely when several processes start at once, and refuses what is not a store. */
 
-import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
@@ -31,6 +31,7 @@ export async function prepareStore(path: string, mayCreate: boolean): Promise<vo
       `There is no store at ${path}. Make one with \`reams import NAME FILE --store ${path}\`, an empty one with \`reams serve --create --store ${path}\`, or name another path with --store.`,
     )
   if (size === 0 && !mayCreate) throw notAStore(path, 'it is an empty file')
+  if (size === undefined) createPrivateFile(path)
   if (size === undefined || size === 0) return bringUpToDate(path, migrations)
   // It stays open meanwhile, so that nobody can open the file under another name unnoticed.
   using database = openReadConnection(path)
@@ -51,6 +52,16 @@ function sizeOf(path: string): number | undefined {
   const stats = statOf(path)
   if (stats?.isDirectory()) throw notAStore(path, 'it is a directory')
   return stats?.size
+}
+
+/** For its owner alone, where SQLite would go by the umask. SQLite gives the log and its index the mode of the file. */
+function createPrivateFile(path: string): void {
+  try {
+    // Also through a link. A file that another process made meanwhile stays as it is; an empty one is a new database.
+    closeSync(openSync(path, 'a', 0o600))
+  } catch {
+    // SQLite meets the same, and its error is explained.
+  }
 }
 
 /**
