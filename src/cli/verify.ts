@@ -23,9 +23,10 @@ export const VERIFY: CliCommand = {
 
 async function runVerify(_operands: readonly string[], settings: SettingValues): Promise<number> {
   const location = settings.get('store')
-  const { collections, items, findings } = await verifyStore(location)
+  const { collections, items, findings, notes } = await verifyStore(location)
   // What belongs to no collection has none to name.
   for (const { collection, message } of findings) await print(collection === '' ? message : `${collection}: ${message}`)
+  for (const note of notes) await print(`Note: ${note}`)
   const scope = `${location}: ${formatCount(collections)} ${collections === 1 ? 'collection' : 'collections'} with ${formatItems(items)} checked`
   await print(findings.length === 0 ? `${scope}, all sound.` : `${scope}, ${formatCount(findings.length)} wrong.`)
   return findings.length === 0 ? 0 : 1

@@ -1,6 +1,6 @@
-/** Answers to errors that are not the client's. Nothing of the error itself stands in them. */
+/** Answers to errors that are not the client's. Nothing of the error's own words stands in them. */
 
-import { type ProblemOptions, problemResponse } from './problem-response.ts'
+import { type ProblemOptions, problemResponse, quoted } from './problem-response.ts'
 import type { Reply } from './reply.ts'
 
 /** What passes by itself, in most cases within seconds. */
@@ -15,10 +15,18 @@ const RETRY: ProblemOptions = { headers: { 'Retry-After': '1' } }
 /** Whatever else a store refuses while it is used means that it cannot be; any other error is a fault of ours. */
 export function failure(baseUrl: string, error: unknown): Reply {
   if (!(error instanceof Error && error.name === 'StoreError' && 'code' in error)) return internalError(baseUrl)
-  return error.code === 'outcome-unknown' ? outcomeUnknown(baseUrl) : storeUnavailable(baseUrl, error.code)
+  if (error.code === 'outcome-unknown') return outcomeUnknown(baseUrl)
+  return error.code === 'corrupt' ? damaged(baseUrl, error) : storeUnavailable(baseUrl, error.code)
 }
 
-export function storeUnavailable(baseUrl: string, code: unknown): Reply {
+/** The store names a collection only to those who may know that there is one. */
+function damaged(baseUrl: string, error: object): Reply {
+  const where = 'collection' in error ? `The collection ${quoted(String(error.collection))}` : 'The store'
+  const hint = 'Tell whoever runs the service.'
+  return problemResponse(baseUrl, 'store-unavailable', `${where} is damaged.`, { hint })
+}
+
+function storeUnavailable(baseUrl: string, code: unknown): Reply {
   const detail = PASSING.get(code)
   const options = detail === undefined ? {} : RETRY
   return problemResponse(baseUrl, 'store-unavailable', detail ?? 'The store cannot be used.', options)

@@ -28,7 +28,7 @@ export async function getCollection(call: Call): Promise<Reply> {
   const ifNoneMatch = request.headers.get('if-none-match')
   const kept = call.pages.find(name, requestedPage, encoding)
   if (ifNoneMatch !== null || kept !== undefined) {
-    const head = await call.heads.read(name)
+    const head = await call.heads.read(name, isStranger(call.caller, name))
     if (head === undefined || !mayRead(call.caller, head)) return collectionNotFound(call, name)
     const page = answeringPage(head, requestedPage)
     const current = kept !== undefined && kept.page === page && hasSameItems(kept, head) ? kept : undefined

@@ -10,17 +10,18 @@ export class SharedHeads {
     this.#store = store
   }
 
-  read(name: string): Promise<Head | undefined> {
-    const shared = this.#next.get(name)
+  read(name: string, isPublicOnly: boolean): Promise<Head | undefined> {
+    const sought = `${isPublicOnly} ${name}`
+    const shared = this.#next.get(sought)
     if (shared !== undefined) return shared
     const own = new Promise<Head | undefined>((resolve, reject) => {
       setImmediate(() => {
         // From here on a request begins the next reading.
-        this.#next.delete(name)
-        this.#store.head(name).then(resolve, reject)
+        this.#next.delete(sought)
+        this.#store.head(name, { isPublicOnly }).then(resolve, reject)
       })
     })
-    this.#next.set(name, own)
+    this.#next.set(sought, own)
     return own
   }
 }

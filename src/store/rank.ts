@@ -8,8 +8,8 @@ const FANOUT = 256
 /** Level 0 counts what is gone in each ream, level 1 in each 256 reams, level 2 in each 65,536. */
 const TOP_LEVEL = 2
 
-/** The blocks `from` to `to` of a level that have something gone, in order, with how many. */
-export type ReadHoles = (level: number, from: number, to: number) => Iterable<readonly [block: number, gone: number]>
+/** The blocks `from` to `to` of a level that have something gone, in order. */
+export type ReadHoles = (level: number, from: number, to: number) => Iterable<HoleCount>
 
 /** The blocks that count a ream's holes: one a level. */
 export function blocksOf(ream: number): { level: number; block: number }[] {
@@ -36,23 +36,32 @@ export function holeCounts(goneByReam: ReadonlyMap<number, number>): HoleCount[]
 
 /**
  * Finds the item of rank `rank` (0 is the first item of the collection): the ream it is in, and how many items of that
- * ream come before it. One block a level is read, so the cost is the same at every depth.
+ * ream come before it. One block a level is read, so the cost is the same at every depth. `allGone` is how many positions
+ * of the collection are gone. Undefined where the counts of a level do not add up to that of the block above them.
  */
-export function locate(rank: number, readHoles: ReadHoles): { ream: number; offset: number } {
-  let gone = 0
+export function locate(
+  rank: number,
+  allGone: number,
+  readHoles: ReadHoles,
+): { ream: number; offset: number } | undefined {
+  let goneBefore = 0
+  let expected = allGone
   let from = 0
   let to = Number.MAX_SAFE_INTEGER
   let target = 0
   for (let level = TOP_LEVEL; level >= 0; level--) {
     const size = REAM_SIZE * FANOUT ** level
-    for (const [block, count] of readHoles(level, from, to)) {
+    const counts = [...readHoles(level, from, to)]
+    if (counts.reduce((sum, { gone }) => sum + gone, 0) !== expected) return undefined
+    for (const { block, gone } of counts) {
       // A block is passed while all of its items come before the wanted one.
-      if ((block + 1) * size - gone - count > rank) break
-      gone += count
+      if ((block + 1) * size - goneBefore - gone > rank) break
+      goneBefore += gone
     }
-    target = Math.floor((rank + gone) / size)
+    target = Math.floor((rank + goneBefore) / size)
+    expected = counts.find(({ block }) => block === target)?.gone ?? 0
     from = target * FANOUT
     to = from + FANOUT - 1
   }
-  return { ream: target, offset: rank + gone - target * REAM_SIZE }
+  return { ream: target, offset: rank + goneBefore - target * REAM_SIZE }
 }

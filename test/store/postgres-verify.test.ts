@@ -4,7 +4,7 @@ import { deflateRawSync } from 'node:zlib'
 import { itemRun } from '../../src/contract/item.ts'
 import { itemsFrom } from './describe-store.ts'
 import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type PostgresServer, startOwnPostgres, startPostgres } from './postgres-server.ts'
 
 /** Each breaks one invariant behind the store's back; `expected` is what `verify` must say. */
 const DAMAGES: readonly { what: string; sql: string; expected: RegExp }[] = [
@@ -164,6 +164,21 @@ describe('verify, on PostgreSQL', () => {
     await other.abort()
     assert.deepEqual((await store.verify()).findings, [])
     await opened.remove()
+  })
+
+  it('says when the database runs without checksums, which is no damage', async () => {
+    for (const [word, notes] of [
+      ['--data-checksums', []],
+      ['--no-data-checksums', [/^The database runs without data checksums/]],
+    ] as const) {
+      const own = await startOwnPostgres([], { initdb: [word] })
+      const opened = await openPostgresForTest(own)
+      const result = await opened.store.verify()
+      assert.deepEqual([result.findings, result.notes.length], [[], notes.length])
+      for (const [index, note] of notes.entries()) assert.match(result.notes[index] ?? '', note)
+      await opened.remove()
+      await own.stop()
+    }
   })
 
   it('tells how far it is', async () => {

@@ -442,10 +442,10 @@ describe('a store in an SQLite file', () => {
     const path = newPath()
     const store = await makeStore(path)
     const database = new DatabaseSync(path)
-    const columns = 'number, count, raw_length, crc, gone, data'
+    const columns = 'number, count, raw_length, crc, gone, data, sum'
     database.exec(`
       INSERT INTO ream (collection_id, generation, ${columns}) SELECT collection_id, 0, ${columns} FROM ream;
-      INSERT INTO leftover (collection_id, generation, base) SELECT collection_id, 0, 0 FROM head`)
+      INSERT INTO leftover (collection_id, generation, base) SELECT id, 0, 0 FROM head`)
     const rows = (table: string) => database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n']
     assert.deepEqual(['ream', 'leftover'].map(rows), [20, 1])
     await store.create('another')

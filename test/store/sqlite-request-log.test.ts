@@ -4,6 +4,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { itemRun } from '../../src/contract/item.ts'
 import { isError, item, itemsFrom, keyed } from './items.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
+import { changeRows, changeSoundRows } from './sqlite-rows.ts'
 import { readItems } from './store-reading.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -17,11 +18,8 @@ async function openStore(t: TestContext) {
   return opened
 }
 
-/** Runs SQL on the file, as nobody but a test does. */
-function execute(path: string, sql: string): void {
-  const database = new DatabaseSync(path)
-  database.exec(sql)
-  database.close()
+function age(path: string, byMs: number, condition = 'true'): void {
+  changeSoundRows(path, 'request_log', `UPDATE request_log SET at = at - ${byMs} WHERE ${condition}`)
 }
 
 function rememberedKeys(path: string): unknown[] {
@@ -35,10 +33,10 @@ describe('what an SQLite store remembers of requests', () => {
   it('counts for 24 hours', async (t) => {
     const { store, path } = await openStore(t)
     await store.append('events', itemRun([item(1)]), { once })
-    execute(path, `UPDATE request_log SET at = at - ${DAY_MS - 60_000}`)
+    age(path, DAY_MS - 60_000)
     await store.append('events', itemRun([item(1)]), { once })
     assert.deepEqual(await readItems(store, 'events'), [item(1)])
-    execute(path, 'UPDATE request_log SET at = at - 60000')
+    age(path, 60_000)
     await store.append('events', itemRun([item(2)]), { once: { ...once, digest: 'b' } })
     assert.deepEqual(await readItems(store, 'events'), [item(1), item(2)])
     await assert.rejects(store.append('events', itemRun([item(1)]), { once }), isError('request-differs'))
@@ -49,7 +47,7 @@ describe('what an SQLite store remembers of requests', () => {
     const keys = Array.from({ length: 250 }, (_, index) => String(1000 + index))
     await Promise.all(keys.map((key) => store.append('events', itemRun([item(1)]), { once: { key, digest: 'a' } })))
     assert.deepEqual(rememberedKeys(path), keys)
-    execute(path, `UPDATE request_log SET at = at - ${DAY_MS} WHERE key < '1240'`)
+    age(path, DAY_MS, "key < '1240'")
     const more = Array.from({ length: 120 }, (_, index) => String(2000 + index))
     await Promise.all(more.map((key) => store.append('events', itemRun([item(1)]), { once: { key, digest: 'a' } })))
     assert.deepEqual(rememberedKeys(path), [...keys.slice(240), ...more])
@@ -58,7 +56,7 @@ describe('what an SQLite store remembers of requests', () => {
   it('is removed alone: another collection of that name may have answered the same key since', async (t) => {
     const { store, path } = await openStore(t)
     await store.append('events', itemRun([item(1)]), { once })
-    execute(path, `UPDATE request_log SET at = at - ${DAY_MS}`)
+    age(path, DAY_MS)
     await store.drop('events')
     await store.create('events')
     await store.append('events', itemRun([item(1)]), { once })
@@ -70,7 +68,7 @@ describe('what an SQLite store remembers of requests', () => {
   it('is written together with the write: without the one there is not the other', async (t) => {
     const { store, path } = await openStore(t)
     const before = await store.head('events')
-    execute(path, "CREATE TRIGGER refuse BEFORE INSERT ON request_log BEGIN SELECT RAISE(ABORT, 'no'); END")
+    changeRows(path, "CREATE TRIGGER refuse BEFORE INSERT ON request_log BEGIN SELECT RAISE(ABORT, 'no'); END")
     await assert.rejects(store.append('events', itemRun([item(1)]), { once }), isError('unavailable'))
     assert.deepEqual(await store.head('events'), before)
     // Another in the same commit is not harmed.
@@ -80,7 +78,7 @@ describe('what an SQLite store remembers of requests', () => {
     ])
     assert.deepEqual([refused.status, done.status], ['rejected', 'fulfilled'])
     assert.deepEqual(await readItems(store, 'events'), [item(2)])
-    execute(path, 'DROP TRIGGER refuse')
+    changeRows(path, 'DROP TRIGGER refuse')
     await store.append('events', itemRun([item(1)]), { once })
     assert.deepEqual(await readItems(store, 'events'), [item(2), item(1)])
     assert.deepEqual(rememberedKeys(path), [once.key])
@@ -90,7 +88,7 @@ describe('what an SQLite store remembers of requests', () => {
     const { store, path } = await openStore(t)
     await store.create('stock', { keyField: 'id' })
     await store.append('stock', keyed(itemsFrom(0, 600)))
-    execute(path, "CREATE TRIGGER refuse BEFORE INSERT ON request_log BEGIN SELECT RAISE(ABORT, 'no'); END")
+    changeRows(path, "CREATE TRIGGER refuse BEFORE INSERT ON request_log BEGIN SELECT RAISE(ABORT, 'no'); END")
     const outcomes = await Promise.allSettled([
       store.put('stock', keyed([item(2, ',"n":1')])),
       store.put('stock', keyed([item(3, ',"n":1')]), {}, { once }),

@@ -3,9 +3,9 @@
  * imports run on another one.
  */
 
-import { DatabaseSync } from 'node:sqlite'
 import type { Store } from '../../src/store/store.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
+import { changeSoundRows } from './sqlite-rows.ts'
 
 export interface TestStore {
   readonly store: Store
@@ -35,8 +35,7 @@ async function openOnSqlite(): Promise<TestStore> {
     store,
     location: path,
     async ageRequests(ms) {
-      using database = new DatabaseSync(path)
-      database.exec(`UPDATE request_log SET at = at - ${ms}`)
+      changeSoundRows(path, 'request_log', `UPDATE request_log SET at = at - ${ms}`)
     },
     remove,
   }

@@ -94,7 +94,9 @@ async function readSide(
   try {
     return await readContent(rows, head, { signal, onProgress, ...(receiver !== undefined && { receiver }) })
   } catch (error) {
-    throw error instanceof Damage ? damaged(side, head.name, error) : error
+    if (error instanceof Damage) throw damaged(side, head.name, error)
+    if (error instanceof StoreError && error.code === 'corrupt') throw unreadable(side, head.name, error)
+    throw error
   } finally {
     progress?.stop()
   }
@@ -106,6 +108,12 @@ function damaged({ location }: Side, name: string, error: Damage): Failure {
     `${name}: the store ${location} is damaged. ${error.message} It was not copied. \`reams verify --store ${location.word}\` tells more; restore the store from a backup.`,
     { cause: error },
   )
+}
+
+function unreadable({ location }: Side, name: string, error: StoreError): Failure {
+  return new Failure(3, `${name}: the store ${location} is damaged. It was not copied. ${error.message}`, {
+    cause: error,
+  })
 }
 
 function checkSame({ location }: Side, name: string, sent: Content, arrived: Content): void {

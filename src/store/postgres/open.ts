@@ -122,9 +122,9 @@ class PostgresStore implements Store {
     return heads.map((head) => ({ ...shownHead(head), changedAt: head.changedAt }))
   }
 
-  async head(name: string): Promise<Head | undefined> {
+  async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
     const head = await this.#readNamed(name, () => readHead(this.#shared, name))
-    return head && shownHead(head)
+    return head === undefined || (isPublicOnly && head.isPrivate) ? undefined : shownHead(head)
   }
 
   async page(name: string, page: number, { isPublicOnly = false }: ReadOptions = {}): Promise<PageRead | undefined> {

@@ -366,6 +366,7 @@ export const STATEMENTS = {
   findStrayTails: rare(strays('tail')),
   findStrayKeys: rare(strays('key')),
   findStrayHoles: rare(strays('hole')),
+  readDataChecksums: rare("SELECT current_setting('data_checksums')"),
 } as const
 
 export type StatementName = keyof typeof STATEMENTS

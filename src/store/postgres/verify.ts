@@ -3,7 +3,7 @@
 import { isCollectionName } from '../../contract/name.ts'
 import type { Head, VerifyResult } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { type OpenRows, verifyRows } from '../verify.ts'
+import { Findings, type OpenRows, verifyRows } from '../verify.ts'
 import { readAllHeads, type StoredHead } from './head.ts'
 import { keyBytes } from './key.ts'
 import { inSnapshot, readPage } from './read.ts'
@@ -16,7 +16,7 @@ const END = Number.MAX_SAFE_INTEGER
 export function verifyPostgres(rows: Rows, onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {
   return inSnapshot(rows, async () => {
     const heads = await readAllHeads(rows)
-    return verifyRows(openRows(rows, heads), onProgress)
+    return verifyRows(openRows(rows, heads), new Findings(), onProgress)
   })
 }
 
@@ -53,6 +53,8 @@ function openRows(rows: Rows, heads: readonly StoredHead[]): OpenRows {
       return read
     },
     ownFindings: () => ownFindings(rows),
+    notes: () => notes(rows),
+    explain: (error) => error,
   }
 }
 
@@ -75,4 +77,13 @@ async function* ownFindings(rows: Rows): AsyncGenerator<string> {
   for (const stray of ['findStrayReams', 'findStrayTails', 'findStrayKeys', 'findStrayHoles'] as const)
     for (const [table, place, shelf, count] of await rows.all(stray))
       yield `${count} rows of "${table}" belong to no collection (place ${place}, shelf ${shelf}).`
+}
+
+/** Rows have no checksums of their own here: the database's pages have. */
+async function notes(rows: Rows): Promise<string[]> {
+  const [setting] = (await rows.first('readDataChecksums')) ?? []
+  if (setting !== 'off') return []
+  return [
+    'The database runs without data checksums, so it would not notice a bit that its disk lost. `pg_checksums --enable` turns them on, while the server is stopped.',
+  ]
 }

@@ -8,14 +8,15 @@ import type { Head } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { KeyPosition, TailItem } from '../stored-collection.ts'
 import { readHead } from './head.ts'
+import { putHole } from './hole.ts'
+import { claimKey } from './key.ts'
 import type { LeasedPlan } from './load-steps.ts'
-import { insertKey, putTailItem } from './put-items.ts'
+import { putTailItem } from './put-items.ts'
 import type { Rows } from './rows.ts'
 import { checkNothingInTheWay, type Lease, renewLease, takeDeadLease, takeLease } from './sweep.ts'
 
 const LAST_REAM = 'SELECT max(number) FROM ream WHERE collection_id = ? AND generation = ?'
 const LAST_KEY = 'SELECT max(key) FROM key WHERE collection_id = ? AND generation = ?'
-const PUT_HOLE = 'INSERT OR REPLACE INTO hole (collection_id, generation, level, block, gone) VALUES (?, ?, ?, ?, ?)'
 
 export interface CopyPlan extends LeasedPlan {
   readonly kept: Kept
@@ -56,11 +57,11 @@ export function copyTail(rows: Rows, { lease }: LeasedPlan, items: readonly Tail
 export function copyKeys(rows: Rows, { lease }: LeasedPlan, keys: readonly KeyPosition[]): void {
   renewLease(rows, lease)
   for (const { key, position } of keys)
-    if (!insertKey(rows, lease, key, position))
+    if (claimKey(rows, lease, key, position) !== position)
       throw new StoreError('corrupt', `The key ${JSON.stringify(key)} of "${lease.name}" was sent twice.`)
 }
 
 export function copyHoles(rows: Rows, { lease }: LeasedPlan, holes: readonly HoleCount[]): void {
   renewLease(rows, lease)
-  for (const { level, block, gone } of holes) rows.run(PUT_HOLE, lease.id, lease.generation, level, block, gone)
+  for (const hole of holes) putHole(rows, lease, hole)
 }

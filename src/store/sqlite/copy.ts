@@ -7,8 +7,9 @@ import { explainRows, type StoredRows, unwrap } from '../stored-collection.ts'
 import { openReadConnection } from './connection.ts'
 import type { CopyPlan } from './copy-steps.ts'
 import { explainError } from './explain-error.ts'
+import { readKeys } from './key.ts'
 import { Rows } from './rows.ts'
-import { readKeys, readReams, readTailItems, type Shelf } from './stored-ream.ts'
+import { readReams, readTailItems, type Shelf } from './stored-ream.ts'
 import type { Writer } from './writer.ts'
 
 const REAMS_WITH_HOLES = `

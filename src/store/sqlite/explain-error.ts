@@ -14,6 +14,12 @@ const NOT_A_DATABASE = 26
 
 /** Turns whatever SQLite threw into a StoreError; anything else passes as it is. */
 export function explainError(error: unknown, path: string): unknown {
+  if (isDamage(error))
+    return new StoreError(
+      'corrupt',
+      `The store ${path} is damaged: ${error.message}. Restore it from a backup; \`reams verify\` tells more.`,
+      { cause: error },
+    )
   const code = resultCode(error)
   if (code === undefined || !(error instanceof Error)) return error
   const cause = { cause: error }
@@ -38,12 +44,6 @@ export function explainError(error: unknown, path: string): unknown {
         `The disk failed on the store ${path}: ${error.message}. Look at the disk and its free space, then try again.`,
         cause,
       )
-    case CORRUPT:
-      return new StoreError(
-        'corrupt',
-        `The store ${path} is damaged: ${error.message}. Restore it from a backup; \`reams verify\` tells more.`,
-        cause,
-      )
     case FULL:
       return new StoreError(
         'full',
@@ -62,6 +62,13 @@ export const PERMISSIONS = 'The file and its directory must be readable and writ
 
 export function notAStore(path: string, reason: string): StoreError {
   return new StoreError('not-a-store', `${path} is not a Reams store: ${reason}. Name another path with --store.`)
+}
+
+/** Whether the file is damaged. A number that JavaScript cannot hold is none that was ever written. */
+export function isDamage(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  const code = resultCode(error)
+  return code === undefined ? 'code' in error && error.code === 'ERR_OUT_OF_RANGE' : (code & 0xff) === CORRUPT
 }
 
 /** Whether another connection was in the way: then it may work a moment later. */

@@ -10,9 +10,10 @@ import { ItemConflict, StoreError } from '../store-error.ts'
 import type { SealedReam } from '../stored-collection.ts'
 import { insertCollection, requireHead, updateHead } from './collection.ts'
 import { readHead } from './head.ts'
-import { insertKey, insertReam, insertTail, putTailItem, sealTail } from './put-items.ts'
+import { claimKey } from './key.ts'
+import { insertReam, insertTail, putTailItem, sealTail } from './put-items.ts'
 import type { Rows } from './rows.ts'
-import { readReam } from './stored-ream.ts'
+import { readReam, readTailItems } from './stored-ream.ts'
 import {
   abandonLease,
   addLeftover,
@@ -28,18 +29,10 @@ import {
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
 const REPLACEMENTS_A_STEP = 5_000
 
-const POSITION_OF_KEY = 'SELECT position FROM key WHERE collection_id = ? AND generation = ? AND key = ?'
-const PENDING = `
-  SELECT position, item FROM tail
-  WHERE collection_id = ? AND generation = ? AND position >= ? ORDER BY position LIMIT ${REPLACEMENTS_A_STEP}`
-const REPLACE_IN_TAIL = `
-  UPDATE tail SET item = pending.item
-  FROM tail pending
-  WHERE tail.collection_id = ? AND tail.generation = ?
-    AND pending.collection_id = tail.collection_id AND pending.generation = ? AND pending.position = tail.position`
-const MOVE_STAGED_REAMS = `
-  INSERT OR REPLACE INTO ream (collection_id, generation, number, count, raw_length, crc, gone, data)
-  SELECT collection_id, ?, number, count, raw_length, crc, gone, data FROM ream WHERE collection_id = ? AND generation = ?`
+/** A position beyond every other. */
+const END = Number.MAX_SAFE_INTEGER
+
+const STAGED_REAMS = 'SELECT number FROM ream WHERE collection_id = ? AND generation = ?'
 
 /** What the thread has to know of a load. */
 export interface LeasedPlan extends LoadPlan {
@@ -112,23 +105,22 @@ export class LoadSteps {
     let position = this.#nextPositions.get(lease.holder)
     if (position === undefined)
       throw new StoreError('lease-lost', `The load into "${lease.name}" lost the thread that wrote it. Start it again.`)
-    const refused: number[] = []
+    /** By the index of an item, the position of the one that has its key. */
+    const refused = new Map<number, number>()
     for (const [index, key] of keys.entries()) {
-      if (insertKey(this.#rows, lease, key, position)) position++
+      const taken = claimKey(this.#rows, lease, key, position)
+      if (taken === position) position++
       else if (onConflict === 'fail') throw new ItemConflict(index, key)
-      else refused.push(index)
+      else refused.set(index, taken)
     }
-    if (onConflict === 'replace' && text !== undefined && refused.length > 0)
-      this.#keepReplacements(lease, keys, splitItems(text), refused)
+    if (onConflict === 'replace' && text !== undefined && refused.size > 0)
+      this.#keepReplacements(lease, splitItems(text), refused)
     this.#nextPositions.set(lease.holder, position)
-    return refused
+    return [...refused.keys()]
   }
 
-  #keepReplacements(lease: Lease, keys: readonly string[], texts: readonly string[], refused: readonly number[]): void {
-    for (const index of refused) {
-      const row = this.#rows.get(POSITION_OF_KEY, lease.id, lease.generation, keys[index] ?? '')
-      putTailItem(this.#rows, stagingShelf(lease), row?.[0] as number, texts[index] ?? '')
-    }
+  #keepReplacements(lease: Lease, texts: readonly string[], refused: ReadonlyMap<number, number>): void {
+    for (const [index, position] of refused) putTailItem(this.#rows, stagingShelf(lease), position, texts[index] ?? '')
   }
 
   putReams(plan: LeasedPlan, reams: readonly SealedReam[]): void {
@@ -155,8 +147,8 @@ export class LoadSteps {
     const { lease } = plan
     renewLease(this.#rows, lease)
     const staging = stagingShelf(lease)
-    const pending = this.#rows.all(PENDING, staging.id, staging.generation, from) as unknown as [number, string][]
-    const reams = [...byReam(new Map(pending))]
+    const pending = readTailItems(this.#rows, staging, from, END, REPLACEMENTS_A_STEP)
+    const reams = [...byReam(new Map(pending.map(({ position, item }) => [position, item])))]
     // The last ream of a full step may have more to come: it is left for the next one.
     const isCut = pending.length === REPLACEMENTS_A_STEP
     const goOn = isCut ? reams.pop()?.[0] : undefined
@@ -179,7 +171,8 @@ export class LoadSteps {
     if (replaced > 0) this.#applyReplacements(lease)
     const begun = Math.floor(lease.base / REAM_SIZE)
     if (lease.base % REAM_SIZE !== 0 && next >= (begun + 1) * REAM_SIZE) sealTail(rows, lease, begun, new Uint8Array(0))
-    if (plan.isNew) insertCollection(rows, lease.name, lease.id, settings, lease.generation, next, next - gone)
+    const { name, id, generation } = lease
+    if (plan.isNew) insertCollection(rows, name, { id, settings, generation, next, live: next - gone })
     else if (isReplacement || appended > 0 || replaced > 0) {
       const head = requireHead(rows, lease.name)
       if (isReplacement) addLeftover(rows, head, 0)
@@ -192,9 +185,15 @@ export class LoadSteps {
   }
 
   #applyReplacements(lease: Lease): void {
+    const rows = this.#rows
     const staging = stagingShelf(lease)
-    this.#rows.run(REPLACE_IN_TAIL, lease.id, lease.generation, staging.generation)
-    this.#rows.run(MOVE_STAGED_REAMS, lease.generation, staging.id, staging.generation)
-    addLeftover(this.#rows, staging, 0)
+    for (const { position } of readTailItems(rows, lease, 0, END))
+      for (const { item } of readTailItems(rows, staging, position, position + 1))
+        putTailItem(rows, lease, position, item)
+    for (const [number] of rows.all(STAGED_REAMS, staging.id, staging.generation) as unknown as [number][]) {
+      const ream = readReam(rows, staging, number)
+      if (ream !== undefined) insertReam(rows, lease, number, ream, ream.gone)
+    }
+    addLeftover(rows, staging, 0)
   }
 }

@@ -1,14 +1,16 @@
 /** The reams that the calls of one commit change: each is inflated once, and deflated and written once, at its end. */
 
 import { changeReam, type OpenReam, openReam, type SlotChanges } from '../open-ream.ts'
-import { damagedReam, encodeReam } from '../ream.ts'
+import { encodeReam } from '../ream.ts'
+import { damage } from './damage.ts'
+import { withSum } from './row-sum.ts'
 import type { Rows } from './rows.ts'
-import { readReam, type Shelf } from './stored-ream.ts'
+import { REAM, readReam, type Shelf, shelfStart } from './stored-ream.ts'
 
 /** Not an upsert: should the collection be dropped and swept in the same commit, nothing of it comes back. */
 const UPDATE_REAM = `
-  UPDATE ream SET count = ?, raw_length = ?, crc = ?, gone = ?, data = ?
-  WHERE collection_id = ? AND generation = ? AND number = ?`
+  UPDATE ream SET count = ?4, raw_length = ?5, crc = ?6, gone = ?7, data = ?8, sum = ?9
+  WHERE collection_id = ?1 AND generation = ?2 AND number = ?3`
 
 /** Kept open, at most: some four hundred usual reams. One of large items can be larger by itself; it is written at once. */
 const MOST_BYTES = 32 * 1024 * 1024
@@ -32,7 +34,7 @@ export class OpenReams {
     const ream = this.state.get(placeOf(shelf, number))
     if (ream !== undefined) return ream
     const stored = readReam(this.#rows, shelf, number)
-    if (stored === undefined) throw damagedReam()
+    if (stored === undefined) throw damage(shelf.name, `Ream ${number} is missing.`)
     return this.#keep(shelf, number, openReam(stored))
   }
 
@@ -47,7 +49,7 @@ export class OpenReams {
   write(): void {
     for (const { shelf, number, raw, count, gone } of this.state.values()) {
       const { rawLength, crc, data } = encodeReam(raw, count)
-      this.#rows.run(UPDATE_REAM, count, rawLength, crc, gone, data, shelf.id, shelf.generation, number)
+      this.#rows.run(UPDATE_REAM, ...withSum(shelfStart(REAM, shelf), number, count, rawLength, crc, gone, data))
     }
     this.state = new Map()
   }

@@ -30,12 +30,13 @@ import { StoreError } from '../store-error.ts'
 import { type StoredCollection, unwrap } from '../stored-collection.ts'
 import { openReadConnection } from './connection.ts'
 import { inOwnSnapshot, runCopy, storedRows } from './copy.ts'
+import { inCollection } from './damage.ts'
 import { explainError } from './explain-error.ts'
 import { readAllHeads, readHead } from './head.ts'
 import { runLoad } from './load.ts'
 import { checkOnlyName } from './other-name.ts'
 import { PageReader } from './page-reader.ts'
-import { inSnapshot, readItem, readPage, readSegments } from './read.ts'
+import { readItem, readPage, readSegments } from './read.ts'
 import { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
 import { checkSameFile, type FilePlace, fileIdentity, foldLog } from './store-file.ts'
@@ -104,8 +105,8 @@ class SqliteStore implements Store {
     return this.#read((rows) => readAllHeads(rows))
   }
 
-  async head(name: string): Promise<Head | undefined> {
-    return this.#read((rows) => readHead(rows, name))
+  async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
+    return this.#read((rows) => readHead(rows, name, isPublicOnly))
   }
 
   async page(name: string, page: number, options: PageOptions = {}): Promise<PageRead | undefined> {
@@ -117,10 +118,10 @@ class SqliteStore implements Store {
 
   async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {
     return this.#read((rows) =>
-      inSnapshot(rows, () => {
-        const head = readHead(rows, name)
-        if (head === undefined || (isPublicOnly && head.isPrivate)) return undefined
-        const text = readItem(rows, head, key)
+      rows.inSnapshot(() => {
+        const head = readHead(rows, name, isPublicOnly)
+        if (head === undefined) return undefined
+        const text = inCollection(name, () => readItem(rows, head, key))
         return { head, item: text && { text, tag: itemTag(text) } }
       }),
     )

@@ -14,7 +14,7 @@ import {
   packPage,
   READY,
 } from './page-message.ts'
-import { findPage, inSnapshot } from './read.ts'
+import { findPage } from './read.ts'
 import { Rows } from './rows.ts'
 import { checkSameFile, type FilePlace } from './store-file.ts'
 import { END, type EndMessage, packError } from './thread-message.ts'
@@ -32,10 +32,10 @@ function servePages(port: MessagePort, place: FilePlace): void {
   function answer(question: PageQuestion, heads: Map<string, Head | undefined>): PageAnswer {
     const { name, page, isPublicOnly } = question
     try {
-      if (!heads.has(name)) heads.set(name, readHead(rows, name))
-      const head = heads.get(name)
-      if (head === undefined || (isPublicOnly && head.isPrivate)) return undefined
-      return packPage(findPage(rows, head, page), question)
+      const sought = `${isPublicOnly} ${name}`
+      if (!heads.has(sought)) heads.set(sought, readHead(rows, name, isPublicOnly))
+      const head = heads.get(sought)
+      return head && packPage(findPage(rows, head, page), question)
     } catch (error) {
       return packError(explainError(error, place.path))
     }
@@ -43,7 +43,7 @@ function servePages(port: MessagePort, place: FilePlace): void {
 
   function answerAll({ id, questions }: PagesMessage): void {
     const heads = new Map<string, Head | undefined>()
-    const answers = inSnapshot(rows, () => questions.map((question) => answer(question, heads)))
+    const answers = rows.inSnapshot(() => questions.map((question) => answer(question, heads)))
     const reply: PagesReply = { id, answers }
     port.postMessage(reply, memoryOf(answers))
   }

@@ -2,78 +2,82 @@
 
 import { effectivePage, pageRange } from '../../contract/page.ts'
 import { indexOfSlot, isGone } from '../gone-map.ts'
-import { locate, type ReadHoles } from '../rank.ts'
-import { cutItems, deflatedSegment, inflateReam, joinCuts, REAM_SIZE, rawSegment } from '../ream.ts'
+import { locate } from '../rank.ts'
+import { cutItems, deflatedSegment, inflateReam, joinCuts, joinItems, REAM_SIZE, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
-import { StoreError } from '../store-error.ts'
-import { HEAD_COLUMNS, HEAD_TABLES, HEAD_WIDTH, headOf, readHead } from './head.ts'
-import type { Rows } from './rows.ts'
-import { BYTES_COLUMNS, bytesOf, readReam, readReams, readTailItem, readTailText } from './stored-ream.ts'
+import type { StoreError } from '../store-error.ts'
+import { damage, inCollection } from './damage.ts'
+import { isDamage } from './explain-error.ts'
+import { HEAD, HEAD_WIDTH, headOf, readHead } from './head.ts'
+import { readHoles } from './hole.ts'
+import { findKey } from './key.ts'
+import { columnsOf } from './row-sum.ts'
+import type { Row, Rows } from './rows.ts'
+import { REAM, readReam, readReams, readTail, readTailItem, reamOf } from './stored-ream.ts'
 
 const HEAD_AND_REAM = `
-  SELECT ${HEAD_COLUMNS}, ${BYTES_COLUMNS} FROM ${HEAD_TABLES}
-  LEFT JOIN ream r ON r.collection_id = c.id AND r.generation = h.generation AND r.number = ?
-  WHERE c.name = ? AND (c.private = 0 OR ?)`
-const HOLES = `
-  SELECT block, gone FROM hole
-  WHERE collection_id = ? AND generation = ? AND level = ? AND block >= ? AND block <= ? ORDER BY block`
-const POSITION_OF_KEY = 'SELECT position FROM key WHERE collection_id = ? AND generation = ? AND key = ?'
-
-/** Runs `read` in one snapshot. */
-export function inSnapshot<T>(rows: Rows, read: () => T): T {
-  rows.run('BEGIN')
-  try {
-    const result = read()
-    rows.run('COMMIT')
-    return result
-  } catch (error) {
-    if (rows.isInTransaction) rows.run('ROLLBACK')
-    throw error
-  }
-}
+  SELECT ${columnsOf(HEAD, 1, 'h')}, ${columnsOf(REAM, 2, 'r')} FROM head h
+  LEFT JOIN ream r ON r.collection_id = h.id AND r.generation = h.generation AND r.number = ?
+  WHERE h.name = ? AND (h.private = 0 OR ?)`
 
 /**
  * The common page in one statement, which is one snapshot: the guess is that the collection has no holes, so that page p
  * is ream p − 1. The head that came with it tells whether the guess was right; if not, undefined.
  */
 function guessPage(rows: Rows, name: string, page: number, isPublicOnly: boolean): PageRead | undefined {
-  const row = rows.get(HEAD_AND_REAM, page - 1, name, isPublicOnly ? 0 : 1)
+  const row = tryGuess(rows, name, page, isPublicOnly)
   if (row === undefined) return undefined
-  const head = headOf(name, row)
+  const head = headOf(rows, name, row)
   const isRight = head.isPaginated && head.live === head.next && page * REAM_SIZE <= head.next
   if (!isRight || row[HEAD_WIDTH] === null) return undefined
-  return { head, page, segments: [deflatedSegment(bytesOf(row, HEAD_WIDTH))] }
+  return { head, page, segments: [deflatedSegment(reamOf(rows, head, row, HEAD_WIDTH))] }
+}
+
+/** Where something is damaged, the long way tells in which collection. */
+function tryGuess(rows: Rows, name: string, page: number, isPublicOnly: boolean): Row | undefined {
+  try {
+    return rows.get(HEAD_AND_REAM, page - 1, name, isPublicOnly ? 0 : 1)
+  } catch (error) {
+    if (isDamage(error)) return undefined
+    throw error
+  }
 }
 
 /** The page that answers a request for `page`. */
 export function readPage(rows: Rows, name: string, page: number, isPublicOnly: boolean): PageRead | undefined {
   const guessed = guessPage(rows, name, page, isPublicOnly)
   if (guessed !== undefined) return guessed
-  return inSnapshot(rows, () => {
-    const head = readHead(rows, name)
-    return head === undefined || (isPublicOnly && head.isPrivate) ? undefined : findPage(rows, head, page)
+  return rows.inSnapshot(() => {
+    const head = readHead(rows, name, isPublicOnly)
+    return head && findPage(rows, head, page)
   })
 }
 
 /** Any page of any collection. To be called in the snapshot of its head. */
 export function findPage(rows: Rows, head: Head, requested: number): PageRead {
-  if (!head.isPaginated) return { head, page: 0, segments: [...readSegments(rows, head)] }
-  const page = effectivePage(requested, head.live)
-  const { start, end } = pageRange(page, head.live)
-  return { head, page, segments: joinCuts(cutSegments(rows, head, start, end)) }
+  return inCollection(head.name, () => {
+    if (!head.isPaginated) return { head, page: 0, segments: [...readSegments(rows, head)] }
+    const page = effectivePage(requested, head.live)
+    const { start, end } = pageRange(page, head.live)
+    return { head, page, segments: joinCuts(cutSegments(rows, head, start, end)) }
+  })
 }
 
 /** All items in order: every ream that is not empty, then the tail. */
 export function* readSegments(rows: Rows, head: Head): Generator<Segment> {
   const sealed = sealedReams(head)
   let expected = 0
+  let count = 0
   for (const ream of readReams(rows, head, sealed)) {
-    if (ream.number !== expected++) throw damaged(head, expected - 1)
+    if (ream.number !== expected++) throw missingReam(head, expected - 1)
+    count += ream.count
     if (ream.count > 0) yield deflatedSegment(ream)
   }
-  if (expected !== sealed) throw damaged(head, expected)
-  const tail = readTailText(rows, head, sealed * REAM_SIZE, head.next)
-  if (tail.count > 0) yield rawSegment(tail.raw, tail.count)
+  if (expected !== sealed) throw missingReam(head, expected)
+  const tail = tailSegment(rows, head)
+  count += tail.count
+  if (count !== head.live) throw damage(head.name, `It has ${count} items in the place of ${head.live}.`)
+  if (tail.count > 0) yield tail
 }
 
 /** The items of rank `start` up to but not including `end`, from as many reams as it takes. */
@@ -85,7 +89,7 @@ function* cutSegments(rows: Rows, head: Head, start: number, end: number): Gener
     if (available <= 0) {
       // Everything in this ream is gone. The counts lead across any stretch of such reams at once.
       const following = locateRank(rows, head, rank)
-      if (following.ream <= place.ream) throw damaged(head, place.ream)
+      if (following.ream <= place.ream) throw wrongHoles(head)
       place = following
       continue
     }
@@ -101,24 +105,23 @@ function* cutSegments(rows: Rows, head: Head, start: number, end: number): Gener
 /** One ream, sealed or still the tail. */
 function readSegment(rows: Rows, head: Head, number: number): Segment {
   const sealed = sealedReams(head)
-  if (number > sealed) throw damaged(head, number)
-  if (number === sealed) {
-    const tail = readTailText(rows, head, sealed * REAM_SIZE, head.next)
-    return rawSegment(tail.raw, tail.count)
-  }
+  if (number > sealed) throw wrongHoles(head)
+  if (number === sealed) return tailSegment(rows, head)
   const ream = readReam(rows, head, number)
-  if (ream === undefined) throw damaged(head, number)
+  if (ream === undefined) throw missingReam(head, number)
   return deflatedSegment(ream)
+}
+
+function tailSegment(rows: Rows, head: Head): Segment {
+  const items = readTail(rows, head, sealedReams(head), head.next)
+  return rawSegment(joinItems(items.map(({ item }) => item)), items.length)
 }
 
 function locateRank(rows: Rows, head: Head, rank: number): { ream: number; offset: number } {
   if (head.live === head.next) return { ream: Math.floor(rank / REAM_SIZE), offset: rank % REAM_SIZE }
-  return locate(rank, holesReader(rows, head))
-}
-
-function holesReader(rows: Rows, head: Head): ReadHoles {
-  return (level, from, to) =>
-    rows.each(HOLES, head.id, head.generation, level, from, to) as Iterable<readonly [number, number]>
+  const place = locate(rank, head.next - head.live, (level, from, to) => readHoles(rows, head, level, from, to))
+  if (place === undefined) throw wrongHoles(head)
+  return place
 }
 
 /** The text of the item with that key. To be called in a snapshot. */
@@ -126,13 +129,11 @@ export function readItem(rows: Rows, head: Head, key: string): Uint8Array | unde
   const position = readPosition(rows, head, key)
   if (position === undefined) return undefined
   const number = Math.floor(position / REAM_SIZE)
-  if (number === sealedReams(head)) {
-    const item = readTailItem(rows, head, position)
-    return item === undefined ? undefined : Buffer.from(item)
-  }
+  if (number === sealedReams(head)) return Buffer.from(readTailItem(rows, head, position))
   const ream = readReam(rows, head, number)
   const slot = position % REAM_SIZE
-  if (ream === undefined || isGone(ream.gone, slot)) throw damaged(head, number)
+  if (ream === undefined) throw missingReam(head, number)
+  if (isGone(ream.gone, slot)) throw damage(head.name, `The item at position ${position} is missing.`)
   const index = indexOfSlot(ream.gone, slot)
   return cutItems(inflateReam(ream), index, index + 1)
 }
@@ -141,7 +142,7 @@ export function readItem(rows: Rows, head: Head, key: string): Uint8Array | unde
 export function readPosition(rows: Rows, head: Head, key: string): number | undefined {
   // SQLite would look for U+FFFD in the place of half a surrogate pair, and no key holds such a half.
   if (!key.isWellFormed()) return undefined
-  const position = rows.get(POSITION_OF_KEY, head.id, head.generation, key)?.[0] as number | undefined
+  const position = findKey(rows, head, key)
   return position !== undefined && position < head.next ? position : undefined
 }
 
@@ -150,9 +151,10 @@ export function sealedReams(head: Head): number {
   return Math.floor(head.next / REAM_SIZE)
 }
 
-function damaged(head: Head, ream: number): StoreError {
-  return new StoreError(
-    'corrupt',
-    `Ream ${ream} of the collection "${head.name}" is missing or does not agree with its counts. \`reams verify\` tells more; restore the store from a backup.`,
-  )
+function missingReam({ name }: Head, number: number): StoreError {
+  return damage(name, `Ream ${number} is missing.`)
+}
+
+function wrongHoles({ name }: Head): StoreError {
+  return damage(name, 'Its hole counts do not add up.')
 }

@@ -3,10 +3,19 @@
 import { NO_COLLECTION } from '../collection-rules.ts'
 import type { Once } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { checkSum, columnsOf, insertInto, rowStart, type SummedTable, withSum } from './row-sum.ts'
 import type { Rows } from './rows.ts'
 
-const FIND = 'SELECT digest, outcome FROM request_log WHERE key = ? AND collection_id = ? AND at > ?'
-const REMEMBER = 'INSERT OR REPLACE INTO request_log (key, collection_id, digest, outcome, at) VALUES (?, ?, ?, ?, ?)'
+const REQUEST: SummedTable = {
+  name: 'request_log',
+  key: ['key', 'collection_id'],
+  columns: ['key', 'collection_id', 'digest', 'outcome', 'at'],
+  title: ([key]) => `The request that is remembered as ${JSON.stringify(key)}`,
+}
+
+const FIND = `SELECT ${columnsOf(REQUEST, 2)} FROM request_log WHERE key = ? AND collection_id = ?`
+const ALL = `SELECT ${columnsOf(REQUEST, 0)} FROM request_log`
+const REMEMBER = insertInto(REQUEST, 'INSERT OR REPLACE')
 /** Two for each that is added: so what no longer counts grows less, and no write pays for many others. */
 const FORGET = `
   DELETE FROM request_log WHERE (key, collection_id) IN (
@@ -26,14 +35,34 @@ export function doOnce(
 ): unknown {
   const now = Date.now()
   const oldest = now - KEPT_MS
-  const known = rows.get(FIND, key, collectionId() ?? null, oldest)
-  if (known !== undefined) {
-    if (known[0] !== digest)
+  const known = findRequest(rows, key, collectionId())
+  if (known !== undefined && known.at > oldest) {
+    if (known.digest !== digest)
       throw new StoreError('request-differs', 'A request with this key was answered before, and it was another one.')
-    return JSON.parse(String(known[1]))
+    return JSON.parse(known.outcome)
   }
   const outcome = write() ?? null
-  rows.run(REMEMBER, key, collectionId() ?? NO_COLLECTION, digest, JSON.stringify(outcome), now)
+  const start = rowStart(REQUEST, key, collectionId() ?? NO_COLLECTION)
+  rows.run(REMEMBER, ...withSum(start, digest, JSON.stringify(outcome), now))
   rows.run(FORGET, oldest)
   return outcome
+}
+
+interface RememberedRequest {
+  readonly digest: string
+  readonly outcome: string
+  readonly at: number
+}
+
+function findRequest(rows: Rows, key: string, collectionId: number | undefined): RememberedRequest | undefined {
+  if (collectionId === undefined) return undefined
+  const row = rows.get(FIND, key, collectionId)
+  if (row === undefined) return undefined
+  checkSum(rows, rowStart(REQUEST, key, collectionId), undefined, row)
+  return { digest: row[0] as string, outcome: row[1] as string, at: row[2] as number }
+}
+
+/** All that is remembered, of which any damage is reported. */
+export function checkRequests(rows: Rows): void {
+  for (const row of rows.each(ALL)) checkSum(rows, rowStart(REQUEST), undefined, row)
 }

@@ -1,19 +1,37 @@
 /** Statements prepared once and rows as arrays: naming the columns again in every row costs more than reading them. */
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+import { damage } from './damage.ts'
 
 export type Row = readonly SQLOutputValue[]
 
 export class Rows {
+  /** Takes what is wrong with a row, in words. It throws, but for whoever wants to know of all damage there is. */
+  readonly reportDamage: (collection: string | undefined, message: string) => void
   readonly #database: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, reportDamage = refuseDamage) {
     this.#database = database
+    this.reportDamage = reportDamage
   }
 
   get isInTransaction(): boolean {
     return this.#database.isTransaction
+  }
+
+  /** Runs `read` in one snapshot: that of the transaction, where there is one. */
+  inSnapshot<T>(read: () => T): T {
+    if (this.isInTransaction) return read()
+    this.run('BEGIN')
+    try {
+      const result = read()
+      this.run('COMMIT')
+      return result
+    } catch (error) {
+      if (this.isInTransaction) this.run('ROLLBACK')
+      throw error
+    }
   }
 
   /** The first row, if there is one. */
@@ -43,4 +61,8 @@ export class Rows {
     }
     return statement
   }
+}
+
+function refuseDamage(collection: string | undefined, message: string): void {
+  throw damage(collection, message)
 }

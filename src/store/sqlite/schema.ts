@@ -7,6 +7,7 @@ import { StoreError } from '../store-error.ts'
 import { openReadConnection, openWriteConnection } from './connection.ts'
 import { isLocked, notAStore, PERMISSIONS } from './explain-error.ts'
 import { checkOnlyName } from './other-name.ts'
+import { defineRowSum } from './row-sum.ts'
 
 /** "Ream" in the header of the file tells a store from any other SQLite database. */
 const APPLICATION_ID = 0x5265616d
@@ -116,6 +117,7 @@ function migrate(database: DatabaseSync, path: string, migrations: readonly stri
     checkNotForeign(database, path)
     const version = readPragma(database, 'user_version')
     checkSchemaVersion(path, version, migrations.length)
+    defineRowSum(database)
     for (const migration of migrations.slice(version)) database.exec(migration)
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.length}`)
     database.exec('COMMIT')

@@ -1,81 +1,98 @@
 /** Reams and tail items as SQLite's rows hold them. */
 
-import { ITEM_SEPARATOR } from '../../contract/envelope.ts'
 import type { GoneMap } from '../gone-map.ts'
-import type { ReamBytes } from '../ream-bytes.ts'
-import { KEYS_AT_A_TIME, type KeyPosition, type SealedReam, type TailItem } from '../stored-collection.ts'
+import { REAM_SIZE } from '../ream.ts'
+import type { StoreError } from '../store-error.ts'
+import type { SealedReam, TailItem } from '../stored-collection.ts'
+import { damage } from './damage.ts'
+import { readHole } from './hole.ts'
+import { checkSum, columnsOf, type RowStart, rowStart, type SummedTable } from './row-sum.ts'
 import type { Row, Rows } from './rows.ts'
 
 /** Where something lies: in which generation of which collection. */
 export interface Shelf {
+  readonly name: string
   readonly id: number
   readonly generation: number
 }
 
-/** What an answer needs of a ream: see `bytesOf`. */
-export const BYTES_COLUMNS = 'r.count, r.raw_length, r.crc, r.data'
+export const REAM: SummedTable = {
+  name: 'ream',
+  key: ['collection_id', 'generation', 'number'],
+  columns: ['collection_id', 'generation', 'number', 'count', 'raw_length', 'crc', 'gone', 'data'],
+  title: ([, , number]) => `Ream ${number}`,
+}
 
-const REAM_COLUMNS = `${BYTES_COLUMNS}, r.number, r.gone`
+export const TAIL: SummedTable = {
+  name: 'tail',
+  key: ['collection_id', 'generation', 'position'],
+  columns: ['collection_id', 'generation', 'position', 'item'],
+  title: ([, , position]) => `The item at position ${position}, in the tail,`,
+}
 
-const REAM = `SELECT ${REAM_COLUMNS} FROM ream r WHERE r.collection_id = ? AND r.generation = ? AND r.number = ?`
-const REAMS = `
-  SELECT ${REAM_COLUMNS} FROM ream r
-  WHERE r.collection_id = ? AND r.generation = ? AND r.number < ? ORDER BY r.number`
-const TAIL_TEXT = `
-  SELECT count(*), coalesce(group_concat(item, ? ORDER BY position), '')
-  FROM tail WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ?`
-const TAIL_ITEMS = `
-  SELECT position, item FROM tail
-  WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ? ORDER BY position`
-const KEYS = `
-  SELECT key, position FROM key WHERE collection_id = ? AND generation = ? AND key > ? ORDER BY key LIMIT ${KEYS_AT_A_TIME}`
-const TAIL_ITEM = 'SELECT item FROM tail WHERE collection_id = ? AND generation = ? AND position = ?'
+const READ_REAM = `SELECT ${columnsOf(REAM, 2)} FROM ream WHERE collection_id = ? AND generation = ? AND number = ?`
+const READ_REAMS = `
+  SELECT ${columnsOf(REAM, 2)} FROM ream WHERE collection_id = ? AND generation = ? AND number < ? ORDER BY number`
+const READ_TAIL = `
+  SELECT ${columnsOf(TAIL, 2)} FROM tail
+  WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ? ORDER BY position LIMIT ?`
 
-/** Reads BYTES_COLUMNS, the first of which is column `at`. */
-export function bytesOf(row: Row, at = 0): ReamBytes {
+/** SQLite's word for it. */
+const NO_LIMIT = -1
+
+/** What rows of a shelf begin with. */
+export function shelfStart(table: SummedTable, { id, generation }: Shelf): RowStart {
+  return rowStart(table, id, generation)
+}
+
+/** Reads the columns of REAM behind its shelf, the first of which is column `at`. */
+export function reamOf(rows: Rows, shelf: Shelf, row: Row, at = 0): SealedReam {
+  checkSum(rows, shelfStart(REAM, shelf), shelf.name, row, at)
   return {
-    count: row[at] as number,
-    rawLength: row[at + 1] as number,
-    crc: row[at + 2] as number,
-    data: row[at + 3] as Uint8Array,
+    number: row[at] as number,
+    count: row[at + 1] as number,
+    rawLength: row[at + 2] as number,
+    crc: row[at + 3] as number,
+    gone: row[at + 4] as GoneMap,
+    data: row[at + 5] as Uint8Array,
   }
 }
 
-function reamOf(row: Row): SealedReam {
-  return { ...bytesOf(row), number: row[4] as number, gone: row[5] as GoneMap }
-}
-
 export function readReam(rows: Rows, shelf: Shelf, number: number): SealedReam | undefined {
-  const row = rows.get(REAM, shelf.id, shelf.generation, number)
-  return row && reamOf(row)
+  const row = rows.get(READ_REAM, shelf.id, shelf.generation, number)
+  return row && reamOf(rows, shelf, row)
 }
 
 /** The reams before number `end`, in order. */
 export function* readReams(rows: Rows, shelf: Shelf, end: number): Generator<SealedReam> {
-  for (const row of rows.each(REAMS, shelf.id, shelf.generation, end)) yield reamOf(row)
+  for (const row of rows.each(READ_REAMS, shelf.id, shelf.generation, end)) yield reamOf(rows, shelf, row)
 }
 
-/** The items at positions `from` up to but not including `to`, joined as a segment wants them. */
-export function readTailText(rows: Rows, shelf: Shelf, from: number, to: number): { raw: Buffer; count: number } {
-  const row = rows.get(TAIL_TEXT, ITEM_SEPARATOR, shelf.id, shelf.generation, from, to)
-  return { count: row?.[0] as number, raw: Buffer.from(row?.[1] as string) }
+/** All items of the tail, which is ream `number`, at positions before `end`. */
+export function readTail(rows: Rows, shelf: Shelf, number: number, end: number): TailItem[] {
+  const start = number * REAM_SIZE
+  const items = readTailItems(rows, shelf, start, end)
+  const expected = end - start - readHole(rows, shelf, 0, number)
+  if (items.length === expected) return items
+  throw damage(shelf.name, `Its tail has ${items.length} items in the place of ${expected}.`)
 }
 
-export function readTailItems(rows: Rows, shelf: Shelf, from: number, to: number): TailItem[] {
-  const found = rows.all(TAIL_ITEMS, shelf.id, shelf.generation, from, to)
-  return found.map((row) => ({ position: row[0] as number, item: row[1] as string }))
+/** Items at positions from `from` on and before `to`, the first `most` of them. */
+export function readTailItems(rows: Rows, shelf: Shelf, from: number, to: number, most = NO_LIMIT): TailItem[] {
+  const start = shelfStart(TAIL, shelf)
+  return rows.all(READ_TAIL, shelf.id, shelf.generation, from, to, most).map((row) => {
+    checkSum(rows, start, shelf.name, row)
+    return { position: row[0] as number, item: row[1] as string }
+  })
 }
 
-export function readTailItem(rows: Rows, shelf: Shelf, position: number): string | undefined {
-  return rows.get(TAIL_ITEM, shelf.id, shelf.generation, position)?.[0] as string | undefined
+/** The item at a position to which a key leads. */
+export function readTailItem(rows: Rows, shelf: Shelf, position: number): string {
+  const [found] = readTailItems(rows, shelf, position, position + 1)
+  if (found === undefined) throw missingTailItem(shelf, position)
+  return found.item
 }
 
-/** The keys of positions before `end`, in order, many at a time. */
-export function* readKeys(rows: Rows, shelf: Shelf, end: number): Generator<readonly KeyPosition[]> {
-  for (let last: string | undefined = ''; last !== undefined; ) {
-    const found = rows.all(KEYS, shelf.id, shelf.generation, last)
-    const keys = found.map((row) => ({ key: row[0] as string, position: row[1] as number }))
-    yield keys.filter(({ position }) => position < end)
-    last = keys.length < KEYS_AT_A_TIME ? undefined : keys.at(-1)?.key
-  }
+export function missingTailItem({ name }: Shelf, position: number): StoreError {
+  return damage(name, `The item at position ${position}, in the tail, is missing.`)
 }

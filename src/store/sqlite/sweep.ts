@@ -26,7 +26,6 @@ const REAMS_A_STEP = 500
 const ROWS_A_STEP = 20_000
 
 export interface Lease extends Shelf {
-  readonly name: string
   /** Everything of the load lies at positions from here on. */
   readonly base: number
   readonly holder: string
@@ -50,7 +49,7 @@ const LEFTOVER_IN_THE_WAY = 'SELECT 1 FROM leftover WHERE collection_id = ? AND 
 const DELETE_LEFTOVER = 'DELETE FROM leftover WHERE collection_id = ? AND generation = ?'
 const MOVE_CURSOR = 'UPDATE leftover SET key_cursor = ? WHERE collection_id = ? AND generation = ?'
 
-const VISIBLE = 'SELECT 1 FROM head WHERE collection_id = ? AND generation = ? AND next > ?'
+const VISIBLE = 'SELECT 1 FROM head WHERE id = ? AND generation = ? AND next > ?'
 
 const SWEEP_REAMS = `
   DELETE FROM ream WHERE rowid IN (
@@ -123,7 +122,7 @@ export function abandonLease(rows: Rows, lease: Lease): void {
 
 /** Where a load prepares items that will take the place of others: a generation that no head names. */
 export function stagingShelf(shelf: Shelf): Shelf {
-  return { id: shelf.id, generation: shelf.generation + 1 }
+  return { name: shelf.name, id: shelf.id, generation: shelf.generation + 1 }
 }
 
 export function addLeftover(rows: Rows, shelf: Shelf, base: number): void {

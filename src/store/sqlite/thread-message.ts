@@ -28,6 +28,7 @@ export interface Failure {
   readonly message: string
   readonly stack: string | undefined
   readonly code?: StoreError['code']
+  readonly collection?: string | undefined
   readonly index?: number
   readonly key?: string
 }
@@ -37,15 +38,15 @@ export function packError(error: unknown): Failure {
   const { name, message, stack } = error
   if (error instanceof ItemConflict)
     return { name, message, stack, code: error.code, index: error.index, key: error.key }
-  if (error instanceof StoreError) return { name, message, stack, code: error.code }
+  if (error instanceof StoreError) return { name, message, stack, code: error.code, collection: error.collection }
   return { name, message, stack }
 }
 
 export function unpackError(failure: Failure): Error {
-  const { name, message, code, index, key } = failure
+  const { name, message, code, collection, index, key } = failure
   if (name === 'SweepNeeded') return new SweepNeeded(message)
   if (index !== undefined && key !== undefined) return new ItemConflict(index, key)
-  if (code !== undefined) return new StoreError(code, message)
+  if (code !== undefined) return new StoreError(code, message, { collection })
   const error = new Error(message)
   if (failure.stack !== undefined) error.stack = failure.stack
   return error

@@ -1,20 +1,19 @@
 /** Lays the rows of an SQLite store open to the check of its invariants. */
 
-import type { VerifyResult } from '../store.ts'
+import type { Head, VerifyResult } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { type OpenRows, verifyRows } from '../verify.ts'
+import { Findings, type KeyCount, type OpenRows, verifyRows } from '../verify.ts'
 import { openReadConnection } from './connection.ts'
 import { explainError } from './explain-error.ts'
 import { readAllHeads, readHead } from './head.ts'
+import { readAllHoles } from './hole.ts'
+import { findKey, readKeys } from './key.ts'
 import { findPage } from './read.ts'
+import { checkRequests } from './request-log.ts'
 import { Rows } from './rows.ts'
 import { readReams, readTailItems } from './stored-ream.ts'
+import { checkTokens } from './token.ts'
 
-const HOLES = 'SELECT level, block, gone FROM hole WHERE collection_id = ? AND generation = ?'
-const POSITION_OF_KEY = 'SELECT position FROM key WHERE collection_id = ? AND generation = ? AND key = ?'
-const COUNT_KEYS = `
-  SELECT count(*) FILTER (WHERE position < ?3), count(*) FILTER (WHERE position >= ?3)
-  FROM key WHERE collection_id = ?1 AND generation = ?2`
 const UNSEEN = `
   SELECT 1 FROM lease WHERE collection_id = ?1 AND generation = ?2
   UNION ALL SELECT 1 FROM leftover WHERE collection_id = ?1 AND generation = ?2`
@@ -23,7 +22,7 @@ const STRAYS = ['ream', 'tail', 'key', 'hole'].map(
   (table) => `
     SELECT '${table}', collection_id, generation, count(*) FROM ${table}
     WHERE (collection_id, generation) NOT IN (
-      SELECT collection_id, generation FROM head
+      SELECT id, generation FROM head
       UNION ALL SELECT collection_id, generation FROM lease
       UNION ALL SELECT collection_id, generation + 1 FROM lease
       UNION ALL SELECT collection_id, generation FROM leftover)
@@ -31,12 +30,9 @@ const STRAYS = ['ream', 'tail', 'key', 'hole'].map(
 )
 /** What is to be swept, or belongs to a load, must not be what readers see. */
 const LEFTOVERS_IN_USE = `
-  SELECT c.name FROM collection c JOIN head h ON h.collection_id = c.id
+  SELECT h.name FROM head h
   JOIN (SELECT collection_id, generation, base FROM leftover UNION ALL SELECT collection_id, generation, base FROM lease) l
-    ON l.collection_id = h.collection_id AND l.generation = h.generation AND l.base < h.next`
-const HEADS_WITHOUT_COLLECTION = 'SELECT collection_id FROM head WHERE collection_id NOT IN (SELECT id FROM collection)'
-const COLLECTIONS_WITHOUT_HEAD = 'SELECT name FROM collection WHERE id NOT IN (SELECT collection_id FROM head)'
-
+    ON l.collection_id = h.id AND l.generation = h.generation AND l.base < h.next`
 /** A position beyond every other. */
 const END = Number.MAX_SAFE_INTEGER
 
@@ -48,7 +44,9 @@ export async function verifySqlite(
     const database = openReadConnection(path)
     try {
       database.exec('BEGIN')
-      return await verifyRows(openRows(new Rows(database)), onProgress)
+      const findings = new Findings()
+      const rows = new Rows(database, (collection = '', message) => findings.add(collection, message))
+      return await verifyRows(openRows(rows, path), findings, onProgress)
     } finally {
       database.close()
     }
@@ -57,21 +55,14 @@ export async function verifySqlite(
   }
 }
 
-function openRows(rows: Rows): OpenRows {
+function openRows(rows: Rows, path: string): OpenRows {
   return {
     heads: () => readAllHeads(rows),
     reams: (head) => readReams(rows, head, END),
     tail: (head) => readTailItems(rows, head, 0, END),
-    *holes(head) {
-      for (const [level, block, gone] of rows.all(HOLES, head.id, head.generation) as [number, number, number][])
-        yield { level, block, gone }
-    },
-    positions: (head, keys) =>
-      keys.map((key) => rows.get(POSITION_OF_KEY, head.id, head.generation, key)?.[0] as number | undefined),
-    countKeys(head) {
-      const [visible = 0, unseen = 0] = rows.get(COUNT_KEYS, head.id, head.generation, head.next) as number[]
-      return { visible, unseen }
-    },
+    holes: (head) => readAllHoles(rows, head),
+    positions: (head, keys) => keys.map((key) => findKey(rows, head, key)),
+    countKeys: (head) => countKeys(rows, head),
     mayHaveUnseen: (head) => rows.get(UNSEEN, head.id, head.generation) !== undefined,
     page({ name }, page) {
       const head = readHead(rows, name)
@@ -79,15 +70,26 @@ function openRows(rows: Rows): OpenRows {
       return findPage(rows, head, page)
     },
     ownFindings: () => ownFindings(rows),
+    notes: () => [],
+    explain: (error) => explainError(error, path),
   }
+}
+
+function countKeys(rows: Rows, head: Head): KeyCount {
+  let [visible, all] = [0, 0]
+  for (const keys of readKeys(rows, head, END)) {
+    all += keys.length
+    for (const { position } of keys) if (position < head.next) visible++
+  }
+  return { visible, unseen: all - visible }
 }
 
 function* ownFindings(rows: Rows): Generator<string> {
   for (const [message] of rows.all('PRAGMA quick_check')) if (message !== 'ok') yield `SQLite: ${message}`
-  for (const [id] of rows.all(HEADS_WITHOUT_COLLECTION)) yield `The head of id ${id} belongs to no collection.`
   for (const [name] of rows.all(LEFTOVERS_IN_USE))
     yield `Items of the collection "${name}" that readers see are marked as left over, or as those of a load.`
-  for (const [name] of rows.all(COLLECTIONS_WITHOUT_HEAD)) yield `The collection "${name}" has no head.`
+  checkTokens(rows)
+  checkRequests(rows)
   for (const stray of STRAYS)
     for (const [table, id, generation, count] of rows.all(stray))
       yield `${count} rows of "${table}" belong to no collection (id ${id}, generation ${generation}).`

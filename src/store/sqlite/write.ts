@@ -9,22 +9,19 @@ import { byReam, encodeReam, REAM_SIZE, ReamBuilder, splitItems } from '../ream.
 import type { Head, ItemConditions, Put } from '../store.ts'
 import { ItemConflict } from '../store-error.ts'
 import { updateHead } from './collection.ts'
+import { putHole, readHole } from './hole.ts'
+import { claimKey, deleteKey } from './key.ts'
 import type { OpenReams } from './open-reams.ts'
-import { deleteFromTail, insertKey, insertReam, insertTail, putTailItem, sealTail } from './put-items.ts'
+import { deleteFromTail, insertReam, insertTail, putTailItem, sealTail } from './put-items.ts'
 import { readPosition, sealedReams } from './read.ts'
 import type { Rows } from './rows.ts'
 import { readTailItem } from './stored-ream.ts'
-
-const DELETE_KEY = 'DELETE FROM key WHERE collection_id = ? AND generation = ? AND key = ?'
-const ADD_HOLES = `
-  INSERT INTO hole (collection_id, generation, level, block, gone) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET gone = gone + excluded.gone`
 
 export function appendItems(rows: Rows, head: Head, run: ItemRun): Head {
   if (run.count === 0) return head
   checkRoom(head, run.count)
   for (const [index, key] of requireKeys(head, run).entries())
-    if (!insertKey(rows, head, key, head.next + index)) throw new ItemConflict(index, key)
+    if (claimKey(rows, head, key, head.next + index) !== head.next + index) throw new ItemConflict(index, key)
   placeItems(rows, head, run)
   return updateHead(rows, head, { next: head.next + run.count, live: head.live + run.count }, true)
 }
@@ -67,7 +64,7 @@ function isThere(rows: Rows, reams: OpenReams, head: Head, key: string, conditio
 function textAt(rows: Rows, reams: OpenReams, head: Head, position: number): Uint8Array {
   const number = Math.floor(position / REAM_SIZE)
   if (number < sealedReams(head)) return itemInSlot(reams.open(head, number), position % REAM_SIZE)
-  return Buffer.from(readTailItem(rows, head, position) ?? '')
+  return Buffer.from(readTailItem(rows, head, position))
 }
 
 export function replaceItems(rows: Rows, reams: OpenReams, head: Head, run: ItemRun): Head {
@@ -87,13 +84,14 @@ export function deleteItems(rows: Rows, reams: OpenReams, head: Head, keys: read
   const changes = new Map<number, null>()
   for (const key of requireKeyed(head, keys)) {
     changes.set(requirePosition(rows, head, key), null)
-    rows.run(DELETE_KEY, head.id, head.generation, key)
+    deleteKey(rows, head, key)
   }
   for (const [number, slots] of byReam(changes)) {
-    if (number === sealedReams(head)) deleteFromTail(rows, head, number, slots.keys())
+    if (number === sealedReams(head))
+      for (const slot of slots.keys()) deleteFromTail(rows, head, number * REAM_SIZE + slot)
     else reams.change(head, number, slots)
     for (const { level, block } of blocksOf(number))
-      rows.run(ADD_HOLES, head.id, head.generation, level, block, slots.size)
+      putHole(rows, head, { level, block, gone: readHole(rows, head, level, block) + slots.size })
   }
   return updateHead(rows, head, { live: head.live - changes.size }, false)
 }

@@ -2,6 +2,7 @@
 
 import type { Fault } from '../fault.ts'
 import { DISK_FULL } from './disk-full.ts'
+import { FLIPS } from './flips.ts'
 import { IO_ERROR } from './io-error.ts'
 import { KILL_COMPACT } from './kill-compact.ts'
 import { KILL_IMPORT } from './kill-import.ts'
@@ -22,6 +23,7 @@ export const FAULTS: readonly Fault[] = [
   DISK_FULL,
   IO_ERROR,
   POWER_CUT,
+  FLIPS,
   KILL_PULL,
   PG_KILL_SERVER,
   PG_KILL_IMPORT,

@@ -1,0 +1,57 @@
+/** Keys and the positions of their items, as SQLite's rows hold them. */
+
+import { KEYS_AT_A_TIME, type KeyPosition } from '../stored-collection.ts'
+import { checkAbsence, neighboursIn } from './absence.ts'
+import { damage } from './damage.ts'
+import { checkSum, columnsOf, insertInto, rowStart, type SummedTable, withSum } from './row-sum.ts'
+import type { Rows } from './rows.ts'
+import { type Shelf, shelfStart } from './stored-ream.ts'
+
+const KEY: SummedTable = {
+  name: 'key',
+  key: ['collection_id', 'generation', 'key'],
+  columns: ['collection_id', 'generation', 'key', 'position'],
+  title: ([, , key]) => `The key ${JSON.stringify(key)}`,
+}
+
+const NEIGHBOURS = neighboursIn(KEY)
+
+const FIND = `SELECT ${columnsOf(KEY, 3)} FROM key WHERE collection_id = ? AND generation = ? AND key = ?`
+const NEXT = `
+  SELECT ${columnsOf(KEY, 2)} FROM key
+  WHERE collection_id = ? AND generation = ? AND key > ? ORDER BY key LIMIT ${KEYS_AT_A_TIME}`
+const INSERT = `${insertInto(KEY)} ON CONFLICT DO NOTHING`
+const DELETE = 'DELETE FROM key WHERE collection_id = ? AND generation = ? AND key = ?'
+
+/** The position that a key has. To be called in a snapshot. */
+export function findKey(rows: Rows, shelf: Shelf, key: string): number | undefined {
+  const row = rows.get(FIND, shelf.id, shelf.generation, key)
+  if (row === undefined) checkAbsence(rows, NEIGHBOURS, shelf.name, [shelf.id, shelf.generation, key])
+  else checkSum(rows, rowStart(KEY, shelf.id, shelf.generation, key), shelf.name, row)
+  return row?.[0] as number | undefined
+}
+
+/** The keys of positions before `end`, in order, many at a time. */
+export function* readKeys(rows: Rows, shelf: Shelf, end: number): Generator<readonly KeyPosition[]> {
+  const start = shelfStart(KEY, shelf)
+  for (let last: string | undefined = ''; last !== undefined; ) {
+    const found = rows.all(NEXT, shelf.id, shelf.generation, last)
+    for (const row of found) checkSum(rows, start, shelf.name, row)
+    const keys = found.map((row) => ({ key: row[0] as string, position: row[1] as number }))
+    yield keys.filter(({ position }) => position < end)
+    last = keys.length < KEYS_AT_A_TIME ? undefined : keys.at(-1)?.key
+  }
+}
+
+/** Gives a key that position, unless it has one already. Answers the position that it has then. */
+export function claimKey(rows: Rows, shelf: Shelf, key: string, position: number): number {
+  const row = withSum(rowStart(KEY, shelf.id, shelf.generation, key), position)
+  if (rows.run(INSERT, ...row) === 1) return position
+  const taken = findKey(rows, shelf, key)
+  if (taken === undefined) throw damage(shelf.name, `The key ${JSON.stringify(key)} is there and cannot be found.`)
+  return taken
+}
+
+export function deleteKey(rows: Rows, shelf: Shelf, key: string): void {
+  rows.run(DELETE, shelf.id, shelf.generation, key)
+}

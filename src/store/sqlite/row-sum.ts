@@ -1,0 +1,131 @@
+/** The checksum of a row. SQLite's file has none, so each row that an answer is made of has one of its own. */
+
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import { crc32 } from 'node:zlib'
+import type { Row, Rows } from './rows.ts'
+
+type Value = SQLInputValue | SQLOutputValue
+
+/** A table whose rows have a checksum in the column `sum`. */
+export interface SummedTable {
+  readonly name: string
+  /** The columns of the primary key. */
+  readonly key: readonly string[]
+  /** All columns but `sum`, those of the key first. */
+  readonly columns: readonly string[]
+  /** What a row is called in a message. */
+  title(row: readonly Value[]): string
+}
+
+/** What rows of a table begin with, known to whoever reads or writes them: only the columns after it are selected. */
+export interface RowStart {
+  readonly table: SummedTable
+  readonly columns: readonly SQLInputValue[]
+  /** CRC-32 of the table's name and these columns. */
+  readonly sum: number
+}
+
+export function rowStart(table: SummedTable, ...columns: SQLInputValue[]): RowStart {
+  return { table, columns, sum: addColumns(sumOfName(table.name), columns, 0, columns.length) }
+}
+
+/** What a statement selects so that `checkSum` can judge it, behind the first `known` columns. */
+export function columnsOf({ columns }: SummedTable, known: number, alias?: string): string {
+  const selected = [...columns.slice(known), 'sum']
+  return selected.map((column) => (alias === undefined ? column : `${alias}.${column}`)).join(', ')
+}
+
+/** Inserts what `withSum` gives. */
+export function insertInto(table: SummedTable, verb = 'INSERT'): string {
+  const places = [...table.columns, 'sum'].map(() => '?')
+  return `${verb} INTO ${table.name} (${columnsOf(table, 0)}) VALUES (${places.join(', ')})`
+}
+
+/** A whole row, with the columns after its start. */
+export function withSum(start: RowStart, ...columns: SQLInputValue[]): SQLInputValue[] {
+  return [...start.columns, ...columns, addColumns(start.sum, columns, 0, columns.length)]
+}
+
+/** Reports a row that is not as it was written. What `columnsOf` selects begins in column `at`. */
+export function checkSum(rows: Rows, start: RowStart, collection: string | undefined, row: Row, at = 0): void {
+  const { table, columns, sum } = start
+  const end = at + table.columns.length - columns.length
+  if (row[end] === addColumns(sum, row, at, end)) return
+  rows.reportDamage(collection, `${table.title([...columns, ...row.slice(at, end)])} does not match its checksum.`)
+}
+
+/** Lets SQL on this connection make checksums: `row_sum('key', collection_id, …)`. */
+export function defineRowSum(database: DatabaseSync): void {
+  database.function('row_sum', { varargs: true }, (table, ...columns) =>
+    addColumns(sumOfName(String(table)), columns, 0, columns.length),
+  )
+}
+
+/** Stands before a column, and says of what type it is. */
+const NULL = 0
+const INTEGER = 1
+const TEXT = 2
+const BYTES = 3
+/** Stands behind a text: no UTF-8 has this byte. */
+const TEXT_END = 0xff
+
+/**
+ * Goes on with a CRC-32. Behind its type a number counts with the eight bytes of its two's complement, a text with its
+ * UTF-8 and what stands behind it, bytes with their number and themselves.
+ */
+function addColumns(begun: number, columns: readonly Value[], from: number, to: number): number {
+  let state = ~begun
+  for (let at = from; at < to; at++) state = addColumn(state, columns[at])
+  return ~state >>> 0
+}
+
+function sumOfName(table: string): number {
+  return ~addText(~0, table)
+}
+
+/** Here and below the state is the inverted checksum, as the algorithm has it. */
+function addColumn(state: number, value: Value | undefined): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return addNumber(addByte(state, INTEGER), value)
+  if (typeof value === 'string') return addByte(addText(addByte(state, TEXT), value), TEXT_END)
+  if (ArrayBuffer.isView(value)) return addLong(addNumber(addByte(state, BYTES), value.byteLength), value)
+  // Nothing else was ever written.
+  return value === null ? addByte(state, NULL) : addLong(state, String(value))
+}
+
+/** Behind this length a call of zlib costs less than a loop. */
+const SHORT_TEXT = 64
+const LAST_ASCII = 0x7f
+
+function addText(begun: number, text: string): number {
+  if (text.length > SHORT_TEXT) return addLong(begun, text)
+  let state = begun
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code > LAST_ASCII) return addLong(state, text.slice(at))
+    state = addByte(state, code)
+  }
+  return state
+}
+
+function addLong(state: number, value: string | NodeJS.ArrayBufferView): number {
+  return ~crc32(value, ~state >>> 0)
+}
+
+function addNumber(state: number, value: number): number {
+  return addWord(addWord(state, Math.floor(value / 2 ** 32) | 0), value | 0)
+}
+
+function addWord(state: number, word: number): number {
+  return addByte(addByte(addByte(addByte(state, word >>> 24), word >>> 16), word >>> 8), word)
+}
+
+function addByte(state: number, byte: number): number {
+  return (state >>> 8) ^ (CRC_TABLE[(state ^ byte) & 0xff] ?? 0)
+}
+
+/** A call of zlib costs more than a short row does here. */
+const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
+  let state = byte
+  for (let bit = 0; bit < 8; bit++) state = state & 1 ? (state >>> 1) ^ 0xedb88320 : state >>> 1
+  return state
+})
