@@ -178,8 +178,7 @@ export class Connection implements Holder {
     try {
       const request = incomingFrom(message, response, isContinueAwaited)
       const reply = await this.#options.reply(request)
-      // Nobody can tell whether the client will still send a body that it was not asked for.
-      this.#send(response, reply, request.isBodyUnread())
+      this.#send(response, reply, request.isLast())
     } catch (error) {
       this.#sendFailure(response, error)
     }

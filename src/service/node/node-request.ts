@@ -12,22 +12,28 @@ export class RequestFlaw extends Error {
   override readonly name = 'RequestFlaw'
 }
 
-/** Throws a RequestFlaw. `isContinueAwaited`: the client sends the body only when it is asked to. */
+/**
+ * Throws a RequestFlaw. `isContinueAwaited`: the client sends the body only when it is asked to. `isLast`: whether no further
+ * request can be taken from the connection.
+ */
 export function incomingFrom(
   message: IncomingMessage,
   response: ServerResponse,
   isContinueAwaited: boolean,
-): Incoming & { readonly isBodyUnread: () => boolean } {
-  const { method = '', url = '', rawHeaders } = message
+): Incoming & { readonly isLast: () => boolean } {
+  const { method = '', url = '' } = message
   const hostHeader = hostOf(message)
   const { target, host = hostHeader } = parseTarget(url)
+  const headers = new RawHeaders(message.rawHeaders)
   let isContinueSent = false
   return {
     method,
     target,
     host,
-    headers: new RawHeaders(rawHeaders),
-    isBodyUnread: () => isContinueAwaited && !isContinueSent,
+    headers,
+    // Nobody can tell whether the client will still send a body that it was not asked for. And Node's parser skips what comes
+    // behind an Upgrade in the same read, be it half a request, and would take the other half for a whole one.
+    isLast: () => (isContinueAwaited && !isContinueSent) || headers.has('upgrade'),
     readBody(take) {
       if (isContinueAwaited && !response.headersSent) response.writeContinue()
       isContinueSent = true

@@ -113,15 +113,20 @@ describe('a connection with requests ahead', () => {
     }
     const port = await start(t, { reply })
     const remove = `DELETE /events/1 HTTP/1.1\r\n${HOST}\r\n`
+    // Behind an Upgrade in the same read, Node skips the head of a request, and takes its body for the next one.
+    const upgrade = `GET / HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
+    const hidden = `${upgrade}POST / HTTP/1.1\r\n${HOST}Content-Length: ${remove.length}\r\n\r\n`
     const unwanted = `POST /events HTTP/1.1\r\n${HOST}Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc`
-    for (const last of ['GET / HTTP/1.1\r\nHost: a b\r\n\r\n', unwanted])
+    for (const last of ['GET / HTTP/1.1\r\nHost: a b\r\n\r\n', unwanted, upgrade, hidden])
       for (let round = 0; round < 10; round++) {
         const socket = await openSocket(port)
-        socket.write(last + remove)
+        socket.setNoDelay().write(last)
+        if (last === hidden) await new Promise(setImmediate)
+        socket.write(remove)
         const [answer, ...others] = parseAnswers(await readToEnd(socket))
         assert.equal(answer?.headers.get('connection'), 'close')
         assert.equal(others.length, 0)
       }
-    assert.deepEqual(new Set(asked), new Set(['POST']))
+    assert.ok(!asked.includes('DELETE'))
   })
 })
