@@ -16,6 +16,7 @@ import { Refusal } from './refusal.ts'
 import { readObject } from './single-item.ts'
 
 const OPEN_ARRAY = 0x5b
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 /** Reads all items and their keys. Throws a Refusal that names the first one that is wrong. */
 export const readItemsOf: ReadItems = async (body, type, keyField, limits) => {
@@ -34,17 +35,22 @@ export const readItemOf: ReadItems = async (body, type, keyField, limits) => {
   throw new Refusal('invalid-body', `One item is expected, and there are ${figure(run.count)}.`)
 }
 
-/** The first byte that is neither a blank nor part of a byte-order mark. */
+/** The first byte that is neither a blank nor part of a byte-order mark, which may lie in two pieces. */
 async function firstByte(body: Body): Promise<number | undefined> {
   const [first, ...others] = body.pieces
   if (first === undefined) return undefined
-  const hasMark = first[0] === 0xef && first[1] === 0xbb && first[2] === 0xbf
-  const at = skipBlanks(first, hasMark ? 3 : 0, first.length)
+  let markBytes = 0
+  const findIn = (piece: Uint8Array): number | undefined => {
+    let at = 0
+    for (; markBytes < BYTE_ORDER_MARK.length && piece[at] === BYTE_ORDER_MARK[markBytes]; markBytes++) at++
+    return piece[skipBlanks(piece, at, piece.length)]
+  }
+  const found = findIn(first)
   // Nearly always: without a turn of the event loop, which would cost more than the rest.
-  if (at < first.length || others.length === 0) return first[at]
+  if (found !== undefined || others.length === 0) return found
   for await (const piece of inTurns({ pieces: others, length: 0 })) {
-    const at = skipBlanks(piece, 0, piece.length)
-    if (at < piece.length) return piece[at]
+    const next = findIn(piece)
+    if (next !== undefined) return next
   }
   return undefined
 }

@@ -199,4 +199,10 @@ describe('a body in tiny chunks', () => {
     await assertGoesOn(server(), 3002)
     assert.equal((await server().ask('GET', '/events/3009')).text, '{"id":3009}')
   })
+
+  it('is taken with a byte-order mark that is cut in two', async () => {
+    const bytes = [...Buffer.from('\ufeff [{"id":5000}]')].map((byte) => Buffer.of(byte))
+    const [answer] = await server().askTwice('POST', '/events', chunked(...bytes), CHUNKED)
+    assert.equal(answer?.status, 201, answer?.body.toString())
+  })
 })

@@ -65,6 +65,8 @@ export class Connection implements Holder {
   #flaw: Flaw | undefined
   /** The client was told that this answer is the last: what it asked for behind it must not be done. */
   #isEnding = false
+  /** What was answered before all of it came. */
+  #passing: IncomingMessage | undefined
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
@@ -120,7 +122,12 @@ export class Connection implements Holder {
 
   /** Ends the connection because of what came over it, after what came before was answered. */
   fail(code: string | undefined): void {
-    if (this.#flaw !== undefined) return
+    if (this.#flaw !== undefined || this.#isEnding) return
+    // The request that it belongs to is answered: another answer would be taken for that of the next.
+    if (this.#passing?.complete === false) {
+      this.#socket.destroySoon()
+      return
+    }
     // It stands still because we do not read it.
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && this.#waiting.length > 0) return
     const last = this.#waiting.at(-1) ?? this.#current
@@ -201,8 +208,8 @@ export class Connection implements Holder {
   #send(response: ServerResponse, { status, headers, body, onSent }: Reply, isLast: boolean): void {
     // Also where it was refused meanwhile, because its body broke off.
     if (this.#socket.destroyed || !this.#socket.writable) return
-    this.#isEnding = isLast
     response.writeHead(status, isLast ? { ...headers, Connection: 'close' } : headers)
+    this.#isEnding = isLast || !response.shouldKeepAlive
     if (body === null || typeof body === 'string' || body.length <= WHOLE_BYTES || response.req.method === 'HEAD') {
       response.end(body, onSent)
       // Nearly always the system has taken all of it by now.
@@ -252,6 +259,7 @@ export class Connection implements Holder {
 
   /** The client may still send the rest of a body that nobody wants, but not for long. */
   #letPass(message: IncomingMessage): void {
+    this.#passing = message
     const cutOff = setTimeout(() => this.#socket.destroySoon(), LINGER_MS).unref()
     message.once('close', () => clearTimeout(cutOff))
     message.resume()

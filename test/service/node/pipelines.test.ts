@@ -130,3 +130,22 @@ describe('a connection with requests ahead', () => {
     assert.ok(!asked.includes('DELETE'))
   })
 })
+
+describe('a connection whose last answer has gone out', () => {
+  it('says nothing more when the rest of that request breaks off', async (t) => {
+    const port = await start(t, { reply: async () => DONE })
+    const socket = await openSocket(port)
+    socket.write(`POST /events HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n5\r\nab`)
+    const [answer] = await once(socket, 'data')
+    assert.match(answer.toString(), /^HTTP\/1\.1 204 /)
+    socket.write('no chunk at all\r\n'.repeat(10))
+    assert.equal((await readToEnd(socket)).length, 0)
+  })
+
+  it('says nothing more about what follows a request to close it', async (t) => {
+    const port = await start(t, { reply: async () => DONE })
+    const socket = await openSocket(port)
+    socket.write(`GET /events HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n${GET}NONSENSE\r\n\r\n`)
+    assert.equal(parseAnswers(await readToEnd(socket)).length, 1)
+  })
+})
