@@ -54,7 +54,7 @@ function parseWords(words: readonly string[]) {
   }
 }
 
-function wholeNumber(name: string, text: string): number {
+export function wholeNumber(name: string, text: string): number {
   if (!/^[1-9]\d*$/.test(text)) throw new WrongUse(`--${name} is "${text}"; give a whole number of at least 1.`)
   return Number(text)
 }

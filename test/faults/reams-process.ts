@@ -83,6 +83,12 @@ export class ReamsProcess implements AsyncDisposable {
     this.#child.kill('SIGSTOP')
   }
 
+  /** Asks it to end, as `kill` does. */
+  async stop(): Promise<Ended> {
+    this.#child.kill('SIGTERM')
+    return this.ends()
+  }
+
   /** At once, without a chance to end anything: kill -9. */
   async kill(): Promise<Ended> {
     this.#child.kill('SIGKILL')

@@ -1,0 +1,93 @@
+/** Reads the answers on a connection as they arrive, and accepts only what is strictly well-formed. */
+
+import type { RawAnswer } from '../service/raw-http.ts'
+
+const STATUS_LINE = /^HTTP\/1\.1 (\d{3}) [\x20-\x7e]*$/
+/** No control characters: whoever can put a line break into a header can add headers. */
+const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/
+/** Must not be given twice. */
+const SINGLE = ['content-length', 'content-type', 'connection', 'etag', 'location', 'date', 'content-encoding']
+const HEAD_END = '\r\n\r\n'
+const MOST_HEAD_BYTES = 64 * 1024
+
+export class AnswerReader {
+  /** The final ones, not those with a status of 1xx. */
+  readonly answers: RawAnswer[] = []
+  /** What is wrong with an answer. Nothing is read after it. */
+  flaw: string | undefined
+  /** What has arrived of the next answer. */
+  rest: Buffer = Buffer.alloc(0)
+  readonly #isHead: (index: number) => boolean
+
+  /** `isHead` says of each answer whether its body is left out. */
+  constructor(isHead: (index: number) => boolean) {
+    this.#isHead = isHead
+  }
+
+  push(chunk: Buffer): void {
+    this.rest = this.rest.length === 0 ? chunk : Buffer.concat([this.rest, chunk])
+    while (this.flaw === undefined && this.#readAnswer());
+  }
+
+  /** False when the bytes are not enough, or wrong. */
+  #readAnswer(): boolean {
+    const headEnd = this.rest.indexOf(HEAD_END)
+    if (headEnd < 0) {
+      if (this.rest.length > MOST_HEAD_BYTES) this.flaw = 'the head of an answer does not end'
+      return false
+    }
+    const [statusLine = '', ...lines] = this.rest.subarray(0, headEnd).toString('latin1').split('\r\n')
+    const status = Number(STATUS_LINE.exec(statusLine)?.[1])
+    if (Number.isNaN(status)) return this.#wrong('an answer does not begin with a status line')
+    const headers = this.#readHeaders(lines)
+    if (headers === undefined) return false
+    const bodyStart = headEnd + HEAD_END.length
+    const length = this.#bodyLength(status, headers)
+    if (length === undefined || this.rest.length < bodyStart + length) return false
+    const body = this.rest.subarray(bodyStart, bodyStart + length)
+    this.rest = this.rest.subarray(bodyStart + length)
+    if (status >= 200) this.answers.push({ status, headers, body })
+    return true
+  }
+
+  #readHeaders(lines: readonly string[]): Map<string, string> | undefined {
+    const headers = new Map<string, string>()
+    for (const line of lines) {
+      const [, name, value] = HEADER.exec(line) ?? []
+      if (name === undefined || value === undefined) {
+        this.#wrong('an answer has a malformed header')
+        return undefined
+      }
+      const key = name.toLowerCase()
+      if (headers.has(key) && SINGLE.includes(key)) {
+        this.#wrong(`an answer has two headers ${name}`)
+        return undefined
+      }
+      headers.set(key, value.trim())
+    }
+    return headers
+  }
+
+  #bodyLength(status: number, headers: ReadonlyMap<string, string>): number | undefined {
+    const given = headers.get('content-length')
+    if (status === 101 || headers.has('transfer-encoding')) {
+      this.#wrong(`an answer ${status} has a body of unknown length`)
+      return undefined
+    }
+    if (status < 200 || status === 204 || status === 304) {
+      if (given === undefined) return 0
+      this.#wrong(`an answer ${status} has a Content-Length`)
+      return undefined
+    }
+    if (given === undefined || !/^\d+$/.test(given)) {
+      this.#wrong(`an answer ${status} has the Content-Length ${given}`)
+      return undefined
+    }
+    return this.#isHead(this.answers.length) ? 0 : Number(given)
+  }
+
+  #wrong(flaw: string): false {
+    this.flaw = flaw
+    return false
+  }
+}

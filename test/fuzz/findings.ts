@@ -1,0 +1,40 @@
+/** What went wrong: every kind of it once, with cases that show it. */
+
+/** Cases that are remembered of each kind. */
+const MOST_CASES = 5
+
+export interface Finding {
+  /** What went wrong, without what differs from case to case. */
+  readonly flaw: string
+  /** The numbers of the first cases that show it. */
+  readonly cases: number[]
+  count: number
+  /** What the first one looked like. */
+  readonly details: string
+}
+
+export class Findings {
+  readonly #all = new Map<string, Finding>()
+  readonly #onFirst: (finding: Finding) => void
+
+  /** `onFirst` is told of the first of every kind. */
+  constructor(onFirst: (finding: Finding) => void = () => {}) {
+    this.#onFirst = onFirst
+  }
+
+  /** The first line of `flaw` says what went wrong; what follows belongs to the details. */
+  add(flaw: string, numbers: readonly number[] = [], details = ''): void {
+    const [what = '', ...more] = flaw.split('\n')
+    const known = this.#all.get(what)
+    const finding = known ?? { flaw: what, cases: [], count: 0, details: [...more, details].filter(Boolean).join('\n') }
+    finding.count++
+    if (finding.cases.length < MOST_CASES) finding.cases.push(...numbers)
+    if (known !== undefined) return
+    this.#all.set(what, finding)
+    this.#onFirst(finding)
+  }
+
+  get all(): Finding[] {
+    return [...this.#all.values()]
+  }
+}

@@ -1,0 +1,215 @@
+/** A server under fuzz: the real program on a store of its own, and what can be seen of it from outside. */
+
+import { readdirSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readMemory } from '../../bench/memory.ts'
+import { Connection, ConnectionLost } from '../faults/connection.ts'
+import { Findings as WalkFindings } from '../faults/findings.ts'
+import { ReamsProcess, runReams } from '../faults/reams-process.ts'
+import { walk } from '../faults/walk.ts'
+import { freePort } from '../store/free-port.ts'
+import type { Findings } from './findings.ts'
+import { makeStore } from './fuzz-store.ts'
+import { Ledger } from './ledger.ts'
+import { LOG, type Site, STILL, TOKENS } from './site.ts'
+
+/** Connections that send ordinary requests before the memory is looked at. */
+const SETTLING_CONNECTIONS = 4
+/** By then the server has let go of every connection. It lingers on some for a second. */
+const REST_MS = 10_000
+/** Between two requests of the bystander. */
+const BYSTANDER_PAUSE_MS = 20
+const BYSTANDER_PATH = `/${STILL}?page=2`
+/** A process that dies is seen to be dead a little later than its connections. */
+const DEATH_MS = 1_000
+const POLL_MS = 50
+/** Cases that may be to blame when it dies. */
+const RECENT_CASES = 20
+
+export class FuzzedServer implements AsyncDisposable {
+  readonly site: Site
+  readonly port: number
+  readonly ledger = new Ledger()
+  bystanderAnswers = 0
+  slowestBystanderMs = 0
+  /** How often the process was started again because it had died. */
+  restarts = 0
+  readonly #path: string
+  readonly #findings: Findings
+  #process: ReamsProcess
+  /** The cases that began last. */
+  #recent: readonly number[] = []
+  #restarted: Promise<void> | undefined
+  #bystander: Promise<void> | undefined
+  #isWatched = false
+  #isDisposed = false
+  #rightPage = ''
+  /** When nobody is connected. */
+  #sockets = 0
+
+  private constructor(site: Site, path: string, port: number, findings: Findings) {
+    this.site = site
+    this.#path = path
+    this.port = port
+    this.#findings = findings
+    this.#process = this.#start()
+  }
+
+  static async create(site: Site, directory: string, findings: Findings): Promise<FuzzedServer> {
+    const path = join(directory, `${site.name}.db`)
+    await makeStore(path)
+    await using resources = new AsyncDisposableStack()
+    const server = resources.use(new FuzzedServer(site, path, await freePort(), findings))
+    await server.#process.address()
+    server.#sockets = openSockets(server.#process.pid)
+    using connection = server.#connect()
+    const { status, body } = await connection.get(BYSTANDER_PATH)
+    if (status !== 200) throw new Error(`The server answers ${status} before anything was done to it: ${body}`)
+    server.#rightPage = body
+    resources.move()
+    return server
+  }
+
+  #start(): ReamsProcess {
+    const words = ['serve', '--store', this.#path, '--port', `${this.port}`, ...this.site.words(this.port)]
+    // As bin/reams starts it.
+    return new ReamsProcess(words, { variables: { NODE_OPTIONS: '--max-semi-space-size=4' } })
+  }
+
+  #connect(): Connection {
+    return new Connection(`http://127.0.0.1:${this.port}`, TOKENS.reader.token)
+  }
+
+  /** A case is about to begin. Resolves when the server is up. */
+  async begin(number: number): Promise<void> {
+    await this.#restarted
+    this.#recent = [...this.#recent, number].slice(-RECENT_CASES)
+  }
+
+  /**
+   * To be called when a connection broke, with the number of restarts when it was made. Whether it broke because the process
+   * ended; if so, that is noted, with the cases that may have ended it, and the process started again on the same store.
+   */
+  async hasDied(restartsBefore: number): Promise<boolean> {
+    for (let waitedMs = 0; waitedMs < DEATH_MS && !this.#process.hasEnded; waitedMs += POLL_MS) await sleep(POLL_MS)
+    if (this.#process.hasEnded && !this.#isDisposed)
+      this.#restarted ??= this.#restart().finally(() => {
+        this.#restarted = undefined
+      })
+    await this.#restarted
+    return this.restarts > restartsBefore
+  }
+
+  async #restart(): Promise<void> {
+    const { status, stderr } = await this.#process.ends()
+    const reason = stderr.trim().split('\n').at(-1)
+    this.#findings.add(`the process ended with status ${status}: ${reason}`, this.#recent, stderr)
+    this.#process = this.#start()
+    this.restarts++
+    await this.#process.address()
+  }
+
+  /** From now on a bystander sends ordinary reads, each of which has to be answered. */
+  watch(): void {
+    this.#isWatched = true
+    this.#bystander = this.#standBy()
+  }
+
+  async endWatch(): Promise<void> {
+    this.#isWatched = false
+    await this.#bystander
+  }
+
+  async #standBy(): Promise<void> {
+    using connection = this.#connect()
+    while (this.#isWatched) {
+      await this.#restarted
+      const [startedAt, { restarts }] = [performance.now(), this]
+      const answer = await connection.get(BYSTANDER_PATH).catch((error: Error) => error)
+      if (answer instanceof Error) {
+        if (!(await this.hasDied(restarts)) && !this.#isDisposed)
+          this.#findings.add(`the bystander was not answered: ${answer.message}`)
+        continue
+      }
+      this.slowestBystanderMs = Math.max(this.slowestBystanderMs, performance.now() - startedAt)
+      this.bystanderAnswers++
+      if (answer.status !== 200) this.#findings.add(`the bystander was answered ${answer.status}`, [], answer.body)
+      else if (answer.body !== this.#rightPage) this.#findings.add('the bystander got a wrong page', [], answer.body)
+      await sleep(BYSTANDER_PAUSE_MS)
+    }
+  }
+
+  /**
+   * The memory of the process when everybody has gone, and it has answered some ordinary requests since; 0 where there is
+   * no /proc. A socket that it still has open then is a finding.
+   */
+  async memoryAtRest(settlingRequests: number): Promise<number> {
+    const settle = async (connection: Connection) => {
+      for (let count = 0; count < settlingRequests / SETTLING_CONNECTIONS; count++) await connection.get(BYSTANDER_PATH)
+    }
+    await Promise.all(Array.from({ length: SETTLING_CONNECTIONS }, () => this.#use(settle)))
+    const { pid } = this.#process
+    const left = () => openSockets(pid) - this.#sockets
+    for (let waitedMs = 0; waitedMs < REST_MS && left() > 0; waitedMs += POLL_MS) await sleep(POLL_MS)
+    if (left() > 0) this.#findings.add(`the server "${this.site.name}" still has sockets of clients that are gone`)
+    return readMemory(pid)?.rssBytes ?? 0
+  }
+
+  /** Uses a connection; once more if the process dies meanwhile. */
+  async #use(use: (connection: Connection) => Promise<void>): Promise<void> {
+    await this.#restarted
+    const { restarts } = this
+    using connection = this.#connect()
+    try {
+      await use(connection)
+    } catch (error) {
+      if (!(error instanceof ConnectionLost && (await this.hasDied(restarts)))) throw error
+      await this.#use(use)
+    }
+  }
+
+  /** When everybody has gone: is every item there that was acknowledged, does the server end as it should, is the store sound? */
+  async check(): Promise<void> {
+    await this.#use((connection) => this.#checkLog(connection))
+    const { status, stderr } = await this.#process.stop()
+    if (status !== 0) this.#findings.add(`the server ended with status ${status} when it was asked to end`, [], stderr)
+    if (stderr !== '') this.#findings.add(`the server wrote to stderr\n${stderr}`)
+    const verified = await runReams(['verify', '--store', this.#path])
+    if (verified.status !== 0) this.#findings.add('reams verify finds the store damaged', [], verified.stdout)
+  }
+
+  async #checkLog(connection: Connection): Promise<void> {
+    const findings = new WalkFindings()
+    const texts = await walk(connection, LOG, findings)
+    const ids = texts.map((text) => String(JSON.parse(text).fuzz))
+    for (const flaw of [...findings.messages, ...this.ledger.check(ids)])
+      this.#findings.add(`the log is wrong\n${flaw}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isWatched = false
+    this.#isDisposed = true
+    await this.#process.kill()
+    await this.#bystander
+  }
+}
+
+/** 0 where there is no /proc. */
+function openSockets(pid: number): number {
+  const directory = `/proc/${pid}/fd`
+  try {
+    return readdirSync(directory).filter((name) => isSocket(join(directory, name))).length
+  } catch {
+    return 0
+  }
+}
+
+function isSocket(link: string): boolean {
+  try {
+    return readlinkSync(link).startsWith('socket:')
+  } catch {
+    // Closed since the directory was read.
+    return false
+  }
+}

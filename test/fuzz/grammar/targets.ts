@@ -1,0 +1,178 @@
+/** What stands behind the method: ordinary targets with what they answer, and odd ones. */
+
+import type { Dice } from '../dice.ts'
+import { EVENT_COUNT, EVENTS, LOG, SECRETS, type Site, STILL, VENUES } from '../site.ts'
+
+export interface Target {
+  readonly text: string
+  /** To whoever may read everything. */
+  readonly statuses: readonly number[]
+  readonly shows?: string
+}
+
+const PAGES = [
+  '',
+  '1',
+  '2',
+  '3',
+  '03',
+  '0000000001',
+  '99',
+  '2147483648',
+  '9007199254740993',
+  '9'.repeat(26),
+  '7'.repeat(900),
+] as const
+
+const NO_PAGES = [
+  '0',
+  '00',
+  '-1',
+  '+1',
+  '1.5',
+  '1e3',
+  'abc',
+  '%201',
+  '1%20',
+  '%D9%A1',
+  '%ff',
+  '1%00',
+  '1,2',
+  '0x1',
+  '%',
+  '1&page=2',
+] as const
+
+const OTHER_QUERIES = ['', '', '', '&x=1', '&x', '&=&&', '&%=%zz', '&page2=7'] as const
+
+/** A target that every client could send. */
+export function ordinaryTarget(dice: Dice, site: Site): Target {
+  const target = anyTarget(dice)
+  // A proxy may have taken the path of the base URL off, or not.
+  return { ...target, text: (dice.chance(50) ? site.basePath : '') + target.text }
+}
+
+function anyTarget(dice: Dice): Target {
+  if (dice.chance(60)) return pageTarget(dice)
+  return dice.of<Target>([
+    { text: '/', statuses: [200] },
+    { text: `/${EVENTS}/${dice.between(1, EVENT_COUNT)}`, statuses: [200, 404] },
+    { text: `/-/json/${EVENTS}/${dice.between(1, EVENT_COUNT)}`, statuses: [200, 404] },
+    { text: `/${SECRETS}/7`, statuses: [200] },
+    { text: '/-/health', statuses: [200] },
+    { text: '/-/openapi.json', statuses: [200] },
+    { text: '/-/problems/conflict', statuses: [200] },
+    { text: '/-/problems/none', statuses: [404] },
+    { text: '/-/explorer/nothing.js', statuses: [404] },
+    { text: '/nothing', statuses: [404] },
+    { text: `/${EVENTS}/`, statuses: [404] },
+    { text: `/${EVENTS}/1/2`, statuses: [404] },
+    { text: `/${LOG}/1`, statuses: [404] },
+    { text: `/${EVENTS}/%zz`, statuses: [404] },
+    { text: '/Events', statuses: [404] },
+  ])
+}
+
+function pageTarget(dice: Dice): Target {
+  const name = dice.of([EVENTS, EVENTS, LOG, STILL, SECRETS, VENUES])
+  const isGood = dice.chance(75)
+  const query = dice.chance(20) ? '' : `?page=${dice.of(isGood ? PAGES : NO_PAGES)}${dice.of(OTHER_QUERIES)}`
+  const isRefused = !isGood && query !== '' && name !== VENUES
+  const prefix = dice.chance(10) ? '/-/json' : ''
+  return { text: `${prefix}/${name}${query}`, ...(isRefused ? { statuses: [400] } : { statuses: [200], shows: name }) }
+}
+
+const ODD_TARGETS = [
+  '*',
+  '',
+  '?',
+  '#',
+  '//',
+  '//events',
+  '///',
+  '/events//1',
+  '/./events',
+  '/../events',
+  '/events/..',
+  '/events/../../../etc/passwd',
+  '/events/%2e%2e',
+  '/%2e%2e/events',
+  '/..%2f..%2fetc/passwd',
+  '/events%2F1',
+  '/%65vents',
+  '/events%',
+  '/events%0',
+  '/events%00',
+  '/%c0%ae/events',
+  '/events/%ff%fe',
+  '/events\\1',
+  '/\\\\events',
+  '/events#there',
+  '/events?page=2#there',
+  '/events?page=1?page=2',
+  '/@',
+  '/events@tag',
+  '/events@0123456789abcdef..',
+  '/-',
+  '/-/',
+  '/--/health',
+  '/-/json/',
+  '/-/json//events',
+  '/-/explorer/../health',
+  '/-/explorer/%2e%2e',
+  '/-/problems/__proto__',
+  '/-/problems/constructor',
+  '/__proto__',
+  '/constructor/prototype',
+  '/;/',
+  '/events;page=2',
+  '/{events}',
+  '/<script>',
+  '/"events"',
+  '/|',
+  '/^',
+  '/`',
+  '/\u00e9',
+  '/events?q=\u00ff\u00fe',
+  '/\u007f',
+  '/a b',
+  '/events HTTP/1.1 HTTP/1.1',
+  '/\u0000',
+  '/events\u0000',
+  '/events\u0001?page=1',
+  '/\t',
+  'events',
+  'events/1',
+  'http://',
+  'http:///events',
+  'http://example.com',
+  'http://example.com/events',
+  'http://127.0.0.1:1/events?page=2',
+  'https://example.com/events',
+  'HTTP://EXAMPLE.COM/events',
+  'http://user:password@example.com/events',
+  'http://[::1]:8080/events',
+  'http://[::1/events',
+  'http://example.com:99999/events',
+  'http://ex ample.com/events',
+  'http:/events',
+  'http:events',
+  'ftp://example.com/events',
+  'file:///etc/passwd',
+  'javascript:alert(1)',
+  'example.com:443',
+  ':80',
+  '[::1]:80',
+] as const
+
+/** What a target should not be. */
+export function oddTarget(dice: Dice): string {
+  if (dice.chance(8)) return `/events?${'x'.repeat(dice.of([8_000, 16_000, 16_384, 20_000, 70_000]))}`
+  if (dice.chance(8)) return `/events${'/a'.repeat(dice.between(10, 4_000))}`
+  if (dice.chance(8)) return `/events?${'page=1&'.repeat(dice.between(2, 1_500))}`
+  if (dice.chance(8)) return `/events/${'%41'.repeat(dice.between(1, 2_000))}`
+  if (dice.chance(8)) return `/${'a'.repeat(dice.between(60, 70))}`
+  if (dice.chance(10))
+    return `/${String.fromCharCode(...dice.bytes(dice.between(1, 30)).filter((byte) => byte !== 10 && byte !== 13))}`
+  return dice.of(ODD_TARGETS)
+}
