@@ -31,15 +31,22 @@ export function incomingFrom(
     target,
     host,
     headers,
-    // Nobody can tell whether the client will still send a body that it was not asked for. And Node's parser skips what comes
-    // behind an Upgrade in the same read, be it half a request, and would take the other half for a whole one.
-    isLast: () => (isContinueAwaited && !isContinueSent) || headers.has('upgrade'),
+    // Nobody can tell whether the client will still send a body that it was not asked for.
+    isLast: () => (isContinueAwaited && !isContinueSent) || isFollowedByDoubt(message, headers),
     readBody(take) {
       if (isContinueAwaited && !response.headersSent) response.writeContinue()
       isContinueSent = true
       return readBody(message, take)
     },
   }
+}
+
+/**
+ * Whether one cannot be sure where the next request begins. Node's parser skips what comes behind an Upgrade in the same read,
+ * be it half a request. And a proxy that speaks HTTP/1.0 knows no chunks.
+ */
+function isFollowedByDoubt({ httpVersion }: IncomingMessage, headers: RawHeaders): boolean {
+  return headers.has('upgrade') || (httpVersion === '1.0' && headers.has('transfer-encoding'))
 }
 
 function readBody(message: IncomingMessage, take: (chunk: Uint8Array) => void): Promise<void> {

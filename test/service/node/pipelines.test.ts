@@ -116,8 +116,9 @@ describe('a connection with requests ahead', () => {
     // Behind an Upgrade in the same read, Node skips the head of a request, and takes its body for the next one.
     const upgrade = `GET / HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
     const hidden = `${upgrade}POST / HTTP/1.1\r\n${HOST}Content-Length: ${remove.length}\r\n\r\n`
+    const old = 'POST / HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'
     const unwanted = `POST /events HTTP/1.1\r\n${HOST}Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc`
-    for (const last of ['GET / HTTP/1.1\r\nHost: a b\r\n\r\n', unwanted, upgrade, hidden])
+    for (const last of ['GET / HTTP/1.1\r\nHost: a b\r\n\r\n', unwanted, upgrade, hidden, old])
       for (let round = 0; round < 10; round++) {
         const socket = await openSocket(port)
         socket.setNoDelay().write(last)
