@@ -8,6 +8,7 @@ import { DEFAULT_UNSENT_BYTES } from '../limits.ts'
 import type { Reply } from '../reply.ts'
 import { HEADER_BYTES } from './broken-request.ts'
 import { Connection } from './connection.ts'
+import { Turns } from './turns.ts'
 import { UnsentMemory } from './unsent-memory.ts'
 
 /** Longer than the minute for which load balancers keep a connection: they shall close it, not we while they use it. */
@@ -76,7 +77,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     for (const connection of connections.values()) connection.parseInSteps()
   }
   const unsent = new UnsentMemory(unsentBytes)
-  const shared = { reply, baseUrl, unsent, minBytesPerSecond, sendGraceMs, onFlood }
+  const shared = { reply, baseUrl, unsent, turns: new Turns(), minBytesPerSecond, sendGraceMs, onFlood }
   server.on('connection', (socket) => {
     const connection = new Connection(socket, shared)
     connections.set(socket, connection)
