@@ -75,7 +75,9 @@ describe('the bench', () => {
     ['PostgreSQL', ofPostgres],
     ['everything else', others],
   ] as const)
-    it(`answers every question about ${kind}, keeps every figure, and removes its temporary files`, async (t) => {
+    it(`answers every question about ${kind}, keeps every figure, and removes its temporary files`, {
+      timeout: 900_000,
+    }, async (t) => {
       const { path, temporaryFiles } = workDirectory(t)
       const output = join(path, 'figures.json')
       const words = [...names, '--items', '2000', '--requests', '20', '--rounds', '1', '--output', output]

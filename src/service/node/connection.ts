@@ -11,6 +11,7 @@ import { problemResponse } from '../problem-response.ts'
 import type { Reply } from '../reply.ts'
 import { bodyFlaw, type Flaw, headFlaw, LINGER_MS, refuse } from './broken-request.ts'
 import { incomingFrom, RequestFlaw } from './node-request.ts'
+import type { Turns } from './turns.ts'
 import type { Holder, UnsentMemory } from './unsent-memory.ts'
 
 /** What all connections of a server share. */
@@ -18,6 +19,7 @@ export interface ConnectionOptions {
   readonly reply: (request: Incoming) => Promise<Reply>
   readonly baseUrl: string
   readonly unsent: UnsentMemory
+  readonly turns: Turns
   /** What a client has to take of an answer, once `sendGraceMs` are over. */
   readonly minBytesPerSecond: number
   readonly sendGraceMs: number
@@ -252,7 +254,7 @@ export class Connection implements Holder {
     this.#current = undefined
     this.#releaseUnsent()
     if (this.#isEnding) return
-    if (this.#waiting.length > 0) setImmediate(() => this.#next())
+    if (this.#waiting.length > 0) this.#options.turns.await(() => this.#next())
     else if (this.#flaw !== undefined) this.#refuse()
     else this.#isBusy = false
   }

@@ -8,6 +8,7 @@ import { DEFAULT_UNSENT_BYTES } from '../limits.ts'
 import type { Reply } from '../reply.ts'
 import { HEADER_BYTES } from './broken-request.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
+import { Turns } from './turns.ts'
 import { UnsentMemory } from './unsent-memory.ts'
 
 /** Longer than the minute for which load balancers keep a connection: they shall close it, not we while they use it. */
@@ -74,12 +75,14 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     for (const connection of connections.values()) connection.parseInSteps()
   }
   const unsent = new UnsentMemory(unsentBytes)
+  const turns = new Turns()
   let shared: ConnectionOptions | undefined
   server.on('connection', (socket) => {
     shared ??= {
       reply,
       baseUrl: options.baseUrl ?? urlOf(addressOf(server)),
       unsent,
+      turns,
       minBytesPerSecond,
       sendGraceMs,
       onFlood,

@@ -130,6 +130,24 @@ describe('a connection with requests ahead', () => {
       }
     assert.ok(!asked.includes('DELETE'))
   })
+
+  it('and others like it do not keep new connections waiting', async (t) => {
+    let answered = 0
+    let answeredBefore = Number.NaN
+    const reply = async (request: Incoming): Promise<Reply> => {
+      answered++
+      if (request.target === '/new') answeredBefore = answered
+      return echo(request)
+    }
+    const port = await start(t, { reply })
+    const sockets = await Promise.all(Array.from({ length: 200 }, () => openSocket(port)))
+    for (const socket of sockets) socket.resume().write(GET.repeat(500))
+    const newcomer = await openSocket(port)
+    newcomer.end(`GET /new HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`)
+    assert.equal(parseAnswers(await readToEnd(newcomer))[0]?.status, 200)
+    assert.ok(answeredBefore < 10_000, `${answeredBefore} others were answered before`)
+    for (const socket of sockets) socket.destroy()
+  })
 })
 
 describe('a connection whose last answer has gone out', () => {
