@@ -155,6 +155,12 @@ const DAMAGES: readonly { what: string; sql: string; read: (store: Store) => Pro
     read: (store) => store.append('events', keyed(itemsFrom(0, 1600)), ONCE),
     message: /The request that is remembered as "request" does not match its checksum/,
   },
+  {
+    what: 'the key of a request that is sent again',
+    sql: `UPDATE request_log SET key = 'requesu'`,
+    read: (store) => store.append('events', keyed(itemsFrom(0, 1600)), ONCE),
+    message: /The request that is remembered as "requesu" does not match its checksum/,
+  },
 ]
 
 const isCorrupt = (message: RegExp) => (error: unknown) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { itemRun } from '../../src/contract/item.ts'
@@ -63,6 +64,27 @@ describe('what an SQLite store remembers of requests', () => {
     assert.deepEqual(rememberedKeys(path), [once.key])
     await store.append('events', itemRun([item(1)]), { once })
     assert.deepEqual(await readItems(store, 'events'), [item(1)])
+  })
+
+  it('is not removed because one bit of the index by age makes it look old', async (t) => {
+    const { store, path, openAgain } = await openStore(t)
+    await store.append('events', itemRun([item(1)]), { once })
+    await store.close()
+    const bytes = readFileSync(path)
+    // Only the index has the time right before the key; it takes six bytes.
+    let flips = 0
+    for (let at = bytes.indexOf(once.key); at !== -1; at = bytes.indexOf(once.key, at + 1))
+      if (bytes.readUIntBE(at - 6, 6) > Date.now() - DAY_MS && bytes.readUIntBE(at - 6, 6) <= Date.now()) {
+        bytes[at - 6] = 0
+        flips++
+      }
+    assert.equal(flips, 1)
+    writeFileSync(path, bytes)
+    const flipped = await openAgain()
+    await flipped.append('events', itemRun([item(2)]), { once: { key: 'another', digest: 'b' } })
+    await flipped.append('events', itemRun([item(1)]), { once })
+    assert.deepEqual(await readItems(flipped, 'events'), [item(1), item(2)])
+    await flipped.close()
   })
 
   it('is written together with the write: without the one there is not the other', async (t) => {

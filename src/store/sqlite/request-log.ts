@@ -3,6 +3,7 @@
 import { NO_COLLECTION } from '../collection-rules.ts'
 import type { Once } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { checkAbsence, neighboursIn } from './absence.ts'
 import { checkSum, columnsOf, insertInto, rowStart, type SummedTable, withSum } from './row-sum.ts'
 import type { Rows } from './rows.ts'
 
@@ -13,13 +14,18 @@ const REQUEST: SummedTable = {
   title: ([key]) => `The request that is remembered as ${JSON.stringify(key)}`,
 }
 
+const NEIGHBOURS = neighboursIn(REQUEST)
+
 const FIND = `SELECT ${columnsOf(REQUEST, 2)} FROM request_log WHERE key = ? AND collection_id = ?`
 const ALL = `SELECT ${columnsOf(REQUEST, 0)} FROM request_log`
 const REMEMBER = insertInto(REQUEST, 'INSERT OR REPLACE')
-/** Two for each that is added: so what no longer counts grows less, and no write pays for many others. */
+/**
+ * Two for each that is added: so what no longer counts grows less, and no write pays for many others. The row is asked for
+ * its time too: the index that finds it has no checksum.
+ */
 const FORGET = `
-  DELETE FROM request_log WHERE (key, collection_id) IN (
-    SELECT key, collection_id FROM request_log WHERE at <= ? ORDER BY at LIMIT 2)`
+  DELETE FROM request_log WHERE at <= ?1 AND (key, collection_id) IN (
+    SELECT key, collection_id FROM request_log WHERE at <= ?1 ORDER BY at LIMIT 2)`
 
 export const KEPT_MS = 24 * 60 * 60 * 1000
 
@@ -57,7 +63,11 @@ interface RememberedRequest {
 function findRequest(rows: Rows, key: string, collectionId: number | undefined): RememberedRequest | undefined {
   if (collectionId === undefined) return undefined
   const row = rows.get(FIND, key, collectionId)
-  if (row === undefined) return undefined
+  if (row === undefined) {
+    // Else a write that is sent again would be done twice.
+    checkAbsence(rows, NEIGHBOURS, undefined, [key, collectionId])
+    return undefined
+  }
   checkSum(rows, rowStart(REQUEST, key, collectionId), undefined, row)
   return { digest: row[0] as string, outcome: row[1] as string, at: row[2] as number }
 }
