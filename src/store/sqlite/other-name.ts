@@ -3,10 +3,13 @@
  * go by name: under two of them nobody sees the other's writes, and they overwrite one another.
  */
 
-import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { StoreError } from '../store-error.ts'
 import { attempt } from './attempt.ts'
+import { isLocked } from './explain-error.ts'
 import { fileIdentity } from './store-file.ts'
 
 /** SQLite locks this byte of the file, and this one of the shared memory beside it, while a connection is open. */
@@ -18,7 +21,8 @@ const MOST_TRIES = 40
 const PAUSE_MS = 50
 
 interface OtherUser {
-  readonly pid: string
+  /** Unknown where the process is in another container. */
+  readonly pid: string | undefined
   /** Unknown where the process is another user's. */
   readonly name: string | undefined
 }
@@ -37,20 +41,44 @@ export async function checkOnlyName(path: string): Promise<void> {
 }
 
 function openUnderOtherName(path: string, { pid, name }: OtherUser): StoreError {
+  const who = pid === undefined ? 'a process that cannot be seen from here' : `process ${pid}`
   const [where, which] = name === undefined ? ['another name', 'that name'] : [`the name ${name}`, name]
   return new StoreError(
     'unavailable',
-    `The store ${path} is a file that process ${pid} has open under ${where}. Under two names at once writes would be lost: use ${which} here too, or stop that process first.`,
+    `The store ${path} is a file that ${who} has open under ${where}. Under two names at once writes would be lost: use ${which} here too, or stop that process first.`,
   )
 }
 
-/** A process, maybe this one, that has the file open, but not the shared memory that goes with our name for it. */
 function findOtherUser(path: string): OtherUser | undefined {
   const file = attempt(() => realpathSync(path))
-  if (file === undefined) return undefined
+  return file === undefined ? undefined : (findSeenUser(file) ?? findUnseenUser(file))
+}
+
+/** A process, maybe this one, that has the file open, but not the shared memory that goes with our name for it. */
+function findSeenUser(file: string): OtherUser | undefined {
   const sharers = holdersOf(`${file}-shm`, MEMORY_BYTE)
-  const pid = holdersOf(file, FILE_BYTE).find((holder) => !sharers.includes(holder))
-  return pid === undefined ? undefined : { pid, name: nameUsedBy(pid, file) }
+  const others = holdersOf(file, FILE_BYTE).filter((holder) => !sharers.includes(holder))
+  const users = others.map((pid) => ({ pid, name: nameUsedBy(pid, file) }))
+  // This process without a name: it only looks (below).
+  return users.find(({ pid, name }) => name !== undefined || pid !== String(process.pid))
+}
+
+/**
+ * Somebody who has the file open though there is no log under our name for it. /proc does not show the locks of another
+ * container, into which the file alone may be mounted: so SQLite is asked for a lock that nobody shares.
+ */
+function findUnseenUser(file: string): OtherUser | undefined {
+  if (existsSync(`${file}-wal`)) return undefined
+  // This mode makes no file where there is none. What else is wrong with the file shows when it is opened for good.
+  using database = attempt(() => new DatabaseSync(new URL('?mode=rw', pathToFileURL(file)), { timeout: 0 }))
+  try {
+    database?.exec('PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema')
+    return undefined
+  } catch (error) {
+    if (!isLocked(error)) return undefined
+    // With the lock that it has nevertheless, the other one may be seen.
+    return findSeenUser(file) ?? { pid: undefined, name: undefined }
+  }
 }
 
 /** The processes that hold a lock on a file, if this one does. */
