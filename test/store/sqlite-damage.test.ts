@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, it, type TestContext } from 'node:test'
+import { itemRun } from '../../src/contract/item.ts'
 import type { Store } from '../../src/store/store.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import { itemsFrom, keyed } from './items.ts'
@@ -8,6 +9,7 @@ import { openSqliteForTest } from './sqlite-engine.ts'
 import { changeRows } from './sqlite-rows.ts'
 import { readItems } from './store-reading.ts'
 
+const PAGE_BYTES = 8192
 const TOKEN = { name: 'ci', hash: 'c1', scopes: ['read:events'], createdAt: 1, expiresAt: null, revokedAt: null }
 const ONCE = { once: { key: 'request', digest: 'a' } }
 
@@ -196,6 +198,27 @@ describe('a store in an SQLite file that is damaged', () => {
       await assert.rejects(read(flipped), isCorrupt(/does not match its checksum/))
       await flipped.close()
     })
+
+  it('notices that two pages of its file have changed places', async (t) => {
+    const { store, path, openAgain } = await openFilled(t)
+    await store.create('wide')
+    await store.append('wide', itemRun(Array.from({ length: 100 }, (_, n) => `{"n":${n},"wide":"${'x'.repeat(500)}"}`)))
+    await store.close()
+    const bytes = readFileSync(path)
+    const pageOf = (n: number) => Math.floor(bytes.indexOf(`{"n":${n},"wide"`) / PAGE_BYTES) * PAGE_BYTES
+    const [one, other] = [pageOf(30), pageOf(60)]
+    const kept = Buffer.from(bytes.subarray(one, one + PAGE_BYTES))
+    bytes.copyWithin(one, other, other + PAGE_BYTES)
+    bytes.set(kept, other)
+    writeFileSync(path, bytes)
+    const swapped = await openAgain()
+    await assert.rejects(
+      swapped.page('wide', 1),
+      isCorrupt(/"wide" is damaged\. The items of its tail are not in order/),
+    )
+    assert.notDeepEqual((await swapped.verify()).findings, [])
+    await swapped.close()
+  })
 
   it('goes on with what is sound', async (t) => {
     const { store, path } = await openFilled(t)

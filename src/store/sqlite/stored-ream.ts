@@ -80,10 +80,14 @@ export function readTail(rows: Rows, shelf: Shelf, number: number, end: number):
 /** Items at positions from `from` on and before `to`, the first `most` of them. */
 export function readTailItems(rows: Rows, shelf: Shelf, from: number, to: number, most = NO_LIMIT): TailItem[] {
   const start = shelfStart(TAIL, shelf)
-  return rows.all(READ_TAIL, shelf.id, shelf.generation, from, to, most).map((row) => {
+  const items = rows.all(READ_TAIL, shelf.id, shelf.generation, from, to, most).map((row) => {
     checkSum(rows, start, shelf.name, row)
     return { position: row[0] as number, item: row[1] as string }
   })
+  // SQLite does not sort: it takes the rows as its pages have them, and one page may be in the place of another.
+  const isInOrder = items.every(({ position }, at) => at === 0 || position > (items[at - 1]?.position ?? 0))
+  if (!isInOrder) rows.reportDamage(shelf.name, 'The items of its tail are not in order.')
+  return items
 }
 
 /** The item at a position to which a key leads. */
