@@ -13,13 +13,13 @@ import { leftOpen } from './left-open.ts'
 import { SITES } from './site.ts'
 
 const AT_ONCE = 32
-/** Part of the run after which the servers count as warm. */
-const WARM_UP = 0.25
+/** Part of the run after which the servers count as warm: V8 and malloc take their time to find their size. */
+const WARM_UP = 0.5
 /** After fewer cases the memory of a server grows for good reasons. */
 const WARM_CASES = 1_000
 /** Of each server, before its memory is looked at. */
 const SETTLING_REQUESTS = 2_000
-/** How much larger a server may be at the end than when it was warm. A leak of 20 KB a connection is more within two minutes. */
+/** How much larger a server may be at the end than when it was warm. In two minutes that is some 40 KB a connection, in ten 8 KB. */
 const MOST_GROWTH_BYTES = 80_000_000
 /** The server closes a connection on which nothing happens after 65 seconds, and looks every ten. */
 const LEFT_OPEN_MS = 85_000
@@ -150,8 +150,7 @@ class Phases {
       }
     }
     for (const server of servers) server.watch()
-    const idlers =
-      ms * part - this.#spentMs > LEFT_OPEN_MS && ms < Number.POSITIVE_INFINITY ? this.#leaveOpen() : undefined
+    const idlers = part === 1 && ms > LEFT_OPEN_MS && ms < Number.POSITIVE_INFINITY ? this.#leaveOpen() : undefined
     await Promise.all(Array.from({ length: AT_ONCE }, work))
     await idlers
     for (const server of servers) await server.endWatch()
