@@ -3,7 +3,7 @@
 import { effectivePage, pageRange } from '../../contract/page.ts'
 import { indexOfSlot, isGone } from '../gone-map.ts'
 import { locate, type ReadHoles } from '../rank.ts'
-import { cutItems, deflatedSegment, inflateReam, joinCuts, REAM_SIZE, rawSegment } from '../ream.ts'
+import { cutItems, deflatedSegment, itemAt, joinCuts, REAM_SIZE, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { HEAD_COLUMNS, HEAD_TABLES, HEAD_WIDTH, headOf, readHead } from './head.ts'
@@ -133,8 +133,7 @@ export function readItem(rows: Rows, head: Head, key: string): Uint8Array | unde
   const ream = readReam(rows, head, number)
   const slot = position % REAM_SIZE
   if (ream === undefined || isGone(ream.gone, slot)) throw damaged(head, number)
-  const index = indexOfSlot(ream.gone, slot)
-  return cutItems(inflateReam(ream), index, index + 1)
+  return itemAt(ream, indexOfSlot(ream.gone, slot))
 }
 
 /** Where the item with that key lies. A position from `next` on belongs to a load that is not finished. */
