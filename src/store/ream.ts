@@ -164,6 +164,11 @@ export function cutItems(raw: Uint8Array, from: number, to: number): Uint8Array 
   return bytes.subarray(start, following === bytes.length ? following : following - ITEM_SEPARATOR.length)
 }
 
+/** One item of a ream, in memory of its own: a client that is slow to take it must not hold all of the ream. */
+export function itemAt(ream: ReamBytes, index: number): Buffer {
+  return Buffer.from(cutItems(inflateReam(ream), index, index + 1))
+}
+
 /** Where the item `skip` items after the one at `start` begins, or the end of the bytes. */
 function itemStart(bytes: Buffer, start: number, skip: number): number {
   let at = start

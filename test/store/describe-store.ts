@@ -418,6 +418,17 @@ export function describeStore(engineName: string, engine: Engine): void {
     })
 
     describe('replacing and deleting', () => {
+      it('hands out an item in memory of its own, not with all that was stored beside it', async () => {
+        const name = newName()
+        await store.create(name, { keyField: 'id' })
+        const texts = Array.from({ length: 1234 }, (_, id) => item(id, `,"text":"${'x'.repeat(1_000)}"`))
+        await store.append(name, keyed(texts))
+        for (const key of ['0', '777', '1233']) {
+          const text = (await store.item(name, key))?.item?.text
+          assert.ok((text?.buffer.byteLength ?? 0) < 100_000, `${text?.buffer.byteLength} bytes`)
+        }
+      })
+
       it('replaces items in sealed reams and in the tail; each keeps its place', async () => {
         const name = newName()
         await store.create(name, { keyField: 'id' })

@@ -2,7 +2,7 @@
 
 import { effectivePage, PAGE_SIZE, pageRange } from '../../contract/page.ts'
 import { indexOfSlot, isGone } from '../gone-map.ts'
-import { cutItems, deflatedSegment, inflateReam, joinCuts, joinItems, REAM_SIZE, rawSegment } from '../ream.ts'
+import { cutItems, deflatedSegment, itemAt, joinCuts, joinItems, REAM_SIZE, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { headOf, placeOf, type StoredHead, shownHead } from './head.ts'
@@ -170,8 +170,7 @@ function itemOf(row: Row, head: StoredHead, position: number): Uint8Array {
   const ream = reamOf(row, HEAD_WIDTH + 2)
   const slot = position % REAM_SIZE
   if (isGone(ream.gone, slot)) throw damaged(head, number)
-  const index = indexOfSlot(ream.gone, slot)
-  return cutItems(inflateReam(ream), index, index + 1)
+  return itemAt(ream, indexOfSlot(ream.gone, slot))
 }
 
 /** How many reams are full and sealed; the tail is the one after them. */

@@ -3,7 +3,7 @@
 import { effectivePage, pageRange } from '../../contract/page.ts'
 import { indexOfSlot, isGone } from '../gone-map.ts'
 import { locate } from '../rank.ts'
-import { cutItems, deflatedSegment, inflateReam, joinCuts, joinItems, REAM_SIZE, rawSegment } from '../ream.ts'
+import { cutItems, deflatedSegment, itemAt, joinCuts, joinItems, REAM_SIZE, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
 import type { StoreError } from '../store-error.ts'
 import { damage, inCollection } from './damage.ts'
@@ -134,8 +134,7 @@ export function readItem(rows: Rows, head: Head, key: string): Uint8Array | unde
   const slot = position % REAM_SIZE
   if (ream === undefined) throw missingReam(head, number)
   if (isGone(ream.gone, slot)) throw damage(head.name, `The item at position ${position} is missing.`)
-  const index = indexOfSlot(ream.gone, slot)
-  return cutItems(inflateReam(ream), index, index + 1)
+  return itemAt(ream, indexOfSlot(ream.gone, slot))
 }
 
 /** Where the item with that key lies. A position from `next` on belongs to a load that is not finished. */
