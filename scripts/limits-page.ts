@@ -99,7 +99,7 @@ export function limitsPage(): Page {
           ['an idle connection', seconds(KEEP_ALIVE_MS), 'is closed'],
           [
             'a client that takes its answer slowly',
-            `${count(MIN_BYTES_PER_SECOND)} bytes a second, after ${seconds(SEND_GRACE_MS)}`,
+            `${count(MIN_BYTES_PER_SECOND)} bytes a second, after ${seconds(SEND_GRACE_MS)} and what the system buffers`,
             'is disconnected',
           ],
           ['the rest of a body that is not wanted', seconds(LINGER_MS), 'the connection is closed'],

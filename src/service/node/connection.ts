@@ -46,6 +46,8 @@ const BODY_STEP_BYTES = 8 * 1024
 /** Bodies up to this size are sent in one piece. Of larger ones the next piece follows when the last is taken. */
 const WHOLE_BYTES = 256 * 1024
 const PIECE_BYTES = 64 * 1024
+/** What a client may have to take before the system takes more from us: a third of its own buffer, which grows to 4 MB. */
+const SYSTEM_BYTES = 1536 * 1024
 
 export class Connection implements Holder {
   readonly #socket: Socket
@@ -244,7 +246,7 @@ export class Connection implements Holder {
 
   #expect(bytes: number): void {
     const { sendGraceMs, minBytesPerSecond } = this.#options
-    this.#deadlineAt = performance.now() + sendGraceMs + (bytes * 1_000) / minBytesPerSecond
+    this.#deadlineAt = performance.now() + sendGraceMs + ((bytes + SYSTEM_BYTES) * 1_000) / minBytesPerSecond
   }
 
   /** The answer has gone out. The next one waits for a turn of the event loop, so that other connections have theirs. */

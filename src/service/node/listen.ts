@@ -17,7 +17,7 @@ export const KEEP_ALIVE_MS = 65_000
 export const HEAD_MS = 60_000
 export const REQUEST_MS = 300_000
 /** What a client has to take of an answer, after a time of grace for each piece. */
-export const MIN_BYTES_PER_SECOND = 1_024
+export const MIN_BYTES_PER_SECOND = 4_096
 export const SEND_GRACE_MS = 10_000
 /** How long new connections are parsed with care after somebody flooded one. */
 const FLOOD_MS = 60_000
@@ -40,7 +40,7 @@ export interface ListenOptions {
   readonly requestTimeoutMs?: number
   /** Memory for answers that clients are slow to take; beyond it the slowest is disconnected. Default 256 MiB. */
   readonly unsentBytes?: number
-  /** A client that takes less than this of its answer is disconnected. Default 1,024. */
+  /** A client that takes less than this of its answer is disconnected. Default 4,096. */
   readonly minBytesPerSecond?: number
   /** How long it may take nothing before that counts. Default 10,000. */
   readonly sendGraceMs?: number

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { createService } from '../../../src/service/create-service.ts'
 import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
 import { ReamsProcess } from '../../faults/reams-process.ts'
@@ -187,6 +188,24 @@ describe('clients that are slow to take their answers', () => {
       assert.equal((await fetch(`http://127.0.0.1:${port}/events`)).status, 200)
       for (const socket of sockets) if (!socket.destroyed) socket.write('G')
     }
+  })
+
+  it('but faster than the least rate get all of them', async (t) => {
+    const port = await start(t, { sendGraceMs: 100, minBytesPerSecond: 200_000 })
+    const socket = await openSocket(port)
+    socket.pause().write(`${`GET /big HTTP/1.1\r\n${HOST}\r\n`.repeat(3)}GET /big HTTP/1.1\r\n${CLOSE}`)
+    const chunks: Buffer[] = []
+    // For some seconds at more than twice the rate; the rest may come as it likes.
+    for (let tick = 0; tick < 40; tick++) {
+      await setTimeout(100)
+      chunks.push(socket.read(50_000) ?? Buffer.alloc(0))
+    }
+    chunks.push(await readToEnd(socket))
+    const answers = parseAnswers(Buffer.concat(chunks))
+    assert.deepEqual(
+      answers.map(({ body }) => JSON.parse(body.toString()).item_count),
+      [1_500, 1_500, 1_500, 1_500],
+    )
   })
 
   it('and half-close their connections get them all the same', async (t) => {
