@@ -92,7 +92,7 @@ function parseTarget(url: string): Target {
   if (PLAIN_TARGET.test(url)) return { target: url }
   const isWhole = /^https?:\/\//i.test(url)
   const parsed = isWhole || url.startsWith('/') ? URL.parse(isWhole ? url : `http://localhost${url}`) : null
-  if (parsed === null || parsed.username !== '' || /^[^?#]*\\/.test(url))
+  if (parsed === null || parsed.username + parsed.password !== '' || /^[^?#]*\\/.test(url))
     throw new RequestFlaw('The request target is not a path or a URL.')
   const target = parsed.pathname + parsed.search
   return isWhole ? { target, host: parsed.host } : { target }

@@ -103,4 +103,13 @@ describe('a request over a socket is answered as one from fetch', () => {
   it('for any host, where the base URL is set', async () => {
     for (const host of HOSTS) await assertSame('GET', '/events?page=2', [], host)
   })
+
+  it('but for a target with a name or a password in it, which `Request` refuses too', async () => {
+    for (const user of ['me@', 'me:secret@', ':secret@']) {
+      const target = `http://${user}127.0.0.1/events`
+      assert.throws(() => new Request(target))
+      const bytes = await sendRaw(server().port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+      assert.equal(parseAnswers(bytes)[0]?.status, 400)
+    }
+  })
 })
