@@ -129,6 +129,7 @@ export class Connection implements Holder {
     if (this.#flaw !== undefined || this.#isEnding) return
     // The request that it belongs to is answered: another answer would be taken for that of the next.
     if (this.#passing?.complete === false) {
+      this.#isEnding = true
       this.#socket.destroySoon()
       return
     }

@@ -17,7 +17,7 @@ export const KEEP_ALIVE_MS = 65_000
 export const HEAD_MS = 60_000
 export const REQUEST_MS = 300_000
 /** What a client has to take of an answer, after a time of grace for each piece. */
-export const MIN_BYTES_PER_SECOND = 4_096
+export const MIN_BYTES_PER_SECOND = 16_384
 export const SEND_GRACE_MS = 10_000
 /** How long new connections are parsed with care after somebody flooded one. */
 const FLOOD_MS = 60_000
@@ -40,7 +40,7 @@ export interface ListenOptions {
   readonly requestTimeoutMs?: number
   /** Memory for answers that clients are slow to take; beyond it the slowest is disconnected. Default 256 MiB. */
   readonly unsentBytes?: number
-  /** A client that takes less than this of its answer is disconnected. Default 4,096. */
+  /** A client that takes less than this of its answer is disconnected. Default 16,384. */
   readonly minBytesPerSecond?: number
   /** How long it may take nothing before that counts. Default 10,000. */
   readonly sendGraceMs?: number
@@ -131,7 +131,7 @@ async function closeServer(
   // Not the HTTP server's own close: it counts a connection as idle whose answer is still on its way out.
   NetServer.prototype.close.call(server)
   const closeIdle = (): void => {
-    for (const [socket, connection] of connections) if (connection.isIdle) socket.destroySoon()
+    for (const [socket, connection] of connections) if (connection.isIdle && !socket.writableEnded) socket.destroySoon()
   }
   closeIdle()
   const poll = setInterval(closeIdle, IDLE_POLL_MS)

@@ -145,6 +145,23 @@ describe('a client that floods a connection', () => {
       for (const [index, id] of ids.entries()) assert.equal(answers[index]?.body.toString(), `{"id":${id + 1}}`)
     }
   })
+
+  it('and goes on with a body that is refused and broken is disconnected without a warning', async (t) => {
+    const warnings: string[] = []
+    const onWarning = ({ message }: Error): void => void warnings.push(message)
+    process.on('warning', onWarning)
+    t.after(() => process.off('warning', onWarning))
+    const { store } = await openService(t)
+    const { port, close } = await listen({ port: 0, ...createService({ store }) })
+    t.after(() => close(0))
+    await sendRaw(port, `${`GET / HTTP/1.1\r\n${HOST}\r\n`.repeat(100)}GET / HTTP/1.1\r\n${CLOSE}`)
+    const socket = await openSocket(port)
+    socket.write(`POST /events HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`)
+    assert.match(String(await once(socket, 'data')), /^HTTP\/1\.1 401 /)
+    socket.on('error', () => {}).write('not a chunk\r\n'.repeat(4_000))
+    await once(socket, 'close')
+    assert.deepEqual(warnings, [])
+  })
 })
 
 describe('clients that are slow to take their answers', () => {
