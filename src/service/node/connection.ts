@@ -98,7 +98,9 @@ export class Connection implements Holder {
   take(exchange: Exchange): void {
     if (!this.#isBusy) {
       this.#isBusy = true
-      void this.#begin(exchange)
+      this.#current = exchange
+      if (isRead(exchange.message)) void this.#begin(exchange)
+      else this.#options.turns.take(() => void this.#begin(exchange))
       return
     }
     this.#waiting.push(exchange)
@@ -185,6 +187,8 @@ export class Connection implements Holder {
   }
 
   async #begin(exchange: Exchange): Promise<void> {
+    // It may have broken off while it waited for its turn.
+    if (!this.#socket.writable) return
     this.#current = exchange
     const { message, response, isContinueAwaited } = exchange
     try {
@@ -295,4 +299,8 @@ export class Connection implements Holder {
     this.#releaseUnsent()
     for (const exchange of this.#waiting.splice(0)) this.#release(exchange)
   }
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
