@@ -1,5 +1,6 @@
 /** How long healthy clients wait, with a crowd on the same server and without, in turn. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { lastPage } from '../src/contract/page.ts'
 import type { RunningServer } from './child-process.ts'
 import { type CrowdPlan, type CrowdResult, startCrowd } from './crowd.ts'
@@ -17,6 +18,8 @@ const PAGE_EVERY_MS = 10
 const NEWCOMER_EVERY_MS = 20
 const APPEND_EVERY_MS = 20
 const WARM_UP_CONNECTIONS = 16
+/** A server needs a while to be done with a crowd that has come or gone: thousands of connections are made, or cleared away. */
+const SETTLE_MS = 2_000
 
 export interface HealthyPlan {
   readonly server: RunningServer
@@ -81,6 +84,7 @@ export async function compareHealthy(workspace: Workspace, plan: HealthyPlan): P
     await crowd?.begun
     // What the server has to do when a crowd comes, or has gone, does not count.
     await untilAnswered(url, signal)
+    if (!workspace.isTryOut) await sleep(SETTLE_MS, undefined, { signal })
     await ask(side)
     if (crowd === undefined) return
     memory.push(requireMemory(readMemory(server.pid)))

@@ -104,10 +104,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   server.listen({ port, host, backlog: BACKLOG })
   await once(server, 'listening')
   const bound = addressOf(server)
-  const watch = setInterval(
-    () => dropSlow(connections.values()),
-    Math.max(IDLE_POLL_MS, Math.min(1_000, sendGraceMs / 2)),
-  ).unref()
+  const watch = setInterval(() => unsent.dropSlow(), Math.max(IDLE_POLL_MS, Math.min(1_000, sendGraceMs / 2))).unref()
 
   let closed: Promise<void> | undefined
   const close = async (graceMs: number): Promise<void> => {
@@ -115,11 +112,6 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     clearInterval(watch)
   }
   return { ...bound, close: (graceMs = 5_000) => (closed ??= close(graceMs)) }
-}
-
-function dropSlow(connections: Iterable<Connection>): void {
-  const now = performance.now()
-  for (const connection of connections) if (connection.isTooSlow(now)) connection.drop()
 }
 
 async function closeServer(

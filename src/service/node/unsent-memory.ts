@@ -6,6 +6,8 @@
 export interface Holder {
   /** Closes the connection. It holds nothing afterwards. */
   drop(): void
+  /** Whether its client takes less than it has to. */
+  isTooSlow(now: number): boolean
 }
 
 export class UnsentMemory {
@@ -41,6 +43,11 @@ export class UnsentMemory {
     const left = (this.#holders.get(holder) ?? 0) - 1
     this.#holders.delete(holder)
     if (left > 0) this.#holders.set(holder, left)
+  }
+
+  dropSlow(): void {
+    const now = performance.now()
+    for (const holder of [...this.#holders.keys()]) if (holder.isTooSlow(now)) holder.drop()
   }
 
   /** The holder got rid of a part of something. */
