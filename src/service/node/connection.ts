@@ -11,6 +11,7 @@ import { problemResponse } from '../problem-response.ts'
 import type { Reply } from '../reply.ts'
 import { bodyFlaw, type Flaw, headFlaw, LINGER_MS, refuse } from './broken-request.ts'
 import { incomingFrom, RequestFlaw } from './node-request.ts'
+import { portsOf } from './send-queues.ts'
 import type { Turns } from './turns.ts'
 import type { Holder, UnsentMemory } from './unsent-memory.ts'
 
@@ -23,6 +24,8 @@ export interface ConnectionOptions {
   /** What a client has to take of an answer, once `sendGraceMs` are over. */
   readonly minBytesPerSecond: number
   readonly sendGraceMs: number
+  /** For all of a request. */
+  readonly requestTimeoutMs: number
   /** Told when very many requests come at once on a connection. */
   readonly onFlood: () => void
 }
@@ -46,7 +49,7 @@ const BODY_STEP_BYTES = 8 * 1024
 /** Bodies up to this size are sent in one piece. Of larger ones the next piece follows when the last is taken. */
 const WHOLE_BYTES = 256 * 1024
 const PIECE_BYTES = 64 * 1024
-/** What a client may have to take before the system takes more from us: a third of its own buffer, which grows to 4 MB. */
+/** The system's buffer for a connection grows to 4 MB, and takes nothing more from us before a third of it is free. */
 const SYSTEM_BYTES = 1536 * 1024
 
 export class Connection implements Holder {
@@ -71,6 +74,10 @@ export class Connection implements Holder {
   #isEnding = false
   /** What was answered before all of it came. */
   #passing: IncomingMessage | undefined
+  /** Bytes that were read and are not parsed yet. */
+  #unparsed: Buffer | undefined
+  /** A request that waited had no time left: it gets as much again when it is begun. */
+  #isLate = false
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
@@ -94,12 +101,20 @@ export class Connection implements Holder {
     return now > this.#deadlineAt
   }
 
+  get handedOver(): number {
+    return this.#socket.bytesWritten - this.#socket.writableLength
+  }
+
+  get ports(): string {
+    return portsOf(this.#socket.localPort, this.#socket.remotePort)
+  }
+
   /** Answers a request as soon as those before it are answered. */
   take(exchange: Exchange): void {
     if (!this.#isBusy) {
       this.#isBusy = true
       this.#current = exchange
-      if (isRead(exchange.message)) void this.#begin(exchange)
+      if (isCheap(exchange.message)) void this.#begin(exchange)
       else this.#options.turns.take(() => void this.#begin(exchange))
       return
     }
@@ -135,8 +150,11 @@ export class Connection implements Holder {
       this.#socket.destroySoon()
       return
     }
-    // It stands still because we do not read it.
-    if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && this.#waiting.length > 0) return
+    // It stands still because we do not read it. Node says so once.
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && this.#waiting.length > 0) {
+      this.#isLate = true
+      return
+    }
     const last = this.#waiting.at(-1) ?? this.#current
     const isInBody = last !== undefined && !last.message.complete
     this.#flaw = (isInBody ? bodyFlaw : headFlaw)(code)
@@ -160,6 +178,7 @@ export class Connection implements Holder {
 
   /** Until a request waits for another. The rest goes back into the socket, which then does not end before it is read. */
   #parseSome(bytes: Buffer): void {
+    this.#releaseUnparsed()
     let rest = bytes
     while (rest.length > 0 && !this.#isHeldBack && this.#flaw === undefined) {
       const end = this.#current?.message.complete === false ? BODY_STEP_BYTES : STEP_BYTES
@@ -168,7 +187,10 @@ export class Connection implements Holder {
     }
     if (!this.#isHeldBack) return
     this.#socket.pause()
-    if (rest.length > 0) this.#socket.unshift(rest)
+    if (rest.length === 0) return
+    this.#socket.unshift(rest)
+    this.#unparsed = rest
+    this.#options.unsent.hold(this, rest, rest.buffer.byteLength)
   }
 
   drop(): void {
@@ -191,6 +213,7 @@ export class Connection implements Holder {
     if (!this.#socket.writable) return
     this.#current = exchange
     const { message, response, isContinueAwaited } = exchange
+    if (this.#isLate && !message.complete) this.#awaitBody(message)
     try {
       const request = incomingFrom(message, response, isContinueAwaited)
       const reply = await this.#options.reply(request)
@@ -198,6 +221,12 @@ export class Connection implements Holder {
     } catch (error) {
       this.#sendFailure(response, error)
     }
+  }
+
+  #awaitBody(message: IncomingMessage): void {
+    this.#isLate = false
+    const tooLate = setTimeout(() => this.fail('ERR_HTTP_REQUEST_TIMEOUT'), this.#options.requestTimeoutMs).unref()
+    message.once('close', () => clearTimeout(tooLate))
   }
 
   /** Must not fail: nobody would catch it. */
@@ -233,7 +262,6 @@ export class Connection implements Holder {
   #sendPiece(response: ServerResponse, body: Uint8Array, start: number, onSent: (() => void) | undefined): void {
     const end = start + PIECE_BYTES
     this.#expect(Math.min(PIECE_BYTES, body.length - start))
-    this.#options.unsent.touch(this)
     if (end >= body.length) response.end(body.subarray(start), onSent)
     else
       response.write(body.subarray(start, end), (error) => {
@@ -294,13 +322,21 @@ export class Connection implements Holder {
     if (unsent !== undefined) this.#options.unsent.release(this, unsent.thing, unsent.bytes)
   }
 
+  #releaseUnparsed(): void {
+    const unparsed = this.#unparsed
+    this.#unparsed = undefined
+    if (unparsed !== undefined) this.#options.unsent.release(this, unparsed, unparsed.buffer.byteLength)
+  }
+
   #releaseAll(): void {
     this.#deadlineAt = Number.POSITIVE_INFINITY
     this.#releaseUnsent()
+    this.#releaseUnparsed()
     for (const exchange of this.#waiting.splice(0)) this.#release(exchange)
   }
 }
 
-function isRead({ method }: IncomingMessage): boolean {
-  return method === 'GET' || method === 'HEAD'
+/** Reads, and writes that are refused at once. */
+function isCheap({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD' || headers.authorization === undefined
 }

@@ -5,7 +5,9 @@
  */
 
 /** They take about half a millisecond. */
-const MOST_A_TURN = 2
+const LEAST_A_TURN = 2
+/** Of a long queue more are begun, so that it takes no more than so many turns. */
+const MOST_TURNS = 16
 
 export class Turns {
   readonly #queue: (() => void)[] = []
@@ -15,7 +17,7 @@ export class Turns {
 
   /** At once if there is room in this turn, else after those who asked before. */
   take(begin: () => void): void {
-    if (this.#begun === MOST_A_TURN || this.#queue.length > 0) {
+    if (this.#begun >= LEAST_A_TURN || this.#queue.length > 0) {
       this.await(begin)
       return
     }
@@ -38,7 +40,7 @@ export class Turns {
 
   #next(): void {
     this.#isCounting = false
-    const chosen = this.#queue.splice(0, MOST_A_TURN)
+    const chosen = this.#queue.splice(0, Math.max(LEAST_A_TURN, this.#queue.length / MOST_TURNS))
     this.#begun = chosen.length
     if (chosen.length > 0) this.#count()
     for (const begin of chosen) begin()

@@ -1,36 +1,58 @@
 /**
  * The memory that connections hold because their clients do not take what they asked for: answers on their way out, and
- * requests that were sent ahead. Beyond the limit the connection goes that got nothing rid of for the longest time.
+ * requests that were sent ahead. Beyond the limit the slowest clients are disconnected.
  */
+
+import { SendQueueReader, type SendQueues } from './send-queues.ts'
 
 export interface Holder {
   /** Closes the connection. It holds nothing afterwards. */
   drop(): void
   /** Whether its client takes less than it has to. */
   isTooSlow(now: number): boolean
+  /** Bytes that the system took from it so far. */
+  readonly handedOver: number
+  /** For those that the client has not taken yet. */
+  readonly ports: string
 }
+
+interface Held {
+  readonly things: Set<object>
+  readonly since: number
+  /** What was handed over before. */
+  readonly handedBefore: number
+}
+
+/** Who came so recently cannot be judged yet. */
+const NEW_MS = 250
+
+/** What the system of a client takes that reads nothing. */
+const RECEIVE_BYTES = 128 * 1024
+
+/** So much is made free at a time, lest the slowest are looked for with every request. */
+const SHED = 0.9
 
 export class UnsentMemory {
   readonly #maxBytes: number
   #bytes = 0
   /** How many hold each: a page from the cache goes to many, and is in memory once. */
   readonly #things = new Map<object, number>()
-  /** How many things each holds; the one that got rid of something last comes last. */
-  readonly #holders = new Map<Holder, number>()
+  readonly #holders = new Map<Holder, Held>()
+  readonly #queues = new SendQueueReader()
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
 
   hold(holder: Holder, thing: object, bytes: number): void {
+    const now = performance.now()
     const others = this.#things.get(thing) ?? 0
     if (others === 0) this.#bytes += bytes
     this.#things.set(thing, others + 1)
-    this.#holders.set(holder, (this.#holders.get(holder) ?? 0) + 1)
-    for (const slowest of this.#holders.keys()) {
-      if (this.#bytes <= this.#maxBytes || this.#holders.size === 1) return
-      slowest.drop()
-    }
+    const held = this.#holders.get(holder) ?? { things: new Set(), since: now, handedBefore: holder.handedOver }
+    held.things.add(thing)
+    this.#holders.set(holder, held)
+    if (this.#bytes > this.#maxBytes) this.#shed(now)
   }
 
   release(holder: Holder, thing: object, bytes: number): void {
@@ -40,9 +62,9 @@ export class UnsentMemory {
       this.#things.delete(thing)
       this.#bytes -= bytes
     }
-    const left = (this.#holders.get(holder) ?? 0) - 1
-    this.#holders.delete(holder)
-    if (left > 0) this.#holders.set(holder, left)
+    const things = this.#holders.get(holder)?.things
+    things?.delete(thing)
+    if (things?.size === 0) this.#holders.delete(holder)
   }
 
   dropSlow(): void {
@@ -50,11 +72,33 @@ export class UnsentMemory {
     for (const holder of [...this.#holders.keys()]) if (holder.isTooSlow(now)) holder.drop()
   }
 
-  /** The holder got rid of a part of something. */
-  touch(holder: Holder): void {
-    const count = this.#holders.get(holder)
-    if (count === undefined) return
-    this.#holders.delete(holder)
-    this.#holders.set(holder, count)
+  /**
+   * The slowest first; of those that took nothing, whoever came last. Whoever shares all that it holds goes at the end:
+   * nothing is free by that.
+   */
+  #shed(now: number): void {
+    const queues = this.#queues.read(now)
+    const rated = [...this.#holders].map(([holder, held]) => ({
+      holder,
+      since: held.since,
+      isAlone: [...held.things].some((thing) => this.#things.get(thing) === 1),
+      speed: speedOf(holder, held, queues, now),
+    }))
+    rated.sort((a, b) => Number(b.isAlone) - Number(a.isAlone) || compare(a.speed, b.speed) || b.since - a.since)
+    for (const { holder } of rated) {
+      if (this.#bytes <= this.#maxBytes * SHED || this.#holders.size === 1) return
+      holder.drop()
+    }
   }
+}
+
+function speedOf(holder: Holder, { since, handedBefore }: Held, queues: SendQueues, now: number): number {
+  if (now - since < NEW_MS) return Number.POSITIVE_INFINITY
+  const taken = holder.handedOver - handedBefore - (queues.get(holder.ports) ?? Number.POSITIVE_INFINITY)
+  return Math.max(0, taken - RECEIVE_BYTES) / (now - since)
+}
+
+/** The difference of two that are infinite is not a number. */
+function compare(a: number, b: number): number {
+  return a === b ? 0 : a - b
 }
