@@ -139,7 +139,7 @@ export class Connections {
   }
 
   async #take(): Promise<PoolClient> {
-    const deadline = Date.now() + this.#fullServerMs
+    const deadline = performance.now() + this.#fullServerMs
     for (let tries = 1; ; tries++) {
       if (this.#pool.ending) throw new StoreError('closed', 'The store is closed.')
       if (this.#pool.waitingCount >= MOST_WAITING) throw this.#overloaded(`${MOST_WAITING} others wait for one already`)
@@ -149,7 +149,7 @@ export class Connections {
         if (isWaitOver(error)) throw this.#overloaded(`none became free within ${this.#connectMs / 1000} s`)
         // After a pause of the whole machine the time is over before the answer that came can be read.
         if (isConnectTimeout(error) && tries === 1) continue
-        if (stateOf(error) !== TOO_MANY_CONNECTIONS || Date.now() >= deadline) throw error
+        if (stateOf(error) !== TOO_MANY_CONNECTIONS || performance.now() >= deadline) throw error
         // One of ours may be free in a moment.
         await sleep(PAUSE_MS)
       }
