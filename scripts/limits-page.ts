@@ -82,6 +82,11 @@ export function limitsPage(): Page {
             'the slowest client is disconnected',
           ],
           [
+            'connections of a process, on Linux',
+            '200 less than the files it may open (`ulimit -n`), or a quarter of them if that is more',
+            'the next one is closed at once',
+          ],
+          [
             'requests that a client sends ahead on one connection',
             'any number, answered one after the other',
             'the rest is not read before its turn',

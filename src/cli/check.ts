@@ -53,10 +53,10 @@ async function runCheck([url]: readonly string[], settings: SettingValues): Prom
   if (url === undefined)
     throw new Failure(2, 'There is no URL to check. Give one such as https://api.example.com/events, or --explain.')
   const token = await readToken(settings.get('tokenFile'), process.env['REAMS_TOKEN'])
-  const startedAt = Date.now()
+  const startedAt = performance.now()
   const report = await check(url, optionsOf(settings, token))
   const view = {
-    durationMs: Date.now() - startedAt,
+    durationMs: Math.round(performance.now() - startedAt),
     hasToken: token !== undefined,
     // A terminal that does not know its width says 0.
     columns: process.stdout.isTTY ? process.stdout.columns || USUAL_COLUMNS : undefined,

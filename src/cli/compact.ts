@@ -33,12 +33,14 @@ async function runCompact([name = '']: readonly string[], settings: SettingValue
       await print(`${name}: ${sizeOf(before)}, and no holes. There is nothing to gain.`)
       return 0
     }
-    const startedAt = Date.now()
+    const startedAt = performance.now()
     const progress = startProgress(`compacting ${name}`, before.live)
     const onItems = (items: number): void => progress.update(items, items)
     const { head, closed } = await compactCollection(store, name, { signal, onItems }).finally(() => progress.stop())
     const holes = `${formatCount(closed)} ${closed === 1 ? 'hole' : 'holes'} closed`
-    await print(`${name}: ${holes} in ${formatDuration(Date.now() - startedAt)}; the collection has ${sizeOf(head)}.`)
+    await print(
+      `${name}: ${holes} in ${formatDuration(performance.now() - startedAt)}; the collection has ${sizeOf(head)}.`,
+    )
     return 0
   })
 }

@@ -44,7 +44,7 @@ async function runImport([name = '', file = '']: readonly string[], settings: Se
   const { signal } = interruption
   const source = await openSource(file, signal)
   try {
-    const startedAt = Date.now()
+    const startedAt = performance.now()
     const result = await withStore(settings.get('store'), { create: true }, (store) =>
       loadSource(store, name, source, {
         format,
@@ -57,7 +57,7 @@ async function runImport([name = '', file = '']: readonly string[], settings: Se
         },
       }),
     )
-    await print(summary(result, Date.now() - startedAt))
+    await print(summary(result, performance.now() - startedAt))
     return 0
   } finally {
     source.close()

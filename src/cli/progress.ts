@@ -23,14 +23,14 @@ export function startProgress(
   total: number | undefined,
   stream: ProgressStream = process.stderr,
 ): Progress {
-  const startedAt = Date.now()
+  const startedAt = performance.now()
   const latest = { done: 0, items: 0 }
   const stop = startLine(stream, (columns) =>
     progressLine({
       label,
       share: total === undefined ? undefined : Math.min(1, latest.done / Math.max(total, 1)),
       items: latest.items,
-      elapsedMs: Date.now() - startedAt,
+      elapsedMs: performance.now() - startedAt,
       columns,
     }),
   )

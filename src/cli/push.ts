@@ -89,11 +89,13 @@ interface Push {
 
 async function push(job: Push): Promise<number> {
   const { source, state, token, signal } = job
-  const startedAt = Date.now()
+  const startedAt = performance.now()
   try {
     const result = await sendAll(job)
     state.close()
-    await print(pushSummary(job.target.name, source.label, state, { ...result, durationMs: Date.now() - startedAt }))
+    await print(
+      pushSummary(job.target.name, source.label, state, { ...result, durationMs: performance.now() - startedAt }),
+    )
     return 0
   } catch (error) {
     closeAnyway(state)

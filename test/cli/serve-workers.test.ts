@@ -129,6 +129,20 @@ describe('serve with several workers', { skip: process.platform !== 'linux' && '
     assert.equal((await cli.stop()).status, 0)
   })
 
+  it('serve again when somebody lets go of all the connections that they can have', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(10))
+    const under = ['sh', '-c', 'ulimit -n 64 && exec "$0" "$@"']
+    const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory, under })
+    const sockets = Array.from({ length: 300 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
+    for (const socket of sockets) socket.on('error', () => {}).resume()
+    await until(() => sockets.filter(({ destroyed }) => destroyed).length > 150)
+    for (const socket of sockets) socket.destroy()
+    assert.equal(await countOnceServed(`${url}/events`), 10)
+    for (let count = 0; count < 9; count++) assert.equal(await countOf(`${url}/events`), 10)
+    assert.equal((await cli.stop()).status, 0)
+  })
+
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     it(`ends with 0 by ${signal} in the pause after all of them died`, async (t) => {
       const directory = workDirectory(t)

@@ -132,17 +132,19 @@ describe('a service whose database', () => {
     await assertWell(service())
   })
 
+  const others: Client[] = []
+  const occupyAll = async (): Promise<void> => {
+    for (;;) {
+      const client = new Client(running().url)
+      client.on('error', () => {})
+      await client.connect()
+      others.push(client)
+    }
+  }
+  const letGo = () => Promise.all(others.splice(0).map((client) => client.end()))
+
   it('has no connection left answers 503, and is well when there are some', async () => {
     const { ask } = service()
-    const others: Client[] = []
-    const occupyAll = async (): Promise<void> => {
-      for (;;) {
-        const client = new Client(running().url)
-        client.on('error', () => {})
-        await client.connect()
-        others.push(client)
-      }
-    }
     await cutConnections()
     try {
       await assert.rejects(occupyAll, /too many clients/)
@@ -153,9 +155,22 @@ describe('a service whose database', () => {
       ])
       for (const answer of [read, write, health]) assertAway(answer, 'The store did not answer.')
     } finally {
-      await Promise.all(others.map((client) => client.end()))
+      await letGo()
     }
     await assertWell(service())
+  })
+
+  it('gives it no connection besides those that it has is well, and its health says so', async () => {
+    const { ask } = service()
+    await cutConnections()
+    assert.equal((await ask('GET', '/events/1')).status, 200)
+    try {
+      await assert.rejects(occupyAll, /too many clients/)
+      assert.equal((await ask('GET', '/events/1')).status, 200)
+      assert.equal((await ask('GET', '/-/health')).status, 200)
+    } finally {
+      await letGo()
+    }
   })
 })
 

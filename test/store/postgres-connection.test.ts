@@ -209,7 +209,7 @@ describe('a store in PostgreSQL whose connections break', () => {
     assert.deepEqual((await direct.store.verify()).findings, [])
   })
 
-  it('waits for its own connections when the server gives it no more', async (t) => {
+  it('waits for its own connections when the server gives it no more, and not for a day when the clock is put back', async (t) => {
     const name = await begin(t)
     const role = `reams_few_${process.pid}`
     await direct.execute(`CREATE ROLE ${role} LOGIN PASSWORD 'few' CONNECTION LIMIT 3`)
@@ -222,6 +222,13 @@ describe('a store in PostgreSQL whose connections break', () => {
     const pages = await Promise.all(Array.from({ length: 100 }, () => limited.page(name, 1)))
     assert.ok(pages.every((page) => page?.head.live === 3))
     await limited.close()
+    // It waits no longer when the clock of the machine is put back meanwhile.
+    await direct.execute(`ALTER ROLE ${role} CONNECTION LIMIT 0`)
+    const other = openPostgresStore({ url: url.href })
+    const now = Date.now()
+    t.mock.method(Date, 'now', () => now - 86_400_000)
+    await assert.rejects(other, isError('unavailable'))
+    t.mock.restoreAll()
     await direct.execute(`DROP OWNED BY ${role}`)
     await direct.execute(`DROP ROLE ${role}`)
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { backup, DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
@@ -32,7 +32,7 @@ async function makeStore(t: TestContext) {
     database.close()
     await store.close()
   })
-  return { directory, store, database }
+  return { directory, path, store, database }
 }
 
 describe('the lease of a load', () => {
@@ -97,6 +97,26 @@ describe('the lease of a load', () => {
     assert.ok(Number(renewed?.['at']) <= Date.now())
     await load.commit()
   })
+})
+
+describe('a backup that was made during a load, and is put back before the load has ended,', () => {
+  for (const isReplacement of [true, false])
+    it(`lets the load fail, and keeps what was there before it (${isReplacement ? 'all replaced' : 'appended'})`, async (t) => {
+      const { directory, path, store, database } = await makeStore(t)
+      const load = await store.load('events', { isReplacement })
+      await load.append(keyed(itemsFrom(10, 1000)))
+      const copy = join(directory, 'backup.db')
+      await backup(database, copy)
+      await load.append(keyed(itemsFrom(2000, 1000)))
+      using saved = new DatabaseSync(copy)
+      await backup(saved, path)
+      await load.append(keyed(itemsFrom(4000, 1000)))
+      await assert.rejects(load.commit(), isError('lease-lost'))
+      await load.abort()
+      assert.equal((await readItems(store, 'events')).length, 3)
+      assert.deepEqual((await store.verify()).findings, [])
+      await store.append('events', keyed([item(10)]))
+    })
 })
 
 describe('an import beside another container of the same host name', () => {

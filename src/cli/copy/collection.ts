@@ -63,11 +63,11 @@ const WAIT_MS = 12_000
 const PAUSE_MS = 250
 
 async function beginWhenFree({ to, isReplacement, signal }: CopyJob, origin: Head): Promise<Copy> {
-  for (const deadline = Date.now() + WAIT_MS; ; ) {
+  for (const deadline = performance.now() + WAIT_MS; ; ) {
     try {
       return await to.store.copy(origin, { isReplacement })
     } catch (error) {
-      if (!(error instanceof StoreError) || error.code !== 'busy' || Date.now() > deadline) throw error
+      if (!(error instanceof StoreError) || error.code !== 'busy' || performance.now() > deadline) throw error
       await sleep(PAUSE_MS)
       signal.throwIfAborted()
     }

@@ -111,10 +111,10 @@ async function copyOne(job: CopyJob, origin: Head): Promise<void> {
 }
 
 async function copyAndTell(job: CopyJob, name: string): Promise<void> {
-  const startedAt = Date.now()
+  const startedAt = performance.now()
   const { head, content, keptReams } = await copyCollection(job, name)
   const kept = keptReams === 0 ? '' : `, ${formatCount(keptReams)} reams of it by an earlier run`
-  const duration = formatDuration(Date.now() - startedAt)
+  const duration = formatDuration(performance.now() - startedAt)
   await print(`${name}: ${sizeOf(head)}, copied and compared in ${duration}${kept}; SHA-256 ${content.sha256}`)
 }
 

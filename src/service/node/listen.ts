@@ -8,6 +8,7 @@ import { DEFAULT_UNSENT_BYTES } from '../limits.ts'
 import type { Reply } from '../reply.ts'
 import { HEADER_BYTES } from './broken-request.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
+import { maxConnections } from './max-connections.ts'
 import { Turns } from './turns.ts'
 import { UnsentMemory } from './unsent-memory.ts'
 
@@ -69,8 +70,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     connectionsCheckingInterval: Math.min(headersTimeoutMs, requestTimeoutMs, 10_000),
     requireHostHeader: false, // checked in node-request.ts, to answer with a problem
   })
-  // Somebody who half-closes the connection after a request still wants the answer.
-  Object.assign(server, { httpAllowHalfOpen: true })
+  // Somebody who half-closes the connection after a request still wants the answer. What goes beyond the most connections
+  // is closed at once: a worker of a cluster that cannot take one over is never given another.
+  Object.assign(server, { httpAllowHalfOpen: true, maxConnections: maxConnections(), dropMaxConnection: true })
   const connections = new Map<Socket, Connection>()
   let floodedAt = Number.NEGATIVE_INFINITY
   const onFlood = (): void => {

@@ -16,10 +16,9 @@ const CONNECT_MS = 5_000
 /** The server gives up on a statement that takes too long, and the client so much later. */
 const GRACE_MS = 2_000
 
-/** For a server that has no connection left. */
 const FULL_SERVER_MS = 2_000
 const PAUSE_MS = 20
-const TOO_MANY_CONNECTIONS = '53300'
+export const TOO_MANY_CONNECTIONS = '53300'
 
 /**
  * Who would be the next to wait is told to come again. A request needs a connection several times: were only a few let
@@ -40,6 +39,8 @@ export interface ConnectionOptions {
   readonly statementMs: number
   /** How long is waited for a connection, new or free. Default 5,000. */
   readonly connectMs?: number
+  /** How long is waited for a server that has no connection left. Default 2,000. */
+  readonly fullServerMs?: number
 }
 
 export class Connections {
@@ -48,6 +49,7 @@ export class Connections {
   readonly #columns: Columns | undefined
   readonly #statementMs: number
   readonly #connectMs: number
+  readonly #fullServerMs: number
   readonly #pool: Pool
   /** How often work is tried on another connection: all that were idle may have died unnoticed. */
   readonly mostTries: number
@@ -56,10 +58,12 @@ export class Connections {
 
   constructor(url: StoreUrl, options: ConnectionOptions) {
     const { mostConnections, isPipelined = false, statementMs, connectMs = CONNECT_MS } = options
+    const { fullServerMs = FULL_SERVER_MS } = options
     this.#url = url
     this.#columns = isPipelined ? undefined : new Map()
     this.#statementMs = statementMs
     this.#connectMs = connectMs
+    this.#fullServerMs = fullServerMs
     this.mostTries = mostConnections + 2
     this.#texts = statementsIn(url.schema)
     const config: PoolConfig = {
@@ -135,7 +139,7 @@ export class Connections {
   }
 
   async #take(): Promise<PoolClient> {
-    const deadline = Date.now() + FULL_SERVER_MS
+    const deadline = performance.now() + this.#fullServerMs
     for (let tries = 1; ; tries++) {
       if (this.#pool.ending) throw new StoreError('closed', 'The store is closed.')
       if (this.#pool.waitingCount >= MOST_WAITING) throw this.#overloaded(`${MOST_WAITING} others wait for one already`)
@@ -145,7 +149,7 @@ export class Connections {
         if (isWaitOver(error)) throw this.#overloaded(`none became free within ${this.#connectMs / 1000} s`)
         // After a pause of the whole machine the time is over before the answer that came can be read.
         if (isConnectTimeout(error) && tries === 1) continue
-        if (stateOf(error) !== TOO_MANY_CONNECTIONS || Date.now() > deadline) throw error
+        if (stateOf(error) !== TOO_MANY_CONNECTIONS || performance.now() >= deadline) throw error
         // One of ours may be free in a moment.
         await sleep(PAUSE_MS)
       }

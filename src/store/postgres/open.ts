@@ -107,7 +107,7 @@ class PostgresStore implements Store {
       isPipelined: true,
       statementMs: LONG_STATEMENT_MS,
     })
-    this.#pulse = new Pulse(url)
+    this.#pulse = new Pulse(url, this.#reads)
     this.#shared = new SharedReads(this.#reads)
     this.#pages = new PageReader(this.#reads, this.#shared)
     this.#writer = new Writer(this.#writes, url, this.#encode, () => sweepAll(this.#long))

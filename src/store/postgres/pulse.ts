@@ -1,20 +1,31 @@
-/** Whether the store can be read, known within two seconds: on a connection of its own, and asked once for all who ask. */
+/** Whether the store can be read, known within two seconds, and asked once for all who ask. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
-import { Connections } from './connection.ts'
+import { Connections, TOO_MANY_CONNECTIONS } from './connection.ts'
+import { stateOf } from './explain-error.ts'
+import type { Rows } from './rows.ts'
 import type { StoreUrl } from './store-url.ts'
 
 const LONGEST_MS = 2_000
 
 export class Pulse {
+  /** One of its own, which never waits for slow reads. */
   readonly #connections: Connections
+  /** For when the server has no connection left: then reads are still answered on those that they have. */
+  readonly #reads: Connections
   readonly #label: string
   #asking: Promise<unknown> | undefined
 
-  constructor(url: StoreUrl) {
+  constructor(url: StoreUrl, reads: Connections) {
     this.#label = url.label
-    this.#connections = new Connections(url, { mostConnections: 1, connectMs: LONGEST_MS, statementMs: LONGEST_MS })
+    this.#reads = reads
+    this.#connections = new Connections(url, {
+      mostConnections: 1,
+      connectMs: LONGEST_MS,
+      statementMs: LONGEST_MS,
+      fullServerMs: 0,
+    })
   }
 
   /** Rejects when it cannot be read. */
@@ -41,8 +52,13 @@ export class Pulse {
   /** Asks for something that only the store has; who comes meanwhile gets the same answer. */
   #ask(): Promise<unknown> {
     if (this.#asking === undefined) {
+      const ask = (rows: Rows) => rows.all('ping')
       const asking = this.#connections
-        .retry((rows) => rows.all('ping'))
+        .retry(ask)
+        .catch((error: unknown) => {
+          if (stateOf(error) !== TOO_MANY_CONNECTIONS) throw error
+          return this.#reads.retry(ask)
+        })
         .finally(() => {
           this.#asking = undefined
         })

@@ -37,13 +37,13 @@ export async function tryTransaction<T>(
  * head, so nobody can look into the log too early.
  */
 export async function untilKnown<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + FIND_OUT_MS
+  const deadline = performance.now() + FIND_OUT_MS
   for (;;) {
     try {
       return await work()
     } catch (error) {
       if (error instanceof StoreError && error.code !== 'overloaded') throw error
-      if (Date.now() > deadline) throw new OutcomeUnknown('Nobody could be asked.', { cause: error })
+      if (performance.now() > deadline) throw new OutcomeUnknown('Nobody could be asked.', { cause: error })
       await sleep(PAUSE_MS)
     }
   }

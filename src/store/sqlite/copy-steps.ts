@@ -13,7 +13,7 @@ import { claimKey } from './key.ts'
 import type { LeasedPlan } from './load-steps.ts'
 import { putTailItem } from './put-items.ts'
 import type { Rows } from './rows.ts'
-import { checkNothingInTheWay, type Lease, renewLease, takeDeadLease, takeLease } from './sweep.ts'
+import { beginStep, checkNothingInTheWay, type Lease, takeDeadLease, takeLease } from './sweep.ts'
 
 const LAST_REAM = 'SELECT max(number) FROM ream WHERE collection_id = ? AND generation = ?'
 const LAST_KEY = 'SELECT max(key) FROM key WHERE collection_id = ? AND generation = ?'
@@ -50,18 +50,18 @@ function readKept(rows: Rows, { id, generation }: Lease): Kept {
 }
 
 export function copyTail(rows: Rows, { lease }: LeasedPlan, items: readonly TailItem[]): void {
-  renewLease(rows, lease)
+  beginStep(rows, lease)
   for (const { position, item } of items) putTailItem(rows, lease, position, item)
 }
 
 export function copyKeys(rows: Rows, { lease }: LeasedPlan, keys: readonly KeyPosition[]): void {
-  renewLease(rows, lease)
+  beginStep(rows, lease)
   for (const { key, position } of keys)
     if (claimKey(rows, lease, key, position) !== position)
       throw new StoreError('corrupt', `The key ${JSON.stringify(key)} of "${lease.name}" was sent twice.`)
 }
 
 export function copyHoles(rows: Rows, { lease }: LeasedPlan, holes: readonly HoleCount[]): void {
-  renewLease(rows, lease)
+  beginStep(rows, lease)
   for (const hole of holes) putHole(rows, lease, hole)
 }

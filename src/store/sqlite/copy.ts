@@ -8,6 +8,7 @@ import { openReadConnection } from './connection.ts'
 import type { CopyPlan } from './copy-steps.ts'
 import { explainError } from './explain-error.ts'
 import { readKeys } from './key.ts'
+import { StepCount } from './load.ts'
 import { Rows } from './rows.ts'
 import { readReams, readTailItems, type Shelf } from './stored-ream.ts'
 import type { Writer } from './writer.ts'
@@ -18,10 +19,11 @@ const TAIL_COUNT = 'SELECT count(*) FROM tail WHERE collection_id = ? AND genera
 
 export function runCopy(path: string, writer: Writer, origin: Head, plan: CopyPlan): Copy {
   const { lease } = plan
+  const count = new StepCount()
   const steps: CopySteps = {
-    putReams: (reams) => writer.call('putReams', plan, reams),
-    putTail: (items) => writer.call('copyTail', plan, items),
-    putKeys: (keys) => writer.call('copyKeys', plan, keys),
+    putReams: (reams) => count.add(writer.call('putReams', plan, reams)),
+    putTail: (items) => count.add(writer.call('copyTail', plan, items)),
+    putKeys: (keys) => count.add(writer.call('copyKeys', plan, keys)),
     async read(use) {
       return unwrap(
         await inOwnSnapshot(path, async (rows) => {
@@ -31,8 +33,11 @@ export function runCopy(path: string, writer: Writer, origin: Head, plan: CopyPl
       )
     },
     countGone: () => inOwnSnapshot(path, async (rows) => countGone(rows, lease, origin.next)),
-    putHoles: (holes) => writer.call('copyHoles', plan, holes),
-    finish: () => writer.call('finishLoad', plan, origin.live, 0, origin.next - origin.live),
+    putHoles: (holes) => count.add(writer.call('copyHoles', plan, holes)),
+    finish: () => {
+      const gone = origin.next - origin.live
+      return writer.call('finishLoad', plan, { appended: origin.live, replaced: 0, gone, steps: count.value })
+    },
     abandon: () => writer.call('abandonLoad', plan),
     retire: () => writer.call('retireLoad', plan),
     renew: () => writer.call('renewLoad', plan),

@@ -17,7 +17,9 @@ import { readReam, readTailItems } from './stored-ream.ts'
 import {
   abandonLease,
   addLeftover,
+  beginStep,
   checkNothingInTheWay,
+  checkSteps,
   type Lease,
   releaseLease,
   renewLease,
@@ -39,6 +41,15 @@ export interface LeasedPlan extends LoadPlan {
   readonly lease: Lease
   readonly isNew: boolean
   readonly isReplacement: boolean
+}
+
+export interface LoadCounts {
+  readonly appended: number
+  readonly replaced: number
+  /** Positions that came without an item. */
+  readonly gone: number
+  /** Steps that were committed before. */
+  readonly steps: number
 }
 
 function beginLoad(rows: Rows, name: string, options: LoadOptions): LeasedPlan {
@@ -101,7 +112,7 @@ export class LoadSteps {
    */
   claimKeys(plan: LeasedPlan, keys: readonly string[], text: Uint8Array | undefined): number[] {
     const { lease, onConflict } = plan
-    renewLease(this.#rows, lease)
+    beginStep(this.#rows, lease)
     let position = this.#nextPositions.get(lease.holder)
     if (position === undefined)
       throw new StoreError('lease-lost', `The load into "${lease.name}" lost the thread that wrote it. Start it again.`)
@@ -124,12 +135,12 @@ export class LoadSteps {
   }
 
   putReams(plan: LeasedPlan, reams: readonly SealedReam[]): void {
-    renewLease(this.#rows, plan.lease)
+    beginStep(this.#rows, plan.lease)
     for (const ream of reams) insertReam(this.#rows, plan.lease, ream.number, ream, ream.gone)
   }
 
   putTail(plan: LeasedPlan, from: number, raw: Uint8Array): void {
-    renewLease(this.#rows, plan.lease)
+    beginStep(this.#rows, plan.lease)
     insertTail(this.#rows, plan.lease, from, raw)
   }
 
@@ -145,7 +156,7 @@ export class LoadSteps {
   /** Prepares the reams that replacements change, some at a time. Answers where to go on, or undefined at the end. */
   stageReplacements(plan: LeasedPlan, from: number): number | undefined {
     const { lease } = plan
-    renewLease(this.#rows, lease)
+    beginStep(this.#rows, lease)
     const staging = stagingShelf(lease)
     const pending = readTailItems(this.#rows, staging, from, END, REPLACEMENTS_A_STEP)
     const reams = [...byReam(new Map(pending.map(({ position, item }) => [position, item])))]
@@ -161,11 +172,11 @@ export class LoadSteps {
     return goOn === undefined ? undefined : goOn * REAM_SIZE
   }
 
-  /** Makes the load visible: the one commit that readers notice. `gone` of its positions came without an item. */
-  finishLoad(plan: LeasedPlan, appended: number, replaced: number, gone = 0): Head {
+  /** Makes the load visible: the one commit that readers notice. */
+  finishLoad(plan: LeasedPlan, { appended, replaced, gone, steps }: LoadCounts): Head {
     const rows = this.#rows
     const { lease, settings, isReplacement } = plan
-    renewLease(rows, lease)
+    checkSteps(rows, lease, steps)
     checkRoom({ ...settings, name: lease.name, live: plan.live }, appended)
     const next = lease.base + appended + gone
     if (replaced > 0) this.#applyReplacements(lease)

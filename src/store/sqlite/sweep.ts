@@ -18,9 +18,6 @@ const LEFT_COPY_MS = 24 * 3600 * 1000
 /** Stands for a process that has ended. */
 const NO_PROCESS = 0
 
-/** Renewed no more often than this: a step of a load should not cost a write of its own. */
-const RENEWAL_MS = 1_000
-
 /** What one step removes, at most: small enough that other writers hardly wait. */
 const REAMS_A_STEP = 500
 const ROWS_A_STEP = 20_000
@@ -36,8 +33,9 @@ const LEASE_COLUMNS =
 const INSERT_LEASE = `INSERT INTO lease (${LEASE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const LEASES = `SELECT ${LEASE_COLUMNS} FROM lease`
 const LEASE_BY_NAME = `${LEASES} WHERE name = ?`
-const RENEWED_TICK = 'SELECT renewed_tick FROM lease WHERE name = ? AND holder = ?'
-const RENEW_LEASE = 'UPDATE lease SET renewed_at = ?, renewed_tick = ? WHERE name = ? AND holder = ?'
+const RENEW_LEASE = `
+  UPDATE lease SET renewed_at = ?, renewed_tick = ?, steps = steps + ? WHERE name = ? AND holder = ?`
+const STEPS = 'SELECT steps FROM lease WHERE name = ? AND holder = ?'
 const RETIRE_LEASE = `UPDATE lease SET pid = ${NO_PROCESS} WHERE name = ? AND holder = ?`
 const DELETE_LEASE = 'DELETE FROM lease WHERE name = ? AND holder = ?'
 
@@ -91,17 +89,31 @@ export function retireLease(rows: Rows, lease: Lease): void {
   rows.run(RETIRE_LEASE, lease.name, lease.holder)
 }
 
-/** Every step of a load begins with this: it refuses to go on for one whose lease another writer took over. */
-export function renewLease(rows: Rows, lease: Lease): void {
-  const row = rows.get(RENEWED_TICK, lease.name, lease.holder)
-  const tick = tickMs()
-  if (row !== undefined) {
-    if (tick - (row[0] as number) > RENEWAL_MS) rows.run(RENEW_LEASE, Date.now(), tick, lease.name, lease.holder)
-    return
-  }
+/** Refuses to go on for a load whose lease another writer took over. */
+export function renewLease(rows: Rows, { name, holder }: Lease, steps = 0): void {
+  if (rows.run(RENEW_LEASE, Date.now(), tickMs(), steps, name, holder) === 0) throw lostLease(name)
+}
+
+/** Every step of a load begins with this. */
+export function beginStep(rows: Rows, lease: Lease): void {
+  renewLease(rows, lease, 1)
+}
+
+/** A backup that was made during the load, and put back, has its lease but not all that it wrote. */
+export function checkSteps(rows: Rows, { name, holder }: Lease, steps: number): void {
+  const row = rows.get(STEPS, name, holder)
+  if (row === undefined) throw lostLease(name)
+  if (row[0] === steps) return
   throw new StoreError(
     'lease-lost',
-    `The load into "${lease.name}" stood still for more than ${LEASE_LIFETIME_MS / 1000} s and another writer took over. Nothing of it was kept; start it again.`,
+    `The store has lost some of what was loaded into "${name}": it was put back to an older state meanwhile. Nothing of it was kept; start it again.`,
+  )
+}
+
+function lostLease(name: string): StoreError {
+  return new StoreError(
+    'lease-lost',
+    `The load into "${name}" stood still for more than ${LEASE_LIFETIME_MS / 1000} s and another writer took over. Nothing of it was kept; start it again.`,
   )
 }
 
