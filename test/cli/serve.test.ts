@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { eventLines, putLines } from './items.ts'
 import { RunningCli, runCli, startServer, workDirectory } from './run-cli.ts'
@@ -27,6 +28,17 @@ describe('serve', () => {
     const tries = [...cli.stdout.matchAll(/^ {2}curl '(.*)'$/gm)].map(([, address = '']) => address)
     assert.deepEqual(tries, [`${url}/`, `${url}/events?page=3`, `${url}/events/1`])
     for (const address of tries) assert.equal((await fetch(address)).status, 200, address)
+  })
+
+  it('starts although a collection is damaged, and serves the others', async (t) => {
+    const directory = await directoryWithEvents(t)
+    await putLines(directory, 'venues', eventLines(3))
+    using database = new DatabaseSync(join(directory, 'reams.db'))
+    database.exec("UPDATE head SET live = live - 1 WHERE name = 'events'")
+    const { cli, url } = await startServer(t, [], { in: directory })
+    assert.match(cli.stdout, /^ {2}Not all of it can be read: .*"events"/m)
+    assert.equal((await fetch(`${url}/events`)).status, 503)
+    assert.equal((await fetch(`${url}/venues`)).status, 200)
   })
 
   it('says what to try with a token, where one is required', async (t) => {

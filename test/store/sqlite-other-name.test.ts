@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { chmodSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -35,6 +36,27 @@ const refusal = (path: string, other: string, pid = process.pid) => ({
 })
 
 describe('a store under another name', { skip: NO_PROC }, () => {
+  it('is refused after a crash, until the name under which it was written has been opened', async (t) => {
+    const { directory, path, link } = await makeStore(t)
+    const words = ['token', 'create', '--name', 'a', '--scope', 'write:events', '--store', path]
+    const token = (await runCli(words, { in: directory })).stdout.trim()
+    const { cli, url } = await startServer(t, ['--store', path], { in: directory })
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+    const answer = await fetch(`${url}/events`, { method: 'POST', headers, body: item(3) })
+    assert.equal(answer.status, 201)
+    const ended = once(cli.child, 'exit')
+    cli.child.kill('SIGKILL')
+    await ended
+    await assert.rejects(openSqliteStore({ path: link }), {
+      code: 'unavailable',
+      message: new RegExp(
+        `^The store ${link} is the same file as ${path}, .* still in ${path}-wal: .* Open ${path} once`,
+      ),
+    })
+    await (await openSqliteStore({ path })).close()
+    assert.equal((await (await open(t, link)).head('events'))?.live, 4)
+  })
+
   it('is refused while another process has it open, which goes on and loses nothing', async (t) => {
     const { directory, path, link } = await makeStore(t)
     const words = ['token', 'create', '--name', 'a', '--scope', 'write:events', '--store', path]

@@ -6,6 +6,7 @@ import { itemKey } from '../../contract/item.ts'
 import { collectionUrl, entryUrl, itemUrl, pageUrl } from '../../contract/link.ts'
 import { lastPage } from '../../contract/page.ts'
 import type { Head, Store } from '../../store/store.ts'
+import { StoreError } from '../../store/store-error.ts'
 import { formatItems } from '../figures.ts'
 import { pagesOf } from '../size.ts'
 import { alignTable } from '../table.ts'
@@ -31,13 +32,13 @@ export async function greeting({
   listensOn,
   isTokenRequired,
 }: GreetingOptions): Promise<string> {
-  const heads = await store.collections()
-  const tries = [entryUrl(baseUrl), ...(await pagesToTry(store, heads, baseUrl))]
+  const { lines, pages } = await contents(store, baseUrl)
+  const tries = [entryUrl(baseUrl), ...pages]
   const header = isTokenRequired ? '-H "Authorization: Bearer $REAMS_TOKEN" ' : ''
   return [
     `Reams serves ${makeVisible(title)} at ${entryUrl(baseUrl)}${listensOn === undefined ? '' : ` (${listensOn})`}`,
     '',
-    ...collectionLines(heads, baseUrl),
+    ...lines,
     '',
     `Try${isTokenRequired ? ', with a token of "reams token create" in REAMS_TOKEN' : ''}:`,
     // An apostrophe may stand in a URL, but would end the word for the shell.
@@ -45,6 +46,17 @@ export async function greeting({
     '',
     'Ctrl-C stops it.',
   ].join('\n')
+}
+
+/** What cannot be read is no reason not to serve the rest. */
+async function contents(store: Store, baseUrl: string): Promise<{ lines: string[]; pages: string[] }> {
+  try {
+    const heads = await store.collections()
+    return { lines: collectionLines(heads, baseUrl), pages: await pagesToTry(store, heads, baseUrl) }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return { lines: [`  Not all of it can be read: ${error.message}`], pages: [] }
+  }
 }
 
 function collectionLines(heads: readonly Head[], baseUrl: string): string[] {

@@ -42,8 +42,10 @@ const WAITING_BYTES = 4 * 1024
 
 /** Requests that wait on one connection: nobody sends so many ahead who does not mean to. */
 const FLOOD_LENGTH = 16
-/** What is then parsed at a time: some twenty of the smallest requests; more in the midst of a body. */
-const STEP_BYTES = 512
+/** What is then parsed at a time: a few of the smallest requests; more in the midst of a body. */
+const STEP_BYTES = 128
+/** What is held of a connection that is not read any further: the read that is not parsed yet, and another one behind it. */
+const READ_AHEAD_BYTES = 128 * 1024
 const BODY_STEP_BYTES = 8 * 1024
 
 /** Bodies up to this size are sent in one piece. Of larger ones the next piece follows when the last is taken. */
@@ -114,8 +116,8 @@ export class Connection implements Holder {
     if (!this.#isBusy) {
       this.#isBusy = true
       this.#current = exchange
-      if (isCheap(exchange.message)) void this.#begin(exchange)
-      else this.#options.turns.take(() => void this.#begin(exchange))
+      if (isRead(exchange.message)) void this.#begin(exchange)
+      else this.#options.turns.take(callerOf(exchange), () => void this.#begin(exchange))
       return
     }
     this.#waiting.push(exchange)
@@ -190,7 +192,7 @@ export class Connection implements Holder {
     if (rest.length === 0) return
     this.#socket.unshift(rest)
     this.#unparsed = rest
-    this.#options.unsent.hold(this, rest, rest.buffer.byteLength)
+    this.#options.unsent.hold(this, rest, READ_AHEAD_BYTES)
   }
 
   drop(): void {
@@ -289,7 +291,8 @@ export class Connection implements Holder {
     this.#current = undefined
     this.#releaseUnsent()
     if (this.#isEnding) return
-    if (this.#waiting.length > 0) this.#options.turns.await(() => this.#next())
+    const [next] = this.#waiting
+    if (next !== undefined) this.#options.turns.await(callerOf(next), () => this.#next())
     else if (this.#flaw !== undefined) this.#refuse()
     else this.#isBusy = false
   }
@@ -325,7 +328,7 @@ export class Connection implements Holder {
   #releaseUnparsed(): void {
     const unparsed = this.#unparsed
     this.#unparsed = undefined
-    if (unparsed !== undefined) this.#options.unsent.release(this, unparsed, unparsed.buffer.byteLength)
+    if (unparsed !== undefined) this.#options.unsent.release(this, unparsed, READ_AHEAD_BYTES)
   }
 
   #releaseAll(): void {
@@ -336,7 +339,11 @@ export class Connection implements Holder {
   }
 }
 
-/** Reads, and writes that are refused at once. */
-function isCheap({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' || method === 'HEAD' || headers.authorization === undefined
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+/** Nobody has looked yet whether it is true. */
+function callerOf({ message }: Exchange): string {
+  return message.headers.authorization ?? ''
 }

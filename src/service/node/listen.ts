@@ -24,7 +24,6 @@ export const SEND_GRACE_MS = 10_000
 const FLOOD_MS = 60_000
 /** Connections that wait to be accepted, which is done one a turn: Node's 511 are soon taken in a rush. */
 const BACKLOG = 4_096
-const READ_AHEAD_BYTES = 16 * 1024
 const IDLE_POLL_MS = 20
 
 export interface ListenOptions {
@@ -62,8 +61,6 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const { sendGraceMs = SEND_GRACE_MS } = options
   const server = createServer({
     maxHeaderSize: HEADER_BYTES,
-    // No second read ahead of one that is not parsed yet.
-    highWaterMark: READ_AHEAD_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
     requestTimeout: requestTimeoutMs,

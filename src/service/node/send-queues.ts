@@ -10,27 +10,12 @@ const FILES = ['/proc/net/tcp', '/proc/net/tcp6']
 /** Local port, remote port, and bytes not taken, of a connection that is established or half-closed. */
 const LINE = /^ *\d+: \w+:(\w{4}) \w+:(\w{4}) 0[18] (\w{8}):/gm
 
-/** With thousands of connections it takes milliseconds to read. */
-const FRESH_MS = 100
-
-export class SendQueueReader {
-  #readAt = Number.NEGATIVE_INFINITY
-  #queues: SendQueues = new Map()
-
-  read(now: number): SendQueues {
-    if (now - this.#readAt > FRESH_MS) {
-      this.#readAt = now
-      this.#queues = readFiles()
-    }
-    return this.#queues
-  }
-}
-
 export function portsOf(local: number | undefined, remote: number | undefined): string {
   return `${local} ${remote}`
 }
 
-function readFiles(): SendQueues {
+/** With thousands of connections it takes milliseconds. */
+export function readSendQueues(): SendQueues {
   const queues = new Map<string, number>()
   for (const file of FILES)
     for (const [, local = '', remote = '', bytes = ''] of textOf(file).matchAll(LINE))

@@ -1,24 +1,25 @@
 /**
  * Lets few requests begin in a turn of the event loop: writes, and those that were sent ahead. In each turn the system hands us
  * one new connection and what came on the others: if hundreds were begun in each, a read would wait for all of their writes,
- * and whoever comes new for minutes.
+ * and a newcomer for minutes.
  */
 
 /** They take about half a millisecond. */
-const LEAST_A_TURN = 2
-/** Of a long queue more are begun, so that it takes no more than so many turns. */
-const MOST_TURNS = 16
+const MOST_A_TURN = 2
+
+type Begin = () => void
 
 export class Turns {
-  readonly #queue: (() => void)[] = []
+  /** A queue for each caller, by what it sends as Authorization. The first is the next to have one of its requests begun. */
+  readonly #queues = new Map<string, Begin[]>()
   /** In this turn, so far. */
   #begun = 0
   #isCounting = false
 
-  /** At once if there is room in this turn, else after those who asked before. */
-  take(begin: () => void): void {
-    if (this.#begun >= LEAST_A_TURN || this.#queue.length > 0) {
-      this.await(begin)
+  /** At once if there is room in this turn, else when it is the caller's turn. */
+  take(caller: string, begin: Begin): void {
+    if (this.#begun === MOST_A_TURN || this.#queues.size > 0) {
+      this.await(caller, begin)
       return
     }
     this.#begun++
@@ -26,9 +27,11 @@ export class Turns {
     begin()
   }
 
-  /** In one of the next turns, after those who asked before. */
-  await(begin: () => void): void {
-    this.#queue.push(begin)
+  /** When it is the caller's turn, and not before the next turn of the event loop. */
+  await(caller: string, begin: Begin): void {
+    const queue = this.#queues.get(caller)
+    if (queue === undefined) this.#queues.set(caller, [begin])
+    else queue.push(begin)
     this.#count()
   }
 
@@ -40,9 +43,16 @@ export class Turns {
 
   #next(): void {
     this.#isCounting = false
-    const chosen = this.#queue.splice(0, Math.max(LEAST_A_TURN, this.#queue.length / MOST_TURNS))
-    this.#begun = chosen.length
-    if (chosen.length > 0) this.#count()
-    for (const begin of chosen) begin()
+    this.#begun = 0
+    for (const [caller, queue] of this.#queues) {
+      if (this.#begun === MOST_A_TURN) break
+      this.#begun++
+      const begin = queue.shift()
+      // Behind the others, if it has more.
+      this.#queues.delete(caller)
+      if (queue.length > 0) this.#queues.set(caller, queue)
+      begin?.()
+    }
+    if (this.#begun > 0) this.#count()
   }
 }

@@ -3,7 +3,7 @@
  * requests that were sent ahead. Beyond the limit the slowest clients are disconnected.
  */
 
-import { SendQueueReader, type SendQueues } from './send-queues.ts'
+import { readSendQueues, type SendQueues } from './send-queues.ts'
 
 export interface Holder {
   /** Closes the connection. It holds nothing afterwards. */
@@ -19,15 +19,16 @@ export interface Holder {
 interface Held {
   readonly things: Set<object>
   readonly since: number
-  /** What was handed over before. */
-  readonly handedBefore: number
+  /** What the client had taken before, at least. */
+  readonly takenBefore: number
 }
 
 /** Who came so recently cannot be judged yet. */
 const NEW_MS = 250
 
-/** What the system of a client takes that reads nothing. */
-const RECEIVE_BYTES = 128 * 1024
+/** What the system of a client takes that reads nothing, and what ours holds at most for a client. */
+const RECEIVE_BYTES = 512 * 1024
+const SEND_BYTES = 4 * 1024 * 1024
 
 /** So much is made free at a time, lest the slowest are looked for with every request. */
 const SHED = 0.9
@@ -38,7 +39,6 @@ export class UnsentMemory {
   /** How many hold each: a page from the cache goes to many, and is in memory once. */
   readonly #things = new Map<object, number>()
   readonly #holders = new Map<Holder, Held>()
-  readonly #queues = new SendQueueReader()
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -49,7 +49,8 @@ export class UnsentMemory {
     const others = this.#things.get(thing) ?? 0
     if (others === 0) this.#bytes += bytes
     this.#things.set(thing, others + 1)
-    const held = this.#holders.get(holder) ?? { things: new Set(), since: now, handedBefore: holder.handedOver }
+    const takenBefore = Math.max(0, holder.handedOver - SEND_BYTES)
+    const held = this.#holders.get(holder) ?? { things: new Set(), since: now, takenBefore }
     held.things.add(thing)
     this.#holders.set(holder, held)
     if (this.#bytes > this.#maxBytes) this.#shed(now)
@@ -77,14 +78,14 @@ export class UnsentMemory {
    * nothing is free by that.
    */
   #shed(now: number): void {
-    const queues = this.#queues.read(now)
+    const queues = readSendQueues()
     const rated = [...this.#holders].map(([holder, held]) => ({
       holder,
       since: held.since,
       isAlone: [...held.things].some((thing) => this.#things.get(thing) === 1),
       speed: speedOf(holder, held, queues, now),
     }))
-    rated.sort((a, b) => Number(b.isAlone) - Number(a.isAlone) || compare(a.speed, b.speed) || b.since - a.since)
+    rated.sort((a, b) => Number(b.isAlone) - Number(a.isAlone) || a.speed - b.speed || b.since - a.since)
     for (const { holder } of rated) {
       if (this.#bytes <= this.#maxBytes * SHED || this.#holders.size === 1) return
       holder.drop()
@@ -92,13 +93,13 @@ export class UnsentMemory {
   }
 }
 
-function speedOf(holder: Holder, { since, handedBefore }: Held, queues: SendQueues, now: number): number {
-  if (now - since < NEW_MS) return Number.POSITIVE_INFINITY
-  const taken = holder.handedOver - handedBefore - (queues.get(holder.ports) ?? Number.POSITIVE_INFINITY)
-  return Math.max(0, taken - RECEIVE_BYTES) / (now - since)
-}
-
-/** The difference of two that are infinite is not a number. */
-function compare(a: number, b: number): number {
-  return a === b ? 0 : a - b
+/**
+ * Bytes a millisecond. Newcomers count as a little faster than those that take nothing for longer, the last one most. Whoever
+ * the system tells nothing of is not to be blamed.
+ */
+function speedOf(holder: Holder, { since, takenBefore }: Held, queues: SendQueues, now: number): number {
+  const queued = queues.get(holder.ports)
+  const newcomer = now - since < NEW_MS ? since * Number.EPSILON : 0
+  if (queued === undefined) return newcomer || Number.MAX_VALUE
+  return Math.max(newcomer, (holder.handedOver - takenBefore - queued - RECEIVE_BYTES) / (now - since))
 }

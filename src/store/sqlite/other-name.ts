@@ -3,7 +3,8 @@
  * go by name: under two of them nobody sees the other's writes, and they overwrite one another.
  */
 
-import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -34,10 +35,29 @@ interface OtherUser {
 export async function checkOnlyName(path: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     const other = findOtherUser(path)
-    if (other === undefined) return
+    if (other === undefined) break
     if (other.name !== undefined || tries === MOST_TRIES) throw openUnderOtherName(path, other)
     await sleep(PAUSE_MS)
   }
+  const written = findLogOfOtherName(path)
+  if (written !== undefined) throw writtenUnderOtherName(path, written)
+}
+
+/** Another name for the file in the same directory, under which somebody wrote who then died. */
+function findLogOfOtherName(path: string): string | undefined {
+  const file = attempt(() => realpathSync(path))
+  if (file === undefined || (attempt(() => statSync(file).nlink) ?? 1) === 1) return undefined
+  const [directory, identity] = [dirname(file), identityOf(file)]
+  const names = (attempt(() => readdirSync(directory)) ?? []).filter((name) => name.endsWith('-wal'))
+  const others = names.map((name) => join(directory, name.slice(0, -'-wal'.length))).filter((name) => name !== file)
+  return others.find((name) => identityOf(name) === identity && statSync(`${name}-wal`).size > 0)
+}
+
+function writtenUnderOtherName(path: string, name: string): StoreError {
+  return new StoreError(
+    'unavailable',
+    `The store ${path} is the same file as ${name}, and what was written last is still in ${name}-wal: whoever had it open did not close it. Open ${name} once, for example with \`reams collections --store ${name}\`, then try again.`,
+  )
 }
 
 function openUnderOtherName(path: string, { pid, name }: OtherUser): StoreError {

@@ -198,6 +198,25 @@ describe('clients that are slow to take their answers', () => {
     for (const socket of sockets) socket.destroy()
   })
 
+  it('go before one that reads slowly, though it asked before them', async (t) => {
+    const port = await start(t, { unsentBytes: 8_000_000 })
+    const reader = await openSocket(port)
+    const count = 10
+    reader.pause().write(`${`GET /big HTTP/1.1\r\n${HOST}\r\n`.repeat(count - 1)}GET /big HTTP/1.1\r\n${CLOSE}`)
+    const chunks: Buffer[] = []
+    const crowds: Awaited<ReturnType<typeof askForMany>>[] = []
+    let length = 0
+    while (!reader.readableEnded && !reader.destroyed) {
+      await setTimeout(10)
+      const chunk = reader.read(Math.min(reader.readableLength, 100_000))
+      if (chunk !== null) chunks.push(chunk)
+      length += chunk?.length ?? 0
+      if (crowds.length < length / 5_000_000) crowds.push(await askForMany(port, 4))
+    }
+    assert.equal(parseAnswers(Buffer.concat(chunks)).length, count)
+    for (const { sockets } of crowds) for (const socket of sockets) socket.destroy()
+  })
+
   it('are disconnected when they take less than the least rate, and others are not', async (t) => {
     const port = await start(t, { sendGraceMs: 50, minBytesPerSecond: 100_000_000 })
     const { sockets, closed } = await askForMany(port, 5)

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import type { Incoming } from '../../../src/service/incoming.ts'
 import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
 import { DONE, type Reply } from '../../../src/service/reply.ts'
@@ -41,6 +42,23 @@ async function flood(port: number): Promise<void> {
 }
 
 describe('a connection with requests ahead', () => {
+  it('does not wait for ever for the rest of one that had no time left before it was begun', async (t) => {
+    const limits = { headersTimeoutMs: 100, requestTimeoutMs: 100 }
+    const reply = async ({ method, readBody }: Incoming): Promise<Reply> => {
+      // Node looks for requests that take too long every so often.
+      if (method === 'GET') await setTimeout(500)
+      else await readBody(() => {})
+      return DONE
+    }
+    const port = await start(t, { reply, ...limits })
+    const socket = await openSocket(port)
+    socket.write(GET + BROKEN_OFF)
+    assert.deepEqual(
+      parseAnswers(await readToEnd(socket)).map(({ status }) => status),
+      [204, 408],
+    )
+  })
+
   it('gives back the memory of those when it is reset between two of them', async (t) => {
     let reset = (): unknown => undefined
     const reply = async (): Promise<Reply> => {
