@@ -128,7 +128,7 @@ export const PROBLEMS = {
     title: 'The request is for another host',
     description:
       'The service listens on loopback and was told no address of its own, so it answers only for `localhost`, `127.0.0.1` and `[::1]`. A web page whose host was made to point here gets nothing.',
-    hint: 'Ask for one of these three, or start the service with the address that clients use, such as --base-url https://api.example.com.',
+    hint: 'Ask for localhost, 127.0.0.1 or [::1], or start the service with the address that clients use, such as --base-url https://api.example.com.',
   },
   'idempotency-conflict': {
     status: 422,
