@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { StoreError } from '../store-error.ts'
 import { ClosingClient } from './closing-client.ts'
-import { isConnectionLost, isConnectTimeout, stateOf } from './explain-error.ts'
+import { isConnectionLost, isConnectTimeout, isNodeAway, stateOf } from './explain-error.ts'
 import type { Columns } from './read-query.ts'
 import { Rows, type StatementTexts, statementsIn } from './rows.ts'
 import type { StoreUrl } from './store-url.ts'
@@ -84,7 +84,7 @@ export class Connections {
     this.#pool.on('error', () => {})
   }
 
-  /** Lends a connection. After an error it is closed: nobody knows in which state it is. */
+  /** Lends a connection. After most errors it is closed: nobody knows in which state it is. */
   async lend<T>(use: (rows: Rows) => Promise<T>): Promise<T> {
     const { rows, giveBack } = await this.borrow()
     let isUsable = false
@@ -93,7 +93,7 @@ export class Connections {
       isUsable = true
       return result
     } catch (error) {
-      isUsable = error instanceof StoreError || error instanceof TryAgain
+      isUsable = error instanceof StoreError || error instanceof TryAgain || isNodeAway(error)
       throw error
     } finally {
       giveBack(isUsable)

@@ -10,6 +10,7 @@ type Explanation = readonly [StoreErrorCode, string]
 /** Codes of the standard (SQLSTATE), or the first two letters of a class of them. */
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   '08': ['unavailable', 'The connection was lost. Try again in a moment.'],
+  '25': ['unavailable', 'The session ended in the middle. Try again in a moment.'],
   '25006': ['read-only', 'The database takes no writes now: it is a standby, or was set to read-only.'],
   '28': ['no-permission', 'Look at the user and the password: it is read from REAMS_STORE, PGPASSWORD or ~/.pgpass.'],
   '3D000': ['missing-store', 'Make the database first, with `createdb` or CREATE DATABASE.'],
@@ -22,10 +23,12 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
     'All connections of the server are taken. Raise max_connections, or put a pooler in between.',
   ],
   '53': ['unavailable', 'The server is short of something. Try again in a moment.'],
+  '55': ['unavailable', 'Something is in use. Try again in a moment.'],
   '55P03': ['unavailable', 'Another writer has held a lock for long. Nothing of this write was kept; try again.'],
   '57014': ['unavailable', 'It took too long. Nothing of this write was kept; try again.'],
   '57P': ['unavailable', 'The server is stopping or starting. Try again in a moment.'],
   '58': ['unavailable', "The server's disk failed. Look at its log."],
+  XX000: ['unavailable', 'Look at the log of the server, then try again.'],
   XX001: ['corrupt', 'Restore it from a backup; `reams verify` tells more.'],
   XX002: ['corrupt', 'Restore it from a backup; `reams verify` tells more.'],
 }
@@ -49,7 +52,7 @@ function isOurs(error: Error): boolean {
 
 function explainState(state: string): Explanation {
   const known = EXPLANATIONS[state] ?? EXPLANATIONS[state.slice(0, 3)] ?? EXPLANATIONS[state.slice(0, 2)]
-  return known ?? ['unavailable', `PostgreSQL calls it ${state}.`]
+  return known ?? ['unsupported', `PostgreSQL calls it ${state}, and would refuse it again.`]
 }
 
 /** Errors that do not come from the server. */
@@ -111,10 +114,15 @@ export function isCommitUndone(error: unknown): boolean {
   return /^(23|40(?!003))/.test(stateOf(error) ?? '')
 }
 
+/** Whether a server behind this one is away: Citus says so of a worker. The connection itself is as it was. */
+export function isNodeAway(error: unknown): boolean {
+  return /^08(?!P01)/.test(stateOf(error) ?? '')
+}
+
 /** Whether the connection broke, so that the same may work on another one. */
 export function isConnectionLost(error: unknown): boolean {
   const state = stateOf(error)
-  if (state !== undefined) return /^(08|57P0[1235])/.test(state)
+  if (state !== undefined) return /^(08P01|57P0[1235])/.test(state)
   // Whoever waited for a new one has waited long enough.
   if (!(error instanceof Error) || isConnectTimeout(error)) return false
   return LOST.test(error.message) || ('code' in error && LOST_CODES.includes(String(error.code)))
@@ -138,7 +146,7 @@ export function isOfOneCall(error: unknown): boolean {
 }
 
 /** A session ended, or never began. A pooler says so too, and does not know how far the server came. */
-const SESSION_ENDED = /^(08|28|3D|53300|57P)/
+const SESSION_ENDED = /^(08P01|28|3D|53300|57P)/
 
 /** Two of the same key at once, a serialization failure, a deadlock. */
 const CROSSED: readonly string[] = ['23505', '40001', '40P01']

@@ -86,7 +86,8 @@ export async function lockHead(transaction: Transaction, name: string): Promise<
 export function writeHead(transaction: Transaction, before: StoredHead | undefined, head: StoredHead): void {
   const { place, name, id, isPaginated, isPrivate, generation, version, commitId, fullPagesId } = head
   const state = [generation, version, commitId, fullPagesId, head.next, head.live, head.shelf, head.isGuarded]
-  if (before !== undefined) void transaction.write('updateHead', place, name, isPrivate, ...state)
+  if (before?.commitId === commitId) void transaction.write('guardHead', place, name, head.isGuarded)
+  else if (before !== undefined) void transaction.write('updateHead', place, name, isPrivate, ...state)
   else {
     const keyField = head.keyField === null ? null : Buffer.from(head.keyField)
     void transaction.write('insertHead', place, name, id, keyField, isPaginated, isPrivate, ...state)

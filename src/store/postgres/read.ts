@@ -5,7 +5,7 @@ import { indexOfSlot, isGone } from '../gone-map.ts'
 import { cutItems, deflatedSegment, itemAt, joinCuts, joinItems, REAM_SIZE, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { headOf, placeOf, type StoredHead, shownHead } from './head.ts'
+import { headOf, placeOf, readHead, type StoredHead, shownHead } from './head.ts'
 import { keyBytes } from './key.ts'
 import type { Reading, Row, Rows } from './rows.ts'
 import { HEAD_WIDTH } from './statements.ts'
@@ -155,7 +155,13 @@ export async function readItem(
   name: string,
   key: string,
 ): Promise<{ head: Head; text: Uint8Array | undefined } | undefined> {
-  const row = await rows.first('readItem', placeOf(name), name, keyBytes(key))
+  const bytes = keyBytes(key)
+  // No item has such a key, and Citus looks up no NULL.
+  if (bytes === null) {
+    const head = await readHead(rows, name)
+    return head && { head: shownHead(head), text: undefined }
+  }
+  const row = await rows.first('readItem', placeOf(name), name, bytes)
   if (row === undefined) return undefined
   const head = headOf(name, row)
   const position = row[HEAD_WIDTH] as number | null

@@ -1,5 +1,6 @@
 /** Brings a store to the newest schema, safely when several processes start at once; refuses what is not a store. */
 
+import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
@@ -136,8 +137,8 @@ async function migrate(rows: Rows, url: StoreUrl, migrations: readonly Migration
     const isDone = await isUpToDate(rows, url, migrations.length)
     const version = isDone ? migrations.length : await readVersion(rows, schema)
     for (const { sql, citus } of migrations.slice(version)) {
-      await rows.execute(sql)
-      if (hasCitus) await rows.execute(citus)
+      // One after the other: Citus takes no more than one change of a table at a time.
+      for (const statement of statementsOf(hasCitus ? sql + citus : sql)) await rows.execute(statement)
     }
     if (!isDone) await rows.execute(`INSERT INTO reams_format (version) VALUES (${migrations.length})`)
     await rows.execute('COMMIT')
@@ -176,6 +177,13 @@ function missingRights(
     `The store ${label} cannot be made: ${reason}. The owner of the database can allow it: ${grants}`,
     { cause: error },
   )
+}
+
+function statementsOf(sql: string): string[] {
+  return sql
+    .replaceAll('@random', randomUUID())
+    .split(/;$/m)
+    .filter((statement) => /^\w/m.test(statement))
 }
 
 /** The migrations in order: number n is at index n - 1. */

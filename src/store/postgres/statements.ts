@@ -87,8 +87,10 @@ export const STATEMENTS = {
   updateHead: hot(`
     UPDATE @head SET private = $3::boolean, generation = $4::bigint, version = $5::bigint, commit_id = $6::text,
       full_pages_id = $7::text, next = $8::bigint, live = $9::bigint, shelf = $10::bigint, guarded = $11::boolean,
-      changed_at = CASE WHEN commit_id = $6::text THEN changed_at ELSE ${NOW_MS} END
+      changed_at = ${NOW_MS}
     WHERE place = $1::bigint AND name = $2::text`),
+  /** A load begins or ends, and nobody sees a difference. */
+  guardHead: rare('UPDATE @head SET guarded = $3::boolean WHERE place = $1::bigint AND name = $2::text'),
   deleteHead: rare('DELETE FROM @head WHERE place = $1::bigint AND name = $2::text'),
 
   // Pages
