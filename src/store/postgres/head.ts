@@ -78,7 +78,9 @@ export function shownHead(head: StoredHead): Head {
 
 /** The head as it is once nobody else is writing to the collection, which stays so until the transaction ends. */
 export async function lockHead(transaction: Transaction, name: string): Promise<StoredHead | undefined> {
-  const row = await transaction.first('lockHead', placeOf(name), name)
+  const place = placeOf(name)
+  const row = await transaction.first('lockHead', place, name)
+  if (row === undefined) void transaction.write('beDurable', place)
   return row && headOf(name, row)
 }
 

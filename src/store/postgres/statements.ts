@@ -69,6 +69,13 @@ const LOG_LIFETIME = "interval '24 hours'"
 /** The time of the transaction, in milliseconds since 1970. */
 const NOW_MS = '(extract(epoch FROM now()) * 1000)::bigint'
 
+/**
+ * A write is durable when it is answered, should the database be set to less. It is asked for where the rows are: on Citus
+ * the setting of the worker counts, and no SET gets there.
+ */
+const BE_DURABLE = `CASE WHEN current_setting('synchronous_commit') = 'off'
+  THEN set_config('synchronous_commit', 'on', true) END`
+
 export const STATEMENTS = {
   /** Something that only a store has. */
   ping: hot('SELECT version FROM @reams_format LIMIT 1'),
@@ -77,7 +84,11 @@ export const STATEMENTS = {
 
   readHead: hot(`SELECT ${HEAD} FROM @head h WHERE h.place = $1::bigint AND h.name = $2::text`),
   readHeads: rare(`SELECT ${HEAD}, h.name, h.changed_at FROM @head h ORDER BY h.name`),
-  lockHead: hot(`SELECT ${HEAD} FROM @head h WHERE h.place = $1::bigint AND h.name = $2::text FOR NO KEY UPDATE`),
+  lockHead: hot(`
+    SELECT ${HEAD}, ${BE_DURABLE} FROM @head h
+    WHERE h.place = $1::bigint AND h.name = $2::text FOR NO KEY UPDATE`),
+  /** For a name without a head. */
+  beDurable: rare(`SELECT ${BE_DURABLE} FROM (SELECT count(*) FROM @head h WHERE h.place = $1::bigint) h`),
   insertHead: rare(`
     INSERT INTO @head
       (place, name, id, key_field, paginated, private, generation, version, commit_id, full_pages_id, next, live,

@@ -9,15 +9,16 @@ import type { StatementName } from './statements.ts'
 const LOCK_MS = 5_000
 const IDLE_MS = 15_000
 
-/** A write is durable when it is answered, should the database be set to less. */
+/** Here too, not only where a head is locked: tokens have none. */
 const DURABLE =
   "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
 /** Durable with the next commit that is: they are on disk in the order in which they were made. */
 const DURABLE_LATER = 'SET LOCAL synchronous_commit = off'
 
-/** All settings end with the transaction: a pooler may be in between. */
+/** All settings end with the transaction: a pooler may be in between. Citus hands them on to its workers if it is told to. */
 const begin = (statementMs: number, isDurable: boolean): string => `
   BEGIN ISOLATION LEVEL READ COMMITTED;
+  SET LOCAL citus.propagate_set_commands = 'local';
   SET LOCAL statement_timeout = ${statementMs};
   SET LOCAL lock_timeout = ${LOCK_MS};
   SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS};
