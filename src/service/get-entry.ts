@@ -11,8 +11,10 @@ import type { Reply } from './reply.ts'
 /** Each collection is linked and embedded under one relation, so that a client finds the link whether or not it looks into `_embedded`. */
 export async function getEntry(call: Call): Promise<Reply> {
   const { request, baseUrl } = call
-  const heads = await readableHeads(call)
+  const { heads, isComplete } = await readableHeads(call)
   const entry = {
+    // Part of the store is away: there may be more.
+    ...(isComplete ? {} : { incomplete: true }),
     _links: {
       self: { href: entryUrl(baseUrl) },
       // RFC 8631.
@@ -36,8 +38,9 @@ export async function getEntry(call: Call): Promise<Reply> {
   return foundByContent(request, body, type, entryCaching(call))
 }
 
-export async function readableHeads({ store, caller }: Call): Promise<ListedHead[]> {
-  return (await store.collections()).filter((head) => mayRead(caller, head))
+export async function readableHeads({ store, caller }: Call): Promise<{ heads: ListedHead[]; isComplete: boolean }> {
+  const { heads, away } = await store.reachable()
+  return { heads: heads.filter((head) => mayRead(caller, head)), isComplete: away.length === 0 }
 }
 
 /** With a token, the entry shows what others do not see. */

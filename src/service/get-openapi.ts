@@ -1,15 +1,15 @@
 /** `GET /-/openapi.json`: the description of the service, with the collections that the caller may read. */
 
 import { LRUCache } from 'lru-cache'
-import { mayRead } from './access.ts'
 import { foundByContent, PRIVATE, PUBLIC } from './answer.ts'
 import type { Call } from './call.ts'
+import { readableHeads } from './get-entry.ts'
 import { describeService, type Instance, MOST_DESCRIBED } from './openapi/describe-service.ts'
 import type { Reply } from './reply.ts'
 
 export async function getOpenapi(call: Call): Promise<Reply> {
-  const { request, store, baseUrl, caller, requiresToken, limits, explorer } = call
-  const heads = (await store.collections()).filter((head) => mayRead(caller, head))
+  const { request, baseUrl, caller, requiresToken, limits, explorer } = call
+  const { heads } = await readableHeads(call)
   const collections = heads.slice(0, MOST_DESCRIBED).map(({ name, keyField, isPaginated, isPrivate }) => {
     return { name, keyField, isPaginated, isPrivate }
   })

@@ -191,9 +191,17 @@ export interface PageOptions extends ReadOptions {
   readonly room?: Room
 }
 
+export interface Reachable {
+  readonly heads: readonly ListedHead[]
+  /** Servers that hold others, and are away. */
+  readonly away: readonly string[]
+}
+
 export interface Store {
   /** All collections in order of their names, from one snapshot. */
   collections(): Promise<ListedHead[]>
+  /** The same, but those on servers that are away are left out. */
+  reachable(): Promise<Reachable>
   head(name: string, options?: ReadOptions): Promise<Head | undefined>
   /** The page that answers a request for `page`, or all items of an unpaginated collection: head and items from one snapshot. */
   page(name: string, page: number, options?: PageOptions): Promise<PageRead | undefined>
@@ -248,7 +256,7 @@ export interface Store {
   /** Checks every invariant of the storage format in one snapshot. */
   verify(onProgress?: (items: number, total: number) => void): Promise<VerifyResult>
 
-  /** Rejects when the store cannot be read. */
-  ping(): Promise<void>
+  /** Rejects when the store cannot be read. Answers with the servers of it that are away. */
+  ping(): Promise<readonly string[]>
   close(): Promise<void>
 }

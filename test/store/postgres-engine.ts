@@ -56,7 +56,7 @@ export async function openPostgresTestStore(server: PostgresServer): Promise<Tes
     store,
     location: url,
     async ageRequests(ms) {
-      await execute(`UPDATE request_log SET at = at - interval '${ms} milliseconds'`)
+      await execute(`UPDATE request_log SET at = now() - interval '${ms} milliseconds'`)
     },
     remove,
   }

@@ -13,7 +13,7 @@ import { readAllPages } from './store-reading.ts'
 const CHILD = fileURLToPath(new URL('./child-writer.ts', import.meta.url))
 
 /** As if the holder of the lease had stood still for long. */
-const AGE_LEASES = "UPDATE lease SET renewed_at = renewed_at - interval '1 minute'"
+const AGE_LEASES = "UPDATE lease SET renewed_at = now() - interval '1 minute'"
 
 const TABLES = ['ream', 'tail', 'key', 'lease', 'leftover']
 
@@ -96,7 +96,7 @@ describe('a load into PostgreSQL', () => {
     await open()
     const { store } = opened
     const load = await store.load('events')
-    await opened.execute("UPDATE lease SET holder = 'another', renewed_at = renewed_at + interval '1 day'")
+    await opened.execute("UPDATE lease SET holder = 'another', renewed_at = now() + interval '1 day'")
     await store.append('events', keyed(['{"id":"other"}']))
     await assert.rejects(load.commit(), isError('lease-lost'))
     await load.abort()
@@ -166,7 +166,7 @@ describe('a load into PostgreSQL', () => {
     await open()
     const { store } = opened
     const load = await store.load('events')
-    await opened.execute("UPDATE lease SET renewed_at = renewed_at - interval '9 seconds'")
+    await opened.execute("UPDATE lease SET renewed_at = now() - interval '9 seconds'")
     const isRenewed = async () => {
       const [[answer] = []] = await opened.execute("SELECT renewed_at > now() - interval '5 seconds' FROM lease")
       return answer === true

@@ -11,7 +11,7 @@ export interface TestStore {
   readonly store: Store
   /** As `--store` takes it. */
   readonly location: string
-  /** Makes all requests that the store remembers older. */
+  /** Makes all requests that the store remembers so old. */
   ageRequests(ms: number): Promise<void>
   remove(): Promise<void>
 }
@@ -35,7 +35,7 @@ async function openOnSqlite(): Promise<TestStore> {
     store,
     location: path,
     async ageRequests(ms) {
-      changeSoundRows(path, 'request_log', `UPDATE request_log SET at = at - ${ms}`)
+      changeSoundRows(path, 'request_log', `UPDATE request_log SET at = ${Date.now() - ms}`)
     },
     remove,
   }

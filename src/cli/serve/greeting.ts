@@ -51,12 +51,17 @@ export async function greeting({
 /** What cannot be read is no reason not to serve the rest. */
 async function contents(store: Store, baseUrl: string): Promise<{ lines: string[]; pages: string[] }> {
   try {
-    const heads = await store.collections()
-    return { lines: collectionLines(heads, baseUrl), pages: await pagesToTry(store, heads, baseUrl) }
+    const { heads, away } = await store.reachable()
+    const lines = [...collectionLines(heads, baseUrl), ...awayLines(away)]
+    return { lines, pages: away.length === 0 ? await pagesToTry(store, heads, baseUrl) : [] }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     return { lines: [`  Not all of it can be read: ${error.message}`], pages: [] }
   }
+}
+
+function awayLines(away: readonly string[]): string[] {
+  return away.length === 0 ? [] : ['', `  Away: ${away.join(', ')}. The collections there are served when it is back.`]
 }
 
 function collectionLines(heads: readonly Head[], baseUrl: string): string[] {

@@ -43,10 +43,11 @@ export async function readHead(rows: Reading, name: string): Promise<StoredHead 
 
 /** All heads, each with the time of its last change. */
 export async function readAllHeads(rows: Reading): Promise<(StoredHead & ListedHead)[]> {
-  return (await rows.all('readHeads')).map((row) => ({
-    ...headOf(row[HEAD_WIDTH] as string, row),
-    changedAt: row[HEAD_WIDTH + 1] as number | null,
-  }))
+  return (await rows.all('readHeads')).map(listedHead)
+}
+
+export function listedHead(row: Row): StoredHead & ListedHead {
+  return { ...headOf(row[HEAD_WIDTH] as string, row), changedAt: row[HEAD_WIDTH + 1] as number | null }
 }
 
 /** Reads the head from the first columns of a row. The columns are NOT NULL, so the types hold. */

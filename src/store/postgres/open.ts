@@ -16,8 +16,10 @@ import type {
   ListedHead,
   Load,
   LoadOptions,
+  Once,
   PageRead,
   Put,
+  Reachable,
   ReadOptions,
   Segment,
   Store,
@@ -26,26 +28,25 @@ import type {
   WriteOptions,
 } from '../store.ts'
 import { explainRows, type StoredCollection, unwrap } from '../stored-collection.ts'
+import type { Change } from './change.ts'
 import { createCollection, dropCollection, ensureCollection, setPrivate } from './collection.ts'
-import { Connections } from './connection.ts'
 import { runCopy, storedRows } from './copy.ts'
 import { explainError } from './explain-error.ts'
-import { readAllHeads, readHead, shownHead } from './head.ts'
+import { placeOf, readAllHeads, readHead, type StoredHead, shownHead } from './head.ts'
+import { Lane, type LaneOptions } from './lane.ts'
 import { runLoad } from './load.ts'
-import { PageReader } from './page-reader.ts'
 import { Pulse } from './pulse.ts'
 import { inSnapshot, readItem } from './read.ts'
 import { readAll } from './read-all.ts'
 import type { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
-import { SharedReads } from './shared-reads.ts'
 import { readStoreUrl, type StoreUrl } from './store-url.ts'
-import { sweepAll } from './sweep.ts'
+import { sweepName } from './sweep.ts'
 import { insertToken, readToken, readTokens, revokeToken } from './token.ts'
 import { verifyPostgres } from './verify.ts'
+import { Workers } from './workers.ts'
 import { appendItems, deleteItems, putItem, removeItem, replaceItems } from './write.ts'
 import type { EncodeReam } from './write-draft.ts'
-import { Writer } from './writer.ts'
 
 export { ItemConflict, StoreError, type StoreErrorCode } from '../store-error.ts'
 
@@ -68,10 +69,6 @@ export interface PostgresStoreOptions {
 
 const STATEMENT_MS = 10_000
 
-/** For what takes long: loads, exports, checks. */
-const LONG_CONNECTIONS = 8
-const LONG_STATEMENT_MS = 600_000
-
 /** Opens the store and brings its schema up to date. Rejects with a StoreError that says what to do. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const url = readStoreUrl(options.url)
@@ -87,59 +84,79 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 class PostgresStore implements Store {
   readonly #url: StoreUrl
-  readonly #reads: Connections
-  readonly #writes: Connections
-  readonly #long: Connections
   readonly #pulse: Pulse
-  readonly #shared: SharedReads
-  readonly #pages: PageReader
-  readonly #writer: Writer
   readonly #deflate = new DeflatePool()
-  readonly #encode: EncodeReam = (raw, count) => this.#deflate.encode(raw, count)
+  readonly #options: LaneOptions
+  /** For what is not about one collection; without Citus for everything. */
+  readonly #common: Lane
+  /** By worker of Citus. */
+  readonly #lanes = new Map<string, Lane>()
+  readonly #pulses = new Map<string, Pulse>()
+  #workers: Workers | undefined
 
   constructor(url: StoreUrl, options: PostgresStoreOptions) {
     const { readConnections = 8, writeConnections = 4, statementMs = STATEMENT_MS } = options
+    const encode: EncodeReam = (raw, count) => this.#deflate.encode(raw, count)
     this.#url = url
-    this.#reads = new Connections(url, { mostConnections: readConnections, statementMs })
-    this.#writes = new Connections(url, { mostConnections: writeConnections, isPipelined: true, statementMs })
-    this.#long = new Connections(url, {
-      mostConnections: LONG_CONNECTIONS,
-      isPipelined: true,
-      statementMs: LONG_STATEMENT_MS,
-    })
-    this.#pulse = new Pulse(url, this.#reads)
-    this.#shared = new SharedReads(this.#reads)
-    this.#pages = new PageReader(this.#reads, this.#shared)
-    this.#writer = new Writer(this.#writes, url, this.#encode, () => sweepAll(this.#long))
+    this.#options = { url, readConnections, writeConnections, statementMs, encode }
+    this.#common = new Lane(this.#options)
+    this.#pulse = new Pulse(url, this.#common.reads, (rows) => rows.all('ping'))
   }
 
-  prepare(mayCreate: boolean): Promise<void> {
-    return prepareStore(this.#writes, this.#url, mayCreate)
+  async prepare(mayCreate: boolean): Promise<void> {
+    const { hasCitus } = await prepareStore(this.#common.writes, this.#url, mayCreate)
+    if (hasCitus) this.#workers = await Workers.find(this.#common.reads, this.#url.schema)
+  }
+
+  async #lane(name: string): Promise<Lane> {
+    if (this.#workers === undefined) return this.#common
+    const worker = await this.#workers.of(placeOf(name))
+    const lane = this.#lanes.get(worker) ?? new Lane(this.#options)
+    this.#lanes.set(worker, lane)
+    return lane
+  }
+
+  /** The workers that do not answer. */
+  async #away(): Promise<string[]> {
+    const workers = [...((await this.#workers?.all()) ?? [])]
+    const felt = await Promise.allSettled(workers.map(([worker, place]) => this.#pulseOf(worker, place).feel()))
+    return workers.flatMap(([worker], index) => (felt[index]?.status === 'rejected' ? worker : []))
+  }
+
+  #pulseOf(worker: string, place: number): Pulse {
+    const ask = (rows: Rows) => rows.query(`SELECT 1 FROM "${this.#url.schema}".head WHERE place = ${place} LIMIT 1`)
+    const pulse = this.#pulses.get(worker) ?? new Pulse(this.#url, this.#common.reads, ask)
+    this.#pulses.set(worker, pulse)
+    return pulse
   }
 
   async collections(): Promise<ListedHead[]> {
-    const heads = await this.#explained(readAllHeads(this.#shared))
-    return heads.map((head) => ({ ...shownHead(head), changedAt: head.changedAt }))
+    return listed(await this.#explained(readAllHeads(this.#common.shared)))
+  }
+
+  async reachable(): Promise<Reachable> {
+    const away = await this.#explained(this.#away())
+    if (this.#workers === undefined || away.length === 0) return { heads: await this.collections(), away }
+    return { heads: listed(await this.#explained(this.#workers.headsWithout(away))), away }
   }
 
   async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
-    const head = await this.#readNamed(name, () => readHead(this.#shared, name))
+    const head = await this.#readNamed(name, ({ shared }) => readHead(shared, name))
     return head === undefined || (isPublicOnly && head.isPrivate) ? undefined : shownHead(head)
   }
 
   async page(name: string, page: number, { isPublicOnly = false }: ReadOptions = {}): Promise<PageRead | undefined> {
     if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages count from 1.`)
     if (!isCollectionName(name)) return undefined
-    if (isPublicOnly && !this.#pages.wasPublic(name) && !(await this.#explained(this.#pages.isPublic(name))))
-      return undefined
-    const read = await this.#explained(this.#pages.read(name, page))
+    const { pages } = await this.#explained(this.#lane(name))
+    if (isPublicOnly && !pages.wasPublic(name) && !(await this.#explained(pages.isPublic(name)))) return undefined
+    const read = await this.#explained(pages.read(name, page))
     return isPublicOnly && read?.head.isPrivate ? undefined : read
   }
 
   async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {
-    if (isPublicOnly && !(isCollectionName(name) && (await this.#explained(this.#pages.isPublic(name)))))
-      return undefined
-    const found = await this.#readNamed(name, () => readItem(this.#shared, name, key))
+    if (isPublicOnly && !(await this.#readNamed(name, ({ pages }) => pages.isPublic(name)))) return undefined
+    const found = await this.#readNamed(name, ({ shared }) => readItem(shared, name, key))
     if (found === undefined || (isPublicOnly && found.head.isPrivate)) return undefined
     const { head, text } = found
     return { head, item: text && { text, tag: itemTag(text) } }
@@ -149,32 +166,34 @@ class PostgresStore implements Store {
   async *items(name: string): AsyncGenerator<Segment> {
     if (!isCollectionName(name)) throw missingCollection(name)
     try {
-      yield* readAll(this.#long, name)
+      yield* readAll((await this.#lane(name)).long, name)
     } catch (error) {
       throw explainError(error, this.#url)
     }
   }
 
   create(name: string, settings: Partial<CollectionSettings> = {}): Promise<Head> {
-    return this.#writer.change(name, createCollection(name, settings))
+    return this.#change(name, createCollection(name, settings))
   }
 
   setPrivate(name: string, isPrivate: boolean): Promise<Head> {
-    return this.#writer.change(name, setPrivate(isPrivate))
+    return this.#change(name, setPrivate(isPrivate))
   }
 
   ensure(name: string, settings: CollectionSettings, { once }: Pick<WriteOptions, 'once'> = {}): Promise<Created> {
-    return this.#writer.change(name, ensureCollection(name, settings), once)
+    return this.#change(name, ensureCollection(name, settings), once)
   }
 
   async drop(name: string, state?: CollectionState, { once }: Pick<WriteOptions, 'once'> = {}): Promise<void> {
-    await this.#writer.change(name, dropCollection(state), once)
+    await this.#change(name, dropCollection(state), once)
     // It is dropped already: what cannot be removed now is left to a later time.
-    await sweepAll(this.#long).catch(() => {})
+    await this.#lane(name)
+      .then(({ long }) => sweepName(long, name))
+      .catch(() => {})
   }
 
   append(name: string, run: ItemRun, { once, collectionId, create }: AppendOptions = {}): Promise<Head> {
-    return this.#writer.change(name, appendItems(name, run, collectionId, create), once)
+    return this.#change(name, appendItems(name, run, collectionId, create), once)
   }
 
   async put(
@@ -184,7 +203,7 @@ class PostgresStore implements Store {
     { once, collectionId }: WriteOptions = {},
   ): Promise<Put> {
     if (run.count !== 1) throw new RangeError(`One item is put at a time, and this run holds ${run.count}.`)
-    return this.#writer.change(name, putItem(run, conditions, collectionId), once)
+    return this.#change(name, putItem(run, conditions, collectionId), once)
   }
 
   remove(
@@ -193,19 +212,20 @@ class PostgresStore implements Store {
     conditions: ItemConditions = {},
     { once, collectionId }: WriteOptions = {},
   ): Promise<Head> {
-    return this.#writer.change(name, removeItem(key, conditions, collectionId), once)
+    return this.#change(name, removeItem(key, conditions, collectionId), once)
   }
 
   replace(name: string, run: ItemRun): Promise<Head> {
-    return this.#writer.change(name, replaceItems(run))
+    return this.#change(name, replaceItems(run))
   }
 
   delete(name: string, keys: readonly string[]): Promise<Head> {
-    return this.#writer.change(name, deleteItems(keys))
+    return this.#change(name, deleteItems(keys))
   }
 
-  load(name: string, options: LoadOptions = {}): Promise<Load> {
-    return runLoad(this.#long, this.#url, this.#encode, name, options)
+  async load(name: string, options: LoadOptions = {}): Promise<Load> {
+    const { long } = await this.#explained(this.#lane(name))
+    return runLoad(long, this.#url, this.#options.encode, name, options)
   }
 
   async stored<T>(name: string, use: (collection: StoredCollection) => Promise<T>): Promise<T> {
@@ -217,51 +237,54 @@ class PostgresStore implements Store {
       const [settled] = await Promise.allSettled([use({ head: shownHead(head), ...stored })])
       return settled
     }
-    return unwrap(await this.#explained(this.#long.lend((rows) => inSnapshot(rows, () => read(rows)))))
+    const { long } = await this.#explained(this.#lane(name))
+    return unwrap(await this.#explained(long.lend((rows) => inSnapshot(rows, () => read(rows)))))
   }
 
-  copy(origin: Head, { isReplacement = false }: CopyOptions = {}): Promise<Copy> {
-    return runCopy(this.#long, this.#url, this.#encode, origin, isReplacement)
+  async copy(origin: Head, { isReplacement = false }: CopyOptions = {}): Promise<Copy> {
+    const { long } = await this.#explained(this.#lane(origin.name))
+    return runCopy(long, this.#url, this.#options.encode, origin, isReplacement)
   }
 
   async tokens(): Promise<TokenRecord[]> {
-    return this.#explained(readTokens(this.#shared))
+    return this.#explained(readTokens(this.#common.shared))
   }
 
   async token(hash: string): Promise<TokenRecord | undefined> {
-    return this.#explained(readToken(this.#shared, hash))
+    return this.#explained(readToken(this.#common.shared, hash))
   }
 
   addToken(token: TokenRecord): Promise<void> {
-    return this.#explained(this.#writes.lend((rows) => insertToken(rows, token)))
+    return this.#explained(this.#common.writes.lend((rows) => insertToken(rows, token)))
   }
 
   revokeToken(name: string, at: number): Promise<void> {
-    return this.#explained(this.#writes.lend((rows) => revokeToken(rows, name, at)))
+    return this.#explained(this.#common.writes.lend((rows) => revokeToken(rows, name, at)))
   }
 
   verify(onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {
-    return this.#explained(this.#long.lend((rows) => verifyPostgres(rows, onProgress)))
+    return this.#explained(this.#common.long.lend((rows) => verifyPostgres(rows, onProgress)))
   }
 
-  async ping(): Promise<void> {
+  async ping(): Promise<readonly string[]> {
     await this.#explained(this.#pulse.feel())
+    return this.#explained(this.#away())
   }
 
   async close(): Promise<void> {
-    await this.#writer.close()
-    await Promise.all([
-      this.#reads.close(),
-      this.#writes.close(),
-      this.#long.close(),
-      this.#pulse.close(),
-      this.#deflate.close(),
-    ])
+    const parts = [this.#common, ...this.#lanes.values(), this.#pulse, ...this.#pulses.values()]
+    await Promise.all(parts.map((part) => part.close()))
+    await this.#deflate.close()
+  }
+
+  async #change<T>(name: string, change: Change<T>, once?: Once): Promise<T> {
+    const { writer } = await this.#explained(this.#lane(name))
+    return writer.change(name, change, once)
   }
 
   /** There is nothing of a name that breaks the rule, and PostgreSQL could not even look for some of them. */
-  async #readNamed<T>(name: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
-    return isCollectionName(name) ? this.#explained(read()) : undefined
+  async #readNamed<T>(name: string, read: (lane: Lane) => Promise<T | undefined>): Promise<T | undefined> {
+    return isCollectionName(name) ? this.#explained(this.#lane(name).then(read)) : undefined
   }
 
   async #explained<T>(work: Promise<T>): Promise<T> {
@@ -271,4 +294,8 @@ class PostgresStore implements Store {
       throw explainError(error, this.#url)
     }
   }
+}
+
+function listed(heads: readonly (StoredHead & ListedHead)[]): ListedHead[] {
+  return heads.map((head) => ({ ...shownHead(head), changedAt: head.changedAt }))
 }

@@ -15,10 +15,13 @@ export class Pulse {
   /** For when the server has no connection left: then reads are still answered on those that they have. */
   readonly #reads: Connections
   readonly #label: string
+  readonly #ask: (rows: Rows) => Promise<unknown>
   #asking: Promise<unknown> | undefined
 
-  constructor(url: StoreUrl, reads: Connections) {
+  /** `ask` asks for something that only the store has. */
+  constructor(url: StoreUrl, reads: Connections, ask: (rows: Rows) => Promise<unknown>) {
     this.#label = url.label
+    this.#ask = ask
     this.#reads = reads
     this.#connections = new Connections(url, {
       mostConnections: 1,
@@ -30,7 +33,7 @@ export class Pulse {
 
   /** Rejects when it cannot be read. */
   async feel(): Promise<void> {
-    const asking = this.#ask()
+    const asking = this.#askOnce()
     const deadline = new AbortController()
     const late = sleep(LONGEST_MS, 'late', { signal: deadline.signal, ref: false })
     late.catch(() => {})
@@ -49,15 +52,14 @@ export class Pulse {
     return this.#connections.close()
   }
 
-  /** Asks for something that only the store has; who comes meanwhile gets the same answer. */
-  #ask(): Promise<unknown> {
+  /** Who comes meanwhile gets the same answer. */
+  #askOnce(): Promise<unknown> {
     if (this.#asking === undefined) {
-      const ask = (rows: Rows) => rows.all('ping')
       const asking = this.#connections
-        .retry(ask)
+        .retry(this.#ask)
         .catch((error: unknown) => {
           if (stateOf(error) !== TOO_MANY_CONNECTIONS) throw error
-          return this.#reads.retry(ask)
+          return this.#reads.retry(this.#ask)
         })
         .finally(() => {
           this.#asking = undefined

@@ -39,7 +39,11 @@ interface Found {
 }
 
 /** Makes sure that the schema holds a store of the newest version. One that is refused is left as it was. */
-export async function prepareStore(connections: Connections, url: StoreUrl, mayCreate: boolean): Promise<void> {
+export async function prepareStore(
+  connections: Connections,
+  url: StoreUrl,
+  mayCreate: boolean,
+): Promise<Pick<Found, 'hasCitus'>> {
   const migrations = readMigrations()
   for (let tries = 1; ; tries++) {
     try {
@@ -51,10 +55,15 @@ export async function prepareStore(connections: Connections, url: StoreUrl, mayC
   }
 }
 
-async function prepare(rows: Rows, url: StoreUrl, mayCreate: boolean, migrations: readonly Migration[]): Promise<void> {
+async function prepare(
+  rows: Rows,
+  url: StoreUrl,
+  mayCreate: boolean,
+  migrations: readonly Migration[],
+): Promise<Found> {
   const found = await look(rows, url)
   checkServer(found, url)
-  if (found.isStore && (await isUpToDate(rows, url, migrations.length))) return
+  if (found.isStore && (await isUpToDate(rows, url, migrations.length))) return found
   if (!found.isStore && found.hasSchema && !found.isEmpty)
     throw new StoreError(
       'not-a-store',
@@ -68,6 +77,7 @@ async function prepare(rows: Rows, url: StoreUrl, mayCreate: boolean, migrations
   try {
     if (!found.isStore) await makeVersionTable(rows, url.schema, found.hasSchema)
     await migrate(rows, url, migrations, found.hasCitus)
+    return found
   } catch (error) {
     if (stateOf(error) === '42501') throw missingRights(error, url, found)
     if (stateOf(error) === '55P03') throw tablesLocked(error, url)

@@ -17,7 +17,7 @@ const hot = (sql: string): Statement => ({ sql, isHot: true })
 const rare = (sql: string): Statement => ({ sql, isHot: false })
 
 /** See `headOf`. */
-const HEAD = `
+export const HEAD = `
   h.id, h.key_field, h.paginated, h.private, h.generation, h.version, h.commit_id, h.full_pages_id, h.next, h.live,
   h.shelf, h.guarded`
 

@@ -19,6 +19,7 @@ import type {
   PageOptions,
   PageRead,
   Put,
+  Reachable,
   ReadOptions,
   Segment,
   Store,
@@ -103,6 +104,10 @@ class SqliteStore implements Store {
 
   async collections(): Promise<ListedHead[]> {
     return this.#read((rows) => readAllHeads(rows))
+  }
+
+  async reachable(): Promise<Reachable> {
+    return { heads: await this.collections(), away: [] }
   }
 
   async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
@@ -231,7 +236,7 @@ class SqliteStore implements Store {
   }
 
   /** On a connection of its own, which has nothing in its cache yet: so it is the file that answers. */
-  async ping(): Promise<void> {
+  async ping(): Promise<readonly string[]> {
     this.#read(() => {
       checkSameFile(this.#place)
       const database = openReadConnection(this.#path)
@@ -241,6 +246,7 @@ class SqliteStore implements Store {
         database.close()
       }
     })
+    return []
   }
 
   async close(): Promise<void> {

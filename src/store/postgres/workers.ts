@@ -1,0 +1,107 @@
+/** What only Citus has: workers, on which collections lie. Asked of the coordinator, which knows it without them. */
+
+import type { ListedHead } from '../store.ts'
+import type { Connections } from './connection.ts'
+import { listedHead, type StoredHead } from './head.ts'
+import type { Row } from './rows.ts'
+import { HEAD } from './statements.ts'
+
+/** How long an answer counts: a rebalance moves collections to other workers. */
+const FRESH_MS = 30_000
+
+/** Collections that are remembered, at most. */
+const MOST_KNOWN = 10_000
+
+/** Among so many places there is one on every worker, unless there are hundreds of workers. */
+const PLACES_TRIED = 2_000
+
+interface Known {
+  readonly worker: string
+  readonly at: number
+}
+
+export class Workers {
+  readonly #connections: Connections
+  readonly #schema: string
+  readonly #known = new Map<number, Known>()
+  #all: ReadonlyMap<string, number> = new Map()
+  #allAt = Number.NEGATIVE_INFINITY
+
+  private constructor(connections: Connections, schema: string) {
+    this.#connections = connections
+    this.#schema = schema
+  }
+
+  /** Undefined where the tables are ordinary ones, as in a store that is older than the extension. */
+  static async find(connections: Connections, schema: string): Promise<Workers | undefined> {
+    const found = await connections.retry((rows) =>
+      rows.query(`SELECT 1 FROM pg_catalog.pg_dist_partition WHERE logicalrelid = '"${schema}".head'::regclass`),
+    )
+    return found.length > 0 ? new Workers(connections, schema) : undefined
+  }
+
+  /** The worker that holds a place, as far as is known. What is known for long is asked again, which nobody waits for. */
+  of(place: number): string | Promise<string> {
+    const known = this.#known.get(place)
+    if (known === undefined) return this.#ask(place)
+    if (performance.now() - known.at > FRESH_MS) {
+      this.#remember(place, known.worker)
+      this.#ask(place).catch(() => {})
+    }
+    return known.worker
+  }
+
+  /** All that hold collections, each with a place that lies there. */
+  async all(): Promise<ReadonlyMap<string, number>> {
+    if (performance.now() - this.#allAt < FRESH_MS) return this.#all
+    const found = await this.#query(`
+      SELECT n.nodename || ':' || n.nodeport, min(i)
+      FROM generate_series(1, ${PLACES_TRIED}) i
+      JOIN pg_catalog.pg_dist_placement p ON p.shardid = ${this.#shardOf('i')}
+      JOIN pg_catalog.pg_dist_node n USING (groupid) GROUP BY 1 ORDER BY 1`)
+    this.#all = new Map(found.map(([worker, place]) => [String(worker), Number(place)]))
+    this.#allAt = performance.now()
+    return this.#all
+  }
+
+  /** The heads on all workers but these. A statement for all shards would fail. */
+  async headsWithout(away: readonly string[]): Promise<(StoredHead & ListedHead)[]> {
+    const head = `"${this.#schema}".head`
+    const columns = HEAD.replace('h.key_field', "convert_from(h.key_field, 'UTF8')")
+    const left = away.map((worker) => `'${worker.replaceAll("'", "''")}'`).join(', ')
+    const found = await this.#query(`
+      SELECT r.result FROM (
+        SELECT array_agg(n.nodename::text) AS names, array_agg(n.nodeport) AS ports, array_agg(format(
+          $q$SELECT coalesce(json_agg(json_build_array(${columns}, h.name, h.changed_at)), '[]') FROM %s h$q$,
+          pg_catalog.shard_name('${head}'::regclass, s.shardid))) AS commands
+        FROM pg_catalog.pg_dist_shard s JOIN pg_catalog.pg_dist_placement p USING (shardid)
+        JOIN pg_catalog.pg_dist_node n USING (groupid)
+        WHERE s.logicalrelid = '${head}'::regclass AND n.nodename || ':' || n.nodeport <> ALL (ARRAY[${left}])
+      ) c, pg_catalog.master_run_on_worker(c.names, c.ports, c.commands, true) r WHERE r.success`)
+    const rows = found.flatMap(([json]) => JSON.parse(String(json)) as Row[])
+    return rows.map(listedHead).sort((a, b) => (a.name < b.name ? -1 : 1))
+  }
+
+  #query(sql: string): Promise<readonly Row[]> {
+    return this.#connections.retry((rows) => rows.query(sql))
+  }
+
+  #shardOf(place: string): string {
+    return `pg_catalog.get_shard_id_for_distribution_column('"${this.#schema}".head', ${place}::bigint)`
+  }
+
+  async #ask(place: number): Promise<string> {
+    const [row] = await this.#query(`
+      SELECT n.nodename || ':' || n.nodeport
+      FROM pg_catalog.pg_dist_placement p JOIN pg_catalog.pg_dist_node n USING (groupid)
+      WHERE p.shardid = ${this.#shardOf(String(place))} ORDER BY n.nodeid LIMIT 1`)
+    const worker = String(row?.[0] ?? '')
+    this.#remember(place, worker)
+    return worker
+  }
+
+  #remember(place: number, worker: string): void {
+    if (this.#known.size === MOST_KNOWN && !this.#known.has(place)) this.#known.clear()
+    this.#known.set(place, { worker, at: performance.now() })
+  }
+}
