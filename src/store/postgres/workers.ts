@@ -24,6 +24,7 @@ export class Workers {
   readonly #connections: Connections
   readonly #schema: string
   readonly #known = new Map<number, Known>()
+  readonly #asking = new Map<number, Promise<string>>()
   #all: ReadonlyMap<string, number> = new Map()
   #allAt = Number.NEGATIVE_INFINITY
 
@@ -43,12 +44,19 @@ export class Workers {
   /** The worker that holds a place, as far as is known. What is known for long is asked again, which nobody waits for. */
   of(place: number): string | Promise<string> {
     const known = this.#known.get(place)
-    if (known === undefined) return this.#ask(place)
-    if (performance.now() - known.at > FRESH_MS) {
-      this.#remember(place, known.worker)
-      this.#ask(place).catch(() => {})
+    if (known === undefined || performance.now() - known.at > FRESH_MS) {
+      const asked = this.#askOnce(place)
+      if (known === undefined) return asked
+      asked.catch(() => {})
     }
     return known.worker
+  }
+
+  /** All who ask meanwhile wait for the same answer, so that they go on in the order in which they came. */
+  #askOnce(place: number): Promise<string> {
+    const asking = this.#asking.get(place) ?? this.#ask(place).finally(() => this.#asking.delete(place))
+    this.#asking.set(place, asking)
+    return asking
   }
 
   /** All that hold collections, each with a place that lies there. */
