@@ -69,7 +69,13 @@ export function sharedSchemas(baseUrl: string, limits: Limits): Record<string, P
     }),
     Appended: object({ appended: whole('How many items the request had.'), item_count: ITEM_COUNT, version: VERSION }),
     Written: object({ item_count: ITEM_COUNT, version: VERSION }),
-    Health: object({ status: { type: 'string', const: 'ok' } }),
+    Health: object({
+      status: {
+        type: 'string',
+        enum: ['ok', 'degraded'],
+        description: 'Degraded: a part of the store is away, and the rest is served.',
+      },
+    }),
     Description: object({ openapi: TEXT, info: { type: 'object' }, paths: { type: 'object' } }, 'This document.'),
     Problem: problem(baseUrl),
     ProblemKind: object({ type: URL_TEXT, status: STATUS, title: TEXT, description: TEXT, hint: TEXT }),
@@ -109,7 +115,9 @@ function entry(): Part {
     _links: object({ self: schema('Link') }),
   })
   const links = object({ self: schema('Link'), 'service-desc': schema('Link'), collections: array(link) })
-  return object({ _links: links, _embedded: object({ collections: array(collection) }) })
+  const parts = { _links: links, _embedded: object({ collections: array(collection) }) }
+  const incomplete = { type: 'boolean', description: 'There when a part of the store is away: there may be more.' }
+  return { ...object(parts), properties: { ...parts, incomplete } }
 }
 
 function settings(): Part {
