@@ -146,7 +146,7 @@ export function isOfOneCall(error: unknown): boolean {
 }
 
 /** A session ended, or never began. A pooler says so too, and does not know how far the server came. */
-const SESSION_ENDED = /^(08P01|28|3D|53300|57P)/
+const SESSION_ENDED = /^(08|28|3D|53300|57P)/
 
 /** Two of the same key at once, a serialization failure, a deadlock. */
 const CROSSED: readonly string[] = ['23505', '40001', '40P01']
