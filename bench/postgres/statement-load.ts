@@ -11,7 +11,7 @@ import type { StatementPlan } from './rivals.ts'
 import { runClients } from './run-clients.ts'
 
 const plan: StatementPlan = JSON.parse(process.argv[2] ?? '{}')
-const text = statementsIn(plan.schema).guessPage
+const text = statementsIn(plan.schema).readParts
 const place = placeOf(plan.collection)
 const order = randomPages(Math.min(plan.pages, 20_000), plan.pages, 6)
 let asked = 0
@@ -22,7 +22,7 @@ await runClients(plan, async () => {
   return {
     async ask() {
       const page = order[asked++ % order.length] ?? 1
-      const values = [place, plan.collection, page - 1]
+      const values = [place, plan.collection, `{${page - 1}}`]
       const { rows } = await client.query({ name: 'page', text, values, rowMode: 'array' })
       if (rows.length !== 1) throw new Error(`There is no page ${page} of the collection "${plan.collection}".`)
     },

@@ -35,15 +35,15 @@ export function holeCounts(goneByReam: ReadonlyMap<number, number>): HoleCount[]
 }
 
 /**
- * Finds the item of rank `rank` (0 is the first item of the collection): the ream it is in, and how many items of that
- * ream come before it. One block a level is read, so the cost is the same at every depth. `allGone` is how many positions
+ * Finds the item of rank `rank` (0 is the first item of the collection): the ream it is in, how many items of that ream
+ * come before it, and how many positions of it are gone. One block a level is read, so the cost is the same at every depth. `allGone` is how many positions
  * of the collection are gone. Undefined where the counts of a level do not add up to that of the block above them.
  */
 export function locate(
   rank: number,
   allGone: number,
   readHoles: ReadHoles,
-): { ream: number; offset: number } | undefined {
+): { ream: number; offset: number; gone: number } | undefined {
   let goneBefore = 0
   let expected = allGone
   let from = 0
@@ -63,5 +63,5 @@ export function locate(
     from = target * FANOUT
     to = from + FANOUT - 1
   }
-  return { ream: target, offset: rank + goneBefore - target * REAM_SIZE }
+  return { ream: target, offset: rank + goneBefore - target * REAM_SIZE, gone: expected }
 }

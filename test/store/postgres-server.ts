@@ -3,7 +3,9 @@
  * of its own and removed at the end.
  */
 
+import { describe } from 'node:test'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
+import { CITUS, NO_CITUS } from './citus-server.ts'
 import { type ClusterOptions, PostgresCluster } from './postgres-cluster.ts'
 
 export interface PostgresServer {
@@ -26,6 +28,12 @@ export async function startPostgres(): Promise<PostgresServer> {
   const given = process.env['REAMS_TEST_POSTGRES']
   if (given !== undefined && given !== '') return { url: given, stop: async () => {} }
   return startOwnPostgres()
+}
+
+/** Describes the same twice: on PostgreSQL, and on the Citus that REAMS_TEST_CITUS names. */
+export function describePostgres(title: string, define: (start: () => Promise<PostgresServer>) => void): void {
+  describe(title, () => define(startPostgres))
+  describe(`${title}, on Citus`, { skip: NO_CITUS }, () => define(async () => CITUS))
 }
 
 /** For tests that stop the server, or need it with settings of its own: `max_connections=10`. */

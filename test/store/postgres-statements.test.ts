@@ -18,6 +18,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   bytea: String.raw`'\x61'`,
   'bigint[]': 'ARRAY[7, 8]',
   'integer[]': 'ARRAY[7, 8]',
+  smallint: '1',
   'smallint[]': 'ARRAY[0, 1]::smallint[]',
   'text[]': "ARRAY['a', 'b']",
   'bytea[]': String.raw`ARRAY['\x61', '\x62']::bytea[]`,
@@ -86,7 +87,7 @@ describe('the statements of a store in PostgreSQL', () => {
   })
 
   it('never count or skip their way to a page', () => {
-    for (const name of ['guessPage', 'readPage', 'readWhole', 'readHead'] as const)
+    for (const name of ['readParts', 'readTailPart', 'readLastParts', 'readWhole', 'readHead'] as const)
       assert.doesNotMatch(STATEMENTS[name].sql, /\bOFFSET\b|\bcount\(\*\)/i)
   })
 

@@ -15,20 +15,20 @@ const sum = (gone: ReadonlyMap<number, number>): number => gone.values().reduce(
 const find = (rank: number, gone: ReadonlyMap<number, number>) => locate(rank, sum(gone), holesOf(gone))
 
 /** The same answer by walking every ream from the first. */
-function walk(rank: number, gone: ReadonlyMap<number, number>): { ream: number; offset: number } {
+function walk(rank: number, gone: ReadonlyMap<number, number>): { ream: number; offset: number; gone: number } {
   let before = 0
   for (let ream = 0; ; ream++) {
     const live = 500 - (gone.get(ream) ?? 0)
-    if (rank < before + live) return { ream, offset: rank - before }
+    if (rank < before + live) return { ream, offset: rank - before, gone: 500 - live }
     before += live
   }
 }
 
 describe('rank', () => {
   it('is position divided by 500 where nothing is gone', () => {
-    assert.deepEqual(find(0, new Map()), { ream: 0, offset: 0 })
-    assert.deepEqual(find(1234, new Map()), { ream: 2, offset: 234 })
-    assert.deepEqual(find(65_536 * 500 * 3 + 7, new Map()), { ream: 65_536 * 3, offset: 7 })
+    assert.deepEqual(find(0, new Map()), { ream: 0, offset: 0, gone: 0 })
+    assert.deepEqual(find(1234, new Map()), { ream: 2, offset: 234, gone: 0 })
+    assert.deepEqual(find(65_536 * 500 * 3 + 7, new Map()), { ream: 65_536 * 3, offset: 7, gone: 0 })
   })
 
   it('agrees with a walk over every ream, for holes anywhere', () => {
@@ -51,10 +51,10 @@ describe('rank', () => {
   it('passes whole stretches of empty reams, across the borders of every level', () => {
     const holes = new Map<number, number>()
     for (let ream = 0; ream < 65_540; ream++) holes.set(ream, 500)
-    assert.deepEqual(find(0, holes), { ream: 65_540, offset: 0 })
+    assert.deepEqual(find(0, holes), { ream: 65_540, offset: 0, gone: 0 })
     holes.set(65_535, 499)
-    assert.deepEqual(find(0, holes), { ream: 65_535, offset: 0 })
-    assert.deepEqual(find(1, holes), { ream: 65_540, offset: 0 })
+    assert.deepEqual(find(0, holes), { ream: 65_535, offset: 0, gone: 499 })
+    assert.deepEqual(find(1, holes), { ream: 65_540, offset: 0, gone: 0 })
   })
 
   it('reads one block of each level, however deep the item lies', () => {

@@ -16,8 +16,7 @@ import { withGone } from '../gone-map.ts'
 import type { OpenReam } from '../open-ream.ts'
 import { damagedReam, joinItems, joinPieces, REAM_SIZE, ReamBuilder, splitItems } from '../ream.ts'
 import { ItemConflict, type StoreError } from '../store-error.ts'
-import type { StoredHead } from './head.ts'
-import { sealedReams } from './read.ts'
+import { type StoredHead, sealedReams } from './head.ts'
 import { ReamDraft } from './ream-draft.ts'
 
 /** What was read before: of keys, reams and the tail only what the changes need. */

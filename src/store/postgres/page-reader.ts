@@ -1,21 +1,34 @@
-/** Picks the cheapest statement for a page. What it remembers of a collection is a guess: each answer is checked. */
+/** Reads a page in one statement, from where it lay when the collection was seen last: each answer is checked. */
 
-import { effectivePage } from '../../contract/page.ts'
-import type { Head, PageRead } from '../store.ts'
+import type { PageRead } from '../store.ts'
 import type { Connections } from './connection.ts'
-import { readHead, shownHead } from './head.ts'
-import { guessPage, guessTail, inSnapshot, isWhole, readPage, readPagePart, readWhole, sealedReams } from './read.ts'
+import { headOf, placeOf, readHead, type StoredHead } from './head.ts'
+import { HoleCounts } from './hole-counts.ts'
+import { type AskedParts, askFor, findParts, pageOf, readParts } from './page-parts.ts'
+import { inSnapshot, readPage, readWhole } from './read.ts'
 import type { Rows } from './rows.ts'
 import type { SharedReads } from './shared-reads.ts'
 
 /** Collections that are remembered, at most. */
 const MOST_SEEN = 10_000
 
+/** Stretches of hole counts that are remembered, of some kilobytes each, before all are forgotten. */
+const MOST_STRETCHES = 2_000
+
+/** Before a snapshot is taken: while others write, what was asked for may lie elsewhere by then. */
+const MOST_GUESSES = 2
+
+/** A collection as it was read last. */
+interface Seen {
+  readonly head: StoredHead
+  readonly holes: HoleCounts
+}
+
 export class PageReader {
   readonly #connections: Connections
   readonly #shared: SharedReads
-  /** The heads that were read last. */
-  readonly #seen = new Map<string, Head>()
+  readonly #seen = new Map<string, Seen>()
+  #stretches = 0
 
   constructor(connections: Connections, shared: SharedReads) {
     this.#connections = connections
@@ -24,50 +37,67 @@ export class PageReader {
 
   /** Whether it was public when it was seen last: then it can be read at once, and is judged by the head that comes along. */
   wasPublic(name: string): boolean {
-    return this.#seen.get(name)?.isPrivate === false
+    return this.#seen.get(name)?.head.isPrivate === false
   }
 
   /** Whether a collection is public, as far as is known. Else one head is read, whether there is one or not. */
   async isPublic(name: string): Promise<boolean> {
     if (this.wasPublic(name)) return true
     const head = await readHead(this.#shared, name)
-    this.#remember(name, head && shownHead(head))
+    this.#remember(name, head)
     return head?.isPrivate === false
   }
 
   async read(name: string, page: number): Promise<PageRead | undefined> {
+    for (let guesses = 0; guesses < MOST_GUESSES; guesses++) {
+      const asked = this.#guess(name, page)
+      if (asked === undefined) break
+      const found = await readParts(this.#shared, { name, place: placeOf(name) }, asked)
+      const seen = this.#remember(name, found[0] && headOf(name, found[0]))
+      if (seen === undefined) return undefined
+      const parts = findParts(seen.head, page, seen.holes)
+      const read = seen.head.isPaginated && parts && pageOf(found, seen.head, parts)
+      if (read) return read
+    }
+    return this.#connections.retry((rows) => this.#readSurely(rows, name, page))
+  }
+
+  /** What a page is made of, as far as is known: without holes page 1 is ream 0. Undefined where it takes more to tell. */
+  #guess(name: string, page: number): AskedParts | undefined {
     const seen = this.#seen.get(name)
-    if (seen !== undefined && !isWhole(seen)) return this.#retryAny(name, page, seen)
-    const guessed = seen === undefined ? page : effectivePage(page, seen.live)
-    const isTail = seen !== undefined && guessed > sealedReams(seen)
-    const { head, read } = await (isTail
-      ? guessTail(this.#shared, name, page)
-      : guessPage(this.#shared, name, page, guessed))
-    this.#remember(name, head)
-    return head === undefined ? undefined : (read ?? this.#retryAny(name, page, head))
+    if (seen === undefined) return { reams: [page - 1], hasTail: false }
+    const parts = seen.head.isPaginated ? findParts(seen.head, page, seen.holes) : undefined
+    return parts && askFor(parts, seen.head)
   }
 
-  /** On a connection of its own: it may take several statements. */
-  #retryAny(name: string, page: number, seen: Head): Promise<PageRead | undefined> {
-    return this.#connections.retry((rows) => this.#readAny(rows, name, page, seen))
-  }
-
-  async #readAny(rows: Rows, name: string, page: number, seen: Head): Promise<PageRead | undefined> {
-    if (!seen.isPaginated) {
+  async #readSurely(rows: Rows, name: string, page: number): Promise<PageRead | undefined> {
+    if (this.#seen.get(name)?.head.isPaginated === false) {
       const whole = await readWhole(rows, name)
       if (whole === undefined || !whole.head.isPaginated) return whole
     }
-    const part = await readPagePart(rows, name, page)
-    this.#remember(name, part?.head)
-    if (part === undefined) return undefined
-    // Made again since it was seen, and now with everything on one page.
-    if (!part.head.isPaginated) return readWhole(rows, name)
-    if (part.isComplete) return { head: shownHead(part.head), page: part.page, segments: part.segments }
-    return inSnapshot(rows, () => readPage(rows, name, page))
+    return inSnapshot(rows, async () => {
+      const seen = this.#remember(name, await readHead(rows, name))
+      if (seen === undefined) return undefined
+      if (!seen.head.isPaginated) return readWhole(rows, name)
+      const known = seen.holes.size
+      const read = await readPage(rows, seen.head, page, seen.holes)
+      this.#stretches += seen.holes.size - known
+      return read
+    })
   }
 
-  #remember(name: string, head: Head | undefined): void {
-    if (head === undefined) this.#seen.delete(name)
-    else if (this.#seen.size < MOST_SEEN || this.#seen.has(name)) this.#seen.set(name, head)
+  #remember(name: string, head: StoredHead | undefined): Seen | undefined {
+    if (head === undefined) {
+      this.#seen.delete(name)
+      return undefined
+    }
+    if (this.#stretches > MOST_STRETCHES) {
+      this.#seen.clear()
+      this.#stretches = 0
+    }
+    const last = this.#seen.get(name)
+    const seen = { head, holes: last?.holes.areOf(head) ? last.holes : new HoleCounts(head) }
+    if (last !== undefined || this.#seen.size < MOST_SEEN) this.#seen.set(name, seen)
+    return seen
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Every statement that the store sends, in one place, by name. `@head` stands for the table in the store's schema. On
- * Citus each of the hot ones is one task on one shard: it names the place, and what it inserts in bulk is joined to a
- * row there.
+ * Citus each of the hot ones is one task on one shard, because it names the place; and each is small, because there a
+ * worker plans it anew every time. Rows are inserted in bulk by VALUES that unnest, which need no table to come from.
  */
 
 import { COPY } from '../copy.ts'
@@ -33,27 +33,9 @@ const REAM = `${BYTES}, r.number, r.gone`
 const TAIL_BYTES = `count(t.item)::integer, NULL::bigint, NULL::bigint,
   encode(string_agg(t.item, decode('2c0a', 'hex') ORDER BY t.position), 'base64')`
 
-/** Reams that one statement looks at for a page. Only those that the page needs are read. */
-const CANDIDATES = 8
-
-/** Positions in a block of hole counts, by level: see rank.ts. */
-const BLOCK = [REAM_SIZE, REAM_SIZE * 256, REAM_SIZE * 65_536] as const
-
-/** One step down the hole counts: what is gone before the block of this level that holds the wanted rank. */
-const descend = (level: 0 | 1 | 2, above: string, within: string): string => `
-  CROSS JOIN LATERAL (
-    SELECT ${above} + coalesce(max(running), 0) AS gone
-    FROM (
-      SELECT o.block, sum(o.gone) OVER (ORDER BY o.block) AS running FROM @hole o
-      WHERE h.live < h.next AND o.place = $1::bigint AND o.shelf = h.shelf AND o.level = ${level} ${within}
-    ) b
-    WHERE (b.block + 1) * ${BLOCK[level]} - ${above} - b.running <= e.rank
-  ) level${level}`
-
-const within = (above: 1 | 2): string => {
-  const first = `(e.rank + level${above}.gone) / ${BLOCK[above]} * 256`
-  return `AND o.block BETWEEN ${first} AND ${first} + 255`
-}
+/** Which items of the tail a head shows. */
+const IN_TAIL = `t.place = $1::bigint AND t.shelf = h.shelf AND t.position < h.next
+        AND t.position >= h.next / ${REAM_SIZE} * ${REAM_SIZE}`
 
 /** The process 0 is one that has ended. After the clock was set back, a time in the future says nothing. */
 const LEASE_IS_DEAD =
@@ -106,50 +88,26 @@ export const STATEMENTS = {
 
   // Pages
 
-  /** Head and one ream: the guess is that the collection has no holes. */
-  guessPage: hot(`
-    SELECT ${HEAD}, ${BYTES} FROM @head h
-    LEFT JOIN @ream r ON r.place = $1::bigint AND r.shelf = h.shelf AND r.number = $3::bigint
+  /** Head and reams by number. */
+  readParts: hot(`
+    SELECT ${HEAD}, ${BYTES}, r.number FROM @head h
+    LEFT JOIN @ream r ON r.place = $1::bigint AND r.shelf = h.shelf AND r.number = ANY ($3::bigint[])
     WHERE h.place = $1::bigint AND h.name = $2::text`),
-  /** Head and tail: the guess is that there are no holes, and that the page is the last one. */
-  guessTail: hot(`
-    SELECT ${HEAD}, t.* FROM @head h
-    LEFT JOIN LATERAL (
-      SELECT ${TAIL_BYTES} FROM @tail t
-      WHERE t.place = $1::bigint AND t.shelf = h.shelf AND t.position < h.next
-        AND t.position >= h.next / ${REAM_SIZE} * ${REAM_SIZE}
-    ) t ON true
+  /** Head and tail. */
+  readTailPart: hot(`
+    SELECT ${HEAD}, t.*, h.next / ${REAM_SIZE} FROM @head h
+    LEFT JOIN LATERAL (SELECT ${TAIL_BYTES} FROM @tail t WHERE ${IN_TAIL}) t ON true
     WHERE h.place = $1::bigint AND h.name = $2::text`),
-  /**
-   * Head, and the reams from the one that holds item $4 of page $3 on: as many as complete the page, the tail included.
-   * `skipped` items of the first come before the wanted one.
-   */
-  readPage: hot(`
-    SELECT ${HEAD}, s.skipped, s.ream, p.* FROM @head h
-    CROSS JOIN LATERAL (
-      SELECT least($3::bigint, greatest(1, (h.live + ${REAM_SIZE - 1}) / ${REAM_SIZE})) AS page
-    ) a
-    CROSS JOIN LATERAL (SELECT (a.page - 1) * ${REAM_SIZE} + $4::bigint AS rank) e
-    ${descend(2, '0', '')} ${descend(1, 'level2.gone', within(2))} ${descend(0, 'level1.gone', within(1))}
-    CROSS JOIN LATERAL (
-      SELECT (e.rank + level0.gone) / ${REAM_SIZE} AS ream, (e.rank + level0.gone) % ${REAM_SIZE} AS skipped
-    ) s
+  /** Head, reams by number, and tail. */
+  readLastParts: hot(`
+    SELECT ${HEAD}, p.* FROM @head h
     LEFT JOIN LATERAL (
-      SELECT ${BYTES}, r.number FROM (
-        SELECT r.*, sum(r.count) OVER (ORDER BY r.number) - r.count AS before FROM @ream r
-        WHERE r.place = $1::bigint AND r.shelf = h.shelf AND r.number < h.next / ${REAM_SIZE}
-          AND r.number >= s.ream AND r.number < s.ream + ${CANDIDATES}
-      ) r
-      WHERE r.before < s.skipped + ${REAM_SIZE}
+      SELECT ${BYTES}, r.number FROM @ream r
+      WHERE r.place = $1::bigint AND r.shelf = h.shelf AND r.number = ANY ($3::bigint[])
       UNION ALL
-      SELECT ${TAIL_BYTES}, h.next / ${REAM_SIZE} FROM @tail t
-      WHERE t.place = $1::bigint AND t.shelf = h.shelf AND t.position < h.next
-        AND t.position >= h.next / ${REAM_SIZE} * ${REAM_SIZE}
-        AND h.next / ${REAM_SIZE} < s.ream + ${CANDIDATES}
-      HAVING count(t.item) > 0
+      SELECT ${TAIL_BYTES}, h.next / ${REAM_SIZE} FROM @tail t WHERE ${IN_TAIL}
     ) p ON true
-    WHERE h.place = $1::bigint AND h.name = $2::text
-    ORDER BY p.number`),
+    WHERE h.place = $1::bigint AND h.name = $2::text`),
   /** Head and all items: for an unpaginated collection. */
   readWhole: hot(`
     SELECT ${HEAD}, p.* FROM @head h
@@ -157,10 +115,7 @@ export const STATEMENTS = {
       SELECT ${BYTES}, r.number FROM @ream r
       WHERE r.place = $1::bigint AND r.shelf = h.shelf AND r.number < h.next / ${REAM_SIZE} AND r.count > 0
       UNION ALL
-      SELECT ${TAIL_BYTES}, h.next / ${REAM_SIZE} FROM @tail t
-      WHERE t.place = $1::bigint AND t.shelf = h.shelf AND t.position < h.next
-        AND t.position >= h.next / ${REAM_SIZE} * ${REAM_SIZE}
-      HAVING count(t.item) > 0
+      SELECT ${TAIL_BYTES}, h.next / ${REAM_SIZE} FROM @tail t WHERE ${IN_TAIL} HAVING count(t.item) > 0
     ) p ON true
     WHERE h.place = $1::bigint AND h.name = $2::text
     ORDER BY p.number`),
@@ -194,6 +149,11 @@ export const STATEMENTS = {
   readKeys: rare(`
     SELECT k.key, k.position FROM @key k
     WHERE k.place = $1::bigint AND k.shelf = $2::bigint AND k.key > $3::bytea ORDER BY k.key LIMIT $4::integer`),
+  readHoleBlocks: hot(`
+    SELECT o.block, o.gone FROM @hole o
+    WHERE o.place = $1::bigint AND o.shelf = $2::bigint AND o.level = $3::smallint
+      AND o.block BETWEEN $4::bigint AND $5::bigint
+    ORDER BY o.block`),
   putReam: hot(`
     INSERT INTO @ream (place, shelf, number, count, raw_length, crc, gone, data)
     VALUES ($1::bigint, $2::bigint, $3::bigint, $4::integer, $5::bigint, $6::bigint, $7::bytea, $8::bytea)
@@ -201,8 +161,7 @@ export const STATEMENTS = {
       crc = excluded.crc, gone = excluded.gone, data = excluded.data`),
   putTail: hot(`
     INSERT INTO @tail (place, shelf, position, item)
-    SELECT h.place, h.shelf, u.position, u.item FROM @head h, unnest($3::bigint[], $4::bytea[]) u (position, item)
-    WHERE h.place = $1::bigint AND h.name = $2::text
+    VALUES ($1::bigint, $2::bigint, unnest($3::bigint[]), unnest($4::bytea[]))
     ON CONFLICT (place, shelf, position) DO UPDATE SET item = excluded.item`),
   deleteTail: hot(`
     DELETE FROM @tail
@@ -211,15 +170,12 @@ export const STATEMENTS = {
     DELETE FROM @tail WHERE place = $1::bigint AND shelf = $2::bigint AND position = ANY ($3::bigint[])`),
   putKeys: hot(`
     INSERT INTO @key (place, shelf, key, position)
-    SELECT h.place, h.shelf, u.key, u.position FROM @head h, unnest($3::bytea[], $4::bigint[]) u (key, position)
-    WHERE h.place = $1::bigint AND h.name = $2::text
+    VALUES ($1::bigint, $2::bigint, unnest($3::bytea[]), unnest($4::bigint[]))
     ON CONFLICT (place, shelf, key) DO UPDATE SET position = excluded.position`),
   deleteKeys: hot('DELETE FROM @key WHERE place = $1::bigint AND shelf = $2::bigint AND key = ANY ($3::bytea[])'),
   addHoles: hot(`
     INSERT INTO @hole (place, shelf, level, block, gone)
-    SELECT h.place, h.shelf, u.level, u.block, u.gone
-    FROM @head h, unnest($3::smallint[], $4::bigint[], $5::integer[]) u (level, block, gone)
-    WHERE h.place = $1::bigint AND h.name = $2::text
+    VALUES ($1::bigint, $2::bigint, unnest($3::smallint[]), unnest($4::bigint[]), unnest($5::integer[]))
     ON CONFLICT (place, shelf, level, block) DO UPDATE SET gone = hole.gone + excluded.gone`),
 
   // Requests

@@ -4,7 +4,8 @@ import { isCollectionName } from '../../contract/name.ts'
 import type { Head, VerifyResult } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { Findings, type OpenRows, verifyRows } from '../verify.ts'
-import { readAllHeads, type StoredHead } from './head.ts'
+import { readAllHeads, readHead, type StoredHead } from './head.ts'
+import { HoleCounts } from './hole-counts.ts'
 import { keyBytes } from './key.ts'
 import { inSnapshot, readPage } from './read.ts'
 import type { Rows } from './rows.ts'
@@ -27,6 +28,8 @@ function openRows(rows: Rows, heads: readonly StoredHead[]): OpenRows {
     if (found === undefined) throw new StoreError('corrupt', `Two collections have the id ${head.id}.`)
     return found
   }
+  /** Of the collection whose pages are read: one comes after the other. */
+  let holes: HoleCounts | undefined
   return {
     heads: () => [...heads],
     reams: (head) => readReams(rows, shelfOf(head), 0, END),
@@ -47,10 +50,11 @@ function openRows(rows: Rows, heads: readonly StoredHead[]): OpenRows {
       return (await rows.first('mayHaveUnseen', place, shelf)) !== undefined
     },
     async page(head, page) {
-      const read = isCollectionName(head.name) ? await readPage(rows, head.name, page) : undefined
-      if (read === undefined)
+      const found = isCollectionName(head.name) ? await readHead(rows, head.name) : undefined
+      if (found === undefined)
         throw new StoreError('corrupt', `The collection "${head.name}" cannot be found by its name.`)
-      return read
+      if (!holes?.areOf(found)) holes = new HoleCounts(found)
+      return readPage(rows, found, page, holes)
     },
     ownFindings: () => ownFindings(rows),
     notes: () => notes(rows),

@@ -60,7 +60,7 @@ function writeDrop(transaction: Transaction, { place, name, shelf }: StoredHead)
   void transaction.write('addLeftover', place, shelf, 0)
 }
 
-function writeTail(transaction: Transaction, { place, name, shelf }: StoredHead, draft: Draft): void {
+function writeTail(transaction: Transaction, { place, shelf }: StoredHead, draft: Draft): void {
   for (const number of draft.sealed)
     void transaction.write('deleteTail', place, shelf, number * REAM_SIZE, (number + 1) * REAM_SIZE)
   const removed = [...draft.changedTail].filter(([, text]) => text === null)
@@ -68,13 +68,13 @@ function writeTail(transaction: Transaction, { place, name, shelf }: StoredHead,
   const put = [...draft.changedTail].filter(([, text]) => text !== null)
   if (put.length > 0) {
     const items = put.map(([, text]) => Buffer.from(text ?? ''))
-    void transaction.write('putTail', place, name, put.map(first), items)
+    void transaction.write('putTail', place, shelf, put.map(first), items)
   }
 }
 
 function writeKeys(
   transaction: Transaction,
-  { place, name, shelf }: StoredHead,
+  { place, shelf }: StoredHead,
   changed: ReadonlyMap<string, number | null>,
 ): void {
   const bytes = (entries: readonly (readonly [string, unknown])[]) => entries.map(([key]) => keyBytes(key))
@@ -83,15 +83,15 @@ function writeKeys(
   const put = [...changed].filter(([, position]) => position !== null)
   if (put.length > 0) {
     const positions = put.map(([, position]) => position)
-    void transaction.write('putKeys', place, name, bytes(put), positions)
+    void transaction.write('putKeys', place, shelf, bytes(put), positions)
   }
 }
 
-function writeHoles(transaction: Transaction, { place, name }: StoredHead, holes: ReadonlyMap<number, number>): void {
+function writeHoles(transaction: Transaction, { place, shelf }: StoredHead, holes: ReadonlyMap<number, number>): void {
   if (holes.size === 0) return
   const all = holeCounts(holes)
   const columns = [all.map(({ level }) => level), all.map(({ block }) => block), all.map(({ gone }) => gone)]
-  void transaction.write('addHoles', place, name, ...columns)
+  void transaction.write('addHoles', place, shelf, ...columns)
 }
 
 function first<T>([value]: readonly [T, unknown]): T {

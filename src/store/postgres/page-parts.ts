@@ -1,0 +1,86 @@
+/** What a page is made of, as a head and the hole counts tell, and the page from the rows that hold it. */
+
+import { effectivePage, pageRange } from '../../contract/page.ts'
+import { locate } from '../rank.ts'
+import { cutItems, deflatedSegment, joinCuts, REAM_SIZE, rawSegment } from '../ream.ts'
+import type { PageRead, Segment } from '../store.ts'
+import { type StoredHead, sealedReams, shownHead } from './head.ts'
+import type { HoleCounts } from './hole-counts.ts'
+import type { Reading, Row } from './rows.ts'
+import { HEAD_WIDTH } from './statements.ts'
+import { bytesOf } from './stored-ream.ts'
+
+/** A ream, or the tail, and which of its items belong to the page. */
+interface Part {
+  readonly ream: number
+  readonly count: number
+  readonly from: number
+  readonly take: number
+}
+
+export interface PageParts {
+  readonly page: number
+  readonly parts: readonly Part[]
+}
+
+/** What is asked for: reams by number, and the tail. */
+export interface AskedParts {
+  readonly reams: readonly number[]
+  readonly hasTail: boolean
+}
+
+/** Undefined where the hole counts are not known, or do not add up. */
+export function findParts(head: StoredHead, requested: number, holes: HoleCounts): PageParts | undefined {
+  const page = effectivePage(requested, head.live)
+  const { start, end } = pageRange(page, head.live)
+  const parts: Part[] = []
+  for (let rank = start; rank < end; ) {
+    const place = locate(rank, head.next - head.live, (level, from, to) => holes.read(level, from, to))
+    if (place === undefined) return undefined
+    const { ream, offset, gone } = place
+    const count = Math.min(REAM_SIZE, head.next - ream * REAM_SIZE) - gone
+    const take = Math.min(count - offset, end - rank)
+    if (take <= 0) return undefined
+    parts.push({ ream, count, from: offset, take })
+    rank += take
+  }
+  return { page, parts }
+}
+
+export function askFor({ parts }: PageParts, head: StoredHead): AskedParts {
+  const sealed = sealedReams(head)
+  const reams = parts.map(({ ream }) => ream).filter((ream) => ream < sealed)
+  return { reams, hasTail: reams.length < parts.length }
+}
+
+/** One statement, whose rows have the head and a part each. */
+export function readParts(
+  rows: Reading,
+  { name, place }: Pick<StoredHead, 'name' | 'place'>,
+  { reams, hasTail }: AskedParts,
+): Promise<readonly Row[]> {
+  if (hasTail && reams.length === 0) return rows.all('readTailPart', place, name)
+  return rows.all(hasTail ? 'readLastParts' : 'readParts', place, name, `{${reams.join(',')}}`)
+}
+
+/** The page from these rows. Undefined if something is missing, or has another count than it should. */
+export function pageOf(found: readonly Row[], head: StoredHead, { page, parts }: PageParts): PageRead | undefined {
+  const rows = new Map(found.map((row) => [row[NUMBER], row]))
+  const segments: Segment[] = []
+  for (const { ream, count, from, take } of parts) {
+    const row = rows.get(ream)
+    if (row === undefined || row[HEAD_WIDTH] !== count) return undefined
+    const segment = segmentOf(row)
+    segments.push(take === count ? segment : rawSegment(cutItems(segment.raw(), from, from + take), take))
+  }
+  return { head: shownHead(head), page, segments: joinCuts(segments) }
+}
+
+/** The column with the number of the ream, behind the head and the four of its bytes. */
+const NUMBER = HEAD_WIDTH + 4
+
+/** A ream, or the tail, which is not deflated and has no checksum. */
+export function segmentOf(row: Row): Segment {
+  const bytes = bytesOf(row, HEAD_WIDTH)
+  return row[HEAD_WIDTH + 2] === null ? rawSegment(bytes.data, bytes.count) : deflatedSegment(bytes)
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import { lastPage } from '../../src/contract/page.ts'
+import type { Store } from '../../src/store/store.ts'
+import { isError, item, itemsFrom, keyed } from './items.ts'
+import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
+import { describePostgres, type PostgresServer } from './postgres-server.ts'
+import { pagesOf, readAllPages, readPageTexts, textsOf } from './store-reading.ts'
+
+const COUNT = 140_000
+
+describePostgres('pages with holes, where a process remembers what is gone', (startPostgres) => {
+  let server: PostgresServer
+  let engine: PostgresUnderTest
+  let other: Store
+  let texts: string[]
+
+  const remove = async (ids: readonly number[]): Promise<void> => {
+    await other.delete('events', ids.map(String))
+    const gone = new Set(ids.map((id) => item(id)))
+    texts = texts.filter((text) => !gone.has(text))
+  }
+
+  before(async () => {
+    server = await startPostgres()
+    engine = await openPostgresForTest(server)
+    other = await engine.openAgain()
+    await engine.store.create('events', { keyField: 'id' })
+    texts = itemsFrom(1, COUNT)
+    // More than one block of each level but the highest.
+    for (let start = 0; start < COUNT; start += 10_000)
+      await engine.store.append('events', keyed(texts.slice(start, start + 10_000)))
+    await remove(Array.from({ length: 600 }, (_, index) => 1 + index * 233))
+  })
+
+  after(async () => {
+    await other.close()
+    await engine.remove()
+    await server.stop()
+  })
+
+  it('are right, also after others have deleted, replaced and appended', async () => {
+    const { store } = engine
+    const check = async () => {
+      for (const page of [1, 2, 130, 256, 257, lastPage(texts.length) - 1, lastPage(texts.length), 10_000]) {
+        const expected = pagesOf(texts)[Math.min(page, lastPage(texts.length)) - 1]
+        assert.deepEqual(await readPageTexts(store, 'events', page), expected, `page ${page}`)
+      }
+    }
+    await check()
+    await check()
+    await remove([2, 65_000, COUNT])
+    await check()
+    await other.append('events', keyed([item(COUNT + 1), item(COUNT + 2)]))
+    texts.push(item(COUNT + 1), item(COUNT + 2))
+    await check()
+    await other.replace('events', keyed([item(3, ',"new":true')]))
+    texts[texts.indexOf(item(3))] = item(3, ',"new":true')
+    await check()
+    // Whole reams, at the border of two blocks.
+    await remove(Array.from({ length: 2_500 }, (_, index) => 126_751 + index).filter((id) => (id - 1) % 233 !== 0))
+    await check()
+  })
+
+  it('belong to the head that comes along, while another process deletes', async () => {
+    const { store } = engine
+    const states = new Map<string, string[][]>()
+    const note = (commitId = '') => states.set(commitId, pagesOf(texts))
+    note((await other.head('events'))?.commitId)
+    let isDone = false
+    const reads: { commitId: string; page: number; texts: string[] }[] = []
+    const reader = async (step: number) => {
+      for (let turn = 1; !isDone; turn++) {
+        const read = await store.page('events', 1 + ((turn * step) % 280))
+        assert.ok(read)
+        reads.push({ commitId: read.head.commitId, page: read.page, texts: textsOf(read) })
+      }
+    }
+    const readers = [7, 31, 97].map(reader)
+    for (let index = 0; index < 60; index++) {
+      await remove([10 + index * 2_000 - ((10 + index * 2_000 - 1) % 233 === 0 ? 1 : 0)])
+      note((await other.head('events'))?.commitId)
+    }
+    isDone = true
+    await Promise.all(readers)
+    assert.ok(new Set(reads.map(({ commitId }) => commitId)).size > 5, `${reads.length} reads of too few states`)
+    for (const { commitId, page, texts: found } of reads) assert.deepEqual(found, states.get(commitId)?.[page - 1])
+  })
+
+  it('are not answered where a hole count or the count of a ream is wrong', async () => {
+    await engine.store.create('damaged', { keyField: 'id' })
+    await engine.store.append('damaged', keyed(itemsFrom(1, 2_000)))
+    await engine.store.delete('damaged', ['1'])
+    await readAllPages(engine.store, 'damaged')
+    const [[shelf]] = (await engine.execute('SELECT shelf FROM head WHERE name = $1', ['damaged'])) as [[string]]
+    await engine.execute('UPDATE ream SET count = 498 WHERE shelf = $1::bigint AND number = 1', [shelf])
+    await assert.rejects(engine.store.page('damaged', 2), isError('corrupt'))
+    await engine.execute('UPDATE ream SET count = 500 WHERE shelf = $1::bigint AND number = 1', [shelf])
+    assert.deepEqual(await readPageTexts(engine.store, 'damaged', 2), itemsFrom(502, 500))
+    await engine.execute('UPDATE hole SET gone = 2 WHERE shelf = $1::bigint AND level = 0', [shelf])
+    const fresh = await engine.openAgain()
+    try {
+      await assert.rejects(fresh.page('damaged', 2), isError('corrupt'))
+    } finally {
+      await fresh.close()
+    }
+  })
+})
