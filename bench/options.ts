@@ -13,6 +13,7 @@ export const USAGE = `Usage: node bench/run.ts [QUESTION…] [options]
                    with one of the two usual numbers of items is kept in bench/results/
 
 The questions pg-… start a PostgreSQL of their own, or use the one that REAMS_BENCH_POSTGRES names.
+The questions citus-… compare it with the Citus that REAMS_BENCH_CITUS names.
 `
 
 /** The run that the documentation shows. */

@@ -50,6 +50,7 @@ export const ARTIFACTS = {
   rows: { seconds: 0.3, secondsAMillion: 2.3 },
   sample: { seconds: 1.5, secondsAMillion: 0 },
   postgres: { seconds: 3, secondsAMillion: 0 },
+  citus: { seconds: 1, secondsAMillion: 0 },
   postgresItems: { seconds: 1, secondsAMillion: 3 },
   postgresHoles: { seconds: 1, secondsAMillion: 20 },
   postgresRows: { seconds: 1, secondsAMillion: 4 },
@@ -268,6 +269,11 @@ export class Workspace implements AsyncDisposable {
     return this.#once('postgres', () => PostgresWorkspace.open(this))
   }
 
+  /** A Citus, or why there is none. */
+  citus(): Promise<PostgresWorkspace | Skipped> {
+    return this.#once('citus', () => PostgresWorkspace.openCitus(this))
+  }
+
   #once<T>(name: ArtifactName, make: () => Promise<T>): Promise<T> {
     const made = this.#made.get(name) ?? make()
     this.#made.set(name, made)
@@ -275,11 +281,10 @@ export class Workspace implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const postgres = (await this.#made.get('postgres')?.catch(() => undefined)) as
-      | PostgresWorkspace
-      | Skipped
-      | undefined
-    if (postgres instanceof PostgresWorkspace) await postgres[Symbol.asyncDispose]()
+    for (const name of ['postgres', 'citus'] as const) {
+      const opened = await this.#made.get(name)?.catch(() => undefined)
+      if (opened instanceof PostgresWorkspace) await opened[Symbol.asyncDispose]()
+    }
     this.#directory[Symbol.dispose]()
   }
 }

@@ -46,6 +46,13 @@ export class PostgresWorkspace implements AsyncDisposable {
     }
   }
 
+  /** The Citus that REAMS_BENCH_CITUS names; or why there is none. */
+  static async openCitus(workspace: Workspace): Promise<PostgresWorkspace | Skipped> {
+    const given = process.env['REAMS_BENCH_CITUS']
+    if (given === undefined || given === '') return { skipped: 'REAMS_BENCH_CITUS names no Citus.' }
+    return new PostgresWorkspace(workspace, undefined, new URL(given))
+  }
+
   /** The name of the schema for a purpose. */
   schema(purpose: string): string {
     return `${this.#prefix}_${purpose}`

@@ -4,6 +4,8 @@ import type { Question } from '../question.ts'
 import { APPENDS } from './appends.ts'
 import { BIG_REQUESTS } from './big-requests.ts'
 import { BYTES } from './bytes.ts'
+import { CITUS_PAGES } from './citus-pages.ts'
+import { CITUS_WRITES } from './citus-writes.ts'
 import { COLD_PAGE } from './cold-page.ts'
 import { COLD_PAGES } from './cold-pages.ts'
 import { COMPACT } from './compact.ts'
@@ -71,4 +73,6 @@ export const QUESTIONS: readonly Question[] = [
   PG_OFFSET,
   PG_HOLES,
   PG_APPENDS,
+  CITUS_WRITES,
+  CITUS_PAGES,
 ]

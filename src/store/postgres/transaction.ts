@@ -9,20 +9,22 @@ import type { StatementName } from './statements.ts'
 const LOCK_MS = 5_000
 const IDLE_MS = 15_000
 
-/** Here too, not only where a head is locked: tokens have none. */
-const DURABLE =
-  "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
+/**
+ * All settings end with the transaction: a pooler may be in between. Citus hands SET LOCAL on to its workers if it is told
+ * to, each time with the whole text that it came in: so those that matter there come alone, and others are set by a function.
+ * Durability is asked for here too, not only where a head is locked: tokens have none.
+ */
+const begin = (statementMs: number): string => `
+  BEGIN ISOLATION LEVEL READ COMMITTED;
+  SELECT set_config('statement_timeout', '${statementMs}', true),
+    set_config('idle_in_transaction_session_timeout', '${IDLE_MS}', true),
+    set_config('citus.propagate_set_commands', 'local', true),
+    CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', true) END`
+
+const LIMIT_WAITING = `SET LOCAL lock_timeout = ${LOCK_MS}`
+
 /** Durable with the next commit that is: they are on disk in the order in which they were made. */
 const DURABLE_LATER = 'SET LOCAL synchronous_commit = off'
-
-/** All settings end with the transaction: a pooler may be in between. Citus hands them on to its workers if it is told to. */
-const begin = (statementMs: number, isDurable: boolean): string => `
-  BEGIN ISOLATION LEVEL READ COMMITTED;
-  SET LOCAL citus.propagate_set_commands = 'local';
-  SET LOCAL statement_timeout = ${statementMs};
-  SET LOCAL lock_timeout = ${LOCK_MS};
-  SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS};
-  ${isDurable ? DURABLE : DURABLE_LATER}`
 
 export class Transaction {
   readonly #rows: Rows
@@ -31,7 +33,8 @@ export class Transaction {
 
   private constructor(rows: Rows, isDurable: boolean) {
     this.#rows = rows
-    this.#follow(rows.execute(begin(rows.statementMs, isDurable)))
+    const texts = [begin(rows.statementMs), LIMIT_WAITING, ...(isDurable ? [] : [DURABLE_LATER])]
+    for (const text of texts) this.#follow(rows.execute(text))
   }
 
   /** Runs `work` in a transaction, which it ends with `commit`; if it does not, nothing of it stays. */
