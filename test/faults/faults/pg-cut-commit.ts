@@ -1,21 +1,16 @@
 /** The line to PostgreSQL is cut right before or right after COMMIT is sent. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import { startProxy, type TcpProxy } from '../../store/tcp-proxy.ts'
+import { startProxy } from '../../store/tcp-proxy.ts'
+import { cutOnce } from '../cut-commit.ts'
 import type { Fault } from '../fault.ts'
 import { POSTGRES } from '../needs.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
-
-/** The message that asks for a commit: its kind, its length, its text. */
-const COMMIT = Buffer.from('Q\0\0\0\x0bCOMMIT\0')
 
 /** Cuts in a round, and commits that pass before each, at most. */
 const CUTS_A_ROUND = 5
 const MOST_COMMITS_BETWEEN = 8
 
 const ROUNDS_A_STORE = 25
-
-const MOST_MS_UNTIL_CUT = 20_000
 
 export const PG_CUT_COMMIT: Fault = {
   name: 'pg-cut-commit',
@@ -38,7 +33,7 @@ export const PG_CUT_COMMIT: Fault = {
         const workload = subject.work({ keylessWriters: 4, isSteady: true })
         for (let cut = 0; cut < CUTS_A_ROUND; cut++) {
           const moment = random(2) === 0 ? 'before' : 'after'
-          if (await cutOnce(proxy, moment, random(MOST_COMMITS_BETWEEN))) cuts[moment]++
+          if (await cutOnce([proxy], moment, random(MOST_COMMITS_BETWEEN))) cuts[moment]++
           else report.findings.add('other', 'there was no commit to be cut')
         }
         await workload.servedAgain()
@@ -52,20 +47,4 @@ export const PG_CUT_COMMIT: Fault = {
     )
     if (rounds > 1 && unknown === 0) report.findings.add('other', 'no write without a key was cut')
   },
-}
-
-/** Resolves with true when it is done. */
-async function cutOnce(proxy: TcpProxy, moment: 'before' | 'after', passing: number): Promise<boolean> {
-  let left = passing
-  let isCut = false
-  proxy.judge = (data) => {
-    const at = data.indexOf(COMMIT)
-    if (isCut || at < 0 || left-- > 0) return 'pass'
-    isCut = true
-    return moment === 'before' ? at : at + COMMIT.length
-  }
-  for (const startedAt = performance.now(); !isCut && performance.now() - startedAt < MOST_MS_UNTIL_CUT; )
-    await sleep(1)
-  proxy.judge = () => 'pass'
-  return isCut
 }

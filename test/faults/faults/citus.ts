@@ -1,0 +1,171 @@
+/** What can happen to the nodes of a Citus while a service on it is written to: it lives on, and comes back by itself. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CitusCluster, type CitusNode } from '../../store/citus-cluster.ts'
+import { startProxy, type TcpProxy } from '../../store/tcp-proxy.ts'
+import { cutOnce } from '../cut-commit.ts'
+import type { Fault, Trial } from '../fault.ts'
+import { LOG, THINGS } from '../history.ts'
+import { CITUS } from '../needs.ts'
+import { StoreUnderTest } from '../store-under-test.ts'
+import type { Workload } from '../workload.ts'
+
+/** Then a new store: reading everything after each round gets longer as it grows. */
+const ROUNDS_A_STORE = 25
+
+/** How long the clients go on when all of them were served again: then nobody may be refused any more. */
+const AFTERWARDS_MS = 100
+
+const LONGEST_HANG_MS = 3_000
+const MOST_COMMITS_BETWEEN = 8
+
+const SHARED = { rounds: 50, fewRounds: 1, needs: [CITUS] } as const
+
+/** What is done in a round, while the clients go on. */
+type Blow = (workload: Workload, cluster: CitusCluster) => Promise<void>
+
+export const CITUS_KILL_WORKER: Fault = {
+  ...SHARED,
+  name: 'citus-kill-worker',
+  description: 'kill -9 of a worker of Citus, which is then started again',
+  run: (trial) => strikeEachRound(trial, killWorker(trial)),
+}
+
+export const CITUS_KILL_ASYNCHRONOUS_WORKER: Fault = {
+  ...SHARED,
+  name: 'citus-kill-asynchronous-worker',
+  description: 'the same where synchronous_commit is off on all nodes',
+  async run(trial) {
+    const cluster = await CitusCluster.find()
+    await using _ = await withSetting(cluster, 'synchronous_commit', 'off')
+    await strikeEachRound(trial, killWorker(trial))
+  },
+}
+
+export const CITUS_KILL_COORDINATOR: Fault = {
+  ...SHARED,
+  name: 'citus-kill-coordinator',
+  description: 'kill -9 of the coordinator of Citus, which is then started again',
+  run: (trial) =>
+    strikeEachRound(trial, async (_, { coordinator }) => {
+      coordinator.kill()
+      await coordinator.start()
+    }),
+}
+
+export const CITUS_HANG_WORKER: Fault = {
+  ...SHARED,
+  name: 'citus-hang-worker',
+  description: 'SIGSTOP of a worker of Citus, and SIGCONT after up to three seconds',
+  run: (trial) =>
+    strikeEachRound(trial, async (_, cluster) => {
+      const worker = await anyWorker(trial, cluster)
+      worker.hang()
+      await sleep(trial.random(LONGEST_HANG_MS))
+      worker.goOn()
+    }),
+}
+
+export const CITUS_CUT_COMMIT: Fault = {
+  ...SHARED,
+  name: 'citus-cut-commit',
+  description: 'the line from the coordinator to a worker cut right before and right after COMMIT',
+  async run(trial) {
+    const { random, report } = trial
+    const cluster = await CitusCluster.find()
+    await using resources = new AsyncDisposableStack()
+    // Else the proxy sees nothing.
+    resources.use(await withSetting(cluster, 'citus.node_conninfo', 'sslmode=disable'))
+    const proxies: TcpProxy[] = []
+    for (const { id, port } of cluster.workers) {
+      const proxy = resources.adopt(await startProxy('127.0.0.1', port), (opened) => opened.close())
+      resources.defer(() => moveNode(cluster, id, port))
+      await moveNode(cluster, id, proxy.port)
+      proxies.push(proxy)
+    }
+    const cuts = { before: 0, after: 0 }
+    let unknown = 0
+    await strikeEachRound(trial, async (workload) => {
+      const moment = random(2) === 0 ? 'before' : 'after'
+      if (await cutOnce(proxies, moment, random(MOST_COMMITS_BETWEEN))) cuts[moment]++
+      else report.findings.add('other', 'there was no commit to be cut')
+      await workload.servedAgain()
+      unknown += workload.unknowns
+    })
+    report.notes.push(
+      `${cuts.before} were cut before COMMIT and ${cuts.after} after it, ${unknown} answered as unknown`,
+    )
+  },
+}
+
+export const CITUS_MOVE_SHARDS: Fault = {
+  ...SHARED,
+  name: 'citus-move-shards',
+  description: 'the shards of a collection moved to another worker of Citus, as a rebalance does it',
+  run: (trial) =>
+    strikeEachRound(trial, async (_, cluster) => {
+      const collection = trial.random(2) === 0 ? LOG : THINGS
+      const from = await cluster.workerOf(collection)
+      const others = cluster.workers.filter((worker) => worker !== from)
+      const to = others[trial.random(others.length)]
+      if (to === undefined) throw new Error('There is no other worker.')
+      await cluster.sql(`
+        SELECT citus_move_shard_placement(${cluster.shardOf(collection)}, '127.0.0.1', ${from.port}, '127.0.0.1',
+          ${to.port}, shard_transfer_mode => 'force_logical')`)
+    }),
+}
+
+function killWorker(trial: Trial): Blow {
+  return async (_, cluster) => {
+    const worker = await anyWorker(trial, cluster)
+    worker.kill()
+    await worker.start()
+  }
+}
+
+/** One that holds something. */
+function anyWorker({ random }: Trial, cluster: CitusCluster): Promise<CitusNode> {
+  return cluster.workerOf(random(2) === 0 ? LOG : THINGS)
+}
+
+async function moveNode(cluster: CitusCluster, id: number, port: number): Promise<void> {
+  await cluster.sql(`SELECT citus_update_node(${id}, '127.0.0.1', ${port})`)
+}
+
+/** On all nodes, until it is disposed of. */
+async function withSetting(cluster: CitusCluster, name: string, value: string): Promise<AsyncDisposable> {
+  const execute = async (sql: string) => {
+    for (const node of [cluster.coordinator, ...cluster.workers]) {
+      await node.sql(sql)
+      await node.sql('SELECT pg_reload_conf()')
+    }
+  }
+  await execute(`ALTER SYSTEM SET ${name} = '${value}'`)
+  return { [Symbol.asyncDispose]: () => execute(`ALTER SYSTEM RESET ${name}`) }
+}
+
+async function strikeEachRound({ rounds, random, report, beginRound }: Trial, blow: Blow): Promise<void> {
+  await using cluster = await CitusCluster.find()
+  const told = { refused: 0, unknown: 0 }
+  for (let done = 0; done < rounds; ) {
+    await using subject = await StoreUnderTest.createAt({ location: cluster.newStore() }, report, random)
+    for (const end = Math.min(rounds, done + ROUNDS_A_STORE); done < end; done++) {
+      beginRound()
+      const workload = subject.work({ keylessWriters: 2, isSteady: true })
+      await workload.randomMoment()
+      workload.tolerated = [503]
+      await blow(workload, cluster)
+      const backAt = performance.now()
+      await workload.servedAgain()
+      // How long the database takes is its own affair; how long the service takes to notice is ours.
+      report.recoveriesMs.push(performance.now() - backAt)
+      workload.tolerated = []
+      await sleep(random(AFTERWARDS_MS))
+      await workload.stop()
+      told.refused += workload.failures
+      told.unknown += workload.unknowns
+      await subject.check()
+    }
+  }
+  report.notes.push(`${told.refused} requests were answered 503, and ${told.unknown} that nobody knows`)
+}

@@ -1,0 +1,166 @@
+/** The Citus that REAMS_TEST_CITUS names, for tests that end its nodes: they run on this machine, and root may do that. */
+
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { placeOf } from '../../src/store/postgres/head.ts'
+import { citusUrl } from './citus-server.ts'
+import { newSchema, runSql, withParameter } from './postgres-engine.ts'
+
+const run = promisify(execFile)
+
+/** For the orphans of a postmaster that was killed: until they are gone no other one can start. */
+const MOST_MS_UNTIL_START = 60_000
+
+/** A coordinator or a worker, with the processes that it is. */
+export class CitusNode {
+  readonly id: number
+  readonly port: number
+  readonly url: string
+  readonly #directory: string
+  readonly #programs: string
+
+  private constructor(id: number, port: number, directory: string, postmaster: number) {
+    this.id = id
+    this.port = port
+    this.url = atPort(port)
+    this.#directory = directory
+    this.#programs = dirname(readlinkSync(`/proc/${postmaster}/exe`))
+  }
+
+  static async find(id: number, port: number): Promise<CitusNode> {
+    const sql = "SELECT current_setting('data_directory'), split_part(pg_read_file('postmaster.pid'), chr(10), 1)"
+    const [[directory, postmaster] = []] = await runSql(atPort(port), '', sql)
+    return new CitusNode(id, port, String(directory), Number(postmaster))
+  }
+
+  sql(text: string): Promise<unknown[][]> {
+    return runSql(this.url, '', text)
+  }
+
+  /** kill -9 of all of its processes. */
+  kill(): void {
+    this.#signal('SIGKILL')
+  }
+
+  /** Nothing of it goes on, and every connection stays. */
+  hang(): void {
+    this.#signal('SIGSTOP')
+  }
+
+  goOn(): void {
+    this.#signal('SIGCONT')
+  }
+
+  /** As whoever watches over it would: until it starts. */
+  async start(): Promise<void> {
+    const { uid, gid } = statSync(this.#directory)
+    const words = ['-D', this.#directory, '-l', join(this.#directory, 'log'), '-s', '-w', 'start']
+    // A node is a client of the others: in our home it would look for certificates that are not for it.
+    const env = { PATH: process.env['PATH'], HOME: this.#directory }
+    for (const startedAt = performance.now(); ; await sleep(20)) {
+      try {
+        await run(join(this.#programs, 'pg_ctl'), words, { uid, gid, env, cwd: this.#directory })
+        return
+      } catch (error) {
+        if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw error
+      }
+    }
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const postmaster = Number(readFileSync(join(this.#directory, 'postmaster.pid'), 'utf8').split('\n', 1)[0])
+    for (const pid of [postmaster, ...childrenOf(postmaster)])
+      try {
+        process.kill(pid, signal)
+      } catch {
+        // It has ended meanwhile.
+      }
+  }
+}
+
+export class CitusCluster {
+  readonly coordinator: CitusNode
+  readonly workers: readonly CitusNode[]
+  readonly #schemas: string[] = []
+
+  private constructor(coordinator: CitusNode, workers: readonly CitusNode[]) {
+    this.coordinator = coordinator
+    this.workers = workers
+  }
+
+  static async find(): Promise<CitusCluster> {
+    await untilSynced()
+    const sql = 'SELECT nodeid, nodeport, groupid FROM pg_dist_node WHERE isactive ORDER BY groupid'
+    const nodes = await Promise.all(
+      (await runSql(citusUrl, '', sql)).map(async ([id, port, group]) => ({
+        group: Number(group),
+        node: await CitusNode.find(Number(id), Number(port)),
+      })),
+    )
+    const coordinator = nodes.find(({ group }) => group === 0)
+    if (coordinator === undefined) throw new Error('The coordinator is not among the nodes of the Citus.')
+    return new CitusCluster(
+      coordinator.node,
+      nodes.filter(({ group }) => group !== 0).map(({ node }) => node),
+    )
+  }
+
+  /** A store in a schema of its own, as `--store` takes it. */
+  newStore(): string {
+    const schema = newSchema()
+    this.#schemas.push(schema)
+    return withParameter(citusUrl, 'schema', schema)
+  }
+
+  sql(text: string): Promise<unknown[][]> {
+    return runSql(citusUrl, '', text)
+  }
+
+  /** The worker that holds a collection of the store that was made last. */
+  async workerOf(collection: string): Promise<CitusNode> {
+    const [[port] = []] = await this.sql(`
+      SELECT nodeport FROM pg_dist_placement JOIN pg_dist_node USING (groupid)
+      WHERE shardid = ${this.shardOf(collection)}`)
+    const worker = this.workers.find((node) => node.port === Number(port))
+    if (worker === undefined) throw new Error(`No worker holds the collection "${collection}".`)
+    return worker
+  }
+
+  /** The shard of its head, as an expression of SQL. */
+  shardOf(collection: string): string {
+    return `get_shard_id_for_distribution_column('${this.#schemas.at(-1)}.head', ${placeOf(collection)}::bigint)`
+  }
+
+  /** Drops all stores that were made here. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const schema of this.#schemas) await this.sql(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+  }
+}
+
+/** After a node was away, the coordinator tells it what has changed; before that nothing about nodes can be changed. */
+async function untilSynced(): Promise<void> {
+  const sql = 'SELECT 1 FROM pg_dist_node WHERE hasmetadata AND NOT metadatasynced'
+  for (const startedAt = performance.now(); (await runSql(citusUrl, '', sql)).length > 0; await sleep(100))
+    if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw new Error('A node of the Citus does not catch up.')
+}
+
+function atPort(port: number): string {
+  const url = new URL(citusUrl)
+  url.port = String(port)
+  return url.href
+}
+
+function childrenOf(parent: number): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.map(Number).filter((pid) => {
+    try {
+      // Behind the name of the program, which may hold anything: its state, and its parent.
+      return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1]) === parent
+    } catch {
+      return false
+    }
+  })
+}
