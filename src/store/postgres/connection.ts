@@ -31,6 +31,9 @@ const IDLE_MS = 60_000
 
 const KEEP_ALIVE_MS = 10_000
 
+/** Citus has to see the place to know the shard: a plan for all values is none there. */
+const PLAN_WITH_VALUES = 'SET plan_cache_mode = auto'
+
 export interface ConnectionOptions {
   readonly mostConnections: number
   /** Statements are sent without waiting for the answers to those before. Default false. */
@@ -170,8 +173,8 @@ export class Connections {
     const { rows } = await client.query({ text: 'SELECT pg_backend_pid()', rowMode: 'array' })
     const isDirect = 'processID' in client && client.processID === rows[0]?.[0]
     if (preparing === 'always' || isDirect) this.#direct.add(client)
-    // A pooler would hand the setting on to others; there only transactions have it.
-    if (isDirect) await client.query(`SET statement_timeout = ${this.#statementMs}`)
+    // A pooler would hand the settings on to others; there only transactions have them.
+    if (isDirect) await client.query(`SET statement_timeout = ${this.#statementMs}; ${PLAN_WITH_VALUES}`)
   }
 }
 

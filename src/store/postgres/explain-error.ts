@@ -9,6 +9,10 @@ type Explanation = readonly [StoreErrorCode, string]
 
 /** Codes of the standard (SQLSTATE), or the first two letters of a class of them. */
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
+  '0A000': [
+    'unsupported',
+    'PostgreSQL calls it 0A000, and would refuse it again. Citus behind a pooler needs plan_cache_mode = auto: ALTER DATABASE … SET plan_cache_mode = auto.',
+  ],
   '08': ['unavailable', 'The connection was lost. Try again in a moment.'],
   '25': ['unavailable', 'The session ended in the middle. Try again in a moment.'],
   '25006': ['read-only', 'The database takes no writes now: it is a standby, or was set to read-only.'],

@@ -104,7 +104,10 @@ export class ReadQuery implements Submittable {
     this.callback(this.#failure)
   }
 
-  handleError(error: Error): void {
+  /** What comes behind a statement that fails is skipped: it was not prepared, although that was asked for. */
+  handleError(error: Error, connection: Connection): void {
+    const { submittedNamedStatements } = connection as PreparingConnection
+    for (const { name } of this.#statements.slice(this.#at)) delete submittedNamedStatements[name]
     this.callback(error)
   }
 

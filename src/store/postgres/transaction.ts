@@ -18,7 +18,7 @@ const begin = (statementMs: number): string => `
   BEGIN ISOLATION LEVEL READ COMMITTED;
   SELECT set_config('statement_timeout', '${statementMs}', true),
     set_config('idle_in_transaction_session_timeout', '${IDLE_MS}', true),
-    set_config('citus.propagate_set_commands', 'local', true),
+    set_config('plan_cache_mode', 'auto', true), set_config('citus.propagate_set_commands', 'local', true),
     CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', true) END`
 
 const LIMIT_WAITING = `SET LOCAL lock_timeout = ${LOCK_MS}`
