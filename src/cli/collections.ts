@@ -4,6 +4,7 @@ import { makeVisible } from '../contract/excerpt.ts'
 import { lastPage } from '../contract/page.ts'
 import type { Head } from '../store/store.ts'
 import type { CliCommand } from './command.ts'
+import { Failure } from './failure.ts'
 import { formatCount } from './figures.ts'
 import { withStore } from './open-store.ts'
 import { print } from './output.ts'
@@ -26,11 +27,13 @@ export const COLLECTIONS: CliCommand = {
 
 async function runCollections(_operands: readonly string[], settings: SettingValues): Promise<number> {
   const location = settings.get('store')
-  const heads = await withStore(location, {}, (store) => store.collections())
+  const { heads, away } = await withStore(location, {}, (store) => store.reachable())
   if (settings.get('json')) await print(JSON.stringify(heads.map(toJson), null, 2))
-  else if (heads.length === 0)
+  else if (heads.length === 0 && away.length === 0)
     await print(`${location} has no collections. Make one: reams import NAME FILE --store ${location.word}`)
   else await print(tableOf(heads))
+  if (away.length > 0)
+    throw new Failure(3, `${away.join(', ')} cannot be reached: the collections there are not listed.`)
   return 0
 }
 

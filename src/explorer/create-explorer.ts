@@ -11,7 +11,7 @@ import type { ListedFacts, Site } from './site.ts'
 export interface Explorer {
   /** The file that pages load from this path, if they do. */
   asset(path: string): Asset | undefined
-  entry(baseUrl: string, collections: readonly ListedFacts[]): string
+  entry(baseUrl: string, collections: readonly ListedFacts[], isComplete: boolean): string
   collection(baseUrl: string, content: CollectionContent): string
   item(baseUrl: string, content: ItemContent): string
   problem(baseUrl: string, problem: Problem): string
@@ -29,7 +29,7 @@ export function createExplorer(): Explorer {
   const site = (baseUrl: string): Site => ({ baseUrl, assets: assets() })
   return {
     asset: (path) => Object.values(assets()).find((asset: Asset) => asset.path === path),
-    entry: (baseUrl, collections) => entryPage(site(baseUrl), collections),
+    entry: (baseUrl, collections, isComplete) => entryPage(site(baseUrl), collections, isComplete),
     collection: (baseUrl, content) => collectionPage(site(baseUrl), content),
     item: (baseUrl, content) => itemPage(site(baseUrl), content),
     problem: (baseUrl, problem) => problemPage(site(baseUrl), problem),

@@ -2,14 +2,14 @@
 
 import { collectionUrl } from '../contract/link.ts'
 import { lastPage } from '../contract/page.ts'
-import { count, counted } from './browser/figures.ts'
+import { count, counted, PART_AWAY } from './browser/figures.ts'
 import { visible } from './browser/json-text.ts'
 import { documentOf } from './document.ts'
 import { type Html, html } from './html.ts'
 import { type CollectionFacts, type ListedFacts, localHref, type Site } from './site.ts'
 
-export function entryPage(site: Site, collections: readonly ListedFacts[]): string {
-  const main = collections.length === 0 ? NOTHING : tableOf(site, collections)
+export function entryPage(site: Site, collections: readonly ListedFacts[], isComplete: boolean): string {
+  const main = collections.length === 0 && isComplete ? NOTHING : tableOf(site, collections, isComplete)
   return documentOf(site, { view: 'entry', title: 'Collections · Reams', trail: ['Collections'], main })
 }
 
@@ -18,11 +18,11 @@ const NOTHING = html`<h1>Collections</h1>
 <p>There is no collection that everybody may read. <code>reams import</code> makes one of a file; one that is private shows with a token.</p>
 </section>`
 
-function tableOf(site: Site, collections: readonly ListedFacts[]): Html {
-  const largest = Math.max(...collections.map(({ live }) => live))
+function tableOf(site: Site, collections: readonly ListedFacts[], isComplete: boolean): Html {
+  const largest = Math.max(0, ...collections.map(({ live }) => live))
   const items = collections.reduce((sum, { live }) => sum + live, 0)
   return html`<h1>Collections</h1>
-<p class="facts">${counted(collections.length, 'collection')}, ${counted(items, 'item')}</p>
+<p class="facts">${counted(collections.length, 'collection')}, ${counted(items, 'item')}${isComplete ? '' : `, ${PART_AWAY}`}</p>
 <div class="scroller" role="region" aria-label="Collections" tabindex="0"><table class="collections">
 <caption>All collections, with their sizes</caption>
 <thead><tr><th scope="col">Collection</th><th scope="col">Items</th><th scope="col">Pages</th><th scope="col">Size</th><th scope="col">Flags</th><th scope="col">Last change</th></tr></thead>

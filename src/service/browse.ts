@@ -17,9 +17,9 @@ import { queryValues } from './request-url.ts'
 export type Browse = (call: Call, explorer: Explorer) => Promise<Reply>
 
 export async function browseEntry(call: Call, explorer: Explorer): Promise<Reply> {
-  const { heads } = await readableHeads(call)
-  const make = () => explorer.entry(call.baseUrl, heads)
-  return foundHtml(call, { key: keyOf(call, heads), make, caching: entryCaching(call) })
+  const { heads, isComplete } = await readableHeads(call)
+  const make = () => explorer.entry(call.baseUrl, heads, isComplete)
+  return foundHtml(call, { key: keyOf(call, heads, isComplete), make, caching: entryCaching(call) })
 }
 
 export async function browseCollection(call: Call, explorer: Explorer): Promise<Reply> {

@@ -9,6 +9,9 @@ export function counted(number: number, noun: string): string {
   return `${count(number)} ${noun}${number === 1 ? '' : 's'}`
 }
 
+/** Beside the figures of a list, where a part of the store cannot be reached. */
+export const PART_AWAY = 'and perhaps more: a part of the store is away'
+
 export function bytes(length: number): string {
   if (length < 1000) return `${length} B`
   const isLarge = length >= 999_500

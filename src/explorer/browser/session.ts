@@ -25,7 +25,7 @@ export class Session {
   token: string | undefined
   /** Size and time of the answer that came last: `76.5 kB (10.7 kB packed) in 8 ms`. */
   lastAnswer = ''
-  #listed: Promise<readonly Listed[]> | undefined
+  #listed: ReturnType<Session['list']> | undefined
 
   constructor(baseUrl: string, origin: string) {
     this.baseUrl = baseUrl
@@ -53,10 +53,10 @@ export class Session {
     return new TextDecoder().decode(body)
   }
 
-  /** All collections that can be read. */
-  async list(signal?: AbortSignal): Promise<readonly Listed[]> {
-    const { _embedded: embedded } = JSON.parse(await this.text(entryUrl(this.root), signal))
-    return embedded.collections
+  /** All collections that can be read, and whether there may be more. */
+  async list(signal?: AbortSignal): Promise<{ list: readonly Listed[]; isPart: boolean }> {
+    const { _embedded: embedded, incomplete } = JSON.parse(await this.text(entryUrl(this.root), signal))
+    return { list: embedded.collections, isPart: incomplete === true }
   }
 
   /** The field by which the items of a collection are found, asked for once; undefined where there is none. */
@@ -64,7 +64,7 @@ export class Session {
     this.#listed ??= this.list()
     const list = await this.#listed.catch(() => undefined)
     if (list === undefined) this.#listed = undefined
-    return list?.find((listed) => listed.name === name)?.key
+    return list?.list.find((listed) => listed.name === name)?.key
   }
 
   use(token: string): void {

@@ -4,7 +4,7 @@ import { collectionUrl, entryUrl, itemUrl, rawUrl } from '../../contract/link.ts
 import { lastPage } from '../../contract/page.ts'
 import { codePopover } from './code.ts'
 import { type Child, element } from './element.ts'
-import { count, counted } from './figures.ts'
+import { count, counted, PART_AWAY } from './figures.ts'
 import { itemBody } from './item.ts'
 import { notice } from './notice.ts'
 import type { Listed, Session } from './session.ts'
@@ -17,14 +17,19 @@ export interface View {
 }
 
 export async function entryView(session: Session, signal: AbortSignal): Promise<View> {
-  const list = await session.list(signal)
+  const { list, isPart } = await session.list(signal)
   const items = list.reduce((sum, { item_count }) => sum + item_count, 0)
-  const facts = [counted(list.length, 'collection'), counted(items, 'item'), session.lastAnswer]
+  const facts = [
+    counted(list.length, 'collection'),
+    counted(items, 'item'),
+    ...(isPart ? [PART_AWAY] : []),
+    session.lastAnswer,
+  ]
   const code = codePopover(session, entryUrl(session.baseUrl), ({ request }) => {
     return `const { _embedded } = await (${request}).json()\nconsole.table(_embedded.collections)`
   })
   const content =
-    list.length === 0
+    list.length === 0 && !isPart
       ? notice('Nothing to see yet', 'There is no collection, or none that can be read without a token.')
       : element('div', { class: 'scroller' }, entryTable(list, session.root))
   return { title: 'Collections', content: [heading('Collections', facts, code), content] }

@@ -13,7 +13,7 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
     'unsupported',
     'PostgreSQL calls it 0A000, and would refuse it again. Citus behind a pooler needs plan_cache_mode = auto: ALTER DATABASE … SET plan_cache_mode = auto.',
   ],
-  '08': ['unavailable', 'The connection was lost. Try again in a moment.'],
+  '08': ['unavailable', 'It was lost, or a server behind it cannot be reached. Try again in a moment.'],
   '25': ['unavailable', 'The session ended in the middle. Try again in a moment.'],
   '25006': ['read-only', 'The database takes no writes now: it is a standby, or was set to read-only.'],
   '28': ['no-permission', 'Look at the user and the password: it is read from REAMS_STORE, PGPASSWORD or ~/.pgpass.'],

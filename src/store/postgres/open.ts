@@ -27,14 +27,16 @@ import type {
   VerifyResult,
   WriteOptions,
 } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import { explainRows, type StoredCollection, unwrap } from '../stored-collection.ts'
 import type { Change } from './change.ts'
 import { createCollection, dropCollection, ensureCollection, setPrivate } from './collection.ts'
 import { runCopy, storedRows } from './copy.ts'
-import { explainError } from './explain-error.ts'
+import { explainError, isNodeAway } from './explain-error.ts'
 import { placeOf, readAllHeads, readHead, type StoredHead, shownHead } from './head.ts'
 import { Lane, type LaneOptions } from './lane.ts'
 import { runLoad } from './load.ts'
+import { NextRun } from './next-run.ts'
 import { Pulse } from './pulse.ts'
 import { inSnapshot, readItem } from './read.ts'
 import { readAll } from './read-all.ts'
@@ -93,6 +95,8 @@ class PostgresStore implements Store {
   readonly #lanes = new Map<string, Lane>()
   readonly #pulses = new Map<string, Pulse>()
   #workers: Workers | undefined
+  /** Takes so long, while a worker is away, that many at once would keep others from the connections. */
+  readonly #partial = new NextRun(() => this.#listPart())
 
   constructor(url: StoreUrl, options: PostgresStoreOptions) {
     const { readConnections = 8, writeConnections = 4, statementMs = STATEMENT_MS } = options
@@ -136,8 +140,12 @@ class PostgresStore implements Store {
 
   async reachable(): Promise<Reachable> {
     const away = await this.#explained(this.#away())
-    if (this.#workers === undefined || away.length === 0) return { heads: await this.collections(), away }
-    return { heads: listed(await this.#explained(this.#workers.headsWithout(away))), away }
+    return away.length === 0 ? { heads: await this.collections(), away } : this.#explained(this.#partial.ask())
+  }
+
+  async #listPart(): Promise<Reachable> {
+    const away = await this.#away()
+    return { heads: listed((await this.#workers?.headsWithout(away)) ?? []), away }
   }
 
   async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
@@ -255,11 +263,11 @@ class PostgresStore implements Store {
   }
 
   addToken(token: TokenRecord): Promise<void> {
-    return this.#explained(this.#common.writes.lend((rows) => insertToken(rows, token)))
+    return this.#onAllNodes(this.#common.writes.lend((rows) => insertToken(rows, token)))
   }
 
   revokeToken(name: string, at: number): Promise<void> {
-    return this.#explained(this.#common.writes.lend((rows) => revokeToken(rows, name, at)))
+    return this.#onAllNodes(this.#common.writes.lend((rows) => revokeToken(rows, name, at)))
   }
 
   verify(onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {
@@ -285,6 +293,17 @@ class PostgresStore implements Store {
   /** There is nothing of a name that breaks the rule, and PostgreSQL could not even look for some of them. */
   async #readNamed<T>(name: string, read: (lane: Lane) => Promise<T | undefined>): Promise<T | undefined> {
     return isCollectionName(name) ? this.#explained(this.#lane(name).then(read)) : undefined
+  }
+
+  /** Citus keeps tokens on every node. */
+  async #onAllNodes<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await this.#explained(work)
+    } catch (error) {
+      if (!(error instanceof StoreError && isNodeAway(error.cause))) throw error
+      const advice = 'Tokens are kept on every node, and this needs all of them. Try again when it is back.'
+      throw new StoreError('unavailable', `${error.message} ${advice}`, { cause: error.cause })
+    }
   }
 
   async #explained<T>(work: Promise<T>): Promise<T> {
