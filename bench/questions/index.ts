@@ -4,6 +4,8 @@ import type { Question } from '../question.ts'
 import { APPENDS } from './appends.ts'
 import { BIG_REQUESTS } from './big-requests.ts'
 import { BYTES } from './bytes.ts'
+import { CITUS_AWAY } from './citus-away.ts'
+import { CITUS_COLLECTIONS } from './citus-collections.ts'
 import { CITUS_PAGES } from './citus-pages.ts'
 import { CITUS_WRITES } from './citus-writes.ts'
 import { COLD_PAGE } from './cold-page.ts'
@@ -75,4 +77,6 @@ export const QUESTIONS: readonly Question[] = [
   PG_APPENDS,
   CITUS_WRITES,
   CITUS_PAGES,
+  CITUS_COLLECTIONS,
+  CITUS_AWAY,
 ]

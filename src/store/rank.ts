@@ -16,6 +16,11 @@ export function blocksOf(ream: number): { level: number; block: number }[] {
   return Array.from({ length: TOP_LEVEL + 1 }, (_, level) => ({ level, block: Math.floor(ream / FANOUT ** level) }))
 }
 
+/** How many blocks of a level have positions before `next`. */
+export function blocksIn(next: number, level: number): number {
+  return Math.ceil(next / (REAM_SIZE * FANOUT ** level))
+}
+
 /** How many positions are gone in a block of a level. */
 export interface HoleCount {
   readonly level: number

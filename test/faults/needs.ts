@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { CitusCluster } from '../store/citus-cluster.ts'
-import { NO_CITUS } from '../store/citus-server.ts'
+import { citusUrl, NO_CITUS } from '../store/citus-server.ts'
 import { mountTmpfs, XfsImage } from './mounts.ts'
 
 /** Answers why it is not to be had, or undefined. */
@@ -64,7 +64,7 @@ export const CITUS: Need = async () => {
   if (NO_CITUS !== false) return NO_CITUS
   const lack = await LINUX_ROOT()
   if (lack !== undefined) return lack
-  return CitusCluster.find().then(
+  return CitusCluster.find(citusUrl).then(
     ({ workers }) => (workers.length > 1 ? undefined : 'the Citus has fewer than two workers'),
     (error: Error) => `the nodes of the Citus cannot be had: ${firstLine(error)}`,
   )

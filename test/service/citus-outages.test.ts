@@ -9,6 +9,7 @@ import type { Store } from '../../src/store/store.ts'
 import { runCli, startServer, workDirectory } from '../cli/run-cli.ts'
 import { CITUS, lackOf } from '../faults/needs.ts'
 import { CitusCluster, type CitusNode } from '../store/citus-cluster.ts'
+import { citusUrl } from '../store/citus-server.ts'
 import { keyed } from '../store/items.ts'
 import { fill, numbered } from './open-service.ts'
 
@@ -26,7 +27,7 @@ describe('a service on Citus, one worker of which', { skip: lack ?? false }, () 
   let worker: CitusNode
 
   before(async () => {
-    cluster = await CitusCluster.find()
+    cluster = await CitusCluster.find(citusUrl)
     location = cluster.newStore()
     store = await openPostgresStore({ url: location, create: true })
     there = await nameElsewhere(cluster, here)

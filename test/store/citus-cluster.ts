@@ -1,4 +1,4 @@
-/** The Citus that REAMS_TEST_CITUS names, for tests that end its nodes: they run on this machine, and root may do that. */
+/** A Citus whose nodes run on this machine, for those who end them, which root may do. */
 
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { placeOf } from '../../src/store/postgres/head.ts'
-import { citusUrl } from './citus-server.ts'
 import { newSchema, runSql, withParameter } from './postgres-engine.ts'
 
 const run = promisify(execFile)
@@ -18,26 +17,26 @@ const MOST_MS_UNTIL_START = 60_000
 export class CitusNode {
   readonly id: number
   readonly port: number
-  readonly url: string
+  readonly #url: string
   readonly #directory: string
   readonly #programs: string
 
-  private constructor(id: number, port: number, directory: string, postmaster: number) {
+  private constructor(id: number, url: string, directory: string, postmaster: number) {
     this.id = id
-    this.port = port
-    this.url = atPort(port)
+    this.port = Number(new URL(url).port)
+    this.#url = url
     this.#directory = directory
     this.#programs = dirname(readlinkSync(`/proc/${postmaster}/exe`))
   }
 
-  static async find(id: number, port: number): Promise<CitusNode> {
+  static async find(id: number, url: string): Promise<CitusNode> {
     const sql = "SELECT current_setting('data_directory'), split_part(pg_read_file('postmaster.pid'), chr(10), 1)"
-    const [[directory, postmaster] = []] = await runSql(atPort(port), '', sql)
-    return new CitusNode(id, port, String(directory), Number(postmaster))
+    const [[directory, postmaster] = []] = await runSql(url, '', sql)
+    return new CitusNode(id, url, String(directory), Number(postmaster))
   }
 
   sql(text: string): Promise<unknown[][]> {
-    return runSql(this.url, '', text)
+    return runSql(this.#url, '', text)
   }
 
   /** kill -9 of all of its processes. */
@@ -70,9 +69,13 @@ export class CitusNode {
     }
   }
 
-  #signal(signal: NodeJS.Signals): void {
+  processes(): number[] {
     const postmaster = Number(readFileSync(join(this.#directory, 'postmaster.pid'), 'utf8').split('\n', 1)[0])
-    for (const pid of [postmaster, ...childrenOf(postmaster)])
+    return [postmaster, ...childrenOf(postmaster)]
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    for (const pid of this.processes())
       try {
         process.kill(pid, signal)
       } catch {
@@ -84,25 +87,28 @@ export class CitusNode {
 export class CitusCluster {
   readonly coordinator: CitusNode
   readonly workers: readonly CitusNode[]
+  readonly #url: string
   readonly #schemas: string[] = []
 
-  private constructor(coordinator: CitusNode, workers: readonly CitusNode[]) {
+  private constructor(url: string, coordinator: CitusNode, workers: readonly CitusNode[]) {
+    this.#url = url
     this.coordinator = coordinator
     this.workers = workers
   }
 
-  static async find(): Promise<CitusCluster> {
-    await untilSynced()
+  static async find(citusUrl: string): Promise<CitusCluster> {
+    await untilSynced(citusUrl)
     const sql = 'SELECT nodeid, nodeport, groupid FROM pg_dist_node WHERE isactive ORDER BY groupid'
     const nodes = await Promise.all(
       (await runSql(citusUrl, '', sql)).map(async ([id, port, group]) => ({
         group: Number(group),
-        node: await CitusNode.find(Number(id), Number(port)),
+        node: await CitusNode.find(Number(id), atPort(citusUrl, Number(port))),
       })),
     )
     const coordinator = nodes.find(({ group }) => group === 0)
     if (coordinator === undefined) throw new Error('The coordinator is not among the nodes of the Citus.')
     return new CitusCluster(
+      citusUrl,
       coordinator.node,
       nodes.filter(({ group }) => group !== 0).map(({ node }) => node),
     )
@@ -112,26 +118,26 @@ export class CitusCluster {
   newStore(): string {
     const schema = newSchema()
     this.#schemas.push(schema)
-    return withParameter(citusUrl, 'schema', schema)
+    return withParameter(this.#url, 'schema', schema)
   }
 
   sql(text: string): Promise<unknown[][]> {
-    return runSql(citusUrl, '', text)
+    return runSql(this.#url, '', text)
   }
 
-  /** The worker that holds a collection of the store that was made last. */
-  async workerOf(collection: string): Promise<CitusNode> {
+  /** The worker that holds a collection, of the store that was made last unless another schema is given. */
+  async workerOf(collection: string, schema = this.#schemas.at(-1)): Promise<CitusNode> {
     const [[port] = []] = await this.sql(`
       SELECT nodeport FROM pg_dist_placement JOIN pg_dist_node USING (groupid)
-      WHERE shardid = ${this.shardOf(collection)}`)
+      WHERE shardid = ${this.shardOf(collection, schema)}`)
     const worker = this.workers.find((node) => node.port === Number(port))
     if (worker === undefined) throw new Error(`No worker holds the collection "${collection}".`)
     return worker
   }
 
   /** The shard of its head, as an expression of SQL. */
-  shardOf(collection: string): string {
-    return `get_shard_id_for_distribution_column('${this.#schemas.at(-1)}.head', ${placeOf(collection)}::bigint)`
+  shardOf(collection: string, schema = this.#schemas.at(-1)): string {
+    return `get_shard_id_for_distribution_column('${schema}.head', ${placeOf(collection)}::bigint)`
   }
 
   /** Drops all stores that were made here. */
@@ -141,13 +147,13 @@ export class CitusCluster {
 }
 
 /** After a node was away, the coordinator tells it what has changed; before that nothing about nodes can be changed. */
-async function untilSynced(): Promise<void> {
+async function untilSynced(citusUrl: string): Promise<void> {
   const sql = 'SELECT 1 FROM pg_dist_node WHERE hasmetadata AND NOT metadatasynced'
   for (const startedAt = performance.now(); (await runSql(citusUrl, '', sql)).length > 0; await sleep(100))
     if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw new Error('A node of the Citus does not catch up.')
 }
 
-function atPort(port: number): string {
+function atPort(citusUrl: string, port: number): string {
   const url = new URL(citusUrl)
   url.port = String(port)
   return url.href

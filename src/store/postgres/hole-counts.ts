@@ -1,8 +1,9 @@
 /** What is gone of one state of a collection, as far as it was asked for. Appends leave it as it is. */
 
-import type { HoleCount } from '../rank.ts'
-import type { StoredHead } from './head.ts'
+import { blocksIn, type HoleCount } from '../rank.ts'
+import { headOf, type StoredHead } from './head.ts'
 import type { Reading } from './rows.ts'
+import { HEAD_WIDTH } from './statements.ts'
 
 /** The blocks `from` to `to` of a level. */
 interface Stretch {
@@ -22,32 +23,38 @@ export class HoleCounts {
     this.#fullPagesId = fullPagesId
   }
 
-  /** How many stretches are known: some hundred counts each, at most. */
-  get size(): number {
-    return this.#known.size
-  }
-
   /** Whether they are those of a head. */
   areOf({ shelf, fullPagesId }: StoredHead): boolean {
     return shelf === this.#shelf && fullPagesId === this.#fullPagesId
   }
 
   /** See `ReadHoles`. Nothing for a stretch that is not known: where there should be something, the sums tell. */
-  read(level: number, from: number, to: number): readonly HoleCount[] {
+  read({ next, live }: StoredHead, level: number, from: number, to: number): readonly HoleCount[] {
+    this.#missing = undefined
+    // Where all lies in one block, the head tells.
+    if (blocksIn(next, level) === 1) return [{ level, block: 0, gone: next - live }]
     const known = this.#known.get(`${level} ${from}`)
-    this.#missing = known === undefined ? { level, from, to } : undefined
+    if (known === undefined) this.#missing = { level, from, to }
     return known ?? []
   }
 
-  /** Reads what was not known when `read` was called last, in the snapshot of the head. Answers false if it was. */
-  async fill(rows: Reading, { place, shelf }: StoredHead): Promise<boolean> {
-    if (this.#missing === undefined) return false
-    const { level, from, to } = this.#missing
-    const found = await rows.all('readHoleBlocks', place, shelf, level, from, to)
-    this.#known.set(
-      `${level} ${from}`,
-      found.map(([block, gone]) => ({ level, block: Number(block), gone: Number(gone) })),
-    )
-    return true
+  /** Whether `read` did not know what it was asked for last. */
+  get isMissing(): boolean {
+    return this.#missing !== undefined
+  }
+
+  /** Reads that, if the collection is still in this state. Answers its head as it is now. */
+  async fill(rows: Reading, { place, name }: StoredHead): Promise<StoredHead | undefined> {
+    const { level = 0, from = 0, to = 0 } = this.#missing ?? {}
+    const found = await rows.all('readHoleBlocks', place, name, level, from, to)
+    const head = found[0] && headOf(name, found[0])
+    if (head !== undefined && this.areOf(head)) {
+      const counts = found.filter((row) => row[HEAD_WIDTH] !== null)
+      this.#known.set(
+        `${level} ${from}`,
+        counts.map((row) => ({ level, block: Number(row[HEAD_WIDTH]), gone: Number(row[HEAD_WIDTH + 1]) })),
+      )
+    }
+    return head
   }
 }

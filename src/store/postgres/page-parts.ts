@@ -35,7 +35,7 @@ export function findParts(head: StoredHead, requested: number, holes: HoleCounts
   const { start, end } = pageRange(page, head.live)
   const parts: Part[] = []
   for (let rank = start; rank < end; ) {
-    const place = locate(rank, head.next - head.live, (level, from, to) => holes.read(level, from, to))
+    const place = locate(rank, head.next - head.live, (level, from, to) => holes.read(head, level, from, to))
     if (place === undefined) return undefined
     const { ream, offset, gone } = place
     const count = Math.min(REAM_SIZE, head.next - ream * REAM_SIZE) - gone

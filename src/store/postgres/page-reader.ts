@@ -4,7 +4,7 @@ import type { PageRead } from '../store.ts'
 import type { Connections } from './connection.ts'
 import { headOf, placeOf, readHead, type StoredHead } from './head.ts'
 import { HoleCounts } from './hole-counts.ts'
-import { type AskedParts, askFor, findParts, pageOf, readParts } from './page-parts.ts'
+import { askFor, findParts, pageOf, readParts } from './page-parts.ts'
 import { inSnapshot, readPage, readWhole } from './read.ts'
 import type { Rows } from './rows.ts'
 import type { SharedReads } from './shared-reads.ts'
@@ -16,7 +16,7 @@ const MOST_SEEN = 10_000
 const MOST_STRETCHES = 2_000
 
 /** Before a snapshot is taken: while others write, what was asked for may lie elsewhere by then. */
-const MOST_GUESSES = 2
+const MOST_ASKS = 6
 
 /** A collection as it was read last. */
 interface Seen {
@@ -49,25 +49,31 @@ export class PageReader {
   }
 
   async read(name: string, page: number): Promise<PageRead | undefined> {
-    for (let guesses = 0; guesses < MOST_GUESSES; guesses++) {
-      const asked = this.#guess(name, page)
-      if (asked === undefined) break
-      const found = await readParts(this.#shared, { name, place: placeOf(name) }, asked)
-      const seen = this.#remember(name, found[0] && headOf(name, found[0]))
-      if (seen === undefined) return undefined
-      const parts = findParts(seen.head, page, seen.holes)
-      const read = seen.head.isPaginated && parts && pageOf(found, seen.head, parts)
+    const place = placeOf(name)
+    for (let asks = 0; asks < MOST_ASKS; asks++) {
+      const seen = this.#seen.get(name)
+      if (seen?.head.isPaginated === false) break
+      const guess = seen && findParts(seen.head, page, seen.holes)
+      if (seen !== undefined && guess === undefined) {
+        if (!seen.holes.isMissing) break
+        if ((await this.#fill(seen)) === undefined) return undefined
+        continue
+      }
+      // Without holes page 1 is ream 0.
+      const asked = seen && guess ? askFor(guess, seen.head) : { reams: [page - 1], hasTail: false }
+      const found = await readParts(this.#shared, { name, place }, asked)
+      const now = this.#remember(name, found[0] && headOf(name, found[0]))
+      if (now === undefined) return undefined
+      const parts = now.head.isPaginated && findParts(now.head, page, now.holes)
+      const read = parts && pageOf(found, now.head, parts)
       if (read) return read
     }
     return this.#connections.retry((rows) => this.#readSurely(rows, name, page))
   }
 
-  /** What a page is made of, as far as is known: without holes page 1 is ream 0. Undefined where it takes more to tell. */
-  #guess(name: string, page: number): AskedParts | undefined {
-    const seen = this.#seen.get(name)
-    if (seen === undefined) return { reams: [page - 1], hasTail: false }
-    const parts = seen.head.isPaginated ? findParts(seen.head, page, seen.holes) : undefined
-    return parts && askFor(parts, seen.head)
+  async #fill({ head, holes }: Seen): Promise<Seen | undefined> {
+    this.#stretches++
+    return this.#remember(head.name, await holes.fill(this.#shared, head))
   }
 
   async #readSurely(rows: Rows, name: string, page: number): Promise<PageRead | undefined> {
@@ -79,10 +85,7 @@ export class PageReader {
       const seen = this.#remember(name, await readHead(rows, name))
       if (seen === undefined) return undefined
       if (!seen.head.isPaginated) return readWhole(rows, name)
-      const known = seen.holes.size
-      const read = await readPage(rows, seen.head, page, seen.holes)
-      this.#stretches += seen.holes.size - known
-      return read
+      return readPage(rows, seen.head, page, seen.holes)
     })
   }
 

@@ -46,7 +46,10 @@ export async function readPage(
   holes: HoleCounts,
 ): Promise<PageRead> {
   let parts = findParts(head, requested, holes)
-  while (parts === undefined && (await holes.fill(rows, head))) parts = findParts(head, requested, holes)
+  while (parts === undefined && holes.isMissing) {
+    await holes.fill(rows, head)
+    parts = findParts(head, requested, holes)
+  }
   if (parts === undefined) throw damaged(head, 'Its hole counts do not add up')
   const read = pageOf(await readParts(rows, head, askFor(parts, head)), head, parts)
   if (read === undefined) throw damaged(head, `Page ${parts.page} lacks a ream, or one does not agree with its count`)

@@ -74,6 +74,11 @@ async function prepare(
       'missing-store',
       `There is no store at ${url.label}. Make one with \`reams import NAME FILE --store '${url.label}'\`, an empty one with \`reams serve --create --store '${url.label}'\`, or name another with --store.`,
     )
+  if (found.hasCitus && (await isWorker(rows)))
+    throw new StoreError(
+      'unsupported',
+      `${url.label} is a worker of Citus. A store is made, and brought up to date, through the coordinator; then the workers take everything else too.`,
+    )
   try {
     if (!found.isStore) await makeVersionTable(rows, url.schema, found.hasSchema)
     await migrate(rows, url, migrations, found.hasCitus)
@@ -100,6 +105,12 @@ async function look(rows: Rows, { schema }: StoreUrl): Promise<Found> {
     string,
   ]
   return { serverVersion, encoding, hasSchema, isStore, isEmpty, hasCitus, database }
+}
+
+/** Of Citus: the coordinator is group 0. */
+async function isWorker(rows: Rows): Promise<boolean> {
+  const [row] = await rows.query('SELECT groupid FROM pg_catalog.pg_dist_local_group')
+  return Number(row?.[0]) !== 0
 }
 
 function checkServer({ serverVersion, encoding }: Found, { label }: StoreUrl): void {

@@ -88,6 +88,13 @@ export const STATEMENTS = {
 
   // Pages
 
+  /** Head and what is gone in some blocks of a level. */
+  readHoleBlocks: hot(`
+    SELECT ${HEAD}, o.block, o.gone FROM @head h
+    LEFT JOIN @hole o ON o.place = $1::bigint AND o.shelf = h.shelf AND o.level = $3::smallint
+      AND o.block BETWEEN $4::bigint AND $5::bigint
+    WHERE h.place = $1::bigint AND h.name = $2::text
+    ORDER BY o.block`),
   /** Head and reams by number. */
   readParts: hot(`
     SELECT ${HEAD}, ${BYTES}, r.number FROM @head h
@@ -149,11 +156,6 @@ export const STATEMENTS = {
   readKeys: rare(`
     SELECT k.key, k.position FROM @key k
     WHERE k.place = $1::bigint AND k.shelf = $2::bigint AND k.key > $3::bytea ORDER BY k.key LIMIT $4::integer`),
-  readHoleBlocks: hot(`
-    SELECT o.block, o.gone FROM @hole o
-    WHERE o.place = $1::bigint AND o.shelf = $2::bigint AND o.level = $3::smallint
-      AND o.block BETWEEN $4::bigint AND $5::bigint
-    ORDER BY o.block`),
   putReam: hot(`
     INSERT INTO @ream (place, shelf, number, count, raw_length, crc, gone, data)
     VALUES ($1::bigint, $2::bigint, $3::bigint, $4::integer, $5::bigint, $6::bigint, $7::bytea, $8::bytea)

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CitusCluster, type CitusNode } from '../../store/citus-cluster.ts'
+import { citusUrl } from '../../store/citus-server.ts'
 import { startProxy, type TcpProxy } from '../../store/tcp-proxy.ts'
 import { cutOnce } from '../cut-commit.ts'
 import type { Fault, Trial } from '../fault.ts'
@@ -36,7 +37,7 @@ export const CITUS_KILL_ASYNCHRONOUS_WORKER: Fault = {
   name: 'citus-kill-asynchronous-worker',
   description: 'the same where synchronous_commit is off on all nodes',
   async run(trial) {
-    const cluster = await CitusCluster.find()
+    const cluster = await CitusCluster.find(citusUrl)
     await using _ = await withSetting(cluster, 'synchronous_commit', 'off')
     await strikeEachRound(trial, killWorker(trial))
   },
@@ -72,7 +73,7 @@ export const CITUS_CUT_COMMIT: Fault = {
   description: 'the line from the coordinator to a worker cut right before and right after COMMIT',
   async run(trial) {
     const { random, report } = trial
-    const cluster = await CitusCluster.find()
+    const cluster = await CitusCluster.find(citusUrl)
     await using resources = new AsyncDisposableStack()
     // Else the proxy sees nothing.
     resources.use(await withSetting(cluster, 'citus.node_conninfo', 'sslmode=disable'))
@@ -145,7 +146,7 @@ async function withSetting(cluster: CitusCluster, name: string, value: string): 
 }
 
 async function strikeEachRound({ rounds, random, report, beginRound }: Trial, blow: Blow): Promise<void> {
-  await using cluster = await CitusCluster.find()
+  await using cluster = await CitusCluster.find(citusUrl)
   const told = { refused: 0, unknown: 0 }
   for (let done = 0; done < rounds; ) {
     await using subject = await StoreUnderTest.createAt({ location: cluster.newStore() }, report, random)
