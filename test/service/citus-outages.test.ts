@@ -34,7 +34,7 @@ describe('a service on Citus, one worker of which', { skip: lack ?? false }, () 
     for (const name of [here, there]) await fill(store, name, numbered(1_200))
     await store.delete(here, ['7'])
     worker = await cluster.workerOf(there)
-    const { port, close: stop } = await listen({ port: 0, ...createService({ store }) })
+    const { port, close: stop } = await listen({ port: 0, ...createService({ store, onError: () => {} }) })
     url = `http://127.0.0.1:${port}`
     close = () => stop(0)
   })
