@@ -5,14 +5,19 @@ import type { PostgresCluster } from '../store/postgres-cluster.ts'
 import type { Need } from './needs.ts'
 import type { Report } from './report.ts'
 
+/** Where stores can be made, each in a schema of its own. */
+export type StoreServer = Pick<PostgresCluster, 'port' | 'newSchema' | 'storeIn' | 'connect'>
+
 export interface Trial {
   /** An empty one, for everything that the fault makes. */
   readonly directory: string
   readonly rounds: number
   readonly random: Random
   readonly report: Report
-  /** A PostgreSQL that runs, for whoever needs one; it is gone afterwards. */
-  readonly postgres: () => Promise<PostgresCluster>
+  /** A PostgreSQL that runs, or a Citus, for whoever needs one. */
+  readonly postgres: () => Promise<StoreServer>
+  /** One that can be ended, and is gone afterwards. */
+  readonly ownPostgres: () => Promise<PostgresCluster>
   /** To be called at the beginning of each round; throws when the run is interrupted. */
   readonly beginRound: () => void
 }

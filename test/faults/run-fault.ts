@@ -20,12 +20,14 @@ export async function runFault({ run }: Pick<Fault, 'run'>, options: RunOptions)
   using directory = new TemporaryDirectory()
   await using resources = new AsyncDisposableStack()
   const report = new Report()
+  const ownPostgres = async () => postgres ?? resources.use(await PostgresCluster.create(directory.path))
   const trial: Trial = {
     directory: directory.path,
     rounds,
     random: createRandom(seed),
     report,
-    postgres: async () => postgres ?? resources.use(await PostgresCluster.create(directory.path)),
+    postgres: ownPostgres,
+    ownPostgres,
     beginRound() {
       signal?.throwIfAborted()
       report.rounds++

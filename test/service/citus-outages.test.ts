@@ -28,7 +28,7 @@ describe('a service on Citus, one worker of which', { skip: lack ?? false }, () 
 
   before(async () => {
     cluster = await CitusCluster.find(citusUrl)
-    location = cluster.newStore()
+    location = cluster.storeIn(cluster.newSchema())
     store = await openPostgresStore({ url: location, create: true })
     there = await nameElsewhere(cluster, here)
     for (const name of [here, there]) await fill(store, name, numbered(1_200))

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { Client } from 'pg'
 import { placeOf } from '../../src/store/postgres/head.ts'
 import { newSchema, runSql, withParameter } from './postgres-engine.ts'
 
@@ -114,11 +115,25 @@ export class CitusCluster {
     )
   }
 
-  /** A store in a schema of its own, as `--store` takes it. */
-  newStore(): string {
-    const schema = newSchema()
-    this.#schemas.push(schema)
-    return withParameter(this.#url, 'schema', schema)
+  get port(): number {
+    return this.coordinator.port
+  }
+
+  /** For a store, with which it goes. */
+  newSchema(): string {
+    this.#schemas.push(newSchema())
+    return this.#schemas.at(-1) ?? ''
+  }
+
+  /** As `--store` takes it: a store in a schema, through the coordinator unless another port is given. */
+  storeIn(schema: string, port = this.port): string {
+    return withParameter(atPort(this.#url, port), 'schema', schema)
+  }
+
+  async connect(): Promise<Client & AsyncDisposable> {
+    const client = new Client(this.#url)
+    await client.connect()
+    return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
   }
 
   sql(text: string): Promise<unknown[][]> {

@@ -17,16 +17,9 @@ describe('a worker of Citus', { skip: lack ?? false }, () => {
   })
   after(() => cluster?.[Symbol.asyncDispose]())
 
-  /** The same store through another node. */
-  const through = (location: string, port: number): string => {
-    const url = new URL(location)
-    url.port = String(port)
-    return url.href
-  }
-
   it('refuses to make a store, and says where one is made', async () => {
     const [worker] = cluster.workers
-    const url = through(cluster.newStore(), worker?.port ?? 0)
+    const url = cluster.storeIn(cluster.newSchema(), worker?.port)
     await assert.rejects(
       openPostgresStore({ url, create: true }),
       (error: Error) =>
@@ -35,10 +28,10 @@ describe('a worker of Citus', { skip: lack ?? false }, () => {
   })
 
   it('takes everything else, for collections that lie on any of them', async () => {
-    const location = cluster.newStore()
-    await (await openPostgresStore({ url: location, create: true })).close()
+    const schema = cluster.newSchema()
+    await (await openPostgresStore({ url: cluster.storeIn(schema), create: true })).close()
     for (const { port } of cluster.workers) {
-      const store = await openPostgresStore({ url: through(location, port) })
+      const store = await openPostgresStore({ url: cluster.storeIn(schema, port) })
       try {
         for (const name of ['a', 'b', 'c', 'd'].map((letter) => `${letter}-${port}`)) {
           await store.create(name, { keyField: 'id' })

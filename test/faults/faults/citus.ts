@@ -10,6 +10,11 @@ import { LOG, THINGS } from '../history.ts'
 import { CITUS } from '../needs.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
 import type { Workload } from '../workload.ts'
+import { PG_CROWD } from './pg-crowd.ts'
+import { PG_CUT_COMMIT } from './pg-cut-commit.ts'
+import { PG_KILL_COMPACT } from './pg-kill-compact.ts'
+import { PG_KILL_IMPORT } from './pg-kill-import.ts'
+import { PG_KILL_SERVER } from './pg-kill-server.ts'
 
 /** Then a new store: reading everything after each round gets longer as it grows. */
 const ROUNDS_A_STORE = 25
@@ -24,6 +29,20 @@ const SHARED = { rounds: 50, fewRounds: 1, needs: [CITUS] } as const
 
 /** What is done in a round, while the clients go on. */
 type Blow = (workload: Workload, cluster: CitusCluster) => Promise<void>
+
+/** What is done to the service, or to its line, on PostgreSQL: the same on Citus. */
+export const CITUS_SERVICE_FAULTS = [PG_KILL_SERVER, PG_KILL_IMPORT, PG_KILL_COMPACT, PG_CUT_COMMIT, PG_CROWD].map(
+  (fault): Fault => ({
+    ...fault,
+    name: fault.name.replace('pg-', 'citus-'),
+    description: `${fault.description}, on Citus`,
+    needs: [CITUS],
+    async run(trial) {
+      await using cluster = await CitusCluster.find(citusUrl)
+      await fault.run({ ...trial, postgres: async () => cluster })
+    },
+  }),
+)
 
 export const CITUS_KILL_WORKER: Fault = {
   ...SHARED,
@@ -67,9 +86,9 @@ export const CITUS_HANG_WORKER: Fault = {
     }),
 }
 
-export const CITUS_CUT_COMMIT: Fault = {
+export const CITUS_CUT_WORKER_COMMIT: Fault = {
   ...SHARED,
-  name: 'citus-cut-commit',
+  name: 'citus-cut-worker-commit',
   description: 'the line from the coordinator to a worker cut right before and right after COMMIT',
   async run(trial) {
     const { random, report } = trial
@@ -149,7 +168,11 @@ async function strikeEachRound({ rounds, random, report, beginRound }: Trial, bl
   await using cluster = await CitusCluster.find(citusUrl)
   const told = { refused: 0, unknown: 0 }
   for (let done = 0; done < rounds; ) {
-    await using subject = await StoreUnderTest.createAt({ location: cluster.newStore() }, report, random)
+    await using subject = await StoreUnderTest.createAt(
+      { location: cluster.storeIn(cluster.newSchema()) },
+      report,
+      random,
+    )
     for (const end = Math.min(rounds, done + ROUNDS_A_STORE); done < end; done++) {
       beginRound()
       const workload = subject.work({ keylessWriters: 2, isSteady: true })

@@ -3,8 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatDuration } from '../../../src/cli/figures.ts'
-import type { PostgresCluster } from '../../store/postgres-cluster.ts'
-import type { Fault } from '../fault.ts'
+import type { Fault, StoreServer } from '../fault.ts'
 import type { Findings } from '../findings.ts'
 import { POSTGRES } from '../needs.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
@@ -63,7 +62,7 @@ export const PG_CROWD: Fault = {
 }
 
 /** Nobody gets at the heads of the collections for a while. */
-async function standStill(cluster: PostgresCluster, schema: string): Promise<void> {
+async function standStill(cluster: StoreServer, schema: string): Promise<void> {
   await using client = await cluster.connect()
   await client.query(`BEGIN; LOCK TABLE ${schema}.head`)
   await sleep(STANDSTILL_MS)

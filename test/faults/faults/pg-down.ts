@@ -41,7 +41,7 @@ type Blow = (cluster: PostgresCluster) => Promise<void>
 
 async function strikeEachRound(trial: Trial, blow: Blow): Promise<void> {
   const { rounds, random, report, beginRound } = trial
-  const cluster = await trial.postgres()
+  const cluster = await trial.ownPostgres()
   const told = { refused: 0, unknown: 0 }
   const databaseMs: number[] = []
   for (let done = 0; done < rounds; ) {
