@@ -122,13 +122,16 @@ class PostgresStore implements Store {
 
   /** The workers that do not answer. */
   async #away(): Promise<string[]> {
-    const workers = [...((await this.#workers?.all()) ?? [])]
-    const felt = await Promise.allSettled(workers.map(([worker, place]) => this.#pulseOf(worker, place).feel()))
-    return workers.flatMap(([worker], index) => (felt[index]?.status === 'rejected' ? worker : []))
+    const workers = this.#workers
+    if (workers === undefined) return []
+    const names = [...(await workers.all()).keys()]
+    const felt = await Promise.allSettled(names.map((worker) => this.#pulseOf(workers, worker).feel()))
+    return names.filter((_, index) => felt[index]?.status === 'rejected')
   }
 
-  #pulseOf(worker: string, place: number): Pulse {
-    const ask = (rows: Rows) => rows.query(`SELECT 1 FROM "${this.#url.schema}".head WHERE place = ${place} LIMIT 1`)
+  #pulseOf(workers: Workers, worker: string): Pulse {
+    // Collections move: asked for anew each time.
+    const ask = async (rows: Rows) => rows.query(await workers.questionFor(worker))
     const pulse = this.#pulses.get(worker) ?? new Pulse(this.#url, this.#common.reads, ask)
     this.#pulses.set(worker, pulse)
     return pulse

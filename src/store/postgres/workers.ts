@@ -12,8 +12,11 @@ const FRESH_MS = 30_000
 /** Collections that are remembered, at most. */
 const MOST_KNOWN = 10_000
 
-/** Among so many places there is one on every worker, unless there are hundreds of workers. */
-const PLACES_TRIED = 2_000
+/** Among so many places there is one on every worker, unless it holds next to nothing. */
+const PLACES_TRIED = 300
+
+/** The servers that hold a shard, `p` being its placement. Standbys are nodes too. */
+const HOLDERS = "JOIN pg_catalog.pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary'"
 
 interface Known {
   readonly worker: string
@@ -25,7 +28,7 @@ export class Workers {
   readonly #schema: string
   readonly #known = new Map<number, Known>()
   readonly #asking = new Map<number, Promise<string>>()
-  #all: ReadonlyMap<string, number> = new Map()
+  #all: ReadonlyMap<string, number | undefined> = new Map()
   #allAt = Number.NEGATIVE_INFINITY
 
   private constructor(connections: Connections, schema: string) {
@@ -59,15 +62,16 @@ export class Workers {
     return asking
   }
 
-  /** All that hold collections, each with a place that lies there. */
-  async all(): Promise<ReadonlyMap<string, number>> {
+  /** All that hold collections, each with a place that lies there, if one is known. */
+  async all(): Promise<ReadonlyMap<string, number | undefined>> {
     if (performance.now() - this.#allAt < FRESH_MS) return this.#all
     const found = await this.#query(`
       SELECT n.nodename || ':' || n.nodeport, min(i)
-      FROM generate_series(1, ${PLACES_TRIED}) i
-      JOIN pg_catalog.pg_dist_placement p ON p.shardid = ${this.#shardOf('i')}
-      JOIN pg_catalog.pg_dist_node n USING (groupid) GROUP BY 1 ORDER BY 1`)
-    this.#all = new Map(found.map(([worker, place]) => [String(worker), Number(place)]))
+      FROM pg_catalog.pg_dist_shard s JOIN pg_catalog.pg_dist_placement p USING (shardid) ${HOLDERS}
+      LEFT JOIN generate_series(1, ${PLACES_TRIED}) i
+        ON pg_catalog.worker_hash(i::bigint) BETWEEN s.shardminvalue::integer AND s.shardmaxvalue::integer
+      WHERE s.logicalrelid = '"${this.#schema}".head'::regclass GROUP BY 1 ORDER BY 1`)
+    this.#all = new Map(found.map(([worker, place]) => [String(worker), place === null ? undefined : Number(place)]))
     this.#allAt = performance.now()
     return this.#all
   }
@@ -76,33 +80,39 @@ export class Workers {
   async headsWithout(away: readonly string[]): Promise<(StoredHead & ListedHead)[]> {
     const head = `"${this.#schema}".head`
     const columns = HEAD.replace('h.key_field', "convert_from(h.key_field, 'UTF8')")
-    const left = away.map((worker) => `'${worker.replaceAll("'", "''")}'`).join(', ')
+    const left = away.map(quoted).join(', ')
     const found = await this.#query(`
       SELECT r.result FROM (
         SELECT array_agg(n.nodename::text) AS names, array_agg(n.nodeport) AS ports, array_agg(format(
           $q$SELECT coalesce(json_agg(json_build_array(${columns}, h.name, h.changed_at)), '[]') FROM %s h$q$,
           pg_catalog.shard_name('${head}'::regclass, s.shardid))) AS commands
         FROM pg_catalog.pg_dist_shard s JOIN pg_catalog.pg_dist_placement p USING (shardid)
-        JOIN pg_catalog.pg_dist_node n USING (groupid)
+        ${HOLDERS}
         WHERE s.logicalrelid = '${head}'::regclass AND n.nodename || ':' || n.nodeport <> ALL (ARRAY[${left}])
       ) c, pg_catalog.master_run_on_worker(c.names, c.ports, c.commands, true) r WHERE r.success`)
     const rows = found.flatMap(([json]) => JSON.parse(String(json)) as Row[])
     return rows.map(listedHead).sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
-  #query(sql: string): Promise<readonly Row[]> {
-    return this.#connections.retry((rows) => rows.query(sql))
+  /** Something that a worker has to answer for, as a text of SQL. */
+  async questionFor(worker: string): Promise<string> {
+    const place = (await this.all()).get(worker)
+    if (place !== undefined) return `SELECT 1 FROM "${this.#schema}".head WHERE place = ${place} LIMIT 1`
+    const [host, port] = /^(.*):(\d+)$/.exec(worker)?.slice(1) ?? []
+    const node = `ARRAY[${quoted(host ?? '')}], ARRAY[${port}]`
+    return `SELECT 1 / success::integer FROM pg_catalog.master_run_on_worker(${node}, ARRAY['SELECT 1'], false)`
   }
 
-  #shardOf(place: string): string {
-    return `pg_catalog.get_shard_id_for_distribution_column('"${this.#schema}".head', ${place}::bigint)`
+  #query(sql: string): Promise<readonly Row[]> {
+    return this.#connections.retry((rows) => rows.query(sql))
   }
 
   async #ask(place: number): Promise<string> {
     const [row] = await this.#query(`
       SELECT n.nodename || ':' || n.nodeport
-      FROM pg_catalog.pg_dist_placement p JOIN pg_catalog.pg_dist_node n USING (groupid)
-      WHERE p.shardid = ${this.#shardOf(String(place))} ORDER BY n.nodeid LIMIT 1`)
+      FROM pg_catalog.pg_dist_placement p ${HOLDERS}
+      WHERE p.shardid = pg_catalog.get_shard_id_for_distribution_column('"${this.#schema}".head', ${place}::bigint)
+      LIMIT 1`)
     const worker = String(row?.[0] ?? '')
     this.#remember(place, worker)
     return worker
@@ -112,4 +122,8 @@ export class Workers {
     if (this.#known.size === MOST_KNOWN && !this.#known.has(place)) this.#known.clear()
     this.#known.set(place, { worker, at: performance.now() })
   }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
 }
