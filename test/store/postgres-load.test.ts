@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { isError, itemsFrom, keyed } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { describePostgres, type PostgresServer } from './postgres-server.ts'
 import { readAllPages } from './store-reading.ts'
 
 const CHILD = fileURLToPath(new URL('./child-writer.ts', import.meta.url))
@@ -17,7 +17,7 @@ const AGE_LEASES = "UPDATE lease SET renewed_at = now() - interval '1 minute'"
 
 const TABLES = ['ream', 'tail', 'key', 'lease', 'leftover']
 
-describe('a load into PostgreSQL', () => {
+describePostgres('a load into PostgreSQL', (startPostgres) => {
   let server: PostgresServer | undefined
   let opened: PostgresUnderTest
 

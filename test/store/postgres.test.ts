@@ -1,19 +1,15 @@
-import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 import { describeStore } from './describe-store.ts'
 import { openPostgresForTest } from './postgres-engine.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { describePostgres, type PostgresServer } from './postgres-server.ts'
 
-let server: PostgresServer | undefined
+describePostgres('all that a store has to do', (startPostgres) => {
+  let server: PostgresServer
 
-before(async () => {
-  server = await startPostgres()
-})
-after(() => server?.stop())
+  before(async () => {
+    server = await startPostgres()
+  })
+  after(() => server?.stop())
 
-describeStore('postgres', {
-  async open() {
-    assert.ok(server)
-    return openPostgresForTest(server)
-  },
+  describeStore('postgres', { open: () => openPostgresForTest(server) })
 })
