@@ -1,30 +1,30 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, before, it, type TestContext } from 'node:test'
 import { itemRun } from '../../src/contract/item.ts'
 import { isError, item } from './items.ts'
 import { openPostgresForTest } from './postgres-engine.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { describePostgres, type PostgresServer } from './postgres-server.ts'
 import { readItems } from './store-reading.ts'
 
 const once = { key: 'the key', digest: 'a' }
 
-let server: PostgresServer | undefined
+describePostgres('what a store in PostgreSQL remembers of requests', (startPostgres) => {
+  let server: PostgresServer | undefined
 
-before(async () => {
-  server = await startPostgres()
-})
-after(() => server?.stop())
+  before(async () => {
+    server = await startPostgres()
+  })
+  after(() => server?.stop())
 
-async function openStore(t: TestContext) {
-  assert.ok(server)
-  const opened = await openPostgresForTest(server)
-  t.after(() => opened.remove())
-  await opened.store.create('events')
-  const rememberedKeys = async () => (await opened.execute('SELECT key FROM request_log ORDER BY key')).flat()
-  return { ...opened, rememberedKeys }
-}
+  const openStore = async (t: TestContext) => {
+    assert.ok(server)
+    const opened = await openPostgresForTest(server)
+    t.after(() => opened.remove())
+    await opened.store.create('events')
+    const rememberedKeys = async () => (await opened.execute('SELECT key FROM request_log ORDER BY key')).flat()
+    return { ...opened, rememberedKeys }
+  }
 
-describe('what a store in PostgreSQL remembers of requests', () => {
   it('counts for 24 hours', async (t) => {
     const { store, execute } = await openStore(t)
     await store.append('events', itemRun([item(1)]), { once })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { itemRun } from '../../src/contract/item.ts'
 import type { Store } from '../../src/store/store.ts'
 import { itemsFrom } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { describePostgres, type PostgresServer } from './postgres-server.ts'
 import { pagesOf, readPageTexts } from './store-reading.ts'
 
-describe('reads from PostgreSQL that come at the same time', () => {
+describePostgres('reads from PostgreSQL that come at the same time', (startPostgres) => {
   const texts = itemsFrom(1, 6_250)
   const pages = pagesOf(texts)
   let server: PostgresServer
