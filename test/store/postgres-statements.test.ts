@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { Client } from 'pg'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { statementsIn } from '../../src/store/postgres/rows.ts'
 import { STATEMENTS, type StatementName } from '../../src/store/postgres/statements.ts'
+import { CITUS, NO_CITUS } from './citus-server.ts'
 import { newSchema, withParameter } from './postgres-engine.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { describePostgres, type PostgresServer } from './postgres-server.ts'
 
 /** A value of each type that a parameter is cast to. */
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -38,24 +39,40 @@ function examplesFor(sql: string): string[] {
 }
 
 const names = Object.keys(STATEMENTS) as StatementName[]
+const hotNames = names.filter((name) => STATEMENTS[name].isHot)
+
+/** A scan of a whole table is then chosen only where there is no other way. */
+const AVOID_WHOLE_TABLES = 'SET LOCAL enable_seqscan = off'
+
+/** Citus gives the values to a worker, which plans for them. */
+const ON_WORKERS = "SET LOCAL citus.propagate_set_commands = 'local'"
+const FOR_ANY_VALUES = 'SET LOCAL plan_cache_mode = force_generic_plan'
 
 /** Opens a store, and a connection that prepares statements for its tables and explains them. */
-async function openPlanner(server: string) {
+async function openPlanner(server: PostgresServer) {
+  const begin = ['BEGIN', server === CITUS ? ON_WORKERS : FOR_ANY_VALUES, AVOID_WHOLE_TABLES].join('; ')
   const schema = newSchema()
-  const store = await openPostgresStore({ url: withParameter(server, 'schema', schema), create: true })
-  const client = new Client(server)
+  const store = await openPostgresStore({ url: withParameter(server.url, 'schema', schema), create: true })
+  const client = new Client(server.url)
   await client.connect()
+  const query = async (text: string, values: unknown[] = []): Promise<unknown[][]> =>
+    (await client.query({ text, values, rowMode: 'array' })).rows
   return {
+    schema,
+    query,
     async explain(name: StatementName): Promise<string> {
       const text = statementsIn(schema)[name]
       const examples = examplesFor(text)
-      await client.query(`PREPARE explained AS ${text}`)
       const values = examples.length === 0 ? '' : `(${examples.join(', ')})`
-      const { rows } = await client.query({ text: `EXPLAIN (COSTS OFF) EXECUTE explained${values}`, rowMode: 'array' })
-      await client.query('DEALLOCATE explained')
-      return rows.map(([line]) => line).join('\n')
+      await client.query(begin)
+      try {
+        await client.query(`PREPARE explained AS ${text}`)
+        const rows = await query(`EXPLAIN (COSTS OFF) EXECUTE explained${values}`)
+        return rows.map(([line]) => line).join('\n')
+      } finally {
+        await client.query('ROLLBACK; DEALLOCATE ALL')
+      }
     },
-    query: (text: string) => client.query(text),
     async close() {
       await store.close()
       await client.query(`DROP SCHEMA ${schema} CASCADE`)
@@ -64,15 +81,15 @@ async function openPlanner(server: string) {
   }
 }
 
-describe('the statements of a store in PostgreSQL', () => {
+type Planner = Awaited<ReturnType<typeof openPlanner>>
+
+describePostgres('the statements of a store in PostgreSQL', (startPostgres) => {
   let server: PostgresServer | undefined
-  let planner: Awaited<ReturnType<typeof openPlanner>>
+  let planner: Planner
 
   before(async () => {
     server = await startPostgres()
-    planner = await openPlanner(server.url)
-    // A scan of a whole table is then chosen only where there is no other way.
-    await planner.query('SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan')
+    planner = await openPlanner(server)
   })
   after(async () => {
     await planner?.close()
@@ -85,7 +102,9 @@ describe('the statements of a store in PostgreSQL', () => {
       if (STATEMENTS[name].isHot && name !== 'ping') assert.doesNotMatch(plan, /Seq Scan/, `${name}:\n${plan}`)
     }
   })
+})
 
+describe('the statements of a store in PostgreSQL, as they are written', () => {
   it('never count or skip their way to a page', () => {
     for (const name of ['readParts', 'readTailPart', 'readLastParts', 'readWhole', 'readHead'] as const)
       assert.doesNotMatch(STATEMENTS[name].sql, /\bOFFSET\b|\bcount\(\*\)/i)
@@ -102,23 +121,76 @@ describe('the statements of a store in PostgreSQL', () => {
   })
 })
 
-describe('the statements of a store in Citus', () => {
-  it('are one task on one shard each, if they are hot', async (context) => {
-    const url = process.env['REAMS_TEST_CITUS']
-    if (url === undefined || url === '') return context.skip('REAMS_TEST_CITUS names no Citus')
-    const planner = await openPlanner(url)
-    try {
-      for (const name of names.filter((each) => STATEMENTS[each].isHot)) {
-        const plan = await planner.explain(name)
-        const tasks = [...plan.matchAll(/Task Count: (\d+)/g)].map(([, count]) => Number(count))
-        assert.ok(
-          tasks.every((count) => count === 1),
-          `${name}:\n${plan}`,
-        )
-        assert.doesNotMatch(plan, /coordinator|repartition/, `${name}:\n${plan}`)
-      }
-    } finally {
-      await planner.close()
+describe('the statements of a store in Citus', { skip: NO_CITUS }, () => {
+  const ON_EVERY_WORKER = ['reams_format', 'token']
+  const tablesOf = (sql: string): string[] => [...sql.matchAll(/@([a-z_]+)/g)].map(([, table]) => table ?? '')
+  const allTables = [...new Set(names.flatMap((name) => tablesOf(STATEMENTS[name].sql)))].sort()
+  let planner: Planner
+
+  beforeEach(async () => {
+    planner = await openPlanner(CITUS)
+  })
+  afterEach(() => planner.close())
+
+  /** How each table is kept, and whether together with the heads. */
+  const placementOf = async (table: string): Promise<string> => {
+    const { schema, query } = planner
+    const [row] = await query(
+      `SELECT t.partmethod, column_to_column_name(t.logicalrelid, t.partkey), t.colocationid = h.colocationid
+      FROM pg_dist_partition t, pg_dist_partition h WHERE t.logicalrelid = $1::regclass AND h.logicalrelid = $2::regclass`,
+      [`${schema}.${table}`, `${schema}.head`],
+    )
+    if (row === undefined) return 'on the coordinator alone'
+    const [method, column, isWithHeads] = row
+    if (method === 'n') return 'on every worker'
+    return `by ${column}, ${isWithHeads === true ? 'with' : 'away from'} the heads`
+  }
+
+  /** One task is one statement to one worker. Without any the tables are ordinary ones, on the coordinator. */
+  const isOneTask = (plan: string): boolean => {
+    const tasks = [...plan.matchAll(/Task Count: (\d+)/g)].map(([, count]) => Number(count))
+    return tasks.length === 1 && tasks[0] === 1 && !/coordinator|repartition|Subplan/i.test(plan)
+  }
+  const findOthers = async (): Promise<StatementName[]> => {
+    const found: StatementName[] = []
+    for (const name of hotNames) {
+      // Citus refuses some that need an ordinary table beside a distributed one.
+      const plan = await planner.explain(name).catch(() => 'refused')
+      if (!isOneTask(plan)) found.push(name)
     }
+    return found
+  }
+
+  it('go to tables that are distributed by place, but for those that every worker has whole', async () => {
+    for (const table of allTables) {
+      const expected = ON_EVERY_WORKER.includes(table) ? 'on every worker' : 'by place, with the heads'
+      assert.equal(await placementOf(table), expected, table)
+    }
+  })
+
+  it('are one task on one shard each, if they are hot', async () => {
+    for (const name of hotNames) {
+      const plan = await planner.explain(name)
+      assert.ok(isOneTask(plan), `${name}:\n${plan}`)
+    }
+  })
+
+  it('are found out where a table is not distributed', async () => {
+    await planner.query(`SELECT undistribute_table('${planner.schema}.ream')`)
+    assert.equal(await placementOf('ream'), 'on the coordinator alone')
+    assert.deepEqual(
+      await findOthers(),
+      hotNames.filter((name) => tablesOf(STATEMENTS[name].sql).includes('ream')),
+    )
+    for (const table of allTables.filter((each) => each !== 'ream'))
+      await planner.query(`SELECT undistribute_table('${planner.schema}.${table}')`)
+    assert.deepEqual(await findOthers(), hotNames)
+  })
+
+  it('are found out where a table is distributed by something else', async () => {
+    const { schema, query } = planner
+    await query(`SELECT undistribute_table('${schema}.tail')`)
+    await query(`SELECT create_distributed_table('${schema}.tail', 'shelf', colocate_with => 'none')`)
+    assert.equal(await placementOf('tail'), 'by shelf, away from the heads')
   })
 })
