@@ -12,7 +12,7 @@ import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
 import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
-import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
+import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
 import { readItems } from '../store/store-reading.ts'
 import { startProxy } from '../store/tcp-proxy.ts'
 import { RunningCli, runCli, workDirectory } from './run-cli.ts'
@@ -94,7 +94,7 @@ async function checkSame(one: string, other: string): Promise<void> {
   )
 }
 
-describe('copy', () => {
+describePostgres('copy', (startPostgres) => {
   let server: PostgresServer
   const schemas: string[] = []
   before(async () => {

@@ -9,7 +9,7 @@ import { createService } from '../../src/service/create-service.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
 import { openPostgresForTest } from '../store/postgres-engine.ts'
-import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
+import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
 import { BASE, fill, numbered } from './open-service.ts'
 
 /** A store that can be put back to where it was. */
@@ -140,7 +140,7 @@ describe('a store in SQLite whose file was put back', () => {
   })
 })
 
-describe('a store in PostgreSQL that was restored while it is served', () => {
+describePostgres('a store in PostgreSQL that was restored while it is served', (startPostgres) => {
   let server: PostgresServer | undefined
   before(async () => {
     server = await startPostgres()
