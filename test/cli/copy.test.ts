@@ -94,7 +94,8 @@ async function checkSame(one: string, other: string): Promise<void> {
   )
 }
 
-describePostgres('copy', (startPostgres) => {
+describePostgres('copy', (startPostgres, isCitus) => {
+  const ofFiles = { skip: isCitus && 'It copies from file to file' }
   let server: PostgresServer
   const schemas: string[] = []
   before(async () => {
@@ -173,14 +174,14 @@ describePostgres('copy', (startPostgres) => {
     assert.ok(stdout.includes(`SHA-256 ${sum}`), 'the checksum is that of an export')
   })
 
-  it('copies an empty store', async (t) => {
+  it('copies an empty store', ofFiles, async (t) => {
     const directory = workDirectory(t)
     await using(join(directory, 'my.db'), async () => {}, true)
     const stdout = await copied(directory, 'my.db', 'new.db')
     assert.equal(stdout, 'new.db has 0 collections of my.db, with 0 items.\n')
   })
 
-  it('skips what is there and the same, and copies only what it is asked for', async (t) => {
+  it('skips what is there and the same, and copies only what it is asked for', ofFiles, async (t) => {
     const { directory, path } = await filled(t)
     const stdout = await copied(directory, path, 'new.db', '--collection', 'holes', '--collection', 'whole')
     assert.match(stdout, /has 2 collections/)
@@ -210,7 +211,7 @@ describePostgres('copy', (startPostgres) => {
     await checkSame(path, url)
   })
 
-  it('refuses a collection with other settings, also with --replace, and says how to go on', async (t) => {
+  it('refuses a collection with other settings, also with --replace, and says how to go on', ofFiles, async (t) => {
     const { directory, path } = await filled(t)
     const other = join(directory, 'other.db')
     await using(other, async (store) => void (await store.create('holes', { isPrivate: true })), true)
@@ -218,7 +219,7 @@ describePostgres('copy', (startPostgres) => {
     await refused(copy(directory, path, other, '--replace'), 1, message)
   })
 
-  it('says that tokens stay, or copies them too', async (t) => {
+  it('says that tokens stay, or copies them too', ofFiles, async (t) => {
     const directory = workDirectory(t)
     const run = async (...words: string[]) => (await runCli(words, { in: directory })).stdout
     await run('token', 'create', '--name', 'ci', '--scope', 'admin', '--create', '--store', 'my.db')
@@ -233,7 +234,7 @@ describePostgres('copy', (startPostgres) => {
   })
 
   describe('refuses', () => {
-    it('to do without a place, with one that is no store, and with one that is not there', async (t) => {
+    it('to do without a place, with one that is no store, and with one that is not there', ofFiles, async (t) => {
       const directory = workDirectory(t)
       await refused(runCli(['copy', '--to', 'a.db'], { in: directory }), 2, /--from is missing/)
       await using(join(directory, 'my.db'), async () => {}, true)
@@ -253,7 +254,7 @@ describePostgres('copy', (startPostgres) => {
       await refused(copy(directory, url, url.replace('127.0.0.1', 'localhost')), 2, /the same store/)
     })
 
-    it('a damaged collection, with what verify says, and leaves nothing of it', async (t) => {
+    it('a damaged collection, with what verify says, and leaves nothing of it', ofFiles, async (t) => {
       const { directory, path } = await filled(t)
       using database = new DatabaseSync(path)
       const damages = [
@@ -337,7 +338,7 @@ describePostgres('copy', (startPostgres) => {
     }
 
     for (const signal of ['SIGKILL', 'SIGINT'] as const)
-      it(`by ${signal} goes on with the same command`, async (t) => {
+      it(`by ${signal} goes on with the same command`, ofFiles, async (t) => {
         const { directory, path } = await noisyStore(t, 30_000)
         const target = join(directory, 'new.db')
         const variables = { REAMS_FROM: path, REAMS_TO: target }

@@ -30,10 +30,13 @@ export async function startPostgres(): Promise<PostgresServer> {
   return startOwnPostgres()
 }
 
+/** `isCitus` is for tests that would tell nothing new there. */
+type Define = (start: () => Promise<PostgresServer>, isCitus: boolean) => void
+
 /** Describes the same twice: on PostgreSQL, and on the Citus that REAMS_TEST_CITUS names. */
-export function describePostgres(title: string, define: (start: () => Promise<PostgresServer>) => void): void {
-  describe(title, () => define(startPostgres))
-  describe(`${title}, on Citus`, { skip: NO_CITUS }, () => define(async () => CITUS))
+export function describePostgres(title: string, define: Define): void {
+  describe(title, () => define(startPostgres, false))
+  describe(`${title}, on Citus`, { skip: NO_CITUS }, () => define(async () => CITUS, true))
 }
 
 /** For tests that stop the server, or need it with settings of its own: `max_connections=10`. */
