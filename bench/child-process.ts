@@ -65,8 +65,9 @@ export async function startServer(
   words: readonly string[],
   signal: AbortSignal,
   address = HTTP_ADDRESS,
+  isQuiet = false,
 ): Promise<RunningServer> {
-  const child = startProgram(program, words, signal)
+  const child = startProgram(program, words, signal, isQuiet)
   const closed = ended(child)
   const url = await addressPrintedBy(child, address)
   signal.throwIfAborted()
@@ -94,13 +95,15 @@ function pathOf(file: string): string {
   return fileURLToPath(new URL(file, import.meta.url))
 }
 
+/** What it complains about is shown, unless it is known to. */
 export function startProgram(
   [command, ...first]: Program,
   words: readonly string[],
   signal: AbortSignal,
+  isQuiet = false,
 ): ChildProcess {
   const child = spawn(command, [...first, ...words], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', isQuiet ? 'ignore' : 'inherit'],
     env: environmentWithoutSettings(),
     signal,
   })

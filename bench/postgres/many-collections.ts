@@ -36,7 +36,8 @@ export class ManyCollections implements AsyncDisposable {
         await store.append(name, itemRun(items))
       }
     })
-    return new ManyCollections(await engine.serve(path, WITHOUT_CACHE), token)
+    // A worker that is away makes it say so thousands of times.
+    return new ManyCollections(await engine.serve(path, WITHOUT_CACHE, true), token)
   }
 
   /** Reads pages of these for a while, and answers how many. */

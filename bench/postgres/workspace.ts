@@ -118,8 +118,9 @@ export class PostgresWorkspace implements AsyncDisposable {
     return this.#once('server', async () => this.serve((await this.items()).path, WITHOUT_CACHE))
   }
 
-  serve(store: string, flags: readonly string[] = []): Promise<RunningServer> {
-    return startServer(REAMS, ['serve', '--store', store, '--port', '0', ...flags], this.#workspace.signal)
+  serve(store: string, flags: readonly string[] = [], isQuiet = false): Promise<RunningServer> {
+    const words = ['serve', '--store', store, '--port', '0', ...flags]
+    return startServer(REAMS, words, this.#workspace.signal, undefined, isQuiet)
   }
 
   async connect(): Promise<Client> {
