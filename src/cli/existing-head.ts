@@ -9,7 +9,7 @@ const NAMES_SHOWN = 10
 export async function existingHead(store: Store, name: string): Promise<Head> {
   const head = await store.head(name)
   if (head !== undefined) return head
-  const names = (await store.collections()).map((collection) => collection.name)
+  const names = (await store.reachable()).heads.map((collection) => collection.name)
   throw new Failure(2, `There is no collection "${name}". ${whatThereIs(names)}`)
 }
 

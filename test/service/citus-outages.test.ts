@@ -24,14 +24,20 @@ describe('a service on Citus, one worker of which', { skip: lack ?? false }, () 
   /** Two collections on two workers, and the worker of the second. */
   const here = 'here'
   let there: string
+  /** One beside the first, whose key is no text for PostgreSQL. */
+  let odd: string
   let worker: CitusNode
 
   before(async () => {
     cluster = await CitusCluster.find(citusUrl)
     location = cluster.storeIn(cluster.newSchema())
     store = await openPostgresStore({ url: location, create: true })
-    there = await nameElsewhere(cluster, here)
+    const at = await cluster.workerOf(here)
+    const elsewhere = cluster.workers.find((each) => each !== at)
+    there = await nameAt(cluster, elsewhere ?? assert.fail())
     for (const name of [here, there]) await fill(store, name, numbered(1_200))
+    odd = await nameAt(cluster, at)
+    await store.create(odd, { keyField: 'a\u0000b' })
     await store.delete(here, ['7'])
     worker = await cluster.workerOf(there)
     const { port, close: stop } = await listen({ port: 0, ...createService({ store, onError: () => {} }) })
@@ -69,7 +75,7 @@ describe('a service on Citus, one worker of which', { skip: lack ?? false }, () 
       assert.equal(entry.incomplete, true)
       assert.deepEqual(
         entry._embedded.collections.map(({ name }) => name),
-        [here],
+        [here, odd].sort(),
       )
       const health = await get('/-/health')
       assert.deepEqual([health.status, await health.json()], [200, { status: 'degraded' }])
@@ -79,6 +85,9 @@ describe('a service on Citus, one worker of which', { skip: lack ?? false }, () 
       assert.equal(listed.status, 3)
       assert.match(listed.stdout, new RegExp(`^${here} `, 'm'))
       assert.match(listed.stderr, new RegExp(`:${worker.port} cannot be reached: the collections there are not listed`))
+      const imported = await runCli(['import', here, '-'], { ...options, input: `{"id":"imported, ${state}"}` })
+      assert.equal(imported.status, 0, imported.stderr)
+      assert.equal((await runCli(['export', 'nothing-of-this-name'], options)).status, 2)
       const token = await runCli(['token', 'create', '--name', 'late', '--scope', 'admin'], options)
       assert.equal(token.status, 3)
       assert.equal(token.stdout, '')
@@ -99,10 +108,9 @@ interface Named {
   readonly name: string
 }
 
-async function nameElsewhere(cluster: CitusCluster, other: string): Promise<string> {
-  const at = await cluster.workerOf(other)
+async function nameAt(cluster: CitusCluster, worker: CitusNode): Promise<string> {
   for (let number = 1; ; number++) {
-    const name = `there-${number}`
-    if ((await cluster.workerOf(name)) !== at) return name
+    const name = `collection-${number}`
+    if ((await cluster.workerOf(name)) === worker) return name
   }
 }

@@ -66,4 +66,19 @@ describe('a store whose server says that another one is away', () => {
       await store.close()
     }
   })
+
+  it('says so of a write that was certainly undone, and not that nobody knows', async () => {
+    await engine.store.create('lines')
+    await engine.execute(`
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'connection refused' USING ERRCODE = '08006'; END $$`)
+    await engine.execute(`CREATE TRIGGER away BEFORE INSERT ON tail EXECUTE FUNCTION ${engine.schema}.refuse()`)
+    try {
+      await assert.rejects(engine.store.append('lines', itemRun(['{"a":1}'])), isError('unavailable'))
+    } finally {
+      await engine.execute('DROP TRIGGER away ON tail')
+    }
+    assert.equal((await engine.store.head('lines'))?.live, 0)
+    assert.equal((await engine.store.append('lines', itemRun(['{"a":1}']))).live, 1)
+  })
 })

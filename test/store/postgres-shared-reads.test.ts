@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { itemRun } from '../../src/contract/item.ts'
+import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { itemsFrom } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
@@ -66,6 +67,27 @@ describePostgres('reads from PostgreSQL that come at the same time', (startPostg
       await withFreshStore(async (store) => assertAllBut(await readAtOnce(store), 3, /no integer that can be kept/))
     } finally {
       await engine.execute('UPDATE ream SET raw_length = raw_length - (1::bigint << 60) WHERE number = 3')
+    }
+  })
+
+  it('all fail when one of them takes too long: the others would keep everybody waiting in turn', async () => {
+    const columns = `place, shelf, number, count + (SELECT 0 FROM pg_sleep(CASE number WHEN 2 THEN 30 ELSE 0 END)) AS count,
+      raw_length, crc, gone, data`
+    await engine.execute('ALTER TABLE ream RENAME TO ream_itself')
+    await engine.execute(`CREATE VIEW ream AS SELECT ${columns} FROM ream_itself`)
+    const store = await openPostgresStore({ url: engine.url, readConnections: 1, statementMs: 500 })
+    try {
+      await store.head('events')
+      const asked = [1, 2, 3, 4, 5, 6].map((page) => store.page('events', page))
+      const outcomes = await Promise.allSettled(asked)
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['fulfilled', 'fulfilled', 'rejected', 'rejected', 'rejected', 'rejected'],
+      )
+    } finally {
+      await store.close()
+      await engine.execute('DROP VIEW ream')
+      await engine.execute('ALTER TABLE ream_itself RENAME TO ream')
     }
   })
 

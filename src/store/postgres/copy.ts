@@ -10,28 +10,25 @@ import { explainError } from './explain-error.ts'
 import { type Shelf, sealedReams } from './head.ts'
 import { keyBytes } from './key.ts'
 import { beginCopy, type LeasedPlan } from './load-plan.ts'
-import { PostgresLoadSteps } from './load-steps.ts'
+import { type LoadTools, PostgresLoadSteps } from './load-steps.ts'
 import { inSnapshot } from './read.ts'
 import type { Rows } from './rows.ts'
-import type { StoreUrl } from './store-url.ts'
 import { readKeys, readReams, readTail } from './stored-ream.ts'
-import type { EncodeReam } from './write-draft.ts'
 
 export async function runCopy(
   connections: Connections,
-  url: StoreUrl,
-  encode: EncodeReam,
+  tools: LoadTools,
   origin: Head,
   isReplacement: boolean,
 ): Promise<Copy> {
-  const explain = (error: unknown): unknown => explainError(error, url)
+  const explain = (error: unknown): unknown => explainError(error, tools.url)
   const explained = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw explain(error)
     })
   const plan = await explained(beginCopy(connections, origin, isReplacement))
   const kept = await explained(connections.lend((rows) => readKept(rows, plan.lease)))
-  const steps = new PostgresCopySteps(connections, plan, encode, origin)
+  const steps = new PostgresCopySteps(connections, plan, tools, origin)
   const explainedSteps: CopySteps = {
     putReams: (reams) => explained(steps.putReams(reams)),
     putTail: (items) => explained(steps.copyTail(items)),
@@ -69,8 +66,8 @@ class PostgresCopySteps extends PostgresLoadSteps {
   readonly #plan: LeasedPlan
   readonly #next: number
 
-  constructor(connections: Connections, plan: LeasedPlan, encode: EncodeReam, { next }: Head) {
-    super(connections, plan, encode)
+  constructor(connections: Connections, plan: LeasedPlan, tools: LoadTools, { next }: Head) {
+    super(connections, plan, tools)
     this.#connections = connections
     this.#plan = plan
     this.#next = next

@@ -7,11 +7,14 @@ import { TryAgain } from './try-again.ts'
 
 type Explanation = readonly [StoreErrorCode, string]
 
+/** A statement that the server gave up on. */
+export const TOOK_TOO_LONG = '57014'
+
 /** Codes of the standard (SQLSTATE), or the first two letters of a class of them. */
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   '0A000': [
     'unsupported',
-    'PostgreSQL calls it 0A000, and would refuse it again. Citus behind a pooler needs plan_cache_mode = auto: ALTER DATABASE … SET plan_cache_mode = auto.',
+    'PostgreSQL calls it 0A000, and would refuse it again. Where a pooler stands before a Citus, both the role and the database need plan_cache_mode = auto.',
   ],
   '08': ['unavailable', 'It was lost, or a server behind it cannot be reached. Try again in a moment.'],
   '25': ['unavailable', 'The session ended in the middle. Try again in a moment.'],
@@ -29,7 +32,7 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   '53': ['unavailable', 'The server is short of something. Try again in a moment.'],
   '55': ['unavailable', 'Something is in use. Try again in a moment.'],
   '55P03': ['unavailable', 'Another writer has held a lock for long. Nothing of this write was kept; try again.'],
-  '57014': ['unavailable', 'It took too long. Nothing of this write was kept; try again.'],
+  [TOOK_TOO_LONG]: ['unavailable', 'It took too long, and nothing was changed; try again.'],
   '57P': ['unavailable', 'The server is stopping or starting. Try again in a moment.'],
   '58': ['unavailable', "The server's disk failed. Look at its log."],
   XX000: ['unavailable', 'Look at the log of the server, then try again.'],

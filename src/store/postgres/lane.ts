@@ -7,7 +7,6 @@ import { Connections } from './connection.ts'
 import { PageReader } from './page-reader.ts'
 import { SharedReads } from './shared-reads.ts'
 import type { StoreUrl } from './store-url.ts'
-import { sweepAll } from './sweep.ts'
 import type { EncodeReam } from './write-draft.ts'
 import { Writer } from './writer.ts'
 
@@ -17,6 +16,8 @@ export interface LaneOptions {
   readonly writeConnections: number
   readonly statementMs: number
   readonly encode: EncodeReam
+  /** Removes what others left behind, if all of it can be reached. */
+  readonly sweep: () => Promise<void>
 }
 
 /** For what takes long: loads, exports, checks. */
@@ -31,7 +32,7 @@ export class Lane {
   readonly pages: PageReader
   readonly writer: Writer
 
-  constructor({ url, readConnections, writeConnections, statementMs, encode }: LaneOptions) {
+  constructor({ url, readConnections, writeConnections, statementMs, encode, sweep }: LaneOptions) {
     this.reads = new Connections(url, { mostConnections: readConnections, statementMs })
     this.writes = new Connections(url, { mostConnections: writeConnections, isPipelined: true, statementMs })
     this.long = new Connections(url, {
@@ -41,7 +42,7 @@ export class Lane {
     })
     this.shared = new SharedReads(this.reads)
     this.pages = new PageReader(this.reads, this.shared)
-    this.writer = new Writer(this.writes, url, encode, () => sweepAll(this.long))
+    this.writer = new Writer(this.writes, url, encode, sweep)
   }
 
   async close(): Promise<void> {

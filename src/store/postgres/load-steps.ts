@@ -7,13 +7,17 @@ import type { SealedReam } from '../stored-collection.ts'
 import { KeyClaims } from './claim-keys.ts'
 import type { Connections } from './connection.ts'
 import { finishLoad } from './finish-load.ts'
+import type { LaneOptions } from './lane.ts'
 import { lostLease } from './lease.ts'
 import type { LeasedPlan } from './load-plan.ts'
 import { ReamDraft } from './ream-draft.ts'
 import { reamOf } from './stored-ream.ts'
-import { abandonLoad, sweepAll } from './sweep.ts'
+import { abandonLoad, sweepName } from './sweep.ts'
 import { Transaction } from './transaction.ts'
 import { type EncodeReam, encodeDrafts } from './write-draft.ts'
+
+/** What a load uses of its lane. */
+export type LoadTools = Pick<LaneOptions, 'url' | 'encode' | 'sweep'>
 
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
 const REPLACEMENTS_A_STEP = 2_000
@@ -25,14 +29,16 @@ export class PostgresLoadSteps implements LoadSteps {
   readonly #connections: Connections
   readonly #plan: LeasedPlan
   readonly #encode: EncodeReam
+  readonly #sweepOthers: () => Promise<void>
   readonly #claims: KeyClaims
   /** How many steps are committed. */
   #steps = 0
 
-  constructor(connections: Connections, plan: LeasedPlan, encode: EncodeReam) {
+  constructor(connections: Connections, plan: LeasedPlan, { encode, sweep }: LoadTools) {
     this.#connections = connections
     this.#plan = plan
     this.#encode = encode
+    this.#sweepOthers = sweep
     this.#claims = new KeyClaims(plan, (work) => this.underLease(work))
   }
 
@@ -88,8 +94,10 @@ export class PostgresLoadSteps implements LoadSteps {
     await this.#connections.lend((rows) => rows.send('renewLease', place, name, holder))
   }
 
-  sweep(): Promise<void> {
-    return sweepAll(this.#connections)
+  /** Here first, then what others left behind. */
+  async sweep(): Promise<void> {
+    await sweepName(this.#connections, this.#plan.lease.name)
+    await this.#sweepOthers()
   }
 
   #putReams(transaction: Transaction, shelf: number, reams: readonly SealedReam[]): void {

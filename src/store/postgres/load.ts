@@ -5,14 +5,11 @@ import type { Load, LoadOptions } from '../store.ts'
 import type { Connections } from './connection.ts'
 import { explainError } from './explain-error.ts'
 import { beginLoad } from './load-plan.ts'
-import { PostgresLoadSteps } from './load-steps.ts'
-import type { StoreUrl } from './store-url.ts'
-import type { EncodeReam } from './write-draft.ts'
+import { type LoadTools, PostgresLoadSteps } from './load-steps.ts'
 
 export async function runLoad(
   connections: Connections,
-  url: StoreUrl,
-  encode: EncodeReam,
+  tools: LoadTools,
   name: string,
   options: LoadOptions,
 ): Promise<Load> {
@@ -20,11 +17,11 @@ export async function runLoad(
     try {
       return await work
     } catch (error) {
-      throw explainError(error, url)
+      throw explainError(error, tools.url)
     }
   }
   const plan = await explained(beginLoad(connections, name, options))
-  const steps = new PostgresLoadSteps(connections, plan, encode)
+  const steps = new PostgresLoadSteps(connections, plan, tools)
   const explainedSteps: LoadSteps = {
     claimKeys: (keys, text) => explained(steps.claimKeys(keys, text)),
     putReams: (reams) => explained(steps.putReams(reams)),

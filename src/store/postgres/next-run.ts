@@ -11,12 +11,13 @@ export class NextRun<T> {
 
   /** What it answers was found after this call, so that everybody sees what they have written before. */
   ask(): Promise<T> {
+    if (this.#next !== undefined) return this.#next
     if (this.#running === undefined) return this.#run()
     const ended = this.#running.then(
       () => {},
       () => {},
     )
-    this.#next ??= ended.then(() => this.#run())
+    this.#next = ended.then(() => this.#run())
     return this.#next
   }
 

@@ -32,7 +32,7 @@ import { explainRows, type StoredCollection, unwrap } from '../stored-collection
 import type { Change } from './change.ts'
 import { createCollection, dropCollection, ensureCollection, setPrivate } from './collection.ts'
 import { runCopy, storedRows } from './copy.ts'
-import { explainError, isNodeAway } from './explain-error.ts'
+import { explainError, isNodeAway, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
 import { placeOf, readAllHeads, readHead, type StoredHead, shownHead } from './head.ts'
 import { Lane, type LaneOptions } from './lane.ts'
 import { runLoad } from './load.ts'
@@ -43,7 +43,7 @@ import { readAll } from './read-all.ts'
 import type { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
 import { readStoreUrl, type StoreUrl } from './store-url.ts'
-import { sweepName } from './sweep.ts'
+import { sweepAll, sweepName } from './sweep.ts'
 import { insertToken, readToken, readTokens, revokeToken } from './token.ts'
 import { verifyPostgres } from './verify.ts'
 import { Workers } from './workers.ts'
@@ -95,14 +95,15 @@ class PostgresStore implements Store {
   readonly #lanes = new Map<string, Lane>()
   readonly #pulses = new Map<string, Pulse>()
   #workers: Workers | undefined
-  /** Takes so long, while a worker is away, that many at once would keep others from the connections. */
+  /** Takes so long, while a worker is away or hangs, that many at once would keep others from the connections. */
+  readonly #all = new NextRun(() => this.#common.reads.retry(readAllHeads))
   readonly #partial = new NextRun(() => this.#listPart())
 
   constructor(url: StoreUrl, options: PostgresStoreOptions) {
     const { readConnections = 8, writeConnections = 4, statementMs = STATEMENT_MS } = options
     const encode: EncodeReam = (raw, count) => this.#deflate.encode(raw, count)
     this.#url = url
-    this.#options = { url, readConnections, writeConnections, statementMs, encode }
+    this.#options = { url, readConnections, writeConnections, statementMs, encode, sweep: () => this.#sweep() }
     this.#common = new Lane(this.#options)
     this.#pulse = new Pulse(url, this.#common.reads, (rows) => rows.all('ping'))
   }
@@ -118,6 +119,11 @@ class PostgresStore implements Store {
     const lane = this.#lanes.get(worker) ?? new Lane(this.#options)
     this.#lanes.set(worker, lane)
     return lane
+  }
+
+  /** Not while a worker is away: one that hangs would keep whoever sweeps waiting, and what it has stays anyway. */
+  async #sweep(): Promise<void> {
+    if ((await this.#away()).length === 0) await sweepAll(this.#common.long)
   }
 
   /** The workers that do not answer. */
@@ -138,17 +144,24 @@ class PostgresStore implements Store {
   }
 
   async collections(): Promise<ListedHead[]> {
-    return listed(await this.#explained(readAllHeads(this.#common.shared)))
+    return listed(await this.#explained(this.#all.ask()))
   }
 
   async reachable(): Promise<Reachable> {
-    const away = await this.#explained(this.#away())
-    return away.length === 0 ? { heads: await this.collections(), away } : this.#explained(this.#partial.ask())
+    const isAway = async () => (await this.#explained(this.#away())).length > 0
+    if (!(await isAway()))
+      try {
+        return { heads: await this.collections(), away: [] }
+      } catch (error) {
+        if (!(await isAway())) throw error
+      }
+    return this.#explained(this.#partial.ask())
   }
 
   async #listPart(): Promise<Reachable> {
     const away = await this.#away()
-    return { heads: listed((await this.#workers?.headsWithout(away)) ?? []), away }
+    const heads = away.length === 0 ? await this.#all.ask() : await this.#workers?.headsWithout(away)
+    return { heads: listed(heads ?? []), away }
   }
 
   async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
@@ -236,7 +249,7 @@ class PostgresStore implements Store {
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {
     const { long } = await this.#explained(this.#lane(name))
-    return runLoad(long, this.#url, this.#options.encode, name, options)
+    return runLoad(long, this.#options, name, options)
   }
 
   async stored<T>(name: string, use: (collection: StoredCollection) => Promise<T>): Promise<T> {
@@ -254,7 +267,7 @@ class PostgresStore implements Store {
 
   async copy(origin: Head, { isReplacement = false }: CopyOptions = {}): Promise<Copy> {
     const { long } = await this.#explained(this.#lane(origin.name))
-    return runCopy(long, this.#url, this.#options.encode, origin, isReplacement)
+    return runCopy(long, this.#options, origin, isReplacement)
   }
 
   async tokens(): Promise<TokenRecord[]> {
@@ -303,7 +316,8 @@ class PostgresStore implements Store {
     try {
       return await this.#explained(work)
     } catch (error) {
-      if (!(error instanceof StoreError && isNodeAway(error.cause))) throw error
+      const isLate = error instanceof StoreError && stateOf(error.cause) === TOOK_TOO_LONG
+      if (!(error instanceof StoreError && (isLate || isNodeAway(error.cause))) || !this.#workers) throw error
       const advice = 'Tokens are kept on every node, and this needs all of them. Try again when it is back.'
       throw new StoreError('unavailable', `${error.message} ${advice}`, { cause: error.cause })
     }

@@ -50,22 +50,23 @@ export class PageReader {
 
   async read(name: string, page: number): Promise<PageRead | undefined> {
     const place = placeOf(name)
+    let seen = this.#seen.get(name)
     for (let asks = 0; asks < MOST_ASKS; asks++) {
-      const seen = this.#seen.get(name)
       if (seen?.head.isPaginated === false) break
       const guess = seen && findParts(seen.head, page, seen.holes)
       if (seen !== undefined && guess === undefined) {
         if (!seen.holes.isMissing) break
-        if ((await this.#fill(seen)) === undefined) return undefined
+        seen = await this.#fill(seen)
+        if (seen === undefined) return undefined
         continue
       }
       // Without holes page 1 is ream 0.
       const asked = seen && guess ? askFor(guess, seen.head) : { reams: [page - 1], hasTail: false }
       const found = await readParts(this.#shared, { name, place }, asked)
-      const now = this.#remember(name, found[0] && headOf(name, found[0]))
-      if (now === undefined) return undefined
-      const parts = now.head.isPaginated && findParts(now.head, page, now.holes)
-      const read = parts && pageOf(found, now.head, parts)
+      seen = this.#remember(name, found[0] && headOf(name, found[0]))
+      if (seen === undefined) return undefined
+      const parts = seen.head.isPaginated && findParts(seen.head, page, seen.holes)
+      const read = parts && pageOf(found, seen.head, parts)
       if (read) return read
     }
     return this.#connections.retry((rows) => this.#readSurely(rows, name, page))
@@ -100,7 +101,9 @@ export class PageReader {
     }
     const last = this.#seen.get(name)
     const seen = { head, holes: last?.holes.areOf(head) ? last.holes : new HoleCounts(head) }
-    if (last !== undefined || this.#seen.size < MOST_SEEN) this.#seen.set(name, seen)
+    const [oldest] = this.#seen.keys()
+    if (last === undefined && this.#seen.size === MOST_SEEN) this.#seen.delete(oldest ?? '')
+    this.#seen.set(name, seen)
     return seen
   }
 }

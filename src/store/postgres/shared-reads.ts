@@ -4,7 +4,7 @@
  */
 
 import type { Connections } from './connection.ts'
-import { isRefused } from './explain-error.ts'
+import { isRefused, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
 import type { Reading, Row } from './rows.ts'
 import type { StatementName } from './statements.ts'
 
@@ -51,7 +51,8 @@ export class SharedReads implements Reading {
       await this.#connections.retry((rows) => rows.together(asks.slice(answered), onFound))
     } catch (error) {
       // What the server refuses, or what cannot be read, is the next one to be answered: the others are none the worse.
-      const isOfOne = isRefused(error) || error instanceof RangeError
+      // Where one takes too long, the others would too, one after the other.
+      const isOfOne = (isRefused(error) && stateOf(error) !== TOOK_TOO_LONG) || error instanceof RangeError
       const failed = isOfOne ? answered + 1 : asks.length
       for (const { reject } of asks.slice(answered, failed)) reject(error)
       if (failed < asks.length) await this.#ask(asks.slice(failed))

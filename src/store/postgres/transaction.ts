@@ -1,6 +1,6 @@
 /** One transaction on a connection where statements are sent without waiting, and what became of it. */
 
-import { isCommitUndone, isRefused } from './explain-error.ts'
+import { isCommitUndone, isRefused, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
 import { OutcomeUnknown } from './outcome-unknown.ts'
 import type { Result, Row, Rows } from './rows.ts'
 import type { StatementName } from './statements.ts'
@@ -53,6 +53,10 @@ export class Transaction {
   static async #run<T>(transaction: Transaction, work: (transaction: Transaction) => Promise<T>): Promise<T> {
     try {
       return await work(transaction)
+    } catch (error) {
+      // A server that hangs would not answer ROLLBACK either. The connection is closed, which undoes it as well.
+      if (stateOf(error) === TOOK_TOO_LONG) transaction.#isEnded = true
+      throw error
     } finally {
       await transaction.#rollBack()
     }
@@ -83,8 +87,10 @@ export class Transaction {
       if ((await committing) !== 'COMMIT') throw new Error('PostgreSQL rolled the transaction back.')
       return
     }
-    const isUndone = failed === outcomes.at(-1) ? isCommitUndone : isRefused
-    if (isUndone(failed.reason)) throw failed.reason
+    const last = outcomes.at(-1)
+    const isRolledBack = last?.status === 'fulfilled' && last.value === 'ROLLBACK'
+    const isUndone = failed === last ? isCommitUndone : isRefused
+    if (isRolledBack || isUndone(failed.reason)) throw failed.reason
     throw new OutcomeUnknown('No certain answer came to COMMIT.', { cause: failed.reason })
   }
 

@@ -1,6 +1,7 @@
 /** What only Citus has: workers, on which collections lie. Asked of the coordinator, which knows it without them. */
 
 import type { ListedHead } from '../store.ts'
+import { StoreError } from '../store-error.ts'
 import type { Connections } from './connection.ts'
 import { listedHead, type StoredHead } from './head.ts'
 import type { Row } from './rows.ts'
@@ -79,19 +80,23 @@ export class Workers {
   /** The heads on all workers but these. A statement for all shards would fail. */
   async headsWithout(away: readonly string[]): Promise<(StoredHead & ListedHead)[]> {
     const head = `"${this.#schema}".head`
-    const columns = HEAD.replace('h.key_field', "convert_from(h.key_field, 'UTF8')")
+    const columns = HEAD.replace('h.key_field', "encode(h.key_field, 'base64')")
     const left = away.map(quoted).join(', ')
     const found = await this.#query(`
-      SELECT r.result FROM (
+      SELECT r.success, r.result FROM (
         SELECT array_agg(n.nodename::text) AS names, array_agg(n.nodeport) AS ports, array_agg(format(
           $q$SELECT coalesce(json_agg(json_build_array(${columns}, h.name, h.changed_at)), '[]') FROM %s h$q$,
           pg_catalog.shard_name('${head}'::regclass, s.shardid))) AS commands
         FROM pg_catalog.pg_dist_shard s JOIN pg_catalog.pg_dist_placement p USING (shardid)
         ${HOLDERS}
-        WHERE s.logicalrelid = '${head}'::regclass AND n.nodename || ':' || n.nodeport <> ALL (ARRAY[${left}])
-      ) c, pg_catalog.master_run_on_worker(c.names, c.ports, c.commands, true) r WHERE r.success`)
-    const rows = found.flatMap(([json]) => JSON.parse(String(json)) as Row[])
-    return rows.map(listedHead).sort((a, b) => (a.name < b.name ? -1 : 1))
+        WHERE s.logicalrelid = '${head}'::regclass AND n.nodename || ':' || n.nodeport <> ALL (ARRAY[${left}]::text[])
+      ) c, pg_catalog.master_run_on_worker(c.names, c.ports, c.commands, true) r`)
+    const failed = found.find(([isDone]) => isDone !== true)
+    if (failed !== undefined) throw new StoreError('unavailable', `A part of the store cannot be listed: ${failed[1]}`)
+    const rows = found.flatMap(([, json]) => JSON.parse(String(json)) as Row[])
+    return rows
+      .map((row) => listedHead(row.with(1, row[1] === null ? null : Buffer.from(String(row[1]), 'base64'))))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 
   /** Something that a worker has to answer for, as a text of SQL. */

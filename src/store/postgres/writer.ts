@@ -36,6 +36,7 @@ export class Writer {
   readonly #tidy: () => Promise<void>
   #tidiedAt = Number.NEGATIVE_INFINITY
   #tidying: NodeJS.Timeout | undefined
+  #isTidying = false
   readonly #queues = new Map<string, WaitingCall[]>()
   readonly #running = new Set<Promise<void>>()
   #waiting = 0
@@ -91,6 +92,7 @@ export class Writer {
       this.#dismiss(name)
     }
     const restMs = this.#tidiedAt + TIDY_EVERY_MS - performance.now()
+    if (this.#isTidying) return
     if (restMs <= 0) this.#tidyUp()
     else this.#tidying ??= setTimeout(() => this.#tidyUp(), restMs).unref()
   }
@@ -99,8 +101,14 @@ export class Writer {
     clearTimeout(this.#tidying)
     this.#tidying = undefined
     this.#tidiedAt = performance.now()
+    this.#isTidying = true
     // What cannot be removed now is left to a later time.
-    this.#follow(this.#tidy().catch(() => {}))
+    const tidied = this.#tidy().catch(() => {})
+    this.#follow(
+      tidied.then(() => {
+        this.#isTidying = false
+      }),
+    )
   }
 
   /** While the database is slow the queue must not grow slower than it empties. */
