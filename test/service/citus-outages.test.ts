@@ -34,9 +34,9 @@ describe('a service on Citus, one worker of which', { skip: lack ?? false }, () 
     store = await openPostgresStore({ url: location, create: true })
     const at = await cluster.workerOf(here)
     const elsewhere = cluster.workers.find((each) => each !== at)
-    there = await nameAt(cluster, elsewhere ?? assert.fail())
+    there = await nameAt(cluster, elsewhere ?? assert.fail(), 'there')
     for (const name of [here, there]) await fill(store, name, numbered(1_200))
-    odd = await nameAt(cluster, at)
+    odd = await nameAt(cluster, at, 'odd')
     await store.create(odd, { keyField: 'a\u0000b' })
     await store.delete(here, ['7'])
     worker = await cluster.workerOf(there)
@@ -87,7 +87,8 @@ describe('a service on Citus, one worker of which', { skip: lack ?? false }, () 
       assert.match(listed.stderr, new RegExp(`:${worker.port} cannot be reached: the collections there are not listed`))
       const imported = await runCli(['import', here, '-'], { ...options, input: `{"id":"imported, ${state}"}` })
       assert.equal(imported.status, 0, imported.stderr)
-      assert.equal((await runCli(['export', 'nothing-of-this-name'], options)).status, 2)
+      const missing = await nameAt(cluster, await cluster.workerOf(here), 'missing')
+      assert.equal((await runCli(['export', missing], options)).status, 2)
       const token = await runCli(['token', 'create', '--name', 'late', '--scope', 'admin'], options)
       assert.equal(token.status, 3)
       assert.equal(token.stdout, '')
@@ -108,9 +109,9 @@ interface Named {
   readonly name: string
 }
 
-async function nameAt(cluster: CitusCluster, worker: CitusNode): Promise<string> {
+async function nameAt(cluster: CitusCluster, worker: CitusNode, word: string): Promise<string> {
   for (let number = 1; ; number++) {
-    const name = `collection-${number}`
+    const name = `${word}-${number}`
     if ((await cluster.workerOf(name)) === worker) return name
   }
 }
