@@ -296,8 +296,9 @@ class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
-    const parts = [this.#common, ...this.#lanes.values(), this.#pulse, ...this.#pulses.values()]
-    await Promise.all(parts.map((part) => part.close()))
+    await Promise.all([this.#common, ...this.#lanes.values()].map((lane) => lane.close()))
+    // After them: what they still had to do may have felt for workers.
+    await Promise.all([this.#pulse, ...this.#pulses.values()].map((pulse) => pulse.close()))
     await this.#deflate.close()
   }
 
