@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
-import pg from 'pg'
 import { itemRun } from '../../src/contract/item.ts'
-import { placeOf } from '../../src/store/postgres/head.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { newSchema, runSql, withParameter } from './postgres-engine.ts'
@@ -26,18 +23,10 @@ const isError =
     return true
   }
 
-const MIGRATIONS = new URL('../../src/store/postgres/migrations/', import.meta.url)
-
-/** A store as the first version made it, with one item. */
-const firstVersion = (schema: string): string => `
+/** What is there of a store when whoever made it died after the first statement. */
+const firstStatement = (schema: string): string => `
   CREATE SCHEMA ${schema};
-  SET search_path = ${schema};
-  CREATE TABLE reams_format (version integer PRIMARY KEY);
-  ${readFileSync(new URL('0001-store.sql', MIGRATIONS), 'utf8')};
-  INSERT INTO reams_format VALUES (1);
-  INSERT INTO head (place, name, id, paginated, private, generation, version, epoch, next, live, shelf)
-    VALUES (${placeOf('events')}, 'events', 7, true, false, 1, 2, 0, 1, 1, 8);
-  INSERT INTO tail VALUES (${placeOf('events')}, 8, 0, '{"n":1}')`
+  CREATE TABLE ${schema}.reams_format (version integer PRIMARY KEY)`
 
 describe('a store in a PostgreSQL database', () => {
   let server: PostgresServer | undefined
@@ -80,33 +69,17 @@ describe('a store in a PostgreSQL database', () => {
     await other.close()
   })
 
-  it('that an older version made is brought up to date, by whoever of many comes first', async () => {
+  it('that was begun is made by whoever of many comes first', async () => {
     const schema = someSchema()
-    await sql(firstVersion(schema))
+    await sql(firstStatement(schema))
     const opened = await Promise.all(Array.from({ length: 8 }, () => openPostgresStore({ url: urlOf(schema) })))
     const [store = assert.fail(), ...others] = opened
     for (const other of others) await other.close()
-    assert.equal((await store.collections())[0]?.changedAt, null)
-    await store.append('events', itemRun(['{"n":2}']))
-    assert.equal(typeof (await store.collections())[0]?.changedAt, 'number')
-    assert.deepEqual(await readItems(store, 'events'), ['{"n":1}', '{"n":2}'])
+    await store.create('events')
+    await store.append('events', itemRun(['{"n":1}']))
+    assert.deepEqual(await readItems(store, 'events'), ['{"n":1}'])
     assert.deepEqual((await store.verify()).findings, [])
     await store.close()
-  })
-
-  it('has ids of its own when it is brought up to date: two of the same version may hold other items', async () => {
-    const heads = []
-    for (let count = 0; count < 2; count++) {
-      const schema = someSchema()
-      await sql(firstVersion(schema))
-      const store = await openPostgresStore({ url: urlOf(schema) })
-      heads.push((await store.head('events')) ?? assert.fail())
-      await store.close()
-    }
-    const [first, second] = heads
-    assert.equal(first?.version, second?.version)
-    assert.notEqual(first?.commitId, second?.commitId)
-    assert.notEqual(first?.fullPagesId, second?.fullPagesId)
   })
 
   it('is made once when many processes start at once, and takes the writes of all', async () => {
@@ -153,21 +126,6 @@ describe('a store in a PostgreSQL database', () => {
       await sql(`CREATE TABLE ${schema}.reams_format (paper text)`)
       for (const create of [false, true])
         await assert.rejects(openPostgresStore({ url: urlOf(schema), create }), isError('not-a-store', /another/))
-    })
-
-    it('when an older version wrote it and somebody uses it in a long transaction, which others do not wait for', async () => {
-      const schema = someSchema()
-      await sql(firstVersion(schema))
-      const backup = new pg.Client({ connectionString: serverUrl() })
-      await backup.connect()
-      try {
-        await backup.query(`BEGIN; SELECT * FROM ${schema}.head`)
-        await assert.rejects(openPostgresStore({ url: urlOf(schema) }), isError('unavailable', /long transaction/))
-        await backup.query(`SELECT * FROM ${schema}.head; COMMIT`)
-      } finally {
-        await backup.end()
-      }
-      await (await openPostgresStore({ url: urlOf(schema) })).close()
     })
 
     it('when a newer version wrote it', async () => {
@@ -297,7 +255,7 @@ describe('a store in a PostgreSQL database', () => {
 
     it('tells who can bring a store of another role up to date', async () => {
       const schema = someSchema()
-      await sql(firstVersion(schema))
+      await sql(firstStatement(schema))
       await sql(`GRANT USAGE ON SCHEMA ${schema} TO ${role}; GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO ${role}`)
       const opening = () => openPostgresStore({ url: roleUrl(schema) })
       await assert.rejects(opening(), isError('no-permission', /older Reams .* the role that owns its tables/))

@@ -40,19 +40,6 @@ const isError =
   }
 const keyed = (texts: string[]) => itemRun(texts, { keyField: 'id' })
 
-/** A store as the first version made it, with one item. */
-function makeFirstVersion(path: string): void {
-  const migration = new URL('../../src/store/sqlite/migrations/0001-collections.sql', import.meta.url)
-  using database = new DatabaseSync(path)
-  database.exec(`${readFileSync(migration, 'utf8')};
-    PRAGMA application_id = 0x5265616d;
-    PRAGMA user_version = 1;
-    INSERT INTO collection (id, name, key_field, paginated, private) VALUES (7, 'events', 'id', 1, 0);
-    INSERT INTO head (collection_id, generation, version, epoch, next, live) VALUES (7, 1, 2, 0, 1, 1);
-    INSERT INTO tail (collection_id, generation, position, item) VALUES (7, 1, 0, '${itemsFrom(0, 1)}');
-    INSERT INTO key (collection_id, generation, key, position) VALUES (7, 1, '0', 0)`)
-}
-
 function fillWithGarbage(path: string, from: number): void {
   const file = openSync(path, 'r+')
   const garbage = Buffer.alloc(statSync(path).size - from, 0xa5)
@@ -176,35 +163,6 @@ describe('a store in an SQLite file', () => {
       console.log('closed')`
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', script, newPath()])
     assert.equal(String(output), '1\nclosed\n')
-  })
-
-  it('is brought up to date when an older version wrote it', async () => {
-    const path = newPath()
-    makeFirstVersion(path)
-    const store = await openSqliteStore({ path })
-    const [before] = await store.collections()
-    assert.deepEqual([before?.live, before?.changedAt], [1, null])
-    await store.append('events', keyed(itemsFrom(1, 1)))
-    const [after] = await store.collections()
-    assert.deepEqual([after?.live, typeof after?.changedAt], [2, 'number'])
-    assert.deepEqual(await readAllPages(store, 'events'), [itemsFrom(0, 2)])
-    assert.deepEqual((await store.verify()).findings, [])
-    await store.close()
-  })
-
-  it('has ids of its own when it is brought up to date: two of the same version may hold other items', async () => {
-    const heads = []
-    for (let count = 0; count < 2; count++) {
-      const path = newPath()
-      makeFirstVersion(path)
-      const store = await openSqliteStore({ path })
-      heads.push((await store.head('events')) ?? assert.fail())
-      await store.close()
-    }
-    const [first, second] = heads
-    assert.equal(first?.version, second?.version)
-    assert.notEqual(first?.commitId, second?.commitId)
-    assert.notEqual(first?.fullPagesId, second?.fullPagesId)
   })
 
   it('is called damaged when its pages are garbage', async () => {

@@ -1,6 +1,5 @@
 /** Brings a store to the newest schema, safely when several processes start at once; refuses what is not a store. */
 
-import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
@@ -17,9 +16,6 @@ const MIGRATIONS = new URL('./migrations/', import.meta.url)
 const CROSSED: readonly string[] = ['23505', '42P06', '42P07', '42710', '40001', '40P01', 'XX000']
 const MOST_TRIES = 20
 const PAUSE_MS = 100
-
-/** How long a migration waits for a table that somebody uses. */
-const MOST_LOCK_MS = 2_000
 
 interface Migration {
   readonly sql: string
@@ -85,7 +81,6 @@ async function prepare(
     return found
   } catch (error) {
     if (stateOf(error) === '42501') throw missingRights(error, url, found)
-    if (stateOf(error) === '55P03') throw tablesLocked(error, url)
     throw error
   }
 }
@@ -152,8 +147,6 @@ async function migrate(rows: Rows, url: StoreUrl, migrations: readonly Migration
   const { schema } = url
   await rows.execute(`BEGIN; SET LOCAL search_path = "${schema}", public; LOCK TABLE reams_format IN EXCLUSIVE MODE`)
   try {
-    // Who waits for a table keeps all others waiting who come after, readers too.
-    await rows.execute(`SET LOCAL lock_timeout = ${MOST_LOCK_MS}`)
     // Read again under the lock: another process may have been here first.
     const isDone = await isUpToDate(rows, url, migrations.length)
     const version = isDone ? migrations.length : await readVersion(rows, schema)
@@ -167,14 +160,6 @@ async function migrate(rows: Rows, url: StoreUrl, migrations: readonly Migration
     await rows.execute('ROLLBACK').catch(() => {})
     throw error
   }
-}
-
-function tablesLocked(error: unknown, { label }: StoreUrl): StoreError {
-  return new StoreError(
-    'unavailable',
-    `The store ${label} was written by an older Reams and cannot be brought up to date, because somebody uses its tables in a long transaction, such as a backup. Nothing was changed; try again when that has ended.`,
-    { cause: error },
-  )
 }
 
 function missingRights(
@@ -201,10 +186,7 @@ function missingRights(
 }
 
 function statementsOf(sql: string): string[] {
-  return sql
-    .replaceAll('@random', randomUUID())
-    .split(/;$/m)
-    .filter((statement) => /^\w/m.test(statement))
+  return sql.split(/;$/m).filter((statement) => /^\w/m.test(statement))
 }
 
 /** The migrations in order: number n is at index n - 1. */

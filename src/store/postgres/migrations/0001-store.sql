@@ -3,19 +3,23 @@
 -- one shard.
 
 CREATE TABLE head (
-  place      bigint  NOT NULL,
-  name       text    NOT NULL COLLATE "C",
-  id         bigint  NOT NULL,
-  key_field  bytea,
-  paginated  boolean NOT NULL,
-  private    boolean NOT NULL,
-  generation bigint  NOT NULL,
-  version    bigint  NOT NULL,
-  epoch      bigint  NOT NULL,
-  next       bigint  NOT NULL,
-  live       bigint  NOT NULL,
-  shelf      bigint  NOT NULL,
-  guarded    boolean NOT NULL DEFAULT false,
+  place         bigint  NOT NULL,
+  name          text    NOT NULL COLLATE "C",
+  id            bigint  NOT NULL,
+  key_field     bytea,
+  paginated     boolean NOT NULL,
+  private       boolean NOT NULL,
+  generation    bigint  NOT NULL,
+  version       bigint  NOT NULL,
+  -- Random texts that name a commit, and the last one that touched a full page.
+  commit_id     text    NOT NULL,
+  full_pages_id text    NOT NULL,
+  next          bigint  NOT NULL,
+  live          bigint  NOT NULL,
+  shelf         bigint  NOT NULL,
+  guarded       boolean NOT NULL DEFAULT false,
+  -- Milliseconds since 1970.
+  changed_at    bigint,
   PRIMARY KEY (place, name)
 ) WITH (fillfactor = 10);
 
@@ -72,6 +76,8 @@ CREATE TABLE lease (
   pid        integer     NOT NULL,
   started_at timestamptz NOT NULL DEFAULT now(),
   renewed_at timestamptz NOT NULL DEFAULT now(),
+  -- How many steps of the load are committed. One that counts more than this finds that the database lost some in a crash.
+  steps      bigint      NOT NULL DEFAULT 0,
   PRIMARY KEY (place, name)
 );
 
@@ -84,14 +90,16 @@ CREATE TABLE leftover (
   PRIMARY KEY (place, shelf)
 );
 
--- Requests that may be sent again, and what was answered to each the first time.
+-- Requests that may be sent again, and what was answered to each the first time. They are remembered for the collection
+-- that they wrote to, 0 for a drop.
 CREATE TABLE request_log (
-  place   bigint      NOT NULL,
-  key     text        NOT NULL COLLATE "C",
-  digest  text        NOT NULL,
-  outcome text        NOT NULL,
-  at      timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (place, key)
+  place         bigint      NOT NULL,
+  key           text        NOT NULL COLLATE "C",
+  collection_id bigint      NOT NULL,
+  digest        text        NOT NULL,
+  outcome       text        NOT NULL,
+  at            timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (place, key, collection_id)
 );
 
 CREATE INDEX request_log_by_age ON request_log (place, at);

@@ -1,1 +1,0 @@
--- Nothing to do: Citus adds the column on every shard.

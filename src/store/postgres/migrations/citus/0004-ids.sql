@@ -1,1 +1,0 @@
--- Nothing to do: Citus changes the columns on every shard.
