@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { buildExplorer } from './build-explorer.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const SOURCE = join(ROOT, 'src')
@@ -26,8 +27,9 @@ interface Manifest {
 if (TARGET === DEFAULT_TARGET) rmSync(TARGET, { recursive: true, force: true })
 else if (existsSync(TARGET)) throw new Error(`${TARGET} is there already. Name a directory that is not.`)
 compile()
-for (const file of globSync('**/*.{sql,css}', { cwd: SOURCE })) cpSync(join(SOURCE, file), join(LIBRARY, file))
+for (const file of globSync('**/*.sql', { cwd: SOURCE })) cpSync(join(SOURCE, file), join(LIBRARY, file))
 for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md']) cpSync(join(ROOT, file), join(TARGET, file))
+buildExplorer(join(LIBRARY, 'explorer/built'))
 writeLauncher(join(TARGET, LAUNCHER))
 writeManifest()
 

@@ -1,7 +1,8 @@
-// Installs the packages of the lock file, once for each lock file. Plain JavaScript, because it also runs under an old Node.
+// Installs the packages of the lock file, once for each lock file, and bundles the script of the explorer when its source has
+// changed. Plain JavaScript, because it also runs under an old Node.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -15,6 +16,7 @@ const wanted = createHash('sha256')
 const hasNode = existsSync(join(root, 'node_modules', '.bin', 'node'))
 const hasStamp = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
 if (!hasNode || !(hasStamp || isInstalledByHand())) install()
+if (isBundleOld()) bundle()
 
 /** npm writes a lock file of its own at the end of an install: after ours, if it was `npm ci` or `npm install`. */
 function isInstalledByHand() {
@@ -33,6 +35,23 @@ function install() {
   if (!existsSync(join(root, 'node_modules', '.bin', 'node')))
     fail('npm did not install the package "node". Allow install scripts (npm config get ignore-scripts) and try again.')
   writeFileSync(stamp, wanted)
+}
+
+/** What the script is made of lies in these directories. */
+function isBundleOld() {
+  const built = statSync(join(root, 'src/explorer/built/explorer.js'), { throwIfNoEntry: false })
+  if (built === undefined) return true
+  const sources = ['src/explorer/browser', 'src/client', 'src/contract'].flatMap((directory) =>
+    readdirSync(join(root, directory)).map((name) => join(root, directory, name)),
+  )
+  return sources.some((path) => statSync(path).mtimeMs > built.mtimeMs)
+}
+
+function bundle() {
+  const node = join(root, 'node_modules', '.bin', 'node')
+  const script = join(root, 'scripts', 'build-explorer.ts')
+  const { status } = spawnSync(node, [script], { stdio: ['ignore', process.stderr, process.stderr] })
+  if (status !== 0) fail('the script of the explorer could not be bundled: see the message above.')
 }
 
 function fail(message) {
