@@ -5,7 +5,7 @@ import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { isError, item, itemsFrom, keyed } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type PostgresServer, startOwnPostgres } from './postgres-server.ts'
 import { readItems } from './store-reading.ts'
 import { startProxy, type TcpProxy } from './tcp-proxy.ts'
 
@@ -30,7 +30,7 @@ describe('a store in PostgreSQL whose connections break', () => {
   let names = 0
 
   before(async () => {
-    server = await startPostgres()
+    server = await startOwnPostgres()
     direct = await openPostgresForTest(server)
     const { hostname, port } = new URL(direct.url)
     proxy = await startProxy(hostname, Number(port))

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { itemRun } from '../../src/contract/item.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { isError, itemsFrom } from './items.ts'
-import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
+import { openPostgresForTest, type PostgresUnderTest, withParameter } from './postgres-engine.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { pagesOf, readPageTexts } from './store-reading.ts'
 
@@ -44,11 +44,10 @@ describe('a store whose server says that another one is away', () => {
   }
 
   it('answers so at once, keeps its connection, and knows what that has prepared', async () => {
-    const store = await openPostgresStore({ url: engine.url, readConnections: 1 })
-    const pids = async () =>
-      new Set(
-        (await engine.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'reams' ORDER BY pid")).flat(),
-      )
+    const url = withParameter(engine.url, 'application_name', engine.schema)
+    const store = await openPostgresStore({ url, readConnections: 1 })
+    const own = `SELECT pid FROM pg_stat_activity WHERE application_name = '${engine.schema}' ORDER BY pid`
+    const pids = async () => (await engine.execute(own)).flat()
     try {
       await store.head('events')
       const before = await pids()
