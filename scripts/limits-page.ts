@@ -20,7 +20,7 @@ import {
 } from '../src/service/limits.ts'
 import { HEADER_BYTES, LINGER_MS } from '../src/service/node/broken-request.ts'
 import { HEAD_MS, KEEP_ALIVE_MS, MIN_BYTES_PER_SECOND, REQUEST_MS, SEND_GRACE_MS } from '../src/service/node/listen.ts'
-import { MOST_DESCRIBED } from '../src/service/openapi/describe-service.ts'
+import { MAX_DESCRIBED_COLLECTIONS } from '../src/service/openapi/describe-service.ts'
 import { KEPT_MS } from '../src/store/sqlite/request-log.ts'
 import { type Page, table } from './page.ts'
 
@@ -47,7 +47,7 @@ export function limitsPage(): Page {
           ['name of the key field, over HTTP', `${count(KEY_FIELD_LENGTH)} characters`, refused('invalid-body')],
           [
             'collections with paths of their own in `/-/openapi.json`',
-            count(MOST_DESCRIBED),
+            count(MAX_DESCRIBED_COLLECTIONS),
             '`/{collection}` stands for them',
           ],
         ],

@@ -4,13 +4,13 @@ import { LRUCache } from 'lru-cache'
 import { foundByContent, PRIVATE, PUBLIC } from './answer.ts'
 import type { Call } from './call.ts'
 import { readableHeads } from './get-entry.ts'
-import { describeService, type Instance, MOST_DESCRIBED } from './openapi/describe-service.ts'
+import { describeService, type Instance, MAX_DESCRIBED_COLLECTIONS } from './openapi/describe-service.ts'
 import type { Reply } from './reply.ts'
 
 export async function getOpenapi(call: Call): Promise<Reply> {
   const { request, baseUrl, caller, requiresToken, limits, explorer } = call
   const { heads } = await readableHeads(call)
-  const collections = heads.slice(0, MOST_DESCRIBED).map(({ name, keyField, isPaginated, isPrivate }) => {
+  const collections = heads.slice(0, MAX_DESCRIBED_COLLECTIONS).map(({ name, keyField, isPaginated, isPrivate }) => {
     return { name, keyField, isPaginated, isPrivate }
   })
   const others = heads.length - collections.length

@@ -1,98 +1,524 @@
-/** The description of the service as an OpenAPI 3.1 document: all that this instance serves, for one caller. */
+/** `/-/openapi.json` from top to bottom: all that this instance serves, for one caller, as an OpenAPI 3.1 document. */
 
+import { UNPAGINATED_LIMIT } from '../../contract/item-run.ts'
+import { collectionUrl, descriptionUrl, entryUrl, pageLinks, problemUrl } from '../../contract/link.ts'
+import { NAME_PATTERN } from '../../contract/name.ts'
 import { PAGE_SIZE } from '../../contract/page.ts'
+import { PROBLEMS, type ProblemName } from '../../contract/problem.ts'
 import { TOKEN_PREFIX } from '../../contract/token.ts'
+import type { CollectionSettings } from '../../store/store.ts'
 import { figure } from '../figure.ts'
 import type { Limits } from '../limits.ts'
-import { BROWSED_ANSWERS, SHARED_ANSWERS } from './answers.ts'
-import { collectionSchemas, type Described } from './envelope-schema.ts'
-import { HEADERS, SAFE } from './headers.ts'
-import { PARAMETERS } from './parameters.ts'
-import type { Part } from './part.ts'
-import { ANY_TAG, Paths, SERVICE_TAG } from './paths.ts'
-import { ProblemResponses } from './problem-responses.ts'
-import { readAnswers } from './read-answers.ts'
-import { sharedSchemas } from './schemas.ts'
-import { WRITE_ANSWERS } from './write-answers.ts'
+import { BODY_PROBLEMS, COMMON_PROBLEMS, problemExamples, WRITE_PROBLEMS } from './problems.ts'
+import { type Part, reference, schema, schemas, TEXT } from './schemas.ts'
 
 export interface Instance {
   readonly baseUrl: string
   readonly requiresToken: boolean
+  /** Whether a browser that navigates gets HTML (D12). */
   readonly hasExplorer: boolean
   readonly limits: Limits
   /** Those that the caller may read, and that have paths of their own. */
-  readonly collections: readonly Described[]
+  readonly collections: readonly Collection[]
   /** How many more there are. */
   readonly others: number
 }
 
+/** What is said of a collection here stays the same whatever is written to it. */
+export interface Collection extends CollectionSettings {
+  readonly name: string
+}
+
 /** Collections with paths of their own, so that the document stays of a size that tools can take. */
-export const MOST_DESCRIBED = 50
+export const MAX_DESCRIBED_COLLECTIONS = 50
 
 /** Of what is described, not of the program: goes up when something is taken away, or means something else (D21). */
 const VERSION = '1.0.0'
 
+/** No collection has a capital letter in its name, so none has the name of these. */
+const SERVICE_TAG = 'Service'
+const ANY_TAG = 'Any collection'
+
+/** What examples show where any collection can stand. */
+const EXAMPLE: Collection = { name: 'events', keyField: 'id', isPaginated: true, isPrivate: false }
+const EXAMPLE_SETTINGS = { key: 'id', paginated: true, private: false }
+
 export function describeService(instance: Instance): Part {
-  const { baseUrl, limits, collections } = instance
-  const problems = new ProblemResponses(baseUrl)
-  const paths = new Paths(instance, problems)
-  const described = Object.assign({}, paths.service, ...collections.map((each) => paths.of(each)), paths.any)
-  return {
-    openapi: '3.1.0',
-    info: { title: 'Reams', version: VERSION, description: introductionTo(instance) },
-    servers: [{ url: baseUrl }],
-    tags: tagsOf(collections),
-    paths: described,
-    components: {
-      securitySchemes: { token: TOKEN },
-      schemas: Object.assign(sharedSchemas(baseUrl, limits), ...collections.map(collectionSchemas)),
-      parameters: PARAMETERS,
-      headers: headersFor(instance),
-      examples: problems.components.examples,
-      responses: { ...answersFor(instance), ...problems.components.responses },
-    },
-  }
-}
-
-function headersFor({ hasExplorer }: Instance): Part {
-  if (hasExplorer) return HEADERS
-  const isOfHtml = (name: string) => SAFE.some((each) => each === name)
-  return Object.fromEntries(Object.entries(HEADERS).filter(([name]) => !isOfHtml(name)))
-}
-
-function answersFor(instance: Instance): Part {
-  const read = [...instance.collections, undefined].map((collection) => readAnswers({ ...instance, collection }))
-  return Object.assign({ ...SHARED_ANSWERS, ...(instance.hasExplorer && BROWSED_ANSWERS), ...WRITE_ANSWERS }, ...read)
-}
-
-const TOKEN = {
-  type: 'http',
-  scheme: 'bearer',
-  bearerFormat: `${TOKEN_PREFIX}…`,
-  description:
-    'A token of this service. What an operation asks for is a scope: `read:`, `write:` (includes reading) or `create:` (includes writing), with the name of a collection or `*`; `admin` is everything.',
-}
-
-function introductionTo({ collections, others, limits }: Instance): string {
+  const { baseUrl, hasExplorer, limits, collections, others } = instance
   const { bodyBytes, itemBytes, requestItems } = limits
-  const paragraphs = [
+  const about = [
     `Collections, ${PAGE_SIZE} items a page, with an exact count. Query parameters that are not described are ignored.`,
     `A request has at most ${figure(bodyBytes)} bytes, packed and unpacked, and ${figure(requestItems)} items of at most ${figure(itemBytes)} bytes.`,
   ]
   if (others > 0)
-    paragraphs.push(
+    about.push(
       `The first ${collections.length} collections have paths of their own here; for the other ${figure(others)} the paths with {collection} stand.`,
     )
-  return paragraphs.join('\n\n')
+  const responses = sharedResponses(hasExplorer)
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Reams', version: VERSION, description: about.join('\n\n') },
+    servers: [{ url: baseUrl }],
+    tags: [
+      {
+        name: SERVICE_TAG,
+        description: 'The entry point, the health of the service, its description and its problems.',
+      },
+      ...collections.map(({ name, isPaginated, isPrivate }) => ({
+        name,
+        description: `A ${isPrivate ? 'private ' : ''}collection ${isPaginated ? 'in pages' : 'that answers whole'}.`,
+      })),
+      { name: ANY_TAG, description: 'Whichever collection the path names, also one that is yet to be made.' },
+    ],
+    // A test compares them with the routes.
+    paths: Object.assign(
+      servicePaths(instance, responses),
+      ...[...collections, undefined].map((collection) => collectionPaths(instance, responses, collection)),
+    ),
+    components: {
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: `${TOKEN_PREFIX}…`,
+          description:
+            'A token of this service. What an operation asks for is a scope: `read:`, `write:` (includes reading) or `create:` (includes writing), with the name of a collection or `*`; `admin` is everything.',
+        },
+      },
+      schemas: schemas(instance),
+      parameters: PARAMETERS,
+      headers: { ...HEADERS, ...(hasExplorer && HTML_HEADERS) },
+      examples: problemExamples(baseUrl),
+      // The paths above have added those of their own that they refer to.
+      responses,
+    },
+  }
 }
 
-function tagsOf(collections: readonly Described[]): readonly Part[] {
-  return [
-    { name: SERVICE_TAG, description: 'The entry point, the health of the service, its description and its problems.' },
-    ...collections.map(({ name, isPaginated, isPrivate }) => ({
-      name,
-      description: `A ${isPrivate ? 'private ' : ''}collection ${isPaginated ? 'in pages' : 'that answers whole'}.`,
-    })),
-    { name: ANY_TAG, description: 'Whichever collection the path names, also one that is yet to be made.' },
-  ]
+/** The paths of the service itself. */
+function servicePaths({ baseUrl, requiresToken, hasExplorer }: Instance, responses: Responses): Part {
+  const place = { baseUrl, responses, tag: SERVICE_TAG, security: tokenIf(requiresToken) }
+  // What shows no data is open also where tokens are required.
+  const openPlace = { ...place, security: tokenIf(false) }
+  const self = { href: collectionUrl(baseUrl, 'events') }
+  const links = { self: { href: entryUrl(baseUrl) }, 'service-desc': { href: descriptionUrl(baseUrl) } }
+  const changed_at = '2026-11-15T09:30:00.000Z'
+  const events = { name: 'events', item_count: 502, ...EXAMPLE_SETTINGS, changed_at, _links: { self } }
+  const entry = {
+    _links: { ...links, collections: [{ ...self, name: 'events' }] },
+    _embedded: { collections: [events] },
+  }
+  const short = { openapi: '3.1.0', info: { title: 'Reams' }, paths: {} }
+  const problem = { type: problemUrl(baseUrl, 'invalid-page'), ...PROBLEMS['invalid-page'] }
+  const paths = {
+    '/': {
+      operationId: 'readEntry',
+      summary: 'The entry point: every collection, linked and counted',
+      description: 'Private collections are listed to a token that may read them.',
+      parameters: ['known'],
+      hasHtml: hasExplorer,
+      responses: { '200': answer('The entry point.', CACHE_HEADERS, hal(schema('Entry'), { entry }), hasExplorer) },
+    },
+    '/-/openapi.json': {
+      operationId: 'readDescription',
+      summary: 'This description',
+      description: 'Private collections are described to a token that may read them.',
+      parameters: ['known'],
+      responses: { '200': answer('OpenAPI 3.1.', CACHE_HEADERS, json(schema('Description'), { short })) },
+    },
+  } as const
+  const openPaths = {
+    '/-/health': {
+      operationId: 'readHealth',
+      summary: 'Whether the store can be read now',
+      responses: { '200': answer('It can.', ['Cache-Control'], json(schema('Health'), { ok: { status: 'ok' } })) },
+    },
+    '/-/problems/{problem}': {
+      operationId: 'readProblem',
+      summary: 'What a problem means',
+      parameters: ['problem', 'known'],
+      responses: {
+        '200': answer('The problem.', CACHE_HEADERS, json(schema('ProblemKind'), { 'invalid-page': problem })),
+      },
+      problems: ['path-not-found'],
+    },
+  } as const
+  return {
+    ...mapValues(paths, (get, path) => pathItem(place, path, { get })),
+    ...mapValues(openPaths, (get, path) => pathItem(openPlace, path, { get })),
+  }
+}
+
+/** The paths of one collection, or of whichever the path names, also one that is yet to be made. */
+function collectionPaths(
+  { baseUrl, requiresToken, hasExplorer }: Instance,
+  responses: Responses,
+  collection: Collection | undefined,
+): Part {
+  const { name, keyField, isPaginated, isPrivate } = collection ?? EXAMPLE
+  const isKnown = collection !== undefined
+  const nameInPath = isKnown ? name : '{collection}'
+  const nameInText = isKnown ? `\`${name}\`` : 'a collection'
+  // Unique: two collections differ before the last dot, and nothing of the service ends in a dot and such a name.
+  const id = (own: string) => (isKnown ? `${name}.${own}` : own)
+  const place = { baseUrl, responses, tag: isKnown ? name : ANY_TAG, security: tokenIf(requiresToken) }
+  // A scope is named where it is always needed: not to read what may be public.
+  const toRead = isPrivate ? [{ token: [`read:${name}`] }] : place.security
+  const toWrite = [{ token: [`write:${nameInPath}`] }]
+  // Of a collection that is known, its name is right.
+  const writeProblems = WRITE_PROBLEMS.filter((problem) => !isKnown || problem !== 'invalid-name')
+  const bodyProblems = [...writeProblems, ...BODY_PROBLEMS]
+
+  const itemSchema = schema(isKnown ? `${name}.item` : 'Item')
+  const itemsSchema = isKnown ? { oneOf: [itemSchema, { type: 'array', items: itemSchema }] } : schema('Items')
+  const pageSchema = isKnown ? schema(`${name}.page`) : { oneOf: [schema('Page'), schema('Whole')] }
+  // Of the items of a collection that is known, only the key is.
+  const title = isKnown ? {} : { title: 'Dance: Gardens' }
+  const item = (key: number) => ({ ...(keyField !== null && { [keyField]: key }), ...title })
+  // So many items that the second page holds two: small enough to be shown whole.
+  const _embedded = { [name]: [item(501), item(502)] }
+  const last = { item_count: 502, _links: pageLinks(baseUrl, name, 2, 502), _embedded }
+  const empty = { item_count: 0, _links: pageLinks(baseUrl, name, 1, 0), _embedded: { [name]: [] } }
+  const whole = { _links: { self: { href: collectionUrl(baseUrl, name) } }, _embedded }
+
+  const pageContent = hal(pageSchema, isPaginated ? { last, empty } : { whole })
+  const itemContent = json(itemSchema, { item: item(7) })
+  const itemsContent = json(itemsSchema, { one: item(503), several: [item(503), item(504)] })
+  const settings = { key: keyField, paginated: isPaginated, private: isPrivate }
+  const lines = { schema: schema('ItemLines') }
+  // The type has three names.
+  const ndjson = { 'application/x-ndjson': lines, 'application/ndjson': lines, 'application/jsonl': lines }
+  const pageAnswer = (hasHtml: boolean) => answer('A page, or all of it.', PAGE_HEADERS, pageContent, hasHtml)
+  const itemAnswer = (hasHtml: boolean) => answer('The item.', CACHE_HEADERS, itemContent, hasHtml)
+  responses[id('page')] = pageAnswer(hasExplorer)
+  if (keyField !== null) responses[id('item')] = itemAnswer(hasExplorer)
+
+  const readCollection: Operation = {
+    operationId: id('readCollection'),
+    summary: `Read ${nameInText}`,
+    description: 'Follow `next` until a page has none. An unpaginated collection answers whole, without `item_count`.',
+    security: toRead,
+    parameters: isPaginated ? ['page', 'known', 'encoding'] : ['known', 'encoding'],
+    hasHtml: hasExplorer,
+    responses: { '200': response(id('page')) },
+    problems: isPaginated ? ['invalid-page', 'collection-not-found'] : ['collection-not-found'],
+  }
+  const readItem: Operation = {
+    operationId: id('readItem'),
+    summary: `Read one item of ${nameInText}`,
+    description: 'As it was written.',
+    security: toRead,
+    parameters: ['known'],
+    hasHtml: hasExplorer,
+    responses: { '200': response(id('item')) },
+    problems: ['collection-not-found', 'item-not-found'],
+  }
+  const asData = (read: Operation, found: Part): Operation => ({
+    ...read,
+    operationId: `${read.operationId}AsData`,
+    summary: `${read.summary}, in a browser too`,
+    description: 'The same as without `/-/json`, and never HTML.',
+    hasHtml: false,
+    responses: { '200': found },
+  })
+  const paths: Readonly<Record<string, Operations>> = {
+    [`/${nameInPath}`]: {
+      get: readCollection,
+      post: {
+        operationId: id('appendItems'),
+        summary: `Append items to ${nameInText}`,
+        description: `All of them or none; on disk when it is answered. A token that may \`create:\` the collection makes one with pages and without a key where there is none. An unpaginated collection holds at most ${figure(UNPAGINATED_LIMIT)} items.`,
+        security: toWrite,
+        parameters: ['idempotencyKey', 'packed'],
+        requestBody: { required: true, content: { ...itemsContent, ...ndjson } },
+        responses: { '201': response('appended') },
+        problems: [...bodyProblems, 'invalid-item', 'conflict'],
+      },
+      put: {
+        operationId: id('createCollection'),
+        summary: `Create ${nameInText}`,
+        description:
+          'To make one takes a token that may `create:` it. Where there is one with these settings, it is answered.',
+        // Whoever may write to one that is there may also ask for it to be created.
+        security: isKnown ? toWrite : [{ token: ['create:{collection}'] }],
+        parameters: ['isNew', 'idempotencyKey', 'packed'],
+        requestBody: { required: true, content: json(schema('Settings'), { settings }) },
+        responses: { '200': response('collection-there'), '201': response('collection-created') },
+        problems: [...bodyProblems, 'conflict', 'precondition-failed'],
+      },
+      delete: {
+        operationId: id('dropCollection'),
+        summary: `Drop ${nameInText} with all its items`,
+        security: toWrite,
+        parameters: ['isSeen', 'idempotencyKey'],
+        responses: { '204': response('done') },
+        problems: [...writeProblems, 'precondition-failed', 'precondition-required'],
+      },
+    },
+    // Without a key field its items have no path.
+    ...(keyField !== null && {
+      [`/${nameInPath}/{key}`]: {
+        get: readItem,
+        put: {
+          operationId: id('putItem'),
+          summary: `Create or replace one item of ${nameInText}`,
+          description: 'One that is replaced keeps its place. The key in the path is that of the item.',
+          security: toWrite,
+          parameters: ['match', 'noneMatch', 'idempotencyKey', 'packed'],
+          requestBody: { required: true, content: { ...itemContent, ...ndjson } },
+          responses: { '200': response('item-replaced'), '201': response('item-created') },
+          problems: [...bodyProblems, 'invalid-item', 'key-mismatch', 'conflict', 'precondition-failed'],
+        },
+        delete: {
+          operationId: id('deleteItem'),
+          summary: `Remove one item of ${nameInText}`,
+          description: 'Those after it move up.',
+          security: toWrite,
+          parameters: ['match', 'noneMatch', 'idempotencyKey'],
+          responses: { '204': response('done') },
+          problems: [...writeProblems, 'item-not-found', 'conflict', 'precondition-failed'],
+        },
+      },
+    }),
+    ...(!isKnown && {
+      '/-/json/{collection}': { get: asData(readCollection, pageAnswer(false)) },
+      '/-/json/{collection}/{key}': { get: asData(readItem, itemAnswer(false)) },
+    }),
+  }
+  return mapValues(paths, (operations, path) => pathItem(place, path, operations))
+}
+
+/** What the operations of some paths have in common. */
+interface Place {
+  readonly baseUrl: string
+  /** To add those that operations refer to. */
+  readonly responses: Responses
+  readonly tag: string
+  /** Unless an operation has its own. */
+  readonly security: readonly Part[]
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly description?: string
+  readonly security?: readonly Part[]
+  readonly parameters?: readonly ParameterName[]
+  readonly requestBody?: Part
+  /** Whether a browser that navigates gets HTML, also if something is wrong. Default false. */
+  readonly hasHtml?: boolean
+  /** When all goes well. */
+  readonly responses: Part
+  /** Besides those that every operation has. */
+  readonly problems?: readonly ProblemName[]
+}
+
+type Operations = Readonly<Record<string, Operation> & Record<'get', Operation>>
+
+/** HEAD is GET without the body, and every path has OPTIONS (D13). */
+function pathItem(place: Place, path: string, operations: Operations): Part {
+  const { get } = operations
+  // The capital letter: a collection can be called `read` too.
+  const idFor = (method: string) => get.operationId.replace(/read(?=[A-Z])/, method)
+  const head = { ...get, operationId: idFor('head'), summary: `${get.summary}, without the body` }
+  const allowed = { '204': response('allowed') }
+  const options = { operationId: idFor('options'), summary: 'The methods of this path', responses: allowed }
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => reference('parameters', name))
+  return {
+    ...(parameters.length > 0 && { parameters }),
+    ...mapValues<Operation>({ ...operations, head, options }, (each) => describeOperation(place, each)),
+  }
+}
+
+function describeOperation(place: Place, { hasHtml = false, problems = [], ...operation }: Operation): Part {
+  const { description, parameters } = operation
+  const notModified = { '304': response(hasHtml ? 'page-not-modified' : 'not-modified') }
+  const byStatus = Object.groupBy([...COMMON_PROBLEMS, ...problems], (name) => PROBLEMS[name].status)
+  return {
+    tags: [place.tag],
+    security: place.security,
+    ...operation,
+    description: hasHtml ? `${description} To a browser the answer is a page in HTML.` : description,
+    parameters: parameters?.map((name) => reference('parameters', name)),
+    responses: {
+      ...operation.responses,
+      // To a client that says what it has.
+      ...(parameters?.includes('known') && notModified),
+      ...mapValues(byStatus, (names = [], status) => {
+        // Operations with the same problems share a response.
+        const name = [...names, ...(hasHtml ? ['html'] : [])].join('.')
+        place.responses[name] ??= problemAnswer(place.baseUrl, status, names, hasHtml)
+        return response(name)
+      }),
+    },
+  }
+}
+
+function problemAnswer(baseUrl: string, status: string, names: readonly ProblemName[], hasHtml: boolean): Part {
+  const descriptions = names.map((name) => `**${name}**: ${PROBLEMS[name].title}. ${PROBLEMS[name].description}`)
+  const type = { type: 'string', enum: names.map((name) => problemUrl(baseUrl, name)) }
+  const content = {
+    'application/problem+json': {
+      schema: { allOf: [schema('Problem'), { type: 'object', properties: { type } }] },
+      examples: Object.fromEntries(names.map((name) => [name, reference('examples', name)])),
+    },
+  }
+  const own = PROBLEM_HEADERS[status] ?? []
+  const found = answer(descriptions.join('\n\n'), ['Cache-Control', ...own], content, hasHtml)
+  // A page in HTML has Vary; a problem as JSON has not.
+  const vary = hasHtml && { Vary: { ...HEADERS.Vary, required: false } }
+  return { ...found, headers: { ...found.headers, ...vary } }
+}
+
+/** What a request can say in its path, its query and its headers. `Authorization` stands with the security, `Accept` with the bodies. */
+const PARAMETERS = {
+  page: {
+    name: 'page',
+    in: 'query',
+    description:
+      'The number of the page. One beyond the last page is answered with the last page. An empty value means page 1; a number can have any length.',
+    schema: { type: 'integer', minimum: 1, default: 1 },
+    example: 2,
+  },
+  collection: inPath('collection', 'The name of a collection.', 'events', { pattern: NAME_PATTERN }),
+  key: inPath('key', 'The key of an item, percent-encoded.', '7', { minLength: 1 }),
+  problem: inPath('problem', 'The name of a problem.', 'invalid-page', { enum: Object.keys(PROBLEMS) }),
+  known: inHeader('If-None-Match', 'Entity tags that the client has, or `*`: 304 if one is the current one.', '"x"'),
+  encoding: inHeader('Accept-Encoding', 'A page is sent as gzip to a client that takes it.', 'gzip'),
+  match: inHeader('If-Match', 'Entity tags of the item, or `*`: 412 unless it has one of them.', '*'),
+  noneMatch: inHeader('If-None-Match', 'Entity tags, or `*` for any: 412 if the item has one of them.', '*'),
+  isNew: inHeader('If-None-Match', '`*`: 412 if there is a collection of that name already.', '*', { enum: ['*'] }),
+  isSeen: {
+    required: true,
+    ...inHeader(
+      'If-Match',
+      'The ETag of a page of the collection as it is now, or `*`: 428 without, 412 for another.',
+      '*',
+    ),
+  },
+  idempotencyKey: inHeader(
+    'Idempotency-Key',
+    'A name for this request, a UUID for instance. Sent again with it, within 24 hours and while the collection is not dropped, it is answered as the first time, and writes nothing.',
+    'a7c1f0de-5a0e-4f52-9c3b-0d6a2f1c4b11',
+    { minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  ),
+  packed: inHeader('Content-Encoding', 'How the body is packed.', 'gzip', { enum: ['gzip', 'x-gzip', 'identity'] }),
+} as const satisfies Readonly<Record<string, Part>>
+
+type ParameterName = keyof typeof PARAMETERS
+
+function inPath(name: string, description: string, example: string, rules: Part): Part {
+  return { name, in: 'path', required: true, description, schema: { ...TEXT, ...rules }, example }
+}
+
+function inHeader(name: string, description: string, example: string, rules: Part = {}): Part {
+  return { name, in: 'header', description, schema: { ...TEXT, ...rules }, example }
+}
+
+/** What an answer says in its headers. */
+const HEADERS = {
+  ETag: required('The tag of what is answered: a strong one, to be treated as opaque.', '"x"'),
+  'Cache-Control': required('Whether a cache may keep it; one that does has to ask every time.', 'no-cache', {
+    enum: ['no-cache', 'private, no-cache', 'no-store'],
+  }),
+  Vary: required('What else the answer depends on.', 'Accept, Accept-Encoding'),
+  'X-Content-Type-Options': required('The type is what the Content-Type says.', 'nosniff', { const: 'nosniff' }),
+  Allow: required('The methods of this path.', 'GET, HEAD, OPTIONS'),
+  'WWW-Authenticate': required('How to send a token.', 'Bearer', { const: 'Bearer' }),
+  'Content-Encoding': optional('There if the answer is packed.', 'gzip', { const: 'gzip' }),
+  Location: optional('The URL of what was created, if it has one.', 'https://example.com/events/7', { format: 'uri' }),
+  'Retry-After': optional('Seconds, if trying again can help.', 1, { type: 'integer', minimum: 0 }),
+  'Accept-Encoding': optional('How a body can be packed, if that is what is wrong.', 'gzip'),
+} as const satisfies Readonly<Record<string, Part>>
+
+/** What makes a page in HTML safe, on its 304 too. */
+const HTML_HEADERS = {
+  'Content-Security-Policy': optional('Of HTML: it loads nothing from elsewhere.', "default-src 'none'"),
+  'Referrer-Policy': optional('Of HTML: other sites do not learn where a link was.', 'no-referrer', {
+    const: 'no-referrer',
+  }),
+}
+
+type HeaderName = keyof typeof HEADERS
+
+/** Those of an answer that a client may keep. */
+const CACHE_HEADERS: readonly HeaderName[] = ['ETag', 'Cache-Control', 'Vary']
+const PAGE_HEADERS: readonly HeaderName[] = [...CACHE_HEADERS, 'Content-Encoding']
+
+function required(description: string, example: string | number, rules: Part = {}): Part {
+  return { description, required: true, schema: { ...TEXT, ...rules }, example }
+}
+
+function optional(description: string, example: string | number, rules: Part = {}): Part {
+  return { ...required(description, example, rules), required: false }
+}
+
+/** What problems with a status have besides the headers of all problems. */
+const PROBLEM_HEADERS: Readonly<Record<string, readonly HeaderName[]>> = {
+  401: ['WWW-Authenticate'],
+  415: ['Accept-Encoding'],
+  503: ['Retry-After'],
+}
+
+type Responses = Record<string, Part>
+
+/** The answers that are the same for every collection, when all goes well. */
+function sharedResponses(hasExplorer: boolean): Responses {
+  const appended = { appended: 2, item_count: 504, version: 3 }
+  const replaced = { item_count: 502, version: 3 }
+  const created = { item_count: 503, version: 3 }
+  const collection = { name: 'events', ...EXAMPLE_SETTINGS, item_count: 0, version: 1 }
+  const collectionContent = json(schema('Collection'), { collection })
+  const withLocation = ['Cache-Control', 'Location'] as const
+  const withTag = ['Cache-Control', 'ETag'] as const
+  const notModified = 'The client has it as it is.'
+  return {
+    'not-modified': { description: notModified, headers: headers(CACHE_HEADERS) },
+    ...(hasExplorer && { 'page-not-modified': { description: notModified, headers: headers(CACHE_HEADERS, true) } }),
+    allowed: { description: 'The methods of this path.', headers: headers(['Allow']) },
+    done: { description: 'It is done, and on disk.' },
+    appended: answer('The items are appended.', withLocation, json(schema('Appended'), { appended })),
+    'collection-there': answer('It is there, with these settings.', ['Cache-Control'], collectionContent),
+    'collection-created': answer('It is created.', withLocation, collectionContent),
+    'item-replaced': answer('The item is replaced.', withTag, json(schema('Written'), { replaced })),
+    'item-created': answer('The item is created.', withTag, json(schema('Written'), { created })),
+  }
+}
+
+/** An answer with a body; where there is HTML, a browser that navigates gets that (D12). */
+function answer(description: string, names: readonly HeaderName[], content: Part, hasHtml = false) {
+  const all: readonly HeaderName[] = ['X-Content-Type-Options', ...names]
+  if (!hasHtml) return { description, headers: headers(all), content }
+  const html = { 'text/html': { schema: TEXT } }
+  return { description, headers: headers([...all, 'Content-Encoding'], true), content: { ...content, ...html } }
+}
+
+function headers(names: readonly HeaderName[], hasHtml = false): Part {
+  const all = hasHtml ? [...names, ...Object.keys(HTML_HEADERS)] : names
+  return Object.fromEntries(all.map((name) => [name, reference('headers', name)]))
+}
+
+/** With examples of the body by name. */
+function json(body: Part, examples: Part): Part {
+  return { 'application/json': { schema: body, examples: mapValues(examples, (value) => ({ value })) } }
+}
+
+/** The same bytes under two names (D12). */
+function hal(body: Part, examples: Part): Part {
+  const content = json(body, examples)
+  return { 'application/hal+json': content['application/json'], ...content }
+}
+
+function response(name: string): Part {
+  return reference('responses', name)
+}
+
+/** Any token, where everybody needs one; elsewhere none is needed. */
+function tokenIf(isRequired: boolean): readonly Part[] {
+  return isRequired ? [{ token: [] }] : [{}, { token: [] }]
+}
+
+/** The same names with other values. */
+function mapValues<Value>(record: Readonly<Record<string, Value>>, map: (value: Value, name: string) => unknown): Part {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]))
 }
