@@ -4,6 +4,7 @@ import type { ListedHead } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Connections } from './connection.ts'
 import { listedHead, type StoredHead } from './head.ts'
+import { NextRun } from './next-run.ts'
 import type { Row } from './rows.ts'
 import { HEAD } from './statements.ts'
 
@@ -28,7 +29,8 @@ export class Workers {
   readonly #connections: Connections
   readonly #schema: string
   readonly #known = new Map<number, Known>()
-  readonly #asking = new Map<number, Promise<string>>()
+  readonly #wanted = new Set<number>()
+  readonly #found = new NextRun(() => this.#find())
   #all: ReadonlyMap<string, number | undefined> = new Map()
   #allAt = Number.NEGATIVE_INFINITY
 
@@ -49,18 +51,11 @@ export class Workers {
   of(place: number): string | Promise<string> {
     const known = this.#known.get(place)
     if (known === undefined || performance.now() - known.at > FRESH_MS) {
-      const asked = this.#askOnce(place)
+      const asked = this.#ask(place)
       if (known === undefined) return asked
       asked.catch(() => {})
     }
     return known.worker
-  }
-
-  /** All who ask meanwhile wait for the same answer, so that they go on in the order in which they came. */
-  #askOnce(place: number): Promise<string> {
-    const asking = this.#asking.get(place) ?? this.#ask(place).finally(() => this.#asking.delete(place))
-    this.#asking.set(place, asking)
-    return asking
   }
 
   /** All that hold collections, each with a place that lies there, if one is known. */
@@ -69,8 +64,7 @@ export class Workers {
     const found = await this.#query(`
       SELECT n.nodename || ':' || n.nodeport, min(i)
       FROM pg_catalog.pg_dist_shard s JOIN pg_catalog.pg_dist_placement p USING (shardid) ${HOLDERS}
-      LEFT JOIN generate_series(1, ${PLACES_TRIED}) i
-        ON pg_catalog.worker_hash(i::bigint) BETWEEN s.shardminvalue::integer AND s.shardmaxvalue::integer
+      LEFT JOIN generate_series(1, ${PLACES_TRIED}) i ON ${this.#holds('i::bigint')}
       WHERE s.logicalrelid = '"${this.#schema}".head'::regclass GROUP BY 1 ORDER BY 1`)
     this.#all = new Map(found.map(([worker, place]) => [String(worker), place === null ? undefined : Number(place)]))
     this.#allAt = performance.now()
@@ -112,19 +106,33 @@ export class Workers {
     return this.#connections.retry((rows) => rows.query(sql))
   }
 
+  /** In one statement for all who ask meanwhile: anybody may ask for names that nobody has. */
   async #ask(place: number): Promise<string> {
-    const [row] = await this.#query(`
-      SELECT n.nodename || ':' || n.nodeport
-      FROM pg_catalog.pg_dist_placement p ${HOLDERS}
-      WHERE p.shardid = pg_catalog.get_shard_id_for_distribution_column('"${this.#schema}".head', ${place}::bigint)
-      LIMIT 1`)
-    const worker = String(row?.[0] ?? '')
-    this.#remember(place, worker)
-    return worker
+    this.#wanted.add(place)
+    return (await this.#found.ask()).get(place) ?? ''
+  }
+
+  async #find(): Promise<ReadonlyMap<number, string>> {
+    const wanted = [...this.#wanted]
+    this.#wanted.clear()
+    const rows = await this.#query(`
+      SELECT u.place, n.nodename || ':' || n.nodeport FROM unnest(ARRAY[${wanted.join(', ')}]::bigint[]) u (place)
+      JOIN pg_catalog.pg_dist_shard s ON ${this.#holds('u.place')}
+      JOIN pg_catalog.pg_dist_placement p USING (shardid) ${HOLDERS}`)
+    const found = new Map(rows.map(([place, worker]) => [Number(place), String(worker)]))
+    for (const [place, worker] of found) this.#remember(place, worker)
+    return found
+  }
+
+  /** Whether the shard `s` of the heads holds a place. */
+  #holds(place: string): string {
+    return `s.logicalrelid = '"${this.#schema}".head'::regclass
+        AND pg_catalog.worker_hash(${place}) BETWEEN s.shardminvalue::integer AND s.shardmaxvalue::integer`
   }
 
   #remember(place: number, worker: string): void {
-    if (this.#known.size === MOST_KNOWN && !this.#known.has(place)) this.#known.clear()
+    const [oldest] = this.#known.keys()
+    if (oldest !== undefined && this.#known.size === MOST_KNOWN && !this.#known.has(place)) this.#known.delete(oldest)
     this.#known.set(place, { worker, at: performance.now() })
   }
 }
