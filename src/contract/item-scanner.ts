@@ -3,8 +3,7 @@
 import { ItemError } from './item-error.ts'
 import { DEFAULT_ITEM_BYTES } from './item-run.ts'
 import { describeFault } from './json-fault.ts'
-import { JsonScanner } from './json-scan.ts'
-import { unescapeString } from './json-string.ts'
+import { JsonScanner, stringAt } from './json-scan.ts'
 
 /** Bytes of a key in UTF-8, at most. */
 export const MAX_KEY_BYTES = 1024
@@ -38,6 +37,7 @@ export class ItemScanner {
   /** Whether a raw line break stands in or around the item. It can only be a blank between tokens. */
   hasLineBreak = false
   readonly #json: JsonScanner
+  readonly #encoder = new TextEncoder()
 
   constructor(options: ItemOptions = {}) {
     this.keyField = options.keyField ?? null
@@ -104,15 +104,25 @@ export class ItemScanner {
 
   #readString(bytes: Uint8Array, start: number): void {
     let end = start
-    while (bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1
-    this.#makeRoom(end - start)
-    this.keyLength = unescapeString(bytes, start, end, this.key)
-    if (this.keyLength === -1) throw this.#keyError('holds half of a surrogate pair, which UTF-8 cannot express')
+    let hasEscape = false
+    for (; bytes[end] !== QUOTE; end++)
+      if (bytes[end] === BACKSLASH) {
+        hasEscape = true
+        end++
+      }
+    if (hasEscape) this.#encodeKey(stringAt(bytes, start - 1, end + 1) ?? '', end - start)
+    else this.#copyKey(bytes, start, end)
     if (this.keyLength === 0) throw this.#keyError('is empty')
     if (this.keyLength <= 2 && this.key[0] === DOT && (this.keyLength === 1 || this.key[1] === DOT))
       throw this.#keyError('is "." or "..", which no URL can end with')
-    for (let i = 0; i < this.keyLength; i++)
-      if (this.key[i] === 0) throw this.#keyError('holds a NUL character, which a key may not')
+  }
+
+  /** `maxLength`: bytes that it has at most. */
+  #encodeKey(text: string, maxLength: number): void {
+    if (!text.isWellFormed()) throw this.#keyError('holds half of a surrogate pair, which UTF-8 cannot express')
+    if (text.includes('\0')) throw this.#keyError('holds a NUL character, which a key may not')
+    this.#makeRoom(maxLength)
+    this.keyLength = this.#encoder.encodeInto(text, this.key).written
   }
 
   #readInteger(bytes: Uint8Array, start: number): void {
@@ -120,6 +130,10 @@ export class ItemScanner {
     while ((bytes[end] as number) >= DIGIT_0 && (bytes[end] as number) <= DIGIT_9) end++
     if (end === start) throw this.#keyError(`holds ${kindOf(bytes, start)}; ${KEY_RULE}`)
     if (isNumberPart(bytes[end])) throw this.#keyError(`holds a number with a fraction or an exponent; ${KEY_RULE}`)
+    this.#copyKey(bytes, start, end)
+  }
+
+  #copyKey(bytes: Uint8Array, start: number, end: number): void {
     this.#makeRoom(end - start)
     for (let i = start; i < end; i++) this.key[i - start] = bytes[i] as number
     this.keyLength = end - start

@@ -1,6 +1,5 @@
 /** A strict scanner of JSON in UTF-8: finds where a value ends, or where and why it is none, without decoding it. */
 
-import { unescapeString } from './json-string.ts'
 import { Action, Context, isInEscape, isInQuotes, isWhole, jsonTransitions, State } from './json-transitions.ts'
 
 /** Arrays and objects within one another, at most. */
@@ -16,6 +15,8 @@ const SPACE = 0x20
 const QUOTE = 0x22
 const COLON = 0x3a
 const BACKSLASH = 0x5c
+
+const decoder = new TextDecoder()
 
 /** The longest way to write one byte of a name is `\u0000`. */
 const LONGEST_ESCAPE = 6
@@ -59,17 +60,18 @@ export class JsonScanner {
 
   readonly #transitions = jsonTransitions()
   readonly #contexts = new Uint16Array(MAX_DEPTH)
-  readonly #member: Uint8Array | undefined
-  /** The same, unless the name cannot be written without an escape. */
+  readonly #member: string | undefined
+  /** The same in UTF-8, unless the name cannot be written without an escape. */
   readonly #plainMember: Uint8Array | undefined
-  /** Room for a name without its escapes. */
-  readonly #name: Uint8Array
+  /** Bytes that its name has at most, however it is written. */
+  readonly #maxNameLength: number
 
   /** `member` names the member to look for in an object at the top level. */
   constructor(member?: string) {
-    this.#member = member === undefined ? undefined : new TextEncoder().encode(member)
-    this.#plainMember = this.#member?.some(needsEscape) ? undefined : this.#member
-    this.#name = new Uint8Array(LONGEST_ESCAPE * (this.#member?.length ?? 0))
+    this.#member = member
+    const bytes = new TextEncoder().encode(member)
+    this.#plainMember = member === undefined || bytes.some(needsEscape) ? undefined : bytes
+    this.#maxNameLength = LONGEST_ESCAPE * bytes.length
   }
 
   /** The offset after the JSON value that begins at `start`, blanks before it allowed; -1 if there is none before `end`. */
@@ -163,14 +165,10 @@ export class JsonScanner {
 
   /** The same for a name with escapes in it. */
   #noteEscapedMember(bytes: Uint8Array, start: number, end: number): void {
-    const member = this.#member
-    if (member === undefined) return
     let quote = start
     while (quote < end && bytes[quote] !== QUOTE) quote += bytes[quote] === BACKSLASH ? 2 : 1
-    if (quote >= end || quote - start > this.#name.length) return
-    const length = unescapeString(bytes, start, quote, this.#name)
-    if (length !== member.length || !member.every((byte, i) => byte === this.#name[i])) return
-    this.#noteValue(bytes, quote + 1, end)
+    if (quote >= end || quote - start > this.#maxNameLength) return
+    if (stringAt(bytes, start - 1, quote + 1) === this.#member) this.#noteValue(bytes, quote + 1, end)
   }
 
   #noteValue(bytes: Uint8Array, start: number, end: number): void {
@@ -184,6 +182,15 @@ export class JsonScanner {
     this.fault = fault
     this.faultAt = at
     return -1
+  }
+}
+
+/** What the JSON string between two offsets says, its quotes included; undefined if it is none. */
+export function stringAt(bytes: Uint8Array, start: number, end: number): string | undefined {
+  try {
+    return JSON.parse(decoder.decode(bytes.subarray(start, end)))
+  } catch {
+    return undefined
   }
 }
 

@@ -39,7 +39,7 @@ export const State = {
   nul: 34,
 } as const
 
-/** What the table answers, instead of the next state, where the scanner itself has something to do. */
+/** What the table answers, instead of the next state, where the scanner itself has something to do. All are above the states. */
 export const Action = {
   refuse: 64,
   done: 65,
@@ -50,9 +50,6 @@ export const Action = {
   nameBegins: 70,
   nameEscape: 71,
 } as const
-
-/** Every answer below this one is a state. */
-export const FIRST_ACTION = Action.refuse
 
 /** What surrounds the value at hand. A watched object is one whose names the scanner wants to see. */
 export const Context = {
