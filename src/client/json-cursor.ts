@@ -1,4 +1,7 @@
-/** Steps through JSON in UTF-8 without decoding it: strict, and small, because browsers load it. */
+/**
+ * Steps through JSON in UTF-8 without decoding it: strict, and small, because browsers load it.
+ * Import has `contract/json-scan.ts`, which is faster and larger; decision 0001 says why there are two.
+ */
 
 // They stand here, above all, and nothing is imported: so bundlers write the numbers themselves, and engines know them.
 const TAB = 0x09
@@ -28,7 +31,7 @@ const CLOSE_OBJECT = 0x7d
 const ESCAPED = [QUOTE, BACKSLASH, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74]
 
 /** Arrays and objects within one another, at most: more would end at the stack's end. Reams itself takes items of 512. */
-const MOST_DEPTH = 1024
+const MAX_DEPTH = 1024
 
 /** Thrown where the text is not JSON, or breaks off. */
 export class JsonFlaw extends Error {
@@ -113,7 +116,7 @@ export class JsonCursor {
 
   #open(opening: number): void {
     if (this.peek() !== opening) this.#fail()
-    if (++this.#depth > MOST_DEPTH) throw new RangeError(`it is nested deeper than ${MOST_DEPTH}`)
+    if (++this.#depth > MAX_DEPTH) throw new RangeError(`it is nested deeper than ${MAX_DEPTH}`)
     this.at++
   }
 

@@ -34,3 +34,12 @@ function replaceLineBreaks({ offsets }: EmbeddedList, first: number, text: Uint8
     at++
   }
 }
+
+/** The lines of a text, each without its line feed. */
+export function* linesOf(text: Uint8Array): Generator<Uint8Array, void> {
+  for (let start = 0, end = 0; start < text.length; start = end + 1) {
+    end = text.indexOf(LINE_FEED, start)
+    if (end < 0) end = text.length
+    yield text.subarray(start, end)
+  }
+}

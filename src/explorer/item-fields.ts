@@ -1,12 +1,11 @@
 /** The fields of an item, from its JSON text, which no parser touches: numbers stay as they were written. */
 
-import { fieldsOf as fieldsIn } from './browser/json-text.ts'
+import { fieldsOf as fieldsIn } from '../client/item-fields.ts'
 
 /** Of one item a page looks at no more than this: else few items could make it work for seconds. */
 export const LOOKED_AT_BYTES = 8 * 1024
 
 const LINE_FEED = 0x0a
-const decoder = new TextDecoder()
 
 /** The items of a piece of a page, each of which stands on a line of its own (D9). */
 export function* itemsIn(raw: Uint8Array): Generator<Uint8Array, void> {
@@ -27,6 +26,5 @@ export interface ItemFields {
 }
 
 export function fieldsOf(item: Uint8Array): ItemFields {
-  const text = decoder.decode(item.subarray(0, LOOKED_AT_BYTES))
-  return { fields: fieldsIn(text), isCut: item.length > LOOKED_AT_BYTES }
+  return { fields: fieldsIn(item.subarray(0, LOOKED_AT_BYTES)), isCut: item.length > LOOKED_AT_BYTES }
 }

@@ -1,11 +1,12 @@
 /** Items as CSV: a column for each field, a row for each item, values as they were written. */
 
+import { stringOf, type VisitField, visitFields } from '../../client/item-fields.ts'
+import { linesOf } from '../../client/ndjson.ts'
 import { excerpt } from '../../contract/excerpt.ts'
 import { csvRow, csvText } from '../csv-text.ts'
 import { Failure } from '../failure.ts'
 import { formatCount, formatItems } from '../figures.ts'
-import { stringOf, type VisitField, visitFields } from '../item-fields.ts'
-import { linesOf, type PullForm } from './form.ts'
+import type { PullForm } from './form.ts'
 
 /** The columns of a file are not those of the items any more; the message says why. */
 export class OtherColumns extends Error {

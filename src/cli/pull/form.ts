@@ -1,5 +1,7 @@
 /** How items stand in a file that is pulled: what is written for them, and what can be found again in it. */
 
+import { linesOf } from '../../client/ndjson.ts'
+
 /** Its items come as NDJSON: each on a line, without line breaks in it. */
 export interface PullForm {
   /** What is written for these items, behind `before` others. */
@@ -37,15 +39,6 @@ const JSON_OPENING = Buffer.from('[\n')
 const JSON_SEPARATOR = Buffer.of(COMMA, LINE_FEED)
 const JSON_CLOSING = Buffer.from('\n]\n')
 const EMPTY_JSON = Buffer.from('[]\n')
-
-/** The lines of a text, each without its line feed. */
-export function* linesOf(text: Uint8Array): Generator<Uint8Array, void> {
-  for (let start = 0, end = 0; start < text.length; start = end + 1) {
-    end = text.indexOf(LINE_FEED, start)
-    if (end < 0) end = text.length
-    yield text.subarray(start, end)
-  }
-}
 
 /** How many line feeds there are; over long lines faster than looking at each byte. */
 export function countLines(text: Uint8Array): number {

@@ -2,11 +2,12 @@
 
 import { isRepetitive } from '../../client/anchor.ts'
 import type { Page } from '../../client/index.ts'
+import { linesOf } from '../../client/ndjson.ts'
 import { PAGE_SIZE } from '../../contract/page.ts'
 import { Failure } from '../failure.ts'
 import { OtherColumns } from './csv.ts'
 import { type FinishedFile, textOf } from './finished.ts'
-import { linesOf, type PullForm } from './form.ts'
+import type { PullForm } from './form.ts'
 import type { PullJob } from './job.ts'
 
 /** Whether the items of the file are still the first of the collection. `page` is the one with the last of them. */

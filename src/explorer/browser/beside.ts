@@ -1,12 +1,12 @@
 /** The table of a page, and beside it the item that is open. */
 
+import { fieldsOf } from '../../client/item-fields.ts'
 import type { Page } from '../../client/page.ts'
 import { itemUrl } from '../../contract/link.ts'
 import { pageRange } from '../../contract/page.ts'
 import { element } from './element.ts'
 import { count } from './figures.ts'
 import { type ItemOptions, itemPanel } from './item.ts'
-import { fieldsOf } from './json-text.ts'
 import { itemsOn } from './pager.ts'
 import type { Session } from './session.ts'
 import { focusRow, itemTable } from './table.ts'
@@ -50,6 +50,6 @@ function show(all: HTMLElement, row: HTMLTableRowElement, options: ItemOptions):
 /** The address of an item; undefined in a collection without a key. */
 async function urlOf(session: Session, name: string, json: string): Promise<string | undefined> {
   const field = await session.keyField(name)
-  const key = field ? fieldsOf(json).get(field) : undefined
+  const key = field ? fieldsOf(new TextEncoder().encode(json)).get(field) : undefined
   return key && itemUrl(session.baseUrl, name, readValue(key).text)
 }

@@ -1,6 +1,6 @@
 /** The columns of a page: the fields of its items, in the order in which they come first. */
 
-import { fieldsOf } from './json-text.ts'
+import { fieldsOf } from '../../client/item-fields.ts'
 import { type Kind, readValue, type Value } from './value.ts'
 
 export interface Column {
@@ -21,7 +21,8 @@ export interface Columns {
 }
 
 export function columnsOf(items: readonly string[]): Columns {
-  const rows = items.map(fieldsOf)
+  const encoder = new TextEncoder()
+  const rows = items.map((item) => fieldsOf(encoder.encode(item)))
   const names = [...new Set(rows.flatMap((row) => [...row.keys()]))]
   const columns = names.slice(0, MOST_COLUMNS).map((name) => {
     const values = rows.map((row) => {

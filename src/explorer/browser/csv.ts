@@ -1,6 +1,7 @@
 /** Items as CSV (RFC 4180), as `reams pull` writes it: values as they were written, nothing for null. */
 
-import { fieldsOf } from './json-text.ts'
+import { fieldsOf } from '../../client/item-fields.ts'
+import { linesOf } from '../../client/ndjson.ts'
 
 /** What readers would take for something else, or could cut off. */
 const NEEDS_QUOTES = /^\s|[",\r\n]|\s$/
@@ -33,8 +34,7 @@ async function breath(signal: AbortSignal): Promise<void> {
 }
 
 function* rowsOf(page: Uint8Array): Generator<Map<string, string>> {
-  for (const line of new TextDecoder('utf-8', { ignoreBOM: true }).decode(page).split('\n'))
-    if (line !== '') yield fieldsOf(line)
+  for (const line of linesOf(page)) yield fieldsOf(line)
 }
 
 /** Readers pass empty lines, so an empty row gets quotes. */

@@ -1,49 +1,13 @@
-/** Reads the JSON text of items without a parser that could change it: numbers keep every digit. */
+/** Lays out the JSON text of items without a parser that could change it: numbers keep every digit. */
 
 /** A string, a word or a number, or one of `,:[]{}`. The text is known to be JSON, but it may be cut off. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[^\s",:[\]{}]+|[,:[\]{}]/g
 
 /** Levels. */
-const MOST_INDENTED = 40
+const MAX_INDENT = 40
 
 /** What could turn text around, or cannot be seen. */
 const DECEPTIVE = /[\p{Cc}\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
-
-/**
- * The fields of an object, each value as it was written; of a field that is there twice, the last. Where the text is cut off,
- * the value at its end gets a `…`.
- */
-export function fieldsOf(json: string): Map<string, string> {
-  const fields = new Map<string, string>()
-  let [depth, start, name] = [0, 0, '']
-  const keep = (end: number, rest = ''): void => {
-    if (name !== '') fields.set(JSON.parse(name), json.slice(start, end).trim() + rest)
-    name = ''
-    start = end + 1
-  }
-  for (let at = 0; at < json.length; at++) {
-    const character = json.charAt(at)
-    if (character === '"') at = endOfString(json, at)
-    else if (isOpening(character)) {
-      if (depth++ === 0) start = at + 1
-    } else if (isClosing(character)) {
-      if (--depth === 0) keep(at)
-    } else if (depth === 1 && character === ',') keep(at)
-    else if (depth === 1 && character === ':') {
-      name = json.slice(start, at)
-      start = at + 1
-    }
-  }
-  keep(json.length, '…')
-  return fields
-}
-
-/** Where the quotation mark stands that closes it. */
-function endOfString(json: string, start: number): number {
-  let at = start + 1
-  while (at < json.length && json.charAt(at) !== '"') at += json.charAt(at) === '\\' ? 2 : 1
-  return at
-}
 
 export interface Piece {
   readonly text: string
@@ -58,7 +22,7 @@ export function indented(json: string): Piece[] {
   const isPlain = json.search(DECEPTIVE) === -1
   let depth = 0
   // What is nested deeper than can be seen would be nothing but blanks, a thousand for each value.
-  const lineBreak = () => `\n${'  '.repeat(Math.min(depth, MOST_INDENTED))}`
+  const lineBreak = () => `\n${'  '.repeat(Math.min(depth, MAX_INDENT))}`
   for (const [place, token] of tokens.entries()) {
     const next = tokens[place + 1] ?? ''
     let text = isPlain ? token : visible(token)
