@@ -10,7 +10,7 @@ export const READERS = 16
 /** Of one answer: a slow server gives those of all readers one after the other. */
 const TIMEOUT_SECONDS = 300
 /** A server that gives no answer in this time is not tried again. */
-const MOST_SECONDS = 60
+const MAX_SECONDS = 60
 
 /** What a load needs of it. */
 type Place = Pick<Workspace, 'isTryOut' | 'path' | 'signal'>
@@ -43,7 +43,7 @@ export async function readRate(workspace: Place, plan: ReadPlan): Promise<ReadRa
   await untilAnswered(plan.url, workspace.signal)
   if (rate.requestsASecond > 0) return rate
   // No answer in all that time is no rate: the machine was busy, or the server is slower than was thought.
-  if (seconds > MOST_SECONDS) throw new Error(`${plan.url} gave no answer in ${seconds} s.`)
+  if (seconds > MAX_SECONDS) throw new Error(`${plan.url} gave no answer in ${seconds} s.`)
   return readRate(workspace, { ...plan, seconds: 2 * seconds })
 }
 

@@ -14,12 +14,12 @@ export interface ReadOptions {
 }
 
 /** Pages in one random order, before it begins anew. */
-const MOST_PAGES = 20_000
+const MAX_PAGES = 20_000
 
 /** Without an end. */
 export function* readRequests({ url, pages, isClosing }: ReadOptions): Generator<WriteRequest, never> {
   const { pathname, host } = new URL(url)
   const rest = `HTTP/1.1\r\nHost: ${host}\r\nAccept-Encoding: gzip\r\n${isClosing ? 'Connection: close\r\n' : ''}\r\n`
-  const order = randomPages(Math.min(pages, MOST_PAGES), pages, 6)
+  const order = randomPages(Math.min(pages, MAX_PAGES), pages, 6)
   for (;;) for (const page of order) yield { head: `GET ${pathname}?page=${page} ${rest}` }
 }

@@ -34,7 +34,7 @@ export const ITEMS_WITH_TAIL = SMALL_ITEMS + 250
 export const LAST_PAGE_WITH_TAIL = lastPage(ITEMS_WITH_TAIL)
 export const DELETED_SHARE = 0.01
 /** Questions about writes use so many items, if there are more. */
-const MOST_SAMPLE_ITEMS = 1_000_000
+const MAX_SAMPLE_ITEMS = 1_000_000
 /** Fewer requests give no figures: such a run only tries whether the questions work. */
 const FEWEST_REQUESTS = 100
 /** Connections that write at once. */
@@ -125,7 +125,7 @@ export class Workspace implements AsyncDisposable {
   /** The first of the items as NDJSON, as many as the questions about writes use. */
   sample(): Promise<{ path: string; items: number }> {
     return this.#once('sample', async () => {
-      const items = Math.min(this.items, MOST_SAMPLE_ITEMS)
+      const items = Math.min(this.items, MAX_SAMPLE_ITEMS)
       if (items === this.items) return { path: (await this.ndjson()).path, items }
       this.step('generating the items for writers')
       const path = this.path('sample.ndjson')

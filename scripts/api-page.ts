@@ -14,7 +14,7 @@ const GUIDES: Readonly<Record<string, string>> = {
   reams: '[Embed](../how-to/embed.md)',
   'reams/check': '[Check a server](../how-to/check-a-server.md#in-a-test-suite)',
   'reams/client': '[Read a whole collection](../how-to/consume.md)',
-  'reams/contract': '[Write from code](../how-to/embed.md#write-from-code)',
+  'reams/items': '[Write from code](../how-to/embed.md#write-from-code)',
   'reams/store/postgres': '[PostgreSQL](../how-to/postgres.md#from-code)',
   'reams/store/sqlite': '[Embed](../how-to/embed.md)',
 }

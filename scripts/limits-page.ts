@@ -1,14 +1,13 @@
 /** The reference of all limits of the service, with the values that the code has. */
 
 import { CLOSE_GRACE_MS } from '../src/cli/serve/server.ts'
-import { MOST_ITEM_BYTES } from '../src/cli/settings.ts'
-import { DEFAULT_ITEM_BYTES, UNPAGINATED_LIMIT } from '../src/contract/item-run.ts'
-import { MAX_KEY_BYTES } from '../src/contract/item-scanner.ts'
-import { MAX_DEPTH } from '../src/contract/json-scan.ts'
+import { MAX_ITEM_BYTES } from '../src/cli/settings.ts'
 import { NAME_RULE } from '../src/contract/name.ts'
-import { PAGE_SIZE } from '../src/contract/page.ts'
+import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../src/contract/page.ts'
 import { PROBLEMS, type ProblemName } from '../src/contract/problem.ts'
 import { TOKEN_NAME_RULE } from '../src/contract/token.ts'
+import { DEFAULT_ITEM_BYTES, MAX_KEY_BYTES } from '../src/items/item-scanner.ts'
+import { MAX_DEPTH } from '../src/items/json-scan.ts'
 import { KEY_FIELD_LENGTH, SETTINGS_BYTES } from '../src/service/collection-settings.ts'
 import { HARMLESS_BYTES } from '../src/service/gunzip-body.ts'
 import {
@@ -16,7 +15,7 @@ import {
   BODIES_AT_ONCE,
   DEFAULT_LIMITS,
   DEFAULT_UNSENT_BYTES,
-  MOST_GZIP_RATIO,
+  MAX_GZIP_RATIO,
 } from '../src/service/limits.ts'
 import { HEADER_BYTES, LINGER_MS } from '../src/service/node/broken-request.ts'
 import { HEAD_MS, KEEP_ALIVE_MS, MIN_BYTES_PER_SECOND, REQUEST_MS, SEND_GRACE_MS } from '../src/service/node/listen.ts'
@@ -39,7 +38,7 @@ export function limitsPage(): Page {
           ['name of a token', TOKEN_NAME_RULE, 'exit status 2'],
           [
             'one item',
-            `${size(DEFAULT_ITEM_BYTES)}; ${setting('--item-bytes')}, up to ${size(MOST_ITEM_BYTES)}`,
+            `${size(DEFAULT_ITEM_BYTES)}; ${setting('--item-bytes')}, up to ${size(MAX_ITEM_BYTES)}`,
             refused('content-too-large'),
           ],
           ['objects and arrays within one another', count(MAX_DEPTH), refused('invalid-item')],
@@ -70,7 +69,7 @@ export function limitsPage(): Page {
           ],
           [
             'gzip',
-            `${MOST_GZIP_RATIO} times its packed size, above ${size(HARMLESS_BYTES)}`,
+            `${MAX_GZIP_RATIO} times its packed size, above ${size(HARMLESS_BYTES)}`,
             refused('content-too-large'),
           ],
           ['settings of a collection', size(SETTINGS_BYTES), refused('content-too-large')],

@@ -9,8 +9,8 @@ import { RULES } from '../src/check/index.ts'
 import { COMMANDS } from '../src/cli/commands.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { OTHER_VARIABLES, SETTINGS } from '../src/cli/settings.ts'
-import { itemRun } from '../src/contract/item.ts'
 import { PROBLEMS } from '../src/contract/problem.ts'
+import { itemRun } from '../src/items/item-run.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 import type { Load, Store } from '../src/store/store.ts'
 import { runCli, startServer, workDirectory } from './cli/run-cli.ts'
@@ -258,7 +258,7 @@ describe('the page about embedding', () => {
   })
 
   it('shows code that writes', async (t) => {
-    const [, code = ''] = /^import .* from 'reams\/contract'\n([\s\S]*?)```$/m.exec(embedding) ?? []
+    const [, code = ''] = /^import .* from 'reams\/items'\n([\s\S]*?)```$/m.exec(embedding) ?? []
     const store = await openStore(t)
     const AsyncFunction = (async () => {}).constructor as new (...text: string[]) => (...values: unknown[]) => unknown
     await new AsyncFunction('store', 'itemRun', code)(store, itemRun)
@@ -364,7 +364,7 @@ describe('ARCHITECTURE.md', () => {
   it('names only files that exist', () => {
     for (const code of inlineCodeOf(architecture).filter((text) => /^[\w/-]+\.ts$/.test(text)))
       assert.ok(
-        ['', 'src', 'src/service', 'src/check'].some((folder) => existsSync(join(ROOT, folder, code))),
+        ['', 'src', 'src/service', 'src/check', 'src/items'].some((folder) => existsSync(join(ROOT, folder, code))),
         code,
       )
   })
@@ -372,7 +372,7 @@ describe('ARCHITECTURE.md', () => {
 
 /** The table in the source of its test, whichever way that is formatted. */
 function heldTable() {
-  const row = /^ {2}(?:'([^']+)'|(\w+)): \{\s*folders: \[([^\]]*)\],\s*packages: \[([^\]]*)\],?\s*\},$/gm
+  const row = /^ {2}(?:'([^']+)'|(\w+)): \{\s*rooms: \[([^\]]*)\],\s*packages: \[([^\]]*)\],?\s*\},$/gm
   return [...read('test/architecture.test.ts').matchAll(row)].map(([, quoted, plain, folders = '', packages = '']) => ({
     folder: quoted ?? plain,
     folders: [...folders.matchAll(/'([^']+)'/g)].map(([, name]) => name),

@@ -21,7 +21,8 @@ const run = promisify(execFile)
 const PROGRAM = `
 import { createService } from 'reams'
 import { createClient } from 'reams/client'
-import { itemRun, pageLinks } from 'reams/contract'
+import { pageLinks } from 'reams/contract'
+import { itemRun } from 'reams/items'
 import { openSqliteStore } from 'reams/store/sqlite'
 
 const store = await openSqliteStore({ path: 'program.db', create: true })
@@ -59,7 +60,8 @@ console.log(JSON.stringify({
 const TYPED_PROGRAM = `
 import { createService, type Head, type Service, type Store } from 'reams'
 import { createClient, type Page } from 'reams/client'
-import { type ItemRun, itemRun, type PageLinks, pageLinks } from 'reams/contract'
+import { type PageLinks, pageLinks } from 'reams/contract'
+import { type ItemRun, itemRun } from 'reams/items'
 import { openSqliteStore } from 'reams/store/sqlite'
 
 const store: Store = await openSqliteStore({ path: 'typed.db' })

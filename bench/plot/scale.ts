@@ -13,10 +13,10 @@ export function scaleOf(kind: ScaleKind, values: readonly number[]): Scale {
   return kind === 'linear' ? linearScale(Math.max(...values)) : logScale(Math.min(...values), Math.max(...values))
 }
 
-const MOST_STEPS = 5
+const MAX_STEPS = 5
 
 function linearScale(largest: number): Scale {
-  const step = roundStep(largest / MOST_STEPS)
+  const step = roundStep(largest / MAX_STEPS)
   const steps = Math.ceil(largest / step)
   const ticks = Array.from({ length: steps + 1 }, (_, index) => index * step)
   return { ticks, at: (value) => value / (steps * step) }

@@ -2,7 +2,7 @@
 
 import { withStore } from '../../src/cli/open-store.ts'
 import { StoreLocation } from '../../src/cli/store-location.ts'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { allowWrites } from '../allow-writes.ts'
 import { type RunningServer, WITHOUT_CACHE } from '../child-process.ts'
 import { PageClient } from '../page-client.ts'

@@ -12,14 +12,14 @@ import { compareRates } from '../read-rates.ts'
 import { COLLECTION } from '../workspace.ts'
 
 /** It reads all of them from a JSON file into memory. */
-const MOST_ITEMS = 100_000
+const MAX_ITEMS = 100_000
 
 export const JSON_SERVER: Question = {
   name: 'json-server',
   needs: [],
   cost: { seconds: 71, secondsAMillion: 0 },
   async run(workspace) {
-    const items = Math.min(workspace.items, MOST_ITEMS)
+    const items = Math.min(workspace.items, MAX_ITEMS)
     const file = workspace.path('json-server.ndjson')
     await writeEvents(file, items)
     const started = await startJsonServer(workspace, (await readFile(file, 'utf8')).trimEnd().split('\n'))

@@ -12,7 +12,7 @@ import { COLLECTION } from '../workspace.ts'
 
 const TIMES_THE_BEST = 4
 /** More than the backlog of a server holds, and few enough for the limit of open files that most systems have. */
-const MOST_WAITING = 1_000
+const MAX_WAITING = 1_000
 const WARM_UP_MS = 5_000
 const BEST_MS = 3_000
 const OVERLOAD_MS = 40_000
@@ -22,7 +22,7 @@ export const OVERLOAD: Question = {
   needs: ['ndjson', 'store'],
   cost: { seconds: 56, secondsAMillion: 0 },
   async run(workspace) {
-    const lack = lackOfOpenFiles(MOST_WAITING)
+    const lack = lackOfOpenFiles(MAX_WAITING)
     if (lack !== undefined) return { skipped: lack }
     const { isTryOut, signal } = workspace
     await using server = await workspace.serve((await workspace.store()).path, WITHOUT_CACHE)
@@ -30,7 +30,7 @@ export const OVERLOAD: Question = {
     const durationMs = isTryOut ? 400 : BEST_MS
     const runAtBest = () => runArrivals({ ...plan, durationMs, mostWaiting: READERS }, signal)
     const runOverload = (rate: number, durationMs: number) =>
-      runArrivals({ ...plan, durationMs, mostWaiting: MOST_WAITING, requestsASecond: TIMES_THE_BEST * rate }, signal)
+      runArrivals({ ...plan, durationMs, mostWaiting: MAX_WAITING, requestsASecond: TIMES_THE_BEST * rate }, signal)
 
     workspace.step(`overload: as many requests as it can answer, and ${TIMES_THE_BEST} times as many`)
     if (!isTryOut) await runOverload((await runAtBest()).answersASecond, WARM_UP_MS)
@@ -48,7 +48,7 @@ export const OVERLOAD: Question = {
         value: overload.answersASecond / mean([bestBefore.answersASecond, bestAfter.answersASecond]),
         required: { atLeast: 0.8 },
         raw,
-        note: `One in four comes on a connection of its own. When ${formatCount(MOST_WAITING)} wait, the next one goes away.`,
+        note: `One in four comes on a connection of its own. When ${formatCount(MAX_WAITING)} wait, the next one goes away.`,
       },
       {
         measured: 'how long an answer takes then, on average: in the last quarter of the time ÷ in the second',

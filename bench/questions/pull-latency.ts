@@ -7,14 +7,14 @@ import { COLLECTION } from '../workspace.ts'
 
 const DELAY_MS = 50
 /** More would only take longer: one in flight has 400 pages to wait for. */
-const MOST_ITEMS = 200_000
+const MAX_ITEMS = 200_000
 
 export const PULL_LATENCY: Question = {
   name: 'pull-latency',
   needs: ['ndjson'],
   cost: { seconds: 72, secondsAMillion: 0 },
   async run(workspace) {
-    const items = Math.min(workspace.items, MOST_ITEMS)
+    const items = Math.min(workspace.items, MAX_ITEMS)
     await using server = await workspace.serveDelayed(await workspace.storeOf(items, 'pull-latency.db'), DELAY_MS)
     workspace.step(`pull-latency: ${DELAY_MS} ms before every answer, 1 and 8 in flight, in turn`)
     const times = { 1: [] as number[], 8: [] as number[] }

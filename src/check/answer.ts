@@ -1,7 +1,7 @@
 /** One answer of the server, read within limits: its status, headers, and what rules need of its body. */
 
 import { createHash } from 'node:crypto'
-import { shorten } from '../contract/excerpt.ts'
+import { shorten } from '../contract/message-text.ts'
 import type { Ask } from './ask.ts'
 import { type Document, documentOf } from './document.ts'
 import { RawResponse } from './http-fetch.ts'

@@ -30,7 +30,7 @@ const LAST_READINGS = 3
 const MORE_READINGS = 2
 
 /** How often rules are tried when the data changes meanwhile. */
-const MOST_ATTEMPTS = 3
+const MAX_ATTEMPTS = 3
 
 export async function checkCollection(check: CollectionCheck): Promise<[CollectionReport, RuleReport[]]> {
   return new CollectionRun(check).run()
@@ -69,7 +69,7 @@ class CollectionRun {
       affected = affected.filter((rule) => isExcusable(this.#outcomes.get(rule)))
       if (affected.length === 0) return
       if (await this.#isRestless(readings)) return this.#judgeRestless(affected)
-      if (attempt === MOST_ATTEMPTS) return this.#giveUp(affected, 'the data changed in every attempt')
+      if (attempt === MAX_ATTEMPTS) return this.#giveUp(affected, 'the data changed in every attempt')
       this.#notes.push(`The data changed during the check; tried again: ${affected.map(({ id }) => id).join(', ')}.`)
       known = isFresh ? stillTrue(subject.answers, readings) : []
       isFresh = known.length === 0

@@ -1,6 +1,6 @@
 /** What the checker keeps of an answer's JSON: the parts that rules ask about, and not the items themselves. */
 
-import { shorten } from '../contract/excerpt.ts'
+import { shorten } from '../contract/message-text.ts'
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts'
 import { type ItemFacts, itemFactsOf } from './item-facts.ts'
 import { isJsonObject, type JsonObject, kindOf, shown } from './json-kind.ts'
@@ -35,12 +35,12 @@ export interface Document {
 }
 
 /** Other links are looked at for their form alone; this many are enough. */
-const MOST_LINKS = 100
-const MOST_LINK_CHARACTERS = 64 * 1024
-const MOST_WHOLE_CHARACTERS = 64 * 1024
+const MAX_LINKS = 100
+const MAX_LINK_CHARACTERS = 64 * 1024
+const MAX_WHOLE_CHARACTERS = 64 * 1024
 
 export function documentOf(text: string, collectionName: string): Document {
-  const isExact = text.length < MOST_EXACT_CHARACTERS && LONG_NUMBER.test(text)
+  const isExact = text.length < MAX_EXACT_CHARACTERS && LONG_NUMBER.test(text)
   const value: unknown = isExact ? JSON.parse(text, keepDigits) : JSON.parse(text)
   const object = isJsonObject(value) ? value : {}
   const { item_count: itemCount, _links: links, _embedded: embedded } = object
@@ -48,22 +48,22 @@ export function documentOf(text: string, collectionName: string): Document {
   const arrays = Object.keys(embeddedObject).filter((name) => Array.isArray(embeddedObject[name]))
   return {
     kind: kindOf(value),
-    shown: shown(text.length > MOST_WHOLE_CHARACTERS ? text.slice(0, MOST_WHOLE_CHARACTERS) : value),
+    shown: shown(text.length > MAX_WHOLE_CHARACTERS ? text.slice(0, MAX_WHOLE_CHARACTERS) : value),
     itemCount: typeof itemCount === 'object' && itemCount !== null ? kindOf(itemCount) : itemCount,
     count: isCount(itemCount) ? itemCount : undefined,
     linksKind: kindOf(links),
     links: new Map(relationsOf(links)),
     embeddedKind: kindOf(embedded),
-    arrays: arrays.slice(0, MOST_LINKS).map(shorten),
-    embedded: Object.keys(embeddedObject).slice(0, MOST_LINKS).map(shorten),
+    arrays: arrays.slice(0, MAX_LINKS).map(shorten),
+    embedded: Object.keys(embeddedObject).slice(0, MAX_LINKS).map(shorten),
     items: itemsOf(embeddedObject, arrays, collectionName),
     frame: fingerprintOf(JSON.stringify(isJsonObject(value) ? { ...value, _embedded: undefined } : value)),
-    whole: isJsonObject(value) && text.length <= MOST_WHOLE_CHARACTERS ? value : undefined,
+    whole: isJsonObject(value) && text.length <= MAX_WHOLE_CHARACTERS ? value : undefined,
   }
 }
 
 /** Beyond this size digits are not worth the time. */
-const MOST_EXACT_CHARACTERS = 2 ** 21
+const MAX_EXACT_CHARACTERS = 2 ** 21
 /** A whole number that may be too long for JavaScript, such as an identifier of 64 bits. */
 const LONG_NUMBER = /[:,[\s]-?[0-9]{16,}\s*[,\]}]/
 
@@ -82,13 +82,13 @@ function relationsOf(links: unknown): [string, unknown][] {
   if (!isJsonObject(links)) return []
   const known = [...PAGE_RELATIONS, 'self'].filter((name) => Object.hasOwn(links, name))
   const others = Object.keys(links).filter((name) => !known.includes(name))
-  return [...known, ...others.slice(0, MOST_LINKS)].map((name) => [shorten(name), bounded(links[name])])
+  return [...known, ...others.slice(0, MAX_LINKS)].map((name) => [shorten(name), bounded(links[name])])
 }
 
 /** Nothing that a rule could use is longer. */
 function bounded(relation: unknown): unknown {
   const { length } = JSON.stringify(relation)
-  return length > MOST_LINK_CHARACTERS ? `(${length} characters)` : relation
+  return length > MAX_LINK_CHARACTERS ? `(${length} characters)` : relation
 }
 
 function itemsOf(embedded: JsonObject, arrays: readonly string[], collectionName: string): ItemFacts | undefined {

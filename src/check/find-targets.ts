@@ -1,6 +1,6 @@
 /** Which collections are to be judged: the one at the URL, those that were named, or those that an entry point links. */
 
-import { shorten } from '../contract/excerpt.ts'
+import { shorten } from '../contract/message-text.ts'
 import type { Answer } from './answer.ts'
 import { createAsk } from './ask.ts'
 import { WrongUse } from './check-options.ts'
@@ -23,7 +23,7 @@ export interface Targets {
 }
 
 /** Of an entry point that links more, the others can be named. */
-const MOST_COLLECTIONS = 100
+const MAX_COLLECTIONS = 100
 
 export interface TargetOptions {
   readonly collections?: readonly string[] | undefined
@@ -46,7 +46,7 @@ export async function findTargets(
     return { targets: [{ url: address.href, linkUrl, known: answer === undefined ? [] : [answer] }], notes: [] }
   }
   const names = [...new Set(hrefs.flatMap((href) => nameUnder(linkBase, href) ?? []))]
-  return { targets: names.slice(0, MOST_COLLECTIONS).map(target), notes: notesOn(hrefs, names, linkBase) }
+  return { targets: names.slice(0, MAX_COLLECTIONS).map(target), notes: notesOn(hrefs, names, linkBase) }
 }
 
 function withoutSlash({ origin, pathname }: URL): string {
@@ -107,9 +107,9 @@ function notesOn(hrefs: readonly string[], names: readonly string[], base: strin
     notes.push(
       `The entry point links ${foreign.length} that are not under ${base}/ and were left out, such as ${shorten(example)}. If that is its address, give it as the base URL (--base-url).`,
     )
-  if (names.length > MOST_COLLECTIONS)
+  if (names.length > MAX_COLLECTIONS)
     notes.push(
-      `The entry point links ${names.length} collections; the first ${MOST_COLLECTIONS} were checked. Name others with --collection.`,
+      `The entry point links ${names.length} collections; the first ${MAX_COLLECTIONS} were checked. Name others with --collection.`,
     )
   return notes
 }

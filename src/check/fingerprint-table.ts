@@ -3,7 +3,7 @@
 import type { Fingerprint } from './fingerprint.ts'
 
 /** 2²¹ slots of 16 bytes: 32 MB at most. Up to 1.4 million fingerprints all are kept. */
-const MOST_SLOTS = 2 ** 21
+const MAX_SLOTS = 2 ** 21
 const FEWEST_SLOTS = 2 ** 11
 
 /** Above this share of full slots a search takes long. */
@@ -60,7 +60,7 @@ export class FingerprintTable {
 
   #makeRoom(): void {
     const [highs, lows, pages, indexes] = [this.#highs, this.#lows, this.#pages, this.#indexes]
-    if (this.#slots < MOST_SLOTS) this.#slots *= 2
+    if (this.#slots < MAX_SLOTS) this.#slots *= 2
     else this.#mask = this.#mask * 2 + 1
     this.#highs = new Uint32Array(this.#slots)
     this.#lows = new Uint32Array(this.#slots)

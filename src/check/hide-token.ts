@@ -1,6 +1,6 @@
 /** Keeps the token out of the report: a server can repeat it in its answers, whole or cut off, plain or escaped. */
 
-import { hideSecret } from '../contract/hide-secret.ts'
+import { hideSecret } from '../contract/message-text.ts'
 import type { Report } from './report.ts'
 
 export function hideToken(report: Report, token: string): Report {

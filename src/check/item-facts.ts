@@ -1,6 +1,6 @@
 /** What the checker keeps of the items on a page: how many, fingerprints of each, and whether all are objects. */
 
-import { UNPAGINATED_LIMIT } from '../contract/item-run.ts'
+import { UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts'
 import { isJsonObject, kindOf } from './json-kind.ts'
 
@@ -15,7 +15,7 @@ export interface ItemFacts {
 }
 
 /** Fields looked at for each item: enough to find an identifier, few enough to stay cheap. */
-const MOST_FIELDS = 12
+const MAX_FIELDS = 12
 
 export function itemFactsOf(items: readonly unknown[]): ItemFacts {
   // No page and no unpaginated collection has that many: their number is all that matters (C3, D10).
@@ -41,7 +41,7 @@ function fieldsOf(items: readonly unknown[]): Map<string, Fingerprint[]> {
   const names = Object.keys(objects[0] ?? {})
     .filter((name) => objects.every((object) => Object.hasOwn(object, name) && isScalar(object[name])))
     .sort((a, b) => Number(isIdentifierName(b)) - Number(isIdentifierName(a)))
-    .slice(0, MOST_FIELDS)
+    .slice(0, MAX_FIELDS)
   return new Map(names.map((name) => [name, objects.map((object) => fingerprintOf(JSON.stringify(object[name])))]))
 }
 

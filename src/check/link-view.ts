@@ -1,6 +1,6 @@
 /** Reads one relation of `_links` as a client would, and says what is not as the contract has it. */
 
-import { shorten } from '../contract/excerpt.ts'
+import { shorten } from '../contract/message-text.ts'
 import { isJsonObject, kindOf, shown } from './json-kind.ts'
 
 export interface LinkView {

@@ -1,6 +1,6 @@
 /** What keeps a collection from being judged at all. */
 
-import { shorten } from '../contract/excerpt.ts'
+import { shorten } from '../contract/message-text.ts'
 import { type Answer, statusLine } from './answer.ts'
 
 /** Why nothing can be judged, from the answer to the bare URL; undefined where the rules can be tried. */

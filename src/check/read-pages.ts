@@ -15,7 +15,7 @@ export async function* readSample(subject: Subject, layout: Layout): AsyncGenera
 }
 
 /** A walk ends after so many pages without an answer: the others would take as long. */
-const MOST_UNANSWERED = 5
+const MAX_UNANSWERED = 5
 
 /** The bare answer, then every page, in ascending order, with `concurrency` of them under way. */
 export async function* readAll(
@@ -40,6 +40,6 @@ export async function* readAll(
     if (answer === undefined) return
     yield [answer, page]
     unanswered = answer.status === 0 ? unanswered + 1 : 0
-    if (unanswered === MOST_UNANSWERED) throw new LimitReached(`${unanswered} pages in a row had no answer`)
+    if (unanswered === MAX_UNANSWERED) throw new LimitReached(`${unanswered} pages in a row had no answer`)
   }
 }

@@ -1,6 +1,6 @@
 /** Finds items that stand on pages twice, in bounded memory: by a field that identifies them, or else by their content. */
 
-import { shorten } from '../contract/excerpt.ts'
+import { shorten } from '../contract/message-text.ts'
 import type { Fingerprint } from './fingerprint.ts'
 import { FingerprintTable } from './fingerprint-table.ts'
 import { type ItemFacts, isIdentifierName } from './item-facts.ts'
@@ -19,7 +19,7 @@ export interface Repeat {
 const FIELDS_FOLLOWED = 3
 
 /** Below this many items it is mere chance that a field is unique everywhere else. */
-const LEAST_ITEMS = 100
+const MIN_ITEMS = 100
 
 /** At most one item in so many repeats, where repeats are odd. */
 const RARE = 250
@@ -87,7 +87,7 @@ export class RepeatFinder {
   }
 
   #isRare(count: number): boolean {
-    return this.#items >= LEAST_ITEMS && count <= Math.max(2, this.#items / RARE)
+    return this.#items >= MIN_ITEMS && count <= Math.max(2, this.#items / RARE)
   }
 }
 

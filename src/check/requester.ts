@@ -1,6 +1,6 @@
 /** Sends the checker's requests: politely, a limited number of them, and never longer than the time that it was given. */
 
-import { shorten } from '../contract/excerpt.ts'
+import { shorten } from '../contract/message-text.ts'
 import { type Answer, answerOf, bodyOf, noAnswer, statusLine, UnreadableBody } from './answer.ts'
 import type { Ask } from './ask.ts'
 import { StaleConnection } from './http-fetch.ts'
@@ -34,18 +34,18 @@ export class LimitReached extends Error {
 }
 
 /** How often a server may ask to wait before the same request again. */
-const MOST_WAITS = 3
+const MAX_WAITS = 3
 const DEFAULT_WAIT_MS = 1000
 
 /** Between two requests, once the server has asked for a pause. */
-const LEAST_DELAY_MS = 100
-const MOST_DELAY_MS = 2000
+const MIN_DELAY_MS = 100
+const MAX_DELAY_MS = 2000
 
 /** A timer that rings so much later than it should was held up by ourselves. */
 const LATE_MS = 50
 
 /** The longest time that a timer can be set to. */
-const MOST_TIMER_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 export class Requester {
   readonly #options: RequesterOptions
@@ -86,7 +86,7 @@ export class Requester {
         const answer = await this.#askOnce(ask, collectionName)
         const waitMs = waitOf(answer)
         if (waitMs === undefined) return answer
-        if (waits === MOST_WAITS) return unavailable(answer)
+        if (waits === MAX_WAITS) return unavailable(answer)
         const until = performance.now() + waitMs
         if (until >= this.#deadline)
           throw new LimitReached(
@@ -102,7 +102,7 @@ export class Requester {
 
   /** Who asks for a pause gets fewer requests from then on. */
   #slowDown(): void {
-    this.#delayMs = Math.min(MOST_DELAY_MS, Math.max(LEAST_DELAY_MS, 2 * this.#delayMs))
+    this.#delayMs = Math.min(MAX_DELAY_MS, Math.max(MIN_DELAY_MS, 2 * this.#delayMs))
   }
 
   async #enter(): Promise<void> {
@@ -159,7 +159,7 @@ export class Requester {
   async #receive(ask: Ask): Promise<Received | Answer> {
     const { fetch, timeoutMs, answerBytes, signal } = this.#options
     const leftMs = this.#deadline - performance.now()
-    const limitMs = Math.max(1, Math.min(timeoutMs, leftMs, MOST_TIMER_MS))
+    const limitMs = Math.max(1, Math.min(timeoutMs, leftMs, MAX_TIMER_MS))
     const abort = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     let end = () => {}
@@ -216,7 +216,7 @@ const TIME_IS_UP = 'the time of this run is used up; --time-limit allows more'
 /** Rejects with the signal's reason as soon as the run is to end. */
 function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(done, Math.min(Math.ceil(pauseMs), MOST_TIMER_MS))
+    const timer = setTimeout(done, Math.min(Math.ceil(pauseMs), MAX_TIMER_MS))
     signal?.addEventListener('abort', done)
 
     function done(): void {

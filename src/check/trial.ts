@@ -1,6 +1,6 @@
 /** One rule on trial: where it finds the answers of the server, and where it says what it found. */
 
-import { makeVisible } from '../contract/excerpt.ts'
+import { makeVisible } from '../contract/message-text.ts'
 import type { Answer } from './answer.ts'
 import type { Ask } from './ask.ts'
 import type { Layout } from './layout.ts'
@@ -18,10 +18,10 @@ export interface Evidence {
 export type DifferenceOf = (reference: Answer, answer: Answer) => { expected: string; came: string } | undefined
 
 /** Of each kind, so that a walk through a million broken pages ends with a report. */
-const MOST_FINDINGS = 20
+const MAX_FINDINGS = 20
 
 /** Of what was expected, and of what came. */
-const MOST_CHARACTERS = 400
+const MAX_CHARACTERS = 400
 
 export class Trial {
   readonly subject: Subject
@@ -104,12 +104,12 @@ export class Trial {
   ): void {
     const texts = { expected: harmless(expected), came: harmless(came) }
     const sameKind = this.findings.filter(({ isComparison }) => isComparison === kind.isComparison)
-    if (sameKind.length < MOST_FINDINGS)
+    if (sameKind.length < MAX_FINDINGS)
       this.findings = [...this.findings, { ask, isUnanswered: status === 0, ...texts, ...kind }]
   }
 }
 
 /** What came from a server must neither steer a terminal nor fill it. */
 function harmless(text: string): string {
-  return makeVisible(text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text)
+  return makeVisible(text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text)
 }

@@ -1,6 +1,6 @@
 /** `reams collections`: lists what a store holds. */
 
-import { makeVisible } from '../contract/excerpt.ts'
+import { makeVisible } from '../contract/message-text.ts'
 import { lastPage } from '../contract/page.ts'
 import type { Head } from '../store/store.ts'
 import type { CliCommand } from './command.ts'

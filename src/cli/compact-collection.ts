@@ -2,11 +2,10 @@
 
 import { inOrder } from '../client/in-order.ts'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
-import { ItemError } from '../contract/item-error.ts'
-import { ItemPacker } from '../contract/item-packer.ts'
-import type { ItemRun } from '../contract/item-run.ts'
-import { ItemScanner } from '../contract/item-scanner.ts'
 import { lastPage } from '../contract/page.ts'
+import type { ItemRun } from '../items/item-run.ts'
+import { ItemPacker } from '../items/item-run.ts'
+import { ItemError, ItemScanner } from '../items/item-scanner.ts'
 import { damagedReam, joinPieces } from '../store/ream.ts'
 import type { Head, Load, PageRead, Store } from '../store/store.ts'
 import { ItemConflict, StoreError } from '../store/store-error.ts'
@@ -61,7 +60,7 @@ async function appendOwnItems(load: Load, store: Store, name: string, options: C
       signal.throwIfAborted()
       if (!hasSameItems(head, read.head)) throw changed(name)
       const run = runs.runOf(read)
-      await ahead.add(load.append({ ...run, isGivenAway: true }), run.text.byteLength)
+      await ahead.add(load.append({ ...run, isTransferred: true }), run.text.byteLength)
       items += run.count
       onItems(items)
     }

@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path'
 import { isCollectionName, NAME_RULE } from '../contract/name.ts'
-import type { InputFormat } from '../input/read-items.ts'
+import type { InputFormat } from '../items/read-items.ts'
 import { Failure } from './failure.ts'
 
 const FORMATS: ReadonlyMap<string, InputFormat> = new Map([

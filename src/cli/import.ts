@@ -1,7 +1,7 @@
 /** `reams import NAME FILE|-`: loads a file into a collection, all of it or nothing. */
 
 import { isCollectionName, NAME_RULE } from '../contract/name.ts'
-import type { InputFormat } from '../input/read-items.ts'
+import type { InputFormat } from '../items/read-items.ts'
 import type { LoadResult } from '../store/store.ts'
 import type { CliCommand } from './command.ts'
 import { Failure } from './failure.ts'

@@ -1,8 +1,8 @@
 /** Loads the items of one source into one collection: all of them or, whatever goes wrong, none. */
 
-import { InputError } from '../input/input-error.ts'
-import type { InputBatch } from '../input/item-reader.ts'
-import { type InputFormat, readItems } from '../input/read-items.ts'
+import { InputError } from '../items/input-error.ts'
+import type { InputBatch } from '../items/item-reader.ts'
+import { type InputFormat, readItems } from '../items/read-items.ts'
 import type { Load, LoadOptions, LoadResult, Store } from '../store/store.ts'
 import { ItemConflict, StoreError } from '../store/store-error.ts'
 import { describeFailure, Failure, isSystemError } from './failure.ts'
@@ -59,7 +59,7 @@ async function appendAll(load: Load, source: Source, { format, itemBytes }: Load
 
 async function append(load: Load, { run, lines }: InputBatch): Promise<void> {
   try {
-    await load.append({ ...run, isGivenAway: true })
+    await load.append({ ...run, isTransferred: true })
   } catch (error) {
     if (!(error instanceof ItemConflict)) throw error
     const line = lines[error.index]

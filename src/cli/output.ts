@@ -1,6 +1,6 @@
 /** Results go to stdout, everything else to stderr. */
 
-import { makeVisible } from '../contract/excerpt.ts'
+import { makeVisible } from '../contract/message-text.ts'
 
 /** Resolves when the text has left the process. A reader that has gone, as in `| head`, is no error. */
 export function print(text: string): Promise<void> {

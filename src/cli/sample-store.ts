@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { link, mkdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { DEFAULT_ITEM_BYTES } from '../contract/item-run.ts'
+import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
 import type { Store } from '../store/store.ts'
 import { Failure, isSystemError } from './failure.ts'
 import { loadSource } from './load-source.ts'

@@ -1,7 +1,7 @@
 /** The kinds of values that settings take: how each is read from text, and in words what is allowed. */
 
 import { availableParallelism } from 'node:os'
-import { normalizeBaseUrl } from '../contract/base-url.ts'
+import { normalizeBaseUrl } from '../contract/link.ts'
 import { parseScope, SCOPE_RULE } from '../contract/scope.ts'
 import { isTokenName, TOKEN_NAME_RULE } from '../contract/token.ts'
 import { parseUnanswered, UNANSWERED_RULE, type UnansweredChoice } from './push/unanswered.ts'
@@ -118,12 +118,12 @@ export function wholeNumber(least: number, most: number): SettingKind<number> {
   }
 }
 
-const MOST_WORKERS = 256
+const MAX_WORKERS = 256
 
 /** `auto` is one for each core. */
 export const WORKERS: SettingKind<number> = {
-  allowed: `a whole number from 1 to ${MOST_WORKERS}, or auto`,
-  parse: (text) => (text === 'auto' ? availableParallelism() : wholeNumber(1, MOST_WORKERS).parse(text)),
+  allowed: `a whole number from 1 to ${MAX_WORKERS}, or auto`,
+  parse: (text) => (text === 'auto' ? availableParallelism() : wholeNumber(1, MAX_WORKERS).parse(text)),
 }
 
 export function oneOf<const T extends string>(...values: readonly T[]): SettingKind<T> {

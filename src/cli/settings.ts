@@ -1,7 +1,8 @@
 /** The table of all settings: it drives the flags, the REAMS_… variables, --help and the reference page. */
 
 import { DEFAULT_RETRY } from '../client/retry.ts'
-import { DEFAULT_ITEM_BYTES, UNPAGINATED_LIMIT } from '../contract/item-run.ts'
+import { UNPAGINATED_LIMIT } from '../contract/page.ts'
+import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
 import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, DEFAULT_UNSENT_BYTES } from '../service/limits.ts'
 import { formatCount } from './figures.ts'
 import {
@@ -54,13 +55,13 @@ export interface Setting<T> {
 }
 
 /** 500 items of this size are still one ream that SQLite can hold as a value. */
-export const MOST_ITEM_BYTES = 1024 * 1024
+export const MAX_ITEM_BYTES = 1024 * 1024
 
 /** A body becomes one string, and V8 has none that is much longer. */
-const MOST_ANSWER_BYTES = 500_000_000
+const MAX_ANSWER_BYTES = 500_000_000
 
 /** A day. */
-const MOST_SECONDS = 86_400
+const MAX_SECONDS = 86_400
 
 const DATA = 'Data'
 const ADDRESS = 'Address'
@@ -150,7 +151,7 @@ export const SETTINGS = {
   itemBytes: {
     flag: '--item-bytes <number>',
     variable: 'REAMS_ITEM_BYTES',
-    kind: wholeNumber(2, MOST_ITEM_BYTES),
+    kind: wholeNumber(2, MAX_ITEM_BYTES),
     default: DEFAULT_ITEM_BYTES,
     description: 'the largest item taken, in bytes',
     group: DATA,
@@ -447,7 +448,7 @@ export const SETTINGS = {
   pushTimeout: {
     flag: '--timeout <seconds>',
     variable: 'REAMS_PUSH_TIMEOUT',
-    kind: wholeNumber(1, MOST_SECONDS),
+    kind: wholeNumber(1, MAX_SECONDS),
     default: 60,
     description: 'the longest wait for an answer',
     group: LIMITS,
@@ -456,7 +457,7 @@ export const SETTINGS = {
   pullTimeout: {
     flag: '--timeout <seconds>',
     variable: 'REAMS_PULL_TIMEOUT',
-    kind: wholeNumber(1, MOST_SECONDS),
+    kind: wholeNumber(1, MAX_SECONDS),
     default: 60,
     description: 'the longest wait for a whole page',
     group: LIMITS,
@@ -465,7 +466,7 @@ export const SETTINGS = {
   timeout: {
     flag: '--timeout <seconds>',
     variable: 'REAMS_TIMEOUT',
-    kind: wholeNumber(1, MOST_SECONDS),
+    kind: wholeNumber(1, MAX_SECONDS),
     default: 10,
     description: 'the longest wait for an answer',
     group: LIMITS,
@@ -474,7 +475,7 @@ export const SETTINGS = {
   timeLimit: {
     flag: '--time-limit <seconds>',
     variable: 'REAMS_TIME_LIMIT',
-    kind: wholeNumber(1, 7 * MOST_SECONDS),
+    kind: wholeNumber(1, 7 * MAX_SECONDS),
     default: undefined,
     description: 'the longest run (120; with a walk 3600)',
     group: LIMITS,
@@ -483,7 +484,7 @@ export const SETTINGS = {
   answerBytes: {
     flag: '--answer-bytes <number>',
     variable: 'REAMS_ANSWER_BYTES',
-    kind: wholeNumber(1, MOST_ANSWER_BYTES),
+    kind: wholeNumber(1, MAX_ANSWER_BYTES),
     default: 64 * 1024 * 1024,
     description: 'the largest answer read, unpacked',
     group: LIMITS,

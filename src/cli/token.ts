@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { Failure, isSystemError } from './failure.ts'
 
 /** More than any server takes in a header. */
-const MOST_BYTES = 16 * 1024
+const MAX_BYTES = 16 * 1024
 
 /** A file wins over the variable REAMS_TOKEN, whose value is the token itself. Empty counts as none there. */
 export async function readToken(file: string | undefined, variable: string | undefined): Promise<string | undefined> {
@@ -16,7 +16,7 @@ async function readStart(file: string): Promise<string> {
   const chunks: Buffer[] = []
   try {
     // Not to its end, because some files have none; and as a stream, because of pipes.
-    for await (const chunk of createReadStream(file, { end: MOST_BYTES })) chunks.push(chunk)
+    for await (const chunk of createReadStream(file, { end: MAX_BYTES })) chunks.push(chunk)
   } catch (error) {
     if (isSystemError(error)) throw new Failure(2, cannotRead(file, error.code), { cause: error })
     throw error
@@ -35,10 +35,10 @@ function cannotRead(file: string, code: string): string {
 function checkToken(text: string, place: string): string {
   const token = text.trim()
   if (token === '') throw new Failure(2, `${place} is empty. Put a token into it.`)
-  if (text.length > MOST_BYTES)
+  if (text.length > MAX_BYTES)
     throw new Failure(
       2,
-      `${place} holds more than ${MOST_BYTES} bytes, too many for a token. Put the token alone there.`,
+      `${place} holds more than ${MAX_BYTES} bytes, too many for a token. Put the token alone there.`,
     )
   if (/[\r\n]/.test(token)) throw new Failure(2, `${place} has more than one line. Put the token alone there.`)
   if (!/^[\x21-\x7e]+$/.test(token))

@@ -1,6 +1,6 @@
 /** What all errors of the client have in common: which request failed, and what the server said about it. */
 
-import { makeVisible } from '../contract/make-visible.ts'
+import { makeVisible } from '../contract/message-text.ts'
 import type { ProblemDetails } from './problem-details.ts'
 
 /** Of what a server wrote, this much stands in a message. */

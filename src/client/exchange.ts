@@ -28,7 +28,7 @@ export interface Terms {
   readonly onAnswer: () => void
 }
 
-const MOST_REDIRECTS = 5
+const MAX_REDIRECTS = 5
 const PROBLEM_BYTES = 2 ** 16
 
 /** Rejects with a ClientError, or with the reason of the signal. */
@@ -65,7 +65,7 @@ async function follow(url: string, terms: Terms, signal: AbortSignal): Promise<R
       discardBody(response)
       throw new ForbiddenOrigin(url, 'a redirect', response.status, location)
     }
-    if (location === undefined || response.redirected || redirects === MOST_REDIRECTS) return response
+    if (location === undefined || response.redirected || redirects === MAX_REDIRECTS) return response
     discardBody(response)
     target = new URL(location)
   }

@@ -1,6 +1,6 @@
 /** Finds the items in the body of a page. Every byte is looked at once, and all of it has to be JSON. */
 
-import { JsonCursor } from './json-cursor.ts'
+import { JsonCursor } from '../items/json-cursor.ts'
 
 /** An array directly under `_embedded`. */
 export interface EmbeddedList {

@@ -1,10 +1,10 @@
 /** One page of a collection, checked: what its envelope says, and its items as values and as bytes. */
 
+import { JsonFlaw } from '../items/json-cursor.ts'
 import { ConnectionLost, reasonOf } from './connection-lost.ts'
 import { type Asked, type Envelope, type Links, readEnvelope } from './envelope.ts'
 import type { Answer } from './exchange.ts'
 import { InvalidPage } from './invalid-page.ts'
-import { JsonFlaw } from './json-cursor.ts'
 import { ndjsonOf } from './ndjson.ts'
 import { type EmbeddedList, embeddedLists } from './page-scan.ts'
 

@@ -1,10 +1,7 @@
 /** The contract as code: pure, no I/O, runs in a browser. */
 
-export * from './base-url.ts'
 export * from './envelope.ts'
 export * from './etag.ts'
-export * from './item.ts'
-export * from './item-run.ts'
 export * from './link.ts'
 export * from './name.ts'
 export * from './page.ts'

@@ -41,3 +41,6 @@ export function pageRange(page: number, itemCount: number): { start: number; end
 export function fullPages(itemCount: number): number {
   return Math.floor(itemCount / PAGE_SIZE)
 }
+
+/** Items of an unpaginated collection, at most (D10). */
+export const UNPAGINATED_LIMIT = 10_000

@@ -1,6 +1,6 @@
 /** The fields of an item, from its JSON text, which no parser touches: numbers stay as they were written. */
 
-import { fieldsOf as fieldsIn } from '../client/item-fields.ts'
+import { fieldsOf as fieldsIn } from '../items/item-fields.ts'
 
 /** Of one item a page looks at no more than this: else few items could make it work for seconds. */
 export const LOOKED_AT_BYTES = 8 * 1024

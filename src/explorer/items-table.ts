@@ -9,13 +9,13 @@ import { fieldsOf, type ItemFields, itemsIn, LOOKED_AT_BYTES } from './item-fiel
 import { type CollectionFacts, localHref, type Site } from './site.ts'
 
 /** Where names are data there is no end of them. */
-const MOST_COLUMNS = 200
+const MAX_COLUMNS = 200
 /** What browsers lay out without a pause. All rows are there, because each leads to the whole item. */
-const MOST_CELLS = 25_000
+const MAX_CELLS = 25_000
 /** Of all rows together, about. */
-const MOST_CHARACTERS = 2 * 1024 * 1024
+const MAX_CHARACTERS = 2 * 1024 * 1024
 /** Of all items together, about: what is looked at, but for the parts of items that no page shows. */
-const MOST_BYTES = 2 * 1024 * 1024
+const MAX_BYTES = 2 * 1024 * 1024
 
 export interface Rows {
   /** Items in a row, as the store hands them out: JSON texts, each on a line of its own. */
@@ -33,11 +33,11 @@ export interface ItemsTable {
 export function itemsTable(site: Site, collection: CollectionFacts, { pieces, first }: Rows): ItemsTable {
   const items = firstItems(pieces)
   const names = [...new Set(items.flatMap(({ fields }) => [...fields.keys()]))]
-  const columns = names.slice(0, Math.min(MOST_COLUMNS, Math.floor(MOST_CELLS / items.length)))
+  const columns = names.slice(0, Math.min(MAX_COLUMNS, Math.floor(MAX_CELLS / items.length)))
   const rows: Html[] = []
   let characters = 0
   for (const [place, item] of items.entries()) {
-    if (characters > MOST_CHARACTERS) break
+    if (characters > MAX_CHARACTERS) break
     const row = rowOf(site, collection, item, columns, first + place)
     rows.push(row)
     characters += row.text.length
@@ -59,7 +59,7 @@ function firstItems(pieces: Iterable<Uint8Array>): ItemFields[] {
   let bytes = 0
   for (const piece of pieces)
     for (const item of itemsIn(piece)) {
-      if (items.length === PAGE_SIZE || bytes > MOST_BYTES) return items
+      if (items.length === PAGE_SIZE || bytes > MAX_BYTES) return items
       items.push(fieldsOf(item))
       bytes += Math.min(item.length, LOOKED_AT_BYTES)
     }

@@ -44,7 +44,7 @@ export function mayRead({ scopes }: Caller, { name, isPrivate }: Head): boolean 
  * Somebody who has no scope on that collection. For those the head is looked at before anything else is read: else the time
  * that an answer takes would tell a private name from one that is none.
  */
-export function isStranger({ scopes }: Caller, name: string): boolean {
+export function hasNoScope({ scopes }: Caller, name: string): boolean {
   return !knows(scopes, name)
 }
 

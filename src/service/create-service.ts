@@ -1,6 +1,6 @@
 /** The service as one function from a request to its answer, ready to be mounted in any server that speaks `fetch`. */
 
-import { normalizeBaseUrl } from '../contract/base-url.ts'
+import { normalizeBaseUrl } from '../contract/link.ts'
 import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import { type Caller, CHALLENGE, findCaller } from './access.ts'

@@ -5,7 +5,7 @@ import { matchesTag, pageTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
 import { effectivePage, parsePage } from '../contract/page.ts'
 import type { Head, PageRead, SegmentForm } from '../store/store.ts'
-import { isStranger, mayRead } from './access.ts'
+import { hasNoScope, mayRead } from './access.ts'
 import { cachingOf, found, notModified } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
 import { chooseEncoding, chooseEnvelopeType, type Encoding } from './negotiate.ts'
@@ -28,7 +28,7 @@ export async function getCollection(call: Call): Promise<Reply> {
   const ifNoneMatch = request.headers.get('if-none-match')
   const kept = call.pages.find(name, requestedPage, encoding)
   if (ifNoneMatch !== null || kept !== undefined) {
-    const head = await call.heads.read(name, isStranger(call.caller, name))
+    const head = await call.heads.read(name, hasNoScope(call.caller, name))
     if (head === undefined || !mayRead(call.caller, head)) return collectionNotFound(call, name)
     const page = answeringPage(head, requestedPage)
     const current = kept !== undefined && kept.page === page && hasSameItems(kept, head) ? kept : undefined
@@ -55,7 +55,7 @@ export async function readPage(
   form?: SegmentForm,
 ): Promise<PageRead | Reply> {
   const requestedPage = parsePage(pageValues)
-  const isPublicOnly = isStranger(call.caller, name)
+  const isPublicOnly = hasNoScope(call.caller, name)
   const options = { isPublicOnly, ...(form && { form, room: USUAL_ROOM }) }
   const read = await call.store.page(name, requestedPage ?? 1, options)
   if (read === undefined || !mayRead(call.caller, read.head)) return collectionNotFound(call, name)

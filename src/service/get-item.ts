@@ -3,7 +3,7 @@
 import { matchesTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
 import type { Head } from '../store/store.ts'
-import { isStranger, mayRead } from './access.ts'
+import { hasNoScope, mayRead } from './access.ts'
 import { cachingOf, found, notModified } from './answer.ts'
 import { type Call, segmentsOf } from './call.ts'
 import { decodedKey, undecodableKey } from './key-in-path.ts'
@@ -34,7 +34,7 @@ export async function readItem(call: Call): Promise<FoundItem | Reply> {
   if (!isCollectionName(name)) return collectionNotFound(call, name)
   const key = decodedKey(call)
   // No item has an empty key.
-  const read = await call.store.item(name, key ?? '', { isPublicOnly: isStranger(call.caller, name) })
+  const read = await call.store.item(name, key ?? '', { isPublicOnly: hasNoScope(call.caller, name) })
   if (read === undefined || !mayRead(call.caller, read.head)) return collectionNotFound(call, name)
   if (key === undefined) throw undecodableKey(call)
   if (read.head.keyField === null)

@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib'
 import { type Body, BodyBuilder, PIECE_BYTES } from './body.ts'
 import type { BodyShare } from './body-memory.ts'
 import { figure } from './figure.ts'
-import { MOST_GZIP_RATIO } from './limits.ts'
+import { MAX_GZIP_RATIO } from './limits.ts'
 import { Refusal } from './refusal.ts'
 
 /** Below this size the ratio says nothing. */
@@ -21,13 +21,13 @@ export async function gunzipBody(packed: Body, mostBytes: number, share: BodySha
 }
 
 async function unpackedLength(packed: Body, mostBytes: number): Promise<number> {
-  const mostForItsSize = Math.max(HARMLESS_BYTES, packed.length * MOST_GZIP_RATIO)
+  const mostForItsSize = Math.max(HARMLESS_BYTES, packed.length * MAX_GZIP_RATIO)
   let length = 0
   for await (const chunk of gunzipped(packed)) {
     length += chunk.length
     if (length > mostBytes) throw tooLarge(`more than the ${figure(mostBytes)} bytes that are taken`)
     if (length > mostForItsSize)
-      throw tooLarge(`more than ${MOST_GZIP_RATIO} times the ${figure(packed.length)} bytes that it has packed`)
+      throw tooLarge(`more than ${MAX_GZIP_RATIO} times the ${figure(packed.length)} bytes that it has packed`)
   }
   return length
 }

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { Reply } from './reply.ts'
 
 /** A few dozen usual ones. */
-const MOST_BYTES = 8 * 1024 * 1024
+const MAX_BYTES = 8 * 1024 * 1024
 
 export class HtmlPages {
   readonly #pages: LRUCache<string, Reply>
@@ -12,7 +12,7 @@ export class HtmlPages {
   /** With 0 bytes nothing is kept. */
   constructor(mostBytes: number) {
     this.#pages = new LRUCache({
-      maxSize: Math.max(1, Math.min(mostBytes, MOST_BYTES)),
+      maxSize: Math.max(1, Math.min(mostBytes, MAX_BYTES)),
       sizeCalculation: ({ body }, key) => (body?.length ?? 0) + key.length,
     })
   }

@@ -1,11 +1,10 @@
 /** What is wrong with the items of a body, as a problem: which one, why, and what stands there. */
 
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
-import { ItemError } from '../contract/item-error.ts'
-import type { ItemRun } from '../contract/item-run.ts'
-import { ItemScanner } from '../contract/item-scanner.ts'
-import type { InputError } from '../input/input-error.ts'
-import { readUnpacked } from '../input/read-items.ts'
+import type { InputError } from '../items/input-error.ts'
+import type { ItemRun } from '../items/item-run.ts'
+import { ItemError, ItemScanner } from '../items/item-scanner.ts'
+import { readUnpacked } from '../items/read-items.ts'
 import type { Body } from './body.ts'
 import type { BodyType } from './body-type.ts'
 import { inTurns } from './in-turns.ts'

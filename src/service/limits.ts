@@ -1,6 +1,6 @@
 /** What a stranger can send at most. */
 
-import { DEFAULT_ITEM_BYTES } from '../contract/item-run.ts'
+import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
 
 export interface Limits {
   /** Bytes of a body, as it is sent and unpacked. */
@@ -24,7 +24,7 @@ export const BODIES_AT_ONCE = 4
 export const BODIES_A_TOKEN = 2
 
 /** Times its packed size that a body can have: more is packed to be harmful. */
-export const MOST_GZIP_RATIO = 200
+export const MAX_GZIP_RATIO = 200
 
 /** Memory for pages that are asked for again, unless a setting says otherwise. */
 export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024

@@ -29,17 +29,17 @@ export interface KeptPage {
 /** What a page takes besides its body, roughly. */
 const OVERHEAD_BYTES = 2_000
 /** One page may take this share of all, lest it drive out everything else. */
-const MOST_SHARE = 4
+const MAX_SHARE = 4
 
 export class PageCache {
   readonly #pages: LRUCache<string, KeptPage> | undefined
 
   /** With 0 bytes nothing is kept. */
   constructor(mostBytes: number) {
-    if (mostBytes < MOST_SHARE) return
+    if (mostBytes < MAX_SHARE) return
     this.#pages = new LRUCache({
       maxSize: mostBytes,
-      maxEntrySize: Math.floor(mostBytes / MOST_SHARE),
+      maxEntrySize: Math.floor(mostBytes / MAX_SHARE),
       sizeCalculation: ({ bytes }) => bytes + OVERHEAD_BYTES,
     })
   }

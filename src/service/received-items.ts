@@ -1,6 +1,6 @@
 /** The items that come with a write. */
 
-import type { ItemRun } from '../contract/item-run.ts'
+import type { ItemRun } from '../items/item-run.ts'
 import type { Once } from '../store/store.ts'
 import type { Body } from './body.ts'
 import { type BodyType, bodyTypeOf } from './body-type.ts'

@@ -1,10 +1,10 @@
 /** The items of a body: one JSON object, an array of them, or NDJSON. */
 
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
-import type { ItemRun } from '../contract/item-run.ts'
-import { skipBlanks } from '../contract/item-scanner.ts'
-import { InputError } from '../input/input-error.ts'
-import { readUnpacked } from '../input/read-items.ts'
+import { InputError } from '../items/input-error.ts'
+import type { ItemRun } from '../items/item-run.ts'
+import { skipBlanks } from '../items/item-scanner.ts'
+import { readUnpacked } from '../items/read-items.ts'
 import type { Body } from './body.ts'
 import type { BodyType } from './body-type.ts'
 import { figure } from './figure.ts'

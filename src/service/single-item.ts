@@ -1,10 +1,9 @@
 /** A body that is one JSON object. */
 
-import { ItemError } from '../contract/item-error.ts'
-import { ItemPacker } from '../contract/item-packer.ts'
-import type { ItemRun } from '../contract/item-run.ts'
-import { ItemScanner, skipBlanks } from '../contract/item-scanner.ts'
-import { Utf8Gate } from '../input/utf8.ts'
+import type { ItemRun } from '../items/item-run.ts'
+import { ItemPacker } from '../items/item-run.ts'
+import { ItemError, ItemScanner, skipBlanks } from '../items/item-scanner.ts'
+import { Utf8Gate } from '../items/utf8.ts'
 import { type Body, joined, PIECE_BYTES } from './body.ts'
 import { figure } from './figure.ts'
 import { Refusal } from './refusal.ts'

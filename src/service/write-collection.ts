@@ -1,7 +1,7 @@
 /** `POST /<collection>` appends items, `PUT /<collection>` creates the collection. */
 
-import type { ItemRun } from '../contract/item-run.ts'
 import { collectionUrl, itemUrl } from '../contract/link.ts'
+import type { ItemRun } from '../items/item-run.ts'
 import { joined } from './body.ts'
 import { bodyTypeOf } from './body-type.ts'
 import type { Call } from './call.ts'

@@ -1,9 +1,9 @@
 /** What is true of a collection whatever engine keeps it: its settings, what it takes, and how it refuses the rest. */
 
 import { randomBytes } from 'node:crypto'
-import { type ItemRun, UNPAGINATED_LIMIT } from '../contract/item-run.ts'
 import { isCollectionName, NAME_RULE } from '../contract/name.ts'
-import { fullPages } from '../contract/page.ts'
+import { fullPages, UNPAGINATED_LIMIT } from '../contract/page.ts'
+import type { ItemRun } from '../items/item-run.ts'
 import type { CollectionSettings, CollectionState, Head } from './store.ts'
 import { StoreError } from './store-error.ts'
 

@@ -10,15 +10,15 @@ import { type DeflateCall, type DeflateReply, END } from './deflate-message.ts'
 import type { ReamBytes } from './ream-bytes.ts'
 
 /** More threads would only wait for the one that reads and the one that writes. */
-const MOST_THREADS = 4
+const MAX_THREADS = 4
 
 /** Memory for reams that are being deflated, or wait for it or for the disk: some eighty usual ones. */
-const MOST_BYTES = 16 * 1024 * 1024
+const MAX_BYTES = 16 * 1024 * 1024
 
 const MEMORY_STEP_BYTES = 64 * 1024
 
 /** What a much larger ream had is let go: a few of these would leave no memory for the other threads. */
-const MOST_SPARE = 4
+const MAX_SPARE = 4
 
 /** Room for bytes and their ream, also if they do not shrink: deflating adds five bytes to every 16 KiB at the most. */
 function memoryFor(raw: Uint8Array): number {
@@ -42,7 +42,7 @@ interface Task {
 }
 
 export class DeflatePool {
-  readonly #mostThreads = Math.min(MOST_THREADS, availableParallelism())
+  readonly #mostThreads = Math.min(MAX_THREADS, availableParallelism())
   readonly #threads: DeflateThread[] = []
   readonly #waiting: Task[] = []
   readonly #idleMemory: SharedArrayBuffer[] = []
@@ -100,11 +100,11 @@ export class DeflatePool {
     // Reams differ a little in size. With some room to spare the same memory serves them all.
     const length = Math.ceil((leastBytes * 1.25) / MEMORY_STEP_BYTES) * MEMORY_STEP_BYTES
     for (let idle = this.#idleMemory.pop(); idle !== undefined; idle = this.#idleMemory.pop()) {
-      if (idle.byteLength >= leastBytes && idle.byteLength <= MOST_SPARE * length) return idle
+      if (idle.byteLength >= leastBytes && idle.byteLength <= MAX_SPARE * length) return idle
       this.#memoryBytes -= idle.byteLength
     }
     // A single ream may be larger than all of it together should be: then it goes alone.
-    if (this.#memoryBytes > 0 && this.#memoryBytes + length > MOST_BYTES) return undefined
+    if (this.#memoryBytes > 0 && this.#memoryBytes + length > MAX_BYTES) return undefined
     this.#memoryBytes += length
     return new SharedArrayBuffer(length)
   }

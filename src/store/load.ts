@@ -1,6 +1,6 @@
 /** A load: many items into one collection, unseen until its commit. Deflating runs beside reading and writing. */
 
-import type { ItemRun } from '../contract/item-run.ts'
+import type { ItemRun } from '../items/item-run.ts'
 import { checkRoom, requireKeys } from './collection-rules.ts'
 import { DeflatePool, type PooledReam } from './deflate-pool.ts'
 import { freeMemory } from './free-memory.ts'
@@ -45,7 +45,7 @@ interface FullReam {
   readonly raw: Uint8Array
   readonly count: number
   /** Whether it is a whole run, and nobody wants it back. */
-  readonly isGivenAway: boolean
+  readonly isTransferred: boolean
 }
 
 export class ReamLoad implements Load {
@@ -122,7 +122,7 @@ export class ReamLoad implements Load {
     const text = refused.length === 0 ? run.text : editItems(run.text, new Map(refused.map((index) => [index, null])))
     const puts: Promise<void>[] = []
     for (const full of this.#builder.add(text, count))
-      puts.push(this.#put({ ...full, isGivenAway: run.isGivenAway === true && full.raw === run.text }))
+      puts.push(this.#put({ ...full, isTransferred: run.isTransferred === true && full.raw === run.text }))
     this.#appended += count
     return puts
   }
@@ -134,7 +134,7 @@ export class ReamLoad implements Load {
       await this.#steps.putTail(this.#plan.base, full.raw)
     } else {
       const { ream, release } = await this.#encode(full.raw, full.count)
-      if (full.isGivenAway) freeMemory(full.raw)
+      if (full.isTransferred) freeMemory(full.raw)
       await this.#putReam({ ...ream, number, gone: null }).finally(release)
     }
   }

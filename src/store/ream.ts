@@ -22,7 +22,7 @@ const PASSING_LEVEL = 1
 deflateRawSync('')
 
 /** Large enough to lie outside Node's pool of small buffers, so that the bytes of a ream are in memory of their own. */
-const LEAST_CHUNK_BYTES = 64 * 1024
+const MIN_CHUNK_BYTES = 64 * 1024
 
 /** Deflates items. The bytes lie in memory that nothing else uses. */
 export function encodeReam(raw: Uint8Array, count: number): ReamBytes {
@@ -30,7 +30,7 @@ export function encodeReam(raw: Uint8Array, count: number): ReamBytes {
 }
 
 function deflate(raw: Uint8Array, level: number): Buffer {
-  const chunkSize = Math.max(LEAST_CHUNK_BYTES, raw.byteLength)
+  const chunkSize = Math.max(MIN_CHUNK_BYTES, raw.byteLength)
   return deflateRawSync(raw, { level, chunkSize, finishFlush: constants.Z_SYNC_FLUSH })
 }
 

@@ -1,6 +1,6 @@
 /** What a store of collections does. `test/store/describe-store.ts` is the specification; every engine runs it. */
 
-import type { ItemRun } from '../contract/item-run.ts'
+import type { ItemRun } from '../items/item-run.ts'
 import type { Copy, CopyOptions } from './copy.ts'
 import type { StoredCollection } from './stored-collection.ts'
 

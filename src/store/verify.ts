@@ -1,10 +1,9 @@
 /** Checks every invariant of the storage format, for any engine that lays its rows open. */
 
 import { crc32 } from 'node:zlib'
-import { itemKey } from '../contract/item.ts'
-import { UNPAGINATED_LIMIT } from '../contract/item-run.ts'
 import { isCollectionName } from '../contract/name.ts'
-import { lastPage } from '../contract/page.ts'
+import { lastPage, UNPAGINATED_LIMIT } from '../contract/page.ts'
+import { itemKey } from '../items/item-scanner.ts'
 import { countGone, type GoneMap, liveSlots } from './gone-map.ts'
 import { flawOf } from './item-flaw.ts'
 import { PageDigests } from './page-digests.ts'
@@ -80,7 +79,7 @@ export async function verifyRows(
 }
 
 /** More findings than this of one collection help nobody. */
-const MOST_MESSAGES = 100
+const MAX_MESSAGES = 100
 
 /** What is wrong, each thing once. Without a collection: what belongs to none. */
 export class Findings {
@@ -88,7 +87,7 @@ export class Findings {
 
   add(collection: string, message: string): void {
     const messages = this.#messages.get(collection) ?? new Set()
-    this.#messages.set(collection, messages.add(messages.size < MOST_MESSAGES ? message : '… and more'))
+    this.#messages.set(collection, messages.add(messages.size < MAX_MESSAGES ? message : '… and more'))
   }
 
   has(collection: string): boolean {

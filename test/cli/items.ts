@@ -1,7 +1,7 @@
 /** Items for the tests of the command line: made, put into a store and read out of it without the command line. */
 
 import { join } from 'node:path'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
 

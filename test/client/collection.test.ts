@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { createClient, HttpError, openCollection, type Page } from '../../src/client/index.ts'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
 import type { Store } from '../../src/store/store.ts'

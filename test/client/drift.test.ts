@@ -10,7 +10,7 @@ import {
   type PullResult,
   type WalkState,
 } from '../../src/client/index.ts'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { CorrectServer } from '../check/correct-server.ts'
 import { fill, numbered, openService, BASE as SERVICE } from '../service/open-service.ts'

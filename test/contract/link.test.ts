@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { normalizeBaseUrl } from '../../src/contract/base-url.ts'
-import { entryUrl, itemUrl, pageLinks, problemUrl } from '../../src/contract/link.ts'
+import { entryUrl, itemUrl, normalizeBaseUrl, pageLinks, problemUrl } from '../../src/contract/link.ts'
 
 const BASE = 'https://api.example.com/v1'
 

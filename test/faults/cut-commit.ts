@@ -6,7 +6,7 @@ import type { TcpProxy } from '../store/tcp-proxy.ts'
 /** The message that asks for a commit: its kind, its length, its text. */
 const COMMIT = Buffer.from('Q\0\0\0\x0bCOMMIT\0')
 
-const MOST_MS_UNTIL_CUT = 20_000
+const MAX_MS_UNTIL_CUT = 20_000
 
 /** On one of the proxies, after so many others have passed. Resolves with true when it is done. */
 export async function cutOnce(
@@ -23,8 +23,7 @@ export async function cutOnce(
       isCut = true
       return moment === 'before' ? at : at + COMMIT.length
     }
-  for (const startedAt = performance.now(); !isCut && performance.now() - startedAt < MOST_MS_UNTIL_CUT; )
-    await sleep(1)
+  for (const startedAt = performance.now(); !isCut && performance.now() - startedAt < MAX_MS_UNTIL_CUT; ) await sleep(1)
   for (const proxy of proxies) proxy.judge = () => 'pass'
   return isCut
 }

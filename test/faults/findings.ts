@@ -3,8 +3,8 @@
 export type FindingKind = 'lost' | 'doubled' | 'partial' | 'foreign' | 'other'
 
 /** More of them do not make a failure clearer. */
-const MOST_MESSAGES = 20
-const MOST_CHARACTERS = 300
+const MAX_MESSAGES = 20
+const MAX_CHARACTERS = 300
 
 export class Findings {
   readonly counts: Record<FindingKind, number> = { lost: 0, doubled: 0, partial: 0, foreign: 0, other: 0 }
@@ -23,6 +23,6 @@ export class Findings {
 
   /** The first ones, in words. */
   get messages(): string[] {
-    return [...this.#all].slice(0, MOST_MESSAGES).map((text) => text.slice(0, MOST_CHARACTERS))
+    return [...this.#all].slice(0, MAX_MESSAGES).map((text) => text.slice(0, MAX_CHARACTERS))
   }
 }

@@ -2,8 +2,8 @@
 
 import { hash } from 'node:crypto'
 import { copyFileSync } from 'node:fs'
-import { itemRun } from '../../src/contract/item.ts'
 import { TOKEN_PREFIX } from '../../src/contract/token.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { CollectionSettings, Store, TokenRecord } from '../../src/store/store.ts'
@@ -182,7 +182,7 @@ export const QUESTIONS: readonly Question[] = [
 ]
 
 /** Whether somebody who may not read it asks for a private collection. */
-export function isStranger({ headers, collection }: Question): boolean {
+export function hasNoScope({ headers, collection }: Question): boolean {
   return collection === 'secret' && headers['Authorization'] === undefined
 }
 

@@ -19,12 +19,12 @@ const RETRY_MS = 20
 const OUTCOME_UNKNOWN = '/-/problems/outcome-unknown"'
 
 /** Longer than it takes to be served again after any fault. */
-const MOST_MS_UNTIL_SERVED = 60_000
+const MAX_MS_UNTIL_SERVED = 60_000
 
 /** The limits of a random moment. */
-const MOST_WRITES = 80
-const MOST_EXTRA_MS = 30
-const MOST_MS = 5_000
+const MAX_WRITES = 80
+const MAX_EXTRA_MS = 30
+const MAX_MS = 5_000
 
 export interface WorkloadKind {
   /** Connections that write. Default 4. */
@@ -88,15 +88,15 @@ export class Workload {
   async randomMoment(): Promise<void> {
     const { random } = this.#options
     const startedAt = performance.now()
-    const count = random(MOST_WRITES)
-    while (this.acknowledgements.length < count && performance.now() - startedAt < MOST_MS) await sleep(5)
-    await sleep(random(MOST_EXTRA_MS))
+    const count = random(MAX_WRITES)
+    while (this.acknowledgements.length < count && performance.now() - startedAt < MAX_MS) await sleep(5)
+    await sleep(random(MAX_EXTRA_MS))
   }
 
   /** Resolves when a write of every client was acknowledged that was sent from now on. */
   async servedAgain(): Promise<void> {
     const sinceMs = this.#wallClock()
-    for (const startedAt = performance.now(); performance.now() - startedAt < MOST_MS_UNTIL_SERVED; await sleep(5)) {
+    for (const startedAt = performance.now(); performance.now() - startedAt < MAX_MS_UNTIL_SERVED; await sleep(5)) {
       const since = this.acknowledgements.slice(this.#firstSince(sinceMs)).filter(({ sentMs }) => sentMs >= sinceMs)
       const served = new Set(since.map(({ id }) => id.split('-', 1)[0] ?? ''))
       if (this.#clients.every((client) => served.has(client))) return

@@ -8,7 +8,7 @@ const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/
 /** Must not be given twice. */
 const SINGLE = ['content-length', 'content-type', 'connection', 'etag', 'location', 'date', 'content-encoding']
 const HEAD_END = '\r\n\r\n'
-const MOST_HEAD_BYTES = 64 * 1024
+const MAX_HEAD_BYTES = 64 * 1024
 
 export class AnswerReader {
   /** The final ones, not those with a status of 1xx. */
@@ -33,7 +33,7 @@ export class AnswerReader {
   #readAnswer(): boolean {
     const headEnd = this.rest.indexOf(HEAD_END)
     if (headEnd < 0) {
-      if (this.rest.length > MOST_HEAD_BYTES) this.flaw = 'the head of an answer does not end'
+      if (this.rest.length > MAX_HEAD_BYTES) this.flaw = 'the head of an answer does not end'
       return false
     }
     const [statusLine = '', ...lines] = this.rest.subarray(0, headEnd).toString('latin1').split('\r\n')

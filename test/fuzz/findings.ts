@@ -1,7 +1,7 @@
 /** What went wrong: every kind of it once, with cases that show it. */
 
 /** Cases that are remembered of each kind. */
-const MOST_CASES = 5
+const MAX_CASES = 5
 
 export interface Finding {
   /** What went wrong, without what differs from case to case. */
@@ -28,7 +28,7 @@ export class Findings {
     const known = this.#all.get(what)
     const finding = known ?? { flaw: what, cases: [], count: 0, details: [...more, details].filter(Boolean).join('\n') }
     finding.count++
-    if (finding.cases.length < MOST_CASES) finding.cases.push(...numbers)
+    if (finding.cases.length < MAX_CASES) finding.cases.push(...numbers)
     if (known !== undefined) return
     this.#all.set(what, finding)
     this.#onFirst(finding)

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { withStore } from '../../src/cli/open-store.ts'
 import { StoreLocation } from '../../src/cli/store-location.ts'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import type { Store } from '../../src/store/store.ts'
 import { EVENT_COUNT, EVENTS, LOG, SECRET, SECRETS, STILL, TOKENS, VENUES } from './site.ts'
 

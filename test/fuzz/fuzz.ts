@@ -20,7 +20,7 @@ const WARM_CASES = 1_000
 /** Of each server, before its memory is looked at. */
 const SETTLING_REQUESTS = 2_000
 /** How much larger a server may be at the end than when it was warm. In two minutes that is some 40 KB a connection, in ten 8 KB. */
-const MOST_GROWTH_BYTES = 80_000_000
+const MAX_GROWTH_BYTES = 80_000_000
 /** The server closes a connection on which nothing happens after 65 seconds, and looks every ten. */
 const LEFT_OPEN_MS = 85_000
 /** A line for whoever waits, no more often than so many cases. */
@@ -66,7 +66,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   await phases.run(1)
   const last = await memoryAtRest()
   for (const [index, { site, restarts }] of servers.entries()) {
-    const hasGrown = (last[index] ?? 0) - (warm[index] ?? 0) > MOST_GROWTH_BYTES
+    const hasGrown = (last[index] ?? 0) - (warm[index] ?? 0) > MAX_GROWTH_BYTES
     if (isWarm && restarts === 0 && hasGrown) findings.add(`the memory of the server "${site.name}" grew`)
   }
   await Promise.all(servers.map((server) => server.check()))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { fill, numbered, type OpenService, openService } from './open-service.ts'
 
 async function tagOf(get: OpenService['get'], target: string, encoding = 'identity'): Promise<string> {

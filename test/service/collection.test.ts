@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { BASE, bytesOf, envelopeOf, fill, numbered, openService, problemOf } from './open-service.ts'
 
 describe('GET of a paginated collection', () => {

@@ -1,7 +1,7 @@
 /** A service on a real store of its own, both gone when the test is over. */
 
 import type { TestContext } from 'node:test'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { createService, type ServiceOptions } from '../../src/service/create-service.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
 import { openTestStore } from '../store/test-store.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import type { Store } from '../../src/store/store.ts'
 import { type EnvelopeJson, fill, numbered, type OpenService, openService } from './open-service.ts'
 

@@ -16,7 +16,7 @@ import { onEngine } from '../store/test-store.ts'
 import { fill, numbered } from './open-service.ts'
 import { type Answer, problemIn, sharedWriteServer, type WriteServer } from './write-server.ts'
 
-const MOST_CONNECTIONS = 40
+const MAX_CONNECTIONS = 40
 
 /** Every way to use the store, by a caller with a token. */
 const REQUESTS = [
@@ -36,7 +36,7 @@ let server: OwnPostgresServer | undefined
 const errors: unknown[] = []
 
 before(async () => {
-  server = await startOwnPostgres([`max_connections=${MOST_CONNECTIONS}`])
+  server = await startOwnPostgres([`max_connections=${MAX_CONNECTIONS}`])
 })
 after(() => server?.stop())
 

@@ -5,7 +5,7 @@
 
 import { openStore } from '../../src/cli/open-store.ts'
 import { StoreLocation } from '../../src/cli/store-location.ts'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 
 const [place = '', task = '', count = '0'] = process.argv.slice(2)
 const store = await openStore(new StoreLocation(place), { create: true })

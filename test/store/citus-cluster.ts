@@ -12,7 +12,7 @@ import { newSchema, runSql, withParameter } from './postgres-engine.ts'
 const run = promisify(execFile)
 
 /** For the orphans of a postmaster that was killed: until they are gone no other one can start. */
-const MOST_MS_UNTIL_START = 60_000
+const MAX_MS_UNTIL_START = 60_000
 
 /** A coordinator or a worker, with the processes that it is. */
 export class CitusNode {
@@ -65,7 +65,7 @@ export class CitusNode {
         await run(join(this.#programs, 'pg_ctl'), words, { uid, gid, env, cwd: this.#directory })
         return
       } catch (error) {
-        if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw error
+        if (performance.now() - startedAt > MAX_MS_UNTIL_START) throw error
       }
     }
   }
@@ -165,7 +165,7 @@ export class CitusCluster {
 async function untilSynced(citusUrl: string): Promise<void> {
   const sql = 'SELECT 1 FROM pg_dist_node WHERE hasmetadata AND NOT metadatasynced'
   for (const startedAt = performance.now(); (await runSql(citusUrl, '', sql)).length > 0; await sleep(100))
-    if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw new Error('A node of the Citus does not catch up.')
+    if (performance.now() - startedAt > MAX_MS_UNTIL_START) throw new Error('A node of the Citus does not catch up.')
 }
 
 function atPort(citusUrl: string, port: number): string {

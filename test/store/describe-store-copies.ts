@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import type { Copy, CopyOptions } from '../../src/store/copy.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
 import type { StoredCollection, StoredRows } from '../../src/store/stored-collection.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './describe-store.ts'
 import { pagesOf, readAllPages, readItems } from './store-reading.ts'

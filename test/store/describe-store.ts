@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { constants, crc32, inflateRawSync } from 'node:zlib'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import type { Head, LoadOptions, Segment, Store } from '../../src/store/store.ts'
 import { describeStoreCompact } from './describe-store-compact.ts'
 import { describeStoreConcurrency } from './describe-store-concurrency.ts'
@@ -596,9 +596,9 @@ export function describeStore(engineName: string, engine: Engine): void {
           const kept = keyed(texts.slice(0, size))
           const running = await store.load(name, { onConflict: 'skip' })
           for (let start = size; start < texts.length; start += size)
-            await running.append({ ...keyed(texts.slice(start, start + size)), isGivenAway: true })
+            await running.append({ ...keyed(texts.slice(start, start + size)), isTransferred: true })
           await running.append(kept)
-          await running.append({ ...keyed(texts.slice(0, size)), isGivenAway: true })
+          await running.append({ ...keyed(texts.slice(0, size)), isTransferred: true })
           await running.commit()
           assert.deepEqual(kept.text, keyed(texts.slice(0, size)).text)
           await check(name, [...itemsFrom(0, begun), ...texts.slice(size), ...texts.slice(0, size)])

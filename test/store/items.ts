@@ -1,6 +1,6 @@
 /** Items for the tests of stores, and the errors that they expect. */
 
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 
 export const item = (id: number, more = ''): string => `{"id":${id}${more}}`
 

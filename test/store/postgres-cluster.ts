@@ -40,13 +40,13 @@ export interface ClusterOptions {
 }
 
 /** For the orphans of a postmaster that was killed: until they are gone no other one can start. */
-const MOST_MS_UNTIL_START = 60_000
+const MAX_MS_UNTIL_START = 60_000
 
 /** To find the user that the server runs as, or make it. */
 const USER_TRIES = 10
 
 /** For its end, 20 ms each. */
-const MOST_WAITS = 100
+const MAX_WAITS = 100
 
 /** Lines of its log that tell why it does not start. */
 const LOG_LINES = 20
@@ -115,7 +115,7 @@ export class PostgresCluster implements AsyncDisposable {
       try {
         return await this.#order('start')
       } catch (error) {
-        if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw this.#explained(error)
+        if (performance.now() - startedAt > MAX_MS_UNTIL_START) throw this.#explained(error)
       }
     }
   }
@@ -159,7 +159,7 @@ export class PostgresCluster implements AsyncDisposable {
         await using _ = await this.connect()
         return
       } catch (error) {
-        if (performance.now() - startedAt > MOST_MS_UNTIL_START) throw error
+        if (performance.now() - startedAt > MAX_MS_UNTIL_START) throw error
       }
     }
   }
@@ -207,7 +207,7 @@ export class PostgresCluster implements AsyncDisposable {
     }
     const clock = new Int32Array(new SharedArrayBuffer(4))
     const mark = join(this.#directory, 'postmaster.pid')
-    for (let waits = 0; waits < MOST_WAITS && existsSync(mark); waits++) Atomics.wait(clock, 0, 0, 20)
+    for (let waits = 0; waits < MAX_WAITS && existsSync(mark); waits++) Atomics.wait(clock, 0, 0, 20)
   }
 }
 

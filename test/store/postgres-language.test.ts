@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { GERMAN_POSTGRES, germanPrograms, lackOf } from '../faults/needs.ts'
 import { germanAnswers } from './german-answers.ts'

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { isError, itemsFrom } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest, withParameter } from './postgres-engine.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, it, type TestContext } from 'node:test'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { isError, item } from './items.ts'
 import { openPostgresForTest } from './postgres-engine.ts'
 import { describePostgres, type PostgresServer } from './postgres-server.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { splitItems } from '../../src/store/ream.ts'
 import type { Store } from '../../src/store/store.ts'

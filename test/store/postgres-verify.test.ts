@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { placeOf } from '../../src/store/postgres/head.ts'
 import { itemsFrom } from './describe-store.ts'
 import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, it, type TestContext } from 'node:test'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import type { Store } from '../../src/store/store.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import { itemsFrom, keyed } from './items.ts'

@@ -21,7 +21,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { checkSqliteVersion } from '../../src/store/sqlite/schema.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -154,7 +154,7 @@ describe('a store in an SQLite file', () => {
 
   it('is closed after the last write, also where nothing else keeps the process alive', () => {
     const script = `
-      import { itemRun } from ${JSON.stringify(new URL('../../src/contract/item.ts', import.meta.url).href)}
+      import { itemRun } from ${JSON.stringify(new URL('../../src/items/item.ts', import.meta.url).href)}
       import { openSqliteStore } from ${JSON.stringify(new URL('../../src/store/sqlite/open.ts', import.meta.url).href)}
       const store = await openSqliteStore({ path: process.argv[1], create: true })
       await store.create('events')

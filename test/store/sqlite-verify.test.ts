@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { itemRun } from '../../src/contract/item.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { itemsFrom } from './describe-store.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
 

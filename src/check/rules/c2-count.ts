@@ -20,13 +20,13 @@ export const C2: Rule = {
   countsFromOne: true,
   watch: (trial) => new CountWatcher(trial),
   async probe(trial) {
-    for (const suspect of trial.suspects.slice(0, MOST_SUSPECTS))
+    for (const suspect of trial.suspects.slice(0, MAX_SUSPECTS))
       await trial.compare(trial.layout.bare, suspect, countDifference)
   },
 }
 
 /** Of pages with another count than the first answer: the others will be as wrong. */
-const MOST_SUSPECTS = 3
+const MAX_SUSPECTS = 3
 
 const countDifference: DifferenceOf = ({ document: first }, { document }) =>
   first?.count === undefined || document?.count === undefined || first.count === document.count
@@ -89,7 +89,7 @@ class CountWatcher implements Watcher {
     this.#first ??= answer
     const before = this.#first.document?.count
     const count = answer.document?.count
-    if (before !== undefined && count !== undefined && count !== before && this.#trial.suspects.length < MOST_SUSPECTS)
+    if (before !== undefined && count !== undefined && count !== before && this.#trial.suspects.length < MAX_SUSPECTS)
       this.#trial.suspects.push(answer)
   }
 

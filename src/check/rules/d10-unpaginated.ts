@@ -1,6 +1,6 @@
 /** D10: collections without pages. */
 
-import { UNPAGINATED_LIMIT } from '../../contract/item-run.ts'
+import { UNPAGINATED_LIMIT } from '../../contract/page.ts'
 import type { Answer } from '../answer.ts'
 import { isBroken, viewLink } from '../link-view.ts'
 import type { Rule } from '../rule.ts'

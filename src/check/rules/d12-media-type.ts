@@ -1,6 +1,6 @@
 /** D12: media types. */
 
-import { shorten } from '../../contract/excerpt.ts'
+import { shorten } from '../../contract/message-text.ts'
 import type { Answer } from '../answer.ts'
 import type { Rule } from '../rule.ts'
 import { compareBytes } from '../same-bytes.ts'

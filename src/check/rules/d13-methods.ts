@@ -1,6 +1,6 @@
 /** D13: methods. */
 
-import { shorten } from '../../contract/excerpt.ts'
+import { shorten } from '../../contract/message-text.ts'
 import { type Answer, statusLine } from '../answer.ts'
 import type { Rule } from '../rule.ts'
 import type { Trial } from '../trial.ts'

@@ -1,6 +1,6 @@
 /** D14: errors are problem details. */
 
-import { shorten } from '../../contract/excerpt.ts'
+import { shorten } from '../../contract/message-text.ts'
 import { type Answer, statusLine } from '../answer.ts'
 import { createAsk } from '../ask.ts'
 import type { Rule } from '../rule.ts'
@@ -33,7 +33,7 @@ export const D14: Rule = {
 }
 
 /** A longer URL is none that a description stands at. */
-const MOST_CHARACTERS = 2000
+const MAX_CHARACTERS = 2000
 
 const MISSING_NAME = 'reams-check-no-such-collection'
 
@@ -65,7 +65,7 @@ async function judgeType(trial: Trial, problems: readonly Answer[]): Promise<voi
   const types = problems.flatMap(({ document }) => {
     const type = document?.whole?.['type']
     return typeof type === 'string' &&
-      type.length < MOST_CHARACTERS &&
+      type.length < MAX_CHARACTERS &&
       URL.canParse(type) &&
       new URL(type).origin === origin
       ? [type]

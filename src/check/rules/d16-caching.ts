@@ -1,6 +1,6 @@
 /** D16: ETags. */
 
-import { shorten } from '../../contract/excerpt.ts'
+import { shorten } from '../../contract/message-text.ts'
 import { type Answer, statusLine } from '../answer.ts'
 import { probedPage } from '../questions.ts'
 import type { Rule } from '../rule.ts'

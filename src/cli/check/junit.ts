@@ -1,7 +1,7 @@
 /** A report of the checker as JUnit XML, which CI systems show: a suite a collection, a test case a rule. */
 
 import type { CollectionReport, Report, RuleReport } from '../../check/index.ts'
-import { makeVisible } from '../../contract/excerpt.ts'
+import { makeVisible } from '../../contract/message-text.ts'
 
 export function reportJunit(report: Report, { durationMs }: { readonly durationMs: number }): string {
   const { collections, rules } = report

@@ -3,7 +3,7 @@
 import { styleText } from 'node:util'
 import { createAsk, curlLine } from '../../check/ask.ts'
 import type { CollectionReport, Report, RuleReport, RuleStatus, Verdict } from '../../check/index.ts'
-import { makeVisible } from '../../contract/excerpt.ts'
+import { makeVisible } from '../../contract/message-text.ts'
 import { lastPage } from '../../contract/page.ts'
 import { formatItems, formatPages } from '../figures.ts'
 import { wrap } from '../wrap.ts'
@@ -23,7 +23,7 @@ export interface ReportView {
 const FINDINGS_SHOWN = 3
 
 /** Narrower columns are no longer a text. */
-const LEAST_COLUMNS = 40
+const MIN_COLUMNS = 40
 
 /** Before the sentence of a rule: `  fail  C10  `. */
 const RULE_INDENT = 13
@@ -63,7 +63,7 @@ class TextWriter {
 
   constructor(view: ReportView) {
     this.#view = view
-    this.#columns = view.columns === undefined ? Number.POSITIVE_INFINITY : Math.max(view.columns, LEAST_COLUMNS)
+    this.#columns = view.columns === undefined ? Number.POSITIVE_INFINITY : Math.max(view.columns, MIN_COLUMNS)
   }
 
   get text(): string {

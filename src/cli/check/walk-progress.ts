@@ -1,6 +1,6 @@
 /** The progress bar of a walk: one for each collection, and again for each time that it is read. */
 
-import { makeVisible } from '../../contract/excerpt.ts'
+import { makeVisible } from '../../contract/message-text.ts'
 import { PAGE_SIZE } from '../../contract/page.ts'
 import { type Progress, startProgress } from '../progress.ts'
 

@@ -1,8 +1,8 @@
 /** Items as CSV: a column for each field, a row for each item, values as they were written. */
 
-import { stringOf, type VisitField, visitFields } from '../../client/item-fields.ts'
 import { linesOf } from '../../client/ndjson.ts'
-import { excerpt } from '../../contract/excerpt.ts'
+import { excerpt } from '../../contract/message-text.ts'
+import { stringOf, type VisitField, visitFields } from '../../items/item-fields.ts'
 import { csvRow, csvText } from '../csv-text.ts'
 import { Failure } from '../failure.ts'
 import { formatCount, formatItems } from '../figures.ts'
@@ -14,7 +14,7 @@ export class OtherColumns extends Error {
 }
 
 /** More than spreadsheets take. Where the names of fields are data, there is no end of them. */
-const MOST_COLUMNS = 10_000
+const MAX_COLUMNS = 10_000
 
 export class CsvForm implements PullForm {
   readonly #places: ReadonlyMap<string, number>
@@ -77,10 +77,10 @@ export class CsvColumns {
   add(lines: Uint8Array, before: number): void {
     let item = before
     for (const line of linesOf(lines)) readFields(line, ++item, (name) => this.#names.add(name))
-    if (this.#names.size > MOST_COLUMNS)
+    if (this.#names.size > MAX_COLUMNS)
       throw new Failure(
         1,
-        `The first ${formatItems(item)} have more than ${formatCount(MOST_COLUMNS)} different fields. Choose those that become columns: --columns a,b,c`,
+        `The first ${formatItems(item)} have more than ${formatCount(MAX_COLUMNS)} different fields. Choose those that become columns: --columns a,b,c`,
       )
   }
 }

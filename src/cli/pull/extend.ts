@@ -3,7 +3,7 @@
 import { anchorAt } from '../../client/anchor.ts'
 import type { Page, WalkState } from '../../client/index.ts'
 import { lastPage } from '../../contract/page.ts'
-import { InputError } from '../../input/input-error.ts'
+import { InputError } from '../../items/input-error.ts'
 import { Failure, isSystemError } from '../failure.ts'
 import { formatItems } from '../figures.ts'
 import { contentOf } from './content.ts'

@@ -8,7 +8,7 @@ import {
   InvalidPage,
   TimeoutError,
 } from '../../client/index.ts'
-import { hideSecret } from '../../contract/hide-secret.ts'
+import { hideSecret } from '../../contract/message-text.ts'
 import { Failure, type FailureStatus, isSystemError } from '../failure.ts'
 
 /** What the options of the client are called here. */

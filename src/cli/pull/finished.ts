@@ -2,8 +2,8 @@
 
 import { createReadStream } from 'node:fs'
 import { PAGE_SIZE } from '../../contract/page.ts'
-import { gunzipped } from '../../input/gunzip.ts'
-import type { InputFormat } from '../../input/read-items.ts'
+import { gunzipped } from '../../items/gunzip.ts'
+import type { InputFormat } from '../../items/read-items.ts'
 import { parseCsvRow } from '../csv-text.ts'
 import { RecordCutter } from './records.ts'
 
@@ -11,7 +11,7 @@ const CHUNK_BYTES = 128 * 1024
 /** What is compared with the collection, at most. */
 const TAIL_ITEMS = 2 * PAGE_SIZE
 /** No item is longer, as no answer is. A file without line breaks would have to be held as a whole. */
-const MOST_RECORD_BYTES = 500_000_000
+const MAX_RECORD_BYTES = 500_000_000
 
 export interface FinishedFile {
   readonly items: number
@@ -34,7 +34,7 @@ export async function readFinished(
   for await (const chunk of unpacked(path, signal)) {
     reading.bytes += chunk.length
     for (const record of cutter.push(chunk)) reading.add(record)
-    if (cutter.restBytes > MOST_RECORD_BYTES) return undefined
+    if (cutter.restBytes > MAX_RECORD_BYTES) return undefined
   }
   return cutter.restBytes > 0 ? undefined : reading.end()
 }

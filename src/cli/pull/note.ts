@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import type { WalkState } from '../../client/index.ts'
-import type { InputFormat } from '../../input/read-items.ts'
+import type { InputFormat } from '../../items/read-items.ts'
 import { replaceFile } from '../durable-file.ts'
 import { isSystemError } from '../failure.ts'
 

@@ -3,7 +3,7 @@
 import type { Stats } from 'node:fs'
 import { readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import type { InputFormat } from '../../input/read-items.ts'
+import type { InputFormat } from '../../items/read-items.ts'
 import { Failure } from '../failure.ts'
 import { formatOfName } from '../file-name.ts'
 import type { SettingValues } from '../setting-values.ts'

@@ -1,6 +1,6 @@
 /** The progress of a pull, which is exact because the count is known. */
 
-import { makeVisible } from '../../contract/excerpt.ts'
+import { makeVisible } from '../../contract/message-text.ts'
 import { formatBytes, formatCount, formatItems } from '../figures.ts'
 import { drawBar, NARROWEST_BAR, type ProgressStream, percentOf, startLine, timeLeft, WIDEST_BAR } from '../progress.ts'
 

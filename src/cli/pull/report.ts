@@ -1,7 +1,7 @@
 /** What a pull says while it runs and when it is done: on stderr, apart from a result for programs. */
 
 import type { Progress, Retry } from '../../client/index.ts'
-import { hideSecret } from '../../contract/hide-secret.ts'
+import { hideSecret } from '../../contract/message-text.ts'
 import { formatDuration } from '../figures.ts'
 import { print, printError } from '../output.ts'
 import { startProgress } from '../progress.ts'

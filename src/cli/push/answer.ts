@@ -1,6 +1,6 @@
 /** What the server says to a batch: that it has the items, or why not. */
 
-import { shorten } from '../../contract/excerpt.ts'
+import { shorten } from '../../contract/message-text.ts'
 import type { FailureStatus } from '../failure.ts'
 import { formatCount, formatItems } from '../figures.ts'
 import { type Batch, placeOf } from './batch.ts'
@@ -8,7 +8,7 @@ import type { Answer } from './connection.ts'
 import { PushStopped } from './stopped.ts'
 
 /** Of each sentence of a problem. */
-const MOST_CHARACTERS = 500
+const MAX_CHARACTERS = 500
 
 /** Answers how many items the collection has now. Throws a PushStopped for anything but an acknowledgement. */
 export function readAnswer(answer: Answer, batch: Batch, url: string): number {
@@ -72,7 +72,7 @@ function notReams(what: string, batch: Batch, url: string, body: string): PushSt
 function problemText({ status, title, detail, hint }: Record<string, unknown>, batch: Batch): string | undefined {
   if (typeof title !== 'string') return undefined
   const sentences = [`${title}${typeof status === 'number' ? ` (${status})` : ''}.`, inFile(detail, batch), hint]
-  return sentences.flatMap((each) => (typeof each === 'string' ? each.slice(0, MOST_CHARACTERS) : [])).join(' ')
+  return sentences.flatMap((each) => (typeof each === 'string' ? each.slice(0, MAX_CHARACTERS) : [])).join(' ')
 }
 
 /** `Element 17: …` is about the body; here the item is named by its place in the file. */

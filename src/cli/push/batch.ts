@@ -1,8 +1,8 @@
 /** Cuts the items of an input into batches, each of them the body of one request. */
 
 import { ITEM_SEPARATOR } from '../../contract/envelope.ts'
-import type { ItemRun } from '../../contract/item-run.ts'
-import type { InputBatch } from '../../input/item-reader.ts'
+import type { InputBatch } from '../../items/item-reader.ts'
+import type { ItemRun } from '../../items/item-run.ts'
 import { formatCount } from '../figures.ts'
 
 export interface Batch {

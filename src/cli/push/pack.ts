@@ -9,7 +9,7 @@ export interface Packed {
 }
 
 /** Servers take what is packed far tighter for an attack; ours does from 200 times on. */
-const MOST_RATIO = 100
+const MAX_RATIO = 100
 
 export function plain(body: Uint8Array): Packed {
   return { body, headers: {} }
@@ -17,6 +17,6 @@ export function plain(body: Uint8Array): Packed {
 
 export async function pack(body: Uint8Array): Promise<Packed> {
   const packed = await promisify(gzip)(body, { level: constants.Z_BEST_SPEED })
-  const isWorthIt = packed.length < body.length && packed.length * MOST_RATIO > body.length
+  const isWorthIt = packed.length < body.length && packed.length * MAX_RATIO > body.length
   return isWorthIt ? { body: packed, headers: { 'Content-Encoding': 'gzip' } } : plain(body)
 }

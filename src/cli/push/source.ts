@@ -1,6 +1,6 @@
 /** Pushes the items of one source: reads again what was sent before, and sends what is behind it, in order. */
 
-import { type InputFormat, readItems } from '../../input/read-items.ts'
+import { type InputFormat, readItems } from '../../items/read-items.ts'
 import { Failure } from '../failure.ts'
 import { formatItems } from '../figures.ts'
 import type { Progress } from '../progress.ts'

@@ -1,10 +1,10 @@
 /** What `serve` prints when it is ready: the collections, the addresses to open, and what to try next. */
 
 import { ITEM_SEPARATOR } from '../../contract/envelope.ts'
-import { makeVisible } from '../../contract/excerpt.ts'
-import { itemKey } from '../../contract/item.ts'
 import { collectionUrl, entryUrl, itemUrl, pageUrl } from '../../contract/link.ts'
+import { makeVisible } from '../../contract/message-text.ts'
 import { lastPage } from '../../contract/page.ts'
+import { itemKey } from '../../items/item-scanner.ts'
 import type { Head, Store } from '../../store/store.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { formatItems } from '../figures.ts'

@@ -1,7 +1,7 @@
 /** The store that `serve` serves: made from files, the sample, or one that is there. */
 
 import { join } from 'node:path'
-import type { InputFormat } from '../../input/read-items.ts'
+import type { InputFormat } from '../../items/read-items.ts'
 import type { Store } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
 import { collectionsOfFiles, formatOfFile } from '../file-name.ts'

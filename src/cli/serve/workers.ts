@@ -10,7 +10,7 @@ import { PORT_VARIABLE, STOP, STORE_VARIABLE } from './worker.ts'
 /** A worker that lived for so long is replaced almost at once; after one that died sooner the pause is twice the last one. */
 const SOUND_MS = 10_000
 const FIRST_PAUSE_MS = 100
-const MOST_PAUSE_MS = 5_000
+const MAX_PAUSE_MS = 5_000
 /** Beyond the time in which a worker ends by itself. */
 const KILL_AFTER_MS = CLOSE_GRACE_MS + 2_000
 
@@ -69,7 +69,7 @@ class WorkerGroup {
     for (let ended = first; ; ended = this.#run()) {
       const { cause, livedMs } = await ended
       if (this.#stopping.signal.aborted) return
-      pauseMs = livedMs > SOUND_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MOST_PAUSE_MS)
+      pauseMs = livedMs > SOUND_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS)
       printError(`reams: A worker has ended (${cause}). Another one takes its place in ${pauseMs / 1000} s.`)
       // The timer keeps this process alive: when all workers have died nothing else does.
       await sleep(pauseMs, undefined, { signal: this.#stopping.signal }).catch(() => {})

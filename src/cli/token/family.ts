@@ -1,6 +1,6 @@
 /** What the commands about tokens have in common, and how they show one. */
 
-import { makeVisible } from '../../contract/excerpt.ts'
+import { makeVisible } from '../../contract/message-text.ts'
 import type { TokenRecord } from '../../store/store.ts'
 import type { CommandFamily } from '../command.ts'
 

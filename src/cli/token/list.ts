@@ -1,6 +1,6 @@
 /** `reams token list`: lists the tokens of a store, without the tokens themselves. */
 
-import { makeVisible } from '../../contract/excerpt.ts'
+import { makeVisible } from '../../contract/message-text.ts'
 import type { TokenRecord } from '../../store/store.ts'
 import type { CliCommand } from '../command.ts'
 import { withStore } from '../open-store.ts'

@@ -1,9 +1,9 @@
 /** The table of a page, and beside it the item that is open. */
 
-import { fieldsOf } from '../../client/item-fields.ts'
 import type { Page } from '../../client/page.ts'
 import { itemUrl } from '../../contract/link.ts'
 import { pageRange } from '../../contract/page.ts'
+import { fieldsOf } from '../../items/item-fields.ts'
 import { element } from './element.ts'
 import { count } from './figures.ts'
 import { type ItemOptions, itemPanel } from './item.ts'

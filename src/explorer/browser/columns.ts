@@ -1,6 +1,6 @@
 /** The columns of a page: the fields of its items, in the order in which they come first. */
 
-import { fieldsOf } from '../../client/item-fields.ts'
+import { fieldsOf } from '../../items/item-fields.ts'
 import { type Kind, readValue, type Value } from './value.ts'
 
 export interface Column {
@@ -12,7 +12,7 @@ export interface Column {
 }
 
 /** Where names are data there is no end of them, and a table of all of them would be of no use. */
-const MOST_COLUMNS = 250
+const MAX_COLUMNS = 250
 
 export interface Columns {
   readonly columns: readonly Column[]
@@ -24,7 +24,7 @@ export function columnsOf(items: readonly string[]): Columns {
   const encoder = new TextEncoder()
   const rows = items.map((item) => fieldsOf(encoder.encode(item)))
   const names = [...new Set(rows.flatMap((row) => [...row.keys()]))]
-  const columns = names.slice(0, MOST_COLUMNS).map((name) => {
+  const columns = names.slice(0, MAX_COLUMNS).map((name) => {
     const values = rows.map((row) => {
       const json = row.get(name)
       return json === undefined ? undefined : readValue(json)

@@ -1,20 +1,20 @@
 /** Items as CSV (RFC 4180), as `reams pull` writes it: values as they were written, nothing for null. */
 
-import { fieldsOf } from '../../client/item-fields.ts'
 import { linesOf } from '../../client/ndjson.ts'
+import { fieldsOf } from '../../items/item-fields.ts'
 
 /** What readers would take for something else, or could cut off. */
 const NEEDS_QUOTES = /^\s|[",\r\n]|\s$/
 
 /** As many as `reams pull` takes. */
-const MOST_COLUMNS = 10_000
+const MAX_COLUMNS = 10_000
 
 /** `pages` are NDJSON. The columns are known at the end, so all is read twice. */
 export async function csvOf(pages: readonly Uint8Array[], signal: AbortSignal): Promise<string[]> {
   const names = new Set<string>()
   for (const page of pages) {
     for (const fields of rowsOf(page)) for (const name of fields.keys()) names.add(name)
-    if (names.size > MOST_COLUMNS) throw new Error('The items have too many different fields for CSV. Take NDJSON.')
+    if (names.size > MAX_COLUMNS) throw new Error('The items have too many different fields for CSV. Take NDJSON.')
     await breath(signal)
   }
   const parts = names.size > 0 ? [`${row([...names].map(quoted))}\n`] : []

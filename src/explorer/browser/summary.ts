@@ -6,7 +6,7 @@ import { count, counted } from './figures.ts'
 import { brief, type Value } from './value.ts'
 
 const STEPS = 12
-const MOST_VALUES = 3
+const MAX_VALUES = 3
 
 export function summary({ kind, values }: Column): Child {
   const given = values.filter((value) => value !== undefined && value.kind !== 'null') as Value[]
@@ -55,7 +55,7 @@ function mostFrequent(values: readonly Value[]): Child {
   const ranking = [...times].sort(([, a], [, b]) => b - a)
   if (different > 1 && ranking[0]?.[1] === 1) return counted(different, 'different value')
   const rows = ranking
-    .slice(0, MOST_VALUES)
+    .slice(0, MAX_VALUES)
     .map(([text, number]) =>
       element('li', {}, element('span', {}, brief(text, 40)), count(number), bar(number / values.length)),
     )

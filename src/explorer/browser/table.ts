@@ -6,8 +6,8 @@ import { count, counted } from './figures.ts'
 import { summary } from './summary.ts'
 import { brief, cell } from './value.ts'
 
-const LEAST_CHARACTERS = 11
-const MOST_CHARACTERS = 34
+const MIN_CHARACTERS = 11
+const MAX_CHARACTERS = 34
 /** About that of a common font. */
 const CHARACTER_REM = 0.6
 /** What browsers draw without complaint. A page of 500 items with 50 fields is within it. */
@@ -61,7 +61,7 @@ function wide<E extends HTMLElement>(sized: E, characters: number): E {
 /** The first column always stays in sight, so it leaves room for others. */
 function widthOf({ name, kind, values }: Column, place: number): number {
   const longest = values.reduce((most, value) => Math.max(most, value?.text.length ?? 0), name.length + kind.length)
-  return Math.min(MOST_CHARACTERS / (place ? 1 : 2), Math.max(LEAST_CHARACTERS, longest)) + 2
+  return Math.min(MAX_CHARACTERS / (place ? 1 : 2), Math.max(MIN_CHARACTERS, longest)) + 2
 }
 
 function head(columns: readonly Column[]): HTMLElement {

@@ -5,7 +5,7 @@
  */
 
 /** They take about half a millisecond. */
-const MOST_A_TURN = 2
+const MAX_PER_TURN = 2
 
 type Begin = () => void
 
@@ -18,7 +18,7 @@ export class Turns {
 
   /** At once if there is room in this turn, else when it is the caller's turn. */
   take(caller: string, begin: Begin): void {
-    if (this.#begun === MOST_A_TURN || this.#queues.size > 0) {
+    if (this.#begun === MAX_PER_TURN || this.#queues.size > 0) {
       this.await(caller, begin)
       return
     }
@@ -45,7 +45,7 @@ export class Turns {
     this.#isCounting = false
     this.#begun = 0
     for (const [caller, queue] of this.#queues) {
-      if (this.#begun === MOST_A_TURN) break
+      if (this.#begun === MAX_PER_TURN) break
       this.#begun++
       const begin = queue.shift()
       // Behind the others, if it has more.

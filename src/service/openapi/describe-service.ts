@@ -1,9 +1,8 @@
 /** `/-/openapi.json` from top to bottom: all that this instance serves, for one caller, as an OpenAPI 3.1 document. */
 
-import { UNPAGINATED_LIMIT } from '../../contract/item-run.ts'
 import { collectionUrl, descriptionUrl, entryUrl, pageLinks, problemUrl } from '../../contract/link.ts'
 import { NAME_PATTERN } from '../../contract/name.ts'
-import { PAGE_SIZE } from '../../contract/page.ts'
+import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../../contract/page.ts'
 import { PROBLEMS, type ProblemName } from '../../contract/problem.ts'
 import { TOKEN_PREFIX } from '../../contract/token.ts'
 import type { CollectionSettings } from '../../store/store.ts'

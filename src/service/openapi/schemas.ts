@@ -1,11 +1,10 @@
 /** The shapes of all bodies: `components.schemas` of the OpenAPI document. */
 
-import { UNPAGINATED_LIMIT } from '../../contract/item-run.ts'
-import { MAX_KEY_BYTES } from '../../contract/item-scanner.ts'
 import { problemUrl } from '../../contract/link.ts'
 import { NAME_PATTERN } from '../../contract/name.ts'
-import { PAGE_SIZE } from '../../contract/page.ts'
+import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../../contract/page.ts'
 import { PROBLEMS } from '../../contract/problem.ts'
+import { MAX_KEY_BYTES } from '../../items/item-scanner.ts'
 import { KEY_FIELD_LENGTH } from '../collection-settings.ts'
 import type { Instance } from './describe-service.ts'
 import { problemExample } from './problems.ts'

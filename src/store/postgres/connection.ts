@@ -24,7 +24,7 @@ export const TOO_MANY_CONNECTIONS = '53300'
  * Who would be the next to wait is told to come again. A request needs a connection several times: were only a few let
  * wait, most of a crowd would be sent away after a part of their work, and almost nobody would get to the end of it.
  */
-const MOST_WAITING = 1_000
+const MAX_WAITING = 1_000
 
 /** Idle connections are kept for a while: the first statement on a new one is slow. */
 const IDLE_MS = 60_000
@@ -145,7 +145,7 @@ export class Connections {
     const deadline = performance.now() + this.#fullServerMs
     for (let tries = 1; ; tries++) {
       if (this.#pool.ending) throw new StoreError('closed', 'The store is closed.')
-      if (this.#pool.waitingCount >= MOST_WAITING) throw this.#overloaded(`${MOST_WAITING} others wait for one already`)
+      if (this.#pool.waitingCount >= MAX_WAITING) throw this.#overloaded(`${MAX_WAITING} others wait for one already`)
       try {
         return await this.#pool.connect()
       } catch (error) {

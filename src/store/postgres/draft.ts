@@ -3,7 +3,7 @@
  * is applied here, in memory, and is refused before it has changed anything. Then all that differs is written at once.
  */
 
-import type { ItemRun } from '../../contract/item-run.ts'
+import type { ItemRun } from '../../items/item-run.ts'
 import {
   checkIdentity,
   checkRoom,

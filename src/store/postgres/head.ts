@@ -24,7 +24,7 @@ export interface StoredHead extends Head, Shelf {
 const PLACE_BYTES = 6
 
 /** Places that are remembered, at most: every statement needs one, and a hash takes longer than the rest of it. */
-const MOST_PLACES = 10_000
+const MAX_PLACES = 10_000
 const places = new Map<string, number>()
 
 /** The place of a name: on Citus it picks the shard. Names that share one do no harm. */
@@ -32,7 +32,7 @@ export function placeOf(name: string): number {
   const known = places.get(name)
   if (known !== undefined) return known
   const place = hash('sha256', name, 'buffer').readUIntBE(0, PLACE_BYTES)
-  if (places.size === MOST_PLACES) places.clear()
+  if (places.size === MAX_PLACES) places.clear()
   places.set(name, place)
   return place
 }

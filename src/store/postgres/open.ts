@@ -1,7 +1,7 @@
 /** Opens a store in PostgreSQL, or in Citus. Any number of processes may have it open. */
 
-import type { ItemRun } from '../../contract/item-run.ts'
 import { isCollectionName } from '../../contract/name.ts'
+import type { ItemRun } from '../../items/item-run.ts'
 import { missingCollection } from '../collection-rules.ts'
 import type { Copy, CopyOptions } from '../copy.ts'
 import { DeflatePool } from '../deflate-pool.ts'

@@ -10,13 +10,13 @@ import type { Rows } from './rows.ts'
 import type { SharedReads } from './shared-reads.ts'
 
 /** Collections that are remembered, at most. */
-const MOST_SEEN = 10_000
+const MAX_SEEN = 10_000
 
 /** Stretches of hole counts that are remembered, of some kilobytes each, before all are forgotten. */
-const MOST_STRETCHES = 2_000
+const MAX_STRETCHES = 2_000
 
 /** Before a snapshot is taken: while others write, what was asked for may lie elsewhere by then. */
-const MOST_ASKS = 6
+const MAX_ASKS = 6
 
 /** A collection as it was read last. */
 interface Seen {
@@ -51,7 +51,7 @@ export class PageReader {
   async read(name: string, page: number): Promise<PageRead | undefined> {
     const place = placeOf(name)
     let seen = this.#seen.get(name)
-    for (let asks = 0; asks < MOST_ASKS; asks++) {
+    for (let asks = 0; asks < MAX_ASKS; asks++) {
       if (seen?.head.isPaginated === false) break
       const guess = seen && findParts(seen.head, page, seen.holes)
       if (seen !== undefined && guess === undefined) {
@@ -95,14 +95,14 @@ export class PageReader {
       this.#seen.delete(name)
       return undefined
     }
-    if (this.#stretches > MOST_STRETCHES) {
+    if (this.#stretches > MAX_STRETCHES) {
       this.#seen.clear()
       this.#stretches = 0
     }
     const last = this.#seen.get(name)
     const seen = { head, holes: last?.holes.areOf(head) ? last.holes : new HoleCounts(head) }
     const [oldest] = this.#seen.keys()
-    if (last === undefined && this.#seen.size === MOST_SEEN) this.#seen.delete(oldest ?? '')
+    if (last === undefined && this.#seen.size === MAX_SEEN) this.#seen.delete(oldest ?? '')
     this.#seen.set(name, seen)
     return seen
   }

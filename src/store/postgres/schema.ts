@@ -14,7 +14,7 @@ const MIGRATIONS = new URL('./migrations/', import.meta.url)
 
 /** Others that make the same thing at the same time: to be tried again. */
 const CROSSED: readonly string[] = ['23505', '42P06', '42P07', '42710', '40001', '40P01', 'XX000']
-const MOST_TRIES = 20
+const MAX_TRIES = 20
 const PAUSE_MS = 100
 
 interface Migration {
@@ -45,7 +45,7 @@ export async function prepareStore(
     try {
       return await connections.lend((rows) => prepare(rows, url, mayCreate, migrations))
     } catch (error) {
-      if (tries === MOST_TRIES || !CROSSED.includes(stateOf(error) ?? '')) throw error
+      if (tries === MAX_TRIES || !CROSSED.includes(stateOf(error) ?? '')) throw error
       await sleep(PAUSE_MS * Math.random())
     }
   }

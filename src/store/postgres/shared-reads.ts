@@ -9,7 +9,7 @@ import type { Reading, Row } from './rows.ts'
 import type { StatementName } from './statements.ts'
 
 /** On one connection, at most: the last one waits for all before it. */
-const MOST_TOGETHER = 8
+const MAX_TOGETHER = 8
 
 interface Ask {
   readonly name: StatementName
@@ -40,8 +40,8 @@ export class SharedReads implements Reading {
   #send(): void {
     const asks = this.#waiting
     this.#waiting = []
-    for (let start = 0; start < asks.length; start += MOST_TOGETHER)
-      void this.#ask(asks.slice(start, start + MOST_TOGETHER))
+    for (let start = 0; start < asks.length; start += MAX_TOGETHER)
+      void this.#ask(asks.slice(start, start + MAX_TOGETHER))
   }
 
   async #ask(asks: readonly Ask[]): Promise<void> {

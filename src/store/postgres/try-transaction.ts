@@ -9,7 +9,7 @@ import type { Rows } from './rows.ts'
 import { sweepName } from './sweep.ts'
 import { TryAgain } from './try-again.ts'
 
-const MOST_DETOURS = 100
+const MAX_DETOURS = 100
 const PAUSE_MS = 50
 
 /** For finding out what became of a commit that was not answered. */
@@ -24,7 +24,7 @@ export async function tryTransaction<T>(
     try {
       return await connections.lend(work)
     } catch (error) {
-      if (error instanceof TryAgain && detours++ < MOST_DETOURS) {
+      if (error instanceof TryAgain && detours++ < MAX_DETOURS) {
         if (error.needsSweep) await sweepName(connections, name)
       } else if (tries++ < connections.mostTries && canTryAgain(error)) await sleep(PAUSE_MS * Math.random())
       else throw error

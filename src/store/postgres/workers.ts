@@ -12,7 +12,7 @@ import { HEAD } from './statements.ts'
 const FRESH_MS = 30_000
 
 /** Collections that are remembered, at most. */
-const MOST_KNOWN = 10_000
+const MAX_KNOWN = 10_000
 
 /** Among so many places there is one on every worker, unless it holds next to nothing. */
 const PLACES_TRIED = 300
@@ -132,7 +132,7 @@ export class Workers {
 
   #remember(place: number, worker: string): void {
     const [oldest] = this.#known.keys()
-    if (oldest !== undefined && this.#known.size === MOST_KNOWN && !this.#known.has(place)) this.#known.delete(oldest)
+    if (oldest !== undefined && this.#known.size === MAX_KNOWN && !this.#known.has(place)) this.#known.delete(oldest)
     this.#known.set(place, { worker, at: performance.now() })
   }
 }

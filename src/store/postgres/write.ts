@@ -1,6 +1,6 @@
 /** Changes to items. */
 
-import type { ItemRun } from '../../contract/item-run.ts'
+import type { ItemRun } from '../../items/item-run.ts'
 import { requireKeyed, requireKeys } from '../collection-rules.ts'
 import { checkConditions, itemTag } from '../item-tag.ts'
 import { splitItems } from '../ream.ts'

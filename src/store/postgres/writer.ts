@@ -15,7 +15,7 @@ import type { EncodeReam } from './write-draft.ts'
 const CALLS_A_COMMIT = 256
 
 /** Calls that wait, of all collections: who would be the next is told to come again. */
-const MOST_WAITING = 2_000
+const MAX_WAITING = 2_000
 
 /** A call that has waited for so long for the commits before it is told to come again. */
 const LONGEST_WAIT_MS = 10_000
@@ -52,8 +52,8 @@ export class Writer {
   /** Resolves when the change is durable. With `once`, only the first time. */
   async change<T>(name: string, change: Change<T>, once?: Once): Promise<T> {
     if (this.#isClosed) throw new StoreError('closed', 'The store is closed.')
-    if (this.#waiting >= MOST_WAITING)
-      throw new StoreError('overloaded', `${MOST_WAITING} others wait to be written already. Try again in a moment.`)
+    if (this.#waiting >= MAX_WAITING)
+      throw new StoreError('overloaded', `${MAX_WAITING} others wait to be written already. Try again in a moment.`)
     const outcome = await new Promise<Outcome>((resolve, reject) =>
       this.#enqueue(name, { change, once, since: performance.now(), settle: resolve, fail: reject }),
     )

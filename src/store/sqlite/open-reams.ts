@@ -13,7 +13,7 @@ const UPDATE_REAM = `
   WHERE collection_id = ?1 AND generation = ?2 AND number = ?3`
 
 /** Kept open, at most: some four hundred usual reams. One of large items can be larger by itself; it is written at once. */
-const MOST_BYTES = 32 * 1024 * 1024
+const MAX_BYTES = 32 * 1024 * 1024
 
 interface PlacedReam extends OpenReam {
   readonly shelf: Shelf
@@ -42,7 +42,7 @@ export class OpenReams {
     this.#keep(shelf, number, changeReam(this.open(shelf, number), changes))
     let bytes = 0
     for (const { raw } of this.state.values()) bytes += raw.byteLength
-    if (bytes > MOST_BYTES) this.write()
+    if (bytes > MAX_BYTES) this.write()
   }
 
   /** Writes all that are open, and closes them. */

@@ -1,7 +1,7 @@
 /** Opens a store in an SQLite file: reads on connections that only read, many pages at once on a thread; writes on another. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { ItemRun } from '../../contract/item-run.ts'
+import type { ItemRun } from '../../items/item-run.ts'
 import { missingCollection } from '../collection-rules.ts'
 import type { Copy, CopyOptions } from '../copy.ts'
 import { itemTag } from '../item-tag.ts'

@@ -1,6 +1,6 @@
 /** All that the writer thread can be asked to do: one method an operation, each inside a transaction. */
 
-import type { ItemRun } from '../../contract/item-run.ts'
+import type { ItemRun } from '../../items/item-run.ts'
 import type { HoleCount } from '../rank.ts'
 import type { CollectionSettings, CollectionState, Created, Head, ItemConditions, Put, TokenRecord } from '../store.ts'
 import type { KeyPosition, TailItem } from '../stored-collection.ts'

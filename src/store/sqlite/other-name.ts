@@ -18,7 +18,7 @@ const FILE_BYTE = '1073741826'
 const MEMORY_BYTE = '128'
 
 /** A process that opens or closes the store has one lock without the other, but not for so long. */
-const MOST_TRIES = 40
+const MAX_TRIES = 40
 const PAUSE_MS = 50
 
 interface OtherUser {
@@ -36,7 +36,7 @@ export async function checkOnlyName(path: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     const other = findOtherUser(path)
     if (other === undefined) break
-    if (other.name !== undefined || tries === MOST_TRIES) throw openUnderOtherName(path, other)
+    if (other.name !== undefined || tries === MAX_TRIES) throw openUnderOtherName(path, other)
     await sleep(PAUSE_MS)
   }
   const written = findLogOfOtherName(path)

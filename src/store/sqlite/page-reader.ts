@@ -17,7 +17,7 @@ const PAGES_A_MESSAGE = 4
  * Messages that the thread has before it at most. What goes beyond is read on the spot: then the loop takes no more
  * requests than are answered, and those of clients that have left do not pile up before all others.
  */
-const MOST_MESSAGES = 16
+const MAX_MESSAGES = 16
 /** Pages that are read on the spot in one turn: a large one takes as long as a hundred usual ones, and others wait. */
 const TURN_BYTES = 2 * 1024 * 1024
 
@@ -70,7 +70,7 @@ export class PageReader {
     if (this.#asked.length > 1 && this.#mayStart) this.#thread ??= this.#tryStart()
     // Until a thread that had nothing to do is back, the loop would wait: it reads a page itself meanwhile.
     const own = this.#sent.size === 0 ? this.#asked.splice(0, 1) : []
-    while (this.#isReady && this.#sent.size < MOST_MESSAGES && this.#asked.length > 0)
+    while (this.#isReady && this.#sent.size < MAX_MESSAGES && this.#asked.length > 0)
       this.#send(this.#asked.splice(0, PAGES_A_MESSAGE))
     let bytes = this.#answerHere(own)
     while (this.#asked.length > 0 && bytes < TURN_BYTES) bytes += this.#answerHere(this.#asked.splice(0, 1))

@@ -1,6 +1,6 @@
 /** Changes to items. Each function runs inside a transaction, on a head that may be moved, and leaves every invariant true. */
 
-import type { ItemRun } from '../../contract/item-run.ts'
+import type { ItemRun } from '../../items/item-run.ts'
 import { checkRoom, missingItem, requireKeyed, requireKeys } from '../collection-rules.ts'
 import { checkConditions, itemTag } from '../item-tag.ts'
 import { itemInSlot } from '../open-ream.ts'

@@ -23,7 +23,7 @@ const ROUNDS_A_STORE = 25
 const AFTERWARDS_MS = 100
 
 const LONGEST_HANG_MS = 3_000
-const MOST_COMMITS_BETWEEN = 8
+const MAX_COMMITS_BETWEEN = 8
 
 const SHARED = { rounds: 50, fewRounds: 1, needs: [CITUS] } as const
 
@@ -107,7 +107,7 @@ export const CITUS_CUT_WORKER_COMMIT: Fault = {
     let unknown = 0
     await strikeEachRound(trial, async (workload) => {
       const moment = random(2) === 0 ? 'before' : 'after'
-      if (await cutOnce(proxies, moment, random(MOST_COMMITS_BETWEEN))) cuts[moment]++
+      if (await cutOnce(proxies, moment, random(MAX_COMMITS_BETWEEN))) cuts[moment]++
       else report.findings.add('other', 'there was no commit to be cut')
       await workload.servedAgain()
       unknown += workload.unknowns

@@ -16,7 +16,7 @@ const DISK_MEGABYTES = 256
 const PHASE_MS = 200
 
 /** The log may still have room of its own, but not for so long. */
-const MOST_MS_UNTIL_FULL = 20_000
+const MAX_MS_UNTIL_FULL = 20_000
 
 export const DISK_FULL: Fault = {
   name: 'disk-full',
@@ -66,6 +66,6 @@ function fill(path: string): void {
 
 async function firstRefusal(workload: Workload, report: Report): Promise<void> {
   for (const startedAt = performance.now(); workload.failures === 0; await sleep(10))
-    if (performance.now() - startedAt > MOST_MS_UNTIL_FULL)
+    if (performance.now() - startedAt > MAX_MS_UNTIL_FULL)
       return report.findings.add('other', 'no write was answered 507, although the disk is full')
 }

@@ -13,7 +13,7 @@ import {
   askAll,
   askForKeys,
   asking,
-  isStranger,
+  hasNoScope,
   makeStore,
   QUESTIONS,
   type SoundAnswers,
@@ -185,7 +185,7 @@ class Trial {
           status === 404 && question.path.includes('/key%20'),
           `${shown} is answered ${status} instead of ${right.status}, ${body.length} bytes`,
         )
-      else if (isStranger(question) && body.includes(question.collection)) this.#wrong(`${shown} is told the name`)
+      else if (hasNoScope(question) && body.includes(question.collection)) this.#wrong(`${shown} is told the name`)
       else this.#notice()
     }
   }

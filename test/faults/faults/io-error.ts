@@ -22,7 +22,7 @@ const HIGHEST = 100
 /** How long the server has to show that it goes on. */
 const AFTERWARDS_MS = 200
 
-const MOST_MS_UNTIL_ERROR = 20_000
+const MAX_MS_UNTIL_ERROR = 20_000
 
 export const IO_ERROR: Fault = {
   name: 'io-error',
@@ -94,7 +94,7 @@ async function startedWithin(subject: StoreUnderTest, wrapper: readonly string[]
 }
 
 async function errorInjected(traceFile: string, subject: StoreUnderTest): Promise<boolean> {
-  for (const startedAt = performance.now(); performance.now() - startedAt < MOST_MS_UNTIL_ERROR; await sleep(10)) {
+  for (const startedAt = performance.now(); performance.now() - startedAt < MAX_MS_UNTIL_ERROR; await sleep(10)) {
     const { hasEnded } = subject.server
     if (readSystemCalls(traceFile).some(({ isInjected }) => isInjected)) return true
     if (hasEnded) return false

@@ -18,9 +18,9 @@ const AROUND_MS = 1_000
  * The limits that a write meets one after the other: 5 s for a connection to look at the token, and at the head, 10 s for
  * the commits before it, then 5 s for a connection and 5 s for a lock. Only where the processor is taken they add up.
  */
-const MOST_ANSWER_MS = 30_000
+const MAX_ANSWER_MS = 30_000
 
-const MOST_MEMORY_MB = 512
+const MAX_MEMORY_MB = 512
 
 const REQUESTS_AFTERWARDS = 20
 
@@ -53,8 +53,8 @@ export const PG_CROWD: Fault = {
       await subject.check()
     }
     if (most.refused === 0) findings.add('other', 'the crowd was too small: nobody was refused')
-    if (most.ms > MOST_ANSWER_MS) findings.add('other', `an answer took ${formatDuration(most.ms)}`)
-    if (most.megabytes > MOST_MEMORY_MB) findings.add('other', `the service took ${most.megabytes} MB`)
+    if (most.ms > MAX_ANSWER_MS) findings.add('other', `an answer took ${formatDuration(most.ms)}`)
+    if (most.megabytes > MAX_MEMORY_MB) findings.add('other', `the service took ${most.megabytes} MB`)
     report.notes.push(
       `${most.refused} requests were answered 503; the slowest answer took ${formatDuration(most.ms)}; the service took ${most.megabytes} MB at most`,
     )

@@ -8,7 +8,7 @@ import { StoreUnderTest } from '../store-under-test.ts'
 
 /** Cuts in a round, and commits that pass before each, at most. */
 const CUTS_A_ROUND = 5
-const MOST_COMMITS_BETWEEN = 8
+const MAX_COMMITS_BETWEEN = 8
 
 const ROUNDS_A_STORE = 25
 
@@ -33,7 +33,7 @@ export const PG_CUT_COMMIT: Fault = {
         const workload = subject.work({ keylessWriters: 4, isSteady: true })
         for (let cut = 0; cut < CUTS_A_ROUND; cut++) {
           const moment = random(2) === 0 ? 'before' : 'after'
-          if (await cutOnce([proxy], moment, random(MOST_COMMITS_BETWEEN))) cuts[moment]++
+          if (await cutOnce([proxy], moment, random(MAX_COMMITS_BETWEEN))) cuts[moment]++
           else report.findings.add('other', 'there was no commit to be cut')
         }
         await workload.servedAgain()

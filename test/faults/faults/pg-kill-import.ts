@@ -6,9 +6,9 @@ import { StoreUnderTest } from '../store-under-test.ts'
 import { type ImportTarget, killImports } from './kill-import.ts'
 
 /** An import counts as dead when it has been silent for 10 s. */
-const MOST_BUSY_MS = 15_000
+const MAX_BUSY_MS = 15_000
 /** It is looked for leftovers once a minute. */
-const MOST_UNTIDY_MS = 70_000
+const MAX_UNTIDY_MS = 70_000
 
 export const PG_KILL_IMPORT: Fault = {
   name: 'pg-kill-import',
@@ -28,8 +28,8 @@ export async function withDatabase(trial: Trial, use: (target: ImportTarget) => 
   await using subject = await StoreUnderTest.createAt({ location: cluster.storeIn(schema) }, report, random)
   await use({
     subject,
-    mostBusyMs: MOST_BUSY_MS,
-    mostUntidyMs: MOST_UNTIDY_MS,
+    mostBusyMs: MAX_BUSY_MS,
+    mostUntidyMs: MAX_UNTIDY_MS,
     async marks() {
       const { rows } = await client.query(
         `SELECT (SELECT count(*) FROM ${schema}.lease) + (SELECT count(*) FROM ${schema}.leftover) AS marks`,

@@ -1,9 +1,10 @@
 /** The rule for items (D9) and their keys: what is taken, and what is refused with which reason. */
 
-import { ItemError } from './item-error.ts'
-import { DEFAULT_ITEM_BYTES } from './item-run.ts'
 import { describeFault } from './json-fault.ts'
 import { JsonScanner, stringAt } from './json-scan.ts'
+
+/** Bytes of one item, at most, unless a setting says otherwise. */
+export const DEFAULT_ITEM_BYTES = 256 * 1024
 
 /** Bytes of a key in UTF-8, at most. */
 export const MAX_KEY_BYTES = 1024
@@ -26,6 +27,26 @@ const DIGIT_0 = 0x30
 const DIGIT_9 = 0x39
 const BACKSLASH = 0x5c
 const OPEN_OBJECT = 0x7b
+
+/** What is wrong: the text is not one JSON object, it is too large, or its key cannot be one. */
+export type ItemErrorKind = 'form' | 'size' | 'key'
+
+/** Thrown for a text that is not an item, or has no key where one is needed. */
+export class ItemError extends Error {
+  override readonly name = 'ItemError'
+  readonly kind: ItemErrorKind
+  /** Reads well after "line 17: ". */
+  readonly reason: string
+  /** Where in the item it is wrong, in bytes from its beginning. */
+  readonly offset: number
+
+  constructor(kind: ItemErrorKind, reason: string, offset = 0, message = reason) {
+    super(message)
+    this.kind = kind
+    this.reason = reason
+    this.offset = offset
+  }
+}
 
 /** Checks items in UTF-8, one after the other; its fields tell about the one checked last. */
 export class ItemScanner {
@@ -151,6 +172,13 @@ export class ItemScanner {
     const isClear = after >= 0 || bytes[first] === QUOTE || bytes[first] === 0x5b
     return isClear ? new ItemError('form', `it is ${kindOf(bytes, first)}, not an object`) : this.fault(bytes, start)
   }
+}
+
+/** The key of one item. Throws an ItemError if it has none. */
+export function itemKey(bytes: Uint8Array, keyField: string): string {
+  const scanner = new ItemScanner({ keyField, itemBytes: bytes.length })
+  scanner.check(bytes, 0, bytes.length)
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(scanner.key.subarray(0, scanner.keyLength))
 }
 
 const KEY_RULE = 'a key is a string or an integer'

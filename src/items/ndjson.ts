@@ -1,13 +1,10 @@
 /** Reads NDJSON: a JSON object on every line, kept byte for byte. */
 
-import { ItemError } from '../contract/item-error.ts'
-import { type ItemOptions, ItemScanner, skipBlanks } from '../contract/item-scanner.ts'
-import { BatchBuilder } from './batch-builder.ts'
-import { ByteWindow } from './byte-window.ts'
 import type { InputError } from './input-error.ts'
+import { CARRIAGE_RETURN, errorAt, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
 import type { InputBatch, ItemReader } from './item-reader.ts'
-import { CARRIAGE_RETURN, LINE_FEED } from './lines.ts'
-import { errorAt, invalidUtf8, type Piece } from './place.ts'
+import { BatchBuilder, ByteWindow } from './item-reader.ts'
+import { ItemError, type ItemOptions, ItemScanner, skipBlanks } from './item-scanner.ts'
 
 const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b

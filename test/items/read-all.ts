@@ -1,7 +1,7 @@
 /** Reads an input in chunks of given sizes, and gives back all of it in a form that is easy to compare. */
 
-import { InputError } from '../../src/input/input-error.ts'
-import { type ReadOptions, readItems } from '../../src/input/read-items.ts'
+import { InputError } from '../../src/items/input-error.ts'
+import { type ReadOptions, readItems } from '../../src/items/read-items.ts'
 
 export interface Reading {
   readonly items: string[]

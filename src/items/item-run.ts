@@ -1,15 +1,54 @@
-/** Collects checked items into runs: their texts one after the other, in the form in which they will be served. */
+/** A run of items on their way into a store: checked, in order, and already in the form in which they will be served. */
 
-import { ITEM_SEPARATOR } from './envelope.ts'
-import type { ItemRun } from './item-run.ts'
-import type { ItemScanner } from './item-scanner.ts'
-import { PAGE_SIZE } from './page.ts'
+import { ITEM_SEPARATOR } from '../contract/envelope.ts'
+import { shorten } from '../contract/message-text.ts'
+import { PAGE_SIZE } from '../contract/page.ts'
+import { ItemError, type ItemOptions, ItemScanner } from './item-scanner.ts'
+
+export { ItemError, type ItemErrorKind, type ItemOptions } from './item-scanner.ts'
 
 const SEPARATOR = new TextEncoder().encode(ITEM_SEPARATOR)
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
 
+export interface ItemRun {
+  /** How many items. */
+  readonly count: number
+  /** Their JSON texts in UTF-8, joined by ITEM_SEPARATOR. A line break stands nowhere else. */
+  readonly text: Uint8Array
+  /** The key of each item, in order; undefined for a collection without a key. */
+  readonly keys: readonly string[] | undefined
+  /** Whether the text belongs to whoever takes the run, who may free its memory. Default: it stays as it is. */
+  readonly isTransferred?: boolean
+}
+
+/** Checks JSON texts and joins them to a run. Throws an ItemError that says which one is wrong, and why. */
+export function itemRun(texts: Iterable<string>, options: ItemOptions = {}): ItemRun {
+  const all = [...texts]
+  const scanner = new ItemScanner(options)
+  const packer = new ItemPacker(scanner)
+  const encoder = new TextEncoder()
+  for (const [index, text] of all.entries()) {
+    try {
+      if (!text.isWellFormed())
+        throw new ItemError(
+          'form',
+          'it holds half of a surrogate pair, which UTF-8 cannot express; write it as an escape',
+        )
+      const bytes = encoder.encode(text)
+      scanner.check(bytes, 0, bytes.length)
+      packer.add(bytes, 0, bytes.length)
+    } catch (error) {
+      if (!(error instanceof ItemError)) throw error
+      const message = `Item ${index + 1} of ${all.length}: ${error.reason}: \`${shorten(text)}\``
+      throw new ItemError(error.kind, error.reason, error.offset, message)
+    }
+  }
+  return packer.take()
+}
+
+/** Collects checked items into runs: their texts one after the other, in the form in which they will be served. */
 export class ItemPacker {
   /** Items since the last `take`. */
   count = 0

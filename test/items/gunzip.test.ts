@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { readItems } from '../../src/input/read-items.ts'
+import { readItems } from '../../src/items/read-items.ts'
 import { readAll, refusal } from './read-all.ts'
 
 const ndjson = { format: 'ndjson' } as const

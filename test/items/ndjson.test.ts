@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { InputError } from '../../src/input/input-error.ts'
-import { readItems } from '../../src/input/read-items.ts'
+import { InputError } from '../../src/items/input-error.ts'
+import { readItems } from '../../src/items/read-items.ts'
 import { latin1, readAll, refusal } from './read-all.ts'
 
 /** Characters that JSON, CSV or UTF-8 treat in a way of their own, among ordinary ones. */

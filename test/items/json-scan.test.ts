@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { JsonScanner, MAX_DEPTH } from '../../src/contract/json-scan.ts'
+import { JsonScanner, MAX_DEPTH } from '../../src/items/json-scan.ts'
 
 const encoder = new TextEncoder()
 

@@ -1,9 +1,9 @@
 /** From the bytes of a file or a request to batches of checked items, whatever the format. */
 
-import type { ItemOptions } from '../contract/item-scanner.ts'
 import { CsvReader } from './csv.ts'
 import { gunzipped } from './gunzip.ts'
 import type { InputBatch, ItemReader } from './item-reader.ts'
+import type { ItemOptions } from './item-scanner.ts'
 import { JsonArrayReader } from './json-array.ts'
 import { NdjsonReader } from './ndjson.ts'
 import { Utf8Gate } from './utf8.ts'

@@ -1,7 +1,7 @@
 /** What a scanner found wrong, in words. */
 
+import { makeVisible } from '../contract/message-text.ts'
 import { type JsonScanner, MAX_DEPTH } from './json-scan.ts'
-import { makeVisible } from './make-visible.ts'
 
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d

@@ -1,13 +1,10 @@
 /** Reads one JSON array of objects as a stream: never more of it is held than an item may have. */
 
-import { ItemError } from '../contract/item-error.ts'
-import { type ItemOptions, ItemScanner, kindOf, skipBlanks } from '../contract/item-scanner.ts'
-import { BatchBuilder } from './batch-builder.ts'
-import { ByteWindow } from './byte-window.ts'
 import type { InputError } from './input-error.ts'
+import { countLineFeeds, errorAt, invalidUtf8, type Piece } from './input-error.ts'
 import type { InputBatch, ItemReader } from './item-reader.ts'
-import { countLineFeeds } from './lines.ts'
-import { errorAt, invalidUtf8, type Piece } from './place.ts'
+import { BatchBuilder, ByteWindow } from './item-reader.ts'
+import { ItemError, type ItemOptions, ItemScanner, kindOf, skipBlanks } from './item-scanner.ts'
 
 const COMMA = 0x2c
 const OPEN_ARRAY = 0x5b

@@ -2,14 +2,11 @@
 
 import { finished } from 'node:stream/promises'
 import { type Parser, parse } from 'csv-parse'
-import { ItemError } from '../contract/item-error.ts'
-import { type ItemOptions, ItemScanner } from '../contract/item-scanner.ts'
-import { BatchBuilder } from './batch-builder.ts'
-import { ByteWindow } from './byte-window.ts'
 import type { InputError } from './input-error.ts'
+import { CARRIAGE_RETURN, errorAt, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
 import type { InputBatch, ItemReader } from './item-reader.ts'
-import { CARRIAGE_RETURN, LINE_FEED } from './lines.ts'
-import { errorAt, invalidUtf8, type Piece } from './place.ts'
+import { BatchBuilder, ByteWindow } from './item-reader.ts'
+import { ItemError, type ItemOptions, ItemScanner } from './item-scanner.ts'
 
 /** The parser looks this far ahead before it hands out a row, line end included. */
 const LOOK_AHEAD_BYTES = 16

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { ItemError, ItemPacker, ItemScanner, itemKey, itemRun, MAX_KEY_BYTES } from '../../src/contract/item.ts'
+import { ItemPacker, itemRun } from '../../src/items/item-run.ts'
+import { ItemError, ItemScanner, itemKey, MAX_KEY_BYTES } from '../../src/items/item-scanner.ts'
 
 /** Characters that JSON, CSV or UTF-8 treat in a way of their own, among ordinary ones. */
 const character = fc.constantFrom(...'ab0 "\\/,:{}[]\n\r\t\0\u001f\u007fé\u2028\ufeff\uffff😀')

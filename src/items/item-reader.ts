@@ -1,0 +1,81 @@
+/** What every reader of a format does: bytes in, batches of checked items out. */
+
+import type { ItemRun } from './item-run.ts'
+import { ItemPacker } from './item-run.ts'
+import type { ItemScanner } from './item-scanner.ts'
+
+/** At most a page of items; only the last batch of an input is shorter. */
+export interface InputBatch {
+  readonly run: ItemRun
+  /** The line on which each item begins, counted from 1. */
+  readonly lines: readonly number[]
+}
+
+type Batches = Iterable<InputBatch> | AsyncIterable<InputBatch>
+
+export interface ItemReader {
+  /** Takes the next bytes: valid UTF-8, no character cut in two. Throws an InputError where they are wrong. */
+  push(block: Uint8Array): Batches
+  /** Nothing follows; or, after what was pushed, only bytes that are not UTF-8, which is always an InputError. */
+  end(invalid?: Uint8Array): Batches
+}
+
+export class BatchBuilder {
+  readonly #packer: ItemPacker
+  #lines: number[] = []
+  /** Items that have come, those that were taken included. */
+  total = 0
+
+  constructor(scanner: ItemScanner) {
+    this.#packer = new ItemPacker(scanner)
+  }
+
+  get isEmpty(): boolean {
+    return this.#packer.count === 0
+  }
+
+  get isFull(): boolean {
+    return this.#packer.isFull
+  }
+
+  /** Takes the item that the scanner checked last. */
+  add(bytes: Uint8Array, start: number, end: number, line: number): void {
+    this.#packer.add(bytes, start, end)
+    this.#lines.push(line)
+    this.total++
+  }
+
+  take(): InputBatch {
+    const batch = { run: this.#packer.take(), lines: this.#lines }
+    this.#lines = []
+    return batch
+  }
+}
+
+export class ByteWindow {
+  /** What counts are the bytes from `start` to `end`; a reader moves `start` on. */
+  bytes = new Uint8Array(0)
+  start = 0
+  end = 0
+
+  get length(): number {
+    return this.end - this.start
+  }
+
+  /** Adds bytes at the end. Offsets into `bytes` are other ones afterwards, those relative to `start` stay. */
+  append(block: Uint8Array): void {
+    if (this.end + block.length > this.bytes.length) this.#makeRoom(block.length)
+    this.bytes.set(block, this.end)
+    this.end += block.length
+  }
+
+  /** At least half of the bytes are free after a move, so that small blocks do not move a long item again and again. */
+  #makeRoom(more: number): void {
+    const needed = 2 * (this.length + more)
+    const target = needed > this.bytes.length ? new Uint8Array(2 * needed) : this.bytes
+    target.set(this.bytes.subarray(this.start, this.end))
+    this.bytes = target
+    this.end = this.length
+    this.start = 0
+  }
+}
