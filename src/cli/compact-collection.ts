@@ -1,21 +1,17 @@
 /** Rewrites a collection into full reams: the same items in the same order, without the holes between them. */
 
 import { inOrder } from '../client/in-order.ts'
-import { ITEM_SEPARATOR } from '../contract/envelope.ts'
 import { lastPage } from '../contract/page.ts'
-import type { ItemRun } from '../items/item-run.ts'
-import { ItemPacker } from '../items/item-run.ts'
-import { ItemError, ItemScanner } from '../items/item-scanner.ts'
-import { damagedReam, joinPieces } from '../store/ream.ts'
+import { ItemError } from '../items/item-scanner.ts'
+import { damagedReam } from '../store/ream.ts'
 import type { Head, Load, PageRead, Store } from '../store/store.ts'
 import { ItemConflict, StoreError } from '../store/store-error.ts'
 import { ReadAhead } from './read-ahead.ts'
+import { RunMaker } from './stored-items.ts'
 
 /** Pages that are read while earlier ones are being written, at most: a database far away then takes no longer. */
 const PAGES_AHEAD = 8
 const BYTES_IN_FLIGHT = 4 * 1024 * 1024
-
-const LINE_BREAK = 10
 
 export interface CompactOptions {
   /** Its reason is thrown when it is aborted before the commit. */
@@ -59,8 +55,8 @@ async function appendOwnItems(load: Load, store: Store, name: string, options: C
     for await (const read of inOrder(1, last, pagesAhead(first), (page) => readPage(store, name, page))) {
       signal.throwIfAborted()
       if (!hasSameItems(head, read.head)) throw changed(name)
-      const run = runs.runOf(read)
-      await ahead.add(load.append({ ...run, isTransferred: true }), run.text.byteLength)
+      const run = runs.runOf(read.segments)
+      await ahead.add(load.append(run), run.text.byteLength)
       items += run.count
       onItems(items)
     }
@@ -91,32 +87,4 @@ function hasSameItems(then: Head, now: Head): boolean {
 /** So the lease is lost, which the next step would show too, and nothing of the load will ever be seen. */
 function changed(name: string): StoreError {
   return new StoreError('collection-changed', `The collection "${name}" was changed meanwhile. Run it again.`)
-}
-
-/** Makes runs of pages. The bytes pass as they are; only the keys are read out of them. */
-class RunMaker {
-  readonly #scanner: ItemScanner
-  readonly #packer: ItemPacker
-
-  constructor(keyField: string | null) {
-    // What is stored was within a limit when it came.
-    this.#scanner = new ItemScanner({ keyField, itemBytes: Number.POSITIVE_INFINITY })
-    this.#packer = new ItemPacker(this.#scanner)
-  }
-
-  runOf({ segments }: PageRead): ItemRun {
-    const text = joinPieces(segments.map((segment) => segment.raw()))
-    for (let start = 0; start < text.byteLength; ) {
-      const lineBreak = text.indexOf(LINE_BREAK, start)
-      const following = lineBreak === -1 ? text.byteLength + ITEM_SEPARATOR.length : lineBreak + 1
-      const end = following - ITEM_SEPARATOR.length
-      this.#scanner.check(text, start, end)
-      this.#packer.add(text, start, end)
-      start = following
-    }
-    const run = this.#packer.take()
-    const count = segments.reduce((sum, segment) => sum + segment.count, 0)
-    if (run.count !== count || run.text.byteLength !== text.byteLength) throw damagedReam()
-    return run
-  }
 }

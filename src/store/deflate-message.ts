@@ -1,6 +1,6 @@
 /** What goes between a pool and its threads that deflate. */
 
-import type { ReamBytes } from './ream-bytes.ts'
+import type { ReamBytes } from './ream.ts'
 
 export interface DeflateCall {
   readonly id: number

@@ -7,7 +7,7 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { type DeflateCall, type DeflateReply, END } from './deflate-message.ts'
-import type { ReamBytes } from './ream-bytes.ts'
+import type { ReamBytes } from './ream.ts'
 
 /** More threads would only wait for the one that reads and the one that writes. */
 const MAX_THREADS = 4

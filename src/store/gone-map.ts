@@ -1,6 +1,6 @@
 /** The 500-bit map of the positions of a ream that are gone; null while none is. */
 
-import { REAM_SIZE } from './ream.ts'
+import { REAM_SIZE } from './rank.ts'
 
 export type GoneMap = Uint8Array | null
 

@@ -4,10 +4,11 @@ import type { ItemRun } from '../items/item-run.ts'
 import { checkRoom, requireKeys } from './collection-rules.ts'
 import { DeflatePool, type PooledReam } from './deflate-pool.ts'
 import { freeMemory } from './free-memory.ts'
-import { editItems, REAM_SIZE, ReamBuilder } from './ream.ts'
+import { REAM_SIZE } from './rank.ts'
+import type { SealedReam } from './ream.ts'
+import { editItems, ReamBuilder } from './ream.ts'
 import type { CollectionSettings, Head, Load, LoadResult, OnConflict } from './store.ts'
 import { StoreError } from './store-error.ts'
-import type { SealedReam } from './stored-collection.ts'
 
 /** All that a load knows from its beginning. */
 export interface LoadPlan {

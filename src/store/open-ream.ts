@@ -1,8 +1,8 @@
 /** A ream that is inflated, and changes to it by slot. Pure. */
 
 import { type GoneMap, indexOfSlot, isGone, liveSlots, withGone } from './gone-map.ts'
+import type { ReamBytes } from './ream.ts'
 import { countItems, cutItems, damagedReam, editItems, inflateReam } from './ream.ts'
-import type { ReamBytes } from './ream-bytes.ts'
 
 export interface OpenReam {
   readonly raw: Uint8Array

@@ -1,6 +1,9 @@
 /** From the rank of an item to its ream and its place in it, through three levels of hole counts. Pure. */
 
-import { REAM_SIZE } from './ream.ts'
+import { PAGE_SIZE } from '../contract/page.ts'
+
+/** Positions in a ream: ream k holds positions 500·k to 500·k+499, so that a ream without holes is a page. */
+export const REAM_SIZE = PAGE_SIZE
 
 /** Blocks of one level in a block of the level above. */
 const FANOUT = 256

@@ -2,13 +2,33 @@
 
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
-import { PAGE_SIZE } from '../contract/page.ts'
-import type { ReamBytes } from './ream-bytes.ts'
+import type { GoneMap } from './gone-map.ts'
+import { REAM_SIZE } from './rank.ts'
 import type { Room, Segment } from './store.ts'
 import { StoreError } from './store-error.ts'
 
-/** Positions in a ream: ream k holds positions 500·k to 500·k+499, so that a ream without holes is a page. */
-export const REAM_SIZE = PAGE_SIZE
+/** The bytes of a ream and what must be known of them without inflating. */
+export interface ReamBytes {
+  /** The items that are still there. */
+  readonly count: number
+  readonly rawLength: number
+  readonly crc: number
+  /** Raw deflate, ended by a sync flush. */
+  readonly data: Uint8Array
+}
+
+/** A ream as it is stored: with its number, and the map of what is gone of it. */
+export interface SealedReam extends ReamBytes {
+  readonly number: number
+  readonly gone: GoneMap
+}
+
+/** An item behind the last full ream. */
+export interface TailItem {
+  readonly position: number
+  /** The JSON text. */
+  readonly item: string
+}
 
 const LINE_BREAK = 10
 

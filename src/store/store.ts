@@ -1,8 +1,6 @@
 /** What a store of collections does. `test/store/describe-store.ts` is the specification; every engine runs it. */
 
 import type { ItemRun } from '../items/item-run.ts'
-import type { Copy, CopyOptions } from './copy.ts'
-import type { StoredCollection } from './stored-collection.ts'
 
 /** What is fixed when a collection is created; only `isPrivate` can be changed later. */
 export interface CollectionSettings {
@@ -235,14 +233,6 @@ export interface Store {
 
   /** Begins a big write. Until it ends, other writers of this collection are refused with 'busy'. */
   load(name: string, options?: LoadOptions): Promise<Load>
-
-  /** Hands a collection out as it lies, from one snapshot that lasts as long as `use` does. */
-  stored<T>(name: string, use: (collection: StoredCollection) => Promise<T>): Promise<T>
-  /**
-   * Begins to take over a collection of another store, under its name, with its settings, positions and holes. Until it
-   * ends, other writers of this collection are refused with 'busy'. Where there is one, `isReplacement` swaps it.
-   */
-  copy(origin: Head, options?: CopyOptions): Promise<Copy>
 
   /** All tokens in the order of their names, also those that are revoked or expired. */
   tokens(): Promise<TokenRecord[]>

@@ -8,7 +8,6 @@ import { itemRun } from '../../src/items/item-run.ts'
 import type { Head, LoadOptions, Segment, Store } from '../../src/store/store.ts'
 import { describeStoreCompact } from './describe-store-compact.ts'
 import { describeStoreConcurrency } from './describe-store-concurrency.ts'
-import { describeStoreCopies } from './describe-store-copies.ts'
 import { describeStoreModel } from './describe-store-model.ts'
 import { describeStoreWrites } from './describe-store-writes.ts'
 import { isError, item, itemsFrom, keyed } from './items.ts'
@@ -841,7 +840,6 @@ export function describeStore(engineName: string, engine: Engine): void {
 
     describeStoreModel(() => opened)
     describeStoreConcurrency(() => opened)
-    describeStoreCopies(engine)
     describeStoreCompact(engine)
   })
 }

@@ -1,51 +1,70 @@
-/** Copies one collection: sends it, reads it back, compares, and only then lets it be seen. */
+/** Copies one collection: all of it or nothing, read back and compared afterwards. */
 
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Copy } from '../../store/copy.ts'
-import type { Head } from '../../store/store.ts'
-import { StoreError } from '../../store/store-error.ts'
-import type { StoredRows } from '../../store/stored-collection.ts'
+import { ItemError } from '../../items/item-scanner.ts'
+import type { Head, Load, Segment, Store } from '../../store/store.ts'
+import { ItemConflict, StoreError } from '../../store/store-error.ts'
 import { Failure } from '../failure.ts'
+import { formatItems } from '../figures.ts'
+import { toNdjson } from '../ndjson.ts'
 import { startProgress } from '../progress.ts'
-import { type Content, Damage, readContent } from './content.ts'
-import type { CopyJob, Side } from './job.ts'
-import type { Receiver } from './sender.ts'
+import { ReadAhead } from '../read-ahead.ts'
+import type { StoreLocation } from '../store-location.ts'
+import { RunMaker } from '../stored-items.ts'
+
+export interface Side {
+  readonly location: StoreLocation
+  readonly store: Store
+}
+
+export interface CopyJob {
+  readonly from: Side
+  readonly to: Side
+  /** Swap collections that are there already, and differ. */
+  readonly isReplacement: boolean
+  readonly signal: AbortSignal
+}
+
+const BYTES_IN_FLIGHT = 4 * 1024 * 1024
+
+/** Segments between two turns of the event loop: reading a file never waits for anything. */
+const SEGMENTS_PER_TURN = 8
 
 export interface Copied {
   readonly head: Head
-  readonly content: Content
-  /** Reams that an earlier run had brought. */
-  readonly keptReams: number
+  /** SHA-256 of the items in order, as `reams export` writes them. */
+  readonly sha256: string
 }
 
-export function copyCollection(job: CopyJob, name: string): Promise<Copied> {
-  return job.from.store.stored(name, async (source) => {
-    const copy = await beginWhenFree(job, source.head)
-    try {
-      const content = await readSide(job, job.from, source, source.head, 'copying', copy)
-      const arrived = await copy.read((rows) => readSide(job, job.to, rows, source.head, 'checking'))
-      checkSame(job.to, name, content, arrived)
-      return { head: await copy.commit(), content, keptReams: copy.kept.reams }
-    } catch (error) {
-      // Whatever is wrong with the items themselves is so the next time too; after anything else the next run goes on.
-      await (error instanceof Failure ? copy.abort() : copy.leave()).catch(() => {})
-      throw error
-    }
-  })
+/** Whoever reads `name` at the target sees all of it, at once, or nothing. */
+export async function copyCollection(job: CopyJob, origin: Head): Promise<Copied> {
+  const { from, to, isReplacement } = job
+  const { name, keyField, isPaginated, isPrivate } = origin
+  const settings = { keyField, isPaginated, isPrivate }
+  const load = await whenFree(job, () => to.store.load(name, { settings, isReplacement }))
+  try {
+    // Nobody can make the collection while the load is running, but somebody may have before it began.
+    const existing = isReplacement ? undefined : await to.store.head(name)
+    if (existing !== undefined) throw taken(to.location, existing)
+    const sha256 = await send(job, origin, load)
+    job.signal.throwIfAborted()
+    const { head } = await load.commit()
+    if ((await sumOf(job, to, head, 'checking')) !== sha256) throw differing(to.location, name)
+    return { head, sha256 }
+  } catch (error) {
+    await load.abort().catch(() => {})
+    const isDamage = error instanceof ItemError || error instanceof ItemConflict
+    throw isDamage ? damaged(from.location, name, error) : error
+  }
 }
 
-/** Whether the collection lies at the target as it lies here. */
-export async function isThere(job: CopyJob, origin: Head, target: Head): Promise<Content | undefined> {
-  const isAlike = origin.next === target.next && origin.live === target.live
-  if (!isAlike || differencesOf(origin, target).length > 0) return undefined
+/** The SHA-256 of the collection if it is the same at both ends. */
+export async function sumIfSame(job: CopyJob, origin: Head, target: Head): Promise<string | undefined> {
+  if (origin.live !== target.live || differencesOf(origin, target).length > 0) return undefined
   // Both at once, and one bar for both: they have the same to do.
-  const [here, there] = await Promise.all(
-    [job.from, job.to].map((side) => {
-      const what = side === job.from ? 'comparing' : undefined
-      return side.store.stored(origin.name, (stored) => readSide(job, side, stored, stored.head, what))
-    }),
-  )
-  return here !== undefined && here.sha256 === there?.sha256 && here.layout === there.layout ? here : undefined
+  const [here, there] = await Promise.all([sumOf(job, job.from, origin, 'comparing'), sumOf(job, job.to, target)])
+  return here === there ? here : undefined
 }
 
 /** The settings in which two collections differ, as the target has them. */
@@ -58,14 +77,66 @@ export function differencesOf(origin: Head, target: Head): string[] {
   return words
 }
 
+export function taken(location: StoreLocation, { name, live }: Head): Failure {
+  return new Failure(
+    1,
+    `There is a collection "${name}" in ${location} already, with ${formatItems(live)} that are not the same. It was left as it is. --replace swaps it; --collection NAME copies others.`,
+  )
+}
+
+async function send(job: CopyJob, origin: Head, load: Load): Promise<string> {
+  const ahead = new ReadAhead(BYTES_IN_FLIGHT)
+  const runs = new RunMaker(origin.keyField)
+  const sum = createHash('sha256')
+  try {
+    for await (const segment of read(job, job.from, origin, 'copying')) {
+      const run = runs.runOf([segment])
+      sum.update(toNdjson(run.text))
+      await ahead.add(load.append(run), run.text.byteLength)
+    }
+  } finally {
+    // All must have come to its end before `abort`.
+    await ahead.end()
+  }
+  return sum.digest('hex')
+}
+
+async function sumOf(job: CopyJob, side: Side, head: Head, what?: string): Promise<string> {
+  const sum = createHash('sha256')
+  for await (const segment of read(job, side, head, what)) sum.update(toNdjson(segment.raw()))
+  return sum.digest('hex')
+}
+
+/** All items of a collection, from one snapshot. `what` is shown with the progress; without it nothing is. */
+async function* read({ signal }: CopyJob, side: Side, head: Head, what?: string): AsyncGenerator<Segment> {
+  const progress = what === undefined ? undefined : startProgress(`${what} ${head.name}`, head.live)
+  let items = 0
+  let segments = 0
+  try {
+    for await (const segment of side.store.items(head.name)) {
+      yield segment
+      items += segment.count
+      progress?.update(items, items)
+      if (++segments % SEGMENTS_PER_TURN !== 0) continue
+      await sleep(0)
+      signal.throwIfAborted()
+    }
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'corrupt') throw damaged(side.location, head.name, error)
+    throw error
+  } finally {
+    progress?.stop()
+  }
+}
+
 /** A run that was killed a moment ago keeps its place for 10 seconds. */
 const WAIT_MS = 12_000
 const PAUSE_MS = 250
 
-async function beginWhenFree({ to, isReplacement, signal }: CopyJob, origin: Head): Promise<Copy> {
+async function whenFree<T>({ signal }: CopyJob, begin: () => Promise<T>): Promise<T> {
   for (const deadline = performance.now() + WAIT_MS; ; ) {
     try {
-      return await to.store.copy(origin, { isReplacement })
+      return await begin()
     } catch (error) {
       if (!(error instanceof StoreError) || error.code !== 'busy' || performance.now() > deadline) throw error
       await sleep(PAUSE_MS)
@@ -74,52 +145,17 @@ async function beginWhenFree({ to, isReplacement, signal }: CopyJob, origin: Hea
   }
 }
 
-async function readSide(
-  { signal }: CopyJob,
-  side: Side,
-  rows: StoredRows,
-  head: Head,
-  what: string | undefined,
-  receiver?: Receiver,
-): Promise<Content> {
-  const total = head.live * (head.keyField === null ? 1 : 2)
-  const progress = what === undefined ? undefined : startProgress(`${what} ${head.name}`, total)
-  let done = 0
-  let items = 0
-  const onProgress = (moreItems: number, moreKeys: number): void => {
-    items += moreItems
-    done += moreItems + moreKeys
-    progress?.update(done, items)
-  }
-  try {
-    return await readContent(rows, head, { signal, onProgress, ...(receiver !== undefined && { receiver }) })
-  } catch (error) {
-    if (error instanceof Damage) throw damaged(side, head.name, error)
-    if (error instanceof StoreError && error.code === 'corrupt') throw unreadable(side, head.name, error)
-    throw error
-  } finally {
-    progress?.stop()
-  }
-}
-
-function damaged({ location }: Side, name: string, error: Damage): Failure {
+function damaged(location: StoreLocation, name: string, error: Error): Failure {
   return new Failure(
     3,
-    `${name}: the store ${location} is damaged. ${error.message} It was not copied. \`reams verify --store ${location.word}\` tells more; restore the store from a backup.`,
+    `${name}: the store ${location} is damaged, so it was not copied. ${error.message} \`reams verify --store ${location.word}\` tells more; restore the store from a backup.`,
     { cause: error },
   )
 }
 
-function unreadable({ location }: Side, name: string, error: StoreError): Failure {
-  return new Failure(3, `${name}: the store ${location} is damaged. It was not copied. ${error.message}`, {
-    cause: error,
-  })
-}
-
-function checkSame({ location }: Side, name: string, sent: Content, arrived: Content): void {
-  if (sent.sha256 === arrived.sha256 && sent.layout === arrived.layout) return
-  throw new Failure(
+function differing(location: StoreLocation, name: string): Failure {
+  return new Failure(
     3,
-    `${name}: ${location} does not give back what was sent: SHA-256 ${arrived.sha256} instead of ${sent.sha256}, or other keys and positions. What was sent is removed again. Look after the disk or the database there, then try again.`,
+    `${name}: ${location} does not give back what was sent. Check the disk or the database there, remove it with \`reams drop ${name} --store ${location.word}\`, then try again.`,
   )
 }

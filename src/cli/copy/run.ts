@@ -11,12 +11,11 @@ import { print, printError } from '../output.ts'
 import type { SettingValues } from '../setting-values.ts'
 import { sizeOf } from '../size.ts'
 import type { StoreLocation } from '../store-location.ts'
-import { copyCollection, differencesOf, isThere } from './collection.ts'
-import type { CopyJob } from './job.ts'
+import { type CopyJob, copyCollection, differencesOf, sumIfSame, taken } from './collection.ts'
 import { isSameStore } from './same-store.ts'
 import { checkTokens, copyTokens } from './tokens.ts'
 
-const GO_ON = 'The same command goes on from there.'
+const GO_ON = 'Run the same command again for the rest.'
 
 export async function runCopy(settings: SettingValues): Promise<number> {
   const from = required(settings, 'from')
@@ -83,39 +82,27 @@ function refuseOther({ to, isReplacement }: CopyJob, origin: Head, target: Head 
       1,
       `The collection "${origin.name}" in ${to.location} is ${differences.join(' and ')}, and the one to copy is not. Nothing was copied. Remove it first: reams drop ${origin.name} --store ${to.location.word}`,
     )
-  if (!isReplacement && (origin.live !== target.live || origin.next !== target.next)) throw taken(to.location, target)
-}
-
-function taken(location: StoreLocation, { name, live }: Head): Failure {
-  return new Failure(
-    1,
-    `There is a collection "${name}" in ${location} already, with ${formatItems(live)} that are not the same. It was left as it is. --replace swaps it; --collection NAME copies others.`,
-  )
+  if (!isReplacement && origin.live !== target.live) throw taken(to.location, target)
 }
 
 async function copyOne(job: CopyJob, origin: Head): Promise<void> {
   const { name } = origin
+  const startedAt = performance.now()
   job.signal.throwIfAborted()
   try {
     const target = await job.to.store.head(name)
-    const content = target && (await isThere(job, origin, target))
-    if (content !== undefined) {
-      await print(`${name}: ${sizeOf(origin)}, there already, compared; SHA-256 ${content.sha256}`)
+    const known = target && (await sumIfSame(job, origin, target))
+    if (known !== undefined) {
+      await print(`${name}: ${sizeOf(origin)}, there already, compared; SHA-256 ${known}`)
       return
     }
     if (target !== undefined && !job.isReplacement) throw taken(job.to.location, target)
-    await copyAndTell(job, name)
+    const { head, sha256 } = await copyCollection(job, origin)
+    const duration = formatDuration(performance.now() - startedAt)
+    await print(`${name}: ${sizeOf(head)}, copied and compared in ${duration}; SHA-256 ${sha256}`)
   } catch (error) {
     throw explained(error, name)
   }
-}
-
-async function copyAndTell(job: CopyJob, name: string): Promise<void> {
-  const startedAt = performance.now()
-  const { head, content, keptReams } = await copyCollection(job, name)
-  const kept = keptReams === 0 ? '' : `, ${formatCount(keptReams)} reams of it by an earlier run`
-  const duration = formatDuration(performance.now() - startedAt)
-  await print(`${name}: ${sizeOf(head)}, copied and compared in ${duration}${kept}; SHA-256 ${content.sha256}`)
 }
 
 /** Codes after which it may well go on the next time. */

@@ -2,7 +2,7 @@
 
 import type { TokenRecord } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
-import type { CopyJob } from './job.ts'
+import type { CopyJob } from './collection.ts'
 
 /** Refuses to copy where another token has the name of one, before anything is copied. */
 export async function checkTokens({ from, to }: CopyJob): Promise<void> {

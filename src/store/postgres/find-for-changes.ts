@@ -1,7 +1,7 @@
 /** Reads, under the lock on the head, whatever some changes have to know. */
 
-import { REAM_SIZE } from '../ream.ts'
-import type { SealedReam } from '../stored-collection.ts'
+import { REAM_SIZE } from '../rank.ts'
+import type { SealedReam } from '../ream.ts'
 import type { Change } from './change.ts'
 import type { Findings } from './draft.ts'
 import { type StoredHead, sealedReams } from './head.ts'

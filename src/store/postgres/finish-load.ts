@@ -2,7 +2,8 @@
 
 import { checkRoom, movedHead, NO_COLLECTION } from '../collection-rules.ts'
 import { withGone } from '../gone-map.ts'
-import { joinItems, REAM_SIZE } from '../ream.ts'
+import { REAM_SIZE } from '../rank.ts'
+import { joinItems } from '../ream.ts'
 import type { Head } from '../store.ts'
 import { newHead } from './collection.ts'
 import type { Connections } from './connection.ts'
@@ -19,8 +20,6 @@ import { type EncodeReam, encodeDrafts } from './write-draft.ts'
 export interface LoadCounts {
   readonly appended: number
   readonly replaced: number
-  /** Positions that came without an item. */
-  readonly gone: number
   /** Steps that were committed before. */
   readonly steps: number
 }
@@ -80,10 +79,10 @@ async function commitLoad(
 function headAfter(
   { name, settings, lease, live, isReplacement }: LeasedPlan,
   before: StoredHead | undefined,
-  { appended, replaced, gone }: LoadCounts,
+  { appended, replaced }: LoadCounts,
 ): StoredHead {
   const { shelf, base } = lease
-  const content = { shelf, next: base + appended + gone, live: live + appended, isGuarded: false }
+  const content = { shelf, next: base + appended, live: live + appended, isGuarded: false }
   if (before === undefined) return { ...newHead(name, settings), ...content }
   const isPureAppend = !isReplacement && replaced === 0
   if (isPureAppend && appended === 0) return { ...before, ...content }
@@ -121,7 +120,7 @@ async function sealBegun(transaction: Transaction, plan: LeasedPlan, encode: Enc
   const missing = Array.from({ length: REAM_SIZE }, (_, slot) => slot).filter((slot) => !present.has(slot))
   const raw = joinItems(found.map(([, item]) => String(item)))
   const ream = new ReamDraft(number, { raw, count: found.length, gone: withGone(null, missing) })
-  await encodeDrafts([ream], encode, ({ count, rawLength, crc, data }, gone) => {
+  await encodeDrafts([ream], encode, ({ count, rawLength, crc, gone, data }) => {
     void transaction.write('putReam', place, shelf, number, count, rawLength, crc, gone, data)
   })
   void transaction.write('deleteTail', place, shelf, start, end)

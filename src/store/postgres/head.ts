@@ -1,7 +1,7 @@
 /** The head of a collection as PostgreSQL's rows hold it. */
 
 import { hash } from 'node:crypto'
-import { REAM_SIZE } from '../ream.ts'
+import { REAM_SIZE } from '../rank.ts'
 import type { Head, ListedHead } from '../store.ts'
 import type { Reading, Row } from './rows.ts'
 import { HEAD_WIDTH } from './statements.ts'

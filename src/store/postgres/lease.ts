@@ -59,23 +59,6 @@ export async function findObstacle(
   )
 }
 
-/**
- * The lease of a dead copy, to be gone on with. It ends here, which waits for what its holder may still be committing.
- * Nobody else has written to the collection since: who does removes the lease first, and all that lies under it.
- */
-export async function takeDeadLease(
-  transaction: Transaction,
-  name: string,
-  prefix: string,
-  head: StoredHead | undefined,
-): Promise<Lease | undefined> {
-  const lease = await findLease(transaction, name)
-  if (lease === undefined || !lease.isDead || !lease.holder.startsWith(prefix)) return undefined
-  if (lease.shelf === head?.shelf) return undefined
-  const { count } = await transaction.write('deleteDeadLease', lease.place, name, lease.holder)
-  return count === 1 ? lease : undefined
-}
-
 export function lostLease(name: string): StoreError {
   return new StoreError(
     'lease-lost',

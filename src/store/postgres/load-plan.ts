@@ -1,14 +1,13 @@
 /** The beginning of a load: what it is going to do, and the lease that keeps other writers away. */
 
 import { randomUUID } from 'node:crypto'
-import { checkName, checkSettings, completeSettings, existingCollection, newId } from '../collection-rules.ts'
-import { holderPrefix } from '../copy.ts'
+import { checkName, checkSettings, completeSettings, newId } from '../collection-rules.ts'
 import type { LoadPlan } from '../load.ts'
-import type { Head, LoadOptions } from '../store.ts'
+import type { LoadOptions } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Connections } from './connection.ts'
 import { lockHead, placeOf, type StoredHead, writeHead } from './head.ts'
-import { findObstacle, type Lease, takeDeadLease, takeLease } from './lease.ts'
+import { findObstacle, type Lease, takeLease } from './lease.ts'
 import { Transaction } from './transaction.ts'
 import { TryAgain } from './try-again.ts'
 import { tryTransaction } from './try-transaction.ts'
@@ -20,45 +19,13 @@ export interface LeasedPlan extends LoadPlan {
 }
 
 export function beginLoad(connections: Connections, name: string, options: LoadOptions): Promise<LeasedPlan> {
-  return begin(connections, name, async (transaction, head) => {
-    await checkNothingInTheWay(transaction, name, head)
-    return planLoad(name, head, options)
-  })
-}
-
-/** A copy goes on where an earlier one of the same state ended. */
-export function beginCopy(connections: Connections, origin: Head, isReplacement: boolean): Promise<LeasedPlan> {
-  const { name, keyField, isPaginated, isPrivate } = origin
-  const options = { settings: { keyField, isPaginated, isPrivate }, isReplacement: true }
-  return begin(connections, name, async (transaction, head) => {
-    const left = await takeDeadLease(transaction, name, holderPrefix(origin), head)
-    if (left === undefined) await checkNothingInTheWay(transaction, name, head)
-    if (head !== undefined && !isReplacement) throw existingCollection(name)
-    const plan = planLoad(name, head, options)
-    const { shelf, staging } = left ?? plan.lease
-    return { ...plan, lease: { ...plan.lease, shelf, staging, holder: holderPrefix(origin) + plan.lease.holder } }
-  })
-}
-
-async function checkNothingInTheWay(
-  transaction: Transaction,
-  name: string,
-  head: StoredHead | undefined,
-): Promise<void> {
-  const obstacle = await findObstacle(transaction, name, head)
-  if (obstacle !== undefined) throw obstacle
-}
-
-function begin(
-  connections: Connections,
-  name: string,
-  planFor: (transaction: Transaction, head: StoredHead | undefined) => Promise<LeasedPlan>,
-): Promise<LeasedPlan> {
   checkName(name)
   return tryTransaction(connections, name, (rows) =>
     Transaction.run(rows, async (transaction) => {
       const head = await lockHead(transaction, name)
-      const plan = await planFor(transaction, head)
+      const obstacle = await findObstacle(transaction, name, head)
+      if (obstacle !== undefined) throw obstacle
+      const plan = planLoad(name, head, options)
       if (!(await takeLease(transaction, plan.lease))) throw new TryAgain(false)
       if (head !== undefined) writeHead(transaction, head, { ...head, isGuarded: true })
       // Somebody may have made the collection before the lease was there.

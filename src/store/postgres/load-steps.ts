@@ -1,9 +1,10 @@
 /** The steps of a load. What they write stays unseen until `finish` moves the head. */
 
 import type { LoadSteps } from '../load.ts'
-import { byReam, REAM_SIZE, splitItems } from '../ream.ts'
+import { REAM_SIZE } from '../rank.ts'
+import type { SealedReam } from '../ream.ts'
+import { byReam, splitItems } from '../ream.ts'
 import type { Head } from '../store.ts'
-import type { SealedReam } from '../stored-collection.ts'
 import { KeyClaims } from './claim-keys.ts'
 import type { Connections } from './connection.ts'
 import { finishLoad } from './finish-load.ts'
@@ -39,7 +40,7 @@ export class PostgresLoadSteps implements LoadSteps {
     this.#plan = plan
     this.#encode = encode
     this.#sweepOthers = sweep
-    this.#claims = new KeyClaims(plan, (work) => this.underLease(work))
+    this.#claims = new KeyClaims(plan, (work) => this.#underLease(work))
   }
 
   claimKeys(keys: readonly string[], text: Uint8Array | undefined): Promise<readonly number[]> {
@@ -48,7 +49,7 @@ export class PostgresLoadSteps implements LoadSteps {
 
   putReams(reams: readonly SealedReam[]): Promise<void> {
     const { shelf } = this.#plan.lease
-    return this.underLease(async (transaction) => {
+    return this.#underLease(async (transaction) => {
       this.#putReams(transaction, shelf, reams)
     })
   }
@@ -57,14 +58,14 @@ export class PostgresLoadSteps implements LoadSteps {
     const { place, name, holder, shelf } = this.#plan.lease
     const items = splitItems(raw).map((text) => Buffer.from(text))
     const positions = [...items.keys()].map((index) => from + index)
-    return this.underLease(async (transaction) => {
+    return this.#underLease(async (transaction) => {
       void transaction.write('loadTail', place, name, holder, shelf, positions, items)
     })
   }
 
   stageReplacements(from: number): Promise<number | undefined> {
     const { place, shelf, staging } = this.#plan.lease
-    return this.underLease(async (transaction) => {
+    return this.#underLease(async (transaction) => {
       const end = Number.MAX_SAFE_INTEGER
       const pending = await transaction.all('readTail', place, staging, from, end, REPLACEMENTS_A_STEP)
       const changes = byReam(new Map(pending.map(([position, item]) => [Number(position), String(item)])))
@@ -73,16 +74,13 @@ export class PostgresLoadSteps implements LoadSteps {
       if (goOn !== undefined) changes.delete(goOn)
       const found = await transaction.all('readReamsByNumber', place, shelf, [...changes.keys()])
       const drafts = found.map((row) => draftOf(reamOf(row), changes))
-      await encodeDrafts(drafts, this.#encode, (ream, gone) =>
-        this.#putReams(transaction, staging, [{ ...ream, gone }]),
-      )
+      await encodeDrafts(drafts, this.#encode, (ream) => this.#putReams(transaction, staging, [ream]))
       return goOn === undefined ? undefined : goOn * REAM_SIZE
     })
   }
 
-  /** `gone` of the positions came without an item. */
-  finish(appended: number, replaced: number, gone = 0): Promise<Head> {
-    return finishLoad(this.#connections, this.#plan, this.#encode, { appended, replaced, gone, steps: this.#steps })
+  finish(appended: number, replaced: number): Promise<Head> {
+    return finishLoad(this.#connections, this.#plan, this.#encode, { appended, replaced, steps: this.#steps })
   }
 
   abandon(): Promise<void> {
@@ -107,7 +105,7 @@ export class PostgresLoadSteps implements LoadSteps {
   }
 
   /** Runs a step in a transaction that commits only while the lease is held; what it wrote is otherwise nothing. */
-  protected underLease<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  #underLease<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const { place, name, holder } = this.#plan.lease
     return this.#connections.lend((rows) =>
       Transaction.runUnseen(rows, async (transaction) => {

@@ -3,7 +3,6 @@
 import { isCollectionName } from '../../contract/name.ts'
 import type { ItemRun } from '../../items/item-run.ts'
 import { missingCollection } from '../collection-rules.ts'
-import type { Copy, CopyOptions } from '../copy.ts'
 import { DeflatePool } from '../deflate-pool.ts'
 import { itemTag } from '../item-tag.ts'
 import type {
@@ -28,17 +27,15 @@ import type {
   WriteOptions,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { explainRows, type StoredCollection, unwrap } from '../stored-collection.ts'
 import type { Change } from './change.ts'
 import { createCollection, dropCollection, ensureCollection, setPrivate } from './collection.ts'
-import { runCopy, storedRows } from './copy.ts'
 import { explainError, isNodeAway, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
 import { placeOf, readAllHeads, readHead, type StoredHead, shownHead } from './head.ts'
 import { Lane, type LaneOptions } from './lane.ts'
 import { runLoad } from './load.ts'
 import { NextRun } from './next-run.ts'
 import { Pulse } from './pulse.ts'
-import { inSnapshot, readItem } from './read.ts'
+import { readItem } from './read.ts'
 import { readAll } from './read-all.ts'
 import type { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
@@ -250,24 +247,6 @@ class PostgresStore implements Store {
   async load(name: string, options: LoadOptions = {}): Promise<Load> {
     const { long } = await this.#explained(this.#lane(name))
     return runLoad(long, this.#options, name, options)
-  }
-
-  async stored<T>(name: string, use: (collection: StoredCollection) => Promise<T>): Promise<T> {
-    if (!isCollectionName(name)) throw missingCollection(name)
-    const read = async (rows: Rows): Promise<PromiseSettledResult<T>> => {
-      const head = await readHead(rows, name)
-      if (head === undefined) throw missingCollection(name)
-      const stored = explainRows(storedRows(rows, head, head.next), (error) => explainError(error, this.#url))
-      const [settled] = await Promise.allSettled([use({ head: shownHead(head), ...stored })])
-      return settled
-    }
-    const { long } = await this.#explained(this.#lane(name))
-    return unwrap(await this.#explained(long.lend((rows) => inSnapshot(rows, () => read(rows)))))
-  }
-
-  async copy(origin: Head, { isReplacement = false }: CopyOptions = {}): Promise<Copy> {
-    const { long } = await this.#explained(this.#lane(origin.name))
-    return runCopy(long, this.#options, origin, isReplacement)
   }
 
   async tokens(): Promise<TokenRecord[]> {

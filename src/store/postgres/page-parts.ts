@@ -1,8 +1,8 @@
 /** What a page is made of, as a head and the hole counts tell, and the page from the rows that hold it. */
 
 import { effectivePage, pageRange } from '../../contract/page.ts'
-import { locate } from '../rank.ts'
-import { cutItems, deflatedSegment, joinCuts, REAM_SIZE, rawSegment } from '../ream.ts'
+import { locate, REAM_SIZE } from '../rank.ts'
+import { cutItems, deflatedSegment, joinCuts, rawSegment } from '../ream.ts'
 import type { PageRead, Segment } from '../store.ts'
 import { type StoredHead, sealedReams, shownHead } from './head.ts'
 import type { HoleCounts } from './hole-counts.ts'

@@ -1,7 +1,8 @@
 /** Reading pages, items and whole collections. Everything that one call answers comes from one snapshot. */
 
 import { indexOfSlot, isGone } from '../gone-map.ts'
-import { deflatedSegment, itemAt, joinItems, REAM_SIZE, rawSegment } from '../ream.ts'
+import { REAM_SIZE } from '../rank.ts'
+import { deflatedSegment, itemAt, joinItems, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { headOf, placeOf, readHead, type StoredHead, sealedReams, shownHead } from './head.ts'

@@ -1,8 +1,8 @@
 /** A sealed ream that is being changed. It is looked into as late as possible: a commit may change thousands. */
 
 import { changeReam, itemInSlot, type OpenReam, openReam } from '../open-ream.ts'
+import type { SealedReam } from '../ream.ts'
 import { damagedReam } from '../ream.ts'
-import type { SealedReam } from '../stored-collection.ts'
 
 export class ReamDraft {
   readonly number: number

@@ -4,8 +4,7 @@
  * worker plans it anew every time. Rows are inserted in bulk by VALUES that unnest, which need no table to come from.
  */
 
-import { COPY } from '../copy.ts'
-import { REAM_SIZE } from '../ream.ts'
+import { REAM_SIZE } from '../rank.ts'
 
 export interface Statement {
   readonly sql: string
@@ -37,13 +36,8 @@ const TAIL_BYTES = `count(t.item)::integer, NULL::bigint, NULL::bigint,
 const IN_TAIL = `t.place = $1::bigint AND t.shelf = h.shelf AND t.position < h.next
         AND t.position >= h.next / ${REAM_SIZE} * ${REAM_SIZE}`
 
-/** The process 0 is one that has ended. After the clock was set back, a time in the future says nothing. */
-const LEASE_IS_DEAD =
-  "(pid = 0 OR renewed_at NOT BETWEEN now() - interval '10 seconds' AND now() + interval '1 minute')"
-
-/** What a copy that died left is kept for a day, unless it is in the way. */
-const LEASE_IS_GIVEN_UP = `${LEASE_IS_DEAD} AND (
-  holder NOT LIKE '${COPY}%' OR renewed_at < now() - interval '24 hours')`
+/** After the clock was set back, a time in the future says nothing. */
+const LEASE_IS_DEAD = "renewed_at NOT BETWEEN now() - interval '10 seconds' AND now() + interval '1 minute'"
 
 /** Requests are remembered for a day. */
 const LOG_LIFETIME = "interval '24 hours'"
@@ -153,9 +147,6 @@ export const STATEMENTS = {
     CROSS JOIN LATERAL (
       SELECT k.position FROM @key k WHERE k.place = $1::bigint AND k.shelf = $2::bigint AND k.key = u.key LIMIT 1
     ) k`),
-  readKeys: rare(`
-    SELECT k.key, k.position FROM @key k
-    WHERE k.place = $1::bigint AND k.shelf = $2::bigint AND k.key > $3::bytea ORDER BY k.key LIMIT $4::integer`),
   putReam: hot(`
     INSERT INTO @ream (place, shelf, number, count, raw_length, crc, gone, data)
     VALUES ($1::bigint, $2::bigint, $3::bigint, $4::integer, $5::bigint, $6::bigint, $7::bytea, $8::bytea)
@@ -212,14 +203,11 @@ export const STATEMENTS = {
     UPDATE @lease SET steps = steps + 1 WHERE place = $1::bigint AND name = $2::text AND holder = $3::text`),
   renewLease: rare(`
     UPDATE @lease SET renewed_at = now() WHERE place = $1::bigint AND name = $2::text AND holder = $3::text`),
-  /** Its holder has ended, and leaves what it wrote. */
-  retireLease: rare(`
-    UPDATE @lease SET pid = 0 WHERE place = $1::bigint AND name = $2::text AND holder = $3::text`),
   deleteLease: rare('DELETE FROM @lease WHERE place = $1::bigint AND name = $2::text AND holder = $3::text'),
   deleteDeadLease: rare(`
     DELETE FROM @lease
     WHERE place = $1::bigint AND name = $2::text AND holder = $3::text AND ${LEASE_IS_DEAD}`),
-  readGivenUpLeases: rare(`SELECT name FROM @lease WHERE ${LEASE_IS_GIVEN_UP}`),
+  readDeadLeases: rare(`SELECT name FROM @lease WHERE ${LEASE_IS_DEAD}`),
 
   // Loads: what they write depends on their lease
 
@@ -251,31 +239,6 @@ export const STATEMENTS = {
     WHERE r.place = $1::bigint AND r.shelf = $3::bigint
     ON CONFLICT (place, shelf, number) DO UPDATE SET count = excluded.count, raw_length = excluded.raw_length,
       crc = excluded.crc, gone = excluded.gone, data = excluded.data`),
-
-  // Copies, beside what they share with loads
-
-  findLastReam: rare(`
-    SELECT number FROM @ream WHERE place = $1::bigint AND shelf = $2::bigint ORDER BY number DESC LIMIT 1`),
-  findGreatestKey: rare(`
-    SELECT key FROM @key WHERE place = $1::bigint AND shelf = $2::bigint ORDER BY key DESC LIMIT 1`),
-  copyKeys: rare(`
-    INSERT INTO @key (place, shelf, key, position)
-    SELECT l.place, l.shelf, u.key, u.position FROM @lease l, unnest($4::bytea[], $5::bigint[]) u (key, position)
-    WHERE l.place = $1::bigint AND l.name = $2::text AND l.holder = $3::text`),
-  copyHoles: rare(`
-    INSERT INTO @hole (place, shelf, level, block, gone)
-    SELECT l.place, l.shelf, u.level, u.block, u.gone
-    FROM @lease l, unnest($4::smallint[], $5::bigint[], $6::integer[]) u (level, block, gone)
-    WHERE l.place = $1::bigint AND l.name = $2::text AND l.holder = $3::text
-    ON CONFLICT (place, shelf, level, block) DO UPDATE SET gone = excluded.gone`),
-  /** What is gone of each ream, and of the tail before position $3. */
-  countGone: rare(`
-    SELECT r.number, ${REAM_SIZE} - r.count FROM @ream r
-    WHERE r.place = $1::bigint AND r.shelf = $2::bigint AND r.count < ${REAM_SIZE}
-    UNION ALL
-    SELECT $3::bigint / ${REAM_SIZE}, $3::bigint % ${REAM_SIZE} - count(*) FROM @tail t
-    WHERE t.place = $1::bigint AND t.shelf = $2::bigint
-    HAVING count(*) < $3::bigint % ${REAM_SIZE}`),
 
   // Leftovers
 

@@ -1,8 +1,7 @@
 /** Reams and tail items as PostgreSQL's rows hold them. */
 
 import type { GoneMap } from '../gone-map.ts'
-import type { ReamBytes } from '../ream-bytes.ts'
-import { KEYS_AT_A_TIME, type KeyPosition, type SealedReam, type TailItem } from '../stored-collection.ts'
+import type { ReamBytes, SealedReam, TailItem } from '../ream.ts'
 import type { Shelf } from './head.ts'
 import type { Row, Rows } from './rows.ts'
 
@@ -58,19 +57,5 @@ export async function* readTail(
       next = position + 1
     }
     if (found.length < ITEMS_AT_A_TIME) return
-  }
-}
-
-/** The keys of positions before `end`, in order, many at a time. */
-export async function* readKeys(
-  rows: Rows,
-  { place, shelf }: Shelf,
-  end: number,
-): AsyncGenerator<readonly KeyPosition[]> {
-  for (let last: Uint8Array | undefined = new Uint8Array(0); last !== undefined; ) {
-    const found: readonly Row[] = await rows.all('readKeys', place, shelf, last, KEYS_AT_A_TIME)
-    const keys = found.map(([key, position]) => ({ key: String(key), position: position as number }))
-    yield keys.filter(({ position }) => position < end)
-    last = found.length < KEYS_AT_A_TIME ? undefined : (found.at(-1)?.[0] as Uint8Array)
   }
 }

@@ -1,6 +1,6 @@
 /** The removal of what nobody can see: dropped collections, old generations, loads that died. In many small commits. */
 
-import { REAM_SIZE } from '../ream.ts'
+import { REAM_SIZE } from '../rank.ts'
 import { StoreError } from '../store-error.ts'
 import type { Connections } from './connection.ts'
 import { lockHead, placeOf, type StoredHead, writeHead } from './head.ts'
@@ -13,7 +13,7 @@ const ROWS_A_STEP = 20_000
 
 /** Removes everything that is left over, of all collections. */
 export async function sweepAll(connections: Connections): Promise<void> {
-  for (const [name] of await connections.lend((rows) => rows.all('readGivenUpLeases')))
+  for (const [name] of await connections.lend((rows) => rows.all('readDeadLeases')))
     await abandonDeadLease(connections, String(name))
   for (const [place] of await connections.lend((rows) => rows.all('readLeftoverPlaces')))
     await sweepPlace(connections, Number(place))

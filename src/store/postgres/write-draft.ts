@@ -1,10 +1,8 @@
 /** Writes what differs between a draft and what is stored. Nothing is waited for: the commit tells what failed. */
 
 import type { PooledReam } from '../deflate-pool.ts'
-import type { GoneMap } from '../gone-map.ts'
-import { holeCounts } from '../rank.ts'
-import { REAM_SIZE } from '../ream.ts'
-import type { NumberedReam } from '../stored-collection.ts'
+import { holeCounts, REAM_SIZE } from '../rank.ts'
+import type { SealedReam } from '../ream.ts'
 import type { Draft } from './draft.ts'
 import { type StoredHead, writeHead } from './head.ts'
 import { keyBytes } from './key.ts'
@@ -33,7 +31,7 @@ export async function writeDraft(
   writeKeys(transaction, head, draft.changedKeys)
   writeHoles(transaction, head, draft.holes)
   const { place, shelf } = head
-  await encodeDrafts([...draft.changedReams.values()], encode, ({ number, count, rawLength, crc, data }, gone) => {
+  await encodeDrafts([...draft.changedReams.values()], encode, ({ number, count, rawLength, crc, gone, data }) => {
     void transaction.write('putReam', place, shelf, number, count, rawLength, crc, gone, data)
   })
 }
@@ -42,12 +40,12 @@ export async function writeDraft(
 export async function encodeDrafts(
   drafts: readonly ReamDraft[],
   encode: EncodeReam,
-  put: (ream: NumberedReam, gone: GoneMap) => void,
+  put: (ream: SealedReam) => void,
 ): Promise<void> {
   const encodeOne = async (draft: ReamDraft): Promise<void> => {
     const { raw, count, gone } = draft.content()
     const { ream, release } = await encode(raw, count)
-    put({ ...ream, number: draft.number }, gone)
+    put({ ...ream, number: draft.number, gone })
     release()
   }
   for (let start = 0; start < drafts.length; start += REAMS_AT_A_TIME)

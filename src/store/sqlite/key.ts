@@ -1,6 +1,5 @@
 /** Keys and the positions of their items, as SQLite's rows hold them. */
 
-import { KEYS_AT_A_TIME, type KeyPosition } from '../stored-collection.ts'
 import { checkAbsence, neighboursIn } from './absence.ts'
 import { damage } from './damage.ts'
 import { checkSum, columnsOf, insertInto, rowStart, type SummedTable, withSum } from './row-sum.ts'
@@ -15,6 +14,9 @@ const KEY: SummedTable = {
 }
 
 const NEIGHBOURS = neighboursIn(KEY)
+
+/** Rows that are read at a time. */
+const KEYS_AT_A_TIME = 10_000
 
 const FIND = `SELECT ${columnsOf(KEY, 3)} FROM key WHERE collection_id = ? AND generation = ? AND key = ?`
 const NEXT = `
@@ -31,15 +33,14 @@ export function findKey(rows: Rows, shelf: Shelf, key: string): number | undefin
   return row?.[0] as number | undefined
 }
 
-/** The keys of positions before `end`, in order, many at a time. */
-export function* readKeys(rows: Rows, shelf: Shelf, end: number): Generator<readonly KeyPosition[]> {
+/** The positions of all keys. */
+export function* readPositions(rows: Rows, shelf: Shelf): Generator<number> {
   const start = shelfStart(KEY, shelf)
   for (let last: string | undefined = ''; last !== undefined; ) {
     const found = rows.all(NEXT, shelf.id, shelf.generation, last)
     for (const row of found) checkSum(rows, start, shelf.name, row)
-    const keys = found.map((row) => ({ key: row[0] as string, position: row[1] as number }))
-    yield keys.filter(({ position }) => position < end)
-    last = keys.length < KEYS_AT_A_TIME ? undefined : keys.at(-1)?.key
+    for (const row of found) yield row[1] as number
+    last = found.length < KEYS_AT_A_TIME ? undefined : (found.at(-1)?.[0] as string)
   }
 }
 

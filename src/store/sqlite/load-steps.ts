@@ -4,10 +4,11 @@ import { randomUUID } from 'node:crypto'
 import { checkName, checkRoom, checkSettings, completeSettings, newId } from '../collection-rules.ts'
 import type { LoadPlan } from '../load.ts'
 import { changeReam, openReam } from '../open-ream.ts'
-import { byReam, encodeReam, REAM_SIZE, splitItems } from '../ream.ts'
+import { REAM_SIZE } from '../rank.ts'
+import type { SealedReam } from '../ream.ts'
+import { byReam, encodeReam, splitItems } from '../ream.ts'
 import type { Head, LoadOptions } from '../store.ts'
 import { ItemConflict, StoreError } from '../store-error.ts'
-import type { SealedReam } from '../stored-collection.ts'
 import { insertCollection, requireHead, updateHead } from './collection.ts'
 import { readHead } from './head.ts'
 import { claimKey } from './key.ts'
@@ -23,7 +24,6 @@ import {
   type Lease,
   releaseLease,
   renewLease,
-  retireLease,
   stagingShelf,
   takeLease,
 } from './sweep.ts'
@@ -46,8 +46,6 @@ export interface LeasedPlan extends LoadPlan {
 export interface LoadCounts {
   readonly appended: number
   readonly replaced: number
-  /** Positions that came without an item. */
-  readonly gone: number
   /** Steps that were committed before. */
   readonly steps: number
 }
@@ -144,11 +142,6 @@ export class LoadSteps {
     insertTail(this.#rows, plan.lease, from, raw)
   }
 
-  /** It ends, and may be gone on with. */
-  retireLoad(plan: LeasedPlan): void {
-    retireLease(this.#rows, plan.lease)
-  }
-
   renewLoad(plan: LeasedPlan): void {
     renewLease(this.#rows, plan.lease)
   }
@@ -173,17 +166,17 @@ export class LoadSteps {
   }
 
   /** Makes the load visible: the one commit that readers notice. */
-  finishLoad(plan: LeasedPlan, { appended, replaced, gone, steps }: LoadCounts): Head {
+  finishLoad(plan: LeasedPlan, { appended, replaced, steps }: LoadCounts): Head {
     const rows = this.#rows
     const { lease, settings, isReplacement } = plan
     checkSteps(rows, lease, steps)
     checkRoom({ ...settings, name: lease.name, live: plan.live }, appended)
-    const next = lease.base + appended + gone
+    const next = lease.base + appended
     if (replaced > 0) this.#applyReplacements(lease)
     const begun = Math.floor(lease.base / REAM_SIZE)
     if (lease.base % REAM_SIZE !== 0 && next >= (begun + 1) * REAM_SIZE) sealTail(rows, lease, begun, new Uint8Array(0))
     const { name, id, generation } = lease
-    if (plan.isNew) insertCollection(rows, name, { id, settings, generation, next, live: next - gone })
+    if (plan.isNew) insertCollection(rows, name, { id, settings, generation, next, live: next })
     else if (isReplacement || appended > 0 || replaced > 0) {
       const head = requireHead(rows, lease.name)
       if (isReplacement) addLeftover(rows, head, 0)

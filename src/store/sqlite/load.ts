@@ -23,8 +23,7 @@ export function runLoad(writer: Writer, plan: LeasedPlan): Load {
     putReams: (reams) => count.add(writer.call('putReams', plan, reams)),
     putTail: (from, raw) => count.add(writer.call('putTail', plan, from, raw)),
     stageReplacements: (from) => count.add(writer.call('stageReplacements', plan, from)),
-    finish: (appended, replaced) =>
-      writer.call('finishLoad', plan, { appended, replaced, gone: 0, steps: count.value }),
+    finish: (appended, replaced) => writer.call('finishLoad', plan, { appended, replaced, steps: count.value }),
     abandon: () => writer.call('abandonLoad', plan),
     renew: () => writer.call('renewLoad', plan),
     sweep: () => writer.sweep(),

@@ -2,8 +2,6 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ItemRun } from '../../items/item-run.ts'
-import { missingCollection } from '../collection-rules.ts'
-import type { Copy, CopyOptions } from '../copy.ts'
 import { itemTag } from '../item-tag.ts'
 import { NO_ROOM } from '../ream.ts'
 import type {
@@ -28,9 +26,7 @@ import type {
   WriteOptions,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { type StoredCollection, unwrap } from '../stored-collection.ts'
 import { openReadConnection } from './connection.ts'
-import { inOwnSnapshot, runCopy, storedRows } from './copy.ts'
 import { inCollection } from './damage.ts'
 import { explainError } from './explain-error.ts'
 import { readAllHeads, readHead } from './head.ts'
@@ -199,20 +195,6 @@ class SqliteStore implements Store {
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {
     return runLoad(this.#writer, await this.#writer.change('beginLoad', name, options))
-  }
-
-  async stored<T>(name: string, use: (collection: StoredCollection) => Promise<T>): Promise<T> {
-    const settled = await inOwnSnapshot(this.#path, async (rows) => {
-      const head = readHead(rows, name)
-      if (head === undefined) throw missingCollection(name)
-      const [used] = await Promise.allSettled([use({ head, ...storedRows(this.#path, rows, head, head.next) })])
-      return used
-    })
-    return unwrap(settled)
-  }
-
-  async copy(origin: Head, { isReplacement = false }: CopyOptions = {}): Promise<Copy> {
-    return runCopy(this.#path, this.#writer, origin, await this.#writer.change('beginCopy', origin, isReplacement))
   }
 
   async tokens(): Promise<TokenRecord[]> {

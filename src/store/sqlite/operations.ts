@@ -1,13 +1,10 @@
 /** All that the writer thread can be asked to do: one method an operation, each inside a transaction. */
 
 import type { ItemRun } from '../../items/item-run.ts'
-import type { HoleCount } from '../rank.ts'
 import type { CollectionSettings, CollectionState, Created, Head, ItemConditions, Put, TokenRecord } from '../store.ts'
-import type { KeyPosition, TailItem } from '../stored-collection.ts'
 import { createCollection, dropCollection, ensureCollection, setPrivate, writableHead } from './collection.ts'
-import { beginCopy, type CopyPlan, copyHoles, copyKeys, copyTail } from './copy-steps.ts'
 import { readHead } from './head.ts'
-import { type LeasedPlan, LoadSteps } from './load-steps.ts'
+import { LoadSteps } from './load-steps.ts'
 import type { OpenReams } from './open-reams.ts'
 import type { Rows } from './rows.ts'
 import { sweepStep } from './sweep.ts'
@@ -69,23 +66,7 @@ export class Operations extends LoadSteps {
     return deleteItems(this.#rows, this.#reams, writableHead(this.#rows, name), keys)
   }
 
-  beginCopy(origin: Head, isReplacement: boolean): CopyPlan {
-    return beginCopy(this.#rows, origin, isReplacement)
-  }
-
-  copyTail(plan: LeasedPlan, items: readonly TailItem[]): void {
-    copyTail(this.#rows, plan, items)
-  }
-
-  copyKeys(plan: LeasedPlan, keys: readonly KeyPosition[]): void {
-    copyKeys(this.#rows, plan, keys)
-  }
-
-  copyHoles(plan: LeasedPlan, holes: readonly HoleCount[]): void {
-    copyHoles(this.#rows, plan, holes)
-  }
-
-  sweep(collection?: string): boolean {
-    return sweepStep(this.#rows, collection)
+  sweep(): boolean {
+    return sweepStep(this.#rows)
   }
 }

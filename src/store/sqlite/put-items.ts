@@ -1,8 +1,9 @@
 /** Putting items where they belong: into the tail and into reams. */
 
 import { type GoneMap, withGone } from '../gone-map.ts'
-import { countItems, encodeReam, joinItems, joinPieces, REAM_SIZE, splitItems } from '../ream.ts'
-import type { ReamBytes } from '../ream-bytes.ts'
+import { REAM_SIZE } from '../rank.ts'
+import type { ReamBytes } from '../ream.ts'
+import { countItems, encodeReam, joinItems, joinPieces, splitItems } from '../ream.ts'
 import { insertInto, withSum } from './row-sum.ts'
 import type { Rows } from './rows.ts'
 import { missingTailItem, REAM, readTail, type Shelf, shelfStart, TAIL } from './stored-ream.ts'

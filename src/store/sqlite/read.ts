@@ -2,8 +2,8 @@
 
 import { effectivePage, pageRange } from '../../contract/page.ts'
 import { indexOfSlot, isGone } from '../gone-map.ts'
-import { locate } from '../rank.ts'
-import { cutItems, deflatedSegment, itemAt, joinCuts, joinItems, REAM_SIZE, rawSegment } from '../ream.ts'
+import { locate, REAM_SIZE } from '../rank.ts'
+import { cutItems, deflatedSegment, itemAt, joinCuts, joinItems, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
 import type { StoreError } from '../store-error.ts'
 import { damage, inCollection } from './damage.ts'

@@ -1,9 +1,9 @@
 /** Reams and tail items as SQLite's rows hold them. */
 
 import type { GoneMap } from '../gone-map.ts'
-import { REAM_SIZE } from '../ream.ts'
+import { REAM_SIZE } from '../rank.ts'
+import type { SealedReam, TailItem } from '../ream.ts'
 import type { StoreError } from '../store-error.ts'
-import type { SealedReam, TailItem } from '../stored-collection.ts'
 import { damage } from './damage.ts'
 import { readHole } from './hole.ts'
 import { checkSum, columnsOf, type RowStart, rowStart, type SummedTable } from './row-sum.ts'

@@ -1,8 +1,7 @@
 /** Leases of loads, and the removal of what nobody can see: dropped collections, old generations, loads that died. */
 
 import { hostname } from 'node:os'
-import { COPY } from '../copy.ts'
-import { REAM_SIZE } from '../ream.ts'
+import { REAM_SIZE } from '../rank.ts'
 import type { Head } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Row, Rows } from './rows.ts'
@@ -11,12 +10,6 @@ import type { Shelf } from './stored-ream.ts'
 
 /** A lease that was not renewed for so long belongs to a process that is gone or stopped. */
 const LEASE_LIFETIME_MS = 10_000
-
-/** What a copy that died left is kept for so long, unless it is in the way. */
-const LEFT_COPY_MS = 24 * 3600 * 1000
-
-/** Stands for a process that has ended. */
-const NO_PROCESS = 0
 
 /** What one step removes, at most: small enough that other writers hardly wait. */
 const REAMS_A_STEP = 500
@@ -36,7 +29,6 @@ const LEASE_BY_NAME = `${LEASES} WHERE name = ?`
 const RENEW_LEASE = `
   UPDATE lease SET renewed_at = ?, renewed_tick = ?, steps = steps + ? WHERE name = ? AND holder = ?`
 const STEPS = 'SELECT steps FROM lease WHERE name = ? AND holder = ?'
-const RETIRE_LEASE = `UPDATE lease SET pid = ${NO_PROCESS} WHERE name = ? AND holder = ?`
 const DELETE_LEASE = 'DELETE FROM lease WHERE name = ? AND holder = ?'
 
 const INSERT_LEFTOVER = `
@@ -70,23 +62,6 @@ export function takeLease(rows: Rows, lease: Lease): void {
   const { pid, boot, namespace } = thisProcess()
   const place = [name, id, generation, base] as const
   rows.run(INSERT_LEASE, ...place, holder, hostname(), pid, now, now, boot, namespace, tickMs())
-}
-
-/**
- * The lease of a dead copy, to be gone on with. Nobody else has written to the collection since: who does removes the
- * lease first, and all that lies under it.
- */
-export function takeDeadLease(rows: Rows, name: string, prefix: string, head: Head | undefined): Lease | undefined {
-  const row = rows.get(LEASE_BY_NAME, name)
-  if (row === undefined || !isDead(row)) return undefined
-  const lease = leaseOf(row)
-  const isBeside = head === undefined || (lease.id === head.id && lease.generation === head.generation + 1)
-  return lease.holder.startsWith(prefix) && isBeside && releaseLease(rows, lease) ? lease : undefined
-}
-
-/** The holder has ended, and leaves what it wrote. */
-export function retireLease(rows: Rows, lease: Lease): void {
-  rows.run(RETIRE_LEASE, lease.name, lease.holder)
 }
 
 /** Refuses to go on for a load whose lease another writer took over. */
@@ -168,13 +143,12 @@ export function checkNothingInTheWay(rows: Rows, name: string, head: Head | unde
 }
 
 export function isAnythingLeftOver(rows: Rows): boolean {
-  return rows.get(LEFTOVERS) !== undefined || rows.all(LEASES).some(isGivenUp)
+  return rows.get(LEFTOVERS) !== undefined || rows.all(LEASES).some(isDead)
 }
 
-/** Removes some of what is left over, and what lies in the way of `collection`. True while there is more to do. */
-export function sweepStep(rows: Rows, collection?: string): boolean {
-  for (const row of rows.all(LEASES))
-    if (isGivenUp(row) || (row[0] === collection && isDead(row))) abandonLease(rows, leaseOf(row))
+/** Removes some of what is left over. True while there is more to do. */
+export function sweepStep(rows: Rows): boolean {
+  for (const row of rows.all(LEASES)) if (isDead(row)) abandonLease(rows, leaseOf(row))
   const row = rows.get(LEFTOVERS)
   if (row === undefined) return false
   const [id, generation, base, cursor] = row as [number, number, number, string]
@@ -208,7 +182,7 @@ function leaseOf(row: Row): Lease {
  */
 function isDead(row: Row): boolean {
   const [pid, , renewedAt, boot, namespace, renewedTick] = row.slice(6) as LeaseOwner
-  if (pid === NO_PROCESS || isRunning({ pid, boot, namespace, birth: '' }) === false) return true
+  if (isRunning({ pid, boot, namespace, birth: '' }) === false) return true
   const ageMs = boot === thisProcess().boot ? tickMs() - renewedTick : Date.now() - renewedAt
   return Math.abs(ageMs) > LEASE_LIFETIME_MS
 }
@@ -226,11 +200,4 @@ type LeaseOwner = [
 /** Time since the start of the machine, the same for all its processes. It stands still while the machine sleeps. */
 function tickMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n)
-}
-
-/** Whether nobody will go on with it. */
-function isGivenUp(row: Row): boolean {
-  const [, , , , holder, , , , renewedAt] = row
-  const isCopy = (holder as string).startsWith(COPY)
-  return isDead(row) && !(isCopy && Date.now() - (renewedAt as number) < LEFT_COPY_MS)
 }

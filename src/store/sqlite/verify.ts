@@ -7,7 +7,7 @@ import { openReadConnection } from './connection.ts'
 import { explainError } from './explain-error.ts'
 import { readAllHeads, readHead } from './head.ts'
 import { readAllHoles } from './hole.ts'
-import { findKey, readKeys } from './key.ts'
+import { findKey, readPositions } from './key.ts'
 import { findPage } from './read.ts'
 import { checkRequests } from './request-log.ts'
 import { Rows } from './rows.ts'
@@ -77,9 +77,9 @@ function openRows(rows: Rows, path: string): OpenRows {
 
 function countKeys(rows: Rows, head: Head): KeyCount {
   let [visible, all] = [0, 0]
-  for (const keys of readKeys(rows, head, END)) {
-    all += keys.length
-    for (const { position } of keys) if (position < head.next) visible++
+  for (const position of readPositions(rows, head)) {
+    all++
+    if (position < head.next) visible++
   }
   return { visible, unseen: all - visible }
 }

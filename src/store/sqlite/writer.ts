@@ -102,14 +102,14 @@ export class Writer {
         return await this.#send(once, operation, parameters)
       } catch (error) {
         if (!(error instanceof SweepNeeded)) throw error
-        await this.sweep(error.collection)
+        await this.sweep()
       }
     }
   }
 
-  /** Removes everything that is left over, and what lies in the way of `collection`, in many small commits. */
-  async sweep(collection?: string): Promise<void> {
-    while (await this.call('sweep', collection));
+  /** Removes everything that is left over, in many small commits. */
+  async sweep(): Promise<void> {
+    while (await this.call('sweep'));
   }
 
   /** Ends the thread after the calls that were made before. */
