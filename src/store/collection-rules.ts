@@ -20,14 +20,15 @@ export const NO_COLLECTION = 0
 /** Bytes of a commit's id. */
 const COMMIT_ID_BYTES = 8
 
-/** What the commit that makes a collection draws. */
-export function firstCommit(): Pick<Head, 'version' | 'commitId' | 'fullPagesId'> {
+/** The head of a collection that begins. */
+export function newHead(name: string, { keyField, isPaginated, isPrivate }: CollectionSettings, id = newId()): Head {
   const commitId = newCommitId()
-  return { version: 1, commitId, fullPagesId: commitId }
+  const state = { generation: 1, version: 1, commitId, fullPagesId: commitId, next: 0, live: 0 }
+  return { name, id, keyField, isPaginated, isPrivate, ...state }
 }
 
 /** The head after a commit that moves it. A change that is no pure append may touch any page. */
-export function movedHead<T extends Head>(head: T, change: Partial<T>, isPureAppend: boolean): T {
+export function movedHead(head: Head, change: Partial<Head>, isPureAppend: boolean): Head {
   const moved = { ...head, ...change, version: head.version + 1, commitId: newCommitId() }
   const keepsFullPages = isPureAppend && fullPages(moved.live) === fullPages(head.live)
   return keepsFullPages ? moved : { ...moved, fullPagesId: moved.commitId }

@@ -1,24 +1,63 @@
 /** A load: many items into one collection, unseen until its commit. Deflating runs beside reading and writing. */
 
 import type { ItemRun } from '../items/item-run.ts'
-import { checkRoom, requireKeys } from './collection-rules.ts'
+import { checkRoom, checkSettings, completeSettings, movedHead, newHead, requireKeys } from './collection-rules.ts'
 import { DeflatePool, type PooledReam } from './deflate-pool.ts'
 import { freeMemory } from './free-memory.ts'
 import { REAM_SIZE } from './rank.ts'
 import type { SealedReam } from './ream.ts'
 import { editItems, ReamBuilder } from './ream.ts'
-import type { CollectionSettings, Head, Load, LoadResult, OnConflict } from './store.ts'
+import type { CollectionSettings, Head, Load, LoadOptions, LoadResult, OnConflict } from './store.ts'
 import { StoreError } from './store-error.ts'
 
 /** All that a load knows from its beginning. */
 export interface LoadPlan {
   readonly name: string
   readonly settings: CollectionSettings
+  readonly isNew: boolean
+  readonly isReplacement: boolean
   readonly onConflict: OnConflict
   /** Where the new items begin. */
   readonly base: number
   /** The items that the new ones come after. */
   readonly live: number
+}
+
+/** What a load is going to do to a collection, `head` being undefined where there is none. */
+export function planLoad(name: string, head: Head | undefined, options: LoadOptions): LoadPlan {
+  const { settings: wanted = {}, isReplacement = false, onConflict = 'fail' } = options
+  if (head !== undefined) checkSettings(head, wanted)
+  const { keyField, isPaginated, isPrivate } = head ?? completeSettings(wanted)
+  if (onConflict !== 'fail' && keyField === null)
+    throw new StoreError(
+      'no-key-field',
+      `The collection "${name}" has no key, so no item can be there already: "on conflict ${onConflict}" means nothing for it. Leave that out, or import under another name with a key.`,
+    )
+  const { next: base = 0, live = 0 } = isReplacement ? {} : (head ?? {})
+  const settings = { keyField, isPaginated, isPrivate }
+  return { name, settings, isNew: head === undefined, isReplacement, onConflict, base, live }
+}
+
+export interface LoadCounts {
+  readonly appended: number
+  readonly replaced: number
+  /** Steps that were committed before. */
+  readonly steps: number
+}
+
+/** The head with all that was loaded; `before` is undefined for a collection that begins. */
+export function headAfterLoad(
+  { name, settings, base, live, isReplacement }: LoadPlan,
+  before: Head | undefined,
+  { appended, replaced }: LoadCounts,
+  id?: number,
+): Head {
+  checkRoom({ ...settings, name, live }, appended)
+  const content = { next: base + appended, live: live + appended }
+  if (before === undefined) return { ...newHead(name, settings, id), ...content }
+  const isPureAppend = !isReplacement && replaced === 0
+  if (isPureAppend && appended === 0) return before
+  return movedHead(before, { ...content, generation: before.generation + (isReplacement ? 1 : 0) }, isPureAppend)
 }
 
 /** What an engine does for a load. What it writes stays unseen until `finish` moves the head. */

@@ -5,6 +5,11 @@ import { PAGE_SIZE } from '../contract/page.ts'
 /** Positions in a ream: ream k holds positions 500·k to 500·k+499, so that a ream without holes is a page. */
 export const REAM_SIZE = PAGE_SIZE
 
+/** How many reams are full and sealed; the tail is the one after them. */
+export function sealedReams({ next }: { readonly next: number }): number {
+  return Math.floor(next / REAM_SIZE)
+}
+
 /** Blocks of one level in a block of the level above. */
 const FANOUT = 256
 

@@ -154,7 +154,7 @@ describe('a store in an SQLite file', () => {
 
   it('is closed after the last write, also where nothing else keeps the process alive', () => {
     const script = `
-      import { itemRun } from ${JSON.stringify(new URL('../../src/items/item.ts', import.meta.url).href)}
+      import { itemRun } from ${JSON.stringify(new URL('../../src/items/item-run.ts', import.meta.url).href)}
       import { openSqliteStore } from ${JSON.stringify(new URL('../../src/store/sqlite/open.ts', import.meta.url).href)}
       const store = await openSqliteStore({ path: process.argv[1], create: true })
       await store.create('events')
@@ -305,7 +305,7 @@ describe('a store in an SQLite file', () => {
         database.exec(sql)
         database.close()
       }
-      execute(`CREATE TRIGGER refuse BEFORE UPDATE ON ream WHEN new.number = 1 BEGIN SELECT RAISE(${how}, 'no'); END`)
+      execute(`CREATE TRIGGER refuse BEFORE INSERT ON ream WHEN new.number = 1 BEGIN SELECT RAISE(${how}, 'no'); END`)
       const changed = [3, 503, 1003].map((id) => keyed([`{"id":${id},"n":1}`]))
       const outcomes = await Promise.allSettled([
         ...changed.map((run) => store.put('events', run)),

@@ -3,15 +3,16 @@
 import { randomUUID } from 'node:crypto'
 import { isCollectionName } from '../../contract/name.ts'
 import { NO_COLLECTION } from '../collection-rules.ts'
+import { type Change, Draft } from '../draft.ts'
+import { REAM_SIZE } from '../rank.ts'
 import type { Once } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import type { Change } from './change.ts'
-import { Draft } from './draft.ts'
-import { findForChanges } from './find-for-changes.ts'
-import { lockHead, placeOf, type StoredHead } from './head.ts'
+import { lockHead, placeOf, type StoredHead, shownHead } from './head.ts'
+import { keyBytes } from './key.ts'
 import { findObstacle, takeLease } from './lease.ts'
 import { RequestLog } from './request-log.ts'
 import type { Rows } from './rows.ts'
+import { reamOf } from './stored-ream.ts'
 import { Transaction } from './transaction.ts'
 import { TryAgain } from './try-again.ts'
 import { type EncodeReam, writeDraft } from './write-draft.ts'
@@ -31,14 +32,14 @@ export async function commitTogether(
 ): Promise<Outcome[]> {
   const log = new RequestLog(placeOf(name))
   // There is no collection of such a name, and no text that PostgreSQL could look for.
-  if (!isCollectionName(name)) return calls.map((call) => applyAlone(new Draft(name, { head: undefined }), log, call))
+  if (!isCollectionName(name)) return calls.map((call) => applyAlone(new Draft(name, undefined), log, call))
   return Transaction.run(rows, async (transaction) => {
     const before = await lockHead(transaction, name)
     const requests = calls.flatMap(({ once }) => once?.key ?? [])
     const changes = calls.map(({ change }) => change)
     const [draft] = await Promise.all([beginDraft(transaction, name, before, changes), log.find(transaction, requests)])
     const outcomes = calls.map((call) => applyAlone(draft, log, call))
-    if (draft.head !== before || log.isChanged) {
+    if (draft.isChanged || log.isChanged) {
       await writeDraft(transaction, before, draft, encode)
       log.write(transaction)
       await transaction.commit()
@@ -57,8 +58,32 @@ async function beginDraft(
   const isLocked = mustLock && (await lockName(transaction, name))
   const obstacle = await findObstacle(transaction, name, head)
   if (mustLock && !isLocked && obstacle === undefined) throw new TryAgain(false)
-  if (head === undefined || obstacle !== undefined) return new Draft(name, { head, obstacle })
-  return new Draft(name, await findForChanges(transaction, head, changes))
+  const draft = new Draft(name, head && shownHead(head), obstacle)
+  if (head !== undefined) await readForChanges(transaction, head, draft, changes)
+  return draft
+}
+
+/** Reads, under the lock on the head, whatever the changes have to know. */
+async function readForChanges(
+  transaction: Transaction,
+  { place, shelf, next }: StoredHead,
+  draft: Draft,
+  changes: readonly Change<unknown>[],
+): Promise<void> {
+  const keys = draft.missingKeys(changes)
+  if (keys.length > 0) {
+    const found = await transaction.all('readPositions', place, shelf, keys.map(keyBytes))
+    const positions = found.map(([number, position]) => [keys[Number(number) - 1] ?? '', Number(position)] as const)
+    draft.addPositions(keys, new Map(positions.filter(([, position]) => position < next)))
+  }
+  const { reams, tail } = draft.missingRows(changes)
+  const [foundReams, foundTail] = await Promise.all([
+    reams.length > 0 && transaction.all('readReamsByNumber', place, shelf, reams),
+    tail && transaction.all('readTail', place, shelf, tail.from, tail.to, REAM_SIZE),
+  ])
+  for (const ream of (foundReams || []).map((row) => reamOf(row))) draft.addReam(ream.number, ream)
+  if (foundTail)
+    draft.addTail(foundTail.map(([position, item]) => ({ position: Number(position), item: String(item) })))
 }
 
 /**
@@ -75,15 +100,13 @@ async function lockName(transaction: Transaction, name: string): Promise<boolean
 }
 
 function applyAlone(draft: Draft, log: RequestLog, { change, once }: Call): Outcome {
-  const { head } = draft
   try {
-    const apply = () => change.apply(draft)
+    const apply = () => draft.apply(change)
     const collectionId = () => (change.isDrop ? NO_COLLECTION : draft.head?.id)
     return { value: once === undefined ? apply() : log.doOnce(once, collectionId, apply) }
   } catch (error) {
     // Damage shows in the middle of a change: then nobody in this transaction has succeeded.
     if (!(error instanceof StoreError) || error.code === 'corrupt') throw error
-    draft.setHead(head)
     return { refusal: error }
   }
 }

@@ -1,28 +1,19 @@
 /** The end of a load: the one commit that readers notice. */
 
-import { checkRoom, movedHead, NO_COLLECTION } from '../collection-rules.ts'
-import { withGone } from '../gone-map.ts'
+import { NO_COLLECTION } from '../collection-rules.ts'
+import { headAfterLoad, type LoadCounts } from '../load.ts'
 import { REAM_SIZE } from '../rank.ts'
-import { joinItems } from '../ream.ts'
+import { ReamDraft, sealItems } from '../ream-draft.ts'
 import type { Head } from '../store.ts'
-import { newHead } from './collection.ts'
 import type { Connections } from './connection.ts'
-import { lockHead, type StoredHead, shownHead, writeHead } from './head.ts'
+import { lockHead, shownHead, writeHead } from './head.ts'
 import { lostLease, lostSteps } from './lease.ts'
 import type { LeasedPlan } from './load-plan.ts'
 import { OutcomeUnknown } from './outcome-unknown.ts'
-import { ReamDraft } from './ream-draft.ts'
 import { RequestLog } from './request-log.ts'
 import { Transaction } from './transaction.ts'
 import { tryTransaction, untilKnown } from './try-transaction.ts'
 import { type EncodeReam, encodeDrafts } from './write-draft.ts'
-
-export interface LoadCounts {
-  readonly appended: number
-  readonly replaced: number
-  /** Steps that were committed before. */
-  readonly steps: number
-}
 
 export async function finishLoad(
   connections: Connections,
@@ -30,7 +21,6 @@ export async function finishLoad(
   encode: EncodeReam,
   counts: LoadCounts,
 ): Promise<Head> {
-  checkRoom({ ...plan.settings, name: plan.name, live: plan.live }, counts.appended)
   const finish = () =>
     tryTransaction(connections, plan.name, (rows) =>
       Transaction.run(rows, (transaction) => commitLoad(transaction, plan, encode, counts)),
@@ -56,11 +46,12 @@ async function commitLoad(
   const log = new RequestLog(place)
   await log.find(transaction, [once.key])
   const isDone = log.has(once, NO_COLLECTION)
-  const after = headAfter(plan, before, counts)
+  const shown = headAfterLoad(plan, before && shownHead(before), counts)
+  const after = { ...shown, place, shelf: plan.lease.shelf, isGuarded: false }
   const head = log.doOnce(
     once,
     () => NO_COLLECTION,
-    () => shownHead(after),
+    () => shown,
   ) as Head
   if (isDone) return head
   const held = await transaction.first('holdLease', place, name, holder)
@@ -74,20 +65,6 @@ async function commitLoad(
   log.write(transaction)
   await transaction.commit()
   return head
-}
-
-function headAfter(
-  { name, settings, lease, live, isReplacement }: LeasedPlan,
-  before: StoredHead | undefined,
-  { appended, replaced }: LoadCounts,
-): StoredHead {
-  const { shelf, base } = lease
-  const content = { shelf, next: base + appended, live: live + appended, isGuarded: false }
-  if (before === undefined) return { ...newHead(name, settings), ...content }
-  const isPureAppend = !isReplacement && replaced === 0
-  if (isPureAppend && appended === 0) return { ...before, ...content }
-  const generation = before.generation + (isReplacement ? 1 : 0)
-  return movedHead(before, { ...content, generation }, isPureAppend)
 }
 
 /** What took the place of others goes there: reams that were prepared, and items of the tail. */
@@ -116,10 +93,8 @@ async function sealBegun(transaction: Transaction, plan: LeasedPlan, encode: Enc
   const end = start + REAM_SIZE
   if (base === start || next < end) return
   const found = await transaction.all('readTail', place, shelf, start, end, REAM_SIZE)
-  const present = new Set(found.map(([position]) => Number(position) - start))
-  const missing = Array.from({ length: REAM_SIZE }, (_, slot) => slot).filter((slot) => !present.has(slot))
-  const raw = joinItems(found.map(([, item]) => String(item)))
-  const ream = new ReamDraft(number, { raw, count: found.length, gone: withGone(null, missing) })
+  const items = found.map(([position, item]) => ({ position: Number(position), item: String(item) }))
+  const ream = new ReamDraft(number, sealItems(start, end, items))
   await encodeDrafts([ream], encode, ({ count, rawLength, crc, gone, data }) => {
     void transaction.write('putReam', place, shelf, number, count, rawLength, crc, gone, data)
   })

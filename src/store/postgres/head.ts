@@ -1,7 +1,6 @@
 /** The head of a collection as PostgreSQL's rows hold it. */
 
 import { hash } from 'node:crypto'
-import { REAM_SIZE } from '../rank.ts'
 import type { Head, ListedHead } from '../store.ts'
 import type { Reading, Row } from './rows.ts'
 import { HEAD_WIDTH } from './statements.ts'
@@ -76,11 +75,6 @@ export function shownHead(head: StoredHead): Head {
   // Field by field: taking the others out of it takes ten times as long, and every page has a head.
   const { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live } = head
   return { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live }
-}
-
-/** How many reams are full and sealed; the tail is the one after them. */
-export function sealedReams({ next }: Pick<Head, 'next'>): number {
-  return Math.floor(next / REAM_SIZE)
 }
 
 /** The head as it is once nobody else is writing to the collection, which stays so until the transaction ends. */

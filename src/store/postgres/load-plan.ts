@@ -1,12 +1,11 @@
 /** The beginning of a load: what it is going to do, and the lease that keeps other writers away. */
 
 import { randomUUID } from 'node:crypto'
-import { checkName, checkSettings, completeSettings, newId } from '../collection-rules.ts'
-import type { LoadPlan } from '../load.ts'
+import { checkName, newId } from '../collection-rules.ts'
+import { type LoadPlan, planLoad } from '../load.ts'
 import type { LoadOptions } from '../store.ts'
-import { StoreError } from '../store-error.ts'
 import type { Connections } from './connection.ts'
-import { lockHead, placeOf, type StoredHead, writeHead } from './head.ts'
+import { lockHead, placeOf, type StoredHead, shownHead, writeHead } from './head.ts'
 import { findObstacle, type Lease, takeLease } from './lease.ts'
 import { Transaction } from './transaction.ts'
 import { TryAgain } from './try-again.ts'
@@ -14,8 +13,6 @@ import { tryTransaction } from './try-transaction.ts'
 
 export interface LeasedPlan extends LoadPlan {
   readonly lease: Lease
-  readonly isNew: boolean
-  readonly isReplacement: boolean
 }
 
 export function beginLoad(connections: Connections, name: string, options: LoadOptions): Promise<LeasedPlan> {
@@ -25,7 +22,7 @@ export function beginLoad(connections: Connections, name: string, options: LoadO
       const head = await lockHead(transaction, name)
       const obstacle = await findObstacle(transaction, name, head)
       if (obstacle !== undefined) throw obstacle
-      const plan = planLoad(name, head, options)
+      const plan = leasedPlan(planLoad(name, head && shownHead(head), options), head)
       if (!(await takeLease(transaction, plan.lease))) throw new TryAgain(false)
       if (head !== undefined) writeHead(transaction, head, { ...head, isGuarded: true })
       // Somebody may have made the collection before the lease was there.
@@ -36,25 +33,9 @@ export function beginLoad(connections: Connections, name: string, options: LoadO
   )
 }
 
-function planLoad(name: string, head: StoredHead | undefined, options: LoadOptions): LeasedPlan {
-  const { settings: wanted = {}, isReplacement = false, onConflict = 'fail' } = options
-  if (head !== undefined) checkSettings(head, wanted)
-  const { keyField, isPaginated, isPrivate } = head ?? completeSettings(wanted)
-  if (onConflict !== 'fail' && keyField === null)
-    throw new StoreError(
-      'no-key-field',
-      `The collection "${name}" has no key, so no item can be there already: "on conflict ${onConflict}" means nothing for it. Leave that out, or import under another name with a key.`,
-    )
-  const kept = isReplacement ? undefined : head
-  const base = kept?.next ?? 0
-  const lease = {
-    name,
-    place: placeOf(name),
-    shelf: kept?.shelf ?? newId(),
-    staging: newId(),
-    base,
-    holder: randomUUID(),
-  }
-  const settings = { keyField, isPaginated, isPrivate }
-  return { name, base, lease, settings, isNew: head === undefined, isReplacement, onConflict, live: kept?.live ?? 0 }
+/** A replacement writes to a generation of its own. */
+function leasedPlan(plan: LoadPlan, head: StoredHead | undefined): LeasedPlan {
+  const { name, base, isReplacement } = plan
+  const shelf = (isReplacement ? undefined : head?.shelf) ?? newId()
+  return { ...plan, lease: { name, place: placeOf(name), shelf, staging: newId(), base, holder: randomUUID() } }
 }

@@ -2,8 +2,10 @@
 
 import { isCollectionName } from '../../contract/name.ts'
 import type { ItemRun } from '../../items/item-run.ts'
+import { CHANGES } from '../changes.ts'
 import { missingCollection } from '../collection-rules.ts'
 import { DeflatePool } from '../deflate-pool.ts'
+import type { Change } from '../draft.ts'
 import { itemTag } from '../item-tag.ts'
 import type {
   AppendOptions,
@@ -27,8 +29,6 @@ import type {
   WriteOptions,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import type { Change } from './change.ts'
-import { createCollection, dropCollection, ensureCollection, setPrivate } from './collection.ts'
 import { explainError, isNodeAway, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
 import { placeOf, readAllHeads, readHead, type StoredHead, shownHead } from './head.ts'
 import { Lane, type LaneOptions } from './lane.ts'
@@ -44,7 +44,6 @@ import { sweepAll, sweepName } from './sweep.ts'
 import { insertToken, readToken, readTokens, revokeToken } from './token.ts'
 import { verifyPostgres } from './verify.ts'
 import { Workers } from './workers.ts'
-import { appendItems, deleteItems, putItem, removeItem, replaceItems } from './write.ts'
 import type { EncodeReam } from './write-draft.ts'
 
 export { ItemConflict, StoreError, type StoreErrorCode } from '../store-error.ts'
@@ -194,19 +193,19 @@ class PostgresStore implements Store {
   }
 
   create(name: string, settings: Partial<CollectionSettings> = {}): Promise<Head> {
-    return this.#change(name, createCollection(name, settings))
+    return this.#change(name, CHANGES.create(settings))
   }
 
   setPrivate(name: string, isPrivate: boolean): Promise<Head> {
-    return this.#change(name, setPrivate(isPrivate))
+    return this.#change(name, CHANGES.setPrivate(isPrivate))
   }
 
   ensure(name: string, settings: CollectionSettings, { once }: Pick<WriteOptions, 'once'> = {}): Promise<Created> {
-    return this.#change(name, ensureCollection(name, settings), once)
+    return this.#change(name, CHANGES.ensure(settings), once)
   }
 
   async drop(name: string, state?: CollectionState, { once }: Pick<WriteOptions, 'once'> = {}): Promise<void> {
-    await this.#change(name, dropCollection(state), once)
+    await this.#change(name, CHANGES.drop(state), once)
     // It is dropped already: what cannot be removed now is left to a later time.
     await this.#lane(name)
       .then(({ long }) => sweepName(long, name))
@@ -214,7 +213,7 @@ class PostgresStore implements Store {
   }
 
   append(name: string, run: ItemRun, { once, collectionId, create }: AppendOptions = {}): Promise<Head> {
-    return this.#change(name, appendItems(name, run, collectionId, create), once)
+    return this.#change(name, CHANGES.append(run, collectionId, create), once)
   }
 
   async put(
@@ -224,7 +223,7 @@ class PostgresStore implements Store {
     { once, collectionId }: WriteOptions = {},
   ): Promise<Put> {
     if (run.count !== 1) throw new RangeError(`One item is put at a time, and this run holds ${run.count}.`)
-    return this.#change(name, putItem(run, conditions, collectionId), once)
+    return this.#change(name, CHANGES.put(run, conditions, collectionId), once)
   }
 
   remove(
@@ -233,15 +232,15 @@ class PostgresStore implements Store {
     conditions: ItemConditions = {},
     { once, collectionId }: WriteOptions = {},
   ): Promise<Head> {
-    return this.#change(name, removeItem(key, conditions, collectionId), once)
+    return this.#change(name, CHANGES.remove(key, conditions, collectionId), once)
   }
 
   replace(name: string, run: ItemRun): Promise<Head> {
-    return this.#change(name, replaceItems(run))
+    return this.#change(name, CHANGES.replace(run))
   }
 
   delete(name: string, keys: readonly string[]): Promise<Head> {
-    return this.#change(name, deleteItems(keys))
+    return this.#change(name, CHANGES.delete(keys))
   }
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {

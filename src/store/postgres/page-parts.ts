@@ -1,10 +1,10 @@
 /** What a page is made of, as a head and the hole counts tell, and the page from the rows that hold it. */
 
 import { effectivePage, pageRange } from '../../contract/page.ts'
-import { locate, REAM_SIZE } from '../rank.ts'
+import { locate, REAM_SIZE, sealedReams } from '../rank.ts'
 import { cutItems, deflatedSegment, joinCuts, rawSegment } from '../ream.ts'
 import type { PageRead, Segment } from '../store.ts'
-import { type StoredHead, sealedReams, shownHead } from './head.ts'
+import { type StoredHead, shownHead } from './head.ts'
 import type { HoleCounts } from './hole-counts.ts'
 import type { Reading, Row } from './rows.ts'
 import { HEAD_WIDTH } from './statements.ts'

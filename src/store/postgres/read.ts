@@ -1,11 +1,11 @@
 /** Reading pages, items and whole collections. Everything that one call answers comes from one snapshot. */
 
 import { indexOfSlot, isGone } from '../gone-map.ts'
-import { REAM_SIZE } from '../rank.ts'
+import { REAM_SIZE, sealedReams } from '../rank.ts'
 import { deflatedSegment, itemAt, joinItems, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { headOf, placeOf, readHead, type StoredHead, sealedReams, shownHead } from './head.ts'
+import { headOf, placeOf, readHead, type StoredHead, shownHead } from './head.ts'
 import type { HoleCounts } from './hole-counts.ts'
 import { keyBytes } from './key.ts'
 import { askFor, findParts, pageOf, readParts, segmentOf } from './page-parts.ts'

@@ -1,12 +1,13 @@
 /** Writes what differs between a draft and what is stored. Nothing is waited for: the commit tells what failed. */
 
+import { newId } from '../collection-rules.ts'
 import type { PooledReam } from '../deflate-pool.ts'
+import type { Draft } from '../draft.ts'
 import { holeCounts, REAM_SIZE } from '../rank.ts'
 import type { SealedReam } from '../ream.ts'
-import type { Draft } from './draft.ts'
-import { type StoredHead, writeHead } from './head.ts'
+import type { ReamDraft } from '../ream-draft.ts'
+import { placeOf, type Shelf, type StoredHead, writeHead } from './head.ts'
 import { keyBytes } from './key.ts'
-import type { ReamDraft } from './ream-draft.ts'
 import type { Transaction } from './transaction.ts'
 
 /** Makes the bytes of a ream, on another thread. */
@@ -21,16 +22,17 @@ export async function writeDraft(
   draft: Draft,
   encode: EncodeReam,
 ): Promise<void> {
-  const { head } = draft
-  if (head === undefined) {
+  if (draft.head === undefined) {
     if (before !== undefined) writeDrop(transaction, before)
     return
   }
-  writeHead(transaction, before, head)
+  const { shelf = newId(), isGuarded = false } = before ?? {}
+  const head: StoredHead = { ...draft.head, place: placeOf(draft.name), shelf, isGuarded }
+  if (draft.isChanged) writeHead(transaction, before, head)
   writeTail(transaction, head, draft)
-  writeKeys(transaction, head, draft.changedKeys)
+  writeKeys(transaction, head, draft)
   writeHoles(transaction, head, draft.holes)
-  const { place, shelf } = head
+  const { place } = head
   await encodeDrafts([...draft.changedReams.values()], encode, ({ number, count, rawLength, crc, gone, data }) => {
     void transaction.write('putReam', place, shelf, number, count, rawLength, crc, gone, data)
   })
@@ -58,7 +60,7 @@ function writeDrop(transaction: Transaction, { place, name, shelf }: StoredHead)
   void transaction.write('addLeftover', place, shelf, 0)
 }
 
-function writeTail(transaction: Transaction, { place, shelf }: StoredHead, draft: Draft): void {
+function writeTail(transaction: Transaction, { place, shelf }: Shelf, draft: Draft): void {
   for (const number of draft.sealed)
     void transaction.write('deleteTail', place, shelf, number * REAM_SIZE, (number + 1) * REAM_SIZE)
   const removed = [...draft.changedTail].filter(([, text]) => text === null)
@@ -70,22 +72,14 @@ function writeTail(transaction: Transaction, { place, shelf }: StoredHead, draft
   }
 }
 
-function writeKeys(
-  transaction: Transaction,
-  { place, shelf }: StoredHead,
-  changed: ReadonlyMap<string, number | null>,
-): void {
-  const bytes = (entries: readonly (readonly [string, unknown])[]) => entries.map(([key]) => keyBytes(key))
-  const removed = [...changed].filter(([, position]) => position === null)
-  if (removed.length > 0) void transaction.write('deleteKeys', place, shelf, bytes(removed))
-  const put = [...changed].filter(([, position]) => position !== null)
-  if (put.length > 0) {
-    const positions = put.map(([, position]) => position)
-    void transaction.write('putKeys', place, shelf, bytes(put), positions)
-  }
+function writeKeys(transaction: Transaction, { place, shelf }: Shelf, { removedKeys, addedKeys }: Draft): void {
+  const bytes = (keys: Iterable<string>) => [...keys].map(keyBytes)
+  if (removedKeys.size > 0) void transaction.write('deleteKeys', place, shelf, bytes(removedKeys))
+  if (addedKeys.size > 0)
+    void transaction.write('putKeys', place, shelf, bytes(addedKeys.keys()), [...addedKeys.values()])
 }
 
-function writeHoles(transaction: Transaction, { place, shelf }: StoredHead, holes: ReadonlyMap<number, number>): void {
+function writeHoles(transaction: Transaction, { place, shelf }: Shelf, holes: ReadonlyMap<number, number>): void {
   if (holes.size === 0) return
   const all = holeCounts(holes)
   const columns = [all.map(({ level }) => level), all.map(({ block }) => block), all.map(({ gone }) => gone)]

@@ -1,8 +1,8 @@
 /** Writes wait in a queue for each collection: what arrives while a commit runs shares the next one. */
 
+import type { Change } from '../draft.ts'
 import type { Once } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import type { Change } from './change.ts'
 import { type Call, commitTogether, type Outcome } from './commit-together.ts'
 import type { Connections } from './connection.ts'
 import { explainError, isOfOneCall } from './explain-error.ts'

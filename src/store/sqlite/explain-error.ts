@@ -10,6 +10,7 @@ const IO_ERROR = 10
 const CORRUPT = 11
 const FULL = 13
 const CANNOT_OPEN = 14
+const CONSTRAINT = 19
 const NOT_A_DATABASE = 26
 
 /** Turns whatever SQLite threw into a StoreError; anything else passes as it is. */
@@ -69,6 +70,12 @@ export function isDamage(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   const code = resultCode(error)
   return code === undefined ? 'code' in error && error.code === 'ERR_OUT_OF_RANGE' : (code & 0xff) === CORRUPT
+}
+
+/** Whether one call alone may have met it, such as one to a damaged collection. A full disk, for one, is met by all. */
+export function isOfOneCall(error: unknown): boolean {
+  const code = resultCode(error)
+  return code === undefined || [CORRUPT, CONSTRAINT].includes(code & 0xff)
 }
 
 /** Whether another connection was in the way: then it may work a moment later. */

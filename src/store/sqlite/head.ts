@@ -2,8 +2,16 @@
 
 import type { Head, ListedHead } from '../store.ts'
 import { checkAbsence, neighboursIn } from './absence.ts'
-import { changeRowCount, checkRowCount } from './row-count.ts'
-import { checkSum, columnsOf, insertInto, rowStart, type SummedTable, withSum } from './row-sum.ts'
+import {
+  changeRowCount,
+  checkRowCount,
+  checkSum,
+  columnsOf,
+  insertInto,
+  rowStart,
+  type SummedTable,
+  withSum,
+} from './row-sum.ts'
 import type { Row, Rows } from './rows.ts'
 
 export const HEAD: SummedTable = {

@@ -145,25 +145,25 @@ class SqliteStore implements Store {
   }
 
   create(name: string, settings: Partial<CollectionSettings> = {}): Promise<Head> {
-    return this.#writer.change('create', name, settings)
+    return this.#writer.change(name, undefined, 'create', settings)
   }
 
   setPrivate(name: string, isPrivate: boolean): Promise<Head> {
-    return this.#writer.change('setPrivate', name, isPrivate)
+    return this.#writer.change(name, undefined, 'setPrivate', isPrivate)
   }
 
   ensure(name: string, settings: CollectionSettings, { once }: Pick<WriteOptions, 'once'> = {}): Promise<Created> {
-    return this.#writer.changeOnce(once, 'ensure', name, settings)
+    return this.#writer.change(name, once, 'ensure', settings)
   }
 
   async drop(name: string, state?: CollectionState, { once }: Pick<WriteOptions, 'once'> = {}): Promise<void> {
-    await this.#writer.changeOnce(once, 'drop', name, state)
+    await this.#writer.change(name, once, 'drop', state)
     // It is dropped already: what cannot be removed now is left to the next writer.
     await this.#writer.sweep().catch(() => {})
   }
 
   append(name: string, run: ItemRun, { once, collectionId, create }: AppendOptions = {}): Promise<Head> {
-    return this.#writer.changeOnce(once, 'append', name, run, collectionId, create)
+    return this.#writer.change(name, once, 'append', run, collectionId, create)
   }
 
   async put(
@@ -173,7 +173,7 @@ class SqliteStore implements Store {
     { once, collectionId }: WriteOptions = {},
   ): Promise<Put> {
     if (run.count !== 1) throw new RangeError(`One item is put at a time, and this run holds ${run.count}.`)
-    return this.#writer.changeOnce(once, 'put', name, run, conditions, collectionId)
+    return this.#writer.change(name, once, 'put', run, conditions, collectionId)
   }
 
   remove(
@@ -182,19 +182,19 @@ class SqliteStore implements Store {
     conditions: ItemConditions = {},
     { once, collectionId }: WriteOptions = {},
   ): Promise<Head> {
-    return this.#writer.changeOnce(once, 'remove', name, key, conditions, collectionId)
+    return this.#writer.change(name, once, 'remove', key, conditions, collectionId)
   }
 
   replace(name: string, run: ItemRun): Promise<Head> {
-    return this.#writer.change('replace', name, run)
+    return this.#writer.change(name, undefined, 'replace', run)
   }
 
   delete(name: string, keys: readonly string[]): Promise<Head> {
-    return this.#writer.change('delete', name, keys)
+    return this.#writer.change(name, undefined, 'delete', keys)
   }
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {
-    return runLoad(this.#writer, await this.#writer.change('beginLoad', name, options))
+    return runLoad(this.#writer, await this.#writer.step('beginLoad', name, options))
   }
 
   async tokens(): Promise<TokenRecord[]> {
@@ -206,11 +206,11 @@ class SqliteStore implements Store {
   }
 
   addToken(token: TokenRecord): Promise<void> {
-    return this.#writer.change('addToken', token)
+    return this.#writer.step('addToken', token)
   }
 
   revokeToken(name: string, at: number): Promise<void> {
-    return this.#writer.change('revokeToken', name, at)
+    return this.#writer.step('revokeToken', name, at)
   }
 
   verify(onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {

@@ -2,18 +2,17 @@
 
 import { effectivePage, pageRange } from '../../contract/page.ts'
 import { indexOfSlot, isGone } from '../gone-map.ts'
-import { locate, REAM_SIZE } from '../rank.ts'
+import { locate, REAM_SIZE, sealedReams } from '../rank.ts'
 import { cutItems, deflatedSegment, itemAt, joinCuts, joinItems, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
 import type { StoreError } from '../store-error.ts'
 import { damage, inCollection } from './damage.ts'
 import { isDamage } from './explain-error.ts'
 import { HEAD, HEAD_WIDTH, headOf, readHead } from './head.ts'
-import { readHoles } from './hole.ts'
 import { findKey } from './key.ts'
 import { columnsOf } from './row-sum.ts'
 import type { Row, Rows } from './rows.ts'
-import { REAM, readReam, readReams, readTail, readTailItem, reamOf } from './stored-ream.ts'
+import { REAM, readHoles, readReam, readReams, readTail, readTailItem, reamOf } from './stored-ream.ts'
 
 const HEAD_AND_REAM = `
   SELECT ${columnsOf(HEAD, 1, 'h')}, ${columnsOf(REAM, 2, 'r')} FROM head h
@@ -138,16 +137,9 @@ export function readItem(rows: Rows, head: Head, key: string): Uint8Array | unde
 }
 
 /** Where the item with that key lies. A position from `next` on belongs to a load that is not finished. */
-export function readPosition(rows: Rows, head: Head, key: string): number | undefined {
-  // SQLite would look for U+FFFD in the place of half a surrogate pair, and no key holds such a half.
-  if (!key.isWellFormed()) return undefined
+function readPosition(rows: Rows, head: Head, key: string): number | undefined {
   const position = findKey(rows, head, key)
   return position !== undefined && position < head.next ? position : undefined
-}
-
-/** How many reams are full and sealed; the tail is the one after them. */
-export function sealedReams(head: Head): number {
-  return Math.floor(head.next / REAM_SIZE)
 }
 
 function missingReam({ name }: Head, number: number): StoreError {

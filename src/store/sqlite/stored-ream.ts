@@ -1,12 +1,12 @@
-/** Reams and tail items as SQLite's rows hold them. */
+/** Reams, tail items and hole counts as SQLite's rows hold them. */
 
 import type { GoneMap } from '../gone-map.ts'
-import { REAM_SIZE } from '../rank.ts'
-import type { SealedReam, TailItem } from '../ream.ts'
+import { type HoleCount, REAM_SIZE } from '../rank.ts'
+import { encodeReam, type ReamBytes, type SealedReam, splitItems, type TailItem } from '../ream.ts'
+import { sealItems } from '../ream-draft.ts'
 import type { StoreError } from '../store-error.ts'
 import { damage } from './damage.ts'
-import { readHole } from './hole.ts'
-import { checkSum, columnsOf, type RowStart, rowStart, type SummedTable } from './row-sum.ts'
+import { checkSum, columnsOf, insertInto, type RowStart, rowStart, type SummedTable, withSum } from './row-sum.ts'
 import type { Row, Rows } from './rows.ts'
 
 /** Where something lies: in which generation of which collection. */
@@ -99,4 +99,74 @@ export function readTailItem(rows: Rows, shelf: Shelf, position: number): string
 
 export function missingTailItem({ name }: Shelf, position: number): StoreError {
   return damage(name, `The item at position ${position}, in the tail, is missing.`)
+}
+
+const INSERT_REAM = insertInto(REAM, 'INSERT OR REPLACE')
+const INSERT_TAIL = insertInto(TAIL, 'INSERT OR REPLACE')
+const DELETE_TAIL = 'DELETE FROM tail WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ?'
+
+/** Makes a ream of the tail's items. Positions without an item are gone. */
+export function sealTail(rows: Rows, shelf: Shelf, number: number): void {
+  const start = number * REAM_SIZE
+  const end = start + REAM_SIZE
+  const { raw, count, gone } = sealItems(start, end, readTail(rows, shelf, number, end))
+  insertReam(rows, shelf, number, encodeReam(raw, count), gone)
+  deleteTail(rows, shelf, start, end)
+}
+
+export function insertReam(rows: Rows, shelf: Shelf, number: number, ream: ReamBytes, gone: GoneMap): void {
+  const { count, rawLength, crc, data } = ream
+  rows.run(INSERT_REAM, ...withSum(shelfStart(REAM, shelf), number, count, rawLength, crc, gone, data))
+}
+
+export function insertTail(rows: Rows, shelf: Shelf, from: number, raw: Uint8Array): void {
+  for (const [index, item] of splitItems(raw).entries()) putTailItem(rows, shelf, from + index, item)
+}
+
+export function putTailItem(rows: Rows, shelf: Shelf, position: number, item: string): void {
+  rows.run(INSERT_TAIL, ...withSum(shelfStart(TAIL, shelf), position, item))
+}
+
+export function deleteTail(rows: Rows, shelf: Shelf, from: number, to: number): void {
+  rows.run(DELETE_TAIL, shelf.id, shelf.generation, from, to)
+}
+
+const HOLE: SummedTable = {
+  name: 'hole',
+  key: ['collection_id', 'generation', 'level', 'block'],
+  columns: ['collection_id', 'generation', 'level', 'block', 'gone'],
+  title: ([, , level, block]) => `The hole count of level ${level}, block ${block}`,
+}
+
+const READ = `
+  SELECT ${columnsOf(HOLE, 3)} FROM hole
+  WHERE collection_id = ? AND generation = ? AND level = ? AND block >= ? AND block <= ? ORDER BY block`
+const READ_ALL = `SELECT ${columnsOf(HOLE, 2)} FROM hole WHERE collection_id = ? AND generation = ?`
+const PUT = insertInto(HOLE, 'INSERT OR REPLACE')
+
+/** The blocks `from` to `to` of a level that have something gone, in order. */
+export function* readHoles(rows: Rows, shelf: Shelf, level: number, from: number, to: number): Generator<HoleCount> {
+  const start = rowStart(HOLE, shelf.id, shelf.generation, level)
+  for (const row of rows.each(READ, shelf.id, shelf.generation, level, from, to)) {
+    checkSum(rows, start, shelf.name, row)
+    yield { level, block: row[0] as number, gone: row[1] as number }
+  }
+}
+
+/** How many positions are gone in a block. */
+export function readHole(rows: Rows, shelf: Shelf, level: number, block: number): number {
+  const [hole] = readHoles(rows, shelf, level, block, block)
+  return hole?.gone ?? 0
+}
+
+export function* readAllHoles(rows: Rows, shelf: Shelf): Generator<HoleCount> {
+  const start = rowStart(HOLE, shelf.id, shelf.generation)
+  for (const row of rows.each(READ_ALL, shelf.id, shelf.generation)) {
+    checkSum(rows, start, shelf.name, row)
+    yield { level: row[0] as number, block: row[1] as number, gone: row[2] as number }
+  }
+}
+
+export function putHole(rows: Rows, shelf: Shelf, { level, block, gone }: HoleCount): void {
+  rows.run(PUT, ...withSum(rowStart(HOLE, shelf.id, shelf.generation), level, block, gone))
 }

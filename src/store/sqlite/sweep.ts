@@ -128,18 +128,18 @@ export class SweepNeeded extends Error {
   }
 }
 
-/** Refuses a write while a load is running, or while the leftovers of one lie where the write would go. */
-export function checkNothingInTheWay(rows: Rows, name: string, head: Head | undefined): void {
+/** Why nothing may be written now: a load is running, or the leftovers of one lie where a write would go. */
+export function findObstacle(rows: Rows, name: string, head: Head | undefined): Error | undefined {
   const row = rows.get(LEASE_BY_NAME, name)
   if (row !== undefined) {
-    if (isDead(row)) throw new SweepNeeded(name)
-    throw new StoreError(
+    if (isDead(row)) return new SweepNeeded(name)
+    return new StoreError(
       'busy',
       `An import, a copy or a compaction of "${name}" has been running since ${new Date(row[7] as number).toISOString()} (process ${row[6]} on ${row[5]}). Wait until it has ended, then try again.`,
     )
   }
-  if (head !== undefined && rows.get(LEFTOVER_IN_THE_WAY, head.id, head.generation) !== undefined)
-    throw new SweepNeeded(name)
+  const isLeft = head !== undefined && rows.get(LEFTOVER_IN_THE_WAY, head.id, head.generation) !== undefined
+  return isLeft ? new SweepNeeded(name) : undefined
 }
 
 export function isAnythingLeftOver(rows: Rows): boolean {

@@ -1,18 +1,31 @@
 /** What goes between the store and its writer thread. */
 
+import type { CHANGES } from '../changes.ts'
 import type { Once } from '../store.ts'
 import { ItemConflict, StoreError } from '../store-error.ts'
-import type { Operations } from './operations.ts'
+import type { Steps } from './steps.ts'
 import { SweepNeeded } from './sweep.ts'
 
-export type OperationName = keyof Operations
+export type ChangeName = keyof typeof CHANGES
+export type StepName = keyof Steps
 
-export interface CallMessage {
+/** Asks for a change of one collection. */
+export interface ChangeMessage {
   readonly id: number
-  readonly operation: OperationName
+  readonly name: string
+  readonly operation: ChangeName
   readonly parameters: readonly unknown[]
   readonly once: Once | undefined
 }
+
+/** Asks for anything else. */
+export interface StepMessage {
+  readonly id: number
+  readonly operation: StepName
+  readonly parameters: readonly unknown[]
+}
+
+export type CallMessage = ChangeMessage | StepMessage
 
 /** Asks a thread to close its connection and end. */
 export const END = 'end'

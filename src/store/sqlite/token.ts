@@ -3,8 +3,16 @@
 import type { TokenRecord } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { checkAbsence, neighboursIn } from './absence.ts'
-import { changeRowCount, checkRowCount } from './row-count.ts'
-import { checkSum, columnsOf, insertInto, rowStart, type SummedTable, withSum } from './row-sum.ts'
+import {
+  changeRowCount,
+  checkRowCount,
+  checkSum,
+  columnsOf,
+  insertInto,
+  rowStart,
+  type SummedTable,
+  withSum,
+} from './row-sum.ts'
 import type { Row, Rows } from './rows.ts'
 
 const TOKEN: SummedTable = {

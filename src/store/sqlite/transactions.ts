@@ -1,39 +1,47 @@
 /** The one connection that writes, and how calls share its transactions. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { CHANGES } from '../changes.ts'
 import { NO_COLLECTION } from '../collection-rules.ts'
+import type { Change, Draft } from '../draft.ts'
+import { StoreError } from '../store-error.ts'
 import { BUSY_TIMEOUT_MS, openWriteConnection } from './connection.ts'
 import { explainError, isLocked } from './explain-error.ts'
-import { readHead } from './head.ts'
-import { OpenReams } from './open-reams.ts'
-import { Operations } from './operations.ts'
 import { doOnce } from './request-log.ts'
 import { Rows } from './rows.ts'
+import { Steps } from './steps.ts'
 import { checkSameFile, type FilePlace } from './store-file.ts'
-import { isAnythingLeftOver } from './sweep.ts'
-import { type CallMessage, packError, type ReplyMessage } from './thread-message.ts'
+import { isAnythingLeftOver, SweepNeeded } from './sweep.ts'
+import {
+  type CallMessage,
+  type ChangeMessage,
+  packError,
+  type ReplyMessage,
+  type StepMessage,
+} from './thread-message.ts'
+import { beginDraft, readForChange, writeDraft } from './write-draft.ts'
 
 /**
  * SQLite itself waits longer and longer between its tries to get the lock, and so comes too late again and again where
  * others write without a pause. It is told to wait this long, and asked again.
  */
-const TRY_AGAIN_MS = 1
+const RETRY_MS = 1
 
 export class Transactions {
   readonly #place: FilePlace
   readonly #database: DatabaseSync
   readonly #rows: Rows
-  readonly #reams: OpenReams
-  readonly #operations: Operations
+  readonly #steps: Steps
+  /** What the changes of this transaction come to, by the name of the collection. */
+  readonly #drafts = new Map<string, Draft>()
 
   constructor(place: FilePlace) {
     // Opening would make a new file where there is none.
     checkSameFile(place)
     this.#place = place
-    this.#database = openWriteConnection(place.path, TRY_AGAIN_MS)
+    this.#database = openWriteConnection(place.path, RETRY_MS)
     this.#rows = new Rows(this.#database)
-    this.#reams = new OpenReams(this.#rows)
-    this.#operations = new Operations(this.#rows, this.#reams)
+    this.#steps = new Steps(this.#rows)
   }
 
   /** One transaction for all calls. Each succeeds or fails alone; if the transaction itself fails, all of them do. */
@@ -43,12 +51,12 @@ export class Transactions {
     this.#begin()
     try {
       const replies: ReplyMessage[] = []
-      for (const call of calls) replies.push(this.#runAlone(call))
-      this.#reams.write()
+      for (const call of calls) replies.push('name' in call ? this.#change(call) : this.#step(call))
+      this.#writeDrafts()
       this.#rows.run('COMMIT')
       return replies
     } catch (error) {
-      this.#reams.state = new Map()
+      this.#drafts.clear()
       if (this.#rows.isInTransaction) this.#rows.run('ROLLBACK')
       throw error
     }
@@ -58,7 +66,7 @@ export class Transactions {
   tidy(): boolean {
     try {
       if (!isAnythingLeftOver(this.#rows)) return false
-      const [reply] = this.commitTogether([{ id: 0, operation: 'sweep', parameters: [], once: undefined }])
+      const [reply] = this.commitTogether([{ id: 0, operation: 'sweep', parameters: [] }])
       return reply !== undefined && 'value' in reply && reply.value === true
     } catch {
       return false
@@ -80,28 +88,47 @@ export class Transactions {
     }
   }
 
-  /** The collection for which the call is remembered. */
-  #idFor({ operation, parameters: [name] }: CallMessage): number | undefined {
-    return operation === 'drop' ? NO_COLLECTION : readHead(this.#rows, String(name))?.id
+  #change({ id, name, operation, parameters, once }: ChangeMessage): ReplyMessage {
+    // The sender is typed (writer.ts): these are the parameters of this change.
+    const change = (CHANGES[operation] as (...parameters: readonly unknown[]) => Change<unknown>)(...parameters)
+    let value: unknown
+    try {
+      const draft = this.#drafts.get(name) ?? beginDraft(this.#rows, name)
+      this.#drafts.set(name, draft)
+      readForChange(this.#rows, draft, change)
+      const apply = () => draft.apply(change)
+      const collectionId = () => (change.isDrop ? NO_COLLECTION : draft.head?.id)
+      value = once === undefined ? apply() : doOnce(this.#rows, once, collectionId, apply)
+    } catch (error) {
+      // What is refused has changed nothing. Anything else may have: then nobody in this transaction has succeeded.
+      const isRefusal = error instanceof StoreError ? error.code !== 'corrupt' : error instanceof SweepNeeded
+      if (!isRefusal) throw error
+      return { id, failure: packError(error) }
+    }
+    if (change.isDrop) this.#writeDrafts()
+    return { id, value }
   }
 
-  #runAlone(call: CallMessage): ReplyMessage {
-    const reamsBefore = this.#reams.state
-    this.#rows.run('SAVEPOINT call')
+  #writeDrafts(): void {
+    for (const draft of this.#drafts.values()) writeDraft(this.#rows, draft)
+    this.#drafts.clear()
+  }
+
+  #step({ id, operation, parameters }: StepMessage): ReplyMessage {
+    this.#writeDrafts()
+    this.#rows.run('SAVEPOINT step')
     try {
-      // The sender is typed (writer.ts): these are the parameters of this operation.
-      const operation = this.#operations[call.operation] as (...parameters: readonly unknown[]) => unknown
-      const write = () => operation.apply(this.#operations, [...call.parameters])
-      const value = call.once === undefined ? write() : doOnce(this.#rows, call.once, () => this.#idFor(call), write)
-      this.#rows.run('RELEASE call')
-      return { id: call.id, value }
+      // The sender is typed (writer.ts): these are the parameters of this step.
+      const step = this.#steps[operation] as (...parameters: readonly unknown[]) => unknown
+      const value = step.apply(this.#steps, [...parameters])
+      this.#rows.run('RELEASE step')
+      return { id, value }
     } catch (error) {
       // A full disk, for one, makes SQLite roll back everything: then nobody in this transaction has succeeded.
       if (!this.#rows.isInTransaction) throw error
-      this.#rows.run('ROLLBACK TO call')
-      this.#rows.run('RELEASE call')
-      this.#reams.state = reamsBefore
-      return { id: call.id, failure: packError(explainError(error, this.#place.path)) }
+      this.#rows.run('ROLLBACK TO step')
+      this.#rows.run('RELEASE step')
+      return { id, failure: packError(explainError(error, this.#place.path)) }
     }
   }
 }

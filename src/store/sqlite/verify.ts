@@ -6,12 +6,11 @@ import { Findings, type KeyCount, type OpenRows, verifyRows } from '../verify.ts
 import { openReadConnection } from './connection.ts'
 import { explainError } from './explain-error.ts'
 import { readAllHeads, readHead } from './head.ts'
-import { readAllHoles } from './hole.ts'
 import { findKey, readPositions } from './key.ts'
 import { findPage } from './read.ts'
 import { checkRequests } from './request-log.ts'
 import { Rows } from './rows.ts'
-import { readReams, readTailItems } from './stored-ream.ts'
+import { readAllHoles, readReams, readTailItems } from './stored-ream.ts'
 import { checkTokens } from './token.ts'
 
 const UNSEEN = `

@@ -2,18 +2,22 @@
 
 import { once as onceEmitted } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import type { CHANGES } from '../changes.ts'
 import { YOUNG_GENERATION_MB } from '../deflate-pool.ts'
 import type { Once } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import type { Operations } from './operations.ts'
+import type { Steps } from './steps.ts'
 import type { FilePlace } from './store-file.ts'
 import { SweepNeeded } from './sweep.ts'
 import {
   type CallMessage,
+  type ChangeMessage,
+  type ChangeName,
   END,
-  type OperationName,
   packError,
   type ReplyMessage,
+  type StepMessage,
+  type StepName,
   unpackError,
 } from './thread-message.ts'
 
@@ -39,28 +43,45 @@ export class Writer {
     this.#place = place
   }
 
-  /** Asks the thread for one operation. */
-  call<Name extends OperationName>(
+  /** Asks the thread for a step. Where the leftovers of a load that died are in the way, they are removed first. */
+  step<Name extends StepName>(
     operation: Name,
-    ...parameters: Parameters<Operations[Name]>
-  ): Promise<ReturnType<Operations[Name]>> {
-    return this.#send(undefined, operation, parameters)
+    ...parameters: Parameters<Steps[Name]>
+  ): Promise<ReturnType<Steps[Name]>> {
+    return this.#send({ operation, parameters })
   }
 
-  #send<Name extends OperationName>(
+  /** Asks for a change of a collection; with `once`, only the first time. */
+  change<Name extends ChangeName>(
+    name: string,
     once: Once | undefined,
     operation: Name,
-    parameters: Parameters<Operations[Name]>,
-  ): Promise<ReturnType<Operations[Name]>> {
+    ...parameters: Parameters<(typeof CHANGES)[Name]>
+  ): Promise<ReturnType<ReturnType<(typeof CHANGES)[Name]>['apply']>> {
+    return this.#send({ name, operation, parameters, once })
+  }
+
+  /** The thread answers with what the operation returned. */
+  async #send<T>(call: Omit<ChangeMessage, 'id'> | Omit<StepMessage, 'id'>): Promise<T> {
+    for (;;) {
+      try {
+        return (await this.#sendOnce(call)) as T
+      } catch (error) {
+        if (!(error instanceof SweepNeeded)) throw error
+        await this.sweep()
+      }
+    }
+  }
+
+  #sendOnce(call: Omit<ChangeMessage, 'id'> | Omit<StepMessage, 'id'>): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(new StoreError('closed', 'The store is closed.'))
     const thread = this.#started()
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      // The thread answers with what the operation returned.
-      this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject })
+      this.#waiting.set(id, { resolve, reject })
       thread.ref()
       if (this.#calls.length === 0) setImmediate(() => this.#post())
-      this.#calls.push({ id, operation, parameters, once })
+      this.#calls.push({ id, ...call })
     })
   }
 
@@ -83,33 +104,9 @@ export class Writer {
     }
   }
 
-  /** As `call`; where the leftovers of a load that died are in the way, they are removed first. */
-  change<Name extends OperationName>(
-    operation: Name,
-    ...parameters: Parameters<Operations[Name]>
-  ): Promise<ReturnType<Operations[Name]>> {
-    return this.changeOnce(undefined, operation, ...parameters)
-  }
-
-  /** As `change`; with `once`, only the first time. */
-  async changeOnce<Name extends OperationName>(
-    once: Once | undefined,
-    operation: Name,
-    ...parameters: Parameters<Operations[Name]>
-  ): Promise<ReturnType<Operations[Name]>> {
-    for (;;) {
-      try {
-        return await this.#send(once, operation, parameters)
-      } catch (error) {
-        if (!(error instanceof SweepNeeded)) throw error
-        await this.sweep()
-      }
-    }
-  }
-
   /** Removes everything that is left over, in many small commits. */
   async sweep(): Promise<void> {
-    while (await this.call('sweep'));
+    while (await this.step('sweep'));
   }
 
   /** Ends the thread after the calls that were made before. */

@@ -1,32 +1,32 @@
-/** The steps of a load that run in the writer thread. What they write stays unseen until `finishLoad` moves the head. */
+/** What the writer thread does beside changes. What the steps of a load write stays unseen until `finishLoad` moves the head. */
 
 import { randomUUID } from 'node:crypto'
-import { checkName, checkRoom, checkSettings, completeSettings, newId } from '../collection-rules.ts'
-import type { LoadPlan } from '../load.ts'
-import { changeReam, openReam } from '../open-ream.ts'
-import { REAM_SIZE } from '../rank.ts'
+import { checkName, newId } from '../collection-rules.ts'
+import { headAfterLoad, type LoadCounts, type LoadPlan, planLoad } from '../load.ts'
+import { REAM_SIZE, sealedReams } from '../rank.ts'
 import type { SealedReam } from '../ream.ts'
 import { byReam, encodeReam, splitItems } from '../ream.ts'
-import type { Head, LoadOptions } from '../store.ts'
+import { changeReam, openReam } from '../ream-draft.ts'
+import type { Head, LoadOptions, TokenRecord } from '../store.ts'
 import { ItemConflict, StoreError } from '../store-error.ts'
-import { insertCollection, requireHead, updateHead } from './collection.ts'
-import { readHead } from './head.ts'
+import { insertHead, putHead, readHead } from './head.ts'
 import { claimKey } from './key.ts'
-import { insertReam, insertTail, putTailItem, sealTail } from './put-items.ts'
 import type { Rows } from './rows.ts'
-import { readReam, readTailItems } from './stored-ream.ts'
+import { insertReam, insertTail, putTailItem, readReam, readTailItems, sealTail } from './stored-ream.ts'
 import {
   abandonLease,
   addLeftover,
   beginStep,
-  checkNothingInTheWay,
   checkSteps,
+  findObstacle,
   type Lease,
   releaseLease,
   renewLease,
   stagingShelf,
+  sweepStep,
   takeLease,
 } from './sweep.ts'
+import { insertToken, revokeToken } from './token.ts'
 
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
 const REPLACEMENTS_A_STEP = 5_000
@@ -39,53 +39,25 @@ const STAGED_REAMS = 'SELECT number FROM ream WHERE collection_id = ? AND genera
 /** What the thread has to know of a load. */
 export interface LeasedPlan extends LoadPlan {
   readonly lease: Lease
-  readonly isNew: boolean
-  readonly isReplacement: boolean
-}
-
-export interface LoadCounts {
-  readonly appended: number
-  readonly replaced: number
-  /** Steps that were committed before. */
-  readonly steps: number
 }
 
 function beginLoad(rows: Rows, name: string, options: LoadOptions): LeasedPlan {
   checkName(name)
   const head = readHead(rows, name)
-  checkNothingInTheWay(rows, name, head)
-  const { settings: wanted = {}, isReplacement = false, onConflict = 'fail' } = options
-  const settings = head ?? completeSettings(wanted)
-  if (head !== undefined) checkSettings(head, wanted)
-  if (onConflict !== 'fail' && settings.keyField === null)
-    throw new StoreError(
-      'no-key-field',
-      `The collection "${name}" has no key, so no item can be there already: "on conflict ${onConflict}" means nothing for it. Leave that out, or import under another name with a key.`,
-    )
-  const lease: Lease = {
-    name,
-    id: head?.id ?? newId(),
-    generation: (head?.generation ?? 1) + (head !== undefined && isReplacement ? 1 : 0),
-    base: isReplacement ? 0 : (head?.next ?? 0),
-    holder: randomUUID(),
-  }
+  const obstacle = findObstacle(rows, name, head)
+  if (obstacle !== undefined) throw obstacle
+  const plan = planLoad(name, head, options)
+  const generation = (head?.generation ?? 1) + (head !== undefined && plan.isReplacement ? 1 : 0)
+  const lease = { name, id: head?.id ?? newId(), generation, base: plan.base, holder: randomUUID() }
   takeLease(rows, lease)
-  const live = isReplacement ? 0 : (head?.live ?? 0)
-  const { keyField, isPaginated, isPrivate } = settings
-  return {
-    name,
-    base: lease.base,
-    lease,
-    settings: { keyField, isPaginated, isPrivate },
-    isNew: head === undefined,
-    isReplacement,
-    onConflict,
-    live,
-  }
+  return { ...plan, lease }
 }
 
-/** The steps that share what the thread remembers of running loads: which position the next claimed key gets. */
-export class LoadSteps {
+/**
+ * What the thread can be asked to do beside changes of a collection: the steps of loads, tokens, the sweep. It remembers
+ * of running loads which position the next claimed key gets.
+ */
+export class Steps {
   readonly #rows: Rows
   readonly #nextPositions = new Map<string, number>()
 
@@ -166,26 +138,21 @@ export class LoadSteps {
   }
 
   /** Makes the load visible: the one commit that readers notice. */
-  finishLoad(plan: LeasedPlan, { appended, replaced, steps }: LoadCounts): Head {
+  finishLoad(plan: LeasedPlan, counts: LoadCounts): Head {
     const rows = this.#rows
-    const { lease, settings, isReplacement } = plan
-    checkSteps(rows, lease, steps)
-    checkRoom({ ...settings, name: lease.name, live: plan.live }, appended)
-    const next = lease.base + appended
-    if (replaced > 0) this.#applyReplacements(lease)
+    const { lease, isReplacement } = plan
+    checkSteps(rows, lease, counts.steps)
+    const before = readHead(rows, lease.name)
+    const after = headAfterLoad(plan, before, counts, lease.id)
+    if (counts.replaced > 0) this.#applyReplacements(lease)
     const begun = Math.floor(lease.base / REAM_SIZE)
-    if (lease.base % REAM_SIZE !== 0 && next >= (begun + 1) * REAM_SIZE) sealTail(rows, lease, begun, new Uint8Array(0))
-    const { name, id, generation } = lease
-    if (plan.isNew) insertCollection(rows, name, { id, settings, generation, next, live: next })
-    else if (isReplacement || appended > 0 || replaced > 0) {
-      const head = requireHead(rows, lease.name)
-      if (isReplacement) addLeftover(rows, head, 0)
-      const isPureAppend = !isReplacement && replaced === 0
-      updateHead(rows, head, { generation: lease.generation, next, live: plan.live + appended }, isPureAppend)
-    }
+    if (lease.base % REAM_SIZE !== 0 && sealedReams(after) > begun) sealTail(rows, lease, begun)
+    if (before !== undefined && isReplacement) addLeftover(rows, before, 0)
+    if (before === undefined) insertHead(rows, after)
+    else if (after !== before) putHead(rows, after)
     releaseLease(rows, lease)
     this.#nextPositions.delete(lease.holder)
-    return requireHead(rows, lease.name)
+    return after
   }
 
   #applyReplacements(lease: Lease): void {
@@ -199,5 +166,18 @@ export class LoadSteps {
       if (ream !== undefined) insertReam(rows, lease, number, ream, ream.gone)
     }
     addLeftover(rows, staging, 0)
+  }
+
+  /** Removes some of what is left over. True while there is more to do. */
+  sweep(): boolean {
+    return sweepStep(this.#rows)
+  }
+
+  addToken(token: TokenRecord): void {
+    insertToken(this.#rows, token)
+  }
+
+  revokeToken(name: string, at: number): void {
+    revokeToken(this.#rows, name, at)
   }
 }

@@ -1,0 +1,111 @@
+/** The writes to one collection, as changes to its draft. */
+
+import type { ItemRun } from '../items/item-run.ts'
+import {
+  checkName,
+  checkSettings,
+  checkState,
+  completeSettings,
+  existingCollection,
+  requireKeyed,
+  requireKeys,
+} from './collection-rules.ts'
+import type { Change, Draft } from './draft.ts'
+import { checkConditions, itemTag } from './item-tag.ts'
+import { splitItems } from './ream.ts'
+import type { CollectionSettings, CollectionState, Created, Head, ItemConditions, Put } from './store.ts'
+
+/** By the names by which an engine may send them to another thread. */
+export const CHANGES = {
+  create: (settings: Partial<CollectionSettings>): Change<Head> => ({
+    mayCreate: true,
+    apply: (draft) => create(draft, settings),
+  }),
+
+  ensure: (settings: CollectionSettings): Change<Created> => ({
+    mayCreate: true,
+    apply(draft) {
+      if (draft.head === undefined) return { head: create(draft, settings), isNew: true }
+      checkSettings(draft.head, settings)
+      return { head: draft.head, isNew: false }
+    },
+  }),
+
+  setPrivate: (isPrivate: boolean): Change<Head> => ({ apply: (draft) => draft.move({ isPrivate }, true) }),
+
+  /** The collection is gone with this commit; its reams are left over, to be swept. */
+  drop: (state?: CollectionState): Change<void> => ({
+    isDrop: true,
+    apply(draft) {
+      checkState(draft.writableHead(), state)
+      draft.drop()
+    },
+  }),
+
+  append: (run: ItemRun, collectionId?: number, mayCreate = false): Change<Head> => ({
+    keys: run.keys ?? [],
+    appends: run.count,
+    mayCreate,
+    apply(draft) {
+      if (mayCreate && draft.head === undefined) create(draft, {})
+      draft.writableHead(collectionId)
+      return draft.append(run)
+    },
+  }),
+
+  /** Replaces the one item of the run in its place, or appends it. */
+  put: (run: ItemRun, conditions: ItemConditions, collectionId?: number): Change<Put> => ({
+    keys: run.keys ?? [],
+    touchesItems: true,
+    appends: 1,
+    apply(draft) {
+      const head = draft.writableHead(collectionId)
+      const [key = ''] = requireKeyed(head, requireKeys(head, run))
+      const isNew = !isThere(draft, key, conditions)
+      const after = isNew ? draft.append(run) : draft.replace([key], splitItems(run.text))
+      return { head: after, isNew, tag: itemTag(run.text) }
+    },
+  }),
+
+  remove: (key: string, conditions: ItemConditions, collectionId?: number): Change<Head> => ({
+    keys: [key],
+    touchesItems: true,
+    apply(draft) {
+      requireKeyed(draft.writableHead(collectionId), [key])
+      isThere(draft, key, conditions)
+      return draft.delete([key])
+    },
+  }),
+
+  replace: (run: ItemRun): Change<Head> => ({
+    keys: run.keys ?? [],
+    touchesItems: true,
+    apply(draft) {
+      const head = draft.writableHead()
+      return draft.replace(requireKeyed(head, requireKeys(head, run)), splitItems(run.text))
+    },
+  }),
+
+  delete: (keys: readonly string[]): Change<Head> => ({
+    keys,
+    touchesItems: true,
+    apply(draft) {
+      requireKeyed(draft.writableHead(), keys)
+      return draft.delete(keys)
+    },
+  }),
+}
+
+function create(draft: Draft, settings: Partial<CollectionSettings>): Head {
+  checkName(draft.name)
+  draft.checkObstacle()
+  if (draft.head !== undefined) throw existingCollection(draft.name)
+  return draft.create(completeSettings(settings))
+}
+
+/** Whether there is an item with that key. Refuses where a condition does not hold. */
+function isThere(draft: Draft, key: string, conditions: ItemConditions): boolean {
+  const read = draft.find(key)
+  checkConditions(conditions, read && (() => itemTag(Buffer.from(read()))))
+  return read !== undefined
+}

@@ -1,0 +1,278 @@
+/**
+ * A collection while changes to it wait for their commit: what a change does to head, reams, tail, keys and holes,
+ * whatever engine keeps them. The engine reads what the changes need, each is applied here, in memory, and is refused
+ * before it has changed anything. Then the engine writes all that differs at once.
+ */
+
+import type { ItemRun } from '../items/item-run.ts'
+import {
+  checkIdentity,
+  checkRoom,
+  missingCollection,
+  missingItem,
+  movedHead,
+  newHead,
+  requireKeys,
+} from './collection-rules.ts'
+import { REAM_SIZE, sealedReams } from './rank.ts'
+import { damagedReam, ReamBuilder, type SealedReam, splitItems, type TailItem } from './ream.ts'
+import { type OpenReam, ReamDraft, sealItems } from './ream-draft.ts'
+import type { CollectionSettings, Head } from './store.ts'
+import { ItemConflict } from './store-error.ts'
+
+/** A write to a collection: what it has to know, and what it then does to the draft. */
+export interface Change<T> {
+  /** The keys whose positions it has to know. Default none. */
+  readonly keys?: readonly string[]
+  /** It reads or changes the items with these keys. Default false. */
+  readonly touchesItems?: boolean
+  /** Items that it may append. Default 0. */
+  readonly appends?: number
+  /** It may make the collection. Default false. */
+  readonly mayCreate?: boolean
+  /** It drops the collection, and shares its draft with no other. Default false. */
+  readonly isDrop?: boolean
+  /** Does it, or throws before it has changed anything but the head. */
+  apply(draft: Draft): T
+}
+
+/** Rows that have to be read before changes are applied. */
+export interface MissingRows {
+  readonly reams: readonly number[]
+  /** The positions of the stored tail, if it is needed. */
+  readonly tail: { readonly from: number; readonly to: number } | undefined
+}
+
+export class Draft {
+  readonly name: string
+  /** The head as it is stored; undefined if there is no such collection. */
+  readonly stored: Head | undefined
+  readonly #obstacle: Error | undefined
+  #head: Head | undefined
+  /** Undefined for a key that is known not to be there. */
+  readonly #positions = new Map<string, number | undefined>()
+  readonly #reams = new Map<number, ReamDraft>()
+  readonly #tail = new Map<number, string>()
+  #isTailRead = false
+
+  /** What differs from what is stored. Keys are removed before others, or the same, are added. */
+  readonly removedKeys = new Set<string>()
+  readonly addedKeys = new Map<string, number>()
+  readonly changedReams = new Map<number, ReamDraft>()
+  /** Null where an item is gone. */
+  readonly changedTail = new Map<number, string | null>()
+  /** How many were removed, by ream. */
+  readonly holes = new Map<number, number>()
+  /** Reams that were a tail and are sealed now. */
+  readonly sealed: number[] = []
+
+  /** `obstacle` is why nothing may be written now, if so. */
+  constructor(name: string, head: Head | undefined, obstacle?: Error) {
+    this.name = name
+    this.stored = head
+    this.#head = head
+    this.#obstacle = obstacle
+  }
+
+  /** Undefined while there is no such collection. */
+  get head(): Head | undefined {
+    return this.#head
+  }
+
+  get isChanged(): boolean {
+    return this.#head !== this.stored
+  }
+
+  // What has to be read
+
+  /** The keys whose positions have to be read for these changes. */
+  missingKeys(changes: readonly Change<unknown>[]): string[] {
+    if (this.stored === undefined || this.stored.keyField === null || this.#obstacle !== undefined) return []
+    const keys = new Set(changes.flatMap((change) => change.keys ?? []))
+    return [...keys].filter((key) => !this.#positions.has(key))
+  }
+
+  addPositions(keys: readonly string[], positions: ReadonlyMap<string, number>): void {
+    for (const key of keys) this.#positions.set(key, positions.get(key))
+  }
+
+  /** What else has to be read, once the positions are known. */
+  missingRows(changes: readonly Change<unknown>[]): MissingRows {
+    const { stored } = this
+    if (stored === undefined || this.#head === undefined || this.#obstacle !== undefined)
+      return { reams: [], tail: undefined }
+    const touched = changes.flatMap(({ keys = [], touchesItems }) => (touchesItems ? keys : []))
+    const positions = touched.map((key) => this.#positions.get(key)).filter((position) => position !== undefined)
+    const sealed = sealedReams(stored)
+    const numbers = new Set(positions.map((position) => Math.floor(position / REAM_SIZE)))
+    const reams = [...numbers].filter((number) => number < sealed && !this.#reams.has(number))
+    const from = sealed * REAM_SIZE
+    const appends = changes.reduce((sum, change) => sum + (change.appends ?? 0), 0)
+    const isSealing = this.#head.next + appends >= from + REAM_SIZE
+    const isNeeded = stored.next > from && !this.#isTailRead && (isSealing || numbers.has(sealed))
+    return { reams, tail: isNeeded ? { from, to: stored.next } : undefined }
+  }
+
+  addReam(number: number, ream: SealedReam | OpenReam): void {
+    this.#reams.set(number, new ReamDraft(number, ream))
+  }
+
+  addTail(items: Iterable<TailItem>): void {
+    for (const { position, item } of items) if (!this.changedTail.has(position)) this.#tail.set(position, item)
+    this.#isTailRead = true
+  }
+
+  // What changes do
+
+  /** Applies a change, or throws and leaves everything as it was. */
+  apply<T>(change: Change<T>): T {
+    const before = this.#head
+    try {
+      return change.apply(this)
+    } catch (error) {
+      this.#head = before
+      throw error
+    }
+  }
+
+  checkObstacle(): void {
+    if (this.#obstacle !== undefined) throw this.#obstacle
+  }
+
+  requireHead(): Head {
+    if (this.#head === undefined) throw missingCollection(this.name)
+    return this.#head
+  }
+
+  /** The head of a collection that may be written to now; with an id, only if it is that collection. */
+  writableHead(collectionId?: number): Head {
+    this.checkObstacle()
+    const head = this.requireHead()
+    checkIdentity(head, collectionId)
+    return head
+  }
+
+  create(settings: CollectionSettings): Head {
+    this.#head = newHead(this.name, settings)
+    return this.#head
+  }
+
+  /** One state further. */
+  move(change: Partial<Head>, isPureAppend: boolean): Head {
+    this.#head = movedHead(this.requireHead(), change, isPureAppend)
+    return this.#head
+  }
+
+  drop(): void {
+    this.#head = undefined
+  }
+
+  /** Reads the text of the item with that key, if there is one. */
+  find(key: string): (() => string) | undefined {
+    const position = this.#positions.get(key)
+    return position === undefined ? undefined : () => this.#item(position)
+  }
+
+  append(run: ItemRun): Head {
+    const head = this.requireHead()
+    if (run.count === 0) return head
+    checkRoom(head, run.count)
+    const fresh = new Map<string, number>()
+    for (const [index, key] of requireKeys(head, run).entries()) {
+      if (this.#positions.get(key) !== undefined || fresh.has(key)) throw new ItemConflict(index, key)
+      fresh.set(key, head.next + index)
+    }
+    for (const [key, position] of fresh) {
+      this.#positions.set(key, position)
+      this.addedKeys.set(key, position)
+    }
+    this.#place(head, run)
+    return this.move({ next: head.next + run.count, live: head.live + run.count }, true)
+  }
+
+  replace(keys: readonly string[], texts: readonly string[]): Head {
+    const changes = new Map(keys.map((key, index) => [this.#requirePosition(key), texts[index] ?? '']))
+    for (const [position, text] of changes) this.#put(position, text)
+    return this.move({}, false)
+  }
+
+  delete(keys: readonly string[]): Head {
+    const positions = new Map<string, number>()
+    for (const key of keys) {
+      if (positions.has(key)) throw missingItem(this.requireHead(), key)
+      positions.set(key, this.#requirePosition(key))
+    }
+    for (const [key, position] of positions) {
+      this.#put(position, null)
+      this.#positions.set(key, undefined)
+      if (!this.addedKeys.delete(key)) this.removedKeys.add(key)
+      const number = Math.floor(position / REAM_SIZE)
+      this.holes.set(number, (this.holes.get(number) ?? 0) + 1)
+    }
+    return this.move({ live: this.requireHead().live - keys.length }, false)
+  }
+
+  #requirePosition(key: string): number {
+    const position = this.#positions.get(key)
+    if (position === undefined) throw missingItem(this.requireHead(), key)
+    return position
+  }
+
+  #item(position: number): string {
+    const number = Math.floor(position / REAM_SIZE)
+    if (number < sealedReams(this.requireHead())) return this.#ream(number).item(position % REAM_SIZE)
+    const text = this.#tail.get(position)
+    if (text === undefined) throw damagedReam()
+    return text
+  }
+
+  #put(position: number, text: string | null): void {
+    const number = Math.floor(position / REAM_SIZE)
+    if (number < sealedReams(this.requireHead())) {
+      const ream = this.#ream(number)
+      ream.put(position % REAM_SIZE, text)
+      this.changedReams.set(number, ream)
+    } else this.#putTail(position, text)
+  }
+
+  #putTail(position: number, text: string | null): void {
+    if (text === null) this.#tail.delete(position)
+    else this.#tail.set(position, text)
+    this.changedTail.set(position, text)
+  }
+
+  #ream(number: number): ReamDraft {
+    const ream = this.#reams.get(number)
+    if (ream === undefined) throw damagedReam()
+    return ream
+  }
+
+  /** Puts items at the positions from `next` on: into the tail, sealing every ream that becomes full. */
+  #place(head: Head, run: ItemRun): void {
+    const builder = new ReamBuilder(REAM_SIZE - (head.next % REAM_SIZE))
+    let number = sealedReams(head)
+    for (const full of builder.add(run.text, run.count)) {
+      this.addReam(number, full.count < REAM_SIZE ? this.#seal(number, full) : { ...full, gone: null })
+      this.changedReams.set(number, this.#ream(number))
+      number++
+    }
+    const rest = builder.rest()
+    const from = head.next + run.count - rest.count
+    for (const [index, text] of splitItems(rest.raw).entries()) this.#putTail(from + index, text)
+  }
+
+  /** Makes a ream of the tail's items, with what completes it. Positions without an item are gone. */
+  #seal(number: number, completion: { raw: Uint8Array; count: number }): OpenReam {
+    const items: TailItem[] = []
+    const start = number * REAM_SIZE
+    const end = start + REAM_SIZE - completion.count
+    for (let position = start; position < end; position++) {
+      const item = this.#tail.get(position)
+      if (item !== undefined) items.push({ position, item })
+      this.#tail.delete(position)
+      this.changedTail.delete(position)
+    }
+    this.sealed.push(number)
+    return sealItems(start, end, items, completion.raw)
+  }
+}
