@@ -2,8 +2,7 @@
 
 import { linkSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { attempt } from '../store/sqlite/attempt.ts'
-import { isRunning, type RunningProcess, thisProcess } from '../store/sqlite/running-process.ts'
+import { attempt, isRunning, type RunningProcess, thisProcess } from '../store/sqlite/running-process.ts'
 import { isSystemError } from './failure.ts'
 import { partOf, removeLeftovers } from './leftovers.ts'
 

@@ -124,3 +124,11 @@ function enlarged(bytes: Uint8Array, length: number, more: number): Uint8Array<A
   larger.set(bytes.subarray(0, length))
   return larger
 }
+
+/**
+ * Gives memory back at once: the garbage collector sees a few small objects and would let their many bytes pile up. For
+ * bytes that nobody looks at again, and that have their memory to themselves.
+ */
+export function freeMemory({ buffer }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
+}

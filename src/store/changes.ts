@@ -2,16 +2,17 @@
 
 import type { ItemRun } from '../items/item-run.ts'
 import {
+  checkConditions,
   checkName,
   checkSettings,
   checkState,
   completeSettings,
   existingCollection,
+  itemTag,
   requireKeyed,
   requireKeys,
 } from './collection-rules.ts'
 import type { Change, Draft } from './draft.ts'
-import { checkConditions, itemTag } from './item-tag.ts'
 import { splitItems } from './ream.ts'
 import type { CollectionSettings, CollectionState, Created, Head, ItemConditions, Put } from './store.ts'
 

@@ -1,10 +1,10 @@
 /** What is true of a collection whatever engine keeps it: its settings, what it takes, and how it refuses the rest. */
 
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { isCollectionName, NAME_RULE } from '../contract/name.ts'
 import { fullPages, UNPAGINATED_LIMIT } from '../contract/page.ts'
 import type { ItemRun } from '../items/item-run.ts'
-import type { CollectionSettings, CollectionState, Head } from './store.ts'
+import type { CollectionSettings, CollectionState, Head, ItemConditions } from './store.ts'
 import { StoreError } from './store-error.ts'
 
 /** Bytes of a random id: an integer that JavaScript keeps exactly. */
@@ -128,3 +128,20 @@ export function checkSettings(head: Head, wanted: Partial<CollectionSettings>): 
 const keyWords = (keyField: string | null): string => (keyField === null ? 'no key' : `the key "${keyField}"`)
 const pagedWords = (isPaginated: boolean): string => (isPaginated ? 'paginated' : 'unpaginated')
 const privacyWords = (isPrivate: boolean): string => (isPrivate ? 'private' : 'public')
+
+/** A strong entity tag. */
+export function itemTag(text: Uint8Array): string {
+  return `"${hash('sha256', text, 'base64url')}"`
+}
+
+/** `readTag` is undefined where there is no item, and called only where a condition names tags: it may cost something. */
+export function checkConditions({ ifMatch, ifNoneMatch }: ItemConditions, readTag: (() => string) | undefined): void {
+  if (ifMatch !== undefined && !names(ifMatch, readTag))
+    throw new StoreError('precondition-failed', 'The item is not, or no longer, the one that the condition names.')
+  if (ifNoneMatch !== undefined && names(ifNoneMatch, readTag))
+    throw new StoreError('precondition-failed', 'The item is there, and the condition excludes it.')
+}
+
+function names(tags: readonly string[] | '*', readTag: (() => string) | undefined): boolean {
+  return readTag !== undefined && (tags === '*' || tags.includes(readTag()))
+}

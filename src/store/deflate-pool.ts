@@ -6,7 +6,6 @@
 
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { type DeflateCall, type DeflateReply, END } from './deflate-message.ts'
 import type { ReamBytes } from './ream.ts'
 
 /** More threads would only wait for the one that reads and the one that writes. */
@@ -182,3 +181,19 @@ class DeflateThread {
     for (const { reject } of calls) reject(error instanceof Error ? error : new Error(String(error)))
   }
 }
+
+export interface DeflateCall {
+  readonly id: number
+  readonly memory: SharedArrayBuffer
+  readonly rawLength: number
+  readonly count: number
+}
+
+/** The ream without its bytes, which are in the shared memory. */
+export interface DeflateReply extends Omit<ReamBytes, 'data'> {
+  readonly id: number
+  readonly dataLength: number
+}
+
+/** Asks the thread to end. */
+export const END = 'end'

@@ -1,8 +1,8 @@
 /** A thread that deflates: raw items lie at the beginning of shared memory, the ream's bytes go behind them. */
 
 import { parentPort } from 'node:worker_threads'
-import { type DeflateCall, type DeflateReply, END } from './deflate-message.ts'
-import { freeMemory } from './free-memory.ts'
+import { freeMemory } from '../items/item-run.ts'
+import { type DeflateCall, type DeflateReply, END } from './deflate-pool.ts'
 import { encodeReam } from './ream.ts'
 
 parentPort?.on('message', (message: DeflateCall | typeof END) => {

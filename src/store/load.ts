@@ -1,12 +1,10 @@
 /** A load: many items into one collection, unseen until its commit. Deflating runs beside reading and writing. */
 
-import type { ItemRun } from '../items/item-run.ts'
+import { freeMemory, type ItemRun } from '../items/item-run.ts'
 import { checkRoom, checkSettings, completeSettings, movedHead, newHead, requireKeys } from './collection-rules.ts'
 import { DeflatePool, type PooledReam } from './deflate-pool.ts'
-import { freeMemory } from './free-memory.ts'
 import { REAM_SIZE } from './rank.ts'
-import type { SealedReam } from './ream.ts'
-import { editItems, ReamBuilder } from './ream.ts'
+import { editItems, ReamBuilder, type SealedReam } from './ream.ts'
 import type { CollectionSettings, Head, Load, LoadOptions, LoadResult, OnConflict } from './store.ts'
 import { StoreError } from './store-error.ts'
 

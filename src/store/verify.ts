@@ -2,14 +2,11 @@
 
 import { crc32 } from 'node:zlib'
 import { isCollectionName } from '../contract/name.ts'
-import { lastPage, UNPAGINATED_LIMIT } from '../contract/page.ts'
+import { lastPage, PAGE_SIZE, UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { itemKey } from '../items/item-scanner.ts'
 import { countGone, type GoneMap, liveSlots } from './gone-map.ts'
-import { flawOf } from './item-flaw.ts'
-import { PageDigests } from './page-digests.ts'
 import { blocksOf, REAM_SIZE } from './rank.ts'
-import type { ReamBytes } from './ream.ts'
-import { damageOf, inflateReam, isSpliceable, joinPieces, splitItems } from './ream.ts'
+import { damageOf, inflateReam, isSpliceable, joinItems, joinPieces, type ReamBytes, splitItems } from './ream.ts'
 import type { Finding, Head, PageRead, VerifyResult } from './store.ts'
 import { StoreError } from './store-error.ts'
 
@@ -276,5 +273,39 @@ class CollectionCheck {
       if (!(error instanceof StoreError)) throw error
       return undefined
     }
+  }
+}
+
+/** A checksum for each page that the items, in order, must give. */
+export class PageDigests {
+  readonly #digests: number[] = []
+  #texts: string[] = []
+
+  add(texts: readonly string[]): void {
+    for (const text of texts) {
+      this.#texts.push(text)
+      if (this.#texts.length === PAGE_SIZE) this.#cut()
+    }
+  }
+
+  finish(): readonly number[] {
+    if (this.#texts.length > 0) this.#cut()
+    return this.#digests
+  }
+
+  #cut(): void {
+    this.#digests.push(crc32(joinItems(this.#texts)))
+    this.#texts = []
+  }
+}
+
+/** What keeps a text from being an item. */
+export function flawOf(text: string): string | undefined {
+  if (/[\r\n]/.test(text)) return 'holds a line break'
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'is not a JSON object'
+  } catch {
+    return 'is not JSON'
   }
 }

@@ -3,8 +3,8 @@
 import { splitItems } from '../ream.ts'
 import { ItemConflict } from '../store-error.ts'
 import { stateOf } from './explain-error.ts'
-import { keyBytes } from './key.ts'
-import type { LeasedPlan } from './load-plan.ts'
+import type { LeasedPlan } from './lease.ts'
+import { keyBytes } from './stored-ream.ts'
 import type { Transaction } from './transaction.ts'
 
 const UNIQUE_VIOLATION = '23505'

@@ -1,14 +1,12 @@
 /** Connections to PostgreSQL: a few for each kind of work, lent for a while, with bounds on all that could wait. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
+import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { StoreError } from '../store-error.ts'
-import { ClosingClient } from './closing-client.ts'
-import { isConnectionLost, isConnectTimeout, isNodeAway, stateOf } from './explain-error.ts'
+import { isConnectionLost, isConnectTimeout, isNodeAway, stateOf, TryAgain } from './explain-error.ts'
 import type { Columns } from './read-query.ts'
 import { Rows, type StatementTexts, statementsIn } from './rows.ts'
 import type { StoreUrl } from './store-url.ts'
-import { TryAgain } from './try-again.ts'
 
 /** For a connection, new or free. */
 const CONNECT_MS = 5_000
@@ -185,4 +183,24 @@ function isWaitOver(error: unknown): boolean {
 
 function ignore(): void {
   // The statement under way is told as well.
+}
+
+type Callback = (error: Error | null, client?: Client) => void
+
+export class ClosingClient extends Client {
+  override connect(): Promise<Client>
+  override connect(callback: Callback): void
+  override connect(callback?: Callback): Promise<Client> | undefined {
+    if (callback === undefined) return super.connect()
+    super.connect((error: Error | null, client?: Client) => {
+      // The driver keeps the line open where a password is missing.
+      if (error) this.hangUp()
+      callback(error, client)
+    })
+    return undefined
+  }
+
+  hangUp(): void {
+    this.connection.stream.destroy()
+  }
 }

@@ -1,9 +1,7 @@
 /** What PostgreSQL, its driver and the network report, as errors that say what to do. Never with a password. */
 
 import { StoreError, type StoreErrorCode } from '../store-error.ts'
-import { OutcomeUnknown } from './outcome-unknown.ts'
 import type { StoreUrl } from './store-url.ts'
-import { TryAgain } from './try-again.ts'
 
 type Explanation = readonly [StoreErrorCode, string]
 
@@ -160,3 +158,18 @@ const CROSSED: readonly string[] = ['23505', '40001', '40P01']
 
 const LOST = /^Connection terminated|not queryable/
 const LOST_CODES: readonly string[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
+
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown'
+}
+
+export class TryAgain extends Error {
+  override readonly name = 'TryAgain'
+  /** What a load left behind is in the way and is to be removed first. */
+  readonly needsSweep: boolean
+
+  constructor(needsSweep: boolean) {
+    super('This has to be tried again.')
+    this.needsSweep = needsSweep
+  }
+}

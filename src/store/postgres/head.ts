@@ -2,7 +2,8 @@
 
 import { hash } from 'node:crypto'
 import type { Head, ListedHead } from '../store.ts'
-import type { Reading, Row } from './rows.ts'
+import type { Row } from './read-query.ts'
+import type { Reading } from './rows.ts'
 import { HEAD_WIDTH } from './statements.ts'
 import type { Transaction } from './transaction.ts'
 

@@ -1,10 +1,11 @@
 /** Leases: who is loading into a collection. They are judged by time alone, and by the clock of the database. */
 
 import { hostname } from 'node:os'
+import type { LoadPlan } from '../load.ts'
 import { StoreError } from '../store-error.ts'
+import { TryAgain } from './explain-error.ts'
 import { placeOf, type StoredHead } from './head.ts'
 import type { Transaction } from './transaction.ts'
-import { TryAgain } from './try-again.ts'
 
 export interface Lease {
   readonly name: string
@@ -15,6 +16,11 @@ export interface Lease {
   /** Where it prepares items that will take the place of others. */
   readonly staging: number
   readonly holder: string
+}
+
+/** A load that has its lease. */
+export interface LeasedPlan extends LoadPlan {
+  readonly lease: Lease
 }
 
 export interface FoundLease extends Lease {

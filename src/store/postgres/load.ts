@@ -1,11 +1,41 @@
 /** A load into PostgreSQL. */
 
-import { type LoadSteps, ReamLoad } from '../load.ts'
+import { randomUUID } from 'node:crypto'
+import { checkName, newId } from '../collection-rules.ts'
+import { type LoadPlan, type LoadSteps, planLoad, ReamLoad } from '../load.ts'
 import type { Load, LoadOptions } from '../store.ts'
 import type { Connections } from './connection.ts'
-import { explainError } from './explain-error.ts'
-import { beginLoad } from './load-plan.ts'
+import { explainError, TryAgain } from './explain-error.ts'
+import { lockHead, placeOf, type StoredHead, shownHead, writeHead } from './head.ts'
+import { findObstacle, type LeasedPlan, takeLease } from './lease.ts'
 import { type LoadTools, PostgresLoadSteps } from './load-steps.ts'
+import { Transaction } from './transaction.ts'
+import { tryTransaction } from './try-transaction.ts'
+
+export function beginLoad(connections: Connections, name: string, options: LoadOptions): Promise<LeasedPlan> {
+  checkName(name)
+  return tryTransaction(connections, name, (rows) =>
+    Transaction.run(rows, async (transaction) => {
+      const head = await lockHead(transaction, name)
+      const obstacle = await findObstacle(transaction, name, head)
+      if (obstacle !== undefined) throw obstacle
+      const plan = leasedPlan(planLoad(name, head && shownHead(head), options), head)
+      if (!(await takeLease(transaction, plan.lease))) throw new TryAgain(false)
+      if (head !== undefined) writeHead(transaction, head, { ...head, isGuarded: true })
+      // Somebody may have made the collection before the lease was there.
+      else if ((await lockHead(transaction, name)) !== undefined) throw new TryAgain(false)
+      await transaction.commit()
+      return plan
+    }),
+  )
+}
+
+/** A replacement writes to a generation of its own. */
+function leasedPlan(plan: LoadPlan, head: StoredHead | undefined): LeasedPlan {
+  const { name, base, isReplacement } = plan
+  const shelf = (isReplacement ? undefined : head?.shelf) ?? newId()
+  return { ...plan, lease: { name, place: placeOf(name), shelf, staging: newId(), base, holder: randomUUID() } }
+}
 
 export async function runLoad(
   connections: Connections,

@@ -3,10 +3,9 @@
 import { isCollectionName } from '../../contract/name.ts'
 import type { ItemRun } from '../../items/item-run.ts'
 import { CHANGES } from '../changes.ts'
-import { missingCollection } from '../collection-rules.ts'
+import { itemTag, missingCollection } from '../collection-rules.ts'
 import { DeflatePool } from '../deflate-pool.ts'
 import type { Change } from '../draft.ts'
-import { itemTag } from '../item-tag.ts'
 import type {
   AppendOptions,
   CollectionSettings,
@@ -35,8 +34,7 @@ import { Lane, type LaneOptions } from './lane.ts'
 import { runLoad } from './load.ts'
 import { NextRun } from './next-run.ts'
 import { Pulse } from './pulse.ts'
-import { readItem } from './read.ts'
-import { readAll } from './read-all.ts'
+import { readAll, readItem } from './read.ts'
 import type { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
 import { readStoreUrl, type StoreUrl } from './store-url.ts'

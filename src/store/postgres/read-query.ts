@@ -4,7 +4,8 @@
  */
 
 import type { Connection, Submittable } from 'pg'
-import type { Row } from './rows.ts'
+
+export type Row = readonly unknown[]
 
 type ReadValue = (text: string) => unknown
 

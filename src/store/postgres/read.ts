@@ -1,17 +1,19 @@
 /** Reading pages, items and whole collections. Everything that one call answers comes from one snapshot. */
 
+import { missingCollection } from '../collection-rules.ts'
 import { indexOfSlot, isGone } from '../gone-map.ts'
 import { REAM_SIZE, sealedReams } from '../rank.ts'
 import { deflatedSegment, itemAt, joinItems, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import type { Connections } from './connection.ts'
 import { headOf, placeOf, readHead, type StoredHead, shownHead } from './head.ts'
 import type { HoleCounts } from './hole-counts.ts'
-import { keyBytes } from './key.ts'
 import { askFor, findParts, pageOf, readParts, segmentOf } from './page-parts.ts'
-import type { Reading, Row, Rows } from './rows.ts'
+import type { Row } from './read-query.ts'
+import type { Reading, Rows } from './rows.ts'
 import { HEAD_WIDTH } from './statements.ts'
-import { readReams, readTail, reamOf } from './stored-ream.ts'
+import { keyBytes, readReams, readTail, reamOf } from './stored-ream.ts'
 
 /** It lasts as long as its reader takes, whatever the database allows others. */
 export const SNAPSHOT =
@@ -108,4 +110,21 @@ function damaged({ name }: Head, what: string): StoreError {
 
 function missingReam(head: Head, number: number): StoreError {
   return damaged(head, `Ream ${number} is missing, or does not agree with its counts`)
+}
+
+export async function* readAll(connections: Connections, name: string): AsyncGenerator<Segment> {
+  const { rows, giveBack } = await connections.borrow()
+  try {
+    await rows.execute(SNAPSHOT)
+    const head = await readHead(rows, name)
+    if (head === undefined) throw missingCollection(name)
+    yield* readSegments(rows, head)
+  } finally {
+    // Here too when the caller has had enough.
+    const isUsable = await rows.execute('ROLLBACK').then(
+      () => true,
+      () => false,
+    )
+    giveBack(isUsable)
+  }
 }

@@ -1,10 +1,8 @@
 /** Sends statements by name over one connection, and reads rows as arrays of plain values. */
 
 import type { CustomTypesConfig, PoolClient } from 'pg'
-import { type Columns, ReadQuery } from './read-query.ts'
+import { type Columns, ReadQuery, type Row } from './read-query.ts'
 import { STATEMENTS, type StatementName } from './statements.ts'
-
-export type Row = readonly unknown[]
 
 export interface Result {
   readonly rows: readonly Row[]

@@ -5,7 +5,8 @@
 
 import type { Connections } from './connection.ts'
 import { isRefused, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
-import type { Reading, Row } from './rows.ts'
+import type { Row } from './read-query.ts'
+import type { Reading } from './rows.ts'
 import type { StatementName } from './statements.ts'
 
 /** On one connection, at most: the last one waits for all before it. */

@@ -3,8 +3,8 @@
 import { userInfo } from 'node:os'
 import type { PoolConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
+import readPassword from 'pgpass'
 import { StoreError } from '../store-error.ts'
-import { passwordFromFile } from './password.ts'
 import { isReadable, readStoreLabel } from './store-label.ts'
 
 /** When statements are prepared: 'auto' on connections that lead straight to a server. */
@@ -91,4 +91,16 @@ function checkSchemaName(schema: string): void {
     'not-a-store',
     `"${schema}" cannot be the schema of a store. Its name has 1 to 63 of a-z 0-9 _, the first one no digit, and does not begin with pg_.`,
   )
+}
+
+/** Asked only when a server wants a password. */
+export function passwordFromFile(connection: PoolConfig & { readonly user: string }): () => Promise<string> {
+  const { user } = connection
+  const target = {
+    user,
+    host: connection.host ?? process.env['PGHOST'] ?? 'localhost',
+    port: connection.port ?? Number(process.env['PGPORT'] ?? 5432),
+    database: connection.database ?? process.env['PGDATABASE'] ?? user,
+  }
+  return () => new Promise((resolve) => readPassword(target, (password) => resolve(password ?? '')))
 }

@@ -3,7 +3,8 @@
 import type { GoneMap } from '../gone-map.ts'
 import type { ReamBytes, SealedReam, TailItem } from '../ream.ts'
 import type { Shelf } from './head.ts'
-import type { Row, Rows } from './rows.ts'
+import type { Row } from './read-query.ts'
+import type { Rows } from './rows.ts'
 
 /** Rows that are fetched at a time, so that memory stays flat. */
 const REAMS_AT_A_TIME = 16
@@ -58,4 +59,9 @@ export async function* readTail(
     }
     if (found.length < ITEMS_AT_A_TIME) return
   }
+}
+
+/** Half of a surrogate pair cannot be written in UTF-8, so no item has such a key: null is equal to none. */
+export function keyBytes(key: string): Buffer | null {
+  return key.isWellFormed() ? Buffer.from(key) : null
 }

@@ -2,7 +2,8 @@
 
 import type { TokenRecord } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import type { Reading, Row, Rows } from './rows.ts'
+import type { Row } from './read-query.ts'
+import type { Reading, Rows } from './rows.ts'
 import { Transaction } from './transaction.ts'
 
 export async function readTokens(rows: Reading): Promise<TokenRecord[]> {

@@ -1,8 +1,8 @@
 /** One transaction on a connection where statements are sent without waiting, and what became of it. */
 
-import { isCommitUndone, isRefused, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
-import { OutcomeUnknown } from './outcome-unknown.ts'
-import type { Result, Row, Rows } from './rows.ts'
+import { isCommitUndone, isRefused, OutcomeUnknown, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
+import type { Row } from './read-query.ts'
+import type { Result, Rows } from './rows.ts'
 import type { StatementName } from './statements.ts'
 
 /** For what another writer holds, and for us, should we fall silent in the middle. */

@@ -3,11 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
 import type { Connections } from './connection.ts'
-import { canTryAgain } from './explain-error.ts'
-import { OutcomeUnknown } from './outcome-unknown.ts'
+import { canTryAgain, OutcomeUnknown, TryAgain } from './explain-error.ts'
 import type { Rows } from './rows.ts'
 import { sweepName } from './sweep.ts'
-import { TryAgain } from './try-again.ts'
 
 const MAX_DETOURS = 100
 const PAUSE_MS = 50

@@ -6,10 +6,9 @@ import { StoreError } from '../store-error.ts'
 import { Findings, type OpenRows, verifyRows } from '../verify.ts'
 import { readAllHeads, readHead, type StoredHead } from './head.ts'
 import { HoleCounts } from './hole-counts.ts'
-import { keyBytes } from './key.ts'
 import { inSnapshot, readPage } from './read.ts'
 import type { Rows } from './rows.ts'
-import { readReams, readTail } from './stored-ream.ts'
+import { keyBytes, readReams, readTail } from './stored-ream.ts'
 
 /** A position beyond every other. */
 const END = Number.MAX_SAFE_INTEGER

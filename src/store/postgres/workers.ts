@@ -5,7 +5,7 @@ import { StoreError } from '../store-error.ts'
 import type { Connections } from './connection.ts'
 import { listedHead, type StoredHead } from './head.ts'
 import { NextRun } from './next-run.ts'
-import type { Row } from './rows.ts'
+import type { Row } from './read-query.ts'
 import { HEAD } from './statements.ts'
 
 /** How long an answer counts: a rebalance moves collections to other workers. */

@@ -7,7 +7,7 @@ import { holeCounts, REAM_SIZE } from '../rank.ts'
 import type { SealedReam } from '../ream.ts'
 import type { ReamDraft } from '../ream-draft.ts'
 import { placeOf, type Shelf, type StoredHead, writeHead } from './head.ts'
-import { keyBytes } from './key.ts'
+import { keyBytes } from './stored-ream.ts'
 import type { Transaction } from './transaction.ts'
 
 /** Makes the bytes of a ream, on another thread. */

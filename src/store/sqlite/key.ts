@@ -1,7 +1,7 @@
 /** Keys and the positions of their items, as SQLite's rows hold them. */
 
 import { checkAbsence, neighboursIn } from './absence.ts'
-import { damage } from './damage.ts'
+import { damage } from './explain-error.ts'
 import { checkSum, columnsOf, insertInto, rowStart, type SummedTable, withSum } from './row-sum.ts'
 import type { Rows } from './rows.ts'
 import { type Shelf, shelfStart } from './stored-ream.ts'

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ItemRun } from '../../items/item-run.ts'
-import { itemTag } from '../item-tag.ts'
+import { itemTag } from '../collection-rules.ts'
 import { NO_ROOM } from '../ream.ts'
 import type {
   AppendOptions,
@@ -26,9 +26,7 @@ import type {
   WriteOptions,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { openReadConnection } from './connection.ts'
-import { inCollection } from './damage.ts'
-import { explainError } from './explain-error.ts'
+import { explainError, inCollection } from './explain-error.ts'
 import { readAllHeads, readHead } from './head.ts'
 import { runLoad } from './load.ts'
 import { checkOnlyName } from './other-name.ts'
@@ -36,7 +34,7 @@ import { PageReader } from './page-reader.ts'
 import { readItem, readPage, readSegments } from './read.ts'
 import { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
-import { checkSameFile, type FilePlace, fileIdentity, foldLog } from './store-file.ts'
+import { checkSameFile, type FilePlace, fileIdentity, foldLog, openReadConnection } from './store-file.ts'
 import { readToken, readTokens } from './token.ts'
 import { verifySqlite } from './verify.ts'
 import { Writer } from './writer.ts'

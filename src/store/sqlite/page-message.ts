@@ -1,6 +1,6 @@
 /** What goes between the store and the thread that reads its pages. */
 
-import { freeMemory } from '../free-memory.ts'
+import { freeMemory } from '../../items/item-run.ts'
 import { deflatedSegment, NO_ROOM, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Room, Segment, SegmentForm } from '../store.ts'
 import { type Failure, unpackError } from './thread-message.ts'

@@ -2,7 +2,6 @@
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Head } from '../store.ts'
-import { openReadConnection } from './connection.ts'
 import { explainError } from './explain-error.ts'
 import { readHead } from './head.ts'
 import {
@@ -16,7 +15,7 @@ import {
 } from './page-message.ts'
 import { findPage } from './read.ts'
 import { Rows } from './rows.ts'
-import { checkSameFile, type FilePlace } from './store-file.ts'
+import { checkSameFile, type FilePlace, openReadConnection } from './store-file.ts'
 import { END, type EndMessage, packError } from './thread-message.ts'
 
 // Who starts this thread is typed (page-reader.ts).

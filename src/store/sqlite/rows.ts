@@ -1,7 +1,7 @@
 /** Statements prepared once and rows as arrays: naming the columns again in every row costs more than reading them. */
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { damage } from './damage.ts'
+import { damage } from './explain-error.ts'
 
 export type Row = readonly SQLOutputValue[]
 

@@ -2,7 +2,6 @@
 
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { attempt } from './attempt.ts'
 
 export interface RunningProcess {
   readonly pid: number
@@ -45,4 +44,12 @@ function birthOf(pid: number): string | undefined {
   const fields = text?.replace(/^.*\) /s, '').split(' ') ?? []
   // One that has ended, and that its parent has not taken note of yet.
   return fields[0] === 'Z' ? 'ended' : fields[19]
+}
+
+export function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
 }

@@ -1,8 +1,8 @@
 /** The file of a store as the file system sees it. */
 
 import { statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../store-error.ts'
-import { openWriteConnection } from './connection.ts'
 
 /** Where the file of a store is, and which one it is. */
 export interface FilePlace {
@@ -39,4 +39,22 @@ export function checkSameFile({ path, identity }: FilePlace): void {
     'unavailable',
     `The store ${path} was removed, or replaced by another file, while it was open. Restart what serves it.`,
   )
+}
+
+/** How long a connection waits for another one's lock before it gives up. */
+export const BUSY_TIMEOUT_MS = 10_000
+
+/** Page cache of the writing connection: keys arrive in any order and touch many pages. */
+const WRITER_CACHE_KIB = 16 * 1024
+
+/** A connection that only reads. Each SELECT, or each BEGIN … COMMIT, sees one snapshot. */
+export function openReadConnection(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+}
+
+/** A connection that writes durably: a commit returns when it has reached the disk. */
+export function openWriteConnection(path: string, timeout: number = BUSY_TIMEOUT_MS): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout })
+  database.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -${WRITER_CACHE_KIB}`)
+  return database
 }

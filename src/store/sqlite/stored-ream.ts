@@ -5,7 +5,7 @@ import { type HoleCount, REAM_SIZE } from '../rank.ts'
 import { encodeReam, type ReamBytes, type SealedReam, splitItems, type TailItem } from '../ream.ts'
 import { sealItems } from '../ream-draft.ts'
 import type { StoreError } from '../store-error.ts'
-import { damage } from './damage.ts'
+import { damage } from './explain-error.ts'
 import { checkSum, columnsOf, insertInto, type RowStart, rowStart, type SummedTable, withSum } from './row-sum.ts'
 import type { Row, Rows } from './rows.ts'
 

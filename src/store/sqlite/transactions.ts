@@ -5,12 +5,11 @@ import { CHANGES } from '../changes.ts'
 import { NO_COLLECTION } from '../collection-rules.ts'
 import type { Change, Draft } from '../draft.ts'
 import { StoreError } from '../store-error.ts'
-import { BUSY_TIMEOUT_MS, openWriteConnection } from './connection.ts'
 import { explainError, isLocked } from './explain-error.ts'
 import { doOnce } from './request-log.ts'
 import { Rows } from './rows.ts'
 import { Steps } from './steps.ts'
-import { checkSameFile, type FilePlace } from './store-file.ts'
+import { BUSY_TIMEOUT_MS, checkSameFile, type FilePlace, openWriteConnection } from './store-file.ts'
 import { isAnythingLeftOver, SweepNeeded } from './sweep.ts'
 import {
   type CallMessage,

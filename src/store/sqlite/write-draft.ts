@@ -3,7 +3,7 @@
 import { type Change, Draft } from '../draft.ts'
 import { holeCounts, REAM_SIZE } from '../rank.ts'
 import { encodeReam } from '../ream.ts'
-import { damage } from './damage.ts'
+import { damage } from './explain-error.ts'
 import { deleteHead, insertHead, putHead, readHead } from './head.ts'
 import { claimKey, deleteKey, findKey } from './key.ts'
 import type { Rows } from './rows.ts'
