@@ -97,6 +97,20 @@ export const CHANGES = {
   }),
 }
 
+export type ChangeName = keyof typeof CHANGES
+export type ChangeParameters<Name extends ChangeName> = Parameters<(typeof CHANGES)[Name]>
+export type ChangeResult<Name extends ChangeName> = ReturnType<ReturnType<(typeof CHANGES)[Name]>['apply']>
+
+/** A change by its name. */
+export function changeOf<Name extends ChangeName>(
+  operation: Name,
+  parameters: readonly unknown[],
+): Change<ChangeResult<Name>> {
+  // Whoever names it is typed: these are the parameters of this change.
+  const make = CHANGES[operation] as (...parameters: readonly unknown[]) => Change<ChangeResult<Name>>
+  return make(...parameters)
+}
+
 function create(draft: Draft, settings: Partial<CollectionSettings>): Head {
   checkName(draft.name)
   draft.checkObstacle()

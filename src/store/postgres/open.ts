@@ -1,33 +1,25 @@
 /** Opens a store in PostgreSQL, or in Citus. Any number of processes may have it open. */
 
 import { isCollectionName } from '../../contract/name.ts'
-import type { ItemRun } from '../../items/item-run.ts'
-import { CHANGES } from '../changes.ts'
+import { type ChangeName, type ChangeParameters, type ChangeResult, changeOf } from '../changes.ts'
 import { itemTag, missingCollection } from '../collection-rules.ts'
 import { DeflatePool } from '../deflate-pool.ts'
-import type { Change } from '../draft.ts'
 import type {
-  AppendOptions,
-  CollectionSettings,
-  CollectionState,
-  Created,
   Head,
-  ItemConditions,
   ListedHead,
   Load,
   LoadOptions,
   Once,
   PageRead,
-  Put,
   Reachable,
   ReadOptions,
   Segment,
   Store,
   TokenRecord,
   VerifyResult,
-  WriteOptions,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { StoreWrites } from '../store-writes.ts'
 import { explainError, isNodeAway, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
 import { placeOf, readAllHeads, readHead, type StoredHead, shownHead } from './head.ts'
 import { Lane, type LaneOptions } from './lane.ts'
@@ -78,7 +70,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-class PostgresStore implements Store {
+class PostgresStore extends StoreWrites implements Store {
   readonly #url: StoreUrl
   readonly #pulse: Pulse
   readonly #deflate = new DeflatePool()
@@ -94,6 +86,7 @@ class PostgresStore implements Store {
   readonly #partial = new NextRun(() => this.#listPart())
 
   constructor(url: StoreUrl, options: PostgresStoreOptions) {
+    super()
     const { readConnections = 8, writeConnections = 4, statementMs = STATEMENT_MS } = options
     const encode: EncodeReam = (raw, count) => this.#deflate.encode(raw, count)
     this.#url = url
@@ -190,55 +183,18 @@ class PostgresStore implements Store {
     }
   }
 
-  create(name: string, settings: Partial<CollectionSettings> = {}): Promise<Head> {
-    return this.#change(name, CHANGES.create(settings))
-  }
-
-  setPrivate(name: string, isPrivate: boolean): Promise<Head> {
-    return this.#change(name, CHANGES.setPrivate(isPrivate))
-  }
-
-  ensure(name: string, settings: CollectionSettings, { once }: Pick<WriteOptions, 'once'> = {}): Promise<Created> {
-    return this.#change(name, CHANGES.ensure(settings), once)
-  }
-
-  async drop(name: string, state?: CollectionState, { once }: Pick<WriteOptions, 'once'> = {}): Promise<void> {
-    await this.#change(name, CHANGES.drop(state), once)
-    // It is dropped already: what cannot be removed now is left to a later time.
-    await this.#lane(name)
-      .then(({ long }) => sweepName(long, name))
-      .catch(() => {})
-  }
-
-  append(name: string, run: ItemRun, { once, collectionId, create }: AppendOptions = {}): Promise<Head> {
-    return this.#change(name, CHANGES.append(run, collectionId, create), once)
-  }
-
-  async put(
+  protected async change<Name extends ChangeName>(
     name: string,
-    run: ItemRun,
-    conditions: ItemConditions = {},
-    { once, collectionId }: WriteOptions = {},
-  ): Promise<Put> {
-    if (run.count !== 1) throw new RangeError(`One item is put at a time, and this run holds ${run.count}.`)
-    return this.#change(name, CHANGES.put(run, conditions, collectionId), once)
+    once: Once | undefined,
+    operation: Name,
+    ...parameters: ChangeParameters<Name>
+  ): Promise<ChangeResult<Name>> {
+    const { writer } = await this.#explained(this.#lane(name))
+    return writer.change(name, changeOf(operation, parameters), once)
   }
 
-  remove(
-    name: string,
-    key: string,
-    conditions: ItemConditions = {},
-    { once, collectionId }: WriteOptions = {},
-  ): Promise<Head> {
-    return this.#change(name, CHANGES.remove(key, conditions, collectionId), once)
-  }
-
-  replace(name: string, run: ItemRun): Promise<Head> {
-    return this.#change(name, CHANGES.replace(run))
-  }
-
-  delete(name: string, keys: readonly string[]): Promise<Head> {
-    return this.#change(name, CHANGES.delete(keys))
+  protected async sweepDropped(name: string): Promise<void> {
+    await sweepName((await this.#lane(name)).long, name)
   }
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {
@@ -276,11 +232,6 @@ class PostgresStore implements Store {
     // After them: what they still had to do may have felt for workers.
     await Promise.all([this.#pulse, ...this.#pulses.values()].map((pulse) => pulse.close()))
     await this.#deflate.close()
-  }
-
-  async #change<T>(name: string, change: Change<T>, once?: Once): Promise<T> {
-    const { writer } = await this.#explained(this.#lane(name))
-    return writer.change(name, change, once)
   }
 
   /** There is nothing of a name that breaks the rule, and PostgreSQL could not even look for some of them. */

@@ -1,31 +1,26 @@
 /** Opens a store in an SQLite file: reads on connections that only read, many pages at once on a thread; writes on another. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { ItemRun } from '../../items/item-run.ts'
+import type { ChangeName, ChangeParameters, ChangeResult } from '../changes.ts'
 import { itemTag } from '../collection-rules.ts'
 import { NO_ROOM } from '../ream.ts'
 import type {
-  AppendOptions,
-  CollectionSettings,
-  CollectionState,
-  Created,
   Head,
-  ItemConditions,
   ListedHead,
   Load,
   LoadOptions,
+  Once,
   PageOptions,
   PageRead,
-  Put,
   Reachable,
   ReadOptions,
   Segment,
   Store,
   TokenRecord,
   VerifyResult,
-  WriteOptions,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { StoreWrites } from '../store-writes.ts'
 import { explainError, inCollection } from './explain-error.ts'
 import { readAllHeads, readHead } from './head.ts'
 import { runLoad } from './load.ts'
@@ -77,7 +72,7 @@ async function openForGood(path: string): Promise<DatabaseSync> {
   }
 }
 
-class SqliteStore implements Store {
+class SqliteStore extends StoreWrites implements Store {
   readonly #path: string
   readonly #database: DatabaseSync
   readonly #rows: Rows
@@ -86,6 +81,7 @@ class SqliteStore implements Store {
   readonly #place: FilePlace
 
   constructor(path: string, database: DatabaseSync) {
+    super()
     this.#path = path
     this.#place = { path, identity: fileIdentity(path) }
     this.#database = database
@@ -142,53 +138,17 @@ class SqliteStore implements Store {
     }
   }
 
-  create(name: string, settings: Partial<CollectionSettings> = {}): Promise<Head> {
-    return this.#writer.change(name, undefined, 'create', settings)
-  }
-
-  setPrivate(name: string, isPrivate: boolean): Promise<Head> {
-    return this.#writer.change(name, undefined, 'setPrivate', isPrivate)
-  }
-
-  ensure(name: string, settings: CollectionSettings, { once }: Pick<WriteOptions, 'once'> = {}): Promise<Created> {
-    return this.#writer.change(name, once, 'ensure', settings)
-  }
-
-  async drop(name: string, state?: CollectionState, { once }: Pick<WriteOptions, 'once'> = {}): Promise<void> {
-    await this.#writer.change(name, once, 'drop', state)
-    // It is dropped already: what cannot be removed now is left to the next writer.
-    await this.#writer.sweep().catch(() => {})
-  }
-
-  append(name: string, run: ItemRun, { once, collectionId, create }: AppendOptions = {}): Promise<Head> {
-    return this.#writer.change(name, once, 'append', run, collectionId, create)
-  }
-
-  async put(
+  protected change<Name extends ChangeName>(
     name: string,
-    run: ItemRun,
-    conditions: ItemConditions = {},
-    { once, collectionId }: WriteOptions = {},
-  ): Promise<Put> {
-    if (run.count !== 1) throw new RangeError(`One item is put at a time, and this run holds ${run.count}.`)
-    return this.#writer.change(name, once, 'put', run, conditions, collectionId)
+    once: Once | undefined,
+    operation: Name,
+    ...parameters: ChangeParameters<Name>
+  ): Promise<ChangeResult<Name>> {
+    return this.#writer.change(name, once, operation, parameters)
   }
 
-  remove(
-    name: string,
-    key: string,
-    conditions: ItemConditions = {},
-    { once, collectionId }: WriteOptions = {},
-  ): Promise<Head> {
-    return this.#writer.change(name, once, 'remove', key, conditions, collectionId)
-  }
-
-  replace(name: string, run: ItemRun): Promise<Head> {
-    return this.#writer.change(name, undefined, 'replace', run)
-  }
-
-  delete(name: string, keys: readonly string[]): Promise<Head> {
-    return this.#writer.change(name, undefined, 'delete', keys)
+  protected sweepDropped(): Promise<void> {
+    return this.#writer.sweep()
   }
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {

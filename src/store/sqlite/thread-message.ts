@@ -1,12 +1,11 @@
 /** What goes between the store and its writer thread. */
 
-import type { CHANGES } from '../changes.ts'
+import type { ChangeName } from '../changes.ts'
 import type { Once } from '../store.ts'
 import { ItemConflict, StoreError } from '../store-error.ts'
 import type { Steps } from './steps.ts'
 import { SweepNeeded } from './sweep.ts'
 
-export type ChangeName = keyof typeof CHANGES
 export type StepName = keyof Steps
 
 /** Asks for a change of one collection. */

@@ -1,9 +1,9 @@
 /** The one connection that writes, and how calls share its transactions. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { CHANGES } from '../changes.ts'
+import { changeOf } from '../changes.ts'
 import { NO_COLLECTION } from '../collection-rules.ts'
-import type { Change, Draft } from '../draft.ts'
+import type { Draft } from '../draft.ts'
 import { StoreError } from '../store-error.ts'
 import { explainError, isLocked } from './explain-error.ts'
 import { doOnce } from './request-log.ts'
@@ -88,8 +88,7 @@ export class Transactions {
   }
 
   #change({ id, name, operation, parameters, once }: ChangeMessage): ReplyMessage {
-    // The sender is typed (writer.ts): these are the parameters of this change.
-    const change = (CHANGES[operation] as (...parameters: readonly unknown[]) => Change<unknown>)(...parameters)
+    const change = changeOf(operation, parameters)
     let value: unknown
     try {
       const draft = this.#drafts.get(name) ?? beginDraft(this.#rows, name)

@@ -2,7 +2,7 @@
 
 import { once as onceEmitted } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { CHANGES } from '../changes.ts'
+import type { ChangeName, ChangeParameters, ChangeResult } from '../changes.ts'
 import { YOUNG_GENERATION_MB } from '../deflate-pool.ts'
 import type { Once } from '../store.ts'
 import { StoreError } from '../store-error.ts'
@@ -12,7 +12,6 @@ import { SweepNeeded } from './sweep.ts'
 import {
   type CallMessage,
   type ChangeMessage,
-  type ChangeName,
   END,
   packError,
   type ReplyMessage,
@@ -43,7 +42,7 @@ export class Writer {
     this.#place = place
   }
 
-  /** Asks the thread for a step. Where the leftovers of a load that died are in the way, they are removed first. */
+  /** Asks the thread for a step. */
   step<Name extends StepName>(
     operation: Name,
     ...parameters: Parameters<Steps[Name]>
@@ -56,8 +55,8 @@ export class Writer {
     name: string,
     once: Once | undefined,
     operation: Name,
-    ...parameters: Parameters<(typeof CHANGES)[Name]>
-  ): Promise<ReturnType<ReturnType<(typeof CHANGES)[Name]>['apply']>> {
+    parameters: ChangeParameters<Name>,
+  ): Promise<ChangeResult<Name>> {
     return this.#send({ name, operation, parameters, once })
   }
 
