@@ -1,9 +1,9 @@
 /** What it takes to change one item of a ream, part by part. */
 
-import { changeReam, openReam } from '../src/store/ream-draft.ts'
 import { REAM_SIZE } from '../src/store/rank.ts'
 import type { ReamBytes } from '../src/store/ream.ts'
 import { encodeReam } from '../src/store/ream.ts'
+import { changeReam, openReam } from '../src/store/ream-draft.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 import { median } from './measure.ts'
 

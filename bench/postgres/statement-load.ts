@@ -4,7 +4,7 @@
  */
 
 import { Client } from 'pg'
-import { placeOf } from '../../src/store/postgres/head.ts'
+import { shardKeyOf } from '../../src/store/postgres/head.ts'
 import { statementsIn } from '../../src/store/postgres/rows.ts'
 import { randomPages } from '../random.ts'
 import type { StatementPlan } from './rivals.ts'
@@ -12,7 +12,7 @@ import { runClients } from './run-clients.ts'
 
 const plan: StatementPlan = JSON.parse(process.argv[2] ?? '{}')
 const text = statementsIn(plan.schema).readParts
-const place = placeOf(plan.collection)
+const shardKey = shardKeyOf(plan.collection)
 const order = randomPages(Math.min(plan.pages, 20_000), plan.pages, 6)
 let asked = 0
 
@@ -22,7 +22,7 @@ await runClients(plan, async () => {
   return {
     async ask() {
       const page = order[asked++ % order.length] ?? 1
-      const values = [place, plan.collection, `{${page - 1}}`]
+      const values = [shardKey, plan.collection, `{${page - 1}}`]
       const { rows } = await client.query({ name: 'page', text, values, rowMode: 'array' })
       if (rows.length !== 1) throw new Error(`There is no page ${page} of the collection "${plan.collection}".`)
     },

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
-import { placeOf } from '../../src/store/postgres/head.ts'
+import { shardKeyOf } from '../../src/store/postgres/head.ts'
 import { newSchema, runSql, withParameter } from './postgres-engine.ts'
 
 const run = promisify(execFile)
@@ -152,7 +152,7 @@ export class CitusCluster {
 
   /** The shard of its head, as an expression of SQL. */
   shardOf(collection: string, schema = this.#schemas.at(-1)): string {
-    return `get_shard_id_for_distribution_column('${schema}.head', ${placeOf(collection)}::bigint)`
+    return `get_shard_id_for_distribution_column('${schema}.head', ${shardKeyOf(collection)}::bigint)`
   }
 
   /** Drops all stores that were made here. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Client } from 'pg'
-import { placeOf } from '../../src/store/postgres/head.ts'
+import { shardKeyOf } from '../../src/store/postgres/head.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { statementsIn } from '../../src/store/postgres/rows.ts'
 import { citusUrl, NO_CITUS } from './citus-server.ts'
@@ -61,11 +61,11 @@ describe('a store in a Citus with settings of its own', { skip: NO_CITUS }, () =
       const client = new Client(url())
       await client.connect()
       try {
-        const place = placeOf('events')
+        const shardKey = shardKeyOf('events')
         await client.query('BEGIN')
-        const asked = `SELECT current_setting('synchronous_commit') FROM ${schema}.head WHERE place = ${place}`
+        const asked = `SELECT current_setting('synchronous_commit') FROM ${schema}.head WHERE shard_key = ${shardKey}`
         assert.deepEqual((await client.query({ text: asked, rowMode: 'array' })).rows, [[setting]])
-        const { rows } = await client.query(statementsIn(schema).lockHead, [place, 'events'])
+        const { rows } = await client.query(statementsIn(schema).lockHead, [shardKey, 'events'])
         assert.equal(rows.length, 1)
         assert.deepEqual((await client.query({ text: asked, rowMode: 'array' })).rows, [[expected]])
         await client.query('ROLLBACK')

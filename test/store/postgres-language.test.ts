@@ -88,7 +88,8 @@ function describeLanguage(title: string, start: () => Promise<PostgresServer>, l
       const texts = itemsFrom(0, 2_600)
       await engine.store.create('read')
       await engine.store.append('read', itemRun(texts))
-      const columns = 'place, shelf, number, count + 0 / (number - 2)::integer AS count, raw_length, crc, gone, data'
+      const columns =
+        'shard_key, generation_id, number, count + 0 / (number - 2)::integer AS count, raw_length, crc, gone, data'
       await engine.execute('ALTER TABLE ream RENAME TO ream_itself')
       await engine.execute(`CREATE VIEW ream AS SELECT ${columns} FROM ream_itself`)
       const store = await engine.openAgain()

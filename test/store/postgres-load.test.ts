@@ -137,9 +137,9 @@ describePostgres('a load into PostgreSQL', (startPostgres) => {
   it('that died behind its commit leaves what some later write removes', async () => {
     await open()
     await opened.execute(`
-      INSERT INTO ream (place, shelf, number, count, raw_length, crc, gone, data)
-      SELECT place, 7, number, count, raw_length, crc, gone, data FROM ream`)
-    await opened.execute('INSERT INTO leftover (place, shelf, base) SELECT place, 7, 0 FROM head')
+      INSERT INTO ream (shard_key, generation_id, number, count, raw_length, crc, gone, data)
+      SELECT shard_key, 7, number, count, raw_length, crc, gone, data FROM ream`)
+    await opened.execute('INSERT INTO leftover (shard_key, generation_id, base) SELECT shard_key, 7, 0 FROM head')
     const fresh = await openPostgresStore({ url: opened.url })
     await fresh.create('another')
     while ((await rowCounts())['leftover'] !== 0) await sleep(10)

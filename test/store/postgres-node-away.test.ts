@@ -32,7 +32,7 @@ describe('a store whose server says that another one is away', () => {
   })
 
   const whileAway = async (use: () => Promise<void>): Promise<void> => {
-    const columns = `place, shelf, number + 0 * ${engine.schema}.away(number) AS number, count, raw_length, crc, gone, data`
+    const columns = `shard_key, generation_id, number + 0 * ${engine.schema}.away(number) AS number, count, raw_length, crc, gone, data`
     await engine.execute('ALTER TABLE ream RENAME TO ream_itself')
     await engine.execute(`CREATE VIEW ream AS SELECT ${columns} FROM ream_itself`)
     try {

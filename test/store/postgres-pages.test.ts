@@ -92,12 +92,14 @@ describePostgres('pages with holes, where a process remembers what is gone', (st
     await engine.store.append('damaged', keyed(itemsFrom(1, 2_000)))
     await engine.store.delete('damaged', ['1'])
     await readAllPages(engine.store, 'damaged')
-    const [[shelf]] = (await engine.execute('SELECT shelf FROM head WHERE name = $1', ['damaged'])) as [[string]]
-    await engine.execute('UPDATE ream SET count = 498 WHERE shelf = $1::bigint AND number = 1', [shelf])
+    const [[generationId]] = (await engine.execute('SELECT generation_id FROM head WHERE name = $1', ['damaged'])) as [
+      [string],
+    ]
+    await engine.execute('UPDATE ream SET count = 498 WHERE generation_id = $1::bigint AND number = 1', [generationId])
     await assert.rejects(engine.store.page('damaged', 2), isError('corrupt'))
-    await engine.execute('UPDATE ream SET count = 500 WHERE shelf = $1::bigint AND number = 1', [shelf])
+    await engine.execute('UPDATE ream SET count = 500 WHERE generation_id = $1::bigint AND number = 1', [generationId])
     assert.deepEqual(await readPageTexts(engine.store, 'damaged', 2), itemsFrom(502, 500))
-    await engine.execute('UPDATE hole SET gone = 2 WHERE shelf = $1::bigint AND level = 0', [shelf])
+    await engine.execute('UPDATE hole SET gone = 2 WHERE generation_id = $1::bigint AND level = 0', [generationId])
     const fresh = await engine.openAgain()
     try {
       await assert.rejects(fresh.page('damaged', 2), isError('corrupt'))

@@ -71,7 +71,7 @@ describePostgres('reads from PostgreSQL that come at the same time', (startPostg
   })
 
   it('all fail when one of them takes too long: the others would keep everybody waiting in turn', async () => {
-    const columns = `place, shelf, number, count + (SELECT 0 FROM pg_sleep(CASE number WHEN 2 THEN 30 ELSE 0 END)) AS count,
+    const columns = `shard_key, generation_id, number, count + (SELECT 0 FROM pg_sleep(CASE number WHEN 2 THEN 30 ELSE 0 END)) AS count,
       raw_length, crc, gone, data`
     await engine.execute('ALTER TABLE ream RENAME TO ream_itself')
     await engine.execute(`CREATE VIEW ream AS SELECT ${columns} FROM ream_itself`)
@@ -92,7 +92,8 @@ describePostgres('reads from PostgreSQL that come at the same time', (startPostg
   })
 
   it('are none the worse for one that the server refuses', async () => {
-    const columns = 'place, shelf, number, count + 0 / (number - 5)::integer AS count, raw_length, crc, gone, data'
+    const columns =
+      'shard_key, generation_id, number, count + 0 / (number - 5)::integer AS count, raw_length, crc, gone, data'
     await engine.execute('ALTER TABLE ream RENAME TO ream_itself')
     await engine.execute(`CREATE VIEW ream AS SELECT ${columns} FROM ream_itself`)
     try {

@@ -161,9 +161,9 @@ describe('the statements of a store in Citus', { skip: NO_CITUS }, () => {
     return found
   }
 
-  it('go to tables that are distributed by place, but for those that every worker has whole', async () => {
+  it('go to tables that are distributed by shard key, but for those that every worker has whole', async () => {
     for (const table of allTables) {
-      const expected = ON_EVERY_WORKER.includes(table) ? 'on every worker' : 'by place, with the heads'
+      const expected = ON_EVERY_WORKER.includes(table) ? 'on every worker' : 'by shard_key, with the heads'
       assert.equal(await placementOf(table), expected, table)
     }
   })
@@ -190,7 +190,7 @@ describe('the statements of a store in Citus', { skip: NO_CITUS }, () => {
   it('are found out where a table is distributed by something else', async () => {
     const { schema, query } = planner
     await query(`SELECT undistribute_table('${schema}.tail')`)
-    await query(`SELECT create_distributed_table('${schema}.tail', 'shelf', colocate_with => 'none')`)
-    assert.equal(await placementOf('tail'), 'by shelf, away from the heads')
+    await query(`SELECT create_distributed_table('${schema}.tail', 'generation_id', colocate_with => 'none')`)
+    assert.equal(await placementOf('tail'), 'by generation_id, away from the heads')
   })
 })

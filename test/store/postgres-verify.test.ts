@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import { itemRun } from '../../src/items/item-run.ts'
-import { placeOf } from '../../src/store/postgres/head.ts'
+import { shardKeyOf } from '../../src/store/postgres/head.ts'
 import { itemsFrom } from './describe-store.ts'
 import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
 import { describePostgres, type PostgresServer, startOwnPostgres } from './postgres-server.ts'
 
-const PLACE = placeOf('events')
+const SHARD_KEY = shardKeyOf('events')
 
 interface Damage {
   readonly what: string
@@ -65,12 +65,12 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'a tail item beyond the head',
-    sql: 'INSERT INTO tail SELECT place, shelf, 1700, item FROM tail WHERE position = 1500',
+    sql: 'INSERT INTO tail SELECT shard_key, generation_id, 1700, item FROM tail WHERE position = 1500',
     expected: /Position 1700 in the tail lies beyond/,
   },
   {
     what: 'a tail item in a sealed ream',
-    sql: 'INSERT INTO tail SELECT place, shelf, 3, item FROM tail WHERE position = 1500',
+    sql: 'INSERT INTO tail SELECT shard_key, generation_id, 3, item FROM tail WHERE position = 1500',
     expected: /Position 3 is in the tail, though its ream is sealed/,
   },
   {
@@ -85,7 +85,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'a key too many',
-    sql: "INSERT INTO key SELECT place, shelf, 'x', 3 FROM key WHERE key = '3'",
+    sql: "INSERT INTO key SELECT shard_key, generation_id, 'x', 3 FROM key WHERE key = '3'",
     expected: /1597 keys for 1596 items with a key/,
   },
   {
@@ -100,33 +100,33 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'a hole count too many',
-    sql: 'INSERT INTO hole SELECT place, shelf, 0, 2, 1 FROM hole WHERE level = 2',
+    sql: 'INSERT INTO hole SELECT shard_key, generation_id, 0, 2, 1 FROM hole WHERE level = 2',
     expected: /level 0, block 2 is 1; 0 are gone/,
   },
   {
     what: 'reams of no collection',
-    sql: 'UPDATE head SET shelf = 9',
+    sql: 'UPDATE head SET generation_id = 9',
     expected: /3 rows of "ream" belong to no collection/,
   },
   {
     what: 'items of readers that are marked as left over',
-    sql: 'INSERT INTO leftover (place, shelf, base) SELECT place, shelf, 0 FROM head',
+    sql: 'INSERT INTO leftover (shard_key, generation_id, base) SELECT shard_key, generation_id, 0 FROM head',
     expected: /"events" that readers see are marked/,
   },
   {
     what: 'leftovers that the head does not tell of',
-    sql: 'INSERT INTO leftover (place, shelf, base) SELECT place, shelf, next FROM head',
+    sql: 'INSERT INTO leftover (shard_key, generation_id, base) SELECT shard_key, generation_id, next FROM head',
     expected: /"events" does not say that a load is running/,
   },
   {
     what: 'a head that is not where its name belongs',
-    // Citus takes no UPDATE of a place.
+    // Citus takes no UPDATE of a shard key.
     sql: [
-      `INSERT INTO head (place, name, id, key_field, paginated, private, generation, version, next, live, shelf, guarded,
+      `INSERT INTO head (shard_key, name, id, key_field, paginated, private, generation, version, next, live, generation_id, guarded,
         changed_at, commit_id, full_pages_id)
-      SELECT place + 1, name, id, key_field, paginated, private, generation, version, next, live, shelf, guarded,
+      SELECT shard_key + 1, name, id, key_field, paginated, private, generation, version, next, live, generation_id, guarded,
         changed_at, commit_id, full_pages_id FROM head`,
-      `DELETE FROM head WHERE place = ${PLACE}`,
+      `DELETE FROM head WHERE shard_key = ${SHARD_KEY}`,
     ],
     expected: /3 rows of "ream" belong to no collection/,
   },

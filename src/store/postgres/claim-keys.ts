@@ -106,8 +106,8 @@ export class KeyClaims {
 
   /** The keys that are new, in order, the indexes of the others, and the position of each. */
   async #lookUp(transaction: Transaction, keys: readonly string[]) {
-    const { place, shelf } = this.#plan.lease
-    const found = await transaction.all('readPositions', place, shelf, keys.map(keyBytes))
+    const { shardKey, generationId } = this.#plan.lease
+    const found = await transaction.all('readPositions', shardKey, generationId, keys.map(keyBytes))
     const positions = new Map(found.map(([number, position]) => [keys[Number(number) - 1] ?? '', Number(position)]))
     const fresh: string[] = []
     const refused: number[] = []
@@ -119,15 +119,15 @@ export class KeyClaims {
   }
 
   #insert(transaction: Transaction, keys: readonly string[]): void {
-    const { place, name, holder } = this.#plan.lease
-    void transaction.write('loadKeys', place, name, holder, this.#next, keys.map(keyBytes))
+    const { shardKey, name, holder } = this.#plan.lease
+    void transaction.write('loadKeys', shardKey, name, holder, this.#next, keys.map(keyBytes))
     this.#next += keys.length
   }
 
   /** Replacements are kept aside until the load ends: nobody may see them before. Of two for an item the last counts. */
   #keepReplacements(transaction: Transaction, texts: ReadonlyMap<number, string>): void {
-    const { place, name, holder, staging } = this.#plan.lease
+    const { shardKey, name, holder, staging } = this.#plan.lease
     const items = [...texts.values()].map((text) => Buffer.from(text))
-    void transaction.write('loadTail', place, name, holder, staging, [...texts.keys()], items)
+    void transaction.write('loadTail', shardKey, name, holder, staging, [...texts.keys()], items)
   }
 }

@@ -8,7 +8,7 @@ import { REAM_SIZE } from '../rank.ts'
 import type { Once } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { TryAgain } from './explain-error.ts'
-import { lockHead, placeOf, type StoredHead, shownHead } from './head.ts'
+import { lockHead, type StoredHead, shardKeyOf, shownHead } from './head.ts'
 import { findObstacle, takeLease } from './lease.ts'
 import { RequestLog } from './request-log.ts'
 import type { Rows } from './rows.ts'
@@ -29,7 +29,7 @@ export async function commitTogether(
   calls: readonly Call[],
   encode: EncodeReam,
 ): Promise<Outcome[]> {
-  const log = new RequestLog(placeOf(name))
+  const log = new RequestLog(shardKeyOf(name))
   // There is no collection of such a name, and no text that PostgreSQL could look for.
   if (!isCollectionName(name)) return calls.map((call) => applyAlone(new Draft(name, undefined), log, call))
   return Transaction.run(rows, async (transaction) => {
@@ -65,20 +65,20 @@ async function beginDraft(
 /** Reads, under the lock on the head, whatever the changes have to know. */
 async function readForChanges(
   transaction: Transaction,
-  { place, shelf, next }: StoredHead,
+  { shardKey, generationId, next }: StoredHead,
   draft: Draft,
   changes: readonly Change<unknown>[],
 ): Promise<void> {
   const keys = draft.missingKeys(changes)
   if (keys.length > 0) {
-    const found = await transaction.all('readPositions', place, shelf, keys.map(keyBytes))
+    const found = await transaction.all('readPositions', shardKey, generationId, keys.map(keyBytes))
     const positions = found.map(([number, position]) => [keys[Number(number) - 1] ?? '', Number(position)] as const)
     draft.addPositions(keys, new Map(positions.filter(([, position]) => position < next)))
   }
   const { reams, tail } = draft.missingRows(changes)
   const [foundReams, foundTail] = await Promise.all([
-    reams.length > 0 && transaction.all('readReamsByNumber', place, shelf, reams),
-    tail && transaction.all('readTail', place, shelf, tail.from, tail.to, REAM_SIZE),
+    reams.length > 0 && transaction.all('readReamsByNumber', shardKey, generationId, reams),
+    tail && transaction.all('readTail', shardKey, generationId, tail.from, tail.to, REAM_SIZE),
   ])
   for (const ream of (foundReams || []).map((row) => reamOf(row))) draft.addReam(ream.number, ream)
   if (foundTail)
@@ -90,10 +90,10 @@ async function readForChanges(
  * making the collection or from beginning to load it; who finds one looks whose it is.
  */
 async function lockName(transaction: Transaction, name: string): Promise<boolean> {
-  const place = placeOf(name)
+  const shardKey = shardKeyOf(name)
   const holder = randomUUID()
-  if (!(await takeLease(transaction, { name, place, shelf: 0, staging: 0, base: 0, holder }))) return false
-  void transaction.write('deleteLease', place, name, holder)
+  if (!(await takeLease(transaction, { name, shardKey, generationId: 0, staging: 0, base: 0, holder }))) return false
+  void transaction.write('deleteLease', shardKey, name, holder)
   if ((await lockHead(transaction, name)) !== undefined) throw new TryAgain(false)
   return true
 }

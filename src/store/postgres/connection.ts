@@ -29,7 +29,7 @@ const IDLE_MS = 60_000
 
 const KEEP_ALIVE_MS = 10_000
 
-/** Citus has to see the place to know the shard: a plan for all values is none there. */
+/** Citus has to see the shard key to know the shard: a plan for all values is none there. */
 const PLAN_WITH_VALUES = 'SET plan_cache_mode = auto'
 
 export interface ConnectionOptions {

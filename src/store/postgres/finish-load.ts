@@ -39,28 +39,29 @@ async function commitLoad(
   encode: EncodeReam,
   counts: LoadCounts,
 ): Promise<Head> {
-  const { place, name, holder } = plan.lease
+  const { shardKey, name, holder } = plan.lease
   const before = await lockHead(transaction, name)
   const once = { key: `load ${holder}`, digest: '' }
-  const log = new RequestLog(place)
+  const log = new RequestLog(shardKey)
   await log.find(transaction, [once.key])
   const isDone = log.has(once, NO_COLLECTION)
   const shown = headAfterLoad(plan, before && shownHead(before), counts)
-  const after = { ...shown, place, shelf: plan.lease.shelf, isGuarded: false }
+  const after = { ...shown, shardKey, generationId: plan.lease.generationId, isGuarded: false }
   const head = log.doOnce(
     once,
     () => NO_COLLECTION,
     () => shown,
   ) as Head
   if (isDone) return head
-  const held = await transaction.first('holdLease', place, name, holder)
+  const held = await transaction.first('holdLease', shardKey, name, holder)
   if (held === undefined) throw lostLease(name)
   if (Number(held[0]) !== counts.steps) throw lostSteps(name)
   if (counts.replaced > 0) await applyReplacements(transaction, plan, after.next)
   await sealBegun(transaction, plan, encode, after.next)
   writeHead(transaction, before, after)
-  if (before !== undefined && plan.isReplacement) void transaction.write('addLeftover', place, before.shelf, 0)
-  void transaction.write('deleteLease', place, name, holder)
+  if (before !== undefined && plan.isReplacement)
+    void transaction.write('addLeftover', shardKey, before.generationId, 0)
+  void transaction.write('deleteLease', shardKey, name, holder)
   log.write(transaction)
   await transaction.commit()
   return head
@@ -68,15 +69,15 @@ async function commitLoad(
 
 /** What took the place of others goes there: reams that were prepared, and items of the tail. */
 async function applyReplacements(transaction: Transaction, { lease, base }: LeasedPlan, next: number): Promise<void> {
-  const { place, name, holder, shelf, staging } = lease
-  void transaction.write('moveStagedReams', place, shelf, staging)
-  void transaction.write('addLeftover', place, staging, 0)
+  const { shardKey, name, holder, generationId, staging } = lease
+  void transaction.write('moveStagedReams', shardKey, generationId, staging)
+  void transaction.write('addLeftover', shardKey, staging, 0)
   // Only the ream that was begun before and the last one lie in the tail now.
   for (const start of new Set([base, next].filter((end) => end % REAM_SIZE !== 0).map(reamStart))) {
-    const found = await transaction.all('readTail', place, staging, start, start + REAM_SIZE, REAM_SIZE)
+    const found = await transaction.all('readTail', shardKey, staging, start, start + REAM_SIZE, REAM_SIZE)
     if (found.length === 0) continue
     const columns = [found.map(([position]) => position), found.map(([, item]) => item)]
-    void transaction.write('loadTail', place, name, holder, shelf, ...columns)
+    void transaction.write('loadTail', shardKey, name, holder, generationId, ...columns)
   }
 }
 
@@ -86,16 +87,16 @@ function reamStart(position: number): number {
 
 /** The ream that was begun before the load is full now: its items lie in the tail, the new ones beside the old. */
 async function sealBegun(transaction: Transaction, plan: LeasedPlan, encode: EncodeReam, next: number): Promise<void> {
-  const { place, shelf, base } = plan.lease
+  const { shardKey, generationId, base } = plan.lease
   const start = reamStart(base)
   const number = start / REAM_SIZE
   const end = start + REAM_SIZE
   if (base === start || next < end) return
-  const found = await transaction.all('readTail', place, shelf, start, end, REAM_SIZE)
+  const found = await transaction.all('readTail', shardKey, generationId, start, end, REAM_SIZE)
   const items = found.map(([position, item]) => ({ position: Number(position), item: String(item) }))
   const ream = new ReamDraft(number, sealItems(start, end, items))
   await encodeDrafts([ream], encode, ({ count, rawLength, crc, gone, data }) => {
-    void transaction.write('putReam', place, shelf, number, count, rawLength, crc, gone, data)
+    void transaction.write('putReam', shardKey, generationId, number, count, rawLength, crc, gone, data)
   })
-  void transaction.write('deleteTail', place, shelf, start, end)
+  void transaction.write('deleteTail', shardKey, generationId, start, end)
 }

@@ -8,37 +8,37 @@ import { HEAD_WIDTH } from './statements.ts'
 import type { Transaction } from './transaction.ts'
 
 /** Where the rows of a collection lie. */
-export interface Shelf {
-  readonly place: number
+export interface RowOwner {
+  readonly shardKey: number
   /** Random: another one for each generation of a collection. */
-  readonly shelf: number
+  readonly generationId: number
 }
 
 /** A head with what nobody outside needs to know. */
-export interface StoredHead extends Head, Shelf {
+export interface StoredHead extends Head, RowOwner {
   /** A load is running, or left something where the next write would go. */
   readonly isGuarded: boolean
 }
 
-/** Bytes of a place: an integer that JavaScript keeps exactly. */
-const PLACE_BYTES = 6
+/** Bytes of a shard key: an integer that JavaScript keeps exactly. */
+const SHARD_KEY_BYTES = 6
 
 /** Places that are remembered, at most: every statement needs one, and a hash takes longer than the rest of it. */
-const MAX_PLACES = 10_000
-const places = new Map<string, number>()
+const MAX_SHARD_KEYS = 10_000
+const shardKeys = new Map<string, number>()
 
-/** The place of a name: on Citus it picks the shard. Names that share one do no harm. */
-export function placeOf(name: string): number {
-  const known = places.get(name)
+/** The shard key of a name: on Citus it picks the shard. Names that share one do no harm. */
+export function shardKeyOf(name: string): number {
+  const known = shardKeys.get(name)
   if (known !== undefined) return known
-  const place = hash('sha256', name, 'buffer').readUIntBE(0, PLACE_BYTES)
-  if (places.size === MAX_PLACES) places.clear()
-  places.set(name, place)
-  return place
+  const shardKey = hash('sha256', name, 'buffer').readUIntBE(0, SHARD_KEY_BYTES)
+  if (shardKeys.size === MAX_SHARD_KEYS) shardKeys.clear()
+  shardKeys.set(name, shardKey)
+  return shardKey
 }
 
 export async function readHead(rows: Reading, name: string): Promise<StoredHead | undefined> {
-  const row = await rows.first('readHead', placeOf(name), name)
+  const row = await rows.first('readHead', shardKeyOf(name), name)
   return row && headOf(name, row)
 }
 
@@ -55,7 +55,7 @@ export function listedHead(row: Row): StoredHead & ListedHead {
 export function headOf(name: string, row: Row): StoredHead {
   return {
     name,
-    place: placeOf(name),
+    shardKey: shardKeyOf(name),
     id: row[0] as number,
     keyField: row[1] === null ? null : String(row[1]),
     isPaginated: row[2] as boolean,
@@ -66,7 +66,7 @@ export function headOf(name: string, row: Row): StoredHead {
     fullPagesId: row[7] as string,
     next: row[8] as number,
     live: row[9] as number,
-    shelf: row[10] as number,
+    generationId: row[10] as number,
     isGuarded: row[11] as boolean,
   }
 }
@@ -80,20 +80,20 @@ export function shownHead(head: StoredHead): Head {
 
 /** The head as it is once nobody else is writing to the collection, which stays so until the transaction ends. */
 export async function lockHead(transaction: Transaction, name: string): Promise<StoredHead | undefined> {
-  const place = placeOf(name)
-  const row = await transaction.first('lockHead', place, name)
-  if (row === undefined) void transaction.write('beDurable', place)
+  const shardKey = shardKeyOf(name)
+  const row = await transaction.first('lockHead', shardKey, name)
+  if (row === undefined) void transaction.write('beDurable', shardKey)
   return row && headOf(name, row)
 }
 
 /** Writes a head; `before` is what is stored of it, if anything. */
 export function writeHead(transaction: Transaction, before: StoredHead | undefined, head: StoredHead): void {
-  const { place, name, id, isPaginated, isPrivate, generation, version, commitId, fullPagesId } = head
-  const state = [generation, version, commitId, fullPagesId, head.next, head.live, head.shelf, head.isGuarded]
-  if (before?.commitId === commitId) void transaction.write('guardHead', place, name, head.isGuarded)
-  else if (before !== undefined) void transaction.write('updateHead', place, name, isPrivate, ...state)
+  const { shardKey, name, id, isPaginated, isPrivate, generation, version, commitId, fullPagesId } = head
+  const state = [generation, version, commitId, fullPagesId, head.next, head.live, head.generationId, head.isGuarded]
+  if (before?.commitId === commitId) void transaction.write('guardHead', shardKey, name, head.isGuarded)
+  else if (before !== undefined) void transaction.write('updateHead', shardKey, name, isPrivate, ...state)
   else {
     const keyField = head.keyField === null ? null : Buffer.from(head.keyField)
-    void transaction.write('insertHead', place, name, id, keyField, isPaginated, isPrivate, ...state)
+    void transaction.write('insertHead', shardKey, name, id, keyField, isPaginated, isPrivate, ...state)
   }
 }

@@ -13,19 +13,19 @@ interface Stretch {
 }
 
 export class HoleCounts {
-  readonly #shelf: number
+  readonly #generationId: number
   readonly #fullPagesId: string
   readonly #known = new Map<string, readonly HoleCount[]>()
   #missing: Stretch | undefined
 
-  constructor({ shelf, fullPagesId }: StoredHead) {
-    this.#shelf = shelf
+  constructor({ generationId, fullPagesId }: StoredHead) {
+    this.#generationId = generationId
     this.#fullPagesId = fullPagesId
   }
 
   /** Whether they are those of a head. */
-  areOf({ shelf, fullPagesId }: StoredHead): boolean {
-    return shelf === this.#shelf && fullPagesId === this.#fullPagesId
+  areOf({ generationId, fullPagesId }: StoredHead): boolean {
+    return generationId === this.#generationId && fullPagesId === this.#fullPagesId
   }
 
   /** See `ReadHoles`. Nothing for a stretch that is not known: where there should be something, the sums tell. */
@@ -44,9 +44,9 @@ export class HoleCounts {
   }
 
   /** Reads that, if the collection is still in this state. Answers its head as it is now. */
-  async fill(rows: Reading, { place, name }: StoredHead): Promise<StoredHead | undefined> {
+  async fill(rows: Reading, { shardKey, name }: StoredHead): Promise<StoredHead | undefined> {
     const { level = 0, from = 0, to = 0 } = this.#missing ?? {}
-    const found = await rows.all('readHoleBlocks', place, name, level, from, to)
+    const found = await rows.all('readHoleBlocks', shardKey, name, level, from, to)
     const head = found[0] && headOf(name, found[0])
     if (head !== undefined && this.areOf(head)) {
       const counts = found.filter((row) => row[HEAD_WIDTH] !== null)

@@ -4,14 +4,14 @@ import { hostname } from 'node:os'
 import type { LoadPlan } from '../load.ts'
 import { StoreError } from '../store-error.ts'
 import { TryAgain } from './explain-error.ts'
-import { placeOf, type StoredHead } from './head.ts'
+import { type StoredHead, shardKeyOf } from './head.ts'
 import type { Transaction } from './transaction.ts'
 
 export interface Lease {
   readonly name: string
-  readonly place: number
+  readonly shardKey: number
   /** Where the load appends, at positions from `base` on. */
-  readonly shelf: number
+  readonly generationId: number
   readonly base: number
   /** Where it prepares items that will take the place of others. */
   readonly staging: number
@@ -32,21 +32,31 @@ export interface FoundLease extends Lease {
 
 /** False if somebody has one on that name. */
 export async function takeLease(transaction: Transaction, lease: Lease): Promise<boolean> {
-  const { place, name, shelf, staging, base, holder } = lease
+  const { shardKey, name, generationId, staging, base, holder } = lease
   const host = hostname()
-  const { count } = await transaction.write('insertLease', place, name, shelf, staging, base, holder, host, process.pid)
+  const { count } = await transaction.write(
+    'insertLease',
+    shardKey,
+    name,
+    generationId,
+    staging,
+    base,
+    holder,
+    host,
+    process.pid,
+  )
   return count === 1
 }
 
 export async function findLease(transaction: Transaction, name: string): Promise<FoundLease | undefined> {
-  const place = placeOf(name)
-  const row = await transaction.first('readLease', place, name)
+  const shardKey = shardKeyOf(name)
+  const row = await transaction.first('readLease', shardKey, name)
   if (row === undefined) return undefined
-  const [shelf, staging, base, holder, host, pid, startedAt, isDead] = row as [
+  const [generationId, staging, base, holder, host, pid, startedAt, isDead] = row as [
     ...[number, number, number, string, string, number, number],
     boolean,
   ]
-  return { name, place, shelf, staging, base, holder, host, pid, startedAt, isDead }
+  return { name, shardKey, generationId, staging, base, holder, host, pid, startedAt, isDead }
 }
 
 /** What refuses a write while a load is running. What a dead one left in the way has to be removed first. */

@@ -46,31 +46,31 @@ export class PostgresLoadSteps implements LoadSteps {
   }
 
   putReams(reams: readonly SealedReam[]): Promise<void> {
-    const { shelf } = this.#plan.lease
+    const { generationId } = this.#plan.lease
     return this.#underLease(async (transaction) => {
-      this.#putReams(transaction, shelf, reams)
+      this.#putReams(transaction, generationId, reams)
     })
   }
 
   putTail(from: number, raw: Uint8Array): Promise<void> {
-    const { place, name, holder, shelf } = this.#plan.lease
+    const { shardKey, name, holder, generationId } = this.#plan.lease
     const items = splitItems(raw).map((text) => Buffer.from(text))
     const positions = [...items.keys()].map((index) => from + index)
     return this.#underLease(async (transaction) => {
-      void transaction.write('loadTail', place, name, holder, shelf, positions, items)
+      void transaction.write('loadTail', shardKey, name, holder, generationId, positions, items)
     })
   }
 
   stageReplacements(from: number): Promise<number | undefined> {
-    const { place, shelf, staging } = this.#plan.lease
+    const { shardKey, generationId, staging } = this.#plan.lease
     return this.#underLease(async (transaction) => {
       const end = Number.MAX_SAFE_INTEGER
-      const pending = await transaction.all('readTail', place, staging, from, end, REPLACEMENTS_A_STEP)
+      const pending = await transaction.all('readTail', shardKey, staging, from, end, REPLACEMENTS_A_STEP)
       const changes = byReam(new Map(pending.map(([position, item]) => [Number(position), String(item)])))
       // The last ream of a full step may have more to come: it is left for the next one.
       const goOn = pending.length === REPLACEMENTS_A_STEP ? Math.max(...changes.keys()) : undefined
       if (goOn !== undefined) changes.delete(goOn)
-      const found = await transaction.all('readReamsByNumber', place, shelf, [...changes.keys()])
+      const found = await transaction.all('readReamsByNumber', shardKey, generationId, [...changes.keys()])
       const drafts = found.map((row) => draftOf(reamOf(row), changes))
       await encodeDrafts(drafts, this.#encode, (ream) => this.#putReams(transaction, staging, [ream]))
       return goOn === undefined ? undefined : goOn * REAM_SIZE
@@ -86,8 +86,8 @@ export class PostgresLoadSteps implements LoadSteps {
   }
 
   async renew(): Promise<void> {
-    const { place, name, holder } = this.#plan.lease
-    await this.#connections.lend((rows) => rows.send('renewLease', place, name, holder))
+    const { shardKey, name, holder } = this.#plan.lease
+    await this.#connections.lend((rows) => rows.send('renewLease', shardKey, name, holder))
   }
 
   /** Here first, then what others left behind. */
@@ -96,24 +96,24 @@ export class PostgresLoadSteps implements LoadSteps {
     await this.#sweepOthers()
   }
 
-  #putReams(transaction: Transaction, shelf: number, reams: readonly SealedReam[]): void {
-    const { place, name, holder } = this.#plan.lease
+  #putReams(transaction: Transaction, generationId: number, reams: readonly SealedReam[]): void {
+    const { shardKey, name, holder } = this.#plan.lease
     for (const part of inParts(reams))
-      void transaction.write('loadReams', place, name, holder, shelf, ...columnsOf(part))
+      void transaction.write('loadReams', shardKey, name, holder, generationId, ...columnsOf(part))
   }
 
   /** Runs a step in a transaction that commits only while the lease is held; what it wrote is otherwise nothing. */
   #underLease<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const { place, name, holder } = this.#plan.lease
+    const { shardKey, name, holder } = this.#plan.lease
     return this.#connections.lend((rows) =>
       Transaction.runUnseen(rows, async (transaction) => {
         const [held, result] = await Promise.all([
-          transaction.write('holdLease', place, name, holder),
+          transaction.write('holdLease', shardKey, name, holder),
           work(transaction),
         ])
         if (held.count === 0) throw lostLease(name)
         // Last, because steps that run beside this one wait for the row.
-        void transaction.write('countStep', place, name, holder)
+        void transaction.write('countStep', shardKey, name, holder)
         await transaction.commit()
         this.#steps++
         return result

@@ -6,7 +6,7 @@ import { type LoadPlan, type LoadSteps, planLoad, ReamLoad } from '../load.ts'
 import type { Load, LoadOptions } from '../store.ts'
 import type { Connections } from './connection.ts'
 import { explainError, TryAgain } from './explain-error.ts'
-import { lockHead, placeOf, type StoredHead, shownHead, writeHead } from './head.ts'
+import { lockHead, type StoredHead, shardKeyOf, shownHead, writeHead } from './head.ts'
 import { findObstacle, type LeasedPlan, takeLease } from './lease.ts'
 import { type LoadTools, PostgresLoadSteps } from './load-steps.ts'
 import { Transaction } from './transaction.ts'
@@ -33,8 +33,11 @@ export function beginLoad(connections: Connections, name: string, options: LoadO
 /** A replacement writes to a generation of its own. */
 function leasedPlan(plan: LoadPlan, head: StoredHead | undefined): LeasedPlan {
   const { name, base, isReplacement } = plan
-  const shelf = (isReplacement ? undefined : head?.shelf) ?? newId()
-  return { ...plan, lease: { name, place: placeOf(name), shelf, staging: newId(), base, holder: randomUUID() } }
+  const generationId = (isReplacement ? undefined : head?.generationId) ?? newId()
+  return {
+    ...plan,
+    lease: { name, shardKey: shardKeyOf(name), generationId, staging: newId(), base, holder: randomUUID() },
+  }
 }
 
 export async function runLoad(

@@ -21,7 +21,7 @@ import type {
 import { StoreError } from '../store-error.ts'
 import { StoreWrites } from '../store-writes.ts'
 import { explainError, isNodeAway, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
-import { placeOf, readAllHeads, readHead, type StoredHead, shownHead } from './head.ts'
+import { readAllHeads, readHead, type StoredHead, shardKeyOf, shownHead } from './head.ts'
 import { Lane, type LaneOptions } from './lane.ts'
 import { runLoad } from './load.ts'
 import { NextRun } from './next-run.ts'
@@ -102,7 +102,7 @@ class PostgresStore extends StoreWrites implements Store {
 
   async #lane(name: string): Promise<Lane> {
     if (this.#workers === undefined) return this.#common
-    const worker = await this.#workers.of(placeOf(name))
+    const worker = await this.#workers.of(shardKeyOf(name))
     const lane = this.#lanes.get(worker) ?? new Lane(this.#options)
     this.#lanes.set(worker, lane)
     return lane

@@ -36,9 +36,9 @@ export function findParts(head: StoredHead, requested: number, holes: HoleCounts
   const { start, end } = pageRange(page, head.live)
   const parts: Part[] = []
   for (let rank = start; rank < end; ) {
-    const place = locate(rank, head.next - head.live, (level, from, to) => holes.read(head, level, from, to))
-    if (place === undefined) return undefined
-    const { ream, offset, gone } = place
+    const found = locate(rank, head.next - head.live, (level, from, to) => holes.read(head, level, from, to))
+    if (found === undefined) return undefined
+    const { ream, offset, gone } = found
     const count = Math.min(REAM_SIZE, head.next - ream * REAM_SIZE) - gone
     const take = Math.min(count - offset, end - rank)
     if (take <= 0) return undefined
@@ -57,11 +57,11 @@ export function askFor({ parts }: PageParts, head: StoredHead): AskedParts {
 /** One statement, whose rows have the head and a part each. */
 export function readParts(
   rows: Reading,
-  { name, place }: Pick<StoredHead, 'name' | 'place'>,
+  { name, shardKey }: Pick<StoredHead, 'name' | 'shardKey'>,
   { reams, hasTail }: AskedParts,
 ): Promise<readonly Row[]> {
-  if (hasTail && reams.length === 0) return rows.all('readTailPart', place, name)
-  return rows.all(hasTail ? 'readLastParts' : 'readParts', place, name, `{${reams.join(',')}}`)
+  if (hasTail && reams.length === 0) return rows.all('readTailPart', shardKey, name)
+  return rows.all(hasTail ? 'readLastParts' : 'readParts', shardKey, name, `{${reams.join(',')}}`)
 }
 
 /** The page from these rows. Undefined if something is missing, or has another count than it should. */

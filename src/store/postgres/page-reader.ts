@@ -2,7 +2,7 @@
 
 import type { PageRead } from '../store.ts'
 import type { Connections } from './connection.ts'
-import { headOf, placeOf, readHead, type StoredHead } from './head.ts'
+import { headOf, readHead, type StoredHead, shardKeyOf } from './head.ts'
 import { HoleCounts } from './hole-counts.ts'
 import { askFor, findParts, pageOf, readParts } from './page-parts.ts'
 import { inSnapshot, readPage, readWhole } from './read.ts'
@@ -49,7 +49,7 @@ export class PageReader {
   }
 
   async read(name: string, page: number): Promise<PageRead | undefined> {
-    const place = placeOf(name)
+    const shardKey = shardKeyOf(name)
     let seen = this.#seen.get(name)
     for (let asks = 0; asks < MAX_ASKS; asks++) {
       if (seen?.head.isPaginated === false) break
@@ -62,7 +62,7 @@ export class PageReader {
       }
       // Without holes page 1 is ream 0.
       const asked = seen && guess ? askFor(guess, seen.head) : { reams: [page - 1], hasTail: false }
-      const found = await readParts(this.#shared, { name, place }, asked)
+      const found = await readParts(this.#shared, { name, shardKey }, asked)
       seen = this.#remember(name, found[0] && headOf(name, found[0]))
       if (seen === undefined) return undefined
       const parts = seen.head.isPaginated && findParts(seen.head, page, seen.holes)

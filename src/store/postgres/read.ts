@@ -7,7 +7,7 @@ import { deflatedSegment, itemAt, joinItems, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Connections } from './connection.ts'
-import { headOf, placeOf, readHead, type StoredHead, shownHead } from './head.ts'
+import { headOf, readHead, type StoredHead, shardKeyOf, shownHead } from './head.ts'
 import type { HoleCounts } from './hole-counts.ts'
 import { askFor, findParts, pageOf, readParts, segmentOf } from './page-parts.ts'
 import type { Row } from './read-query.ts'
@@ -31,13 +31,13 @@ export async function inSnapshot<T>(rows: Rows, read: () => Promise<T>): Promise
 
 /** All items of an unpaginated collection, in one statement. */
 export async function readWhole(rows: Rows, name: string): Promise<PageRead | undefined> {
-  const found = await rows.all('readWhole', placeOf(name), name)
+  const found = await rows.all('readWhole', shardKeyOf(name), name)
   if (found[0] === undefined) return undefined
   const head = headOf(name, found[0])
   const parts = found.filter((row) => row[HEAD_WIDTH] !== null)
   const segments = parts.map(segmentOf)
   const count = segments.reduce((sum, segment) => sum + segment.count, 0)
-  if (count !== head.live) throw damaged(head, `It has ${count} items in the place of ${head.live}`)
+  if (count !== head.live) throw damaged(head, `It has ${count} items in the shardKey of ${head.live}`)
   return { head: shownHead(head), page: 0, segments }
 }
 
@@ -85,7 +85,7 @@ export async function readItem(
     const head = await readHead(rows, name)
     return head && { head: shownHead(head), text: undefined }
   }
-  const row = await rows.first('readItem', placeOf(name), name, bytes)
+  const row = await rows.first('readItem', shardKeyOf(name), name, bytes)
   if (row === undefined) return undefined
   const head = headOf(name, row)
   const position = row[HEAD_WIDTH] as number | null

@@ -14,18 +14,18 @@ interface Remembered {
 
 /** The requests of one transaction: those that were answered before, and those that are now. */
 export class RequestLog {
-  readonly #place: number
+  readonly #shardKey: number
   readonly #known = new Map<string, Remembered>()
   readonly #fresh: Remembered[] = []
 
-  constructor(place: number) {
-    this.#place = place
+  constructor(shardKey: number) {
+    this.#shardKey = shardKey
   }
 
   /** To be called under the lock on the head: then nobody else answers the same request meanwhile. */
   async find(transaction: Transaction, keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return
-    for (const [key, id, digest, outcome] of await transaction.all('findRequests', this.#place, keys))
+    for (const [key, id, digest, outcome] of await transaction.all('findRequests', this.#shardKey, keys))
       this.#keep({
         key: String(key),
         collectionId: Number(id),
@@ -68,9 +68,9 @@ export class RequestLog {
     if (this.#fresh.length === 0) return
     const keys = this.#fresh.map(({ key }) => key)
     // Two for each that is added: so what no longer counts grows less, and no write pays for many others.
-    void transaction.write('forgetRequests', this.#place, keys, 2 * keys.length)
+    void transaction.write('forgetRequests', this.#shardKey, keys, 2 * keys.length)
     for (const { key, collectionId, digest, outcome } of this.#fresh)
-      void transaction.write('rememberRequest', this.#place, key, collectionId, digest, JSON.stringify(outcome))
+      void transaction.write('rememberRequest', this.#shardKey, key, collectionId, digest, JSON.stringify(outcome))
   }
 }
 

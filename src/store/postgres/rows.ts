@@ -8,7 +8,7 @@ export interface Result {
   readonly rows: readonly Row[]
   /** Rows that the statement changed, or found. */
   readonly count: number
-  /** What the server says it did: COMMIT, or ROLLBACK in its place. */
+  /** What the server says it did: COMMIT, or ROLLBACK in its stead. */
   readonly command: string
 }
 

@@ -2,7 +2,7 @@
 
 import type { GoneMap } from '../gone-map.ts'
 import type { ReamBytes, SealedReam, TailItem } from '../ream.ts'
-import type { Shelf } from './head.ts'
+import type { RowOwner } from './head.ts'
 import type { Row } from './read-query.ts'
 import type { Rows } from './rows.ts'
 
@@ -28,12 +28,12 @@ export function reamOf(row: Row, at = 0): SealedReam {
 /** The reams from number `from` up to but not including `to`, in order. */
 export async function* readReams(
   rows: Rows,
-  { place, shelf }: Shelf,
+  { shardKey, generationId }: RowOwner,
   from: number,
   to: number,
 ): AsyncGenerator<SealedReam> {
   for (let next = from; ; ) {
-    const found = await rows.all('readReams', place, shelf, next, to, REAMS_AT_A_TIME)
+    const found = await rows.all('readReams', shardKey, generationId, next, to, REAMS_AT_A_TIME)
     for (const row of found) {
       const ream = reamOf(row)
       yield ream
@@ -46,12 +46,12 @@ export async function* readReams(
 /** The items of the tail at positions `from` up to but not including `to`, in order. */
 export async function* readTail(
   rows: Rows,
-  { place, shelf }: Shelf,
+  { shardKey, generationId }: RowOwner,
   from: number,
   to: number,
 ): AsyncGenerator<TailItem> {
   for (let next = from; ; ) {
-    const found = await rows.all('readTail', place, shelf, next, to, ITEMS_AT_A_TIME)
+    const found = await rows.all('readTail', shardKey, generationId, next, to, ITEMS_AT_A_TIME)
     for (const row of found) {
       const position = row[0] as number
       yield { position, item: String(row[1]) }

@@ -22,7 +22,7 @@ export function verifyPostgres(rows: Rows, onProgress?: (items: number, total: n
 
 function openRows(rows: Rows, heads: readonly StoredHead[]): OpenRows {
   const stored = new Map(heads.map((head) => [head.id, head]))
-  const shelfOf = (head: Head): StoredHead => {
+  const storedOf = (head: Head): StoredHead => {
     const found = stored.get(head.id)
     if (found === undefined) throw new StoreError('corrupt', `Two collections have the id ${head.id}.`)
     return found
@@ -31,22 +31,22 @@ function openRows(rows: Rows, heads: readonly StoredHead[]): OpenRows {
   let holes: HoleCounts | undefined
   return {
     heads: () => [...heads],
-    reams: (head) => readReams(rows, shelfOf(head), 0, END),
-    tail: (head) => readTail(rows, shelfOf(head), 0, END),
+    reams: (head) => readReams(rows, storedOf(head), 0, END),
+    tail: (head) => readTail(rows, storedOf(head), 0, END),
     async *holes(head) {
-      const { place, shelf } = shelfOf(head)
-      for (const [level, block, gone] of await rows.all('readHoles', place, shelf))
+      const { shardKey, generationId } = storedOf(head)
+      for (const [level, block, gone] of await rows.all('readHoles', shardKey, generationId))
         yield { level: Number(level), block: Number(block), gone: Number(gone) }
     },
-    positions: (head, keys) => readPositions(rows, shelfOf(head), keys),
+    positions: (head, keys) => readPositions(rows, storedOf(head), keys),
     async countKeys(head) {
-      const { place, shelf, next } = shelfOf(head)
-      const [visible, unseen] = (await rows.first('countKeys', place, shelf, next)) ?? []
+      const { shardKey, generationId, next } = storedOf(head)
+      const [visible, unseen] = (await rows.first('countKeys', shardKey, generationId, next)) ?? []
       return { visible: Number(visible), unseen: Number(unseen) }
     },
     async mayHaveUnseen(head) {
-      const { place, shelf } = shelfOf(head)
-      return (await rows.first('mayHaveUnseen', place, shelf)) !== undefined
+      const { shardKey, generationId } = storedOf(head)
+      return (await rows.first('mayHaveUnseen', shardKey, generationId)) !== undefined
     },
     async page(head, page) {
       const found = isCollectionName(head.name) ? await readHead(rows, head.name) : undefined
@@ -63,11 +63,11 @@ function openRows(rows: Rows, heads: readonly StoredHead[]): OpenRows {
 
 async function readPositions(
   rows: Rows,
-  { place, shelf }: StoredHead,
+  { shardKey, generationId }: StoredHead,
   keys: readonly string[],
 ): Promise<(number | undefined)[]> {
   const bytes = keys.map(keyBytes)
-  const found = await rows.all('readPositions', place, shelf, bytes)
+  const found = await rows.all('readPositions', shardKey, generationId, bytes)
   const positions = new Map(found.map(([number, position]) => [Number(number) - 1, Number(position)]))
   return keys.map((_, index) => positions.get(index))
 }
@@ -78,8 +78,8 @@ async function* ownFindings(rows: Rows): AsyncGenerator<string> {
   for (const [name] of await rows.all('findUnguarded'))
     yield `The head of the collection "${name}" does not say that a load is running, or left something behind.`
   for (const stray of ['findStrayReams', 'findStrayTails', 'findStrayKeys', 'findStrayHoles'] as const)
-    for (const [table, place, shelf, count] of await rows.all(stray))
-      yield `${count} rows of "${table}" belong to no collection (place ${place}, shelf ${shelf}).`
+    for (const [table, shardKey, generationId, count] of await rows.all(stray))
+      yield `${count} rows of "${table}" belong to no collection (shard key ${shardKey}, generation ${generationId}).`
 }
 
 /** Rows have no checksums of their own here: the database's pages have. */

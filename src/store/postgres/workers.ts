@@ -14,8 +14,8 @@ const FRESH_MS = 30_000
 /** Collections that are remembered, at most. */
 const MAX_KNOWN = 10_000
 
-/** Among so many places there is one on every worker, unless it holds next to nothing. */
-const PLACES_TRIED = 300
+/** Among so many shard keys there is one on every worker, unless it holds next to nothing. */
+const SHARD_KEYS_TRIED = 300
 
 /** The servers that hold a shard, `p` being its placement. Standbys are nodes too. */
 const HOLDERS = "JOIN pg_catalog.pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary'"
@@ -47,26 +47,28 @@ export class Workers {
     return found.length > 0 ? new Workers(connections, schema) : undefined
   }
 
-  /** The worker that holds a place, as far as is known. What is known for long is asked again, which nobody waits for. */
-  of(place: number): string | Promise<string> {
-    const known = this.#known.get(place)
+  /** The worker that holds a shard key, as far as is known. What is known for long is asked again, which nobody waits for. */
+  of(shardKey: number): string | Promise<string> {
+    const known = this.#known.get(shardKey)
     if (known === undefined || performance.now() - known.at > FRESH_MS) {
-      const asked = this.#ask(place)
+      const asked = this.#ask(shardKey)
       if (known === undefined) return asked
       asked.catch(() => {})
     }
     return known.worker
   }
 
-  /** All that hold collections, each with a place that lies there, if one is known. */
+  /** All that hold collections, each with a shard key that lies there, if one is known. */
   async all(): Promise<ReadonlyMap<string, number | undefined>> {
     if (performance.now() - this.#allAt < FRESH_MS) return this.#all
     const found = await this.#query(`
       SELECT n.nodename || ':' || n.nodeport, min(i)
       FROM pg_catalog.pg_dist_shard s JOIN pg_catalog.pg_dist_placement p USING (shardid) ${HOLDERS}
-      LEFT JOIN generate_series(1, ${PLACES_TRIED}) i ON ${this.#holds('i::bigint')}
+      LEFT JOIN generate_series(1, ${SHARD_KEYS_TRIED}) i ON ${this.#holds('i::bigint')}
       WHERE s.logicalrelid = '"${this.#schema}".head'::regclass GROUP BY 1 ORDER BY 1`)
-    this.#all = new Map(found.map(([worker, place]) => [String(worker), place === null ? undefined : Number(place)]))
+    this.#all = new Map(
+      found.map(([worker, shardKey]) => [String(worker), shardKey === null ? undefined : Number(shardKey)]),
+    )
     this.#allAt = performance.now()
     return this.#all
   }
@@ -95,8 +97,8 @@ export class Workers {
 
   /** Something that a worker has to answer for, as a text of SQL. */
   async questionFor(worker: string): Promise<string> {
-    const place = (await this.all()).get(worker)
-    if (place !== undefined) return `SELECT 1 FROM "${this.#schema}".head WHERE place = ${place} LIMIT 1`
+    const shardKey = (await this.all()).get(worker)
+    if (shardKey !== undefined) return `SELECT 1 FROM "${this.#schema}".head WHERE shard_key = ${shardKey} LIMIT 1`
     const [host, port] = /^(.*):(\d+)$/.exec(worker)?.slice(1) ?? []
     const node = `ARRAY[${quoted(host ?? '')}], ARRAY[${port}]`
     return `SELECT 1 / success::integer FROM pg_catalog.master_run_on_worker(${node}, ARRAY['SELECT 1'], false)`
@@ -107,33 +109,33 @@ export class Workers {
   }
 
   /** In one statement for all who ask meanwhile: anybody may ask for names that nobody has. */
-  async #ask(place: number): Promise<string> {
-    this.#wanted.add(place)
-    return (await this.#found.ask()).get(place) ?? ''
+  async #ask(shardKey: number): Promise<string> {
+    this.#wanted.add(shardKey)
+    return (await this.#found.ask()).get(shardKey) ?? ''
   }
 
   async #find(): Promise<ReadonlyMap<number, string>> {
     const wanted = [...this.#wanted]
     this.#wanted.clear()
     const rows = await this.#query(`
-      SELECT u.place, n.nodename || ':' || n.nodeport FROM unnest(ARRAY[${wanted.join(', ')}]::bigint[]) u (place)
-      JOIN pg_catalog.pg_dist_shard s ON ${this.#holds('u.place')}
+      SELECT u.shard_key, n.nodename || ':' || n.nodeport FROM unnest(ARRAY[${wanted.join(', ')}]::bigint[]) u (shard_key)
+      JOIN pg_catalog.pg_dist_shard s ON ${this.#holds('u.shard_key')}
       JOIN pg_catalog.pg_dist_placement p USING (shardid) ${HOLDERS}`)
-    const found = new Map(rows.map(([place, worker]) => [Number(place), String(worker)]))
-    for (const [place, worker] of found) this.#remember(place, worker)
+    const found = new Map(rows.map(([shardKey, worker]) => [Number(shardKey), String(worker)]))
+    for (const [shardKey, worker] of found) this.#remember(shardKey, worker)
     return found
   }
 
-  /** Whether the shard `s` of the heads holds a place. */
-  #holds(place: string): string {
+  /** Whether the shard `s` of the heads holds a shard key. */
+  #holds(shardKey: string): string {
     return `s.logicalrelid = '"${this.#schema}".head'::regclass
-        AND pg_catalog.worker_hash(${place}) BETWEEN s.shardminvalue::integer AND s.shardmaxvalue::integer`
+        AND pg_catalog.worker_hash(${shardKey}) BETWEEN s.shardminvalue::integer AND s.shardmaxvalue::integer`
   }
 
-  #remember(place: number, worker: string): void {
+  #remember(shardKey: number, worker: string): void {
     const [oldest] = this.#known.keys()
-    if (oldest !== undefined && this.#known.size === MAX_KNOWN && !this.#known.has(place)) this.#known.delete(oldest)
-    this.#known.set(place, { worker, at: performance.now() })
+    if (oldest !== undefined && this.#known.size === MAX_KNOWN && !this.#known.has(shardKey)) this.#known.delete(oldest)
+    this.#known.set(shardKey, { worker, at: performance.now() })
   }
 }
 

@@ -6,7 +6,7 @@ import type { Draft } from '../draft.ts'
 import { holeCounts, REAM_SIZE } from '../rank.ts'
 import type { SealedReam } from '../ream.ts'
 import type { ReamDraft } from '../ream-draft.ts'
-import { placeOf, type Shelf, type StoredHead, writeHead } from './head.ts'
+import { type RowOwner, type StoredHead, shardKeyOf, writeHead } from './head.ts'
 import { keyBytes } from './stored-ream.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -26,15 +26,15 @@ export async function writeDraft(
     if (before !== undefined) writeDrop(transaction, before)
     return
   }
-  const { shelf = newId(), isGuarded = false } = before ?? {}
-  const head: StoredHead = { ...draft.head, place: placeOf(draft.name), shelf, isGuarded }
+  const { generationId = newId(), isGuarded = false } = before ?? {}
+  const head: StoredHead = { ...draft.head, shardKey: shardKeyOf(draft.name), generationId, isGuarded }
   if (draft.isChanged) writeHead(transaction, before, head)
   writeTail(transaction, head, draft)
   writeKeys(transaction, head, draft)
   writeHoles(transaction, head, draft.holes)
-  const { place } = head
+  const { shardKey } = head
   await encodeDrafts([...draft.changedReams.values()], encode, ({ number, count, rawLength, crc, gone, data }) => {
-    void transaction.write('putReam', place, shelf, number, count, rawLength, crc, gone, data)
+    void transaction.write('putReam', shardKey, generationId, number, count, rawLength, crc, gone, data)
   })
 }
 
@@ -55,35 +55,43 @@ export async function encodeDrafts(
 }
 
 /** The collection is gone with this commit; its rows are left over, to be swept. */
-function writeDrop(transaction: Transaction, { place, name, shelf }: StoredHead): void {
-  void transaction.write('deleteHead', place, name)
-  void transaction.write('addLeftover', place, shelf, 0)
+function writeDrop(transaction: Transaction, { shardKey, name, generationId }: StoredHead): void {
+  void transaction.write('deleteHead', shardKey, name)
+  void transaction.write('addLeftover', shardKey, generationId, 0)
 }
 
-function writeTail(transaction: Transaction, { place, shelf }: Shelf, draft: Draft): void {
+function writeTail(transaction: Transaction, { shardKey, generationId }: RowOwner, draft: Draft): void {
   for (const number of draft.sealed)
-    void transaction.write('deleteTail', place, shelf, number * REAM_SIZE, (number + 1) * REAM_SIZE)
+    void transaction.write('deleteTail', shardKey, generationId, number * REAM_SIZE, (number + 1) * REAM_SIZE)
   const removed = [...draft.changedTail].filter(([, text]) => text === null)
-  if (removed.length > 0) void transaction.write('deleteTailItems', place, shelf, removed.map(first))
+  if (removed.length > 0) void transaction.write('deleteTailItems', shardKey, generationId, removed.map(first))
   const put = [...draft.changedTail].filter(([, text]) => text !== null)
   if (put.length > 0) {
     const items = put.map(([, text]) => Buffer.from(text ?? ''))
-    void transaction.write('putTail', place, shelf, put.map(first), items)
+    void transaction.write('putTail', shardKey, generationId, put.map(first), items)
   }
 }
 
-function writeKeys(transaction: Transaction, { place, shelf }: Shelf, { removedKeys, addedKeys }: Draft): void {
+function writeKeys(
+  transaction: Transaction,
+  { shardKey, generationId }: RowOwner,
+  { removedKeys, addedKeys }: Draft,
+): void {
   const bytes = (keys: Iterable<string>) => [...keys].map(keyBytes)
-  if (removedKeys.size > 0) void transaction.write('deleteKeys', place, shelf, bytes(removedKeys))
+  if (removedKeys.size > 0) void transaction.write('deleteKeys', shardKey, generationId, bytes(removedKeys))
   if (addedKeys.size > 0)
-    void transaction.write('putKeys', place, shelf, bytes(addedKeys.keys()), [...addedKeys.values()])
+    void transaction.write('putKeys', shardKey, generationId, bytes(addedKeys.keys()), [...addedKeys.values()])
 }
 
-function writeHoles(transaction: Transaction, { place, shelf }: Shelf, holes: ReadonlyMap<number, number>): void {
+function writeHoles(
+  transaction: Transaction,
+  { shardKey, generationId }: RowOwner,
+  holes: ReadonlyMap<number, number>,
+): void {
   if (holes.size === 0) return
   const all = holeCounts(holes)
   const columns = [all.map(({ level }) => level), all.map(({ block }) => block), all.map(({ gone }) => gone)]
-  void transaction.write('addHoles', place, shelf, ...columns)
+  void transaction.write('addHoles', shardKey, generationId, ...columns)
 }
 
 function first<T>([value]: readonly [T, unknown]): T {

@@ -4,7 +4,7 @@ import { checkAbsence, neighboursIn } from './absence.ts'
 import { damage } from './explain-error.ts'
 import { checkSum, columnsOf, insertInto, rowStart, type SummedTable, withSum } from './row-sum.ts'
 import type { Rows } from './rows.ts'
-import { type Shelf, shelfStart } from './stored-ream.ts'
+import { ownerStart, type RowOwner } from './stored-ream.ts'
 
 const KEY: SummedTable = {
   name: 'key',
@@ -26,35 +26,35 @@ const INSERT = `${insertInto(KEY)} ON CONFLICT DO NOTHING`
 const DELETE = 'DELETE FROM key WHERE collection_id = ? AND generation = ? AND key = ?'
 
 /** The position that a key has. To be called in a snapshot. Unless it is told otherwise, it proves that there is none. */
-export function findKey(rows: Rows, shelf: Shelf, key: string, mustProve = true): number | undefined {
+export function findKey(rows: Rows, owner: RowOwner, key: string, mustProve = true): number | undefined {
   // SQLite would look for U+FFFD in the place of half a surrogate pair, and no key holds such a half.
   if (!key.isWellFormed()) return undefined
-  const row = rows.get(FIND, shelf.id, shelf.generation, key)
-  if (row === undefined && mustProve) checkAbsence(rows, NEIGHBOURS, shelf.name, [shelf.id, shelf.generation, key])
-  if (row !== undefined) checkSum(rows, rowStart(KEY, shelf.id, shelf.generation, key), shelf.name, row)
+  const row = rows.get(FIND, owner.id, owner.generation, key)
+  if (row === undefined && mustProve) checkAbsence(rows, NEIGHBOURS, owner.name, [owner.id, owner.generation, key])
+  if (row !== undefined) checkSum(rows, rowStart(KEY, owner.id, owner.generation, key), owner.name, row)
   return row?.[0] as number | undefined
 }
 
 /** The positions of all keys. */
-export function* readPositions(rows: Rows, shelf: Shelf): Generator<number> {
-  const start = shelfStart(KEY, shelf)
+export function* readPositions(rows: Rows, owner: RowOwner): Generator<number> {
+  const start = ownerStart(KEY, owner)
   for (let last: string | undefined = ''; last !== undefined; ) {
-    const found = rows.all(NEXT, shelf.id, shelf.generation, last)
-    for (const row of found) checkSum(rows, start, shelf.name, row)
+    const found = rows.all(NEXT, owner.id, owner.generation, last)
+    for (const row of found) checkSum(rows, start, owner.name, row)
     for (const row of found) yield row[1] as number
     last = found.length < KEYS_AT_A_TIME ? undefined : (found.at(-1)?.[0] as string)
   }
 }
 
 /** Gives a key that position, unless it has one already. Answers the position that it has then. */
-export function claimKey(rows: Rows, shelf: Shelf, key: string, position: number): number {
-  const row = withSum(rowStart(KEY, shelf.id, shelf.generation, key), position)
+export function claimKey(rows: Rows, owner: RowOwner, key: string, position: number): number {
+  const row = withSum(rowStart(KEY, owner.id, owner.generation, key), position)
   if (rows.run(INSERT, ...row) === 1) return position
-  const taken = findKey(rows, shelf, key)
-  if (taken === undefined) throw damage(shelf.name, `The key ${JSON.stringify(key)} is there and cannot be found.`)
+  const taken = findKey(rows, owner, key)
+  if (taken === undefined) throw damage(owner.name, `The key ${JSON.stringify(key)} is there and cannot be found.`)
   return taken
 }
 
-export function deleteKey(rows: Rows, shelf: Shelf, key: string): void {
-  rows.run(DELETE, shelf.id, shelf.generation, key)
+export function deleteKey(rows: Rows, owner: RowOwner, key: string): void {
+  rows.run(DELETE, owner.id, owner.generation, key)
 }

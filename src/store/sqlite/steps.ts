@@ -21,7 +21,7 @@ import {
   type Lease,
   releaseLease,
   renewLease,
-  stagingShelf,
+  stagingOwner,
   sweepStep,
   takeLease,
 } from './sweep.ts'
@@ -100,7 +100,7 @@ export class Steps {
   }
 
   #keepReplacements(lease: Lease, texts: readonly string[], refused: ReadonlyMap<number, number>): void {
-    for (const [index, position] of refused) putTailItem(this.#rows, stagingShelf(lease), position, texts[index] ?? '')
+    for (const [index, position] of refused) putTailItem(this.#rows, stagingOwner(lease), position, texts[index] ?? '')
   }
 
   putReams(plan: LeasedPlan, reams: readonly SealedReam[]): void {
@@ -121,7 +121,7 @@ export class Steps {
   stageReplacements(plan: LeasedPlan, from: number): number | undefined {
     const { lease } = plan
     beginStep(this.#rows, lease)
-    const staging = stagingShelf(lease)
+    const staging = stagingOwner(lease)
     const pending = readTailItems(this.#rows, staging, from, END, REPLACEMENTS_A_STEP)
     const reams = [...byReam(new Map(pending.map(({ position, item }) => [position, item])))]
     // The last ream of a full step may have more to come: it is left for the next one.
@@ -156,7 +156,7 @@ export class Steps {
 
   #applyReplacements(lease: Lease): void {
     const rows = this.#rows
-    const staging = stagingShelf(lease)
+    const staging = stagingOwner(lease)
     for (const { position } of readTailItems(rows, lease, 0, END))
       for (const { item } of readTailItems(rows, staging, position, position + 1))
         putTailItem(rows, lease, position, item)

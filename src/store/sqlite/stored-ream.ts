@@ -10,7 +10,7 @@ import { checkSum, columnsOf, insertInto, type RowStart, rowStart, type SummedTa
 import type { Row, Rows } from './rows.ts'
 
 /** Where something lies: in which generation of which collection. */
-export interface Shelf {
+export interface RowOwner {
   readonly name: string
   readonly id: number
   readonly generation: number
@@ -40,14 +40,14 @@ const READ_TAIL = `
 /** SQLite's word for it. */
 const NO_LIMIT = -1
 
-/** What rows of a shelf begin with. */
-export function shelfStart(table: SummedTable, { id, generation }: Shelf): RowStart {
+/** What rows of a generation begin with. */
+export function ownerStart(table: SummedTable, { id, generation }: RowOwner): RowStart {
   return rowStart(table, id, generation)
 }
 
-/** Reads the columns of REAM behind its shelf, the first of which is column `at`. */
-export function reamOf(rows: Rows, shelf: Shelf, row: Row, at = 0): SealedReam {
-  checkSum(rows, shelfStart(REAM, shelf), shelf.name, row, at)
+/** Reads the columns of REAM behind its generation, the first of which is column `at`. */
+export function reamOf(rows: Rows, owner: RowOwner, row: Row, at = 0): SealedReam {
+  checkSum(rows, ownerStart(REAM, owner), owner.name, row, at)
   return {
     number: row[at] as number,
     count: row[at + 1] as number,
@@ -58,46 +58,46 @@ export function reamOf(rows: Rows, shelf: Shelf, row: Row, at = 0): SealedReam {
   }
 }
 
-export function readReam(rows: Rows, shelf: Shelf, number: number): SealedReam | undefined {
-  const row = rows.get(READ_REAM, shelf.id, shelf.generation, number)
-  return row && reamOf(rows, shelf, row)
+export function readReam(rows: Rows, owner: RowOwner, number: number): SealedReam | undefined {
+  const row = rows.get(READ_REAM, owner.id, owner.generation, number)
+  return row && reamOf(rows, owner, row)
 }
 
 /** The reams before number `end`, in order. */
-export function* readReams(rows: Rows, shelf: Shelf, end: number): Generator<SealedReam> {
-  for (const row of rows.each(READ_REAMS, shelf.id, shelf.generation, end)) yield reamOf(rows, shelf, row)
+export function* readReams(rows: Rows, owner: RowOwner, end: number): Generator<SealedReam> {
+  for (const row of rows.each(READ_REAMS, owner.id, owner.generation, end)) yield reamOf(rows, owner, row)
 }
 
 /** All items of the tail, which is ream `number`, at positions before `end`. */
-export function readTail(rows: Rows, shelf: Shelf, number: number, end: number): TailItem[] {
+export function readTail(rows: Rows, owner: RowOwner, number: number, end: number): TailItem[] {
   const start = number * REAM_SIZE
-  const items = readTailItems(rows, shelf, start, end)
-  const expected = end - start - readHole(rows, shelf, 0, number)
+  const items = readTailItems(rows, owner, start, end)
+  const expected = end - start - readHole(rows, owner, 0, number)
   if (items.length === expected) return items
-  throw damage(shelf.name, `Its tail has ${items.length} items in the place of ${expected}.`)
+  throw damage(owner.name, `Its tail has ${items.length} items in the place of ${expected}.`)
 }
 
 /** Items at positions from `from` on and before `to`, the first `most` of them. */
-export function readTailItems(rows: Rows, shelf: Shelf, from: number, to: number, most = NO_LIMIT): TailItem[] {
-  const start = shelfStart(TAIL, shelf)
-  const items = rows.all(READ_TAIL, shelf.id, shelf.generation, from, to, most).map((row) => {
-    checkSum(rows, start, shelf.name, row)
+export function readTailItems(rows: Rows, owner: RowOwner, from: number, to: number, most = NO_LIMIT): TailItem[] {
+  const start = ownerStart(TAIL, owner)
+  const items = rows.all(READ_TAIL, owner.id, owner.generation, from, to, most).map((row) => {
+    checkSum(rows, start, owner.name, row)
     return { position: row[0] as number, item: row[1] as string }
   })
   // SQLite does not sort: it takes the rows as its pages have them, and one page may be in the place of another.
   const isInOrder = items.every(({ position }, at) => at === 0 || position > (items[at - 1]?.position ?? 0))
-  if (!isInOrder) rows.reportDamage(shelf.name, 'The items of its tail are not in order.')
+  if (!isInOrder) rows.reportDamage(owner.name, 'The items of its tail are not in order.')
   return items
 }
 
 /** The item at a position to which a key leads. */
-export function readTailItem(rows: Rows, shelf: Shelf, position: number): string {
-  const [found] = readTailItems(rows, shelf, position, position + 1)
-  if (found === undefined) throw missingTailItem(shelf, position)
+export function readTailItem(rows: Rows, owner: RowOwner, position: number): string {
+  const [found] = readTailItems(rows, owner, position, position + 1)
+  if (found === undefined) throw missingTailItem(owner, position)
   return found.item
 }
 
-export function missingTailItem({ name }: Shelf, position: number): StoreError {
+export function missingTailItem({ name }: RowOwner, position: number): StoreError {
   return damage(name, `The item at position ${position}, in the tail, is missing.`)
 }
 
@@ -106,29 +106,29 @@ const INSERT_TAIL = insertInto(TAIL, 'INSERT OR REPLACE')
 const DELETE_TAIL = 'DELETE FROM tail WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ?'
 
 /** Makes a ream of the tail's items. Positions without an item are gone. */
-export function sealTail(rows: Rows, shelf: Shelf, number: number): void {
+export function sealTail(rows: Rows, owner: RowOwner, number: number): void {
   const start = number * REAM_SIZE
   const end = start + REAM_SIZE
-  const { raw, count, gone } = sealItems(start, end, readTail(rows, shelf, number, end))
-  insertReam(rows, shelf, number, encodeReam(raw, count), gone)
-  deleteTail(rows, shelf, start, end)
+  const { raw, count, gone } = sealItems(start, end, readTail(rows, owner, number, end))
+  insertReam(rows, owner, number, encodeReam(raw, count), gone)
+  deleteTail(rows, owner, start, end)
 }
 
-export function insertReam(rows: Rows, shelf: Shelf, number: number, ream: ReamBytes, gone: GoneMap): void {
+export function insertReam(rows: Rows, owner: RowOwner, number: number, ream: ReamBytes, gone: GoneMap): void {
   const { count, rawLength, crc, data } = ream
-  rows.run(INSERT_REAM, ...withSum(shelfStart(REAM, shelf), number, count, rawLength, crc, gone, data))
+  rows.run(INSERT_REAM, ...withSum(ownerStart(REAM, owner), number, count, rawLength, crc, gone, data))
 }
 
-export function insertTail(rows: Rows, shelf: Shelf, from: number, raw: Uint8Array): void {
-  for (const [index, item] of splitItems(raw).entries()) putTailItem(rows, shelf, from + index, item)
+export function insertTail(rows: Rows, owner: RowOwner, from: number, raw: Uint8Array): void {
+  for (const [index, item] of splitItems(raw).entries()) putTailItem(rows, owner, from + index, item)
 }
 
-export function putTailItem(rows: Rows, shelf: Shelf, position: number, item: string): void {
-  rows.run(INSERT_TAIL, ...withSum(shelfStart(TAIL, shelf), position, item))
+export function putTailItem(rows: Rows, owner: RowOwner, position: number, item: string): void {
+  rows.run(INSERT_TAIL, ...withSum(ownerStart(TAIL, owner), position, item))
 }
 
-export function deleteTail(rows: Rows, shelf: Shelf, from: number, to: number): void {
-  rows.run(DELETE_TAIL, shelf.id, shelf.generation, from, to)
+export function deleteTail(rows: Rows, owner: RowOwner, from: number, to: number): void {
+  rows.run(DELETE_TAIL, owner.id, owner.generation, from, to)
 }
 
 const HOLE: SummedTable = {
@@ -145,28 +145,28 @@ const READ_ALL = `SELECT ${columnsOf(HOLE, 2)} FROM hole WHERE collection_id = ?
 const PUT = insertInto(HOLE, 'INSERT OR REPLACE')
 
 /** The blocks `from` to `to` of a level that have something gone, in order. */
-export function* readHoles(rows: Rows, shelf: Shelf, level: number, from: number, to: number): Generator<HoleCount> {
-  const start = rowStart(HOLE, shelf.id, shelf.generation, level)
-  for (const row of rows.each(READ, shelf.id, shelf.generation, level, from, to)) {
-    checkSum(rows, start, shelf.name, row)
+export function* readHoles(rows: Rows, owner: RowOwner, level: number, from: number, to: number): Generator<HoleCount> {
+  const start = rowStart(HOLE, owner.id, owner.generation, level)
+  for (const row of rows.each(READ, owner.id, owner.generation, level, from, to)) {
+    checkSum(rows, start, owner.name, row)
     yield { level, block: row[0] as number, gone: row[1] as number }
   }
 }
 
 /** How many positions are gone in a block. */
-export function readHole(rows: Rows, shelf: Shelf, level: number, block: number): number {
-  const [hole] = readHoles(rows, shelf, level, block, block)
+export function readHole(rows: Rows, owner: RowOwner, level: number, block: number): number {
+  const [hole] = readHoles(rows, owner, level, block, block)
   return hole?.gone ?? 0
 }
 
-export function* readAllHoles(rows: Rows, shelf: Shelf): Generator<HoleCount> {
-  const start = rowStart(HOLE, shelf.id, shelf.generation)
-  for (const row of rows.each(READ_ALL, shelf.id, shelf.generation)) {
-    checkSum(rows, start, shelf.name, row)
+export function* readAllHoles(rows: Rows, owner: RowOwner): Generator<HoleCount> {
+  const start = rowStart(HOLE, owner.id, owner.generation)
+  for (const row of rows.each(READ_ALL, owner.id, owner.generation)) {
+    checkSum(rows, start, owner.name, row)
     yield { level: row[0] as number, block: row[1] as number, gone: row[2] as number }
   }
 }
 
-export function putHole(rows: Rows, shelf: Shelf, { level, block, gone }: HoleCount): void {
-  rows.run(PUT, ...withSum(rowStart(HOLE, shelf.id, shelf.generation), level, block, gone))
+export function putHole(rows: Rows, owner: RowOwner, { level, block, gone }: HoleCount): void {
+  rows.run(PUT, ...withSum(rowStart(HOLE, owner.id, owner.generation), level, block, gone))
 }

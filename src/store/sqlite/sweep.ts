@@ -6,7 +6,7 @@ import type { Head } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Row, Rows } from './rows.ts'
 import { isRunning, thisProcess } from './running-process.ts'
-import type { Shelf } from './stored-ream.ts'
+import type { RowOwner } from './stored-ream.ts'
 
 /** A lease that was not renewed for so long belongs to a process that is gone or stopped. */
 const LEASE_LIFETIME_MS = 10_000
@@ -15,7 +15,7 @@ const LEASE_LIFETIME_MS = 10_000
 const REAMS_A_STEP = 500
 const ROWS_A_STEP = 20_000
 
-export interface Lease extends Shelf {
+export interface Lease extends RowOwner {
   /** Everything of the load lies at positions from here on. */
   readonly base: number
   readonly holder: string
@@ -104,16 +104,16 @@ export function releaseLease(rows: Rows, lease: Lease): boolean {
 export function abandonLease(rows: Rows, lease: Lease): void {
   if (!releaseLease(rows, lease)) return
   addLeftover(rows, lease, lease.base)
-  addLeftover(rows, stagingShelf(lease), 0)
+  addLeftover(rows, stagingOwner(lease), 0)
 }
 
 /** Where a load prepares items that will take the place of others: a generation that no head names. */
-export function stagingShelf(shelf: Shelf): Shelf {
-  return { name: shelf.name, id: shelf.id, generation: shelf.generation + 1 }
+export function stagingOwner(owner: RowOwner): RowOwner {
+  return { name: owner.name, id: owner.id, generation: owner.generation + 1 }
 }
 
-export function addLeftover(rows: Rows, shelf: Shelf, base: number): void {
-  rows.run(INSERT_LEFTOVER, shelf.id, shelf.generation, base)
+export function addLeftover(rows: Rows, owner: RowOwner, base: number): void {
+  rows.run(INSERT_LEFTOVER, owner.id, owner.generation, base)
 }
 
 /** Says 'sweep first' to the caller, who then calls `sweepStep` until nothing is left and tries again. */

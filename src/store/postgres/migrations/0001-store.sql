@@ -1,9 +1,9 @@
 -- The storage model: docs/reference/storage-format.md describes every column.
--- Every table but `token` has the place of its collection's name in front: on Citus all that one statement needs is then on
+-- Every table but `token` has the shard key of its collection's name in front: on Citus all that one statement needs is then on
 -- one shard.
 
 CREATE TABLE head (
-  place         bigint  NOT NULL,
+  shard_key         bigint  NOT NULL,
   name          text    NOT NULL COLLATE "C",
   id            bigint  NOT NULL,
   key_field     bytea,
@@ -16,23 +16,23 @@ CREATE TABLE head (
   full_pages_id text    NOT NULL,
   next          bigint  NOT NULL,
   live          bigint  NOT NULL,
-  shelf         bigint  NOT NULL,
+  generation_id         bigint  NOT NULL,
   guarded       boolean NOT NULL DEFAULT false,
   -- Milliseconds since 1970.
   changed_at    bigint,
-  PRIMARY KEY (place, name)
+  PRIMARY KEY (shard_key, name)
 ) WITH (fillfactor = 10);
 
 CREATE TABLE ream (
-  place      bigint  NOT NULL,
-  shelf      bigint  NOT NULL,
+  shard_key      bigint  NOT NULL,
+  generation_id      bigint  NOT NULL,
   number     bigint  NOT NULL,
   count      integer NOT NULL,
   raw_length bigint  NOT NULL,
   crc        bigint  NOT NULL,
   gone       bytea,
   data       bytea   NOT NULL,
-  PRIMARY KEY (place, shelf, number)
+  PRIMARY KEY (shard_key, generation_id, number)
 );
 
 -- They are compressed already.
@@ -40,35 +40,35 @@ ALTER TABLE ream ALTER COLUMN data SET STORAGE EXTERNAL;
 
 -- Items and keys are bytes: they pass through no conversion, and are compared as they are.
 CREATE TABLE tail (
-  place    bigint NOT NULL,
-  shelf    bigint NOT NULL,
+  shard_key    bigint NOT NULL,
+  generation_id    bigint NOT NULL,
   position bigint NOT NULL,
   item     bytea  NOT NULL,
-  PRIMARY KEY (place, shelf, position)
+  PRIMARY KEY (shard_key, generation_id, position)
 );
 
 CREATE TABLE key (
-  place    bigint NOT NULL,
-  shelf    bigint NOT NULL,
+  shard_key    bigint NOT NULL,
+  generation_id    bigint NOT NULL,
   key      bytea  NOT NULL,
   position bigint NOT NULL,
-  PRIMARY KEY (place, shelf, key)
+  PRIMARY KEY (shard_key, generation_id, key)
 );
 
 CREATE TABLE hole (
-  place bigint   NOT NULL,
-  shelf bigint   NOT NULL,
+  shard_key bigint   NOT NULL,
+  generation_id bigint   NOT NULL,
   level smallint NOT NULL,
   block bigint   NOT NULL,
   gone  integer  NOT NULL,
-  PRIMARY KEY (place, shelf, level, block)
+  PRIMARY KEY (shard_key, generation_id, level, block)
 );
 
 -- Who is loading into a collection. It is by name, because the collection may not exist before the load ends.
 CREATE TABLE lease (
-  place      bigint      NOT NULL,
+  shard_key      bigint      NOT NULL,
   name       text        NOT NULL COLLATE "C",
-  shelf      bigint      NOT NULL,
+  generation_id      bigint      NOT NULL,
   staging    bigint      NOT NULL,
   base       bigint      NOT NULL,
   holder     text        NOT NULL,
@@ -78,31 +78,31 @@ CREATE TABLE lease (
   renewed_at timestamptz NOT NULL DEFAULT now(),
   -- How many steps of the load are committed. One that counts more than this finds that the database lost some in a crash.
   steps      bigint      NOT NULL DEFAULT 0,
-  PRIMARY KEY (place, name)
+  PRIMARY KEY (shard_key, name)
 );
 
--- What nobody can see any more and is yet to be removed: everything of a shelf from a position on.
+-- What nobody can see any more and is yet to be removed: everything of a generation from a position on.
 CREATE TABLE leftover (
-  place      bigint NOT NULL,
-  shelf      bigint NOT NULL,
+  shard_key      bigint NOT NULL,
+  generation_id      bigint NOT NULL,
   base       bigint NOT NULL,
   key_cursor bytea  NOT NULL DEFAULT '',
-  PRIMARY KEY (place, shelf)
+  PRIMARY KEY (shard_key, generation_id)
 );
 
 -- Requests that may be sent again, and what was answered to each the first time. They are remembered for the collection
 -- that they wrote to, 0 for a drop.
 CREATE TABLE request_log (
-  place         bigint      NOT NULL,
+  shard_key         bigint      NOT NULL,
   key           text        NOT NULL COLLATE "C",
   collection_id bigint      NOT NULL,
   digest        text        NOT NULL,
   outcome       text        NOT NULL,
   at            timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (place, key, collection_id)
+  PRIMARY KEY (shard_key, key, collection_id)
 );
 
-CREATE INDEX request_log_by_age ON request_log (place, at);
+CREATE INDEX request_log_by_age ON request_log (shard_key, at);
 
 -- Who may do what. Of a token itself only the SHA-256 is here.
 CREATE TABLE token (
