@@ -7,16 +7,16 @@ import { ReamDraft } from '../ream-draft.ts'
 import type { Head } from '../store.ts'
 import { KeyClaims } from './claim-keys.ts'
 import type { Connections } from './connection.ts'
+import type { NodeOptions } from './database-node.ts'
 import { finishLoad } from './finish-load.ts'
-import type { LaneOptions } from './lane.ts'
 import { type LeasedPlan, lostLease } from './lease.ts'
 import { reamOf } from './stored-ream.ts'
 import { abandonLoad, sweepName } from './sweep.ts'
 import { Transaction } from './transaction.ts'
 import { type EncodeReam, encodeDrafts } from './write-draft.ts'
 
-/** What a load uses of its lane. */
-export type LoadTools = Pick<LaneOptions, 'url' | 'encode' | 'sweep'>
+/** What a load uses of its node. */
+export type LoadTools = Pick<NodeOptions, 'url' | 'encode' | 'sweep'>
 
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
 const REPLACEMENTS_A_STEP = 2_000

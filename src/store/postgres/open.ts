@@ -20,20 +20,17 @@ import type {
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { StoreWrites } from '../store-writes.ts'
+import type { DatabaseNode } from './database-node.ts'
+import { DatabaseNodes } from './database-nodes.ts'
 import { explainError, isNodeAway, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
-import { readAllHeads, readHead, type StoredHead, shardKeyOf, shownHead } from './head.ts'
-import { Lane, type LaneOptions } from './lane.ts'
+import { readHead, type StoredHead, shownHead } from './head.ts'
 import { runLoad } from './load.ts'
-import { NextRun } from './next-run.ts'
-import { Pulse } from './pulse.ts'
 import { readAll, readItem } from './read.ts'
-import type { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
 import { readStoreUrl, type StoreUrl } from './store-url.ts'
-import { sweepAll, sweepName } from './sweep.ts'
+import { sweepName } from './sweep.ts'
 import { insertToken, readToken, readTokens, revokeToken } from './token.ts'
 import { verifyPostgres } from './verify.ts'
-import { Workers } from './workers.ts'
 import type { EncodeReam } from './write-draft.ts'
 
 export { ItemConflict, StoreError, type StoreErrorCode } from '../store-error.ts'
@@ -72,83 +69,32 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
 class PostgresStore extends StoreWrites implements Store {
   readonly #url: StoreUrl
-  readonly #pulse: Pulse
   readonly #deflate = new DeflatePool()
-  readonly #options: LaneOptions
-  /** For what is not about one collection; without Citus for everything. */
-  readonly #common: Lane
-  /** By worker of Citus. */
-  readonly #lanes = new Map<string, Lane>()
-  readonly #pulses = new Map<string, Pulse>()
-  #workers: Workers | undefined
-  /** Takes so long, while a worker is away or hangs, that many at once would keep others from the connections. */
-  readonly #all = new NextRun(() => this.#common.reads.retry(readAllHeads))
-  readonly #partial = new NextRun(() => this.#listPart())
+  readonly #nodes: DatabaseNodes
+  /** What is not about one collection; without Citus everything. */
+  readonly #common: DatabaseNode
 
   constructor(url: StoreUrl, options: PostgresStoreOptions) {
     super()
     const { readConnections = 8, writeConnections = 4, statementMs = STATEMENT_MS } = options
     const encode: EncodeReam = (raw, count) => this.#deflate.encode(raw, count)
     this.#url = url
-    this.#options = { url, readConnections, writeConnections, statementMs, encode, sweep: () => this.#sweep() }
-    this.#common = new Lane(this.#options)
-    this.#pulse = new Pulse(url, this.#common.reads, (rows) => rows.all('ping'))
+    this.#nodes = new DatabaseNodes({ url, readConnections, writeConnections, statementMs, encode })
+    this.#common = this.#nodes.common
   }
 
   async prepare(mayCreate: boolean): Promise<void> {
     const { hasCitus } = await prepareStore(this.#common.writes, this.#url, mayCreate)
-    if (hasCitus) this.#workers = await Workers.find(this.#common.reads, this.#url.schema)
-  }
-
-  async #lane(name: string): Promise<Lane> {
-    if (this.#workers === undefined) return this.#common
-    const worker = await this.#workers.of(shardKeyOf(name))
-    const lane = this.#lanes.get(worker) ?? new Lane(this.#options)
-    this.#lanes.set(worker, lane)
-    return lane
-  }
-
-  /** Not while a worker is away: one that hangs would keep whoever sweeps waiting, and what it has stays anyway. */
-  async #sweep(): Promise<void> {
-    if ((await this.#away()).length === 0) await sweepAll(this.#common.long)
-  }
-
-  /** The workers that do not answer. */
-  async #away(): Promise<string[]> {
-    const workers = this.#workers
-    if (workers === undefined) return []
-    const names = [...(await workers.all()).keys()]
-    const felt = await Promise.allSettled(names.map((worker) => this.#pulseOf(workers, worker).feel()))
-    return names.filter((_, index) => felt[index]?.status === 'rejected')
-  }
-
-  #pulseOf(workers: Workers, worker: string): Pulse {
-    // Collections move: asked for anew each time.
-    const ask = async (rows: Rows) => rows.query(await workers.questionFor(worker))
-    const pulse = this.#pulses.get(worker) ?? new Pulse(this.#url, this.#common.reads, ask)
-    this.#pulses.set(worker, pulse)
-    return pulse
+    if (hasCitus) await this.#nodes.findWorkers()
   }
 
   async collections(): Promise<ListedHead[]> {
-    return listed(await this.#explained(this.#all.ask()))
+    return listed(await this.#explained(this.#nodes.allHeads()))
   }
 
   async reachable(): Promise<Reachable> {
-    const isAway = async () => (await this.#explained(this.#away())).length > 0
-    if (!(await isAway()))
-      try {
-        return { heads: await this.collections(), away: [] }
-      } catch (error) {
-        if (!(await isAway())) throw error
-      }
-    return this.#explained(this.#partial.ask())
-  }
-
-  async #listPart(): Promise<Reachable> {
-    const away = await this.#away()
-    const heads = away.length === 0 ? await this.#all.ask() : await this.#workers?.headsWithout(away)
-    return { heads: listed(heads ?? []), away }
+    const { heads, away } = await this.#explained(this.#nodes.reachableHeads())
+    return { heads: listed(heads), away }
   }
 
   async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
@@ -159,7 +105,7 @@ class PostgresStore extends StoreWrites implements Store {
   async page(name: string, page: number, { isPublicOnly = false }: ReadOptions = {}): Promise<PageRead | undefined> {
     if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages count from 1.`)
     if (!isCollectionName(name)) return undefined
-    const { pages } = await this.#explained(this.#lane(name))
+    const { pages } = await this.#explained(this.#nodes.of(name))
     if (isPublicOnly && !pages.wasPublic(name) && !(await this.#explained(pages.isPublic(name)))) return undefined
     const read = await this.#explained(pages.read(name, page))
     return isPublicOnly && read?.head.isPrivate ? undefined : read
@@ -177,7 +123,7 @@ class PostgresStore extends StoreWrites implements Store {
   async *items(name: string): AsyncGenerator<Segment> {
     if (!isCollectionName(name)) throw missingCollection(name)
     try {
-      yield* readAll((await this.#lane(name)).long, name)
+      yield* readAll((await this.#nodes.of(name)).long, name)
     } catch (error) {
       throw explainError(error, this.#url)
     }
@@ -189,17 +135,17 @@ class PostgresStore extends StoreWrites implements Store {
     operation: Name,
     ...parameters: ChangeParameters<Name>
   ): Promise<ChangeResult<Name>> {
-    const { writer } = await this.#explained(this.#lane(name))
+    const { writer } = await this.#explained(this.#nodes.of(name))
     return writer.change(name, changeOf(operation, parameters), once)
   }
 
   protected async sweepDropped(name: string): Promise<void> {
-    await sweepName((await this.#lane(name)).long, name)
+    await sweepName((await this.#nodes.of(name)).long, name)
   }
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {
-    const { long } = await this.#explained(this.#lane(name))
-    return runLoad(long, this.#options, name, options)
+    const { long } = await this.#explained(this.#nodes.of(name))
+    return runLoad(long, this.#nodes.options, name, options)
   }
 
   async tokens(): Promise<TokenRecord[]> {
@@ -223,20 +169,17 @@ class PostgresStore extends StoreWrites implements Store {
   }
 
   async ping(): Promise<readonly string[]> {
-    await this.#explained(this.#pulse.feel())
-    return this.#explained(this.#away())
+    return this.#explained(this.#nodes.ping())
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#common, ...this.#lanes.values()].map((lane) => lane.close()))
-    // After them: what they still had to do may have felt for workers.
-    await Promise.all([this.#pulse, ...this.#pulses.values()].map((pulse) => pulse.close()))
+    await this.#nodes.close()
     await this.#deflate.close()
   }
 
   /** There is nothing of a name that breaks the rule, and PostgreSQL could not even look for some of them. */
-  async #readNamed<T>(name: string, read: (lane: Lane) => Promise<T | undefined>): Promise<T | undefined> {
-    return isCollectionName(name) ? this.#explained(this.#lane(name).then(read)) : undefined
+  async #readNamed<T>(name: string, read: (node: DatabaseNode) => Promise<T | undefined>): Promise<T | undefined> {
+    return isCollectionName(name) ? this.#explained(this.#nodes.of(name).then(read)) : undefined
   }
 
   /** Citus keeps tokens on every node. */
@@ -245,7 +188,7 @@ class PostgresStore extends StoreWrites implements Store {
       return await this.#explained(work)
     } catch (error) {
       const isLate = error instanceof StoreError && stateOf(error.cause) === TOOK_TOO_LONG
-      if (!(error instanceof StoreError && (isLate || isNodeAway(error.cause))) || !this.#workers) throw error
+      if (!(error instanceof StoreError && (isLate || isNodeAway(error.cause))) || !this.#nodes.areSeveral) throw error
       const advice = 'Tokens are kept on every node, and this needs all of them. Try again when it is back.'
       throw new StoreError('unavailable', `${error.message} ${advice}`, { cause: error.cause })
     }

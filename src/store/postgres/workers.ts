@@ -4,8 +4,8 @@ import type { ListedHead } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Connections } from './connection.ts'
 import { listedHead, type StoredHead } from './head.ts'
-import { NextRun } from './next-run.ts'
 import type { Row } from './read-query.ts'
+import { SharedRun } from './shared-run.ts'
 import { HEAD } from './statements.ts'
 
 /** How long an answer counts: a rebalance moves collections to other workers. */
@@ -30,7 +30,7 @@ export class Workers {
   readonly #schema: string
   readonly #known = new Map<number, Known>()
   readonly #wanted = new Set<number>()
-  readonly #found = new NextRun(() => this.#find())
+  readonly #found = new SharedRun(() => this.#find())
   #all: ReadonlyMap<string, number | undefined> = new Map()
   #allAt = Number.NEGATIVE_INFINITY
 

@@ -9,7 +9,7 @@ import type { StoreUrl } from './store-url.ts'
 
 const LONGEST_MS = 2_000
 
-export class Pulse {
+export class HealthProbe {
   /** One of its own, which never waits for slow reads. */
   readonly #connections: Connections
   /** For when the server has no connection left: then reads are still answered on those that they have. */
@@ -32,7 +32,7 @@ export class Pulse {
   }
 
   /** Rejects when it cannot be read. */
-  async feel(): Promise<void> {
+  async check(): Promise<void> {
     const asking = this.#askOnce()
     const deadline = new AbortController()
     const late = sleep(LONGEST_MS, 'late', { signal: deadline.signal, ref: false })

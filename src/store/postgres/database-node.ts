@@ -1,5 +1,5 @@
 /**
- * The connections to one server that holds collections, and what works with them. On Citus each worker has a lane of its
+ * The connections to one server that holds collections, and what works with them. On Citus each worker has connections of its
  * own: whatever waits for one that hangs, or is away, keeps nobody waiting who asks for a collection on another.
  */
 
@@ -10,7 +10,7 @@ import type { StoreUrl } from './store-url.ts'
 import type { EncodeReam } from './write-draft.ts'
 import { Writer } from './writer.ts'
 
-export interface LaneOptions {
+export interface NodeOptions {
   readonly url: StoreUrl
   readonly readConnections: number
   readonly writeConnections: number
@@ -24,7 +24,7 @@ export interface LaneOptions {
 const LONG_CONNECTIONS = 8
 const LONG_STATEMENT_MS = 600_000
 
-export class Lane {
+export class DatabaseNode {
   readonly reads: Connections
   readonly writes: Connections
   readonly long: Connections
@@ -32,7 +32,7 @@ export class Lane {
   readonly pages: PageReader
   readonly writer: Writer
 
-  constructor({ url, readConnections, writeConnections, statementMs, encode, sweep }: LaneOptions) {
+  constructor({ url, readConnections, writeConnections, statementMs, encode, sweep }: NodeOptions) {
     this.reads = new Connections(url, { mostConnections: readConnections, statementMs })
     this.writes = new Connections(url, { mostConnections: writeConnections, isPipelined: true, statementMs })
     this.long = new Connections(url, {

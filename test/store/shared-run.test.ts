@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { NextRun } from '../../src/store/postgres/next-run.ts'
+import { SharedRun } from '../../src/store/postgres/shared-run.ts'
 
 describe('something that runs once for all who ask', () => {
   it('runs once at a time, and answers with what was found after one has asked', async () => {
     let running = 0
     let most = 0
     let runs = 0
-    const run = new NextRun(async () => {
+    const run = new SharedRun(async () => {
       const number = ++runs
       most = Math.max(most, ++running)
       await turn()
@@ -28,7 +28,7 @@ describe('something that runs once for all who ask', () => {
 
   it('goes on after a run that failed', async () => {
     let isBroken = true
-    const run = new NextRun(async () => {
+    const run = new SharedRun(async () => {
       if (isBroken) throw new Error('broken')
       return 'well'
     })

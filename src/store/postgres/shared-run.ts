@@ -1,6 +1,6 @@
 /** One run at a time of something that takes long, for all who ask: whoever comes meanwhile shares the next one. */
 
-export class NextRun<T> {
+export class SharedRun<T> {
   readonly #work: () => Promise<T>
   #running: Promise<T> | undefined
   #next: Promise<T> | undefined
