@@ -1,45 +1,45 @@
 /** Reads pages for those rules that look at each of them: a sample, or all. */
 
-import type { Answer } from './answer.ts'
+import type { Collection } from './collection.ts'
+import { LimitReached } from './http/requester.ts'
+import type { HttpResponse } from './http/response.ts'
 import { type Layout, samplePages } from './layout.ts'
-import { LimitReached } from './requester.ts'
-import type { Subject } from './subject.ts'
 
-/** The bare answer, then the sampled pages, if there are any, in ascending order, each with the number that was asked for. */
-export async function* readSample(subject: Subject, layout: Layout): AsyncGenerator<[Answer, number]> {
+/** The bare response, then the sampled pages, if there are any, in ascending order, each with the number that was requested. */
+export async function* readSample(collection: Collection, layout: Layout): AsyncGenerator<[HttpResponse, number]> {
   yield [layout.bare, 1]
   if (layout.kind !== 'paginated') return
   const pages = samplePages(layout.last ?? 1)
-  const answers = await Promise.all(pages.map((page) => subject.page(page)))
-  for (const [index, answer] of answers.entries()) yield [answer, pages[index] ?? 1]
+  const responses = await Promise.all(pages.map((page) => collection.page(page)))
+  for (const [index, response] of responses.entries()) yield [response, pages[index] ?? 1]
 }
 
-/** A walk ends after so many pages without an answer: the others would take as long. */
+/** A walk ends after this many pages without a response: the others would take as long. */
 const MAX_UNANSWERED = 5
 
-/** The bare answer, then every page, in ascending order, with `concurrency` of them under way. */
+/** The bare response, then every page, in ascending order, with `concurrency` of them under way. */
 export async function* readAll(
-  subject: Subject,
+  collection: Collection,
   layout: Layout,
   concurrency: number,
-): AsyncGenerator<[Answer, number]> {
+): AsyncGenerator<[HttpResponse, number]> {
   yield [layout.bare, 1]
   if (layout.kind !== 'paginated') return
   const last = layout.last ?? 1
-  const underWay: Promise<Answer>[] = []
+  const underWay: Promise<HttpResponse>[] = []
   let next = 1
   let unanswered = 0
   for (let page = 1; page <= last; page++) {
     while (next <= last && underWay.length < concurrency) {
-      const answer = subject.askAside(subject.askPage(next++))
-      // It is waited for in its turn; a failure before that is not unhandled.
-      answer.catch(() => {})
-      underWay.push(answer)
+      const response = collection.sendUnrecorded(collection.pageRequest(next++))
+      // It is awaited in its turn; until then a failure must not count as unhandled.
+      response.catch(() => {})
+      underWay.push(response)
     }
-    const answer = await underWay.shift()
-    if (answer === undefined) return
-    yield [answer, page]
-    unanswered = answer.status === 0 ? unanswered + 1 : 0
+    const response = await underWay.shift()
+    if (response === undefined) return
+    yield [response, page]
+    unanswered = response.status === 0 ? unanswered + 1 : 0
     if (unanswered === MAX_UNANSWERED) throw new LimitReached(`${unanswered} pages in a row had no answer`)
   }
 }

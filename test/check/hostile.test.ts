@@ -242,9 +242,9 @@ describe('a body that cannot be read', () => {
   const packed = gzipSync(plain)
   const faulty: Record<string, [body: string | Buffer, encoding: string, came: RegExp]> = {
     'a gzip bomb': [gzipSync(Buffer.alloc(10_000_000)), 'gzip', /came a body of more than 1000000 bytes/],
-    'a broken gzip': [Buffer.concat([packed.subarray(0, 12), Buffer.alloc(30, 7)]), 'gzip', /cannot be unpacked/],
-    'a gzip that is cut off': [packed.subarray(0, -6), 'gzip', /cannot be unpacked/],
-    'gzip that is announced, but plain': [plain, 'gzip', /Content-Encoding: gzip that cannot be unpacked/],
+    'a broken gzip': [Buffer.concat([packed.subarray(0, 12), Buffer.alloc(30, 7)]), 'gzip', /cannot be decompressed/],
+    'a gzip that is cut off': [packed.subarray(0, -6), 'gzip', /cannot be decompressed/],
+    'gzip that is announced, but plain': [plain, 'gzip', /Content-Encoding: gzip that cannot be decompressed/],
     'gzip around gzip': [gzipSync(packed), 'gzip', /no JSON/],
     'another encoding than gzip': [packed, 'br', /came a body with Content-Encoding: br, which was not asked for/],
     'two encodings': [packed, 'gzip, br', /Content-Encoding: gzip, br, which was not asked for/],
@@ -827,7 +827,7 @@ describe('other kinds of collections', () => {
         },
         options,
       )
-      await assertBroken(url, 'C1', /cannot be unpacked/)
+      await assertBroken(url, 'C1', /cannot be decompressed/)
     })
   }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { documentOf } from '../../src/check/document.ts'
-import { itemFactsOf } from '../../src/check/item-facts.ts'
-import { RepeatFinder } from '../../src/check/repeats.ts'
+import { documentOf } from '../../src/check/page/document.ts'
+import { itemFactsOf } from '../../src/check/page/items.ts'
+import { RepeatFinder } from '../../src/check/page/repeats.ts'
 
 type Item = Record<string, unknown>
 

@@ -1,10 +1,9 @@
 /** D15: one snapshot. */
 
 import { PAGE_SIZE } from '../../contract/page.ts'
-import type { Answer } from '../answer.ts'
-import { lastByCount, linkedPage, positionOf, samplePages } from '../layout.ts'
-import type { Rule } from '../rule.ts'
-import type { Trial } from '../trial.ts'
+import type { HttpResponse } from '../http/response.ts'
+import { lastByCount, pageNumberOf, samplePages } from '../layout.ts'
+import type { Rule, RuleCheck } from '../rule.ts'
 
 export const D15: Rule = {
   id: 'D15',
@@ -16,32 +15,32 @@ export const D15: Rule = {
   scope: 'paginated',
   countsFromOne: true,
   /** What does not fit together and stays so is wrong in another way (C2, C3, C5). Here it is about what moves. */
-  async probe(trial) {
-    const pages = samplePages(trial.layout.last ?? 1)
+  async probe(check) {
+    const pages = samplePages(check.layout.last ?? 1)
     for (const page of pages) {
-      const answer = await trial.subject.page(page)
-      const contradiction = contradictionIn(trial, answer, page)
+      const response = await check.collection.page(page)
+      const contradiction = contradictionIn(check, response, page)
       if (contradiction === undefined) continue
-      const again = await trial.subject.askAgain(answer.ask)
-      if (again.digest !== answer.digest) trial.broken(answer, contradiction[0], contradiction[1])
-      else trial.skip('what does not fit together stays so: see C2, C3 and C5')
+      const again = await check.collection.sendAgain(response.request)
+      if (again.digest !== response.digest) check.broken(response, contradiction[0], contradiction[1])
+      else check.skip('what does not fit together stays so: see C2, C3 and C5')
     }
   },
 }
 
 function contradictionIn(
-  { subject }: Trial,
-  answer: Answer,
-  asked: number,
+  { collection }: RuleCheck,
+  response: HttpResponse,
+  requested: number,
 ): [expected: string, came: string] | undefined {
-  const { count, items } = answer.document ?? {}
-  if (answer.status !== 200 || count === undefined || items === undefined) return undefined
-  const page = positionOf(answer, asked, subject)
+  const { count, items } = response.document ?? {}
+  if (response.status !== 200 || count === undefined || items === undefined) return undefined
+  const page = pageNumberOf(response, requested, collection)
   const last = lastByCount(count)
   const expected = page < last ? PAGE_SIZE : page === last ? count - PAGE_SIZE * (last - 1) : 0
   if (items.count !== expected)
     return [`${expected} items on page ${page} beside item_count ${count}`, `${items.count} items`]
-  const linked = answer.document === undefined ? undefined : linkedPage(answer.document, 'last', subject.linkUrl)
+  const linked = collection.linkedPage(response.document, 'last')
   return linked === undefined || linked === last
     ? undefined
     : [`last: page ${last} beside item_count ${count}`, `last: page ${linked}`]

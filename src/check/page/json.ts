@@ -1,6 +1,6 @@
-/** What a JSON value is, in the words of messages, and how it is shown in one. */
+/** What kind of JSON value something is, and how a message shows it. */
 
-import { shorten } from '../contract/message-text.ts'
+import { shorten } from '../../contract/message-text.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 

@@ -1,40 +1,39 @@
-/** Reads one relation of `_links` as a client would, and says what is not as the contract has it. */
+/** Reads one relation of `_links` as a client would, and says what the contract does not allow. */
 
-import { shorten } from '../contract/message-text.ts'
-import { isJsonObject, kindOf, shown } from './json-kind.ts'
+import { shorten } from '../../contract/message-text.ts'
+import { isJsonObject, kindOf, shown } from './json.ts'
 
 export interface LinkView {
-  readonly href: string
-  /** The page that it leads to; undefined where it names none, NaN where what it names is no number. */
+  /** Undefined if the relation is not an object with a string as `href`; `flaw` then says what it is. */
+  readonly href: string | undefined
+  /** The page that it leads to; undefined if it names none, NaN if what it names is not a number. */
   readonly page: number | undefined
-  /** What is wrong with the href by C4, in words that follow the link's name. */
+  /** What is wrong with it by C4, in words that follow the link's name. */
   readonly flaw: string | undefined
   /** Fields beside href. */
   readonly otherFields: readonly string[]
 }
 
-/** A relation that is there, but is no object with a text under `href`. */
-export interface BrokenLink {
-  readonly broken: string
-}
-
-/** Undefined for a relation that is absent. Null counts as absent here: whether it may be null is a question of its own (D4). */
-export function viewLink(relation: unknown, collectionUrl: string): LinkView | BrokenLink | undefined {
+/** Undefined for a relation that is absent. Null counts as absent here: whether it may be null is D4's question. */
+export function viewLink(relation: unknown, collectionUrl: string): LinkView | undefined {
   if (relation === undefined || relation === null) return undefined
-  if (!isJsonObject(relation)) return { broken: `is ${kindOf(relation)}: ${shown(relation)}` }
-  const { href } = relation
-  if (typeof href !== 'string')
-    return { broken: `has ${href === undefined ? 'no href' : `as its href ${shown(href)}`}` }
+  const { href, ...others } = isJsonObject(relation) ? relation : {}
+  const otherFields = Object.keys(others)
+  if (typeof href === 'string')
+    return {
+      href: shorten(href),
+      page: pageOf(href, collectionUrl),
+      flaw: flawOf(href, new URL(collectionUrl)),
+      otherFields,
+    }
+  const isObject = isJsonObject(relation)
+  const flaw = `has ${href === undefined ? 'no href' : `as its href ${shown(href)}`}`
   return {
-    href: shorten(href),
-    page: pageOf(href, collectionUrl),
-    flaw: flawOf(href, new URL(collectionUrl)),
-    otherFields: Object.keys(relation).filter((name) => name !== 'href'),
+    href: undefined,
+    page: undefined,
+    flaw: isObject ? flaw : `is ${kindOf(relation)}: ${shown(relation)}`,
+    otherFields,
   }
-}
-
-export function isBroken(link: LinkView | BrokenLink): link is BrokenLink {
-  return 'broken' in link
 }
 
 function pageOf(href: string, collectionUrl: string): number | undefined {
@@ -47,7 +46,7 @@ function pageOf(href: string, collectionUrl: string): number | undefined {
 /** The first flaw is enough: the others mostly follow from it. */
 function flawOf(href: string, collection: URL): string | undefined {
   if (!URL.canParse(href)) return `is not an absolute URL: ${shown(href)}`
-  // A URL parser mends these, and a client that compares texts does not.
+  // A URL parser corrects these; a client that compares strings does not.
   if (/[\s\\]|^https?:(?!\/\/)|\/\.\.?(?=\/|$)/i.test(href)) return `is not a plain URL: ${shown(href)}`
   const url = new URL(href)
   if (url.origin !== collection.origin) return `leads to ${shown(url.origin)}, not to ${collection.origin}`

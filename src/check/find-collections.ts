@@ -1,49 +1,39 @@
-/** Which collections are to be judged: the one at the URL, those that were named, or those that an entry point links. */
+/** Which collections to judge: the one at the URL, those that were named, or those that an entry point links. */
 
 import { shorten } from '../contract/message-text.ts'
-import type { Answer } from './answer.ts'
-import { createAsk } from './ask.ts'
-import { WrongUse } from './check-options.ts'
-import { type Document, isPaginated } from './document.ts'
-import { isJsonObject } from './json-kind.ts'
-import { LimitReached, type Requester } from './requester.ts'
-import { nameOf } from './subject.ts'
+import { type CheckOptions, WrongUse } from './check-options.ts'
+import { nameOf } from './collection.ts'
+import { createRequest } from './http/request.ts'
+import { LimitReached, type Requester } from './http/requester.ts'
+import type { HttpResponse } from './http/response.ts'
+import { type Document, isPaginated } from './page/document.ts'
+import { isJsonObject } from './page/json.ts'
 
 export interface Target {
   readonly url: string
   /** The same as links should have it. */
   readonly linkUrl: string
   /** What is known of it already. */
-  readonly known: readonly Answer[]
-}
-
-export interface Targets {
-  readonly targets: readonly Target[]
-  readonly notes: readonly string[]
+  readonly known: readonly HttpResponse[]
 }
 
 /** Of an entry point that links more, the others can be named. */
 const MAX_COLLECTIONS = 100
 
-export interface TargetOptions {
-  readonly collections?: readonly string[] | undefined
-  readonly baseUrl?: string | undefined
-}
-
-export async function findTargets(
+export async function findCollections(
   requester: Requester,
   address: URL,
-  { collections = [], baseUrl }: TargetOptions,
-): Promise<Targets> {
+  { collections = [], baseUrl }: CheckOptions,
+): Promise<{ targets: readonly Target[]; notes: readonly string[] }> {
   const base = withoutSlash(address)
   const linkBase = baseUrl === undefined ? base : withoutSlash(linkAddress(baseUrl))
   const target = (name: string): Target => ({ url: `${base}/${name}`, linkUrl: `${linkBase}/${name}`, known: [] })
   if (collections.length > 0) return { targets: [...new Set(collections)].map(pathSegment).map(target), notes: [] }
-  const answer = await ask(requester, address)
-  const hrefs = answer?.status === 200 && answer.document !== undefined ? entryLinks(answer.document) : undefined
+  const response = await request(requester, address)
+  const hrefs = response?.status === 200 && response.document !== undefined ? entryLinks(response.document) : undefined
   if (hrefs === undefined) {
     const linkUrl = baseUrl === undefined ? address.href : `${linkBase}/${address.pathname.split('/').at(-1)}`
-    return { targets: [{ url: address.href, linkUrl, known: answer === undefined ? [] : [answer] }], notes: [] }
+    return { targets: [{ url: address.href, linkUrl, known: response === undefined ? [] : [response] }], notes: [] }
   }
   const names = [...new Set(hrefs.flatMap((href) => nameUnder(linkBase, href) ?? []))]
   return { targets: names.slice(0, MAX_COLLECTIONS).map(target), notes: notesOn(hrefs, names, linkBase) }
@@ -64,10 +54,10 @@ function pathSegment(name: string): string {
   throw new WrongUse(`"${name}" cannot be the name of a collection.`)
 }
 
-async function ask(requester: Requester, address: URL): Promise<Answer | undefined> {
-  requester.allow(1)
+async function request(requester: Requester, address: URL): Promise<HttpResponse | undefined> {
+  requester.requestsLeft = 1
   try {
-    return await requester.send(createAsk(address.href), nameOf(address))
+    return await requester.send(createRequest(address.href), nameOf(address))
   } catch (error) {
     if (error instanceof LimitReached) return undefined
     throw error

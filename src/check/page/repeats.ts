@@ -1,9 +1,8 @@
 /** Finds items that stand on pages twice, in bounded memory: by a field that identifies them, or else by their content. */
 
-import { shorten } from '../contract/message-text.ts'
-import type { Fingerprint } from './fingerprint.ts'
+import { shorten } from '../../contract/message-text.ts'
 import { FingerprintTable } from './fingerprint-table.ts'
-import { type ItemFacts, isIdentifierName } from './item-facts.ts'
+import { type Fingerprint, type ItemFacts, isIdentifierName } from './items.ts'
 
 export interface Repeat {
   /** Pages and items count from 1. */
