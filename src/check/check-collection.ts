@@ -5,7 +5,7 @@ import { Collection } from './collection.ts'
 import type { Target } from './find-collections.ts'
 import { LimitReached, type Requester } from './http/requester.ts'
 import { type HttpResponse, statusLine } from './http/response.ts'
-import { findLayout, type Layout } from './layout.ts'
+import { findLayout, type Layout, pageOf } from './layout.ts'
 import { changeBetween } from './page/items.ts'
 import { readAll, readSample } from './read-pages.ts'
 import { type CollectionReport, isExcusable, type ReportContext, type RuleReport, ruleReport } from './report.ts'
@@ -126,16 +126,21 @@ class CollectionRun {
 
   async #showPages(checks: readonly RuleCheck[], collection: Collection, layout: Layout): Promise<void> {
     const { isWalk, concurrency, requester, onPage } = this.#check
-    const watching = checks.filter(({ rule }) => rule.watch !== undefined)
+    const watching = checks.filter(({ rule }) => rule.inspect ?? rule.see ?? rule.watch)
     if (watching.length === 0) return
     const last = layout.last ?? 1
     await this.#guard(watching, async () => {
       const watchers = watching.flatMap((check) => check.rule.watch?.(check) ?? [])
       if (isWalk) requester.requestsLeft += last
       const pages = isWalk ? readAll(collection, layout, concurrency) : readSample(collection, layout)
-      for await (const [response, page] of pages) {
-        for (const watcher of watchers) watcher.see(response, page)
-        onPage(page, last)
+      for await (const [response, requested] of pages) {
+        const page = pageOf(response, requested, collection, layout)
+        for (const check of watching) {
+          check.rule.inspect?.(check, response)
+          if (page !== undefined) check.rule.see?.(check, page)
+        }
+        if (page !== undefined) for (const watcher of watchers) watcher.see(page)
+        onPage(requested, last)
       }
       for (const watcher of watchers) watcher.end?.()
     })

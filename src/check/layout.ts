@@ -64,7 +64,7 @@ function isEnd(response: HttpResponse, requested: number, collection: Collection
  * The number of the page that a response holds, by its own links: the requested one, unless at least two of them agree that
  * it is another one. A single link that disagrees is a wrong link, not another page.
  */
-export function pageNumberOf({ document }: HttpResponse, requested: number, collection: Collection): number {
+function pageNumberOf({ document }: HttpResponse, requested: number, collection: Collection): number {
   if (document === undefined) return requested
   const offsets = { self: 0, prev: 1, next: -1 }
   const claims = Object.entries(offsets).flatMap(([relation, offset]) => {
@@ -78,6 +78,30 @@ export function pageNumberOf({ document }: HttpResponse, requested: number, coll
   // By its own count the requested page is beyond the last one, and one claim is enough that this is the last.
   const isStandIn = first === own && first < requested
   return claims.length > 1 || isStandIn ? first : requested
+}
+
+/** A response that is a page: 200 with a JSON object. */
+export interface Page {
+  readonly response: HttpResponse
+  readonly document: Document
+  /** The number that was asked for. */
+  readonly requested: number
+  /** The number that it has by its own links. */
+  readonly number: number
+  /** The number of the last page, as far as it is known. */
+  readonly last: number | undefined
+}
+
+export function pageOf(
+  response: HttpResponse,
+  requested: number,
+  collection: Collection,
+  layout: Layout,
+): Page | undefined {
+  const { status, document } = response
+  if (status !== 200 || document?.kind !== 'an object') return undefined
+  const number = pageNumberOf(response, requested, collection)
+  return { response, document, requested, number, last: expectedLast(layout, document) }
 }
 
 /** The pages that a run reads if it does not walk through all: the ends, their neighbours and one in the middle. */

@@ -4,7 +4,7 @@ import { makeVisible } from '../contract/message-text.ts'
 import type { Collection } from './collection.ts'
 import type { HttpRequest } from './http/request.ts'
 import { type HttpResponse, statusLine } from './http/response.ts'
-import type { Layout } from './layout.ts'
+import type { Layout, Page } from './layout.ts'
 
 export type RuleId =
   | `C${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10}`
@@ -27,7 +27,11 @@ export interface Rule {
   readonly countsFromOne?: true
   /** Whether a server breaks it whose every reading differs; others cannot be judged then. */
   readonly needsStillness?: true
-  /** Looks at the pages that the run reads, one after the other. */
+  /** Looks at every response to the pages that the run reads, errors included. */
+  readonly inspect?: (check: RuleCheck, response: HttpResponse) => void
+  /** Looks at the pages that the run reads, in ascending order. */
+  readonly see?: (check: RuleCheck, page: Page) => void
+  /** The same, for a rule that has to remember pages. */
   readonly watch?: (check: RuleCheck) => Watcher
   /** Sends requests of its own. */
   readonly probe?: (check: RuleCheck) => Promise<void>
@@ -36,8 +40,7 @@ export interface Rule {
 }
 
 export interface Watcher {
-  /** `requested` is the number of the page that was asked for. Pages come in ascending order. */
-  see(response: HttpResponse, requested: number): void
+  see(page: Page): void
   /** After the last one. */
   end?(): void
 }

@@ -4,8 +4,8 @@ import { FingerprintTable } from '../../src/check/page/fingerprint-table.ts'
 import { fingerprintOf } from '../../src/check/page/items.ts'
 
 /** How many of a million texts have the same value as an earlier one. */
-function collisionsAmong(textOf: (index: number) => string, valueOf: (print: number) => number): number {
-  const values = Float64Array.from({ length: 1_000_000 }, (_, index) => valueOf(fingerprintOf(textOf(index)))).sort()
+function collisionsAmong(textOf: (index: number) => string, partOf: (print: number) => number): number {
+  const values = Float64Array.from({ length: 1_000_000 }, (_, index) => partOf(fingerprintOf(textOf(index)))).sort()
   return values.filter((value, index) => index > 0 && value === values[index - 1]).length
 }
 

@@ -222,7 +222,7 @@ function faultOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const message = cause instanceof Error ? cause.message || code || cause.name : String(cause)
-  return FAULTS[code] ?? `no answer that is HTTP (${shorten(message)})`
+  return FAULTS[code.startsWith('ERR_SSL_') ? 'EPROTO' : code] ?? `no answer that is HTTP (${shorten(message)})`
 }
 
 const CLOSED = 'the connection was closed before the answer was complete'

@@ -116,6 +116,12 @@ async function collect(body: ReadableStream<Uint8Array> | null, maxBytes: number
   }
 }
 
+/** A header as it came, for a message. */
+export function headerLine({ headers }: HttpResponse, name: string): string {
+  const value = headers.get(name)
+  return value === null ? `no ${name}` : `${name}: ${shorten(value)}`
+}
+
 /** What came, in a few words: "404 Not Found", "no complete answer within 10 s". */
 export function statusLine({ status, statusText, fault, headers }: HttpResponse): string {
   if (fault !== undefined) return fault

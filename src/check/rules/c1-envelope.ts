@@ -16,11 +16,9 @@ export const C1: Rule = {
   wrong: `GET /events → 200
 [{…}, {…}, …]`,
   scope: 'answer',
-  watch: (check) => ({
-    see: (response) => {
-      for (const [expected, came] of flawsOf(response, check.layout)) check.broken(response, expected, came)
-    },
-  }),
+  inspect(check, response) {
+    for (const [expected, came] of flawsOf(response, check.layout)) check.broken(response, expected, came)
+  },
   async probe(check) {
     const { collection, layout } = check
     const last = layout.last ?? 1

@@ -1,7 +1,6 @@
 /** C10 and D13: GET without a body, HEAD and OPTIONS. */
 
-import { shorten } from '../../contract/message-text.ts'
-import { type HttpResponse, statusLine } from '../http/response.ts'
+import { type HttpResponse, headerLine, statusLine } from '../http/response.ts'
 import type { Rule, RuleCheck } from '../rule.ts'
 
 export const C10: Rule = {
@@ -32,20 +31,17 @@ export const D13: Rule = {
     const [head, options] = await Promise.all([collection.bare({}, 'HEAD'), collection.bare({}, 'OPTIONS')])
     if (head.status === layout.bare.status) compareHeaders(check, layout.bare, head)
     else check.broken(head, `${statusLine(layout.bare)}, as GET`, statusLine(head))
-    const allow = options.headers.get('allow')
-    const methods = (allow ?? '').split(',').map((method) => method.trim().toUpperCase())
+    const methods = (options.headers.get('allow') ?? '').split(',').map((method) => method.trim().toUpperCase())
     if (options.status < 200 || options.status > 299) check.broken(options, '204 with Allow', statusLine(options))
     else if (!['GET', 'HEAD', 'OPTIONS'].every((method) => methods.includes(method)))
-      check.broken(options, 'Allow: GET, HEAD, OPTIONS', allow === null ? 'no Allow' : `Allow: ${shorten(allow)}`)
+      check.broken(options, 'Allow: GET, HEAD, OPTIONS', headerLine(options, 'Allow'))
   },
 }
 
 function compareHeaders(check: RuleCheck, get: HttpResponse, head: HttpResponse): void {
-  for (const name of ['Content-Type', 'ETag']) {
-    const [before, after] = [get.headers.get(name), head.headers.get(name)]
-    if (before !== after)
-      check.differs(head, `${name}: ${before ?? 'none'}, as GET`, `${name}: ${shorten(after ?? 'none')}`)
-  }
+  for (const name of ['Content-Type', 'ETag'])
+    if (get.headers.get(name) !== head.headers.get(name))
+      check.differs(head, `${headerLine(get, name)}, as GET`, headerLine(head, name))
   // A body that came compressed although nobody asked for it has another length.
   if (get.headers.get('content-encoding') !== null) return
   const length = head.headers.get('content-length')
@@ -54,6 +50,6 @@ function compareHeaders(check: RuleCheck, get: HttpResponse, head: HttpResponse)
     check.differs(
       head,
       `Content-Length: ${get.byteLength}, the length of the body of GET`,
-      length === null ? 'no Content-Length' : `Content-Length: ${shorten(length)}`,
+      headerLine(head, 'Content-Length'),
     )
 }

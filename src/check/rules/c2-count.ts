@@ -2,8 +2,8 @@
 
 import { PAGE_SIZE } from '../../contract/page.ts'
 import type { HttpResponse } from '../http/response.ts'
-import { expectedLast, lastByCount, pageNumberOf } from '../layout.ts'
-import { type Document, PAGE_RELATIONS } from '../page/document.ts'
+import { expectedLast, lastByCount, type Page } from '../layout.ts'
+import { PAGE_RELATIONS } from '../page/document.ts'
 import { PageMemory } from '../page/fingerprint-table.ts'
 import { RepeatFinder } from '../page/repeats.ts'
 import type { DifferenceOf, Rule, RuleCheck, Watcher } from '../rule.ts'
@@ -48,12 +48,10 @@ class CountWatcher implements Watcher {
     this.#check = check
   }
 
-  see(response: HttpResponse, requested: number): void {
-    const { document, status } = response
-    if (status !== 200 || document === undefined || document.kind !== 'an object') return
-    this.#judgeCount(response, document)
-    if (document.items === undefined && document.count !== 0) this.#judgeMissing(response, document)
-    this.#countItems(response, requested)
+  see(page: Page): void {
+    this.#judgeCount(page)
+    if (page.document.items === undefined && page.document.count !== 0) this.#judgeMissing(page)
+    this.#countItems(page)
   }
 
   end(): void {
@@ -67,7 +65,7 @@ class CountWatcher implements Watcher {
     }
   }
 
-  #judgeCount(response: HttpResponse, { itemCount, count, links }: Document): void {
+  #judgeCount({ response, document: { itemCount, count, links } }: Page): void {
     const check = this.#check
     if (itemCount === undefined && PAGE_RELATIONS.some((name) => links.has(name)))
       check.broken(response, 'item_count beside the page links', 'no item_count')
@@ -82,25 +80,23 @@ class CountWatcher implements Watcher {
   }
 
   /** Without an array there is nothing to count. Whatever else stands there may hold the items. */
-  #judgeMissing(response: HttpResponse, { embedded, embeddedKind, count }: Document): void {
+  #judgeMissing({ response, document: { embedded, embeddedKind, count } }: Page): void {
     if (embeddedKind === 'an object' && embedded.length === 0 && count !== undefined)
       this.#check.broken(response, `items in _embedded, beside item_count ${count}`, 'an empty object')
     else this.#check.obstacle = 'there is no array of items in _embedded (D6)'
   }
 
-  #countItems(response: HttpResponse, requested: number): void {
-    const { layout, collection } = this.#check
-    const items = response.document?.items
+  #countItems({ response, document: { items }, requested, number }: Page): void {
+    const { last } = this.#check.layout
     // A page that was read twice, bare and by its number, is counted once; another page in its place is C6's matter.
-    if (items === undefined || requested <= this.#lastPage) return
-    if (pageNumberOf(response, requested, collection) !== requested) return
+    if (items === undefined || requested <= this.#lastPage || number !== requested) return
     this.#lastPage = requested
     this.#pages++
     this.#sum += items.count
     // A whole page that comes again is C6's matter.
     if (this.#memory.earlier(requested, items) === undefined) this.#repeats.add(requested, items)
-    if (requested === 1 && layout.last !== 1) this.#pageSize = items.count
-    if (requested === layout.last) this.#last = response
+    if (requested === 1 && last !== 1) this.#pageSize = items.count
+    if (requested === last) this.#last = response
   }
 
   /** The pages before the last one are as long as the first; C3 says whether that is 500. */

@@ -2,7 +2,6 @@
 
 import { PAGE_SIZE } from '../../contract/page.ts'
 import type { HttpResponse } from '../http/response.ts'
-import { expectedLast, pageNumberOf } from '../layout.ts'
 import type { Difference, Rule, RuleCheck } from '../rule.ts'
 import { SIZE_PARAMETERS, sizeQueries } from '../shared-requests.ts'
 
@@ -15,7 +14,13 @@ export const C3: Rule = {
   wrong: 'GET /events?limit=10 → 10 items',
   scope: 'paginated',
   countsFromOne: true,
-  watch: (check) => ({ see: (response, requested) => judgeLength(check, response, requested) }),
+  see(check, { response, document, number, last }) {
+    const items = document.items?.count
+    if (items === undefined) check.obstacle = 'there is no array of items in _embedded (D6)'
+    else if (items > PAGE_SIZE) check.broken(response, `at most ${PAGE_SIZE} items`, `${items} items`)
+    else if (last !== undefined && number < last && items !== PAGE_SIZE)
+      check.broken(response, `${PAGE_SIZE} items on page ${number} of ${last}`, `${items} items`)
+  },
   async probe(check) {
     for (const query of sizeQueries(check)) {
       const response = await check.collection.query(query)
@@ -34,21 +39,6 @@ const SIZE_HEADERS = {
   Range: 'items=0-6',
   'X-Page-Size': '7',
   'X-Per-Page': '7',
-}
-
-function judgeLength(check: RuleCheck, response: HttpResponse, requested: number): void {
-  const { status, document } = response
-  if (status !== 200 || document === undefined) return
-  const items = document.items?.count
-  if (items === undefined) {
-    check.obstacle = 'there is no array of items in _embedded (D6)'
-    return
-  }
-  const page = pageNumberOf(response, requested, check.collection)
-  const last = expectedLast(check.layout, document)
-  if (items > PAGE_SIZE) check.broken(response, `at most ${PAGE_SIZE} items`, `${items} items`)
-  else if (last !== undefined && page < last && items !== PAGE_SIZE)
-    check.broken(response, `${PAGE_SIZE} items on page ${page} of ${last}`, `${items} items`)
 }
 
 /** Tries the parameters of a query one by one, to name those that matter; then all of them, should none matter alone. */

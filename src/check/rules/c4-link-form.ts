@@ -15,7 +15,7 @@ export const C4: Rule = {
   right: '"next": {"href": "https://api.example.com/events?page=2"}',
   wrong: '"next": {"href": "/events?page=2&limit=500"}',
   scope: 'paginated',
-  watch: (check) => ({ see: (response) => judgeLinks(check, response) }),
+  see: (check, { response }) => judgeLinks(check, response),
   /** Parameters that are not in the contract must not end up in a link. */
   async probe(check) {
     judgeLinks(check, await responseWithUnknownParameter(check))

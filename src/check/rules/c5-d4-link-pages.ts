@@ -1,7 +1,6 @@
 /** C5 and D4: which links there are, to which page each leads, and which are absent at the ends. */
 
 import type { HttpResponse } from '../http/response.ts'
-import { expectedLast, pageNumberOf } from '../layout.ts'
 import type { PageRelation } from '../page/document.ts'
 import { shown } from '../page/json.ts'
 import type { Rule, RuleCheck } from '../rule.ts'
@@ -15,19 +14,14 @@ export const C5: Rule = {
   right: 'GET /events?page=2 of 1234 items → prev …?page=1, next …?page=3, last …?page=3, first …/events',
   wrong: 'GET /events?page=2 of 1234 items → prev …/events, without its page',
   scope: 'paginated',
-  watch: (check) => ({
-    see: (response, requested) => {
-      const { status, document } = response
-      if (status !== 200 || document?.linksKind !== 'an object') return
-      const page = pageNumberOf(response, requested, check.collection)
-      const last = expectedLast(check.layout, document)
-      judgeFirst(check, response)
-      judgeTarget(check, response, 'last', last)
-      // The ends of the collection are D4's matter.
-      if (page > 1) judgeTarget(check, response, 'prev', page - 1)
-      if (last !== undefined && page < last) judgeTarget(check, response, 'next', page + 1)
-    },
-  }),
+  see(check, { response, document, number, last }) {
+    if (document.linksKind !== 'an object') return
+    judgeFirst(check, response)
+    judgeTarget(check, response, 'last', last)
+    // The ends of the collection are D4's matter.
+    if (number > 1) judgeTarget(check, response, 'prev', number - 1)
+    if (last !== undefined && number < last) judgeTarget(check, response, 'next', number + 1)
+  },
 }
 
 function judgeFirst(check: RuleCheck, response: HttpResponse): void {
@@ -57,15 +51,9 @@ export const D4: Rule = {
   wrong: 'GET /events?page=3 of 3 → {"_links": {…, "next": null}}',
   scope: 'paginated',
   countsFromOne: true,
-  watch: (check) => ({
-    see: (response, requested) => {
-      const { status, document } = response
-      if (status !== 200 || document === undefined) return
-      const page = pageNumberOf(response, requested, check.collection)
-      const { links } = document
-      if (page === 1 && links.has('prev')) check.broken(response, 'no prev on the first page', shown(links.get('prev')))
-      if (page === expectedLast(check.layout, document) && links.has('next'))
-        check.broken(response, 'no next on the last page', shown(links.get('next')))
-    },
-  }),
+  see(check, { response, document: { links }, number, last }) {
+    if (number === 1 && links.has('prev')) check.broken(response, 'no prev on the first page', shown(links.get('prev')))
+    if (number === last && links.has('next'))
+      check.broken(response, 'no next on the last page', shown(links.get('next')))
+  },
 }

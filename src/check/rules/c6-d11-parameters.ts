@@ -1,7 +1,6 @@
 /** C6 and D11: `page` picks the page, and other parameters mean nothing. */
 
-import type { HttpResponse } from '../http/response.ts'
-import { expectedLast, pageNumberOf } from '../layout.ts'
+import type { Page } from '../layout.ts'
 import { PageMemory } from '../page/fingerprint-table.ts'
 import type { Rule, RuleCheck } from '../rule.ts'
 import { probedResponse, responseWithUnknownParameter, UNKNOWN_PARAMETER } from '../shared-requests.ts'
@@ -17,19 +16,16 @@ export const C6: Rule = {
   countsFromOne: true,
   watch: (check) => {
     const memory = new PageMemory()
-    return { see: (response, requested) => judgePage(check, memory, response, requested) }
+    return { see: (page) => judgePage(check, memory, page) }
   },
 }
 
-function judgePage(check: RuleCheck, memory: PageMemory, response: HttpResponse, requested: number): void {
-  const { status, document } = response
-  if (status !== 200 || document === undefined) return
-  const actual = pageNumberOf(response, requested, check.collection)
+function judgePage(check: RuleCheck, memory: PageMemory, { response, document, requested, number, last }: Page): void {
   // If items were removed meanwhile, the page may be beyond the last one by its own count, which then stands in (C7).
-  const page = Math.min(requested, expectedLast(check.layout, document) ?? requested)
-  if (actual !== page) check.broken(response, `page ${page}`, `its links are those of page ${actual}`)
+  const expected = Math.min(requested, last ?? requested)
+  if (number !== expected) check.broken(response, `page ${expected}`, `its links are those of page ${number}`)
   const { items } = document
-  const earlier = items === undefined || page !== requested ? undefined : memory.earlier(requested, items)
+  const earlier = items === undefined || expected !== requested ? undefined : memory.earlier(requested, items)
   if (items !== undefined && earlier !== undefined)
     check.differs(response, `other items than on page ${earlier}`, `the same ${items.count} items`)
 }

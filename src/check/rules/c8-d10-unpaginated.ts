@@ -12,13 +12,10 @@ export const C8: Rule = {
   right: 'GET /venues?page=2 → all venues, without item_count and page links, as GET /venues',
   wrong: 'GET /venues → all venues; GET /venues?page=2 → item_count, next and 500 of them',
   scope: 'envelope',
-  watch: (check) => ({
-    see: (response) => {
-      const { status, document } = response
-      if (check.layout.kind !== 'paginated' || status !== 200 || document?.kind !== 'an object') return
-      if (!isPaginated(document)) check.broken(response, 'item_count and page links, as on the other pages', 'neither')
-    },
-  }),
+  see(check, { response, document }) {
+    if (check.layout.kind === 'paginated' && !isPaginated(document))
+      check.broken(response, 'item_count and page links, as on the other pages', 'neither')
+  },
   async probe(check) {
     if (check.layout.kind !== 'unpaginated') return
     const response = await check.collection.page(2)

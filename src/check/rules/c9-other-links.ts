@@ -13,15 +13,13 @@ export const C9: Rule = {
     '"_links": {"first": {…}, "last": {…}, "search": {"href": "https://api.example.com/search{?q}", "templated": true}}',
   wrong: '"_links": {"first": {…}, "last": {…}, "total": 3}',
   scope: 'envelope',
-  watch: (check) => ({
-    see: (response) => {
-      const pageRelations: readonly string[] = PAGE_RELATIONS
-      for (const [relation, value] of response.document?.links ?? []) {
-        if (pageRelations.includes(relation)) continue
-        const links = Array.isArray(value) ? value : [value]
-        if (!links.every((link) => isJsonObject(link) && typeof link['href'] === 'string'))
-          check.doubt(response, `${relation} is a link or an array of links, each with an href`, shown(value))
-      }
-    },
-  }),
+  see(check, { response, document }) {
+    const pageRelations: readonly string[] = PAGE_RELATIONS
+    for (const [relation, value] of document.links) {
+      if (pageRelations.includes(relation)) continue
+      const links = Array.isArray(value) ? value : [value]
+      if (!links.every((link) => isJsonObject(link) && typeof link['href'] === 'string'))
+        check.doubt(response, `${relation} is a link or an array of links, each with an href`, shown(value))
+    }
+  },
 }

@@ -27,15 +27,13 @@ export const D2: Rule = {
   right: 'GET /events?page=002 → the bytes of /events?page=2',
   wrong: 'GET /events?page=002 → 400',
   scope: 'paginated',
-  watch: (check) => ({
-    see: (response) => {
-      for (const relation of [...PAGE_RELATIONS, 'self']) {
-        const href = check.collection.link(response.document, relation)?.href
-        if (href !== undefined && /[?&]page=0[0-9]/.test(href))
-          check.broken(response, `${relation} without leading zeros`, href)
-      }
-    },
-  }),
+  see(check, { response, document }) {
+    for (const relation of [...PAGE_RELATIONS, 'self']) {
+      const href = check.collection.link(document, relation)?.href
+      if (href !== undefined && /[?&]page=0[0-9]/.test(href))
+        check.broken(response, `${relation} without leading zeros`, href)
+    }
+  },
   async probe(check) {
     const page = probedPage(check)
     const [plain, padded] = await Promise.all([check.collection.page(page), check.collection.query(`page=00${page}`)])

@@ -1,7 +1,6 @@
 /** D12: media types. */
 
-import { shorten } from '../../contract/message-text.ts'
-import type { HttpResponse } from '../http/response.ts'
+import { type HttpResponse, headerLine } from '../http/response.ts'
 import type { Rule, RuleCheck } from '../rule.ts'
 
 export const D12: Rule = {
@@ -32,16 +31,14 @@ export const D12: Rule = {
 }
 
 function judgeType(check: RuleCheck, response: HttpResponse, expected: string): void {
-  const type = response.headers.get('content-type')
-  const [name = ''] = type?.split(';') ?? []
+  const [name = ''] = response.headers.get('content-type')?.split(';') ?? []
   if (response.status === 200 && name.trim().toLowerCase() !== expected)
-    check.broken(response, `Content-Type: ${expected}`, type === null ? 'none' : `Content-Type: ${shorten(type)}`)
+    check.broken(response, `Content-Type: ${expected}`, headerLine(response, 'Content-Type'))
 }
 
 function judgeVary(check: RuleCheck, response: HttpResponse): void {
-  const vary = response.headers.get('vary')
-  const names = (vary ?? '').split(',').map((name) => name.trim().toLowerCase())
+  const names = (response.headers.get('vary') ?? '').split(',').map((name) => name.trim().toLowerCase())
   const isComplete = ['accept', 'accept-encoding'].every((name) => names.includes(name))
   if (response.status === 200 && !isComplete && !names.includes('*'))
-    check.broken(response, 'Vary: Accept, Accept-Encoding', vary === null ? 'no Vary' : `Vary: ${shorten(vary)}`)
+    check.broken(response, 'Vary: Accept, Accept-Encoding', headerLine(response, 'Vary'))
 }

@@ -1,8 +1,7 @@
 /** D14: errors are problem details. */
 
-import { shorten } from '../../contract/message-text.ts'
 import { createRequest } from '../http/request.ts'
-import { type HttpResponse, statusLine } from '../http/response.ts'
+import { type HttpResponse, headerLine, statusLine } from '../http/response.ts'
 import type { Rule, RuleCheck } from '../rule.ts'
 
 export const D14: Rule = {
@@ -38,11 +37,10 @@ const MISSING_NAME = 'reams-check-no-such-collection'
 
 /** All flaws of one answer are one finding. */
 function judgeProblem(check: RuleCheck, response: HttpResponse, ...values: readonly string[]): void {
-  const type = response.headers.get('content-type') ?? 'none'
+  const [type = ''] = response.headers.get('content-type')?.split(';') ?? []
   const problem = response.document?.whole
   const flaws: string[] = []
-  if (type.split(';')[0]?.trim().toLowerCase() !== 'application/problem+json')
-    flaws.push(`Content-Type: ${shorten(type)}`)
+  if (type.trim().toLowerCase() !== 'application/problem+json') flaws.push(headerLine(response, 'Content-Type'))
   if (problem === undefined) flaws.push(`no JSON object: ${response.beginning}`)
   else {
     for (const name of ['type', 'title', 'detail', 'hint'])
@@ -65,16 +63,11 @@ function judgeProblem(check: RuleCheck, response: HttpResponse, ...values: reado
 /** Asks for the description of one problem, if it lies on the same server. */
 async function judgeType(check: RuleCheck, problems: readonly HttpResponse[]): Promise<void> {
   const { origin } = new URL(check.collection.url)
-  const types = problems.flatMap(({ document }) => {
-    const type = document?.whole?.['type']
-    return typeof type === 'string' &&
-      type.length < MAX_CHARACTERS &&
-      URL.canParse(type) &&
-      new URL(type).origin === origin
-      ? [type]
-      : []
-  })
-  const [type] = types
+  const type = problems
+    .map(({ document }) => document?.whole?.['type'])
+    .filter((each) => typeof each === 'string' && each.length < MAX_CHARACTERS && URL.canParse(each))
+    .map(String)
+    .find((each) => new URL(each).origin === origin)
   if (type === undefined) return
   const description = await check.collection.send(createRequest(type))
   if (description.status !== 200)

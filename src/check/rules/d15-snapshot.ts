@@ -1,8 +1,7 @@
 /** D15: one snapshot. */
 
 import { PAGE_SIZE } from '../../contract/page.ts'
-import type { HttpResponse } from '../http/response.ts'
-import { lastByCount, pageNumberOf, samplePages } from '../layout.ts'
+import { lastByCount, type Page, pageOf, samplePages } from '../layout.ts'
 import type { Rule, RuleCheck } from '../rule.ts'
 
 export const D15: Rule = {
@@ -16,32 +15,27 @@ export const D15: Rule = {
   countsFromOne: true,
   /** What does not fit together and stays so is wrong in another way (C2, C3, C5). Here it is about what moves. */
   async probe(check) {
-    const pages = samplePages(check.layout.last ?? 1)
-    for (const page of pages) {
-      const response = await check.collection.page(page)
-      const contradiction = contradictionIn(check, response, page)
-      if (contradiction === undefined) continue
-      const again = await check.collection.sendAgain(response.request)
-      if (again.digest !== response.digest) check.broken(response, contradiction[0], contradiction[1])
+    const { collection, layout } = check
+    for (const requested of samplePages(layout.last ?? 1)) {
+      const page = pageOf(await collection.page(requested), requested, collection, layout)
+      const contradiction = page && contradictionIn(check, page)
+      if (page === undefined || contradiction === undefined) continue
+      const again = await collection.sendAgain(page.response.request)
+      if (again.digest !== page.response.digest) check.broken(page.response, ...contradiction)
       else check.skip('what does not fit together stays so: see C2, C3 and C5')
     }
   },
 }
 
-function contradictionIn(
-  { collection }: RuleCheck,
-  response: HttpResponse,
-  requested: number,
-): [expected: string, came: string] | undefined {
-  const { count, items } = response.document ?? {}
-  if (response.status !== 200 || count === undefined || items === undefined) return undefined
-  const page = pageNumberOf(response, requested, collection)
+function contradictionIn({ collection }: RuleCheck, page: Page): [expected: string, came: string] | undefined {
+  const { document, number } = page
+  const { count, items } = document
+  if (count === undefined || items === undefined) return undefined
   const last = lastByCount(count)
-  const expected = page < last ? PAGE_SIZE : page === last ? count - PAGE_SIZE * (last - 1) : 0
+  const expected = number < last ? PAGE_SIZE : number === last ? count - PAGE_SIZE * (last - 1) : 0
   if (items.count !== expected)
-    return [`${expected} items on page ${page} beside item_count ${count}`, `${items.count} items`]
-  const linked = collection.linkedPage(response.document, 'last')
-  return linked === undefined || linked === last
-    ? undefined
-    : [`last: page ${last} beside item_count ${count}`, `last: page ${linked}`]
+    return [`${expected} items on page ${number} beside item_count ${count}`, `${items.count} items`]
+  const linked = collection.linkedPage(document, 'last')
+  if (linked === undefined || linked === last) return undefined
+  return [`last: page ${last} beside item_count ${count}`, `last: page ${linked}`]
 }

@@ -32,17 +32,13 @@ export const D6: Rule = {
   right: 'GET /events → "_embedded": {"events": […]}',
   wrong: 'GET /events → "_embedded": {"items": […], "warnings": []}',
   scope: 'envelope',
-  watch: (check) => ({
-    see: (response) => {
-      const { document } = response
-      // A missing _embedded is C1's matter, and an empty one in an empty collection D5's.
-      if (document?.embeddedKind !== 'an object' || (document.count === 0 && document.arrays.length === 0)) return
-      const { name } = check.collection
-      const came = document.arrays.length === 0 ? `no array among ${shown(document.embedded)}` : shown(document.arrays)
-      if (document.arrays.length !== 1 || document.arrays[0] !== name)
-        check.broken(response, `one array in _embedded, "${name}"`, came)
-    },
-  }),
+  see(check, { response, document: { arrays, embedded, embeddedKind, count } }) {
+    // A missing _embedded is C1's matter, and an empty one in an empty collection D5's.
+    if (embeddedKind !== 'an object' || (count === 0 && arrays.length === 0)) return
+    const { name } = check.collection
+    const came = arrays.length === 0 ? `no array among ${shown(embedded)}` : shown(arrays)
+    if (arrays.length !== 1 || arrays[0] !== name) check.broken(response, `one array in _embedded, "${name}"`, came)
+  },
 }
 
 export const D9: Rule = {
@@ -53,10 +49,8 @@ export const D9: Rule = {
   right: '"_embedded": {"events": [{"id": 1}, {"id": 2}]}',
   wrong: '"_embedded": {"events": [1, 2, null]}',
   scope: 'envelope',
-  watch: (check) => ({
-    see: (response) => {
-      const nonObject = response.document?.items?.nonObject
-      if (nonObject !== undefined) check.broken(response, 'objects', `item ${nonObject.index + 1} is ${nonObject.kind}`)
-    },
-  }),
+  see(check, { response, document }) {
+    const nonObject = document.items?.nonObject
+    if (nonObject !== undefined) check.broken(response, 'objects', `item ${nonObject.index + 1} is ${nonObject.kind}`)
+  },
 }

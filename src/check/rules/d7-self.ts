@@ -1,7 +1,6 @@
 /** D7: the link to the page itself. */
 
-import type { HttpResponse } from '../http/response.ts'
-import { pageNumberOf } from '../layout.ts'
+import { type Page, pageOf } from '../layout.ts'
 import type { Rule, RuleCheck } from '../rule.ts'
 import { pagesBeyond } from '../shared-requests.ts'
 
@@ -14,24 +13,20 @@ export const D7: Rule = {
   wrong: 'GET /events?page=99 of 3 pages → "self": {"href": "https://api.example.com/events?page=99"}',
   scope: 'paginated',
   countsFromOne: true,
-  watch: (check) => ({ see: (response, requested) => judgeSelf(check, response, requested) }),
+  see: judgeSelf,
   async probe(check) {
-    const { last } = check.layout
-    const [beyond] = last === undefined ? [] : pagesBeyond(last)
-    if (last !== undefined && beyond !== undefined) judgeSelf(check, await check.collection.page(beyond), last)
+    const { layout, collection } = check
+    const [beyond] = layout.last === undefined ? [] : pagesBeyond(layout.last)
+    if (layout.last === undefined || beyond === undefined) return
+    const page = pageOf(await collection.page(beyond), layout.last, collection, layout)
+    if (page !== undefined) judgeSelf(check, page)
   },
 }
 
-function judgeSelf(check: RuleCheck, response: HttpResponse, requested: number): void {
+function judgeSelf(check: RuleCheck, { response, document, number }: Page): void {
   const { collection } = check
-  const { status, document } = response
-  if (status !== 200 || document?.linksKind !== 'an object') return
-  const page = pageNumberOf(response, requested, collection)
   const link = collection.link(document, 'self')
-  if (link?.page !== page || link.flaw !== undefined)
-    check.broken(
-      response,
-      `self leads to ${collection.linkUrl}?page=${page}`,
-      link === undefined ? 'no self' : (link.href ?? `it ${link.flaw}`),
-    )
+  if (document.linksKind !== 'an object' || (link?.page === number && link.flaw === undefined)) return
+  const came = link === undefined ? 'no self' : (link.href ?? `it ${link.flaw}`)
+  check.broken(response, `self leads to ${collection.linkUrl}?page=${number}`, came)
 }
