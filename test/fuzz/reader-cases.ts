@@ -3,12 +3,17 @@
 import { isUtf8 } from 'node:buffer'
 import { isDeepStrictEqual } from 'node:util'
 import { gzipSync } from 'node:zlib'
+import { isTokenForm } from '../../src/contract/token.ts'
 import type { InputFormat, ReadOptions } from '../../src/items/read-items.ts'
+import { findCaller } from '../../src/service/access.ts'
+import type { Store } from '../../src/store/store.ts'
 import { type Reading, readAll } from '../items/read-all.ts'
 import type { Dice } from './dice.ts'
 import { badlyPacked } from './grammar/bodies.ts'
+import { badAuthorization } from './grammar/header-lines.ts'
 import { badItem, goodItem } from './grammar/items.ts'
 import { mutate } from './grammar/mutate.ts'
+import { TOKENS } from './site.ts'
 
 const FIELDS = ['a', 'b c', '', '"q"', '"a,b"', '"line\nbreak"', '"say ""so"""', 'é', '"', 'x"y', ' 1 ', '😀'] as const
 const ITEM_BYTES = 4_000
@@ -136,4 +141,29 @@ function parsed(text: string): unknown {
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const GOOD = [TOKENS.writer.token, TOKENS.reader.token, TOKENS.stranger.token]
+
+export function anyAuthorization(dice: Dice): string {
+  const good = `Bearer ${dice.of(GOOD)}`
+  if (dice.chance(20)) return good
+  if (dice.chance(40)) return badAuthorization(dice)
+  return mutate(dice, Buffer.from(good)).toString(dice.of(['latin1', 'utf8']))
+}
+
+/** What is wrong; undefined if nothing is. */
+export async function judgeToken(authorization: string, store: Store): Promise<string | undefined> {
+  try {
+    const headers = new Map([['authorization', authorization]])
+    const incoming = { get: (name: string) => headers.get(name) ?? null, has: (name: string) => headers.has(name) }
+    const request = { method: 'GET', target: '/', host: null, headers: incoming, readBody: async () => {} }
+    const caller = await findCaller(request, store)
+    const [, token = ''] = /^bearer +(\S+)$/i.exec(authorization) ?? []
+    const isGood = GOOD.includes(token)
+    if (isGood !== (caller?.isKnown === true)) return isGood ? 'a good token is refused' : 'a bad token is accepted'
+    return isGood && !isTokenForm(token) ? 'a good token does not have the form of a token' : undefined
+  } catch (error) {
+    return `a token made the code throw ${error instanceof Error ? error.stack : error}`
+  }
 }
