@@ -8,8 +8,9 @@ import { type HttpResponse, statusLine } from './http/response.ts'
 import { findLayout, type Layout, pageOf } from './layout.ts'
 import { changeBetween } from './page/items.ts'
 import { readAll, readSample } from './read-pages.ts'
-import { type CollectionReport, isExcusable, type ReportContext, type RuleReport, ruleReport } from './report.ts'
+import type { CollectionReport, RuleReport } from './report.ts'
 import { type Rule, RuleCheck } from './rule.ts'
+import { isExcusable, type ReportContext, ruleReport } from './rule-report.ts'
 
 export interface CollectionCheck extends Target, ReportContext {
   readonly requester: Requester

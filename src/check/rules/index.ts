@@ -1,4 +1,4 @@
-/** All rules, in the order in which a report has them. */
+/** The list of all rules. */
 
 import type { Rule } from '../rule.ts'
 import { C1 } from './c1-envelope.ts'
@@ -21,6 +21,7 @@ import { D15 } from './d15-snapshot.ts'
 import { D16 } from './d16-caching.ts'
 import { D17 } from './d17-base-url.ts'
 
+/** All rules, in the order in which a report has them. */
 export const RULES: readonly Rule[] = [
   ...[C1, C2, C3, C4, C5, C6, C7, C8, C9, C10],
   ...[D1, D2, D3, D4, D5, D6, D7, D8, D9, D10, D11, D12, D13, D14, D15, D16, D17],
