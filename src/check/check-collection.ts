@@ -7,7 +7,7 @@ import { LimitReached, type Requester } from './http/requester.ts'
 import { type HttpResponse, statusLine } from './http/response.ts'
 import { findLayout, type Layout, pageOf } from './layout.ts'
 import { changeBetween } from './page/items.ts'
-import { readAll, readSample } from './read-pages.ts'
+import { readPages } from './read-pages.ts'
 import type { CollectionReport, RuleReport } from './report.ts'
 import { type Rule, RuleCheck } from './rule.ts'
 import { isExcusable, type ReportContext, ruleReport } from './rule-report.ts'
@@ -133,8 +133,7 @@ class CollectionRun {
     await this.#guard(watching, async () => {
       const watchers = watching.flatMap((check) => check.rule.watch?.(check) ?? [])
       if (isWalk) requester.requestsLeft += last
-      const pages = isWalk ? readAll(collection, layout, concurrency) : readSample(collection, layout)
-      for await (const [response, requested] of pages) {
+      for await (const [response, requested] of readPages(collection, layout, isWalk, concurrency)) {
         const page = pageOf(response, requested, collection, layout)
         for (const check of watching) {
           check.rule.inspect?.(check, response)
