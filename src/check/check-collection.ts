@@ -12,7 +12,7 @@ import type { CollectionReport, RuleReport } from './report.ts'
 import { type Rule, RuleCheck } from './rule.ts'
 import { isExcusable, type ReportContext, ruleReport } from './rule-report.ts'
 
-export interface CollectionCheck extends Target, ReportContext {
+export interface CollectionOptions extends Target, ReportContext {
   readonly requester: Requester
   readonly rules: readonly Rule[]
   readonly isWalk: boolean
@@ -31,12 +31,12 @@ const MORE_READINGS = 2
 /** How often rules are tried if the data changes meanwhile. */
 const MAX_ATTEMPTS = 3
 
-export async function checkCollection(check: CollectionCheck): Promise<[CollectionReport, RuleReport[]]> {
-  return new CollectionRun(check).run()
+export async function checkCollection(options: CollectionOptions): Promise<[CollectionReport, RuleReport[]]> {
+  return new CollectionRun(options).run()
 }
 
 class CollectionRun {
-  readonly #check: CollectionCheck
+  readonly #options: CollectionOptions
   readonly #ruleChecks = new Map<Rule, RuleCheck>()
   readonly #notes: string[] = []
   readonly #sentBefore: number
@@ -44,24 +44,24 @@ class CollectionRun {
   /** Of rules that have not been tried at all. */
   #untriedReason = 'it was not tried'
 
-  constructor(check: CollectionCheck) {
-    this.#check = check
-    this.#sentBefore = check.requester.sent
-    check.requester.requestsLeft = check.requests - check.known.length
+  constructor(options: CollectionOptions) {
+    this.#options = options
+    this.#sentBefore = options.requester.sent
+    options.requester.requestsLeft = options.requests - options.known.length
   }
 
   async run(): Promise<[CollectionReport, RuleReport[]]> {
     await this.#tryUntilSettled()
-    const reports = this.#check.rules.map((rule) =>
-      ruleReport(rule, this.#ruleChecks.get(rule), this.#untriedReason, this.#check),
+    const reports = this.#options.rules.map((rule) =>
+      ruleReport(rule, this.#ruleChecks.get(rule), this.#untriedReason, this.#options),
     )
     return [this.#report(), reports]
   }
 
   async #tryUntilSettled(): Promise<void> {
-    const { requester, url, linkUrl } = this.#check
-    let rules = this.#check.rules
-    let known = this.#check.known
+    const { requester, url, linkUrl } = this.#options
+    let rules = this.#options.rules
+    let known = this.#options.known
     let isFresh = true
     for (let attempt = 1; ; attempt++) {
       const collection = new Collection(requester, url, linkUrl, known)
@@ -82,7 +82,7 @@ class CollectionRun {
 
   /** Tries rules. Returns readings of the same pages before and after, by which a change shows. */
   async #attempt(rules: readonly Rule[], collection: Collection): Promise<HttpResponse[]> {
-    const { requester, hasToken } = this.#check
+    const { requester, hasToken } = this.#options
     try {
       const layout = await findLayout(collection)
       this.#layout ??= layout
@@ -126,7 +126,7 @@ class CollectionRun {
   }
 
   async #showPages(checks: readonly RuleCheck[], collection: Collection, layout: Layout): Promise<void> {
-    const { isWalk, concurrency, requester, onPage } = this.#check
+    const { isWalk, concurrency, requester, onPage } = this.#options
     const watching = checks.filter(({ rule }) => rule.inspect ?? rule.see ?? rule.watch)
     if (watching.length === 0) return
     const last = layout.last ?? 1
@@ -183,7 +183,7 @@ class CollectionRun {
     const [before] = same
     const isCountStill = () => new Set(same.map(({ document }) => document?.count)).size === 1
     if (before === undefined || !isCountStill()) return false
-    const { requester, url, linkUrl } = this.#check
+    const { requester, url, linkUrl } = this.#options
     try {
       const collection = new Collection(requester, url, linkUrl)
       for (let i = 0; i < MORE_READINGS; i++) same.push(await collection.sendAgain(before.request))
@@ -200,7 +200,7 @@ class CollectionRun {
   }
 
   #report(): CollectionReport {
-    const { url, requester } = this.#check
+    const { url, requester } = this.#options
     const { kind, itemCount } = this.#layout ?? {}
     if (kind === 'unpaginated')
       this.#notes.push(
@@ -210,7 +210,7 @@ class CollectionRun {
       url,
       ...(kind !== undefined && kind !== 'no envelope' && { paginated: kind === 'paginated' }),
       ...(itemCount !== undefined && { item_count: itemCount }),
-      requests: requester.sent - this.#sentBefore + this.#check.known.length,
+      requests: requester.sent - this.#sentBefore + this.#options.known.length,
       notes: this.#notes,
     }
   }

@@ -25,8 +25,8 @@ export async function checkConformance(url: string, options: CheckOptions = {}):
     const reports: RuleReport[] = []
     for (const target of targets) {
       const onPage = (page: number, last: number) => options.onPage?.(target.url, page, last)
-      const check = { ...target, ...limits, requester, rules, isStrict, isWalk, hasToken: token !== undefined, onPage }
-      const [collection, ruleReports] = await checkCollection(check)
+      const context = { requester, rules, isStrict, isWalk, hasToken: token !== undefined, onPage }
+      const [collection, ruleReports] = await checkCollection({ ...target, ...limits, ...context })
       collections.push(collection)
       reports.push(...ruleReports)
     }

@@ -26,14 +26,9 @@ export function viewLink(relation: unknown, collectionUrl: string): LinkView | u
       flaw: flawOf(href, new URL(collectionUrl)),
       otherFields,
     }
-  const isObject = isJsonObject(relation)
-  const flaw = `has ${href === undefined ? 'no href' : `as its href ${shown(href)}`}`
-  return {
-    href: undefined,
-    page: undefined,
-    flaw: isObject ? flaw : `is ${kindOf(relation)}: ${shown(relation)}`,
-    otherFields,
-  }
+  const noHref = href === undefined ? 'has no href' : `has as its href ${shown(href)}`
+  const flaw = isJsonObject(relation) ? noHref : `is ${kindOf(relation)}: ${shown(relation)}`
+  return { href: undefined, page: undefined, flaw, otherFields }
 }
 
 function pageOf(href: string, collectionUrl: string): number | undefined {
