@@ -10,7 +10,7 @@ import { MUTANTS } from '../test/check/mutants.ts'
 export function mutantsPage(): { title: string; blocks: string[] } {
   const cell = (text: string) => text.replaceAll('|', '\\|')
   const ids = (rules: readonly RuleId[]) => rules.map((id) => `\`${id}\``).join(', ')
-  const rows = MUTANTS.map(({ defect, caughtBy, also = [], isWalk, isDoubt }) => {
+  const rows = MUTANTS.map(({ defect, caughtBy, also, isWalk, isDoubt }) => {
     const remarks = [...(isDoubt ? ['a warning'] : []), ...(isWalk ? ['with `--walk`'] : [])]
     const remark = remarks.length === 0 ? '' : ` (${remarks.join(', ')})`
     return `| ${cell(defect)} | ${ids([caughtBy])}${remark} | ${ids(inOrder(also))} |`
@@ -32,8 +32,8 @@ export interface Outcome {
   readonly requests: number
 }
 
-export async function judge({ Server, options = {}, isWalk = false }: Mutant): Promise<Outcome> {
-  const server = await startServer(new Server(options))
+export async function judge({ create, isWalk = false }: Mutant): Promise<Outcome> {
+  const server = await startServer(create())
   try {
     const report = await checkConformance(server.url, { walk: isWalk })
     const caught = report.rules.filter(({ status }) => status === 'fail' || status === 'warn').map(({ id }) => id)
@@ -44,7 +44,7 @@ export async function judge({ Server, options = {}, isWalk = false }: Mutant): P
 }
 
 /** Every rule that should complain, in the order of the report. */
-export function expectedRules({ caughtBy, also = [] }: Mutant): RuleId[] {
+export function expectedRules({ caughtBy, also }: Mutant): RuleId[] {
   return inOrder([caughtBy, ...also])
 }
 

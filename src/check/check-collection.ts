@@ -1,19 +1,18 @@
 /** Tries all rules on one collection, and tells a change of the data from a broken rule. */
 
-import { type Answer, statusLine } from './answer.ts'
-import type { Target } from './find-targets.ts'
-import { findLayout, type Layout } from './layout.ts'
-import { obstacleOf } from './obstacle.ts'
-import { changeBetween } from './order.ts'
-import { readAll, readSample } from './read-pages.ts'
+import { shorten } from '../contract/message-text.ts'
+import { Collection } from './collection.ts'
+import type { Target } from './find-collections.ts'
+import { LimitReached, type Requester } from './http/requester.ts'
+import { type HttpResponse, statusLine } from './http/response.ts'
+import { findLayout, type Layout, pageOf } from './layout.ts'
+import { changeBetween } from './page/items.ts'
+import { readPages } from './read-pages.ts'
 import type { CollectionReport, RuleReport } from './report.ts'
-import { LimitReached, type Requester } from './requester.ts'
-import type { Rule } from './rule.ts'
-import { isExcusable, type Outcome, type ReportContext, ruleReport } from './rule-report.ts'
-import { Subject } from './subject.ts'
-import { Trial } from './trial.ts'
+import { type Rule, RuleCheck } from './rule.ts'
+import { isExcusable, type ReportContext, ruleReport } from './rule-report.ts'
 
-export interface CollectionCheck extends Target, ReportContext {
+export interface CollectionOptions extends Target, ReportContext {
   readonly requester: Requester
   readonly rules: readonly Rule[]
   readonly isWalk: boolean
@@ -23,188 +22,185 @@ export interface CollectionCheck extends Target, ReportContext {
   readonly onPage: (page: number, last: number) => void
 }
 
-/** Requests that are set aside for the readings at the end of an attempt. */
+/** Requests that are reserved for the readings at the end of an attempt. */
 const LAST_READINGS = 3
 
-/** Readings of one page beyond two that differ, before the server is called restless. */
+/** Readings of one page beyond two that differ, before the order is called random. */
 const MORE_READINGS = 2
 
-/** How often rules are tried when the data changes meanwhile. */
+/** How often rules are tried if the data changes meanwhile. */
 const MAX_ATTEMPTS = 3
 
-export async function checkCollection(check: CollectionCheck): Promise<[CollectionReport, RuleReport[]]> {
-  return new CollectionRun(check).run()
+export async function checkCollection(options: CollectionOptions): Promise<[CollectionReport, RuleReport[]]> {
+  return new CollectionRun(options).run()
 }
 
 class CollectionRun {
-  readonly #check: CollectionCheck
-  readonly #outcomes = new Map<Rule, Outcome>()
+  readonly #options: CollectionOptions
+  readonly #ruleChecks = new Map<Rule, RuleCheck>()
   readonly #notes: string[] = []
   readonly #sentBefore: number
   #layout: Layout | undefined
+  /** Of rules that have not been tried at all. */
+  #untriedReason = 'it was not tried'
 
-  constructor(check: CollectionCheck) {
-    this.#check = check
-    this.#sentBefore = check.requester.sent
-    check.requester.allow(check.requests - check.known.length)
+  constructor(options: CollectionOptions) {
+    this.#options = options
+    this.#sentBefore = options.requester.sent
+    options.requester.requestsLeft = options.requests - options.known.length
   }
 
   async run(): Promise<[CollectionReport, RuleReport[]]> {
     await this.#tryUntilSettled()
-    const untried = { trial: undefined, obstacle: 'it was not tried' }
-    const reports = this.#check.rules.map((rule) => ruleReport(rule, this.#outcomes.get(rule) ?? untried, this.#check))
+    const reports = this.#options.rules.map((rule) =>
+      ruleReport(rule, this.#ruleChecks.get(rule), this.#untriedReason, this.#options),
+    )
     return [this.#report(), reports]
   }
 
   async #tryUntilSettled(): Promise<void> {
-    const { requester, url, linkUrl, rules } = this.#check
-    let affected = rules
-    let known: readonly Answer[] = this.#check.known
+    const { requester, url, linkUrl } = this.#options
+    let rules = this.#options.rules
+    let known = this.#options.known
     let isFresh = true
     for (let attempt = 1; ; attempt++) {
-      const subject = new Subject(requester, url, linkUrl, known)
-      const readings = await this.#attempt(affected, subject)
-      // An answer from an earlier attempt may be out of date without showing it.
-      if (!hasChanged(readings) && !this.#isMoving(affected) && isFresh) return
-      affected = affected.filter((rule) => isExcusable(this.#outcomes.get(rule)))
-      if (affected.length === 0) return
-      if (await this.#isRestless(readings)) return this.#judgeRestless(affected)
-      if (attempt === MAX_ATTEMPTS) return this.#giveUp(affected, 'the data changed in every attempt')
-      this.#notes.push(`The data changed during the check; tried again: ${affected.map(({ id }) => id).join(', ')}.`)
-      known = isFresh ? stillTrue(subject.answers, readings) : []
+      const collection = new Collection(requester, url, linkUrl, known)
+      const readings = await this.#attempt(rules, collection)
+      const checks = this.#checksOf(rules)
+      // A response from an earlier attempt may be out of date without showing it.
+      if (!hasChanged(readings) && !checks.some(({ isMoving }) => isMoving) && isFresh) return
+      const excusable = checks.filter(isExcusable)
+      if (excusable.length === 0) return
+      if (await this.#isRandomOrder(readings)) return this.#judgeRandomOrder(excusable)
+      if (attempt === MAX_ATTEMPTS) return this.#giveUp(excusable, 'the data changed in every attempt')
+      rules = excusable.map(({ rule }) => rule)
+      this.#notes.push(`The data changed during the check; tried again: ${rules.map(({ id }) => id).join(', ')}.`)
+      known = isFresh ? stillTrue(collection.responses, readings) : []
       isFresh = known.length === 0
     }
   }
 
-  #isMoving(rules: readonly Rule[]): boolean {
-    return rules.some((rule) => this.#outcomes.get(rule)?.trial?.isMoving)
-  }
-
-  /** Tries rules. Answers the readings of the same pages before and after, by which a change shows. */
-  async #attempt(rules: readonly Rule[], subject: Subject): Promise<Answer[]> {
-    const { requester } = this.#check
+  /** Tries rules. Returns readings of the same pages before and after, by which a change shows. */
+  async #attempt(rules: readonly Rule[], collection: Collection): Promise<HttpResponse[]> {
+    const { requester, hasToken } = this.#options
     try {
-      const layout = await findLayout(subject)
+      const layout = await findLayout(collection)
       this.#layout ??= layout
-      const obstacle = obstacleOf(layout.bare, this.#check.hasToken)
+      const obstacle = obstacleOf(layout.bare, hasToken)
       if (obstacle !== undefined) {
-        this.#giveUp(rules, obstacle)
+        this.#giveUp(this.#checksOf(rules), obstacle)
         this.#notes.push(obstacle)
         return []
       }
-      requester.allow(requester.requestsLeft - LAST_READINGS)
-      await this.#tryRules(rules, subject, layout)
-      requester.allow(requester.requestsLeft + LAST_READINGS)
-      const readings = await readAgain(subject, layout)
-      this.#review(rules, subject)
+      requester.requestsLeft -= LAST_READINGS
+      await this.#tryRules(rules, collection, layout)
+      requester.requestsLeft += LAST_READINGS
+      const readings = await readAgain(collection, layout)
+      const checks = this.#checksOf(rules)
+      for (const check of checks) if (check.skipReason === undefined) check.rule.review?.(check, collection.responses)
       const [, again] = readings
-      if (again?.status === 0) this.#giveUpUnanswered(rules, `the server stopped answering: ${statusLine(again)}`)
+      if (again?.status === 0) this.#giveUpUnanswered(checks, `the server stopped answering: ${statusLine(again)}`)
       return readings
     } catch (error) {
       if (!(error instanceof LimitReached)) throw error
-      // Whether the data changed was not found out: what rests on a comparison cannot stand.
-      const untried = rules.filter((rule) => !this.#outcomes.has(rule) || isExcusable(this.#outcomes.get(rule)))
-      this.#giveUp(untried, error.message)
+      // Whether the data changed is not known: what rests on a comparison cannot stand.
+      this.#giveUp(this.#checksOf(rules).filter(isExcusable), error.message)
       if (this.#layout === undefined) this.#notes.push(error.message)
       return []
     }
   }
 
-  async #tryRules(rules: readonly Rule[], subject: Subject, layout: Layout): Promise<void> {
-    const applicable = rules.filter((rule) => isApplicable(rule, layout))
+  async #tryRules(rules: readonly Rule[], collection: Collection, layout: Layout): Promise<void> {
     for (const rule of rules) {
-      const trial = new Trial(subject, layout, this.#outcomes.has(rule))
-      if (!applicable.includes(rule)) trial.skip(notApplicable(rule, layout))
-      this.#outcomes.set(rule, { trial, obstacle: undefined })
+      const check = new RuleCheck(rule, collection, layout, this.#ruleChecks.has(rule))
+      if (!isApplicable(rule, layout)) check.skip(notApplicable(rule, layout))
+      this.#ruleChecks.set(rule, check)
     }
-    await this.#showPages(applicable, subject, layout)
+    const checks = this.#checksOf(rules).filter(({ skipReason }) => skipReason === undefined)
+    await this.#showPages(checks, collection, layout)
     // Rules of the document first: if the requests do not suffice, it is the others that go without.
     for (const letter of ['C', 'D']) {
-      const group = applicable.filter(({ id }) => id.startsWith(letter))
-      await Promise.all(group.map((rule) => this.#guard([rule], async () => rule.probe?.(this.#trialOf(rule)))))
+      const group = checks.filter(({ rule }) => rule.id.startsWith(letter))
+      await Promise.all(group.map((check) => this.#guard([check], async () => check.rule.probe?.(check))))
     }
   }
 
-  async #showPages(rules: readonly Rule[], subject: Subject, layout: Layout): Promise<void> {
-    const { isWalk, concurrency, requester, onPage } = this.#check
-    const watching = rules.filter(({ watch }) => watch !== undefined)
+  async #showPages(checks: readonly RuleCheck[], collection: Collection, layout: Layout): Promise<void> {
+    const { isWalk, concurrency, requester, onPage } = this.#options
+    const watching = checks.filter(({ rule }) => rule.inspect ?? rule.see ?? rule.watch)
     if (watching.length === 0) return
     const last = layout.last ?? 1
     await this.#guard(watching, async () => {
-      const watchers = watching.flatMap((rule) => rule.watch?.(this.#trialOf(rule)) ?? [])
-      if (isWalk) requester.allow(requester.requestsLeft + last)
-      for await (const [answer, page] of isWalk ? readAll(subject, layout, concurrency) : readSample(subject, layout)) {
-        for (const watcher of watchers) watcher.see(answer, page)
-        onPage(page, last)
+      const watchers = watching.flatMap((check) => check.rule.watch?.(check) ?? [])
+      if (isWalk) requester.requestsLeft += last
+      for await (const [response, requested] of readPages(collection, layout, isWalk, concurrency)) {
+        const page = pageOf(response, requested, collection, layout)
+        for (const check of watching) {
+          check.rule.inspect?.(check, response)
+          if (page !== undefined) check.rule.see?.(check, page)
+        }
+        if (page !== undefined) for (const watcher of watchers) watcher.see(page)
+        onPage(requested, last)
       }
       for (const watcher of watchers) watcher.end?.()
     })
   }
 
-  /** Rules whose questions could not all be asked are not judged, unless what they saw is enough to break them. */
-  async #guard(rules: readonly Rule[], work: () => Promise<void>): Promise<void> {
+  /** Rules whose requests could not all be sent are not judged, unless what they saw is enough to break them. */
+  async #guard(checks: readonly RuleCheck[], work: () => Promise<void>): Promise<void> {
     try {
       await work()
     } catch (error) {
       if (!(error instanceof LimitReached)) throw error
-      this.#giveUp(rules, error.message)
+      this.#giveUp(checks, error.message)
     }
   }
 
-  #giveUp(rules: readonly Rule[], obstacle: string): void {
-    for (const rule of rules) this.#outcomes.set(rule, { trial: this.#outcomes.get(rule)?.trial, obstacle })
+  #giveUp(checks: readonly RuleCheck[], obstacle: string): void {
+    this.#untriedReason = obstacle
+    for (const check of checks) check.obstacle = obstacle
   }
 
   /** A server that is gone at the end has not broken the rules whose requests it left unanswered. */
-  #giveUpUnanswered(rules: readonly Rule[], obstacle: string): void {
+  #giveUpUnanswered(checks: readonly RuleCheck[], obstacle: string): void {
     this.#notes.push(obstacle)
-    const unanswered = rules.filter((rule) => this.#trialOf(rule).findings.some(({ isUnanswered }) => isUnanswered))
-    for (const rule of unanswered) this.#trialOf(rule).forgetUnanswered()
+    const unanswered = checks.filter(({ findings }) => findings.some(({ isUnanswered }) => isUnanswered))
+    for (const check of unanswered) check.forgetUnanswered()
     this.#giveUp(unanswered, obstacle)
   }
 
-  #review(rules: readonly Rule[], subject: Subject): void {
-    for (const rule of rules) {
-      const trial = this.#trialOf(rule)
-      if (trial.skipReason === undefined) rule.review?.(trial, subject.answers)
-    }
-  }
-
-  #trialOf(rule: Rule): Trial {
-    const trial = this.#outcomes.get(rule)?.trial
-    if (trial === undefined) throw new Error(`${rule.id} is not on trial`)
-    return trial
+  /** None for a rule that has not been tried yet. */
+  #checksOf(rules: readonly Rule[]): RuleCheck[] {
+    return rules.flatMap((rule) => this.#ruleChecks.get(rule) ?? [])
   }
 
   /**
-   * Whether it is not others who write, but the server that does not keep still: item_count stays, and yet items stand in
+   * Whether it is not others who write, but the server that gives no fixed order: item_count stays, and yet items stand in
    * other places with every reading of the same page.
    */
-  async #isRestless(readings: readonly Answer[]): Promise<boolean> {
+  async #isRandomOrder(readings: readonly HttpResponse[]): Promise<boolean> {
     const same = readings.slice(-2)
     const [before] = same
-    const isStill = () => new Set(same.map(({ document }) => document?.count)).size === 1
-    if (before === undefined || !isStill()) return false
-    const { requester, url, linkUrl } = this.#check
+    const isCountStill = () => new Set(same.map(({ document }) => document?.count)).size === 1
+    if (before === undefined || !isCountStill()) return false
+    const { requester, url, linkUrl } = this.#options
     try {
-      const subject = new Subject(requester, url, linkUrl)
-      for (let i = 0; i < MORE_READINGS; i++) same.push(await subject.askAgain(before.ask))
+      const collection = new Collection(requester, url, linkUrl)
+      for (let i = 0; i < MORE_READINGS; i++) same.push(await collection.sendAgain(before.request))
     } catch (error) {
-      if (!(error instanceof LimitReached)) throw error
-      return false
+      if (error instanceof LimitReached) return false
+      throw error
     }
-    return isStill() && same.every((answer, index) => index === 0 || hasMoved(same[index - 1], answer))
+    return isCountStill() && same.every((response, index) => index === 0 || hasMoved(same[index - 1], response))
   }
 
-  #judgeRestless(affected: readonly Rule[]): void {
+  #judgeRandomOrder(checks: readonly RuleCheck[]): void {
     this.#notes.push('Every reading of a page has its items in other places: the order is not fixed (D8).')
-    for (const rule of affected.filter(({ needsStillness }) => needsStillness !== true)) {
-      this.#trialOf(rule).skip('the order is not fixed (D8)')
-    }
+    for (const check of checks) if (!check.rule.needsStillness) check.skip('the order is not fixed (D8)')
   }
 
   #report(): CollectionReport {
-    const { url, requester } = this.#check
+    const { url, requester } = this.#options
     const { kind, itemCount } = this.#layout ?? {}
     if (kind === 'unpaginated')
       this.#notes.push(
@@ -214,53 +210,69 @@ class CollectionRun {
       url,
       ...(kind !== undefined && kind !== 'no envelope' && { paginated: kind === 'paginated' }),
       ...(itemCount !== undefined && { item_count: itemCount }),
-      requests: requester.sent - this.#sentBefore + this.#check.known.length,
+      requests: requester.sent - this.#sentBefore + this.#options.known.length,
       notes: this.#notes,
     }
   }
 }
 
 /** The pages on which most comparisons rest, as they were read at the beginning, each followed by a new reading. */
-async function readAgain(subject: Subject, { bare, last = 1, kind }: Layout): Promise<Answer[]> {
-  const readings = [bare, await subject.askAgain(bare.ask)]
+async function readAgain(collection: Collection, { bare, last = 1, kind }: Layout): Promise<HttpResponse[]> {
+  const readings = [bare, await collection.sendAgain(bare.request)]
   const pages = kind === 'paginated' ? [...new Set([Math.min(2, last), last])].filter((page) => page > 1) : []
   for (const page of pages) {
     if (hasChanged(readings)) break
-    const before = await subject.page(page)
-    readings.push(before, await subject.askAgain(before.ask))
+    const before = await collection.page(page)
+    readings.push(before, await collection.sendAgain(before.request))
   }
   return readings
 }
 
 /**
- * Answers that need not be asked for again after items came or went: those with the new count, and refusals, in which no
- * data stand. Where the count is the old one, nothing tells new answers from old ones.
+ * Responses that need not be requested again after items came or went: those with the new count, and refusals, which
+ * contain no data. If the count is the old one, nothing tells new responses from old ones.
  */
-function stillTrue(answers: readonly Answer[], [before, after]: readonly Answer[]): Answer[] {
+function stillTrue(responses: readonly HttpResponse[], [before, after]: readonly HttpResponse[]): HttpResponse[] {
   const count = after?.document?.count
   if (count === undefined || count === before?.document?.count) return []
-  return answers.filter(
-    ({ ask, status, document }) =>
-      ask.method === 'GET' && ((status === 200 && document?.count === count) || (status >= 400 && status < 500)),
+  return responses.filter(
+    ({ request, status, document }) =>
+      request.method === 'GET' && ((status === 200 && document?.count === count) || (status >= 400 && status < 500)),
   )
 }
 
 /** Whether two readings of the same page differ in their data; they come in pairs. */
-function hasChanged(readings: readonly Answer[]): boolean {
-  return readings.some((answer, index) => index % 2 === 1 && dataOf(answer) !== dataOf(readings[index - 1]))
+function hasChanged(readings: readonly HttpResponse[]): boolean {
+  return readings.some((response, index) => index % 2 === 1 && dataOf(response) !== dataOf(readings[index - 1]))
 }
 
-/** Not what stands around it: a time or a number of the request in the envelope is no change of the data. */
-function dataOf(answer: Answer | undefined): string | undefined {
-  const { items, itemCount } = answer?.document ?? {}
-  return items === undefined ? answer?.digest : JSON.stringify([itemCount, items.count, items.contents])
+/** Only the items and their count: a time or a number of the request in the envelope is no change of the data. */
+function dataOf(response: HttpResponse | undefined): string | undefined {
+  const { items, itemCount } = response?.document ?? {}
+  return items === undefined ? response?.digest : JSON.stringify([itemCount, items.count, items.contents])
 }
 
-function hasMoved(before: Answer | undefined, after: Answer): boolean {
+function hasMoved(before: HttpResponse | undefined, after: HttpResponse): boolean {
   const [those, these] = [before?.document?.items, after.document?.items]
-  return (
-    those !== undefined && these !== undefined && ['moved', 'reordered'].includes(changeBetween(those, these) ?? '')
-  )
+  if (those === undefined || these === undefined) return false
+  return ['moved', 'reordered'].includes(changeBetween(those, these) ?? '')
+}
+
+/** There is no collection at this URL, or not at the moment. */
+const UNAVAILABLE = [404, 410, 429, 502, 503, 504]
+
+/** Why nothing can be judged, from the response to the bare URL; undefined if the rules can be tried. */
+function obstacleOf(bare: HttpResponse, hasToken: boolean): string | undefined {
+  const { status, document, beginning, fault, headers } = bare
+  if (fault !== undefined) return fault
+  if (status === 401 || status === 403 || status === 407)
+    return `${statusLine(bare)}: ${hasToken ? 'the token is refused' : 'the collection asks for a token (--token-file)'}`
+  if (UNAVAILABLE.includes(status)) return `${statusLine(bare)}: there is no collection to judge at this URL`
+  if (document !== undefined || status !== 200) return undefined
+  // What begins like an object is broken JSON, and C1 says so.
+  if (/^(\(not UTF-8\) |\\ufeff)?\s*\{/.test(beginning)) return undefined
+  const type = shorten(headers.get('content-type') ?? 'without a Content-Type')
+  return `the answer is not JSON (${type}): ${beginning || 'it is empty'}`
 }
 
 function isApplicable({ scope, countsFromOne }: Rule, { kind, bare, isFromZero }: Layout): boolean {

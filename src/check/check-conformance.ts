@@ -1,39 +1,39 @@
-/** Checks whether a server keeps the contract, and answers with a report. */
+/** Checks whether a server keeps the contract, and returns a report. */
 
+import { hideSecret } from '../contract/message-text.ts'
 import { checkCollection } from './check-collection.ts'
-import { addressOf, type CheckOptions, limitsOf, WrongUse } from './check-options.ts'
-import { findTargets } from './find-targets.ts'
-import { hideToken } from './hide-token.ts'
-import { createHttpFetch } from './http-fetch.ts'
+import { type CheckOptions, limitsOf, parseAddress, WrongUse } from './check-options.ts'
+import { findCollections } from './find-collections.ts'
+import { Requester } from './http/requester.ts'
+import { createSocketFetch } from './http/socket-fetch.ts'
 import { type CollectionReport, REPORT_FORMAT, type Report, type RuleReport, type RuleStatus } from './report.ts'
-import { Requester } from './requester.ts'
 import type { Rule, RuleId } from './rule.ts'
 import { RULES } from './rules/index.ts'
 
 /** Throws WrongUse for a URL or options that cannot be used; everything that the server does is in the report. */
 export async function checkConformance(url: string, options: CheckOptions = {}): Promise<Report> {
   const rules = rulesOf(options.rules)
-  const address = addressOf(url)
+  const address = parseAddress(url)
   const limits = limitsOf(options)
   const { token, signal, strict: isStrict = false, walk: isWalk = false } = options
-  const http = options.fetch === undefined ? createHttpFetch() : undefined
-  const fetch = options.fetch ?? http?.fetch ?? globalThis.fetch
+  const sockets = options.fetch === undefined ? createSocketFetch() : undefined
+  const fetch = options.fetch ?? sockets?.fetch ?? globalThis.fetch
   const requester = new Requester({ ...limits, fetch, token, signal })
   try {
-    const { targets, notes } = await findTargets(requester, address, options)
+    const { targets, notes } = await findCollections(requester, address, options)
     const collections: CollectionReport[] = []
     const reports: RuleReport[] = []
     for (const target of targets) {
       const onPage = (page: number, last: number) => options.onPage?.(target.url, page, last)
-      const check = { ...target, ...limits, requester, rules, isStrict, isWalk, hasToken: token !== undefined, onPage }
-      const [collection, ruleReports] = await checkCollection(check)
+      const context = { requester, rules, isStrict, isWalk, hasToken: token !== undefined, onPage }
+      const [collection, ruleReports] = await checkCollection({ ...target, ...limits, ...context })
       collections.push(collection)
       reports.push(...ruleReports)
     }
     const report = reportOf(url, requester.sent, notes, collections, reports)
     return token === undefined ? report : hideToken(report, token)
   } finally {
-    http?.close()
+    await sockets?.close()
   }
 }
 
@@ -57,4 +57,13 @@ function reportOf(
   const isJudged = rules.length > 0 && rules.every(({ judged, decides }) => judged || !decides)
   const verdict = summary.fail > 0 ? 'broken' : isJudged ? 'kept' : 'unjudged'
   return { format: REPORT_FORMAT, url, verdict, requests, notes, collections, rules, summary }
+}
+
+/** A server can repeat the token in its responses, whole or cut off, plain or escaped. */
+function hideToken(report: Report, token: string): Report {
+  const forms = new Set([token, JSON.stringify(token).slice(1, -1), encodeURIComponent(token), encodeURI(token)])
+  const hide = (_name: string, value: unknown) =>
+    typeof value === 'string' ? [...forms].reduce(hideSecret, value) : value
+  // The report is data, and keeps its form.
+  return JSON.parse(JSON.stringify(report), hide)
 }

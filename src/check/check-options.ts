@@ -1,4 +1,4 @@
-/** What a caller can ask of the checker, and what stands where nothing is asked for. */
+/** The options of the checker, with their defaults and limits. */
 
 import type { RuleId } from './rule.ts'
 
@@ -71,7 +71,7 @@ function number(name: string, value: number, least: number): number {
 const EXAMPLE = 'Give one such as https://api.example.com/events.'
 
 /** The URL to check. No message shows what may be a password. */
-export function addressOf(text: string): URL {
+export function parseAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined) throw new WrongUse(`"${text}" is not an absolute URL. ${EXAMPLE}`)
   if (url.username !== '' || url.password !== '')

@@ -1,16 +1,8 @@
-/** Puts what a rule found into the report. */
+/** Turns what was found about a rule into its report. */
 
-import { curlLine } from './ask.ts'
+import { curlLine } from './http/request.ts'
 import type { RuleReport, RuleStatus } from './report.ts'
-import type { Finding, Rule } from './rule.ts'
-import type { Trial } from './trial.ts'
-
-/** How it went with one rule. */
-export interface Outcome {
-  readonly trial: Trial | undefined
-  /** Why the rule could not be judged. */
-  readonly obstacle: string | undefined
-}
+import type { Finding, Rule, RuleCheck } from './rule.ts'
 
 export interface ReportContext {
   /** The URL of the collection. */
@@ -19,23 +11,32 @@ export interface ReportContext {
   readonly hasToken: boolean
 }
 
-export function ruleReport(rule: Rule, { trial, ...outcome }: Outcome, context: ReportContext): RuleReport {
-  const obstacle = outcome.obstacle ?? trial?.obstacle
-  const { url, isStrict, hasToken } = context
-  const decides = rule.id.startsWith('C') || isStrict
-  const found = (trial?.findings ?? []).filter((finding) => obstacle === undefined || isCertain(finding))
-  const status = statusOf(found, decides, obstacle ?? trial?.skipReason)
-  const findings = found.map(({ ask, expected, came }) => ({ request: curlLine(ask, hasToken), expected, came }))
+/** `check` is undefined for a rule that was not tried. */
+export function ruleReport(
+  rule: Rule,
+  check: RuleCheck | undefined,
+  untriedReason: string,
+  context: ReportContext,
+): RuleReport {
+  const obstacle = check === undefined ? untriedReason : check.obstacle
+  const decides = rule.id.startsWith('C') || context.isStrict
+  const found = (check?.findings ?? []).filter((finding) => obstacle === undefined || isCertain(finding))
+  const skipReason = obstacle === undefined ? check?.skipReason : `not judged: ${obstacle}`
+  const status = statusOf(found, decides, skipReason)
+  const findings = found.map(({ request, expected, came }) => ({
+    request: curlLine(request, context.hasToken),
+    expected,
+    came,
+  }))
   const [first] = findings
-  const skipReason = obstacle === undefined ? (trial?.skipReason ?? '') : `not judged: ${obstacle}`
+  const detail = first === undefined ? (skipReason ?? '') : `expected ${first.expected}; came ${first.came}`
   return {
     id: rule.id,
     title: rule.title,
     status,
-    detail:
-      first === undefined ? (status === 'skip' ? skipReason : '') : `expected ${first.expected}; came ${first.came}`,
+    detail,
     request: first?.request ?? null,
-    collection: url,
+    collection: context.url,
     hurts: first === undefined ? '' : rule.hurts,
     judged: status !== 'skip' || obstacle === undefined,
     decides,
@@ -49,13 +50,12 @@ function statusOf(findings: readonly Finding[], decides: boolean, skipReason: st
   return skipReason === undefined ? 'pass' : 'skip'
 }
 
-/** One answer alone shows it, whatever became of the data. */
-export function isCertain({ isComparison }: Finding): boolean {
+/** One response alone shows it, whatever became of the data. */
+function isCertain({ isComparison }: Finding): boolean {
   return !isComparison
 }
 
 /** Whether a change of the data would explain all that was found. */
-export function isExcusable(outcome: Outcome | undefined): boolean {
-  const findings = outcome?.trial?.findings ?? []
+export function isExcusable({ findings }: RuleCheck): boolean {
   return findings.length > 0 && !findings.some(isCertain)
 }

@@ -275,6 +275,22 @@ export function numberedItems(count: number, first = 1): unknown[] {
   return Array.from({ length: count }, (_, index) => ({ id: first + index, title: `Event ${first + index}` }))
 }
 
+/** The server as a `fetch` in this process, without a socket. */
+export function inProcess(server: CorrectServer, baseUrl: string): (request: Request) => Promise<Response> {
+  server.baseUrl = baseUrl
+  return async ({ method, url, headers }) => {
+    const { pathname, search } = new URL(url)
+    const asked = { method, path: pathname, query: search.slice(1), headers: Object.fromEntries(headers) }
+    const answered = server.answer(asked)
+    const hasBody = method !== 'HEAD' && ![204, 304].includes(answered.status)
+    const length = { 'Content-Length': String(answered.body.length) }
+    return new Response(hasBody ? new Uint8Array(answered.body) : null, {
+      status: answered.status,
+      headers: { ...answered.headers, ...(hasBody || method === 'HEAD' ? length : {}) },
+    })
+  }
+}
+
 export interface RunningServer {
   /** Of its collection. */
   readonly url: string

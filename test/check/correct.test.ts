@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { checkConformance, type RuleId } from '../../src/check/index.ts'
-import { type Asked, CorrectServer, type RunningServer, startServer } from './correct-server.ts'
-import { assertKept, complaintsOf, PAGINATED_RULES, RUNS, SIZES, skippedFor } from './kept.ts'
-import { grow } from './mutants/mutant.ts'
+import { CorrectServer, type RunningServer, startServer } from './correct-server.ts'
+import { assertKept, PAGINATED_RULES, RUNS, SIZES, skippedFor } from './kept.ts'
 
 /** Every item in a form that has no field by which it could be told from all others. */
 const WITHOUT_ID: Readonly<Record<string, (index: number) => unknown>> = {
@@ -66,86 +65,5 @@ describe('the correct server keeps every rule', () => {
     const report = await checkConformance(new URL('/', url).href, { strict: true })
     assert.equal(report.collections[0]?.url, url)
     assertKept(report, skippedFor(1001))
-  })
-})
-
-/** The correct server with something that happens to its data at one request, or at every one. */
-class ChangingServer extends CorrectServer {
-  readonly #change: (server: CorrectServer, request: number) => void
-  #requests = 0
-
-  constructor(items: number, change: (server: CorrectServer, request: number) => void) {
-    super({ items })
-    this.#change = change
-  }
-
-  override answer(asked: Asked) {
-    this.#change(this, ++this.#requests)
-    return super.answer(asked)
-  }
-}
-
-describe('the correct server is not accused when its data changes during the check:', () => {
-  const assertNotAccused = async (t: TestContext, server: CorrectServer) => {
-    const { url, requests } = await start(t, server)
-    const report = await checkConformance(url, { strict: true })
-    assert.deepEqual(complaintsOf(report), [])
-    assert.notEqual(report.verdict, 'broken')
-    assert.ok(requests() <= 60, `${requests()} requests`)
-  }
-
-  for (const size of [0, 400, 500, 1000, 1001])
-    for (const moment of [3, 5, 8, 15, 25, 35, 42])
-      it(`an item is added to ${size} at request ${moment}`, (t) =>
-        assertNotAccused(
-          t,
-          new ChangingServer(size, (server, request) => {
-            if (request === moment) grow(server)
-          }),
-        ))
-
-  for (const size of [500, 1000, 1200])
-    it(`an item is added to ${size} at every request`, (t) => assertNotAccused(t, new ChangingServer(size, grow)))
-
-  for (const moment of [3, 5, 8, 15, 25, 35, 42]) {
-    it(`an item is removed from the middle of 1001 at request ${moment}`, (t) =>
-      assertNotAccused(
-        t,
-        new ChangingServer(1001, (server, request) => {
-          if (request === moment) server.items = server.items.toSpliced(300, 1)
-        }),
-      ))
-
-    it(`an item is edited at request ${moment}`, (t) =>
-      assertNotAccused(
-        t,
-        new ChangingServer(1001, (server, request) => {
-          if (request === moment) server.items = server.items.with(1000, { id: 1001, title: 'Another title' })
-        }),
-      ))
-
-    it(`all of 1001 items are removed at request ${moment}`, (t) =>
-      assertNotAccused(
-        t,
-        new ChangingServer(1001, (server, request) => {
-          if (request === moment) server.items = []
-        }),
-      ))
-  }
-
-  for (const most of [60, 300])
-    it(`items are edited at every request, with ${most} requests`, async (t) => {
-      const edit = (server: CorrectServer, views: number) => {
-        server.items = server.items.map((item) => ({ ...(item as object), views }))
-      }
-      const { url } = await start(t, new ChangingServer(1001, edit))
-      const report = await checkConformance(url, { strict: true, requests: most })
-      assert.deepEqual(complaintsOf(report), [])
-    })
-
-  it('a walk through 20,000 items that become more all the time', async (t) => {
-    const { url } = await start(t, new ChangingServer(20_000, grow))
-    const report = await checkConformance(url, { walk: true, strict: true })
-    assert.deepEqual(complaintsOf(report), [])
   })
 })

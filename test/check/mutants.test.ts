@@ -6,7 +6,7 @@ import { MUTANTS } from './mutants.ts'
 
 describe('a mutant is caught by the rule made for it, and by no other than the table names', () => {
   for (const mutant of MUTANTS) {
-    const { name, caughtBy, also = [], isWalk = false, isDoubt = false } = mutant
+    const { name, caughtBy, also, isWalk = false, isDoubt = false } = mutant
     it(`${name}: ${[caughtBy, ...also].join(', ')}`, async () => {
       const { report, caught, requests } = await judge(mutant)
       const complaints = report.rules.filter(({ id }) => caught.includes(id))

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createAsk } from '../../src/check/ask.ts'
-import { createHttpFetch } from '../../src/check/http-fetch.ts'
+import { createRequest } from '../../src/check/http/request.ts'
+import { LimitReached, Requester, type RequesterOptions } from '../../src/check/http/requester.ts'
+import { createSocketFetch } from '../../src/check/http/socket-fetch.ts'
 import { checkConformance } from '../../src/check/index.ts'
-import { LimitReached, Requester, type RequesterOptions } from '../../src/check/requester.ts'
-import { serve, serveRaw } from './hostile-servers.ts'
+import { type Handler, serve, serveRaw } from './hostile-servers.ts'
 
-const ASK = createAsk('http://service.invalid/events')
+const REQUEST = createRequest('http://service.invalid/events')
 const LIMITS = {
   token: undefined,
   signal: undefined,
@@ -19,13 +19,21 @@ const LIMITS = {
 
 function createRequester(fetch: RequesterOptions['fetch'], options: Partial<RequesterOptions> = {}): Requester {
   const requester = new Requester({ ...LIMITS, fetch, ...options })
-  requester.allow(1000)
+  requester.requestsLeft = 1000
   return requester
+}
+
+/** A fetch that remembers its requests. */
+function counted(answer: (number: number) => Response | Promise<Response> = () => new Response('{}')) {
+  const seen: Request[] = []
+  return { seen, fetch: (request: Request) => answer(seen.push(request)) }
 }
 
 function pause(pauseMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, pauseMs))
 }
+
+const right: Handler = (_request, _response, answerRight) => answerRight()
 
 function tooMany(retryAfter: string): Response {
   return new Response(null, { status: 429, headers: { 'Retry-After': retryAfter } })
@@ -44,7 +52,7 @@ describe('the requester', () => {
       const requester = createRequester(fetch, { concurrency })
       // Whoever gets an answer asks at once again, as rules do: nobody may slip in between two others.
       const chain = async () => {
-        for (let i = 0; i < 8; i++) await requester.send(ASK, 'events')
+        for (let i = 0; i < 8; i++) await requester.send(REQUEST, 'events')
       }
       await Promise.all(Array.from({ length: 20 }, chain))
       assert.equal(most, concurrency)
@@ -61,7 +69,7 @@ describe('the requester', () => {
     }
     const requester = createRequester(fetch, { concurrency: 2 })
     const chain = async () => {
-      for (let i = 0; i < 20; i++) await requester.send(ASK, 'events')
+      for (let i = 0; i < 20; i++) await requester.send(REQUEST, 'events')
     }
     await Promise.all(Array.from({ length: 10 }, chain))
     assert.ok(most <= 2, `${most} requests`)
@@ -78,23 +86,19 @@ describe('the requester', () => {
     const requester = createRequester(fetch, { delayMs: 25, concurrency: 4 })
     const urls = Array.from({ length: 8 }, (_, index) => `http://service.invalid/${index}`)
     const startedAt = performance.now()
-    await Promise.all(urls.map((url) => requester.send(createAsk(url), 'events')))
+    await Promise.all(urls.map((url) => requester.send(createRequest(url), 'events')))
     // Each after its pauses, counted from the beginning: a busy machine makes it later, never earlier.
     for (const [index, time] of begun.entries()) assert.ok(time - startedAt >= 25 * index, `${time - startedAt} ms`)
     assert.deepEqual(order, urls)
   })
 
   it('sends exactly as many requests as it was allowed', async () => {
-    let asked = 0
-    const fetch = () => {
-      asked++
-      return new Response('{}')
-    }
+    const { fetch, seen } = counted()
     const requester = createRequester(fetch)
-    requester.allow(13)
-    const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => requester.send(ASK, 'events')))
+    requester.requestsLeft = 13
+    const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => requester.send(REQUEST, 'events')))
     const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
-    assert.deepEqual([asked, requester.sent, requester.requestsLeft, refused.length], [13, 13, 0, 27])
+    assert.deepEqual([seen.length, requester.sent, requester.requestsLeft, refused.length], [13, 13, 0, 27])
     for (const reason of refused) {
       assert.ok(reason instanceof LimitReached)
       assert.match(reason.message, /^all requests of this run are used up/)
@@ -102,17 +106,17 @@ describe('the requester', () => {
   })
 
   it('counts every repetition that the server asked for', async () => {
-    let asked = 0
-    const requester = createRequester(() => (++asked % 2 === 1 ? tooMany('0') : new Response('{}')))
-    requester.allow(5)
-    const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => requester.send(ASK, 'events')))
-    assert.equal(asked, 5)
+    const { fetch, seen } = counted((number) => (number % 2 === 1 ? tooMany('0') : new Response('{}')))
+    const requester = createRequester(fetch)
+    requester.requestsLeft = 5
+    const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => requester.send(REQUEST, 'events')))
+    assert.equal(seen.length, 5)
     assert.ok(outcomes.some(({ status }) => status === 'rejected'))
   })
 
   it('keeps its limit in a whole check, whatever it is', async (t) => {
     for (const requests of [1, 2, 5, 17, 30]) {
-      const { url, seen } = await serve(t, (_request, _response, answerRight) => answerRight())
+      const { url, seen } = await serve(t, right)
       const report = await checkConformance(url, { requests })
       assert.ok(seen.length <= requests, `${seen.length} of ${requests}`)
       assert.equal(report.collections[0]?.requests, seen.length)
@@ -131,70 +135,57 @@ describe('the requester', () => {
       return tooMany('1')
     }
     const requester = createRequester(fetch, { delayMs: 10, concurrency: 4 })
-    await Promise.all(Array.from({ length: 12 }, () => requester.send(ASK, 'events')))
+    await Promise.all(Array.from({ length: 12 }, () => requester.send(REQUEST, 'events')))
     assert.equal(times.length, 13)
     for (const time of times.slice(3)) assert.ok(time >= until, `${until - time} ms too early`)
   })
 
   it('waits until a date', async () => {
-    let asked = 0
     const date = new Date(Date.now() + 1000).toUTCString()
-    const fetch = () => (++asked === 1 ? tooMany(date) : new Response('{}'))
-    const answer = await createRequester(fetch).send(ASK, 'events')
-    assert.deepEqual([asked, answer.status], [2, 200])
+    const { fetch, seen } = counted((number) => (number === 1 ? tooMany(date) : new Response('{}')))
+    const { status } = await createRequester(fetch).send(REQUEST, 'events')
+    assert.deepEqual([seen.length, status], [2, 200])
     assert.ok(Date.now() >= Date.parse(date))
   })
 
   it('asks at once again when the date is over', async () => {
-    let asked = 0
-    const fetch = () => (++asked === 1 ? tooMany('Thu, 01 Jan 1970 00:00:00 GMT') : new Response('{}'))
-    assert.equal((await createRequester(fetch).send(ASK, 'events')).status, 200)
+    const { fetch } = counted((number) =>
+      number === 1 ? tooMany('Thu, 01 Jan 1970 00:00:00 GMT') : new Response('{}'),
+    )
+    assert.equal((await createRequester(fetch).send(REQUEST, 'events')).status, 200)
   })
 
   it('gives up on a server that asks to wait again and again', async () => {
-    let asked = 0
-    const requester = createRequester(() => {
-      asked++
-      return tooMany('0')
-    })
-    await assert.rejects(requester.send(ASK, 'events'), (error) => {
-      return error instanceof LimitReached && /^the server asks to wait again and again \(429/.test(error.message)
-    })
-    assert.equal(asked, 4)
+    const { fetch, seen } = counted(() => tooMany('0'))
+    const message = /^the server asks to wait again and again \(429/
+    await assert.rejects(createRequester(fetch).send(REQUEST, 'events'), { name: 'LimitReached', message })
+    assert.equal(seen.length, 4)
   })
 
   it('takes a server at its word that is unavailable again and again', async () => {
     const response = () => new Response('busy', { status: 503, headers: { 'Retry-After': '0' } })
-    const answer = await createRequester(response).send(ASK, 'events')
+    const answer = await createRequester(response).send(REQUEST, 'events')
     assert.deepEqual([answer.status, answer.beginning], [503, 'busy'])
   })
 
   it('does not wait where the server does not ask for it', async () => {
-    let asked = 0
-    const fetch = () => {
-      asked++
-      return new Response('', { status: 503 })
-    }
-    await createRequester(fetch).send(ASK, 'events')
-    assert.equal(asked, 1)
+    const { fetch, seen } = counted(() => new Response('', { status: 503 }))
+    await createRequester(fetch).send(REQUEST, 'events')
+    assert.equal(seen.length, 1)
   })
 
   it('begins nothing after the time of the run', async () => {
-    let asked = 0
-    const fetch = () => {
-      asked++
-      return new Response('{}')
-    }
+    const { fetch, seen } = counted()
     const requester = createRequester(fetch, { timeLimitMs: 100 })
     await pause(120)
-    await assert.rejects(requester.send(ASK, 'events'), { name: 'LimitReached' })
-    assert.equal(asked, 0)
+    await assert.rejects(requester.send(REQUEST, 'events'), { name: 'LimitReached' })
+    assert.equal(seen.length, 0)
   })
 
   it('takes a time-out at the end of the run for the end of the run, never for the fault of the server', async () => {
     for (let i = 0; i < 20; i++) {
       const requester = createRequester(() => new Promise(() => {}), { timeLimitMs: 20 })
-      await assert.rejects(requester.send(ASK, 'events'), /the time of this run is used up/)
+      await assert.rejects(requester.send(REQUEST, 'events'), /the time of this run is used up/)
     }
   })
 
@@ -205,19 +196,19 @@ describe('the requester', () => {
     }
     for (const limit of [2 ** 31, 1e15, Number.POSITIVE_INFINITY]) {
       const requester = createRequester(fetch, { timeoutMs: limit, timeLimitMs: limit })
-      assert.equal((await requester.send(ASK, 'events')).status, 200)
+      assert.equal((await requester.send(REQUEST, 'events')).status, 200)
     }
   })
 
   it('lets a header of a question take the place of the usual one', async () => {
-    const seen: Headers[] = []
-    const requester = createRequester(({ headers }) => {
-      seen.push(headers)
-      return new Response('{}')
-    })
-    await requester.send(ASK, 'events')
-    await requester.send(createAsk(ASK.url, { Accept: 'application/json', 'Accept-Encoding': 'gzip' }), 'events')
-    const accepted = seen.map((headers) => [headers.get('accept'), headers.get('accept-encoding')])
+    const { fetch, seen } = counted()
+    const requester = createRequester(fetch)
+    await requester.send(REQUEST, 'events')
+    await requester.send(
+      createRequest(REQUEST.url, { Accept: 'application/json', 'Accept-Encoding': 'gzip' }),
+      'events',
+    )
+    const accepted = seen.map(({ headers }) => [headers.get('accept'), headers.get('accept-encoding')])
     assert.deepEqual(accepted, [
       ['*/*', 'identity'],
       ['application/json', 'gzip'],
@@ -228,7 +219,7 @@ describe('the requester', () => {
 describe('what goes over the wire', () => {
   it('is GET, HEAD and OPTIONS, without a body, with the token as a bearer', async (t) => {
     for (const options of [{ items: 1001 }, { items: 0 }, { isPaginated: false }]) {
-      const { url, seen } = await serve(t, (_request, _response, answerRight) => answerRight(), options)
+      const { url, seen } = await serve(t, right, options)
       await checkConformance(url, { token: 'secret-1', walk: true })
       assert.deepEqual([...new Set(seen.map(({ method }) => method))].sort(), ['GET', 'HEAD', 'OPTIONS'])
       for (const { headers } of seen) {
@@ -240,13 +231,13 @@ describe('what goes over the wire', () => {
   })
 
   it('carries no authorization without a token', async (t) => {
-    const { url, seen } = await serve(t, (_request, _response, answerRight) => answerRight())
+    const { url, seen } = await serve(t, right)
     await checkConformance(url)
     assert.ok(seen.every(({ headers }) => headers.authorization === undefined))
   })
 
   it('carries each header once, as the question has it', async (t) => {
-    const { url, seen } = await serve(t, (_request, _response, answerRight) => answerRight())
+    const { url, seen } = await serve(t, right)
     await checkConformance(url)
     const values = (name: string) => new Set(seen.map(({ headers }) => headers[name]))
     assert.deepEqual(values('accept'), new Set(['*/*', 'application/json', 'text/html, image/png']))
@@ -266,7 +257,7 @@ describe('what goes over the wire', () => {
   })
 
   it('uses connections again', async (t) => {
-    const { url, seen } = await serve(t, (_request, _response, answerRight) => answerRight())
+    const { url, seen } = await serve(t, right)
     await checkConformance(url, { concurrency: 2 })
     const sockets = new Set(seen.map(({ socket }) => socket))
     assert.ok(seen.length > 30 && sockets.size <= 6, `${sockets.size} connections for ${seen.length} requests`)
@@ -284,11 +275,11 @@ describe('what goes over the wire', () => {
       answered++
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')
     })
-    const http = createHttpFetch()
+    const http = createSocketFetch()
     t.after(() => http.close())
     const requester = createRequester(http.fetch)
     const statuses: number[] = []
-    for (let i = 0; i < 4; i++) statuses.push((await requester.send(createAsk(url), 'events')).status)
+    for (let i = 0; i < 4; i++) statuses.push((await requester.send(createRequest(url), 'events')).status)
     assert.deepEqual(statuses, [200, 200, 200, 200])
     assert.deepEqual([connections, answered], [4, 4])
     // The one that went out on the kept connection is the fifth; then no connection was kept any more.

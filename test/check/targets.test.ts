@@ -1,33 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkConformance } from '../../src/check/index.ts'
-import { CorrectServer } from './correct-server.ts'
+import { CorrectServer, inProcess } from './correct-server.ts'
 
 /** An app in this process: a correct collection `events`, and an entry point that links what it is told to. */
 function appWith(entry: unknown, base = 'http://app.invalid') {
-  const right = new CorrectServer({ items: 3 })
-  right.baseUrl = base
   const asked: string[] = []
+  const answer = inProcess(new CorrectServer({ items: 3 }), base)
   const fetch = async (request: Request) => {
-    const { pathname, search } = new URL(request.url)
     asked.push(request.url)
-    if (pathname === '/') return Response.json(entry)
-    const headers = Object.fromEntries(request.headers)
-    const {
-      status,
-      headers: own,
-      body,
-    } = right.answer({
-      method: request.method,
-      path: pathname,
-      query: search.slice(1),
-      headers,
-    })
-    const isBodiless = request.method === 'HEAD' || status === 304 || status === 204
-    return new Response(isBodiless || body === null ? null : new Uint8Array(body), {
-      status,
-      headers: own as Record<string, string>,
-    })
+    return new URL(request.url).pathname === '/' ? Response.json(entry) : answer(request)
   }
   return { fetch, asked }
 }

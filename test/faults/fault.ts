@@ -1,9 +1,13 @@
 /** What a fault is: how it is done, how often, and what it needs of the machine. */
 
-import type { Random } from '../../bench/random.ts'
-import type { PostgresCluster } from '../store/postgres-cluster.ts'
-import type { Need } from './needs.ts'
-import type { Report } from './report.ts'
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { createRandom, type Random } from '../../bench/random.ts'
+import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
+import { PostgresCluster } from '../store/postgres-cluster.ts'
+import { newSeed } from './command.ts'
+import { lackOf, type Need } from './needs.ts'
+import { Report } from './report.ts'
 
 /** Where stores can be made, each in a schema of its own. */
 export type StoreServer = Pick<PostgresCluster, 'port' | 'newSchema' | 'storeIn' | 'connect'>
@@ -34,4 +38,52 @@ export interface Fault {
   readonly mostRecoveryMs?: number
   /** Does the rounds. What is wrong goes into the report; only what makes the rest pointless is thrown. */
   run(trial: Trial): Promise<void>
+}
+
+export interface RunOptions {
+  readonly seed: number
+  readonly rounds: number
+  readonly onRound?: (round: number) => void
+  readonly signal?: AbortSignal
+  /** Default: one is made if the fault needs it, and removed at the end. */
+  readonly postgres?: PostgresCluster
+}
+
+export async function runFault({ run }: Pick<Fault, 'run'>, options: RunOptions): Promise<Report> {
+  const { seed, rounds, onRound, signal, postgres } = options
+  using directory = new TemporaryDirectory()
+  await using resources = new AsyncDisposableStack()
+  const report = new Report()
+  const ownPostgres = async () => postgres ?? resources.use(await PostgresCluster.create(directory.path))
+  const trial: Trial = {
+    directory: directory.path,
+    rounds,
+    random: createRandom(seed),
+    report,
+    postgres: ownPostgres,
+    ownPostgres,
+    beginRound() {
+      signal?.throwIfAborted()
+      report.rounds++
+      onRound?.(report.rounds)
+    },
+  }
+  await run(trial)
+  return report
+}
+
+/** `optionsOf` is asked when a fault is about to be done. */
+export function describeFaults(
+  faults: readonly Fault[],
+  optionsOf: () => Pick<RunOptions, 'postgres'> = () => ({}),
+): void {
+  for (const fault of faults)
+    it(`after: ${fault.description}`, async (t) => {
+      const lack = await lackOf(fault.needs)
+      if (lack !== undefined) return t.skip(lack)
+      const seed = newSeed()
+      const { findings, checked } = await runFault(fault, { seed, rounds: fault.fewRounds, ...optionsOf() })
+      assert.deepEqual(findings.messages, [], `seed ${seed}`)
+      assert.ok(checked > 0, `there was nothing to check (seed ${seed})`)
+    })
 }

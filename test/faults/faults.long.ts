@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { describeFaults } from './describe-faults.ts'
+import { newSeed } from './command.ts'
+import { describeFaults, runFault } from './fault.ts'
 import { FAULTS } from './faults/index.ts'
 import { KILL_PULL } from './faults/kill-pull.ts'
 import { cutPower } from './faults/power-cut.ts'
 import { lackOf, POSTGRES, STRACE, XFS } from './needs.ts'
-import { newSeed } from './options.ts'
-import { runFault } from './run-fault.ts'
 
 const RUN = fileURLToPath(new URL('./run.ts', import.meta.url))
 

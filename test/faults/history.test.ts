@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Findings } from './findings.ts'
 import { History, LOG, THINGS } from './history.ts'
+import { Findings } from './report.ts'
 
 const APPEND = { method: 'POST', path: `/${LOG}` } as const
 const CHANGE = { method: 'POST', path: `/${THINGS}` } as const

@@ -1,9 +1,7 @@
 /** Everything that was sent to a store and answered by it, kept outside of it; and the check of what it shows after a fault. */
 
-import { AppendLog } from './append-log.ts'
-import type { Findings } from './findings.ts'
-import { KeyedLog } from './keyed-log.ts'
-import { Write, type WriteRequest } from './write.ts'
+import { AppendLog, KeyedLog, Write, type WriteRequest } from './collection-logs.ts'
+import type { Findings } from './report.ts'
 
 /** Only ever appended to, without a key. */
 export const LOG = 'log'

@@ -1,8 +1,8 @@
 /** What a client writes next: each id only once, and only under keys of its own. */
 
 import type { Random } from '../../bench/random.ts'
+import type { Write, WriteRequest } from './collection-logs.ts'
 import { type History, LOG, THINGS } from './history.ts'
-import type { Write, WriteRequest } from './write.ts'
 
 export class NextWrite {
   readonly #client: string

@@ -1,9 +1,10 @@
 import { after, before, describe } from 'node:test'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
+import { NO_CITUS } from '../store/citus-server.ts'
 import { PostgresCluster } from '../store/postgres-cluster.ts'
-import { describeFaults } from './describe-faults.ts'
+import { describeFaults } from './fault.ts'
 import { FAULTS } from './faults/index.ts'
-import { lackOf, POSTGRES } from './needs.ts'
+import { CITUS, lackOf, POSTGRES } from './needs.ts'
 
 describe('a store in PostgreSQL keeps every acknowledged write, and each request whole or not at all', () => {
   const resources = new AsyncDisposableStack()
@@ -19,4 +20,10 @@ describe('a store in PostgreSQL keeps every acknowledged write, and each request
 
   const faults = FAULTS.filter(({ needs }) => needs.includes(POSTGRES))
   describeFaults(faults, () => (postgres === undefined ? {} : { postgres }))
+})
+
+describe('a store in Citus keeps every acknowledged write, and each request whole or not at all', {
+  skip: NO_CITUS,
+}, () => {
+  describeFaults(FAULTS.filter(({ needs }) => needs.includes(CITUS)))
 })

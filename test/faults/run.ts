@@ -1,13 +1,26 @@
 /** `npm run test:faults`: does every fault to a store, prints what came of it, and fails if anything was lost or wrong. */
 
 import { formatDuration } from '../../src/cli/figures.ts'
-import { Interrupted, Interruption } from '../../src/cli/interruption.ts'
 import { alignTable } from '../../src/cli/table.ts'
-import type { Fault } from './fault.ts'
+import { newSeed, parseWords, runCommand, WrongUse, wholeNumber } from './command.ts'
+import { type Fault, runFault } from './fault.ts'
+import { FAULTS } from './faults/index.ts'
 import { lackOf } from './needs.ts'
-import { type FaultOptions, parseOptions, USAGE, WrongUse } from './options.ts'
 import { COLUMNS, Report } from './report.ts'
-import { runFault } from './run-fault.ts'
+
+const NAMES = FAULTS.map(({ name }) => name).join(', ')
+
+const USAGE = `Usage: npm run test:faults -- [options]
+
+  --fault NAME   this fault alone; can be given again (${NAMES})
+  --rounds N     so many rounds of each, instead of the usual numbers
+  --seed N       the random choices of an earlier run; moments are as random as ever`
+
+const OPTIONS = {
+  fault: { type: 'string', multiple: true },
+  rounds: { type: 'string' },
+  seed: { type: 'string' },
+} as const
 
 /** A line for whoever waits, no more often than so many rounds. */
 const ROUNDS_A_LINE = 10
@@ -19,17 +32,16 @@ interface Outcome {
   readonly remarks: readonly string[]
 }
 
-async function main(words: readonly string[]): Promise<number> {
-  if (words.includes('--help')) {
-    console.log(USAGE)
-    return 0
-  }
-  const options = parseOptions(words)
-  using interruption = new Interruption()
+async function main(words: readonly string[], signal: AbortSignal): Promise<number> {
+  const { fault: names, ...given } = parseWords(words, OPTIONS)
+  const unknown = names?.find((name) => !FAULTS.some((fault) => fault.name === name))
+  if (unknown !== undefined) throw new WrongUse(`There is no fault "${unknown}". Choose of: ${NAMES}.`)
+  const rounds = given.rounds === undefined ? undefined : wholeNumber('rounds', given.rounds)
+  const seed = given.seed === undefined ? newSeed() : wholeNumber('seed', given.seed)
   const outcomes: Outcome[] = []
-  for (const fault of options.faults) {
-    interruption.signal.throwIfAborted()
-    const outcome = await tryFault(fault, options, interruption.signal)
+  for (const fault of FAULTS.filter(({ name }) => names?.includes(name) ?? true)) {
+    signal.throwIfAborted()
+    const outcome = await tryFault(fault, rounds ?? fault.rounds, seed, signal)
     for (const remark of outcome.remarks) console.error(`${fault.name}: ${remark}`)
     console.error(outcome.row.join('  '))
     outcomes.push(outcome)
@@ -38,47 +50,26 @@ async function main(words: readonly string[]): Promise<number> {
   return outcomes.every(({ isReached }) => isReached) ? 0 : 1
 }
 
-async function tryFault(fault: Fault, options: FaultOptions, signal: AbortSignal): Promise<Outcome> {
-  const { name, description } = fault
-  const { seed, rounds = fault.rounds } = options
+async function tryFault(fault: Fault, rounds: number, seed: number, signal: AbortSignal): Promise<Outcome> {
+  const { name, description, mostRecoveryMs = Number.POSITIVE_INFINITY } = fault
+  const rowOf = (report: Report, result: string) => [name, `${seed}`, ...report.cells(), result]
   const lack = await lackOf(fault.needs)
-  if (lack !== undefined)
-    return {
-      row: [name, `${seed}`, ...new Report().cells(), 'skipped'],
-      isReached: true,
-      remarks: [`skipped: ${lack}`],
-    }
-
+  if (lack !== undefined) return { row: rowOf(new Report(), 'skipped'), isReached: true, remarks: [`skipped: ${lack}`] }
   console.error(`${name}: ${description}; ${rounds} rounds, seed ${seed}`)
   const startedAt = performance.now()
   const onRound = (round: number) => {
     if (round % ROUNDS_A_LINE === 0)
       console.error(`${name}: round ${round} of ${rounds} after ${formatDuration(performance.now() - startedAt)}`)
   }
-  const report = await runFault(fault, { seed, rounds, onRound, signal }).catch((error: unknown) => {
-    // An interrupted round fails in many ways; only one of them is the reason.
-    signal.throwIfAborted()
-    throw error
-  })
-  const isSlow = report.slowestRecoveryMs > (fault.mostRecoveryMs ?? Number.POSITIVE_INFINITY)
+  const report = await runFault(fault, { seed, rounds, onRound, signal })
+  const isSlow = report.slowestRecoveryMs > mostRecoveryMs
   const isReached = report.findings.total === 0 && !isSlow
+  const slow = isSlow ? [`ready again after more than ${formatDuration(mostRecoveryMs)}`] : []
   return {
-    row: [name, `${seed}`, ...report.cells(), isReached ? 'reached' : 'NOT REACHED'],
+    row: rowOf(report, isReached ? 'reached' : 'NOT REACHED'),
     isReached,
-    remarks: [
-      ...report.notes,
-      ...report.findings.messages,
-      ...(isSlow ? [`ready again after more than ${formatDuration(fault.mostRecoveryMs ?? 0)}`] : []),
-    ],
+    remarks: [...report.notes, ...report.findings.messages, ...slow],
   }
 }
 
-function failed(error: unknown): number {
-  if (error instanceof WrongUse) console.error(`${error.message}\n\n${USAGE}`)
-  else if (error instanceof Interrupted) console.error(`The faults were ${error.message}; everything is removed.`)
-  else console.error(error)
-  if (error instanceof Interrupted) return error.exitStatus
-  return error instanceof WrongUse ? 2 : 3
-}
-
-process.exitCode = await main(process.argv.slice(2)).catch(failed)
+await runCommand(USAGE, main)

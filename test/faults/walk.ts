@@ -2,7 +2,7 @@
 
 import { PAGE_SIZE } from '../../src/contract/page.ts'
 import type { Answer, Connection } from './connection.ts'
-import type { Findings } from './findings.ts'
+import type { Findings } from './report.ts'
 
 export interface Page {
   readonly itemCount: number

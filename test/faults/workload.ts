@@ -3,11 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../bench/random.ts'
 import { lastPage } from '../../src/contract/page.ts'
+import type { Write, WriteRequest } from './collection-logs.ts'
 import { type Answer, Connection, ConnectionLost } from './connection.ts'
 import { type History, LOG, THINGS } from './history.ts'
 import { NextWrite } from './next-write.ts'
 import { readPage } from './walk.ts'
-import type { Write, WriteRequest } from './write.ts'
 
 /** What a write gets that found the disk full: nothing of it was kept. */
 const FULL = 507

@@ -1,18 +1,16 @@
 /** Runs one case: makes it from its number, carries it out, and records what is wrong. */
 
 import type { Store } from '../../src/store/store.ts'
-import { describeDelivery } from './delivery.ts'
 import { Dice } from './dice.ts'
 import { exchange, type Transcript } from './exchange.ts'
 import type { Findings } from './findings.ts'
+import { shown } from './findings.ts'
 import type { FuzzedServer } from './fuzzed-server.ts'
 import { KINDS, type Kind } from './grammar/kinds.ts'
-import { anyInput, judgeInput } from './input-case.ts'
 import { judge } from './judge.ts'
 import { answersDue } from './message.ts'
-import { type Plan, planOf } from './plan.ts'
-import { shown } from './shown.ts'
-import { anyAuthorization, judgeToken } from './token-case.ts'
+import { describeDelivery, type Plan, planOf } from './plan.ts'
+import { anyAuthorization, anyInput, judgeInput, judgeToken } from './reader-cases.ts'
 
 /** Cases that need no server, and how often they come in proportion to the others. */
 const INPUT = 'input'

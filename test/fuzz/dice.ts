@@ -42,3 +42,8 @@ export class Dice {
     return Buffer.from(this.times(count, () => this.#random(256)))
   }
 }
+
+/** Texts without blanks, as they stand between blanks. */
+export function words(text: string): string[] {
+  return text.trim().split(/\s+/)
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { newSeed } from '../faults/options.ts'
+import { newSeed } from '../faults/command.ts'
 import { fuzz } from './fuzz.ts'
 
 const TWO_MINUTES_MS = 120_000

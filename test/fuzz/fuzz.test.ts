@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { Dice } from './dice.ts'
 import { fuzz } from './fuzz.ts'
 import { KINDS } from './grammar/kinds.ts'
-import { parseOptions } from './options.ts'
 import { planOf } from './plan.ts'
+import { parseOptions } from './run.ts'
 import { SITES } from './site.ts'
 
 const RUN = fileURLToPath(new URL('./run.ts', import.meta.url))

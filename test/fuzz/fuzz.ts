@@ -5,12 +5,11 @@ import { formatBytes, formatCount, formatDuration } from '../../src/cli/figures.
 import { openStore } from '../../src/cli/open-store.ts'
 import { StoreLocation } from '../../src/cli/store-location.ts'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
+import { openSocket } from '../service/raw-http.ts'
 import { CaseRunner, type CaseRunnerOptions } from './case-runner.ts'
 import { type Finding, Findings } from './findings.ts'
-import { makeStore } from './fuzz-store.ts'
 import { FuzzedServer } from './fuzzed-server.ts'
-import { leftOpen } from './left-open.ts'
-import { SITES } from './site.ts'
+import { makeStore, SITES } from './site.ts'
 
 const AT_ONCE = 32
 /** Part of the run after which the servers count as warm: V8 and malloc take their time to find their size. */
@@ -161,5 +160,33 @@ class Phases {
     const { servers, findings } = this.#ground
     for (const flaw of (await Promise.all(servers.map(({ port }) => leftOpen(port, LEFT_OPEN_MS)))).flat())
       findings.add(flaw)
+  }
+}
+
+const HALF_A_HEAD = 'GET /-/health HTTP/1.1\r\nHost: local'
+const WHOLE_REQUEST = 'GET /-/health HTTP/1.1\r\nHost: localhost\r\n\r\n'
+const STATES = { silent: '', 'in the midst of a head': HALF_A_HEAD, 'idle after an answer': WHOLE_REQUEST }
+
+/** Which connections are still open after `limitMs`, in words. */
+export async function leftOpen(port: number, limitMs: number): Promise<string[]> {
+  const open = await Promise.all(
+    Object.entries(STATES).map(async ([state, sent]) => ((await isClosed(port, sent, limitMs)) ? [] : [state])),
+  )
+  return open.flat().map((state) => `a connection that is ${state} is not closed in time`)
+}
+
+async function isClosed(port: number, sent: string, limitMs: number): Promise<boolean> {
+  const socket = await openSocket(port)
+  socket.on('error', () => {})
+  socket.resume()
+  socket.write(sent)
+  const { promise: closed, resolve } = Promise.withResolvers<boolean>()
+  socket.once('close', () => resolve(true))
+  const timer = setTimeout(resolve, limitMs, false)
+  try {
+    return await closed
+  } finally {
+    clearTimeout(timer)
+    socket.destroy()
   }
 }

@@ -5,14 +5,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readMemory } from '../../bench/memory.ts'
 import { Connection, ConnectionLost } from '../faults/connection.ts'
-import { Findings as WalkFindings } from '../faults/findings.ts'
 import { ReamsProcess, runReams } from '../faults/reams-process.ts'
+import { Findings as WalkFindings } from '../faults/report.ts'
 import { walk } from '../faults/walk.ts'
 import { freePort } from '../store/free-port.ts'
 import type { Findings } from './findings.ts'
-import { makeStore } from './fuzz-store.ts'
-import { Ledger } from './ledger.ts'
-import { LOG, type Site, STILL, TOKENS } from './site.ts'
+import { LOG, makeStore, type Site, STILL, TOKENS } from './site.ts'
 
 /** Connections that send ordinary requests before the memory is looked at. */
 const SETTLING_CONNECTIONS = 4
@@ -212,4 +210,53 @@ function isSocket(link: string): boolean {
     // Closed since the directory was read.
     return false
   }
+}
+
+interface Batch {
+  readonly ids: readonly string[]
+  isAcknowledged: boolean
+  /** Sent, and the answer never came. */
+  isUnknown: boolean
+}
+
+export class Ledger {
+  readonly #batches = new Map<string, Batch>()
+
+  /** Status undefined: there was no answer. */
+  note(ids: readonly string[], status: number | undefined): void {
+    const [first = ''] = ids
+    const batch = this.#batches.get(first) ?? { ids, isAcknowledged: false, isUnknown: false }
+    batch.isAcknowledged ||= status === 201
+    batch.isUnknown ||= status === undefined
+    this.#batches.set(first, batch)
+  }
+
+  get acknowledged(): number {
+    return this.#batches.values().reduce((sum, { ids, isAcknowledged }) => sum + (isAcknowledged ? ids.length : 0), 0)
+  }
+
+  /** What is wrong with the log, given the ids of all its items. */
+  check(found: readonly string[]): string[] {
+    const counts = new Map<string, number>()
+    for (const id of found) counts.set(id, (counts.get(id) ?? 0) + 1)
+    return this.#batches
+      .values()
+      .map((batch) =>
+        flawOf(
+          batch,
+          batch.ids.map((id) => counts.get(id) ?? 0),
+        ),
+      )
+      .filter((flaw) => flaw !== undefined)
+      .toArray()
+  }
+}
+
+function flawOf({ ids, isAcknowledged, isUnknown }: Batch, counts: readonly number[]): string | undefined {
+  const name = `the append of ${ids[0]} and ${ids.length - 1} more`
+  if (counts.some((count) => count > 1)) return `${name} is there twice`
+  const there = counts.filter((count) => count === 1).length
+  if (there > 0 && there < ids.length) return `${name} is only partly there`
+  if (isAcknowledged && there === 0) return `${name} was acknowledged and is not there`
+  return !isAcknowledged && !isUnknown && there > 0 ? `${name} was refused and is there` : undefined
 }

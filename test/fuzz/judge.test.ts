@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import { WHOLE } from './delivery.ts'
 import { exchange } from './exchange.ts'
+import { Ledger } from './fuzzed-server.ts'
 import { judge } from './judge.ts'
-import { Ledger } from './ledger.ts'
 import type { Message } from './message.ts'
+import { WHOLE } from './plan.ts'
 import { EVENTS, SECRET, TOKENS } from './site.ts'
 
 /** What a wrong server is given to answer or to close, when others wait for it. */

@@ -1,6 +1,5 @@
 /** What one connection does: the messages that go over it, and how. */
 
-import { anyDelivery, type Delivery } from './delivery.ts'
 import type { Dice } from './dice.ts'
 import type { Kind } from './grammar/kinds.ts'
 import { ordinaryRead, ordinaryWrite, type Place } from './grammar/requests.ts'
@@ -27,4 +26,84 @@ export function planOf(dice: Dice, kind: Kind, place: Place): Plan {
 
 function ordinary(dice: Dice, place: Place, count: number): Message[] {
   return dice.times(count, () => (dice.chance(75) ? ordinaryRead : ordinaryWrite)(dice, place))
+}
+
+export interface Delivery {
+  /** Wait for the answer to each message before sending the next. */
+  readonly isInTurns: boolean
+  /** Send in pieces of this size, with a pause after each. */
+  readonly pieceBytes: number
+  readonly pauseMs: number
+  /** Send no more than this. */
+  readonly stopAfterBytes: number
+  /**
+   * When everything is sent: close after the answers, half-close at once and read the answers, or reset the connection.
+   */
+  readonly ending: 'close' | 'half-close' | 'reset'
+  /** Read nothing before this. */
+  readonly readAfterMs: number
+  /** Pause between two reads. */
+  readonly readPauseMs: number
+  /** Reset the connection when so much of the answers has arrived. */
+  readonly resetAfterBytes: number
+  /** Reset the connection after this time. */
+  readonly resetAfterMs: number
+}
+
+const NEVER = Number.POSITIVE_INFINITY
+
+/** Send everything at once, read every answer, and close. */
+export const WHOLE: Delivery = {
+  isInTurns: false,
+  pieceBytes: NEVER,
+  pauseMs: 0,
+  stopAfterBytes: NEVER,
+  ending: 'close',
+  readAfterMs: 0,
+  readPauseMs: 0,
+  resetAfterBytes: NEVER,
+  resetAfterMs: NEVER,
+}
+
+/** For a connection on which `length` bytes are to be sent. */
+export function anyDelivery(dice: Dice, length: number, isInTurns: boolean): Delivery {
+  if (isInTurns) return { ...WHOLE, isInTurns, pieceBytes: dice.of([NEVER, dice.between(1, 100)]) }
+  // Anywhere, or near the end, where the last request becomes complete.
+  const stopAfterBytes = dice.chance(50) ? dice.below(length + 1) : Math.max(0, length - dice.below(5))
+  switch (dice.below(14)) {
+    case 0:
+      // Byte by byte, unless that would take too long.
+      return { ...WHOLE, pieceBytes: Math.max(1, Math.ceil(length / 1_000)) }
+    case 1:
+      return { ...WHOLE, pieceBytes: Math.max(1, Math.ceil(length / dice.between(2, 5))), pauseMs: dice.between(1, 50) }
+    case 2:
+      return { ...WHOLE, stopAfterBytes, ending: 'half-close' }
+    case 3:
+      return { ...WHOLE, stopAfterBytes, ending: 'reset' }
+    case 4:
+      return { ...WHOLE, stopAfterBytes, ending: 'reset', pauseMs: dice.between(1, 20) }
+    case 5:
+      return { ...WHOLE, ending: 'reset', pauseMs: dice.between(0, 20) }
+    case 6:
+      return { ...WHOLE, ending: 'half-close' }
+    case 7:
+      return { ...WHOLE, resetAfterBytes: dice.below(dice.of([20, 300, 20_000])) }
+    case 8:
+      return { ...WHOLE, readAfterMs: dice.between(50, 1_000) }
+    case 9:
+      return { ...WHOLE, readPauseMs: dice.between(1, 20) }
+    case 10:
+      return { ...WHOLE, readAfterMs: NEVER, resetAfterMs: dice.between(0, 500) }
+    case 11:
+      return { ...WHOLE, isInTurns: true }
+    default:
+      return WHOLE
+  }
+}
+
+/** What is unusual about it, for people. */
+export function describeDelivery(delivery: Delivery): string {
+  const usual: Readonly<Record<string, unknown>> = { ...WHOLE }
+  const unusual = Object.entries(delivery).filter(([name, value]) => value !== usual[name])
+  return unusual.map(([name, value]) => `${name}: ${value}`).join(', ') || 'whole'
 }

@@ -1,7 +1,11 @@
 /** What the servers under fuzz hold, how they are set up, and who may do what there. */
 
 import { hash } from 'node:crypto'
+import { withStore } from '../../src/cli/open-store.ts'
+import { StoreLocation } from '../../src/cli/store-location.ts'
 import { TOKEN_PREFIX } from '../../src/contract/token.ts'
+import { itemRun } from '../../src/items/item-run.ts'
+import type { Store } from '../../src/store/store.ts'
 
 /** With the key `id`; read, put and deleted. */
 export const EVENTS = 'events'
@@ -69,3 +73,31 @@ export const SITES: readonly [Site, ...Site[]] = [
     itemBytes: 20_000,
   },
 ]
+
+export function makeStore(path: string): Promise<void> {
+  return withStore(new StoreLocation(path), { create: true }, async (store) => {
+    const events = numbered(EVENT_COUNT, '"name":"Item"')
+    await fill(store, EVENTS, events, { keyField: 'id' })
+    await fill(store, STILL, events, { keyField: 'id' })
+    await fill(store, LOG, [])
+    await fill(store, VENUES, numbered(20, '"name":"Hall"'), { isPaginated: false })
+    await fill(store, SECRETS, numbered(20, `"text":"${SECRET}"`), { keyField: 'id', isPrivate: true })
+    const dates = { createdAt: 0, expiresAt: null, revokedAt: null }
+    for (const [name, { token, ...rest }] of Object.entries(TOKENS))
+      await store.addToken({ name, hash: hash('sha256', token), ...dates, ...rest })
+  })
+}
+
+function numbered(count: number, member: string): string[] {
+  return Array.from({ length: count }, (_, index) => `{"id":${index + 1},${member}}`)
+}
+
+async function fill(
+  store: Store,
+  name: string,
+  items: readonly string[],
+  settings: Parameters<Store['create']>[1] = {},
+): Promise<void> {
+  const { keyField } = await store.create(name, settings)
+  await store.append(name, itemRun(items, { keyField }))
+}

@@ -1,11 +1,9 @@
 /** C3: 500 items a page. */
 
 import { PAGE_SIZE } from '../../contract/page.ts'
-import type { Answer } from '../answer.ts'
-import { expectedLast, linkedPage, positionOf } from '../layout.ts'
-import { SIZE_PARAMETERS, sizeQueries } from '../questions.ts'
-import type { Rule } from '../rule.ts'
-import type { DifferenceOf, Trial } from '../trial.ts'
+import type { HttpResponse } from '../http/response.ts'
+import type { Difference, Rule, RuleCheck } from '../rule.ts'
+import { SIZE_PARAMETERS, sizeQueries } from '../shared-requests.ts'
 
 export const C3: Rule = {
   id: 'C3',
@@ -16,16 +14,22 @@ export const C3: Rule = {
   wrong: 'GET /events?limit=10 → 10 items',
   scope: 'paginated',
   countsFromOne: true,
-  watch: (trial) => ({ see: (answer, asked) => judgeLength(trial, answer, asked) }),
-  async probe(trial) {
-    for (const query of sizeQueries(trial)) {
-      const answer = await trial.subject.query(query)
-      // A server that refuses a parameter lets nobody change the size by it, but maybe by another one.
-      const isResized = answer.document?.items?.count !== trial.layout.bare.document?.items?.count
-      if (answer.status !== 200 || isResized) await tryOneByOne(trial, query)
-      else await trial.compare(trial.layout.bare, answer, differenceFrom(trial))
+  see(check, { response, document, number, last }) {
+    const items = document.items?.count
+    if (items === undefined) check.obstacle = 'there is no array of items in _embedded (D6)'
+    else if (items > PAGE_SIZE) check.broken(response, `at most ${PAGE_SIZE} items`, `${items} items`)
+    else if (last !== undefined && number < last && items !== PAGE_SIZE)
+      check.broken(response, `${PAGE_SIZE} items on page ${number} of ${last}`, `${items} items`)
+  },
+  async probe(check) {
+    for (const query of sizeQueries(check)) {
+      const response = await check.collection.query(query)
+      // A server that refuses one parameter may still let clients change the size by another one.
+      const isResized = response.document?.items?.count !== check.layout.bare.document?.items?.count
+      if (response.status !== 200 || isResized) await tryOneByOne(check, query)
+      else await compareSize(check, response)
     }
-    await trial.compare(trial.layout.bare, await trial.subject.bare(SIZE_HEADERS), differenceFrom(trial))
+    await compareSize(check, await check.collection.bare(SIZE_HEADERS))
   },
 }
 
@@ -37,43 +41,32 @@ const SIZE_HEADERS = {
   'X-Per-Page': '7',
 }
 
-function judgeLength(trial: Trial, answer: Answer, asked: number): void {
-  const { status, document } = answer
-  const items = document?.items?.count
-  if (status !== 200 || document === undefined) return
-  if (items === undefined) {
-    trial.cannot('there is no array of items in _embedded (D6)')
-    return
-  }
-  const page = positionOf(answer, asked, trial.subject)
-  const last = expectedLast(trial.layout, document)
-  if (items > PAGE_SIZE) trial.broken(answer, `at most ${PAGE_SIZE} items`, `${items} items`)
-  else if (last !== undefined && page < last && items !== PAGE_SIZE)
-    trial.broken(answer, `${PAGE_SIZE} items on page ${page} of ${last}`, `${items} items`)
-}
-
 /** Tries the parameters of a query one by one, to name those that matter; then all of them, should none matter alone. */
-async function tryOneByOne(trial: Trial, query: string): Promise<void> {
-  const before = trial.findings.length
+async function tryOneByOne(check: RuleCheck, query: string): Promise<void> {
+  const before = check.findings.length
   const [page, ...sizes] = query.split('&')
   for (const size of sizes.slice(0, SIZE_PARAMETERS.length))
-    await trial.compare(trial.layout.bare, await trial.subject.query(`${page}&${size}`), differenceFrom(trial))
-  if (trial.findings.length === before)
-    await trial.compare(trial.layout.bare, await trial.subject.query(query), differenceFrom(trial))
+    await compareSize(check, await check.collection.query(`${page}&${size}`))
+  if (check.findings.length === before) await compareSize(check, await check.collection.query(query))
+}
+
+function compareSize(check: RuleCheck, response: HttpResponse): Promise<void> {
+  return check.compare(check.layout.bare, response, (before, after) => sizeDifference(check, before, after))
 }
 
 /** Whether a parameter may be refused is D11's matter. */
-function differenceFrom({ subject }: Trial): DifferenceOf {
-  return (bare, answer) => {
-    const [a, b] = [bare.document, answer.document]
-    if (answer.status !== 200 || a?.items === undefined || b?.items === undefined) return undefined
-    const [before, after] = [a, b].map((document) => linkedPage(document, 'last', subject.linkUrl))
-    if (a.items.count !== b.items.count)
-      return { expected: `${a.items.count} items, as without it`, came: `${b.items.count} items` }
-    if (before !== after) return { expected: `last: page ${before}, as without it`, came: `last: page ${after}` }
-    if (a.itemCount !== b.itemCount)
-      return { expected: `item_count ${a.itemCount}, as without it`, came: `item_count ${b.itemCount}` }
-    const isSame = JSON.stringify(a.items.contents) === JSON.stringify(b.items.contents)
-    return isSame ? undefined : { expected: 'the same items as without it', came: 'other items' }
-  }
+function sizeDifference(
+  { collection }: RuleCheck,
+  { document: a }: HttpResponse,
+  { status, document: b }: HttpResponse,
+): Difference | undefined {
+  if (status !== 200 || a?.items === undefined || b?.items === undefined) return undefined
+  const [before, after] = [a, b].map((document) => collection.linkedPage(document, 'last'))
+  if (a.items.count !== b.items.count)
+    return { expected: `${a.items.count} items, as without it`, came: `${b.items.count} items` }
+  if (before !== after) return { expected: `last: page ${before}, as without it`, came: `last: page ${after}` }
+  if (a.itemCount !== b.itemCount)
+    return { expected: `item_count ${a.itemCount}, as without it`, came: `item_count ${b.itemCount}` }
+  if (a.items.contents.join() === b.items.contents.join()) return undefined
+  return { expected: 'the same items as without it', came: 'other items' }
 }

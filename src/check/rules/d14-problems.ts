@@ -1,10 +1,8 @@
 /** D14: errors are problem details. */
 
-import { shorten } from '../../contract/message-text.ts'
-import { type Answer, statusLine } from '../answer.ts'
-import { createAsk } from '../ask.ts'
-import type { Rule } from '../rule.ts'
-import type { Trial } from '../trial.ts'
+import { createRequest } from '../http/request.ts'
+import { type HttpResponse, headerLine, statusLine } from '../http/response.ts'
+import type { Rule, RuleCheck } from '../rule.ts'
 
 export const D14: Rule = {
   id: 'D14',
@@ -16,19 +14,19 @@ export const D14: Rule = {
 {"type": "https://api.example.com/-/problems/invalid-page", "title": "…", "status": 400, "detail": "The parameter \\"page\\" is \\"0\\", …", "hint": "Ask for page=1 …"}`,
   wrong: 'GET /events?page=0 → 400, Content-Type: text/html, <h1>Bad Request</h1>',
   scope: '200',
-  async probe(trial) {
-    const { subject, layout } = trial
-    const missing = await subject.ask(createAsk(new URL(MISSING_NAME, subject.url).href))
-    if (missing.status !== 404) trial.broken(missing, '404 Not Found', statusLine(missing))
-    else judgeProblem(trial, missing, MISSING_NAME)
+  async probe(check) {
+    const { collection, layout } = check
+    const missing = await collection.send(createRequest(new URL(MISSING_NAME, collection.url).href))
+    if (missing.status !== 404) check.broken(missing, '404 Not Found', statusLine(missing))
+    else judgeProblem(check, missing, MISSING_NAME)
     const problems = [missing]
     if (layout.kind === 'paginated') {
-      const invalid = await subject.query('page=abc')
+      const invalid = await collection.query('page=abc')
       // That it is a 400 at all is D3's matter.
-      if (invalid.status >= 400) judgeProblem(trial, invalid, 'abc', 'page')
+      if (invalid.status >= 400) judgeProblem(check, invalid, 'abc', 'page')
       problems.push(invalid)
     }
-    await judgeType(trial, problems)
+    await judgeType(check, problems)
   },
 }
 
@@ -38,17 +36,16 @@ const MAX_CHARACTERS = 2000
 const MISSING_NAME = 'reams-check-no-such-collection'
 
 /** All flaws of one answer are one finding. */
-function judgeProblem(trial: Trial, answer: Answer, ...values: readonly string[]): void {
-  const type = answer.headers.get('content-type') ?? 'none'
-  const problem = answer.document?.whole
+function judgeProblem(check: RuleCheck, response: HttpResponse, ...values: readonly string[]): void {
+  const [type = ''] = response.headers.get('content-type')?.split(';') ?? []
+  const problem = response.document?.whole
   const flaws: string[] = []
-  if (type.split(';')[0]?.trim().toLowerCase() !== 'application/problem+json')
-    flaws.push(`Content-Type: ${shorten(type)}`)
-  if (problem === undefined) flaws.push(`no JSON object: ${answer.beginning}`)
+  if (type.trim().toLowerCase() !== 'application/problem+json') flaws.push(headerLine(response, 'Content-Type'))
+  if (problem === undefined) flaws.push(`no JSON object: ${response.beginning}`)
   else {
     for (const name of ['type', 'title', 'detail', 'hint'])
       if (typeof problem[name] !== 'string' || problem[name] === '') flaws.push(`no ${name}`)
-    if (problem['status'] !== answer.status) flaws.push(`no status ${answer.status}`)
+    if (problem['status'] !== response.status) flaws.push(`no status ${response.status}`)
     const { detail } = problem
     for (const value of values)
       if (typeof detail === 'string' && !detail.includes(value)) flaws.push(`a detail without "${value}"`)
@@ -56,24 +53,23 @@ function judgeProblem(trial: Trial, answer: Answer, ...values: readonly string[]
       flaws.push('a type that is no URL')
   }
   if (flaws.length > 0)
-    trial.broken(answer, 'problem details with type, title, status, detail (with the value) and hint', flaws.join(', '))
+    check.broken(
+      response,
+      'problem details with type, title, status, detail (with the value) and hint',
+      flaws.join(', '),
+    )
 }
 
 /** Asks for the description of one problem, if it lies on the same server. */
-async function judgeType(trial: Trial, problems: readonly Answer[]): Promise<void> {
-  const { origin } = new URL(trial.subject.url)
-  const types = problems.flatMap(({ document }) => {
-    const type = document?.whole?.['type']
-    return typeof type === 'string' &&
-      type.length < MAX_CHARACTERS &&
-      URL.canParse(type) &&
-      new URL(type).origin === origin
-      ? [type]
-      : []
-  })
-  const [type] = types
+async function judgeType(check: RuleCheck, problems: readonly HttpResponse[]): Promise<void> {
+  const { origin } = new URL(check.collection.url)
+  const type = problems
+    .map(({ document }) => document?.whole?.['type'])
+    .filter((each) => typeof each === 'string' && each.length < MAX_CHARACTERS && URL.canParse(each))
+    .map(String)
+    .find((each) => new URL(each).origin === origin)
   if (type === undefined) return
-  const description = await trial.subject.ask(createAsk(type))
+  const description = await check.collection.send(createRequest(type))
   if (description.status !== 200)
-    trial.broken(description, '200 with a description of the problem', statusLine(description))
+    check.broken(description, '200 with a description of the problem', statusLine(description))
 }

@@ -1,10 +1,8 @@
 /** D15: one snapshot. */
 
 import { PAGE_SIZE } from '../../contract/page.ts'
-import type { Answer } from '../answer.ts'
-import { lastByCount, linkedPage, positionOf, samplePages } from '../layout.ts'
-import type { Rule } from '../rule.ts'
-import type { Trial } from '../trial.ts'
+import { lastByCount, type Page, pageOf, samplePages } from '../layout.ts'
+import type { Rule, RuleCheck } from '../rule.ts'
 
 export const D15: Rule = {
   id: 'D15',
@@ -16,33 +14,28 @@ export const D15: Rule = {
   scope: 'paginated',
   countsFromOne: true,
   /** What does not fit together and stays so is wrong in another way (C2, C3, C5). Here it is about what moves. */
-  async probe(trial) {
-    const pages = samplePages(trial.layout.last ?? 1)
-    for (const page of pages) {
-      const answer = await trial.subject.page(page)
-      const contradiction = contradictionIn(trial, answer, page)
-      if (contradiction === undefined) continue
-      const again = await trial.subject.askAgain(answer.ask)
-      if (again.digest !== answer.digest) trial.broken(answer, contradiction[0], contradiction[1])
-      else trial.skip('what does not fit together stays so: see C2, C3 and C5')
+  async probe(check) {
+    const { collection, layout } = check
+    for (const requested of samplePages(layout.last ?? 1)) {
+      const page = pageOf(await collection.page(requested), requested, collection, layout)
+      const contradiction = page && contradictionIn(check, page)
+      if (page === undefined || contradiction === undefined) continue
+      const again = await collection.sendAgain(page.response.request)
+      if (again.digest !== page.response.digest) check.broken(page.response, ...contradiction)
+      else check.skip('what does not fit together stays so: see C2, C3 and C5')
     }
   },
 }
 
-function contradictionIn(
-  { subject }: Trial,
-  answer: Answer,
-  asked: number,
-): [expected: string, came: string] | undefined {
-  const { count, items } = answer.document ?? {}
-  if (answer.status !== 200 || count === undefined || items === undefined) return undefined
-  const page = positionOf(answer, asked, subject)
+function contradictionIn({ collection }: RuleCheck, page: Page): [expected: string, came: string] | undefined {
+  const { document, number } = page
+  const { count, items } = document
+  if (count === undefined || items === undefined) return undefined
   const last = lastByCount(count)
-  const expected = page < last ? PAGE_SIZE : page === last ? count - PAGE_SIZE * (last - 1) : 0
+  const expected = number < last ? PAGE_SIZE : number === last ? count - PAGE_SIZE * (last - 1) : 0
   if (items.count !== expected)
-    return [`${expected} items on page ${page} beside item_count ${count}`, `${items.count} items`]
-  const linked = answer.document === undefined ? undefined : linkedPage(answer.document, 'last', subject.linkUrl)
-  return linked === undefined || linked === last
-    ? undefined
-    : [`last: page ${last} beside item_count ${count}`, `last: page ${linked}`]
+    return [`${expected} items on page ${number} beside item_count ${count}`, `${items.count} items`]
+  const linked = collection.linkedPage(document, 'last')
+  if (linked === undefined || linked === last) return undefined
+  return [`last: page ${last} beside item_count ${count}`, `last: page ${linked}`]
 }

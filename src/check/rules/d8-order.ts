@@ -1,9 +1,8 @@
 /** D8: one fixed order. */
 
-import type { Answer } from '../answer.ts'
-import { changeBetween } from '../order.ts'
-import type { Rule } from '../rule.ts'
-import type { Trial } from '../trial.ts'
+import type { HttpResponse } from '../http/response.ts'
+import { changeBetween } from '../page/items.ts'
+import type { Rule, RuleCheck } from '../rule.ts'
 
 export const D8: Rule = {
   id: 'D8',
@@ -18,15 +17,15 @@ export const D8: Rule = {
 }
 
 /** Some pages are read twice in every run. */
-function judgeReadings(trial: Trial, answers: readonly Answer[]): void {
-  const before = new Map<string, Answer>()
-  for (const answer of answers) {
-    const key = JSON.stringify(answer.ask)
-    const [those, these] = [before.get(key)?.document?.items, answer.document?.items]
+function judgeReadings(check: RuleCheck, responses: readonly HttpResponse[]): void {
+  const before = new Map<string, HttpResponse>()
+  for (const response of responses) {
+    const key = JSON.stringify(response.request)
+    const [those, these] = [before.get(key)?.document?.items, response.document?.items]
     const change = those === undefined || these === undefined ? undefined : changeBetween(those, these)
     const expected = 'the same items in the same order, when read again'
-    if (change === 'reordered') trial.broken(answer, expected, 'the same items in another order')
-    else if (change === 'moved') trial.differs(answer, expected, 'items in other places')
-    before.set(key, answer)
+    if (change === 'reordered') check.broken(response, expected, 'the same items in another order')
+    else if (change === 'moved') check.differs(response, expected, 'items in other places')
+    before.set(key, response)
   }
 }

@@ -1,7 +1,7 @@
 /** A report of the checker as text for people: a line a rule, what was found below it, and a summary last. */
 
 import { styleText } from 'node:util'
-import { createAsk, curlLine } from '../../check/ask.ts'
+import { createRequest, curlLine } from '../../check/http/request.ts'
 import type { CollectionReport, Report, RuleReport, RuleStatus, Verdict } from '../../check/index.ts'
 import { makeVisible } from '../../contract/message-text.ts'
 import { lastPage } from '../../contract/page.ts'
@@ -97,7 +97,7 @@ class TextWriter {
   #nothing(url: string, reason: string): void {
     this.#put(`No rule could be tried: ${reason.replace(/\.$/, '')}.`, 2)
     this.#lines.push(
-      `  Check the URL, or see for yourself: ${makeVisible(curlLine(createAsk(url), this.#view.hasToken))}`,
+      `  Check the URL, or see for yourself: ${makeVisible(curlLine(createRequest(url), this.#view.hasToken))}`,
     )
   }
 

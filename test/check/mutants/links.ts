@@ -1,586 +1,319 @@
 /** Mutants with wrong links. */
 
-import { type Asked, CorrectServer, type Links } from '../correct-server.ts'
-import { type Mutant, mapPageLinks, without } from './mutant.ts'
+import { type Mutant, mapPageLinks, mutant, without } from './mutant.ts'
 
 /** Links that have the wrong form, `self` among them where one function makes all of them. */
 const FORM: readonly Mutant[] = [
-  {
-    name: 'relative links',
-    defect: 'Links are paths without a host.',
-    caughtBy: 'C4',
-    also: ['D7'],
-    Server: class extends CorrectServer {
-      override collectionUrl() {
-        return `/${this.name}`
-      }
+  mutant('relative links', 'Links are paths without a host.', ['C4', 'D7'], (right) => ({
+    collectionUrl: () => `/${right.name}`,
+  })),
+  mutant(
+    'protocol-relative links',
+    'Links begin with two slashes and leave the scheme to the client.',
+    ['C4', 'D7'],
+    (right) => ({
+      collectionUrl: (asked) => right.collectionUrl(asked).replace('http:', ''),
+    }),
+  ),
+  mutant('links to another host', 'Links name an internal host.', ['C4', 'D7'], (right) => ({
+    collectionUrl: () => `http://backend.internal/${right.name}`,
+  })),
+  mutant('links to another port', 'Links name the default port instead of the own one.', ['C4', 'D7'], (right) => ({
+    collectionUrl: (asked) => right.collectionUrl(asked).replace(/:[0-9]+/, ''),
+  })),
+  mutant('links with another scheme', 'Links say https where the service speaks http.', ['C4', 'D7'], (right) => ({
+    collectionUrl: (asked) => right.collectionUrl(asked).replace('http:', 'https:'),
+  })),
+  mutant('links to another path', 'Links lead to a path that only exists behind the proxy.', ['C4', 'D7'], (right) => ({
+    collectionUrl: () => `${right.baseUrl}/internal/${right.name}`,
+  })),
+  mutant('trailing slash in links', 'Links have a slash behind the name of the collection.', ['C4', 'D7'], (right) => ({
+    collectionUrl: (asked) => `${right.collectionUrl(asked)}/`,
+  })),
+  mutant('user name in links', 'Links hold a user name.', ['C4', 'D7'], (right) => ({
+    collectionUrl: (asked) => right.collectionUrl(asked).replace('//', '//guest@'),
+  })),
+  mutant('fragment in links', 'Links end with a fragment.', ['C4'], (right) => ({
+    links: (page, asked) => mapPageLinks(right.links(page, asked), (href) => ({ href: `${href}#items` })),
+  })),
+  mutant('question mark without a query', 'first ends with a question mark.', ['C4'], (right) => ({
+    links: (page, asked) => ({ ...right.links(page, asked), first: { href: `${right.href(undefined, asked)}?` } }),
+  })),
+  mutant('title in links', 'Links have a title beside href.', ['C4'], (right) => ({
+    links: (page, asked) => mapPageLinks(right.links(page, asked), (href, title) => ({ href, title })),
+  })),
+  mutant('links as text', 'Links are texts instead of objects.', ['C4'], (right) => ({
+    links: (page, asked) => mapPageLinks(right.links(page, asked), (href) => href),
+  })),
+  mutant('links as arrays', 'Each link stands in an array of its own.', ['C4'], (right) => ({
+    links: (page, asked) => mapPageLinks(right.links(page, asked), (href) => [{ href }]),
+  })),
+  mutant('links with limit=500', 'Links carry the size of a page.', ['C4'], (right) => ({
+    links: (page, asked) => {
+      return mapPageLinks(right.links(page, asked), (href) => ({
+        href: `${href}${href.includes('?') ? '&' : '?'}limit=500`,
+      }))
     },
-  },
-  {
-    name: 'protocol-relative links',
-    defect: 'Links begin with two slashes and leave the scheme to the client.',
-    caughtBy: 'C4',
-    also: ['D7'],
-    Server: class extends CorrectServer {
-      override collectionUrl(asked: Asked) {
-        return super.collectionUrl(asked).replace('http:', '')
-      }
+  })),
+  mutant('reflected parameters', 'Links repeat whatever parameters the request has.', ['C4', 'D11'], (right) => ({
+    href: (page, asked) => {
+      const query = new URLSearchParams(asked.query)
+      query.delete('page')
+      if (page !== undefined) query.set('page', String(page))
+      return `${right.collectionUrl(asked)}${query.size > 0 ? '?' : ''}${query}`
     },
-  },
-  {
-    name: 'links to another host',
-    defect: 'Links name an internal host.',
-    caughtBy: 'C4',
-    also: ['D7'],
-    Server: class extends CorrectServer {
-      override collectionUrl() {
-        return `http://backend.internal/${this.name}`
-      }
-    },
-  },
-  {
-    name: 'links to another port',
-    defect: 'Links name the default port instead of the own one.',
-    caughtBy: 'C4',
-    also: ['D7'],
-    Server: class extends CorrectServer {
-      override collectionUrl(asked: Asked) {
-        return super.collectionUrl(asked).replace(/:[0-9]+/, '')
-      }
-    },
-  },
-  {
-    name: 'links with another scheme',
-    defect: 'Links say https where the service speaks http.',
-    caughtBy: 'C4',
-    also: ['D7'],
-    Server: class extends CorrectServer {
-      override collectionUrl(asked: Asked) {
-        return super.collectionUrl(asked).replace('http:', 'https:')
-      }
-    },
-  },
-  {
-    name: 'links to another path',
-    defect: 'Links lead to a path that only exists behind the proxy.',
-    caughtBy: 'C4',
-    also: ['D7'],
-    Server: class extends CorrectServer {
-      override collectionUrl() {
-        return `${this.baseUrl}/internal/${this.name}`
-      }
-    },
-  },
-  {
-    name: 'trailing slash in links',
-    defect: 'Links have a slash behind the name of the collection.',
-    caughtBy: 'C4',
-    also: ['D7'],
-    Server: class extends CorrectServer {
-      override collectionUrl(asked: Asked) {
-        return `${super.collectionUrl(asked)}/`
-      }
-    },
-  },
-  {
-    name: 'user name in links',
-    defect: 'Links hold a user name.',
-    caughtBy: 'C4',
-    also: ['D7'],
-    Server: class extends CorrectServer {
-      override collectionUrl(asked: Asked) {
-        return super.collectionUrl(asked).replace('//', '//guest@')
-      }
-    },
-  },
-  {
-    name: 'fragment in links',
-    defect: 'Links end with a fragment.',
-    caughtBy: 'C4',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return mapPageLinks(super.links(page, asked), (href) => ({ href: `${href}#items` }))
-      }
-    },
-  },
-  {
-    name: 'question mark without a query',
-    defect: 'first ends with a question mark.',
-    caughtBy: 'C4',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return { ...super.links(page, asked), first: { href: `${this.href(undefined, asked)}?` } }
-      }
-    },
-  },
-  {
-    name: 'title in links',
-    defect: 'Links have a title beside href.',
-    caughtBy: 'C4',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return mapPageLinks(super.links(page, asked), (href, title) => ({ href, title }))
-      }
-    },
-  },
-  {
-    name: 'links as text',
-    defect: 'Links are texts instead of objects.',
-    caughtBy: 'C4',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return mapPageLinks(super.links(page, asked), (href) => href)
-      }
-    },
-  },
-  {
-    name: 'links as arrays',
-    defect: 'Each link stands in an array of its own.',
-    caughtBy: 'C4',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return mapPageLinks(super.links(page, asked), (href) => [{ href }])
-      }
-    },
-  },
-  {
-    name: 'links with limit=500',
-    defect: 'Links carry the size of a page.',
-    caughtBy: 'C4',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return mapPageLinks(super.links(page, asked), (href) => ({
-          href: `${href}${href.includes('?') ? '&' : '?'}limit=500`,
-        }))
-      }
-    },
-  },
-  {
-    name: 'reflected parameters',
-    defect: 'Links repeat whatever parameters the request has.',
-    caughtBy: 'C4',
-    also: ['D11'],
-    Server: class extends CorrectServer {
-      override href(page: number | undefined, asked: Asked) {
-        const query = new URLSearchParams(asked.query)
-        query.delete('page')
-        if (page !== undefined) query.set('page', String(page))
-        return `${this.collectionUrl(asked)}${query.size > 0 ? '?' : ''}${query}`
-      }
-    },
-  },
-  {
-    name: 'padded numbers in links',
-    defect: 'Links are written with leading zeros.',
-    caughtBy: 'D2',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return mapPageLinks(super.links(page, asked), (href) => ({ href: href.replace('page=', 'page=00') }))
-      }
-    },
-  },
-  {
-    name: 'number among the links',
-    defect: 'Another entry of _links is a number.',
-    caughtBy: 'C9',
-    isDoubt: true,
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return { ...super.links(page, asked), total: this.lastPage(asked) }
-      }
-    },
-  },
+  })),
+  mutant('padded numbers in links', 'Links are written with leading zeros.', ['D2'], (right) => ({
+    links: (page, asked) =>
+      mapPageLinks(right.links(page, asked), (href) => ({ href: href.replace('page=', 'page=00') })),
+  })),
+  mutant(
+    'number among the links',
+    'Another entry of _links is a number.',
+    ['C9'],
+    (right) => ({
+      links: (page, asked) => ({ ...right.links(page, asked), total: right.lastPage(asked) }),
+    }),
+    { isDoubt: true },
+  ),
 ]
 
 /** Links that are missing, or lead to the wrong page. */
 const TARGETS: readonly Mutant[] = [
-  {
-    name: 'one page too many',
-    defect: 'The number of pages is floor(n / 500) + 1: one too many for 1000 items.',
-    caughtBy: 'C5',
-    also: ['C7', 'D4'],
-    options: { items: 1000 },
-    Server: class extends CorrectServer {
-      override lastPage() {
-        return Math.floor(this.items.length / 500) + 1
-      }
+  mutant(
+    'one page too many',
+    'The number of pages is floor(n / 500) + 1: one too many for 1000 items.',
+    ['C5', 'C7', 'D4'],
+    (right) => ({
+      lastPage: () => Math.floor(right.items.length / 500) + 1,
+    }),
+    { options: { items: 1000 } },
+  ),
+  mutant('last one too far', 'The link last leads to the page behind the last one.', ['C5'], (right) => ({
+    links: (page, asked) => ({
+      ...right.links(page, asked),
+      last: { href: right.href(right.lastPage(asked) + 1, asked) },
+    }),
+  })),
+  mutant('last one too near', 'The link last is floor(n / 500): page 2 of 3.', ['C5'], (right) => ({
+    links: (page, asked) => {
+      const last = Math.max(1, Math.floor(right.items.length / 500))
+      return { ...right.links(page, asked), last: { href: right.href(last, asked) } }
     },
-  },
-  {
-    name: 'last one too far',
-    defect: 'The link last leads to the page behind the last one.',
-    caughtBy: 'C5',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return { ...super.links(page, asked), last: { href: this.href(this.lastPage(asked) + 1, asked) } }
-      }
-    },
-  },
-  {
-    name: 'last one too near',
-    defect: 'The link last is floor(n / 500): page 2 of 3.',
-    caughtBy: 'C5',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        const last = Math.max(1, Math.floor(this.items.length / 500))
-        return { ...super.links(page, asked), last: { href: this.href(last, asked) } }
-      }
-    },
-  },
-  {
-    name: 'last of an empty collection is 0',
-    defect: 'An empty collection has page 0 as its last.',
-    caughtBy: 'C5',
-    options: { items: 0 },
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        const last = Math.ceil(this.items.length / 500)
-        return { ...super.links(page, asked), last: { href: this.href(last, asked) } }
-      }
-    },
-  },
-  {
-    name: 'no links when empty',
-    defect: 'An empty collection has only a self.',
-    caughtBy: 'C5',
-    options: { items: 0 },
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        const { self } = super.links(page, asked)
+  })),
+  mutant(
+    'last of an empty collection is 0',
+    'An empty collection has page 0 as its last.',
+    ['C5'],
+    (right) => ({
+      links: (page, asked) => {
+        const last = Math.ceil(right.items.length / 500)
+        return { ...right.links(page, asked), last: { href: right.href(last, asked) } }
+      },
+    }),
+    { options: { items: 0 } },
+  ),
+  mutant(
+    'no links when empty',
+    'An empty collection has only a self.',
+    ['C5'],
+    (right) => ({
+      links: (page, asked) => {
+        const { self } = right.links(page, asked)
         return { self }
-      }
+      },
+    }),
+    { options: { items: 0 } },
+  ),
+  mutant('prev to page 1 without a number', 'prev on page 2 is the bare URL.', ['C5'], (right) => ({
+    links: (page, asked) => {
+      const links = right.links(page, asked)
+      return page === 2 ? { ...links, prev: links['first'] } : links
     },
-  },
-  {
-    name: 'prev to page 1 without a number',
-    defect: 'prev on page 2 is the bare URL.',
-    caughtBy: 'C5',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        const links = super.links(page, asked)
-        return page === 2 ? { ...links, prev: links['first'] } : links
-      }
+  })),
+  mutant(
+    'last of one page without a number',
+    'last of a collection with one page is the bare URL.',
+    ['C5'],
+    (right) => ({
+      links: (page, asked) => {
+        const links = right.links(page, asked)
+        return right.lastPage(asked) === 1 ? { ...links, last: links['first'] } : links
+      },
+    }),
+    { options: { items: 10 } },
+  ),
+  mutant('first with page=1', 'first carries a page parameter.', ['C5'], (right) => ({
+    links: (page, asked) => ({ ...right.links(page, asked), first: { href: right.href(1, asked) } }),
+  })),
+  mutant('first with an empty page', 'first ends with "?page=".', ['C5', 'C4'], (right) => ({
+    links: (page, asked) => ({ ...right.links(page, asked), first: { href: `${right.href(undefined, asked)}?page=` } }),
+  })),
+  mutant('no first', 'There is no link first.', ['C5'], (right) => ({
+    links: (page, asked) => without(right.links(page, asked), 'first'),
+  })),
+  mutant('no first on page 1', 'The first page has no link first.', ['C5'], (right) => ({
+    links: (page, asked) => {
+      const links = right.links(page, asked)
+      return page === 1 ? without(links, 'first') : links
     },
-  },
-  {
-    name: 'last of one page without a number',
-    defect: 'last of a collection with one page is the bare URL.',
-    caughtBy: 'C5',
-    options: { items: 10 },
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        const links = super.links(page, asked)
-        return this.lastPage(asked) === 1 ? { ...links, last: links['first'] } : links
-      }
+  })),
+  mutant('no last', 'There is no link last.', ['C5'], (right) => ({
+    links: (page, asked) => without(right.links(page, asked), 'last'),
+  })),
+  mutant('no last on the last page', 'The last page has no link last.', ['C5'], (right) => ({
+    links: (page, asked) => {
+      const links = right.links(page, asked)
+      return page === right.lastPage(asked) ? without(links, 'last') : links
     },
-  },
-  {
-    name: 'first with page=1',
-    defect: 'first carries a page parameter.',
-    caughtBy: 'C5',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return { ...super.links(page, asked), first: { href: this.href(1, asked) } }
-      }
+  })),
+  mutant('no next in the middle', 'Page 2 of 3 has no next.', ['C5'], (right) => ({
+    links: (page, asked) => {
+      const links = right.links(page, asked)
+      return page === 2 ? without(links, 'next') : links
     },
-  },
-  {
-    name: 'first with an empty page',
-    defect: 'first ends with "?page=".',
-    caughtBy: 'C5',
-    also: ['C4'],
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return { ...super.links(page, asked), first: { href: `${this.href(undefined, asked)}?page=` } }
-      }
+  })),
+  mutant('no prev', 'No page has a link prev.', ['C5'], (right) => ({
+    links: (page, asked) => without(right.links(page, asked), 'prev'),
+  })),
+  mutant('null next in the middle', 'next is null on page 2 of 3.', ['C5'], (right) => ({
+    links: (page, asked) => {
+      const links = right.links(page, asked)
+      return page === 2 ? { ...links, next: null } : links
     },
-  },
-  {
-    name: 'no first',
-    defect: 'There is no link first.',
-    caughtBy: 'C5',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return without(super.links(page, asked), 'first')
-      }
-    },
-  },
-  {
-    name: 'no first on page 1',
-    defect: 'The first page has no link first.',
-    caughtBy: 'C5',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        const links = super.links(page, asked)
-        return page === 1 ? without(links, 'first') : links
-      }
-    },
-  },
-  {
-    name: 'no last',
-    defect: 'There is no link last.',
-    caughtBy: 'C5',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return without(super.links(page, asked), 'last')
-      }
-    },
-  },
-  {
-    name: 'no last on the last page',
-    defect: 'The last page has no link last.',
-    caughtBy: 'C5',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        const links = super.links(page, asked)
-        return page === this.lastPage(asked) ? without(links, 'last') : links
-      }
-    },
-  },
-  {
-    name: 'no next in the middle',
-    defect: 'Page 2 of 3 has no next.',
-    caughtBy: 'C5',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        const links = super.links(page, asked)
-        return page === 2 ? without(links, 'next') : links
-      }
-    },
-  },
-  {
-    name: 'no prev',
-    defect: 'No page has a link prev.',
-    caughtBy: 'C5',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return without(super.links(page, asked), 'prev')
-      }
-    },
-  },
-  {
-    name: 'null next in the middle',
-    defect: 'next is null on page 2 of 3.',
-    caughtBy: 'C5',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        const links = super.links(page, asked)
-        return page === 2 ? { ...links, next: null } : links
-      }
-    },
-  },
-  {
-    name: 'next leaves out a page',
-    defect: 'next leads two pages on.',
-    caughtBy: 'C5',
-    options: { items: 2600 },
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        const links = super.links(page, asked)
-        const next = Math.min(page + 2, this.lastPage(asked))
-        return links['next'] === undefined ? links : { ...links, next: { href: this.href(next, asked) } }
-      }
-    },
-  },
-  {
-    name: 'next of one page far inside',
-    defect: 'next of page 30 of 50 leads back to itself.',
-    caughtBy: 'C5',
-    options: { items: 25_000 },
-    isWalk: true,
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        const links = super.links(page, asked)
+  })),
+  mutant(
+    'next leaves out a page',
+    'next leads two pages on.',
+    ['C5'],
+    (right) => ({
+      links: (page, asked) => {
+        const links = right.links(page, asked)
+        const next = Math.min(page + 2, right.lastPage(asked))
+        return links['next'] === undefined ? links : { ...links, next: { href: right.href(next, asked) } }
+      },
+    }),
+    { options: { items: 2600 } },
+  ),
+  mutant(
+    'next of one page far inside',
+    'next of page 30 of 50 leads back to itself.',
+    ['C5'],
+    (right) => ({
+      links: (page, asked) => {
+        const links = right.links(page, asked)
         return page === 30 ? { ...links, next: links['self'] } : links
-      }
+      },
+    }),
+    { options: { items: 25_000 }, isWalk: true },
+  ),
+  mutant('prev to the same page', 'prev leads to the page on which it stands.', ['C5'], (right) => ({
+    links: (page, asked) => {
+      const links = right.links(page, asked)
+      return links['prev'] === undefined ? links : { ...links, prev: links['self'] }
     },
-  },
-  {
-    name: 'prev to the same page',
-    defect: 'prev leads to the page on which it stands.',
-    caughtBy: 'C5',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        const links = super.links(page, asked)
-        return links['prev'] === undefined ? links : { ...links, prev: links['self'] }
-      }
-    },
-  },
-  {
-    name: 'next on the last page',
-    defect: 'The last page has a next, to the page behind it.',
-    caughtBy: 'D4',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return { ...super.links(page, asked), next: { href: this.href(page + 1, asked) } }
-      }
-    },
-  },
-  {
-    name: 'next on the only page',
-    defect: 'The only page has a next, to itself.',
-    caughtBy: 'D4',
-    options: { items: 10 },
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return { ...super.links(page, asked), next: { href: this.href(page, asked) } }
-      }
-    },
-  },
-  {
-    name: 'null next',
-    defect: 'next is null on the last page.',
-    caughtBy: 'D4',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return { next: null, ...super.links(page, asked) }
-      }
-    },
-  },
-  {
-    name: 'null prev',
-    defect: 'prev is null on the first page.',
-    caughtBy: 'D4',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return { prev: null, ...super.links(page, asked) }
-      }
-    },
-  },
-  {
-    name: 'prev on page 1',
-    defect: 'The first page has a prev, to page 0.',
-    caughtBy: 'D4',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return { ...super.links(page, asked), prev: { href: this.href(page - 1, asked) } }
-      }
-    },
-  },
-  {
-    name: 'no self',
-    defect: 'There is no link self.',
-    caughtBy: 'D7',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return without(super.links(page, asked), 'self')
-      }
-    },
-  },
-  {
-    name: 'bare self',
-    defect: 'self of page 1 carries no number.',
-    caughtBy: 'D7',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        return { ...super.links(page, asked), ...(page === 1 && { self: { href: this.href(undefined, asked) } }) }
-      }
-    },
-  },
-  {
-    name: 'self with the number asked for',
-    defect: 'self names the page that was asked for, also beyond the last one.',
-    caughtBy: 'D7',
-    also: ['C7'],
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
+  })),
+  mutant('next on the last page', 'The last page has a next, to the page behind it.', ['D4'], (right) => ({
+    links: (page, asked) => ({ ...right.links(page, asked), next: { href: right.href(page + 1, asked) } }),
+  })),
+  mutant(
+    'next on the only page',
+    'The only page has a next, to itself.',
+    ['D4'],
+    (right) => ({
+      links: (page, asked) => ({ ...right.links(page, asked), next: { href: right.href(page, asked) } }),
+    }),
+    { options: { items: 10 } },
+  ),
+  mutant('null next', 'next is null on the last page.', ['D4'], (right) => ({
+    links: (page, asked) => ({ next: null, ...right.links(page, asked) }),
+  })),
+  mutant('null prev', 'prev is null on the first page.', ['D4'], (right) => ({
+    links: (page, asked) => ({ prev: null, ...right.links(page, asked) }),
+  })),
+  mutant('prev on page 1', 'The first page has a prev, to page 0.', ['D4'], (right) => ({
+    links: (page, asked) => ({ ...right.links(page, asked), prev: { href: right.href(page - 1, asked) } }),
+  })),
+  mutant('no self', 'There is no link self.', ['D7'], (right) => ({
+    links: (page, asked) => without(right.links(page, asked), 'self'),
+  })),
+  mutant('bare self', 'self of page 1 carries no number.', ['D7'], (right) => ({
+    links: (page, asked) => ({
+      ...right.links(page, asked),
+      ...(page === 1 && { self: { href: right.href(undefined, asked) } }),
+    }),
+  })),
+  mutant(
+    'self with the number asked for',
+    'self names the page that was asked for, also beyond the last one.',
+    ['D7', 'C7'],
+    (right) => ({
+      links: (page, asked) => {
         return {
-          ...super.links(page, asked),
-          self: { href: `${this.href(undefined, asked)}?page=${this.requestedPage(asked)}` },
+          ...right.links(page, asked),
+          self: { href: `${right.href(undefined, asked)}?page=${right.requestedPage(asked)}` },
         }
-      }
-    },
-  },
-  {
-    name: 'self echoes the request',
-    defect: 'self is the URL of the request, with all that stands in it.',
-    caughtBy: 'D7',
-    also: ['C7', 'D1', 'D2', 'D11'],
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
+      },
+    }),
+  ),
+  mutant(
+    'self echoes the request',
+    'self is the URL of the request, with all that stands in it.',
+    ['D7', 'C7', 'D1', 'D2', 'D11'],
+    (right) => ({
+      links: (page, asked) => {
         const query = asked.query === '' ? '' : `?${asked.query}`
-        return { ...super.links(page, asked), self: { href: this.href(undefined, asked) + query } }
-      }
-    },
-  },
+        return { ...right.links(page, asked), self: { href: right.href(undefined, asked) + query } }
+      },
+    }),
+  ),
 ]
 
 /** Links that depend on the headers of the request. */
 const HEADERS: readonly Mutant[] = [
-  {
-    name: 'links from Host',
-    defect: 'Links begin with whatever the Host header says.',
-    caughtBy: 'D17',
-    Server: class extends CorrectServer {
-      override collectionUrl({ headers }: Asked) {
-        return `http://${headers.host}/${this.name}`
-      }
+  mutant('links from Host', 'Links begin with whatever the Host header says.', ['D17'], (right) => ({
+    collectionUrl: ({ headers }) => `http://${headers.host}/${right.name}`,
+  })),
+  mutant('links from X-Forwarded-Host', 'Links believe X-Forwarded-Host from anybody.', ['D17'], (right) => ({
+    collectionUrl: ({ headers }) => {
+      const host = headers['x-forwarded-host']
+      return `${host === undefined ? right.baseUrl : `http://${host}`}/${right.name}`
     },
-  },
-  {
-    name: 'links from X-Forwarded-Host',
-    defect: 'Links believe X-Forwarded-Host from anybody.',
-    caughtBy: 'D17',
-    Server: class extends CorrectServer {
-      override collectionUrl({ headers }: Asked) {
-        const host = headers['x-forwarded-host']
-        return `${host === undefined ? this.baseUrl : `http://${host}`}/${this.name}`
-      }
+  })),
+  mutant('links from X-Forwarded-Proto', 'Links believe X-Forwarded-Proto from anybody.', ['D17'], (right) => ({
+    collectionUrl: (asked) =>
+      right.collectionUrl(asked).replace('http', String(asked.headers['x-forwarded-proto'] ?? 'http')),
+  })),
+  mutant(
+    'links from X-Forwarded-Prefix',
+    'Links believe X-Forwarded-Prefix, and the server refuses a strange Host.',
+    ['D17'],
+    (right) => ({
+      answer: (asked) => {
+        const isOwn = asked.headers.host === new URL(right.baseUrl).host
+        return isOwn ? right.answer(asked) : { status: 421, headers: {}, body: Buffer.alloc(0) }
+      },
+      collectionUrl: ({ headers }) => `${right.baseUrl}${headers['x-forwarded-prefix'] ?? ''}/${right.name}`,
+    }),
+  ),
+  mutant('links from Forwarded', 'Links believe the Forwarded header from anybody.', ['D17'], (right) => ({
+    links: (page, asked) => {
+      const host = /host=([^;]+)/.exec(asked.headers.forwarded ?? '')?.[1] ?? new URL(right.baseUrl).host
+      return mapPageLinks(right.links(page, asked), (href) => ({ href: href.replace(/\/\/[^/]+/, `//${host}`) }))
     },
-  },
-  {
-    name: 'links from X-Forwarded-Proto',
-    defect: 'Links believe X-Forwarded-Proto from anybody.',
-    caughtBy: 'D17',
-    Server: class extends CorrectServer {
-      override collectionUrl(asked: Asked) {
-        return super.collectionUrl(asked).replace('http', String(asked.headers['x-forwarded-proto'] ?? 'http'))
-      }
-    },
-  },
-  {
-    name: 'links from X-Forwarded-Prefix',
-    defect: 'Links believe X-Forwarded-Prefix, and the server refuses a strange Host.',
-    caughtBy: 'D17',
-    Server: class extends CorrectServer {
-      override answer(asked: Asked) {
-        const isOwn = asked.headers.host === new URL(this.baseUrl).host
-        return isOwn ? super.answer(asked) : { status: 421, headers: {}, body: Buffer.alloc(0) }
-      }
-
-      override collectionUrl({ headers }: Asked) {
-        return `${this.baseUrl}${headers['x-forwarded-prefix'] ?? ''}/${this.name}`
-      }
-    },
-  },
-  {
-    name: 'links from Forwarded',
-    defect: 'Links believe the Forwarded header from anybody.',
-    caughtBy: 'D17',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked): Links {
-        const host = /host=([^;]+)/.exec(asked.headers.forwarded ?? '')?.[1] ?? new URL(this.baseUrl).host
-        return mapPageLinks(super.links(page, asked), (href) => ({ href: href.replace(/\/\/[^/]+/, `//${host}`) }))
-      }
-    },
-  },
+  })),
 ]
 
 export const LINK_MUTANTS: readonly Mutant[] = [
   ...FORM,
   ...TARGETS,
   ...HEADERS,
-  {
-    name: 'links that keep the order',
-    defect: 'Links repeat the parameter sort, which the server knows.',
-    caughtBy: 'C4',
-    Server: class extends CorrectServer {
-      override links(page: number, asked: Asked) {
-        const sort = new URLSearchParams(asked.query).get('sort')
-        const links = super.links(page, asked)
-        if (sort === null) return links
-        return mapPageLinks(links, (href) => ({ href: `${href}${href.includes('?') ? '&' : '?'}sort=${sort}` }))
-      }
+  mutant('links that keep the order', 'Links repeat the parameter sort, which the server knows.', ['C4'], (right) => ({
+    links: (page, asked) => {
+      const sort = new URLSearchParams(asked.query).get('sort')
+      const links = right.links(page, asked)
+      if (sort === null) return links
+      return mapPageLinks(links, (href) => ({ href: `${href}${href.includes('?') ? '&' : '?'}sort=${sort}` }))
     },
-  },
+  })),
 ]

@@ -4,26 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CitusCluster, type CitusNode } from '../../store/citus-cluster.ts'
 import { citusUrl } from '../../store/citus-server.ts'
 import { startProxy, type TcpProxy } from '../../store/tcp-proxy.ts'
-import { cutOnce } from '../cut-commit.ts'
 import type { Fault, Trial } from '../fault.ts'
 import { LOG, THINGS } from '../history.ts'
 import { CITUS } from '../needs.ts'
-import { StoreUnderTest } from '../store-under-test.ts'
+import { strikeEachRound } from '../rounds.ts'
 import type { Workload } from '../workload.ts'
+import { PG_KILL_COMPACT } from './kill-compact.ts'
+import { PG_KILL_IMPORT } from './kill-import.ts'
+import { PG_KILL_SERVER } from './kill-server.ts'
 import { PG_CROWD } from './pg-crowd.ts'
-import { PG_CUT_COMMIT } from './pg-cut-commit.ts'
-import { PG_KILL_COMPACT } from './pg-kill-compact.ts'
-import { PG_KILL_IMPORT } from './pg-kill-import.ts'
-import { PG_KILL_SERVER } from './pg-kill-server.ts'
-
-/** Then a new store: reading everything after each round gets longer as it grows. */
-const ROUNDS_A_STORE = 25
-
-/** How long the clients go on when all of them were served again: then nobody may be refused any more. */
-const AFTERWARDS_MS = 100
+import { cutOnce, PG_CUT_COMMIT } from './pg-cut-commit.ts'
 
 const LONGEST_HANG_MS = 3_000
-const MAX_COMMITS_BETWEEN = 8
 
 const SHARED = { rounds: 50, fewRounds: 1, needs: [CITUS] } as const
 
@@ -48,7 +40,7 @@ export const CITUS_KILL_WORKER: Fault = {
   ...SHARED,
   name: 'citus-kill-worker',
   description: 'kill -9 of a worker of Citus, which is then started again',
-  run: (trial) => strikeEachRound(trial, killWorker(trial)),
+  run: (trial) => strikeCitus(trial, killWorker(trial)),
 }
 
 export const CITUS_KILL_ASYNCHRONOUS_WORKER: Fault = {
@@ -58,7 +50,7 @@ export const CITUS_KILL_ASYNCHRONOUS_WORKER: Fault = {
   async run(trial) {
     const cluster = await CitusCluster.find(citusUrl)
     await using _ = await withSetting(cluster, 'synchronous_commit', 'off')
-    await strikeEachRound(trial, killWorker(trial))
+    await strikeCitus(trial, killWorker(trial))
   },
 }
 
@@ -67,7 +59,7 @@ export const CITUS_KILL_COORDINATOR: Fault = {
   name: 'citus-kill-coordinator',
   description: 'kill -9 of the coordinator of Citus, which is then started again',
   run: (trial) =>
-    strikeEachRound(trial, async (_, { coordinator }) => {
+    strikeCitus(trial, async (_, { coordinator }) => {
       coordinator.kill()
       await coordinator.start()
     }),
@@ -78,7 +70,7 @@ export const CITUS_HANG_WORKER: Fault = {
   name: 'citus-hang-worker',
   description: 'SIGSTOP of a worker of Citus, and SIGCONT after up to three seconds',
   run: (trial) =>
-    strikeEachRound(trial, async (_, cluster) => {
+    strikeCitus(trial, async (_, cluster) => {
       const worker = await anyWorker(trial, cluster)
       worker.hang()
       await sleep(trial.random(LONGEST_HANG_MS))
@@ -91,7 +83,7 @@ export const CITUS_CUT_WORKER_COMMIT: Fault = {
   name: 'citus-cut-worker-commit',
   description: 'the line from the coordinator to a worker cut right before and right after COMMIT',
   async run(trial) {
-    const { random, report } = trial
+    const { report } = trial
     const cluster = await CitusCluster.find(citusUrl)
     await using resources = new AsyncDisposableStack()
     // Else the proxy sees nothing.
@@ -103,17 +95,14 @@ export const CITUS_CUT_WORKER_COMMIT: Fault = {
       await moveNode(cluster, id, proxy.port)
       proxies.push(proxy)
     }
-    const cuts = { before: 0, after: 0 }
-    let unknown = 0
-    await strikeEachRound(trial, async (workload) => {
-      const moment = random(2) === 0 ? 'before' : 'after'
-      if (await cutOnce(proxies, moment, random(MAX_COMMITS_BETWEEN))) cuts[moment]++
-      else report.findings.add('other', 'there was no commit to be cut')
+    const cuts = { before: 0, after: 0, unknown: 0 }
+    await strikeCitus(trial, async (workload) => {
+      await cutOnce(trial, proxies, cuts)
       await workload.servedAgain()
-      unknown += workload.unknowns
+      cuts.unknown += workload.unknowns
     })
     report.notes.push(
-      `${cuts.before} were cut before COMMIT and ${cuts.after} after it, ${unknown} answered as unknown`,
+      `${cuts.before} were cut before COMMIT and ${cuts.after} after it, ${cuts.unknown} answered as unknown`,
     )
   },
 }
@@ -123,7 +112,7 @@ export const CITUS_MOVE_SHARDS: Fault = {
   name: 'citus-move-shards',
   description: 'the shards of a collection moved to another worker of Citus, as a rebalance does it',
   run: (trial) =>
-    strikeEachRound(trial, async (_, cluster) => {
+    strikeCitus(trial, async (_, cluster) => {
       const collection = trial.random(2) === 0 ? LOG : THINGS
       const from = await cluster.workerOf(collection)
       const others = cluster.workers.filter((worker) => worker !== from)
@@ -164,32 +153,11 @@ async function withSetting(cluster: CitusCluster, name: string, value: string): 
   return { [Symbol.asyncDispose]: () => execute(`ALTER SYSTEM RESET ${name}`) }
 }
 
-async function strikeEachRound({ rounds, random, report, beginRound }: Trial, blow: Blow): Promise<void> {
+/** On the Citus that runs here. */
+async function strikeCitus(trial: Trial, blow: Blow): Promise<void> {
   await using cluster = await CitusCluster.find(citusUrl)
-  const told = { refused: 0, unknown: 0 }
-  for (let done = 0; done < rounds; ) {
-    await using subject = await StoreUnderTest.createAt(
-      { location: cluster.storeIn(cluster.newSchema()) },
-      report,
-      random,
-    )
-    for (const end = Math.min(rounds, done + ROUNDS_A_STORE); done < end; done++) {
-      beginRound()
-      const workload = subject.work({ keylessWriters: 2, isSteady: true })
-      await workload.randomMoment()
-      workload.tolerated = [503]
-      await blow(workload, cluster)
-      const backAt = performance.now()
-      await workload.servedAgain()
-      // How long the database takes is its own affair; how long the service takes to notice is ours.
-      report.recoveriesMs.push(performance.now() - backAt)
-      workload.tolerated = []
-      await sleep(random(AFTERWARDS_MS))
-      await workload.stop()
-      told.refused += workload.failures
-      told.unknown += workload.unknowns
-      await subject.check()
-    }
-  }
-  report.notes.push(`${told.refused} requests were answered 503, and ${told.unknown} that nobody knows`)
+  await strikeEachRound(trial, cluster, async (workload) => {
+    await blow(workload, cluster)
+    return undefined
+  })
 }

@@ -1,13 +1,13 @@
 /** One write or sync of the server fails with EIO. */
 
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fault, Trial } from '../fault.ts'
-import type { Findings } from '../findings.ts'
 import { STRACE } from '../needs.ts'
 import { type Ended, EndedEarly } from '../reams-process.ts'
+import type { Findings } from '../report.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
-import { readSystemCalls, type SystemCall } from '../system-calls.ts'
 import type { Acknowledgement } from '../workload.ts'
 
 /** SQLite syncs with one of the two, depending on how it was built. */
@@ -118,4 +118,35 @@ function checkSyncs(
   for (const { id, sentMs, answeredMs } of acknowledgements)
     if (!syncs.some(({ startedMs }) => startedMs >= sentMs && startedMs <= answeredMs))
       findings.add('other', `${id} was acknowledged without a sync`)
+}
+
+export interface SystemCall {
+  readonly name: string
+  /** The file that it was about. */
+  readonly path: string
+  /** Milliseconds since 1970. */
+  readonly startedMs: number
+  readonly result: number
+  /** Whether strace made it fail. */
+  readonly isInjected: boolean
+}
+
+const BEGINNING = /^(\d+) +([\d.]+) (\w+)\(\d+<([^>]*)>/
+const RESUMPTION = /^(\d+) +[\d.]+ <\.\.\. \w+ resumed>/
+const END = /\) += (-?\d+).*?(\(INJECTED\))?$/
+
+/** Calls that have ended, in the order of their ends. */
+export function readSystemCalls(file: string): SystemCall[] {
+  const calls: SystemCall[] = []
+  // Where threads get in each other's way a call is on two lines, and its thread has no other call between them.
+  const begun = new Map<string, Pick<SystemCall, 'name' | 'path' | 'startedMs'>>()
+  for (const line of existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []) {
+    const [, thread = '', seconds, name = '', path = ''] = BEGINNING.exec(line) ?? RESUMPTION.exec(line) ?? []
+    if (name !== '') begun.set(thread, { name, path, startedMs: Number(seconds) * 1000 })
+    const [end, result, injected] = END.exec(line) ?? []
+    const call = begun.get(thread)
+    if (end !== undefined && call !== undefined)
+      calls.push({ ...call, result: Number(result), isInjected: injected !== undefined })
+  }
+  return calls
 }

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Fault, Trial } from '../fault.ts'
 import { THINGS } from '../history.ts'
+import { POSTGRES } from '../needs.ts'
 import { ReamsProcess, runReams } from '../reams-process.ts'
 import type { StoreUnderTest } from '../store-under-test.ts'
 import { walk } from '../walk.ts'
@@ -14,6 +15,7 @@ import {
   LOADING_PART,
   loadBegun,
   STOCK,
+  withDatabase,
   withFile,
   writeItems,
   writeOne,
@@ -80,4 +82,13 @@ async function checkStock(subject: StoreUnderTest, left: readonly string[], { re
   const found = await walk(connection, STOCK, report.findings)
   if (found.length !== left.length || !left.every((text, index) => text === found[index]))
     report.findings.add('partial', `${found.length} items are not the ${left.length} that were there before`)
+}
+
+export const PG_KILL_COMPACT: Fault = {
+  name: 'pg-kill-compact',
+  description: 'kill -9 of a compaction in PostgreSQL, and one beside it of what clients write to',
+  rounds: 30,
+  fewRounds: 1,
+  needs: [POSTGRES],
+  run: (trial) => withDatabase(trial, (target) => killCompactions(trial, target)),
 }

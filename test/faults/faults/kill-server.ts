@@ -1,12 +1,11 @@
 /** kill -9 of the server at a random moment, while it is being written to. */
 
-import { mkdirSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Fault } from '../fault.ts'
-import { StoreUnderTest } from '../store-under-test.ts'
-
-/** Then a new store: reading everything after each round gets longer as it grows. */
-const ROUNDS_A_STORE = 25
+import type { Fault, Trial } from '../fault.ts'
+import { POSTGRES } from '../needs.ts'
+import { eachRound, newSchema } from '../rounds.ts'
+import type { StorePlace } from '../store-under-test.ts'
 
 export const KILL_SERVER: Fault = {
   name: 'kill-server',
@@ -15,19 +14,26 @@ export const KILL_SERVER: Fault = {
   fewRounds: 5,
   needs: [],
   mostRecoveryMs: 2_000,
-  async run({ directory, rounds, random, report, beginRound }) {
-    for (let done = 0; done < rounds; ) {
-      const own = join(directory, String(done))
-      mkdirSync(own)
-      await using subject = await StoreUnderTest.create(own, report, random)
-      for (const end = Math.min(rounds, done + ROUNDS_A_STORE); done < end; done++) {
-        beginRound()
-        const workload = subject.work()
-        await workload.randomMoment()
-        await subject.server.kill()
-        await workload.stop()
-        await subject.recover()
-      }
-    }
-  },
+  run: (trial) =>
+    killServers(trial, () => ({ location: join(mkdtempSync(join(trial.directory, 'store-')), 'reams.db') })),
+}
+
+export const PG_KILL_SERVER: Fault = {
+  name: 'pg-kill-server',
+  description: 'kill -9 of the server of a store in PostgreSQL at a random moment',
+  rounds: 100,
+  fewRounds: 1,
+  needs: [POSTGRES],
+  mostRecoveryMs: 2_000,
+  run: async (trial) => killServers(trial, newSchema(await trial.postgres())),
+}
+
+function killServers(trial: Trial, newPlace: () => StorePlace): Promise<void> {
+  return eachRound(trial, newPlace, async (subject) => {
+    const workload = subject.work()
+    await workload.randomMoment()
+    await subject.server.kill()
+    await workload.stop()
+    await subject.recover()
+  })
 }

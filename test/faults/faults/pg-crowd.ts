@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatDuration } from '../../../src/cli/figures.ts'
 import type { Fault, StoreServer } from '../fault.ts'
-import type { Findings } from '../findings.ts'
 import { POSTGRES } from '../needs.ts'
+import type { Findings } from '../report.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
 
 const CROWD = { writers: 250, keylessWriters: 50, readers: 200, isSteady: true } as const

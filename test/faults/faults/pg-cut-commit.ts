@@ -1,16 +1,14 @@
 /** The line to PostgreSQL is cut right before or right after COMMIT is sent. */
 
-import { startProxy } from '../../store/tcp-proxy.ts'
-import { cutOnce } from '../cut-commit.ts'
-import type { Fault } from '../fault.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startProxy, type TcpProxy } from '../../store/tcp-proxy.ts'
+import type { Fault, Trial } from '../fault.ts'
 import { POSTGRES } from '../needs.ts'
-import { StoreUnderTest } from '../store-under-test.ts'
+import { eachRound } from '../rounds.ts'
 
 /** Cuts in a round, and commits that pass before each, at most. */
 const CUTS_A_ROUND = 5
 const MAX_COMMITS_BETWEEN = 8
-
-const ROUNDS_A_STORE = 25
 
 export const PG_CUT_COMMIT: Fault = {
   name: 'pg-cut-commit',
@@ -18,33 +16,54 @@ export const PG_CUT_COMMIT: Fault = {
   rounds: 100,
   fewRounds: 2,
   needs: [POSTGRES],
-  async run({ rounds, random, report, postgres, beginRound }) {
-    const cluster = await postgres()
+  async run(trial) {
+    const { rounds, report } = trial
+    const cluster = await trial.postgres()
     await using resources = new AsyncDisposableStack()
     const proxy = resources.adopt(await startProxy('127.0.0.1', cluster.port), (opened) => opened.close())
-    const cuts = { before: 0, after: 0 }
-    let unknown = 0
-    for (let done = 0; done < rounds; ) {
+    const newPlace = () => {
       const schema = cluster.newSchema()
-      const place = { location: cluster.storeIn(schema), servedLocation: cluster.storeIn(schema, proxy.port) }
-      await using subject = await StoreUnderTest.createAt(place, report, random)
-      for (const end = Math.min(rounds, done + ROUNDS_A_STORE); done < end; done++) {
-        beginRound()
-        const workload = subject.work({ keylessWriters: 4, isSteady: true })
-        for (let cut = 0; cut < CUTS_A_ROUND; cut++) {
-          const moment = random(2) === 0 ? 'before' : 'after'
-          if (await cutOnce([proxy], moment, random(MAX_COMMITS_BETWEEN))) cuts[moment]++
-          else report.findings.add('other', 'there was no commit to be cut')
-        }
-        await workload.servedAgain()
-        await workload.stop()
-        unknown += workload.unknowns
-        await subject.check()
-      }
+      return { location: cluster.storeIn(schema), servedLocation: cluster.storeIn(schema, proxy.port) }
     }
+    const cuts = { before: 0, after: 0, unknown: 0 }
+    await eachRound(trial, newPlace, async (subject) => {
+      const workload = subject.work({ keylessWriters: 4, isSteady: true })
+      for (let cut = 0; cut < CUTS_A_ROUND; cut++) await cutOnce(trial, [proxy], cuts)
+      await workload.servedAgain()
+      await workload.stop()
+      cuts.unknown += workload.unknowns
+      await subject.check()
+    })
     report.notes.push(
-      `${cuts.before} connections were cut before COMMIT and ${cuts.after} after it; ${unknown} writes were answered that nobody knows`,
+      `${cuts.before} connections were cut before COMMIT and ${cuts.after} after it; ${cuts.unknown} writes were answered that nobody knows`,
     )
-    if (rounds > 1 && unknown === 0) report.findings.add('other', 'no write without a key was cut')
+    if (rounds > 1 && cuts.unknown === 0) report.findings.add('other', 'no write without a key was cut')
   },
+}
+
+/** The message that asks for a commit: its kind, its length, its text. */
+const COMMIT = Buffer.from('Q\0\0\0\x0bCOMMIT\0')
+
+const MAX_MS_UNTIL_CUT = 20_000
+
+/** On one of the proxies, right before or right after a COMMIT, when a few others have passed; counts what was cut. */
+export async function cutOnce(
+  { random, report }: Trial,
+  proxies: readonly TcpProxy[],
+  cuts: { before: number; after: number },
+): Promise<void> {
+  const moment = random(2) === 0 ? 'before' : 'after'
+  let left = random(MAX_COMMITS_BETWEEN)
+  let isCut = false
+  for (const proxy of proxies)
+    proxy.judge = (data) => {
+      const at = data.indexOf(COMMIT)
+      if (isCut || at < 0 || left-- > 0) return 'pass'
+      isCut = true
+      return moment === 'before' ? at : at + COMMIT.length
+    }
+  for (const startedAt = performance.now(); !isCut && performance.now() - startedAt < MAX_MS_UNTIL_CUT; ) await sleep(1)
+  for (const proxy of proxies) proxy.judge = () => 'pass'
+  if (isCut) cuts[moment]++
+  else report.findings.add('other', 'there was no commit to be cut')
 }

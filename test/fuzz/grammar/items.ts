@@ -1,21 +1,8 @@
 /** JSON texts of items: right ones of every strange kind, and wrong ones. */
 
-import type { Dice } from '../dice.ts'
+import { type Dice, words } from '../dice.ts'
 
-const NAMES = [
-  'a',
-  'name',
-  '',
-  ' ',
-  '__proto__',
-  'constructor',
-  'item_count',
-  '_links',
-  'é',
-  '😀',
-  'a\\u0000b',
-  '\\"',
-] as const
+const NAMES = [...words(`a name __proto__ constructor item_count _links é 😀`), '', ' ', 'a\\u0000b', '\\"']
 
 const STRINGS = [
   '',
@@ -32,18 +19,7 @@ const STRINGS = [
   '},{',
 ] as const
 
-const NUMBERS = [
-  '0',
-  '-0',
-  '7',
-  '1.10',
-  '1E5',
-  '1e400',
-  '-1e-400',
-  '12345678901234567890',
-  '0.1e+1',
-  '2147483648',
-] as const
+const NUMBERS = words(`0 -0 7 1.10 1E5 1e400 -1e-400 12345678901234567890 0.1e+1 2147483648`)
 
 const BLANKS = ['', '', '', ' ', '\t', '  '] as const
 
@@ -71,35 +47,20 @@ function anyValue(dice: Dice, depth: number): string {
 }
 
 const BAD_TEXTS = [
-  '{',
-  '}',
-  '{]',
-  '[',
-  'null',
-  '7',
-  '"text"',
-  '{"a":1,}',
-  '{,}',
-  "{'a':1}",
-  '{a:1}',
-  '{"a":01}',
-  '{"a":+1}',
-  '{"a":.5}',
-  '{"a":1.}',
-  '{"a":NaN}',
+  ...words(`
+    { } {] [ null 7 "text" {"a":1,} {,} {'a':1} {a:1} {"a":01} {"a":+1} {"a":.5} {"a":1.} {"a":NaN} {"a":"
+    {"a":1}} {"a":tru}
+  `),
   '{"a":"\u0001"}',
   '{"a":"\\x"}',
   '{"a":"\\u12"}',
-  '{"a":"',
-  '{"a":1}}',
   '{"a":1} {"b":2}',
-  '{"a":tru}',
   '{"a" 1}',
   '{"a":1 "b":2}',
   '/* */{}',
   '\u00a0{}',
   '{}\u0000',
-] as const
+]
 
 const BAD_BYTES = [
   Buffer.from('{"a":"\xff"}', 'latin1'),

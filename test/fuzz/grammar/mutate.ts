@@ -1,29 +1,9 @@
 /** Damages bytes: flips, inserts, removes and repeats some of them. */
 
-import type { Dice } from '../dice.ts'
+import { type Dice, words } from '../dice.ts'
 
 /** Bytes on which parsers decide something. */
-const TELLING = [
-  '\r',
-  '\n',
-  '\r\n',
-  '\r\n\r\n',
-  ' ',
-  '\t',
-  ':',
-  ',',
-  ';',
-  '\0',
-  '0',
-  '-',
-  '/',
-  '?',
-  '%',
-  '"',
-  '{',
-  '}',
-  '\xff',
-] as const
+const TELLING = [...words(`: , ; 0 - / ? % " { }`), '\r', '\n', '\r\n', '\r\n\r\n', ' ', '\t', '\0', '\xff']
 
 export function mutate(dice: Dice, bytes: Buffer): Buffer {
   let mutant = bytes

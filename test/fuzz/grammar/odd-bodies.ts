@@ -1,6 +1,6 @@
 /** Requests whose body is odd: what is in it, how it is packed or framed, or what the headers say about it. */
 
-import type { Dice } from '../dice.ts'
+import { type Dice, words } from '../dice.ts'
 import type { Message } from '../message.ts'
 import { DUMP, EVENTS, LOG } from '../site.ts'
 import { badlyPacked, bodyOf, chunks, framed, packed } from './bodies.ts'
@@ -9,41 +9,26 @@ import { badItem, goodItem } from './items.ts'
 import { bearer, ownHost, type Place, requestBytes } from './requests.ts'
 
 const LENGTHS = [
-  '-1',
-  '+1',
-  '0x10',
-  '1e3',
-  '1.0',
-  'abc',
+  ...words(`-1 +1 0x10 1e3 1.0 abc 00005 4294967296 9007199254740993 5;x`),
   '',
   ' ',
   '0 ',
-  '00005',
   '5, 5',
   '5, 6',
-  '4294967296',
-  '9007199254740993',
   '9'.repeat(30),
-  '5;x',
   '\0',
-] as const
+]
 
 const CODINGS = [
-  'chunked',
-  'Chunked',
-  'gzip',
+  ...words(`chunked Chunked gzip identity chunkedx chunked;q=1 "chunked"`),
   'chunked, gzip',
   'gzip, chunked',
   'chunked, chunked',
-  'identity',
-  'chunkedx',
   'x, chunked',
   '',
   ' chunked',
-  'chunked;q=1',
-  '"chunked"',
   'chun\0ked',
-] as const
+]
 
 const BAD_CHUNKS = [
   'zz\r\n',
@@ -65,17 +50,13 @@ const BAD_CHUNKS = [
 ] as const
 
 const BAD_TYPES = [
-  'text/csv',
-  'text/plain',
-  'application/xml',
+  ...words(`
+    text/csv text/plain application/xml application/x-www-form-urlencoded json ; application/jsonx
+  `),
   'multipart/form-data; boundary=x',
-  'application/x-www-form-urlencoded',
   'application/json; charset=utf-16',
-  'json',
   '',
-  ';',
-  'application/jsonx',
-] as const
+]
 
 const BAD_ENCODINGS = ['br', 'deflate', 'gzip, gzip', 'zstd', 'gzip, identity', 'chunked'] as const
 

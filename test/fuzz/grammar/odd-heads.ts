@@ -1,6 +1,6 @@
 /** Requests without a body whose first line or headers are odd. */
 
-import type { Dice } from '../dice.ts'
+import { type Dice, words } from '../dice.ts'
 import type { Message } from '../message.ts'
 import { ODD_HOSTS, oddLines } from './header-lines.ts'
 import { bearer, ownHost, type Place, requestBytes } from './requests.ts'
@@ -9,66 +9,28 @@ import { oddTarget, ordinaryTarget } from './targets.ts'
 /** Any refusal will do. */
 const REFUSED = [400, 401, 403, 404, 405, 408, 409, 411, 412, 413, 414, 415, 417, 421, 422, 428, 431, 501, 505]
 
-const KNOWN_METHODS = [
-  'PATCH',
-  'TRACE',
-  'PROPFIND',
-  'PURGE',
-  'QUERY',
-  'LOCK',
-  'SEARCH',
-  'M-SEARCH',
-  'SOURCE',
-  'UNBIND',
-] as const
+const KNOWN_METHODS = words(`PATCH TRACE PROPFIND PURGE QUERY LOCK SEARCH M-SEARCH SOURCE UNBIND`)
 const UNKNOWN_METHODS = [
-  'get',
-  'Get',
-  'GETS',
-  'G',
+  ...words(`get Get GETS G BREW PRI GET,POST "GET" __proto__`),
   '',
-  'BREW',
-  'PRI',
   'G\0T',
   'GET\t',
   ' GET',
-  'GET,POST',
   '\xc3\x89',
-  '"GET"',
-  '__proto__',
-] as const
+]
 
 const VERSIONS = [
-  'HTTP/1.0',
-  'HTTP/0.9',
-  'HTTP/2.0',
-  'HTTP/1.2',
-  'HTTP/1.1.1',
-  'HTTP/01.1',
-  'HTTP/',
-  'HTTPS/1.1',
-  'http/1.1',
-  'ICE/1.0',
-  'RTSP/1.0',
+  ...words(`
+    HTTP/1.0 HTTP/0.9 HTTP/2.0 HTTP/1.2 HTTP/1.1.1 HTTP/01.1 HTTP/ HTTPS/1.1 http/1.1 ICE/1.0 RTSP/1.0
+  `),
   '',
   'HTTP/1.1 ',
   'HTTP/\0',
-] as const
+]
 
 const PROTOCOLS = ['websocket', 'h2c', 'h2c, websocket', 'TLS/1.0', 'HTTP/2.0', '', 'x\0'] as const
 
-const CONNECT_TARGETS = [
-  'a:1',
-  'example.com:443',
-  '127.0.0.1:80',
-  '[::1]:80',
-  '/',
-  '*',
-  'a',
-  ':',
-  'http://a/',
-  '',
-] as const
+const CONNECT_TARGETS = [...words(`a:1 example.com:443 127.0.0.1:80 [::1]:80 / * a : http://a/`), '']
 
 export function withMethod(dice: Dice, place: Place): Message {
   const isKnown = dice.chance(40)

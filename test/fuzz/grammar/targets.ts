@@ -1,6 +1,6 @@
 /** What stands behind the method: ordinary targets with what they answer, and odd ones. */
 
-import type { Dice } from '../dice.ts'
+import { type Dice, words } from '../dice.ts'
 import { EVENT_COUNT, EVENTS, LOG, SECRETS, type Site, STILL, VENUES } from '../site.ts'
 
 export interface Target {
@@ -10,38 +10,9 @@ export interface Target {
   readonly shows?: string
 }
 
-const PAGES = [
-  '',
-  '1',
-  '2',
-  '3',
-  '03',
-  '0000000001',
-  '99',
-  '2147483648',
-  '9007199254740993',
-  '9'.repeat(26),
-  '7'.repeat(900),
-] as const
+const PAGES = [...words(`1 2 3 03 0000000001 99 2147483648 9007199254740993`), '', '9'.repeat(26), '7'.repeat(900)]
 
-const NO_PAGES = [
-  '0',
-  '00',
-  '-1',
-  '+1',
-  '1.5',
-  '1e3',
-  'abc',
-  '%201',
-  '1%20',
-  '%D9%A1',
-  '%ff',
-  '1%00',
-  '1,2',
-  '0x1',
-  '%',
-  '1&page=2',
-] as const
+const NO_PAGES = words(`0 00 -1 +1 1.5 1e3 abc %201 1%20 %D9%A1 %ff 1%00 1,2 0x1 % 1&page=2`)
 
 const OTHER_QUERIES = ['', '', '', '&x=1', '&x', '&=&&', '&%=%zz', '&page2=7'] as const
 
@@ -83,54 +54,21 @@ function pageTarget(dice: Dice): Target {
 }
 
 const ODD_TARGETS = [
-  '*',
+  ...words(`
+    * ? # // //events /// /events//1 /./events /../events /events/.. /events/../../../etc/passwd
+    /events/%2e%2e /%2e%2e/events /..%2f..%2fetc/passwd /events%2F1 /%65vents /events% /events%0 /events%00
+    /%c0%ae/events /events/%ff%fe /events#there /events?page=2#there /events?page=1?page=2 /@ /events@tag
+    /events@0123456789abcdef.. /- /-/ /--/health /-/json/ /-/json//events /-/explorer/../health
+    /-/explorer/%2e%2e /-/problems/__proto__ /-/problems/constructor /__proto__ /constructor/prototype /;/
+    /events;page=2 /{events} /<script> /"events" /| /^ events events/1 http:// http:///events
+    http://example.com http://example.com/events http://127.0.0.1:1/events?page=2 https://example.com/events
+    HTTP://EXAMPLE.COM/events http://user:password@example.com/events http://[::1]:8080/events
+    http://[::1/events http://example.com:99999/events http:/events http:events ftp://example.com/events
+    file:///etc/passwd javascript:alert(1) example.com:443 :80 [::1]:80
+  `),
   '',
-  '?',
-  '#',
-  '//',
-  '//events',
-  '///',
-  '/events//1',
-  '/./events',
-  '/../events',
-  '/events/..',
-  '/events/../../../etc/passwd',
-  '/events/%2e%2e',
-  '/%2e%2e/events',
-  '/..%2f..%2fetc/passwd',
-  '/events%2F1',
-  '/%65vents',
-  '/events%',
-  '/events%0',
-  '/events%00',
-  '/%c0%ae/events',
-  '/events/%ff%fe',
   '/events\\1',
   '/\\\\events',
-  '/events#there',
-  '/events?page=2#there',
-  '/events?page=1?page=2',
-  '/@',
-  '/events@tag',
-  '/events@0123456789abcdef..',
-  '/-',
-  '/-/',
-  '/--/health',
-  '/-/json/',
-  '/-/json//events',
-  '/-/explorer/../health',
-  '/-/explorer/%2e%2e',
-  '/-/problems/__proto__',
-  '/-/problems/constructor',
-  '/__proto__',
-  '/constructor/prototype',
-  '/;/',
-  '/events;page=2',
-  '/{events}',
-  '/<script>',
-  '/"events"',
-  '/|',
-  '/^',
   '/`',
   '/\u00e9',
   '/events?q=\u00ff\u00fe',
@@ -141,29 +79,8 @@ const ODD_TARGETS = [
   '/events\u0000',
   '/events\u0001?page=1',
   '/\t',
-  'events',
-  'events/1',
-  'http://',
-  'http:///events',
-  'http://example.com',
-  'http://example.com/events',
-  'http://127.0.0.1:1/events?page=2',
-  'https://example.com/events',
-  'HTTP://EXAMPLE.COM/events',
-  'http://user:password@example.com/events',
-  'http://[::1]:8080/events',
-  'http://[::1/events',
-  'http://example.com:99999/events',
   'http://ex ample.com/events',
-  'http:/events',
-  'http:events',
-  'ftp://example.com/events',
-  'file:///etc/passwd',
-  'javascript:alert(1)',
-  'example.com:443',
-  ':80',
-  '[::1]:80',
-] as const
+]
 
 /** What a target should not be. */
 export function oddTarget(dice: Dice): string {
