@@ -1,12 +1,11 @@
 /** Who sends a request, and what that allows (D19). */
 
 import { hash } from 'node:crypto'
-import { allows, knows } from '../contract/scope.ts'
+import { allows } from '../contract/scope.ts'
 import { isTokenForm } from '../contract/token.ts'
 import type { Head, Store } from '../store/store.ts'
 import type { Incoming } from './incoming.ts'
-import { quoted } from './problem-response.ts'
-import { Refusal } from './refusal.ts'
+import { noCollection, Refusal } from './problem-reply.ts'
 
 export interface Caller {
   readonly isKnown: boolean
@@ -45,19 +44,14 @@ export function mayRead({ scopes }: Caller, { name, isPrivate }: Head): boolean 
  * that an answer takes would tell a private name from one that is none.
  */
 export function hasNoScope({ scopes }: Caller, name: string): boolean {
-  return !knows(scopes, name)
+  return !allows(scopes, 'read', name)
 }
 
-/** What a write is: into a collection that is there, or one that makes it. Throws a Refusal where it is not allowed. */
-export function requireWrite(caller: Caller, name: string, head: Head | undefined): 'exists' | 'is created' {
+/** Throws a Refusal where a write is not allowed: into a collection that is there, or one that makes it. */
+export function requireWrite(caller: Caller, name: string, head: Head | undefined): void {
   if (!caller.isKnown) throw new Refusal('unauthorized', 'Writing needs a token.', CHALLENGE)
-  const { scopes } = caller
-  if (head === undefined) {
-    if (allows(scopes, 'create', name)) return 'is created'
-    throw new Refusal('collection-not-found', `There is no collection ${quoted(name)}.`)
-  }
-  if (allows(scopes, 'write', name)) return 'exists'
-  if (!mayRead(caller, head)) throw new Refusal('collection-not-found', `There is no collection ${quoted(name)}.`)
+  if (allows(caller.scopes, head === undefined ? 'create' : 'write', name)) return
+  if (head === undefined || !mayRead(caller, head)) throw new Refusal('collection-not-found', noCollection(name))
   throw new Refusal('forbidden', `The token has no scope "write:${name}".`)
 }
 

@@ -1,4 +1,4 @@
-/** What a stranger can send at most. */
+/** What a stranger can send and hold at most. */
 
 import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
 
@@ -23,11 +23,30 @@ export const BODIES_AT_ONCE = 4
 /** The same for the requests of one token: two, because a packed body is held beside what it unpacks to. */
 export const BODIES_A_TOKEN = 2
 
-/** Times its packed size that a body can have: more is packed to be harmful. */
+/** Times its packed size that a body can have: more is packed to be harmful. Below a size the ratio says nothing. */
 export const MAX_GZIP_RATIO = 200
+export const HARMLESS_GZIP_BYTES = 1024 * 1024
+
+/** Bytes of a body with the settings of a collection, and characters of the name of its key field. */
+export const MAX_SETTINGS_BYTES = 16 * 1024
+export const MAX_KEY_FIELD_LENGTH = 256
+
+/** The request line and all headers, as the problem header-too-large says. */
+export const MAX_HEADER_BYTES = 16 * 1024
 
 /** Memory for pages that are asked for again, unless a setting says otherwise. */
 export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
 
-/** Memory for answers that clients are slow to take, unless a setting says otherwise. */
+/** Memory for replies that clients are slow to take, unless a setting says otherwise. */
 export const DEFAULT_UNSENT_BYTES = 256 * 1024 * 1024
+
+/** Longer than the minute for which load balancers keep a connection: they shall close it, not we while they use it. */
+export const KEEP_ALIVE_MS = 65_000
+/** For the head of a request, and for all of it. */
+export const HEAD_TIMEOUT_MS = 60_000
+export const REQUEST_TIMEOUT_MS = 300_000
+/** What a client has to take of a reply, after a time of grace for each piece. */
+export const MIN_BYTES_PER_SECOND = 16_384
+export const SEND_GRACE_MS = 10_000
+/** How long a refused client may still send: closing before it is done would take the reply away from it. */
+export const LINGER_MS = 1_000

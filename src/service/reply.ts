@@ -1,7 +1,13 @@
-/** An answer before it is sent: written to a socket as it is, or handed out as a Response. */
+/** Replies before they are sent, with the headers that go with them: strong tags, and 304 for a client that has it (D16). */
 
+import { hash } from 'node:crypto'
+import { matchesTag } from '../contract/etag.ts'
 import type { Problem } from '../contract/problem.ts'
+import type { Head } from '../store/store.ts'
+import type { Incoming } from './incoming.ts'
+import type { Encoding } from './negotiate.ts'
 
+/** Written to a socket as it is, or handed out as a `Response`. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -12,10 +18,63 @@ export interface Reply {
   readonly problem?: Problem
 }
 
-/** The answer to what is done, and has nothing to show. */
-export const DONE: Reply = { status: 204, headers: {}, body: null }
-
 export function responseOf({ status, headers, body }: Reply): Response {
   // The cast: a body may not lie in memory shared between threads, and no store hands out such.
   return new Response(body as Uint8Array<ArrayBuffer> | string | null, { status, headers })
 }
+
+/** What a cache may do with a reply: keep it and ask every time; or not even that where many share the cache. */
+export type Caching = 'no-cache' | 'private, no-cache'
+
+/** For what only some may read. */
+export const PRIVATE: Caching = 'private, no-cache'
+export const PUBLIC: Caching = 'no-cache'
+
+export function cachingOf({ requiresToken }: { readonly requiresToken: boolean }, head: Head): Caching {
+  return requiresToken || head.isPrivate ? PRIVATE : PUBLIC
+}
+
+export const VARY = 'Accept, Accept-Encoding'
+
+/** The headers of every body. */
+export function contentHeaders(type: string, length: number): Record<string, string> {
+  return { 'Content-Type': type, 'Content-Length': String(length), 'X-Content-Type-Options': 'nosniff' }
+}
+
+export function notModified(tag: string, caching: Caching): Reply {
+  return { status: 304, headers: { ETag: tag, 'Cache-Control': caching, Vary: VARY }, body: null }
+}
+
+/** A body that a client may keep. */
+export function found(
+  body: Uint8Array,
+  type: string,
+  tag: string,
+  caching: Caching,
+  encoding: Encoding = 'identity',
+): Reply {
+  const headers = contentHeaders(type, body.length)
+  headers['ETag'] = tag
+  headers['Cache-Control'] = caching
+  headers['Vary'] = VARY
+  if (encoding === 'gzip') headers['Content-Encoding'] = 'gzip'
+  return { status: 200, headers, body }
+}
+
+/** The same for a small body, with a tag made from its bytes; 304 where the client has it. */
+export function foundByContent(request: Incoming, body: Uint8Array, type: string, caching: Caching): Reply {
+  const tag = `"${hash('sha256', body, 'base64url')}"`
+  const isKnown = matchesTag(request.headers.get('if-none-match'), tag)
+  return isKnown ? notModified(tag, caching) : found(body, type, tag, caching)
+}
+
+/** What was done, for nobody to keep. */
+export function outcome(status: 200 | 201, value: object, headers: Record<string, string> = {}): Reply {
+  // A text, not bytes: Node then sends it in one piece with the headers.
+  const body = `${JSON.stringify(value)}\n`
+  const own = { ...contentHeaders('application/json', Buffer.byteLength(body)), 'Cache-Control': 'no-store' }
+  return { status, headers: { ...own, ...headers }, body }
+}
+
+/** It is done, and there is nothing to show. */
+export const DONE: Reply = { status: 204, headers: {}, body: null }

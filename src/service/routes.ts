@@ -1,18 +1,14 @@
 /** Every path that the service answers, with its methods. HEAD, OPTIONS and 405 follow from this table (D13). */
 
-import { asData } from './as-data.ts'
 import { type Browse, browseCollection, browseEntry, browseItem } from './browse.ts'
-import type { Handler } from './call.ts'
-import { deleteCollection } from './drop-collection.ts'
 import { getAsset } from './get-asset.ts'
-import { getCollection } from './get-collection.ts'
-import { getEntry } from './get-entry.ts'
-import { getHealth } from './get-health.ts'
-import { getItem } from './get-item.ts'
-import { getOpenapi } from './get-openapi.ts'
-import { getProblem } from './get-problem.ts'
-import { postCollection, putCollection } from './write-collection.ts'
-import { deleteItem, putItem } from './write-item.ts'
+import type { Handler } from './handler-context.ts'
+import { getOpenapi } from './openapi/get-openapi.ts'
+import { getCollection } from './read/get-collection.ts'
+import { getEntry, getHealth, getProblem } from './read/get-entry.ts'
+import { getItem } from './read/get-item.ts'
+import { deleteCollection, postCollection, putCollection } from './write/write-collection.ts'
+import { deleteItem, putItem } from './write/write-item.ts'
 
 export interface Route {
   readonly path: string
@@ -40,9 +36,14 @@ export const ROUTES: readonly Route[] = [
   { path: '/-/openapi.json', methods: { GET: getOpenapi } },
   { path: '/-/problems/:problem', isOpen: true, methods: { GET: getProblem } },
   { path: '/-/explorer/:file', isOpen: true, methods: { GET: getAsset } },
-  { path: '/-/json/:collection{[^-/][^/]*}', methods: { GET: asData(getCollection) } },
-  { path: '/-/json/:collection{[^-/][^/]*}/:key', methods: { GET: asData(getItem) } },
+  // The same data, also for a browser, whose headers cannot say that it does not want HTML.
+  { path: '/-/json/:collection{[^-/][^/]*}', methods: { GET: withoutPrefix('/-/json', getCollection) } },
+  { path: '/-/json/:collection{[^-/][^/]*}/:key', methods: { GET: withoutPrefix('/-/json', getItem) } },
 ]
+
+function withoutPrefix(prefix: string, handler: Handler): Handler {
+  return (context) => handler({ ...context, path: context.path.slice(prefix.length) })
+}
 
 const PATTERNS = ROUTES.map((route) => ({ route, pattern: patternOf(route.path) }))
 

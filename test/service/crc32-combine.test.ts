@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
-import { createCrc32Combine } from '../../src/service/crc32-combine.ts'
+import { createCrc32Combine } from '../../src/service/read/crc32-combine.ts'
 
 test('the combined CRC is that of the two texts in a row', () => {
   const combine = createCrc32Combine()

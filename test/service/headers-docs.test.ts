@@ -6,7 +6,7 @@ import { runCli, startServer, workDirectory } from '../cli/run-cli.ts'
 import { inlineCodeOf, tablesOf } from '../markdown.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const CODE = globSync('src/service/*.ts', { cwd: ROOT })
+const CODE = globSync('src/service/{,read/,write/}*.ts', { cwd: ROOT })
   .map((path) => readFileSync(join(ROOT, path), 'utf8'))
   .join('')
 const [requestTable = [], answerTable = []] = tablesOf(readFileSync(join(ROOT, 'docs/reference/headers.md'), 'utf8'))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { queryValues, routedPath } from '../../src/service/request-url.ts'
+import { queryValues, routedPath } from '../../src/service/incoming.ts'
 
 describe('the routed path', () => {
   test('is the path as it came, nothing decoded', () => {

@@ -1,14 +1,10 @@
-/** Answers to requests that break off or cannot be parsed, straight to their sockets. */
+/** Replies to requests that break off or cannot be parsed, straight to their sockets. */
 
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { PROBLEMS, type ProblemName } from '../../contract/problem.ts'
-import { problemBody, problemHeaders } from '../problem-response.ts'
-
-/** The request line and all headers, as the problem header-too-large says. */
-export const HEADER_BYTES = 16 * 1024
-/** How long a refused client may still send: closing before it is done would take the answer away from it. */
-export const LINGER_MS = 1_000
+import type { ProblemName } from '../../contract/problem.ts'
+import { LINGER_MS, MAX_HEADER_BYTES } from '../limits.ts'
+import { problemReply } from '../problem-reply.ts'
 
 export type Flaw = readonly [problem: ProblemName, detail: string]
 
@@ -16,7 +12,7 @@ export type Flaw = readonly [problem: ProblemName, detail: string]
 export function headFlaw(code: string | undefined): Flaw {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return ['header-too-large', `The request line and headers are larger than ${HEADER_BYTES} bytes.`]
+      return ['header-too-large', `The request line and headers are larger than ${MAX_HEADER_BYTES} bytes.`]
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return ['request-timeout', 'The head of the request was not complete in time.']
     case 'CONNECT':
@@ -39,13 +35,10 @@ export function bodyFlaw(code: string | undefined): Flaw {
 }
 
 /** Answers with a problem, and closes the connection. */
-export function refuse(socket: Socket, baseUrl: string, [name, detail]: Flaw): void {
+export function refuse(socket: Socket, baseUrl: string, [problem, detail]: Flaw): void {
   if (!socket.writable) return
-  const { status } = PROBLEMS[name]
-  const body = problemBody(baseUrl, name, detail)
-  const headers = Object.entries({ ...problemHeaders(body), Connection: 'close' }).map(
-    ([key, value]) => `${key}: ${value}`,
-  )
-  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...headers, '', body.toString()].join('\r\n'))
+  const { status, headers, body } = problemReply(baseUrl, problem, detail)
+  const lines = Object.entries({ ...headers, Connection: 'close' }).map(([name, value]) => `${name}: ${value}`)
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', String(body)].join('\r\n'))
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }

@@ -4,22 +4,21 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Incoming } from '../incoming.ts'
-import { DEFAULT_UNSENT_BYTES } from '../limits.ts'
+import {
+  DEFAULT_UNSENT_BYTES,
+  HEAD_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  MAX_HEADER_BYTES,
+  MIN_BYTES_PER_SECOND,
+  REQUEST_TIMEOUT_MS,
+  SEND_GRACE_MS,
+} from '../limits.ts'
 import type { Reply } from '../reply.ts'
-import { HEADER_BYTES } from './broken-request.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
-import { maxConnections } from './max-connections.ts'
-import { Turns } from './turns.ts'
+import { maxConnections } from './linux-proc.ts'
 import { UnsentMemory } from './unsent-memory.ts'
+import { WriteThrottle } from './write-throttle.ts'
 
-/** Longer than the minute for which load balancers keep a connection: they shall close it, not we while they use it. */
-export const KEEP_ALIVE_MS = 65_000
-/** For the head of a request, and for all of it. */
-export const HEAD_MS = 60_000
-export const REQUEST_MS = 300_000
-/** What a client has to take of an answer, after a time of grace for each piece. */
-export const MIN_BYTES_PER_SECOND = 16_384
-export const SEND_GRACE_MS = 10_000
 /** How long new connections are parsed with care after somebody flooded one. */
 const FLOOD_MS = 60_000
 /** Connections that wait to be accepted, which is done one a turn: Node's 511 are soon taken in a rush. */
@@ -56,11 +55,12 @@ export interface Listening {
 
 /** Puts a service on a port. Rejects with the system's own error and its `code` when the port cannot be had. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { reply, host = '127.0.0.1', port = 8080, headersTimeoutMs = HEAD_MS, requestTimeoutMs = REQUEST_MS } = options
+  const { reply, host = '127.0.0.1', port = 8080 } = options
+  const { headersTimeoutMs = HEAD_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options
   const { unsentBytes = DEFAULT_UNSENT_BYTES, minBytesPerSecond = MIN_BYTES_PER_SECOND } = options
   const { sendGraceMs = SEND_GRACE_MS } = options
   const server = createServer({
-    maxHeaderSize: HEADER_BYTES,
+    maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
     requestTimeout: requestTimeoutMs,
@@ -77,14 +77,14 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     for (const connection of connections.values()) connection.parseInSteps()
   }
   const unsent = new UnsentMemory(unsentBytes)
-  const turns = new Turns()
+  const throttle = new WriteThrottle()
   let shared: ConnectionOptions | undefined
   server.on('connection', (socket) => {
     shared ??= {
       reply,
       baseUrl: options.baseUrl ?? urlOf(addressOf(server)),
       unsent,
-      turns,
+      throttle,
       minBytesPerSecond,
       sendGraceMs,
       requestTimeoutMs,

@@ -1,9 +1,9 @@
 /**
- * The memory that connections hold because their clients do not take what they asked for: answers on their way out, and
+ * The memory that connections hold because their clients do not take what they asked for: replies on their way out, and
  * requests that were sent ahead. Beyond the limit the slowest clients are disconnected.
  */
 
-import { readSendQueues, type SendQueues } from './send-queues.ts'
+import { readSendQueues } from './linux-proc.ts'
 
 export interface Holder {
   /** Closes the connection. It holds nothing afterwards. */
@@ -12,12 +12,13 @@ export interface Holder {
   isTooSlow(now: number): boolean
   /** Bytes that the system took from it so far. */
   readonly handedOver: number
-  /** For those that the client has not taken yet. */
+  /** Local and remote port: by these the system tells what the client has not taken yet. */
   readonly ports: string
 }
 
 interface Held {
-  readonly things: Set<object>
+  /** With their bytes. */
+  readonly things: Map<object, number>
   readonly since: number
   /** What the client had taken before, at least. */
   readonly takenBefore: number
@@ -37,7 +38,7 @@ export class UnsentMemory {
   readonly #maxBytes: number
   #bytes = 0
   /** How many hold each: a page from the cache goes to many, and is in memory once. */
-  readonly #things = new Map<object, number>()
+  readonly #holdersOf = new Map<object, number>()
   readonly #holders = new Map<Holder, Held>()
 
   constructor(maxBytes: number) {
@@ -46,26 +47,33 @@ export class UnsentMemory {
 
   hold(holder: Holder, thing: object, bytes: number): void {
     const now = performance.now()
-    const others = this.#things.get(thing) ?? 0
+    const others = this.#holdersOf.get(thing) ?? 0
     if (others === 0) this.#bytes += bytes
-    this.#things.set(thing, others + 1)
+    this.#holdersOf.set(thing, others + 1)
     const takenBefore = Math.max(0, holder.handedOver - SEND_BYTES)
-    const held = this.#holders.get(holder) ?? { things: new Set(), since: now, takenBefore }
-    held.things.add(thing)
+    const held = this.#holders.get(holder) ?? { things: new Map(), since: now, takenBefore }
+    held.things.set(thing, bytes)
     this.#holders.set(holder, held)
     if (this.#bytes > this.#maxBytes) this.#shed(now)
   }
 
-  release(holder: Holder, thing: object, bytes: number): void {
-    const others = (this.#things.get(thing) ?? 0) - 1
-    if (others > 0) this.#things.set(thing, others)
+  /** Does nothing where it is not held. */
+  release(holder: Holder, thing: object): void {
+    const things = this.#holders.get(holder)?.things
+    const bytes = things?.get(thing)
+    if (things === undefined || bytes === undefined) return
+    const others = (this.#holdersOf.get(thing) ?? 0) - 1
+    if (others > 0) this.#holdersOf.set(thing, others)
     else {
-      this.#things.delete(thing)
+      this.#holdersOf.delete(thing)
       this.#bytes -= bytes
     }
-    const things = this.#holders.get(holder)?.things
-    things?.delete(thing)
-    if (things?.size === 0) this.#holders.delete(holder)
+    things.delete(thing)
+    if (things.size === 0) this.#holders.delete(holder)
+  }
+
+  releaseAll(holder: Holder): void {
+    for (const thing of [...(this.#holders.get(holder)?.things.keys() ?? [])]) this.release(holder, thing)
   }
 
   dropSlow(): void {
@@ -82,8 +90,8 @@ export class UnsentMemory {
     const rated = [...this.#holders].map(([holder, held]) => ({
       holder,
       since: held.since,
-      isAlone: [...held.things].some((thing) => this.#things.get(thing) === 1),
-      speed: speedOf(holder, held, queues, now),
+      isAlone: held.things.keys().some((thing) => this.#holdersOf.get(thing) === 1),
+      speed: speedOf(holder, held, queues.get(holder.ports), now),
     }))
     rated.sort((a, b) => Number(b.isAlone) - Number(a.isAlone) || a.speed - b.speed || b.since - a.since)
     for (const { holder } of rated) {
@@ -97,8 +105,7 @@ export class UnsentMemory {
  * Bytes a millisecond. Newcomers count as a little faster than those that take nothing for longer, the last one most. Whoever
  * the system tells nothing of is not to be blamed.
  */
-function speedOf(holder: Holder, { since, takenBefore }: Held, queues: SendQueues, now: number): number {
-  const queued = queues.get(holder.ports)
+function speedOf(holder: Holder, { since, takenBefore }: Held, queued: number | undefined, now: number): number {
   const newcomer = now - since < NEW_MS ? since * Number.EPSILON : 0
   if (queued === undefined) return newcomer || Number.MAX_VALUE
   return Math.max(newcomer, (holder.handedOver - takenBefore - queued - RECEIVE_BYTES) / (now - since))

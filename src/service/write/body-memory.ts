@@ -1,17 +1,18 @@
 /** The memory for the bodies of all requests under way: what would go beyond it is refused, so that no crowd can fill it up. */
 
-import { figure } from './figure.ts'
-import { BODIES_A_TOKEN, BODIES_AT_ONCE } from './limits.ts'
-import { Refusal } from './refusal.ts'
+import { BODIES_A_TOKEN, BODIES_AT_ONCE } from '../limits.ts'
+import { formatNumber, RETRY, Refusal } from '../problem-reply.ts'
 
-/** What the body of one request holds. It is given back when the request is answered. */
-export interface BodyShare extends Disposable {
+/** What the body of one request holds. */
+export interface BodyShare {
   /** Makes the share at least this large. Throws a Refusal when there is no room for it. */
   hold(bytes: number): void
+  /** Gives all of it back. */
+  release(): void
 }
 
 /** Of a request whose body nobody reads. */
-export const NO_SHARE: BodyShare = { hold() {}, [Symbol.dispose]() {} }
+export const NO_SHARE: BodyShare = { hold() {}, release() {} }
 
 /** A token has half of it at most: whoever holds one cannot keep the others from writing. */
 export class BodyMemory {
@@ -34,7 +35,7 @@ export class BodyMemory {
         this.#add(token, own, bytes)
         own = bytes
       },
-      [Symbol.dispose]: () => this.#remove(token, own),
+      release: () => this.#remove(token, own),
     }
   }
 
@@ -58,6 +59,6 @@ export class BodyMemory {
 }
 
 function busy(who: string, held: number, maxBytes: number): Refusal {
-  const detail = `${who} ${figure(held)} of the ${figure(maxBytes)} bytes that there are for bodies.`
-  return new Refusal('service-busy', detail, { headers: { 'Retry-After': '1' } })
+  const detail = `${who} ${formatNumber(held)} of the ${formatNumber(maxBytes)} bytes that there are for bodies.`
+  return new Refusal('service-busy', detail, RETRY)
 }

@@ -1,22 +1,20 @@
-/** One request on its way through the service, and what answers it. */
+/** What a handler gets with a request, to answer it. */
 
 import type { Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import type { Caller } from './access.ts'
-import type { BodyShare } from './body-memory.ts'
 import type { HtmlPages } from './html-pages.ts'
 import type { Incoming } from './incoming.ts'
 import type { Limits } from './limits.ts'
-import type { PageCache } from './page-cache.ts'
+import type { PageCache, SharedHeads } from './read/page-cache.ts'
 import type { Reply } from './reply.ts'
-import type { SharedHeads } from './shared-heads.ts'
+import type { BodyShare } from './write/body-memory.ts'
 
-/** All that a handler needs. */
-export interface Call {
+export interface HandlerContext {
   readonly request: Incoming
   /** The path as it came, nothing decoded, without the path of the base URL. */
   readonly path: string
-  /** What links in the answer begin with. */
+  /** What links in the reply begin with. */
   readonly baseUrl: string
   readonly store: Store
   readonly caller: Caller
@@ -31,13 +29,20 @@ export interface Call {
   readonly htmlPages: HtmlPages
   /** Makes pages for browsers; undefined where there are to be none. */
   readonly explorer: Explorer | undefined
-  /** Takes an error whose text must not stand in the answer. */
-  readonly onError: (error: unknown, request: Incoming) => void
 }
 
-export type Handler = (call: Call) => Reply | Promise<Reply>
+export type Handler = (context: HandlerContext) => Reply | Promise<Reply>
 
 /** The segments of the path after its first slash. */
-export function segmentsOf(call: Call): string[] {
-  return call.path.slice(1).split('/')
+export function segmentsOf({ path }: HandlerContext): string[] {
+  return path.slice(1).split('/')
+}
+
+/** The key in the path; undefined when a percent sign begins no escape, or the bytes are not UTF-8. */
+export function keyOf(context: HandlerContext): string | undefined {
+  try {
+    return decodeURIComponent(segmentsOf(context)[1] ?? '')
+  } catch {
+    return undefined
+  }
 }

@@ -9,50 +9,49 @@ const MAX_PER_TURN = 2
 
 type Begin = () => void
 
-export class Turns {
+export class WriteThrottle {
   /** A queue for each caller, by what it sends as Authorization. The first is the next to have one of its requests begun. */
   readonly #queues = new Map<string, Begin[]>()
-  /** In this turn, so far. */
-  #begun = 0
-  #isCounting = false
+  #begunInTurn = 0
+  #isScheduled = false
 
-  /** At once if there is room in this turn, else when it is the caller's turn. */
-  take(caller: string, begin: Begin): void {
-    if (this.#begun === MAX_PER_TURN || this.#queues.size > 0) {
-      this.await(caller, begin)
+  /** Begins at once if there is room in this turn, else when it is the caller's turn. */
+  begin(caller: string, begin: Begin): void {
+    if (this.#begunInTurn === MAX_PER_TURN || this.#queues.size > 0) {
+      this.beginLater(caller, begin)
       return
     }
-    this.#begun++
-    this.#count()
+    this.#begunInTurn++
+    this.#schedule()
     begin()
   }
 
   /** When it is the caller's turn, and not before the next turn of the event loop. */
-  await(caller: string, begin: Begin): void {
+  beginLater(caller: string, begin: Begin): void {
     const queue = this.#queues.get(caller)
     if (queue === undefined) this.#queues.set(caller, [begin])
     else queue.push(begin)
-    this.#count()
+    this.#schedule()
   }
 
-  #count(): void {
-    if (this.#isCounting) return
-    this.#isCounting = true
-    setImmediate(() => this.#next())
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => this.#nextTurn())
   }
 
-  #next(): void {
-    this.#isCounting = false
-    this.#begun = 0
+  #nextTurn(): void {
+    this.#isScheduled = false
+    this.#begunInTurn = 0
     for (const [caller, queue] of this.#queues) {
-      if (this.#begun === MAX_PER_TURN) break
-      this.#begun++
+      if (this.#begunInTurn === MAX_PER_TURN) break
+      this.#begunInTurn++
       const begin = queue.shift()
       // Behind the others, if it has more.
       this.#queues.delete(caller)
       if (queue.length > 0) this.#queues.set(caller, queue)
       begin?.()
     }
-    if (this.#begun > 0) this.#count()
+    if (this.#begunInTurn > 0) this.#schedule()
   }
 }

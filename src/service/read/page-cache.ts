@@ -4,12 +4,11 @@
  */
 
 import { LRUCache } from 'lru-cache'
-import { fullPages } from '../contract/page.ts'
-import type { Head } from '../store/store.ts'
-import type { Caching } from './answer.ts'
-import type { Encoding } from './negotiate.ts'
-import type { PageItems } from './page-items.ts'
-import type { Reply } from './reply.ts'
+import { fullPages } from '../../contract/page.ts'
+import type { Head, Store } from '../../store/store.ts'
+import type { Encoding } from '../negotiate.ts'
+import type { Caching, Reply } from '../reply.ts'
+import type { PageItems } from './page-body.ts'
 
 export interface KeptPage {
   /** As it was when the reply was made. */
@@ -35,11 +34,11 @@ export class PageCache {
   readonly #pages: LRUCache<string, KeptPage> | undefined
 
   /** With 0 bytes nothing is kept. */
-  constructor(mostBytes: number) {
-    if (mostBytes < MAX_SHARE) return
+  constructor(maxBytes: number) {
+    if (maxBytes < MAX_SHARE) return
     this.#pages = new LRUCache({
-      maxSize: mostBytes,
-      maxEntrySize: Math.floor(mostBytes / MAX_SHARE),
+      maxSize: maxBytes,
+      maxEntrySize: Math.floor(maxBytes / MAX_SHARE),
       sizeCalculation: ({ bytes }) => bytes + OVERHEAD_BYTES,
     })
   }
@@ -64,4 +63,29 @@ export function hasSameItems({ head: then, page }: KeptPage, now: Head): boolean
   if (then.id !== now.id) return false
   if (then.commitId === now.commitId) return true
   return then.isPaginated && page <= fullPages(then.live) && then.fullPagesId === now.fullPagesId
+}
+
+/** Requests that come in the same turn of the event loop share one reading of a head: it is read after all of them came. */
+export class SharedHeads {
+  readonly #store: Store
+  #next = new Map<string, Promise<Head | undefined>>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  read(name: string, isPublicOnly: boolean): Promise<Head | undefined> {
+    const sought = `${isPublicOnly} ${name}`
+    const shared = this.#next.get(sought)
+    if (shared !== undefined) return shared
+    const own = new Promise<Head | undefined>((resolve, reject) => {
+      setImmediate(() => {
+        // From here on a request begins the next reading.
+        this.#next.delete(sought)
+        this.#store.head(name, { isPublicOnly }).then(resolve, reject)
+      })
+    })
+    this.#next.set(sought, own)
+    return own
+  }
 }
