@@ -71,19 +71,10 @@ describe('links (D17)', () => {
   test('on port 80 the port can be left out, and is', async (t) => {
     const { store, again } = await openService(t)
     await fill(store, 'events', numbered(1))
-    const get = again({ loopbackPort: 80 })
-    for (const host of ['localhost', 'localhost:80'])
-      assert.equal((await envelopeOf(await get('/events', { host })))._links['first']?.href, 'http://localhost/events')
-  })
-
-  test('have one tag for each loopback host', async (t) => {
-    const { store, again } = await openService(t)
-    await fill(store, 'events', numbered(1))
-    const get = again({ loopbackPort: 8080 })
-    const tag = (await get('/events', { host: 'localhost:8080' })).headers.get('etag') ?? ''
-    const ask = (host: string) => get('/events', { host, 'if-none-match': tag })
-    assert.equal((await ask('localhost:8080')).status, 304)
-    assert.equal((await ask('127.0.0.1:8080')).status, 200)
+    for (const host of ['localhost', 'localhost:80']) {
+      const { _links } = await envelopeOf(await again({ loopbackPort: 80 })('/events', { host }))
+      assert.equal(_links['first']?.href, 'http://localhost/events')
+    }
   })
 })
 
