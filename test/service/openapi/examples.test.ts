@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { fill, numbered } from '../open-service.ts'
-import { startWriteServer, type WriteServer } from '../write-server.ts'
+import { sharedWriteServer, type WriteServer } from '../write-server.ts'
 import { Description, type Part, partIn } from './description.ts'
 
 const TITLE = ',"title":"Dance: Gardens"}'
@@ -50,9 +50,11 @@ function atOneTime(name: string, value: unknown): unknown {
 }
 
 describe('the examples of the description', () => {
+  const shared = sharedWriteServer(fillNothing)
   for (const [name, path, status, fillStore, method, target] of EXAMPLES)
-    it(`are real: ${name}, the answer to ${method} ${target}, with status ${status}`, async (t) => {
-      const server = await startWriteServer(t)
+    it(`are real: ${name}, the answer to ${method} ${target}, with status ${status}`, async () => {
+      const server = shared()
+      for (const { name: old } of await server.store.collections()) await server.store.drop(old)
       await fillStore(server)
       const description = new Description((await server.ask('GET', '/-/openapi.json')).text)
       const operation = partIn(partIn(partIn(description.document, 'paths'), path), method.toLowerCase())
