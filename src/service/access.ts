@@ -14,7 +14,7 @@ export interface Caller {
   readonly scopes: readonly string[]
 }
 
-/** Somebody without a token. */
+/** Anyone without a token. */
 const NOBODY: Caller = { isKnown: false, id: '', scopes: [] }
 
 /** Undefined for a token that is malformed, unknown, expired or revoked: that is refused everywhere. */
@@ -26,7 +26,7 @@ export function findCaller(request: Incoming, store: Store): Caller | Promise<Ca
 async function callerWith(authorization: string, store: Store): Promise<Caller | undefined> {
   const [, token = ''] = /^Bearer +(\S+)$/i.exec(authorization) ?? []
   if (!isTokenForm(token)) return undefined
-  // Read from the store with every request: a token that was revoked is refused from the next one on.
+  // Read from the store with every request, so that a revoked token is refused from the next request on.
   const id = hash('sha256', token, 'hex')
   const record = await store.token(id)
   if (record === undefined || record.revokedAt !== null) return undefined
@@ -34,20 +34,20 @@ async function callerWith(authorization: string, store: Store): Promise<Caller |
   return { isKnown: true, id, scopes: record.scopes }
 }
 
-/** Whoever may not read a private collection is answered as if it did not exist. */
+/** To a caller who may not read it, a private collection is answered as if it did not exist. */
 export function mayRead({ scopes }: Caller, { name, isPrivate }: Head): boolean {
   return !isPrivate || allows(scopes, 'read', name)
 }
 
 /**
- * Somebody who has no scope on that collection. For those the head is looked at before anything else is read: else the time
- * that an answer takes would tell a private name from one that is none.
+ * Whether the caller has no scope on that collection. For such a caller the store looks at the head before it reads anything
+ * else: otherwise the response time would tell a private name from one that does not exist.
  */
 export function hasNoScope({ scopes }: Caller, name: string): boolean {
   return !allows(scopes, 'read', name)
 }
 
-/** Throws a Refusal where a write is not allowed: into a collection that is there, or one that makes it. */
+/** Throws a Refusal unless the caller may write to the collection, or create it where there is none. */
 export function requireWrite(caller: Caller, name: string, head: Head | undefined): void {
   if (!caller.isKnown) throw new Refusal('unauthorized', 'Writing needs a token.', CHALLENGE)
   if (allows(caller.scopes, head === undefined ? 'create' : 'write', name)) return

@@ -4,7 +4,6 @@ import { normalizeBaseUrl } from '../contract/link.ts'
 import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
-import { basePathOf, createBaseUrlOf } from './base-url.ts'
 import { type Browse, problemInHtml } from './browse.ts'
 import type { HandlerContext } from './handler-context.ts'
 import { HtmlPages } from './html-pages.ts'
@@ -36,7 +35,7 @@ export interface ServiceOptions {
   readonly cacheBytes?: number
   /** Answer a browser that navigates with pages for people. Default true; false: never HTML. */
   readonly explorer?: boolean
-  /** Told of every error behind a 500 or 503, which the reply does not show. Default: its stack goes to stderr. */
+  /** Called with every error behind a 500 or 503, which the reply does not show. Default: prints its stack to stderr. */
   readonly onError?: (error: unknown, request: Pick<Incoming, 'method' | 'target'>) => void
 }
 
@@ -50,7 +49,7 @@ export interface Service {
 interface RoutedRequest {
   readonly request: Incoming
   readonly baseUrl: string
-  /** It is for a host that this service does not answer for. */
+  /** Whether it is for a host that this service does not answer for. */
   readonly isMisdirected: boolean
   readonly path: string
   readonly route: Route | undefined
@@ -120,7 +119,7 @@ export function createService(options: ServiceOptions): Service {
     }
   }
 
-  /** A problem of whatever kind becomes a page too. */
+  /** Problems become pages too. */
   async function answerInHtml(routed: RoutedRequest, browse: Browse, explorer: Explorer): Promise<Reply> {
     const route = { path: routed.path, methods: { GET: (context: HandlerContext) => browse(context, explorer) } }
     const reply = await answer({ ...routed, route })
@@ -136,7 +135,7 @@ export function createService(options: ServiceOptions): Service {
   }
 }
 
-/** HEAD is GET; whoever sends the reply leaves the body out. */
+/** HEAD is handled as GET; the body is left out when the reply is sent. */
 function handle(route: Route | undefined, context: HandlerContext): Reply | Promise<Reply> {
   if (route === undefined) return pathNotFound(context)
   const { methods } = route
@@ -152,4 +151,32 @@ function handle(route: Route | undefined, context: HandlerContext): Reply | Prom
 
 function misdirected({ host }: Incoming): Refusal {
   return new Refusal('misdirected-request', `The request is for the host ${quoted(host ?? '')}.`)
+}
+
+const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]']
+
+/** The path of a base URL; empty, or begins with a slash and ends without one. */
+function basePathOf(baseUrl: string): string {
+  return new URL(baseUrl).pathname.replace(/\/$/, '')
+}
+
+/**
+ * Which base URL the links of a reply begin with, by the Host of the request; undefined for a host that this service does not
+ * answer for (D17). Without `loopbackPort` it is always `baseUrl`: no header ever reaches a link. With it, a Host that is
+ * exactly one of our own loopback names is used in the links. Any other name comes from a web page whose host was made to
+ * point here, to read what only this machine can reach (DNS rebinding). The port may differ, because of tunnels.
+ */
+function createBaseUrlOf(
+  baseUrl: string,
+  loopbackPort: number | undefined,
+): (host: string | null) => string | undefined {
+  if (loopbackPort === undefined) return () => baseUrl
+  const byHost = new Map<string | null, string>([[null, baseUrl]])
+  for (const host of LOOPBACK_HOSTS) {
+    const own = new URL(`http://${host}:${loopbackPort}`).origin + basePathOf(baseUrl)
+    byHost.set(`${host}:${loopbackPort}`, own)
+    if (loopbackPort === 80) byHost.set(host, own)
+  }
+  const isLoopbackName = (host: string) => LOOPBACK_HOSTS.includes(host.replace(/:\d*$/, '').toLowerCase())
+  return (host) => byHost.get(host) ?? (isLoopbackName(host ?? '') ? baseUrl : undefined)
 }

@@ -1,4 +1,4 @@
-/** What a handler gets with a request, to answer it. */
+/** All that a handler needs to answer a request. */
 
 import type { Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
@@ -21,13 +21,13 @@ export interface HandlerContext {
   /** Whether the service answers only those with a token. */
   readonly requiresToken: boolean
   readonly limits: Limits
-  /** What the body of this request may hold of the memory for all bodies. */
+  /** The share of this request in the memory for all bodies. */
   readonly bodyShare: BodyShare
   readonly heads: SharedHeads
   /** Pages that were sent before. */
   readonly pages: PageCache
   readonly htmlPages: HtmlPages
-  /** Makes pages for browsers; undefined where there are to be none. */
+  /** Makes pages for browsers; undefined where the explorer is off. */
   readonly explorer: Explorer | undefined
 }
 
@@ -38,7 +38,7 @@ export function segmentsOf({ path }: HandlerContext): string[] {
   return path.slice(1).split('/')
 }
 
-/** The key in the path; undefined when a percent sign begins no escape, or the bytes are not UTF-8. */
+/** The key in the path, decoded; undefined when it is not percent-encoded UTF-8. */
 export function keyOf(context: HandlerContext): string | undefined {
   try {
     return decodeURIComponent(segmentsOf(context)[1] ?? '')

@@ -1,4 +1,4 @@
-/** Problems as replies (D14): what is refused on the way of a request, and what an error of the store or of ours becomes. */
+/** Problems as replies (D14): refusals, and what the errors of a store become. */
 
 import { type ProblemName, problem } from '../contract/problem.ts'
 import { contentHeaders, type Reply } from './reply.ts'
@@ -26,7 +26,7 @@ export function pathNotFound({ baseUrl, path }: { readonly baseUrl: string; read
   return problemReply(baseUrl, 'path-not-found', `There is nothing at ${quoted(path)}.`, options)
 }
 
-/** A request that is refused: thrown anywhere on its way, answered as a problem. */
+/** Thrown anywhere while a request is handled, and answered as a problem. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly problem: ProblemName
@@ -41,7 +41,7 @@ export class Refusal extends Error {
 
 export const RETRY: ProblemOptions = { headers: { 'Retry-After': '1' } }
 
-/** The problem for a code of the store, and the detail where the store's own words are not for strangers or not for HTTP. */
+/** The problem for each error code of a store, with a detail where the store's own message is not for HTTP or not for everybody. */
 const STORE_PROBLEMS = new Map<unknown, readonly [name: ProblemName, detail?: string, options?: ProblemOptions]>([
   ['key-conflict', ['conflict']],
   ['settings-differ', ['conflict']],
@@ -55,22 +55,22 @@ const STORE_PROBLEMS = new Map<unknown, readonly [name: ProblemName, detail?: st
   ['request-differs', ['idempotency-conflict']],
   ['busy', ['collection-busy', 'An import, a copy or a compaction of this collection is under way.', RETRY]],
   ['full', ['store-full', 'There is no room for this write.']],
-  // These pass by themselves, in most cases within seconds.
+  // Temporary, in most cases for seconds.
   ['unavailable', ['store-unavailable', 'The store did not answer.', RETRY]],
   ['overloaded', ['store-unavailable', 'Too many others wait for the store.', RETRY]],
   ['read-only', ['store-unavailable', 'The store takes no writes now.', RETRY]],
-  // Without Retry-After: whoever follows it blindly could write twice.
+  // Without Retry-After: a client that follows it blindly could write twice.
   ['outcome-unknown', ['outcome-unknown', 'No certain answer came from the store while it committed the write.']],
 ])
 
-/** The problems behind which is an error that whoever runs the service has to see. */
+/** The problems that stand for an error which the operator has to see. */
 const FAULTS: readonly ProblemName[] = ['internal-error', 'store-unavailable', 'outcome-unknown']
 
 export function isFault({ problem }: Refusal): boolean {
   return FAULTS.includes(problem)
 }
 
-/** What is answered to an error. Nothing of the words of a fault stands in it. */
+/** What to answer to an error. The message of a fault is never shown. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   const isOfStore = error instanceof Error && (error.name === 'StoreError' || error.name === 'ItemConflict')
@@ -78,14 +78,14 @@ export function refusalOf(error: unknown): Refusal {
   const [name, detail = error.message, options] = STORE_PROBLEMS.get(error.code) ?? []
   if (name !== undefined) return new Refusal(name, detail, options)
   if (error.code !== 'corrupt') return new Refusal('store-unavailable', 'The store cannot be used.')
-  // The store names a collection only to those who may know that there is one.
+  // The store names the collection only to callers who may know that it exists.
   const where = 'collection' in error ? `The collection ${quoted(String(error.collection))}` : 'The store'
   return new Refusal('store-unavailable', `${where} is damaged.`, { hint: 'Tell whoever runs the service.' })
 }
 
 const QUOTED_CHARACTERS = 100
 
-/** A value that came with the request, in quotation marks and not too long, to be named in a detail. */
+/** A value from the request, quoted and shortened, for a detail. */
 export function quoted(value: string): string {
   return JSON.stringify(value.length > QUOTED_CHARACTERS ? `${value.slice(0, QUOTED_CHARACTERS)}…` : value)
 }

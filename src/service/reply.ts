@@ -1,4 +1,4 @@
-/** Replies before they are sent, with the headers that go with them: strong tags, and 304 for a client that has it (D16). */
+/** Replies with their headers: strong tags, and 304 for a client that has the current one (D16). */
 
 import { hash } from 'node:crypto'
 import { matchesTag } from '../contract/etag.ts'
@@ -7,23 +7,23 @@ import type { Head } from '../store/store.ts'
 import type { Incoming } from './incoming.ts'
 import type { Encoding } from './negotiate.ts'
 
-/** Written to a socket as it is, or handed out as a `Response`. */
+/** Is written to a socket as it is, or becomes a `Response`. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | string | null
-  /** Called when the body has gone out, if it has: nobody may look at it afterwards. */
+  /** Called when the body has been sent: it must not be used afterwards. */
   readonly onSent?: () => void
   /** What the body says, where it is a problem. */
   readonly problem?: Problem
 }
 
 export function responseOf({ status, headers, body }: Reply): Response {
-  // The cast: a body may not lie in memory shared between threads, and no store hands out such.
+  // The cast: a body must not be in memory that threads share, and no store returns such.
   return new Response(body as Uint8Array<ArrayBuffer> | string | null, { status, headers })
 }
 
-/** What a cache may do with a reply: keep it and ask every time; or not even that where many share the cache. */
+/** What a cache may do with a reply: keep it but revalidate every time; `private`: not in a shared cache. */
 export type Caching = 'no-cache' | 'private, no-cache'
 
 /** For what only some may read. */
@@ -68,13 +68,13 @@ export function foundByContent(request: Incoming, body: Uint8Array, type: string
   return isKnown ? notModified(tag, caching) : found(body, type, tag, caching)
 }
 
-/** What was done, for nobody to keep. */
+/** The result of a write, or of a check, that no cache may keep. */
 export function outcome(status: 200 | 201, value: object, headers: Record<string, string> = {}): Reply {
-  // A text, not bytes: Node then sends it in one piece with the headers.
+  // A string, not bytes: Node then sends it in one piece with the headers.
   const body = `${JSON.stringify(value)}\n`
   const own = { ...contentHeaders('application/json', Buffer.byteLength(body)), 'Cache-Control': 'no-store' }
   return { status, headers: { ...own, ...headers }, body }
 }
 
-/** It is done, and there is nothing to show. */
+/** Done, with nothing to show. */
 export const DONE: Reply = { status: 204, headers: {}, body: null }

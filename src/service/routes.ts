@@ -12,14 +12,14 @@ import { deleteItem, putItem } from './write/write-item.ts'
 
 export interface Route {
   readonly path: string
-  /** Shows no data, so that it is open to everybody, also where tokens are required. Default false. */
+  /** Shows no data, so it is open to everybody even where tokens are required. Default false. */
   readonly isOpen?: true
   readonly methods: Readonly<Record<string, Handler>>
   /** What makes a page for a browser that navigates here, instead of GET (D12). */
   readonly browse?: Browse
 }
 
-/** The busiest come first. A leading dash stays free for the service's own paths (D18): no collection's path begins with one. */
+/** The busiest come first. Paths that begin with a dash are the service's own (D18): no collection's path does. */
 export const ROUTES: readonly Route[] = [
   {
     path: '/:collection{[^-/][^/]*}',
@@ -36,7 +36,7 @@ export const ROUTES: readonly Route[] = [
   { path: '/-/openapi.json', methods: { GET: getOpenapi } },
   { path: '/-/problems/:problem', isOpen: true, methods: { GET: getProblem } },
   { path: '/-/explorer/:file', isOpen: true, methods: { GET: getAsset } },
-  // The same data, also for a browser, whose headers cannot say that it does not want HTML.
+  // The same data for a browser, whose headers cannot say that it does not want HTML.
   { path: '/-/json/:collection{[^-/][^/]*}', methods: { GET: withoutPrefix('/-/json', getCollection) } },
   { path: '/-/json/:collection{[^-/][^/]*}/:key', methods: { GET: withoutPrefix('/-/json', getItem) } },
 ]
@@ -52,7 +52,7 @@ export function findRoute(path: string): Route | undefined {
   return PATTERNS.find(({ pattern }) => pattern.test(path))?.route
 }
 
-/** A name behind a colon stands for one segment of the path; what it may be stands in braces. */
+/** A name after a colon matches one segment of the path, or the pattern in braces after it. */
 function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replace(/:\w+(?:\{(.*?)\})?/g, (_name, rule: string | undefined) => rule ?? '[^/]+')}$`)
 }

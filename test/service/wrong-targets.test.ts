@@ -11,8 +11,8 @@ describe('a write that does not fit', () => {
     await fill(store, 'logs', ['{"a":1}'], { keyField: null })
     await fill(store, 'venues', numbered(9999), { isPaginated: false })
   })
-  const object = /^400 invalid-body: These settings cannot be used: they are one JSON object\.$/
-  const keyName = /^400 invalid-body: .*"key" is the name of a field, 1 to 256 characters of Unicode, or null\.$/
+  const object = /^400 invalid-body: Invalid settings: expected one JSON object\.$/
+  const keyName = /^400 invalid-body: .*"key" must be the name of a field, 1 to 256 characters of Unicode, or null\.$/
   const mismatch = /^400 key-mismatch: /
   const wrong: readonly (readonly [what: string, path: string, body: string, expected: RegExp])[] = [
     ['no settings', '/other', '', object],
@@ -25,8 +25,13 @@ describe('a write that does not fit', () => {
     ['an empty key', '/other', '{"key":""}', keyName],
     ['half a character as key', '/other', '{"key":"\\ud800"}', keyName],
     ['a long key', '/other', `{"key":"${'x'.repeat(257)}"}`, keyName],
-    ['pages that are null', '/other', '{"paginated":null}', /^400 invalid-body: .*"paginated" is true or false\.$/],
-    ['private as a number', '/other', '{"private":1}', /^400 invalid-body: .*"private" is true or false\.$/],
+    [
+      'pages that are null',
+      '/other',
+      '{"paginated":null}',
+      /^400 invalid-body: .*"paginated" must be true or false\.$/,
+    ],
+    ['private as a number', '/other', '{"private":1}', /^400 invalid-body: .*"private" must be true or false\.$/],
     [
       'large settings',
       '/other',

@@ -1,6 +1,6 @@
 /**
- * One connection. Its requests are answered one after the other, and it is read no further than it is answered: whoever
- * sends thousands ahead, or takes no reply, holds up nobody else.
+ * One connection. Its requests are answered one at a time, and no more is read from it while a request waits: a client that
+ * sends thousands of requests ahead, or does not read its replies, holds up nobody else.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -9,7 +9,7 @@ import { type Incoming, isRead } from '../incoming.ts'
 import { LINGER_MS } from '../limits.ts'
 import { problemReply, Refusal, refusalOf } from '../problem-reply.ts'
 import type { Reply } from '../reply.ts'
-import { bodyFlaw, type Flaw, headFlaw, refuse } from './broken-request.ts'
+import { type Flaw, flawOf, refuse } from './broken-request.ts'
 import { incomingFrom } from './node-request.ts'
 import { Outgoing, type OutgoingOptions } from './outgoing.ts'
 import type { WriteThrottle } from './write-throttle.ts'
@@ -19,59 +19,59 @@ export interface ConnectionOptions extends OutgoingOptions {
   readonly reply: (request: Incoming) => Promise<Reply>
   readonly baseUrl: string
   readonly throttle: WriteThrottle
-  /** For all of a request. */
+  /** For receiving a whole request. */
   readonly requestTimeoutMs: number
-  /** Told when very many requests come at once on a connection. */
+  /** Called when a client sends very many requests ahead. */
   readonly onFlood: () => void
 }
 
 export interface Exchange {
   readonly message: IncomingMessage
   readonly response: ServerResponse
-  /** The client sends the body only when it is asked to. */
+  /** The client waits for `100 Continue` before it sends the body. */
   readonly isContinueAwaited: boolean
 }
 
-/** What a request that waits takes in memory, roughly. */
+/** Roughly the memory of a waiting request. */
 const WAITING_BYTES = 4 * 1024
 
-/** Requests that wait on one connection: nobody sends so many ahead who does not mean to. */
+/** With so many requests waiting on one connection, it is a flood. */
 const FLOOD_LENGTH = 16
-/** What is then parsed at a time: a few of the smallest requests; more in the midst of a body. */
+/** How much is then parsed at a time: a few of the smallest requests; more in the middle of a body. */
 const STEP_BYTES = 128
 const BODY_STEP_BYTES = 8 * 1024
-/** What is held of a connection that is not read any further: the read that is not parsed yet, and another one behind it. */
+/** The memory of a paused connection: the read that is not parsed yet, and the next one in the socket. */
 const READ_AHEAD_BYTES = 128 * 1024
 
 export class Connection {
   readonly #socket: Socket
   readonly #options: ConnectionOptions
   readonly #outgoing: Outgoing
-  /** Parsed, and not begun. */
+  /** Parsed, but not begun. */
   readonly #waiting: Exchange[] = []
   /** What is being answered. */
   #current: Exchange | undefined
   /** A reply is under way, or the next request is about to be begun. */
   #isBusy = false
-  /** Node's own parser, where it gets a little at a time: see `parseInSteps`. */
+  /** Node's own parser, once it gets a little at a time: see `parseInSteps`. */
   #parse: ((bytes: Buffer) => void) | undefined
   #mustStep = false
-  /** Why nothing more can be read. It is told when all that came before is answered. */
+  /** Why nothing more can be read. The client is told when all earlier requests are answered. */
   #flaw: Flaw | undefined
-  /** The client was told that this reply is the last: what it asked for behind it must not be done. */
+  /** The client was told that this reply is the last: requests behind it must not be done. */
   #isEnding = false
-  /** What was answered before all of it came. */
+  /** A request that was answered before all of its body came. */
   #passing: IncomingMessage | undefined
-  /** A request that waited had no time left: it gets as much again when it is begun. */
+  /** A waiting request timed out because we did not read it: its time begins again when it is begun. */
   #isLate = false
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
     this.#options = options
     this.#outgoing = new Outgoing(socket, options, () => this.#done())
-    // Node takes its own listener off before it hands a socket over, as for CONNECT, and a reset may come at any time.
+    // Node removes its own listener when it hands a socket over, as for CONNECT, and a reset may come at any time.
     socket.on('error', () => {})
-    // Node resumes a socket whenever it is done with a request.
+    // Node resumes a socket whenever it has finished a request.
     socket.on('resume', () => {
       if (this.#isHeldBack) this.#holdBack()
       else if (this.#mustStep) this.parseInSteps()
@@ -79,7 +79,7 @@ export class Connection {
     socket.once('close', () => this.#waiting.splice(0))
   }
 
-  /** Whether nothing is under way. Browsers open connections ahead of need, and send nothing for a while. */
+  /** Whether nothing is running. Browsers open connections in advance, and send nothing for a while. */
   get isIdle(): boolean {
     return !this.#isBusy && this.#flaw === undefined
   }
@@ -100,15 +100,15 @@ export class Connection {
   }
 
   /**
-   * Node parses all that comes in one read, up to 64 KiB, which can be thousands of requests and takes it as many times as
-   * long as answering one. From now on it is given a little at a time, and no more while a request waits. That costs every
-   * request some microseconds, so it is done only since somebody floods us.
+   * Node parses all of one read, up to 64 KiB, in one go: that can be thousands of requests, while everybody else waits. From
+   * now on its parser gets a little at a time, and nothing while a request waits. That costs every request some
+   * microseconds, so it is done only during a flood.
    */
   parseInSteps(): void {
     const socket = this.#socket
     const [parse] = socket.listeners('data')
     if (this.#parse !== undefined || parse === undefined || socket.destroyed) return
-    // A socket that is paused when its reader changes would never be read again.
+    // A socket that is paused while its 'data' listener changes would never be read again.
     this.#mustStep = socket.isPaused()
     if (this.#mustStep) return
     socket.off('data', parse as () => void)
@@ -116,25 +116,25 @@ export class Connection {
     socket.on('data', (bytes: Buffer) => this.#parseSome(bytes))
   }
 
-  /** Ends the connection because of what came over it, after what came before was answered. */
+  /** Ends the connection because of an error of its client, once all earlier requests are answered. */
   fail(code: string | undefined): void {
     if (this.#flaw !== undefined || this.#isEnding) return
-    // The request that it belongs to is answered: another reply would be taken for that of the next.
+    // Its request is answered already: a second reply would be taken for the reply to the next request.
     if (this.#passing?.complete === false) {
       this.#isEnding = true
       this.#socket.destroySoon()
       return
     }
-    // It stands still because we do not read it. Node says so once.
+    // It timed out because we do not read it. Node reports that only once.
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && this.#isHeldBack) {
       this.#isLate = true
       return
     }
     const last = this.#waiting.at(-1) ?? this.#current
     const isInBody = last !== undefined && !last.message.complete
-    this.#flaw = (isInBody ? bodyFlaw : headFlaw)(code)
+    this.#flaw = flawOf(code, isInBody)
     if (isInBody && last === this.#current) this.#endBroken(last.response)
-    else if (isInBody) this.#takeFrom(this.#waiting.pop())
+    else if (isInBody) this.#unqueued(this.#waiting.pop())
     if (!this.#isBusy) this.#refuse()
   }
 
@@ -143,15 +143,15 @@ export class Connection {
   }
 
   /**
-   * Not `pause` alone. Node resumes a socket when a request is complete, and tells that later: if the next one had it paused
-   * meanwhile, it is read in spite of that, without end, and `pause` does nothing because it is paused already.
+   * `pause` alone is not enough. Node resumes a socket when a request is complete, and emits 'resume' later: if the next request
+   * paused it in between, the socket is read all the same, and `pause` does nothing because it counts as paused.
    */
   #holdBack(): void {
     if (this.#socket.isPaused()) this.#socket.emit('pause')
     else this.#socket.pause()
   }
 
-  /** Until a request waits for another. The rest goes back into the socket, which then does not end before it is read. */
+  /** Parses until a request has to wait. The rest goes back into the socket, which then does not end before it is read. */
   #parseSome(bytes: Buffer): void {
     this.#outgoing.release(this.#socket)
     let rest = bytes
@@ -164,11 +164,11 @@ export class Connection {
     this.#socket.pause()
     if (rest.length === 0) return
     this.#socket.unshift(rest)
-    // The socket stands for what it holds unparsed.
+    // Held under the socket's name, because the bytes are its own now.
     this.#outgoing.hold(this.#socket, READ_AHEAD_BYTES)
   }
 
-  /** The body will never be whole: whoever reads it would wait for ever. */
+  /** The body will never be complete: whoever reads it would wait forever. */
   #endBroken(response: ServerResponse): void {
     if (response.headersSent) this.#socket.destroySoon()
     else this.#refuse()
@@ -179,7 +179,7 @@ export class Connection {
   }
 
   async #begin(exchange: Exchange): Promise<void> {
-    // It may have broken off while it waited for its turn.
+    // The connection may have been lost while the request waited.
     if (!this.#socket.writable) return
     this.#current = exchange
     const { message, response, isContinueAwaited } = exchange
@@ -200,14 +200,14 @@ export class Connection {
   }
 
   #send(response: ServerResponse, reply: Reply, isLast: boolean): void {
-    // Also where it was refused meanwhile, because its body broke off.
+    // Also when the request was refused in the meantime, because its body broke off.
     if (this.#socket.destroyed || !this.#socket.writable) return
     response.writeHead(reply.status, isLast ? { ...reply.headers, Connection: 'close' } : reply.headers)
     this.#isEnding = isLast || !response.shouldKeepAlive
     this.#outgoing.send(response, reply)
   }
 
-  /** Must not fail: nobody would catch it. */
+  /** Must not throw: nobody would catch it. */
   #sendFailure(response: ServerResponse, error: unknown): void {
     const { problem, message } = refusalOf(error)
     if (!(error instanceof Refusal)) console.error(error)
@@ -219,7 +219,7 @@ export class Connection {
     }
   }
 
-  /** The reply has gone out. The next one waits for a turn of the event loop, so that other connections have theirs. */
+  /** The reply has gone out. The next request begins in a later turn of the event loop, so that other connections get theirs. */
   #done(): void {
     if (this.#current?.message.complete === false) this.#letPass(this.#current.message)
     this.#current = undefined
@@ -230,7 +230,7 @@ export class Connection {
     else this.#isBusy = false
   }
 
-  /** The client may still send the rest of a body that nobody wants, but not for long. */
+  /** The client may still send the rest of a body that nobody reads, but not for long. */
   #letPass(message: IncomingMessage): void {
     this.#passing = message
     const cutOff = setTimeout(() => this.#socket.destroySoon(), LINGER_MS).unref()
@@ -239,22 +239,22 @@ export class Connection {
   }
 
   #next(): void {
-    // What still waits is released when the socket has closed.
+    // Waiting requests are released when the socket has closed.
     if (this.#socket.destroyed) return
-    const exchange = this.#takeFrom(this.#waiting.shift())
+    const exchange = this.#unqueued(this.#waiting.shift())
     if (exchange === undefined) this.#refuse()
     else void this.#begin(exchange)
     if (!this.#isHeldBack) this.#socket.resume()
   }
 
-  /** It does not wait any longer. */
-  #takeFrom(exchange: Exchange | undefined): Exchange | undefined {
+  /** Releases the memory of a request that no longer waits. */
+  #unqueued(exchange: Exchange | undefined): Exchange | undefined {
     if (exchange !== undefined) this.#outgoing.release(exchange)
     return exchange
   }
 }
 
-/** Nobody has looked yet whether it is true. */
+/** Not verified yet: it only keeps one caller from using the turns of another. */
 function callerOf({ message }: Exchange): string {
   return message.headers.authorization ?? ''
 }

@@ -1,20 +1,20 @@
-/** What Linux tells about the connections of this process, in /proc; elsewhere nobody tells. */
+/** What Linux reports about the connections of this process in /proc. Other systems have no such files. */
 
 import { readFileSync } from 'node:fs'
 
-/** Names a connection. */
+/** The name of a connection in `readSendQueues`. */
 export function portsOf(local: number | undefined, remote: number | undefined): string {
   return `${local} ${remote}`
 }
 
 const QUEUE_FILES = ['/proc/net/tcp', '/proc/net/tcp6']
 
-/** Local port, remote port, and bytes not taken, of a connection that is established or half-closed. */
+/** Local port, remote port, and unsent bytes, of a connection that is established or half-closed. */
 const QUEUE_LINE = /^ *\d+: \w+:(\w{4}) \w+:(\w{4}) 0[18] (\w{8}):/gm
 
 /**
- * The bytes that the system holds for each client because it has not taken them yet, by ports. Linux tells; with thousands of
- * connections it takes milliseconds.
+ * The bytes that the kernel still holds for each client, by ports. With thousands of connections reading them takes
+ * milliseconds.
  */
 export function readSendQueues(): ReadonlyMap<string, number> {
   const queues = new Map<string, number>()
@@ -24,17 +24,17 @@ export function readSendQueues(): ReadonlyMap<string, number> {
   return queues
 }
 
-/** Files that are no connections of clients: those of the store and of its threads, or connections to PostgreSQL. */
+/** File descriptors left for the store and its threads, or for connections to PostgreSQL. */
 const OTHER_FILES = 200
 
-/** How many connections a process can hold, and still open what its store needs. Undefined where nobody tells, without /proc. */
+/** How many client connections the process can hold and still open what its store needs. Undefined without /proc. */
 export function maxConnections(): number | undefined {
   const [, softLimit] = /^Max open files +(\d+)/m.exec(procFile('/proc/self/limits')) ?? []
   if (softLimit === undefined) return undefined
   return Math.max(Number(softLimit) - OTHER_FILES, Math.floor(Number(softLimit) / 4))
 }
 
-/** '' where there is none. */
+/** '' if it does not exist. */
 function procFile(path: string): string {
   try {
     return readFileSync(path, 'latin1')

@@ -19,30 +19,30 @@ import { maxConnections } from './linux-proc.ts'
 import { UnsentMemory } from './unsent-memory.ts'
 import { WriteThrottle } from './write-throttle.ts'
 
-/** How long new connections are parsed with care after somebody flooded one. */
+/** How long connections are parsed in steps after a flood. */
 const FLOOD_MS = 60_000
-/** Connections that wait to be accepted, which is done one a turn: Node's 511 are soon taken in a rush. */
+/** Connections that wait to be accepted, one in a turn of the event loop: Node's default of 511 fills up in a rush. */
 const BACKLOG = 4_096
 const IDLE_POLL_MS = 20
 
 export interface ListenOptions {
-  /** The service's own: `listen({ ...createService({ store }), port })`. */
+  /** From the service: `listen({ ...createService({ store }), port })`. */
   readonly reply: (request: Incoming) => Promise<Reply>
   /** Default 127.0.0.1. */
   readonly host?: string
   /** 0 takes any free one. Default 8080. */
   readonly port?: number
-  /** For the `type` of the problems of requests too broken to reach the service. Default: the address listened on. */
+  /** For the `type` of problems with requests too broken to reach the service. Default: the address listened on. */
   readonly baseUrl?: string
   /** How long a client may take to send the head of its request. Default 60,000. */
   readonly headersTimeoutMs?: number
   /** How long it may take to send all of it. Default 300,000. */
   readonly requestTimeoutMs?: number
-  /** Memory for answers that clients are slow to take; beyond it the slowest is disconnected. Default 256 MiB. */
+  /** Memory for replies that clients are slow to read; above it the slowest are disconnected. Default 256 MiB. */
   readonly unsentBytes?: number
-  /** A client that takes less than this of its answer is disconnected. Default 16,384. */
+  /** A client that reads its reply more slowly than this is disconnected. Default 16,384. */
   readonly minBytesPerSecond?: number
-  /** How long it may take nothing before that counts. Default 10,000. */
+  /** How long it may read nothing before that counts. Default 10,000. */
   readonly sendGraceMs?: number
 }
 

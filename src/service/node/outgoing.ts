@@ -1,4 +1,4 @@
-/** What goes out on one connection, at the pace of its client, and the memory that it holds until the client takes it. */
+/** Sends the replies of one connection at the pace of its client, and accounts for the memory that they hold meanwhile. */
 
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,29 +8,29 @@ import type { Holder, UnsentMemory } from './unsent-memory.ts'
 
 export interface OutgoingOptions {
   readonly unsent: UnsentMemory
-  /** What a client has to take of a reply, once `sendGraceMs` are over. */
+  /** The minimum rate at which a client has to read, once `sendGraceMs` are over. */
   readonly minBytesPerSecond: number
   readonly sendGraceMs: number
 }
 
-/** Bodies up to this size are sent in one piece. Of larger ones the next piece follows when the last is taken. */
+/** Bodies up to this size are sent in one piece. Larger ones are sent piece by piece, each when the last has gone out. */
 const WHOLE_BYTES = 256 * 1024
 const PIECE_BYTES = 64 * 1024
-/** The system's buffer for a connection grows to 4 MB, and takes nothing more from us before a third of it is free. */
+/** The kernel's send buffer grows to 4 MB, and accepts nothing more before a third of it is free. */
 const SYSTEM_BYTES = 1536 * 1024
 
 export class Outgoing implements Holder {
   readonly #socket: Socket
   readonly #options: OutgoingOptions
-  readonly #onTaken: () => void
-  /** When the client must have taken what was last written. */
+  readonly #onSent: () => void
+  /** When the client must have read what was last written. */
   #deadlineAt = Number.POSITIVE_INFINITY
 
-  /** `onTaken`: the last reply has gone out, or the connection is closed. */
-  constructor(socket: Socket, options: OutgoingOptions, onTaken: () => void) {
+  /** `onSent`: a reply has gone out, or the connection was closed before. */
+  constructor(socket: Socket, options: OutgoingOptions, onSent: () => void) {
     this.#socket = socket
     this.#options = options
-    this.#onTaken = onTaken
+    this.#onSent = onSent
     socket.once('close', () => this.#releaseAll())
   }
 
@@ -51,7 +51,7 @@ export class Outgoing implements Holder {
     this.#socket.resetAndDestroy()
   }
 
-  /** Something else that the connection holds while its client does not take what it asked for. */
+  /** Accounts for something else that the connection holds while its client does not read. */
   hold(thing: object, bytes: number): void {
     this.#options.unsent.hold(this, thing, bytes)
   }
@@ -65,12 +65,12 @@ export class Outgoing implements Holder {
     this.#options.unsent.releaseAll(this)
   }
 
-  /** Sends the body of a reply whose head is written. */
+  /** Sends the body of a reply whose head has been written. */
   send(response: ServerResponse, { body, onSent }: Reply): void {
     if (body === null || typeof body === 'string' || body.length <= WHOLE_BYTES || response.req.method === 'HEAD') {
       response.end(body, onSent)
-      // Nearly always the system has taken all of it by now.
-      if (response.writableLength === 0) this.#onTaken()
+      // Nearly always the kernel has taken all of it by now.
+      if (response.writableLength === 0) this.#onSent()
       else this.#awaitClient(response, typeof body === 'object' && body !== null ? body : response)
     } else {
       this.#awaitClient(response, body)
@@ -93,7 +93,7 @@ export class Outgoing implements Holder {
     response.once('close', () => {
       this.#deadlineAt = Number.POSITIVE_INFINITY
       this.release(thing)
-      this.#onTaken()
+      this.#onSent()
     })
     this.#expect(bytes)
     this.hold(thing, bytes)

@@ -1,6 +1,6 @@
 /**
- * The memory that connections hold because their clients do not take what they asked for: replies on their way out, and
- * requests that were sent ahead. Beyond the limit the slowest clients are disconnected.
+ * The memory that connections hold because their clients do not read what they asked for: unsent replies, and requests that
+ * wait behind them. Above the limit the slowest clients are disconnected.
  */
 
 import { readSendQueues } from './linux-proc.ts'
@@ -8,11 +8,11 @@ import { readSendQueues } from './linux-proc.ts'
 export interface Holder {
   /** Closes the connection. It holds nothing afterwards. */
   drop(): void
-  /** Whether its client takes less than it has to. */
+  /** Whether its client reads more slowly than it has to. */
   isTooSlow(now: number): boolean
-  /** Bytes that the system took from it so far. */
+  /** Bytes handed to the kernel so far. */
   readonly handedOver: number
-  /** Local and remote port: by these the system tells what the client has not taken yet. */
+  /** Local and remote port, to look up what the kernel has not sent yet. */
   readonly ports: string
 }
 
@@ -20,24 +20,24 @@ interface Held {
   /** With their bytes. */
   readonly things: Map<object, number>
   readonly since: number
-  /** What the client had taken before, at least. */
+  /** Bytes that the client had read before, at least. */
   readonly takenBefore: number
 }
 
-/** Who came so recently cannot be judged yet. */
+/** A client that has held something for less than this cannot be judged yet. */
 const NEW_MS = 250
 
-/** What the system of a client takes that reads nothing, and what ours holds at most for a client. */
+/** What the kernel of a client accepts that reads nothing, and what ours buffers for a client at most. */
 const RECEIVE_BYTES = 512 * 1024
 const SEND_BYTES = 4 * 1024 * 1024
 
-/** So much is made free at a time, lest the slowest are looked for with every request. */
+/** Disconnects down to this part of the limit, so that the slowest are not looked for with every request. */
 const SHED = 0.9
 
 export class UnsentMemory {
   readonly #maxBytes: number
   #bytes = 0
-  /** How many hold each: a page from the cache goes to many, and is in memory once. */
+  /** How many hold each thing: a page from the cache goes to many clients, and is in memory once. */
   readonly #holdersOf = new Map<object, number>()
   readonly #holders = new Map<Holder, Held>()
 
@@ -82,8 +82,8 @@ export class UnsentMemory {
   }
 
   /**
-   * The slowest first; of those that took nothing, whoever came last. Whoever shares all that it holds goes at the end:
-   * nothing is free by that.
+   * The slowest first; of those that read nothing, the latest first. Clients that share all that they hold with others go
+   * last: dropping one frees nothing.
    */
   #shed(now: number): void {
     const queues = readSendQueues()
@@ -102,8 +102,8 @@ export class UnsentMemory {
 }
 
 /**
- * Bytes a millisecond. Newcomers count as a little faster than those that take nothing for longer, the last one most. Whoever
- * the system tells nothing of is not to be blamed.
+ * In bytes per millisecond. Newcomers count as a little faster than clients that have read nothing for longer, the newest most.
+ * A client that the kernel does not report on is not blamed.
  */
 function speedOf(holder: Holder, { since, takenBefore }: Held, queued: number | undefined, now: number): number {
   const newcomer = now - since < NEW_MS ? since * Number.EPSILON : 0

@@ -1,7 +1,7 @@
 /**
- * Lets few requests begin in a turn of the event loop: writes, and those that were sent ahead. In each turn the system hands us
- * one new connection and what came on the others: if hundreds were begun in each, a read would wait for all of their writes,
- * and a newcomer for minutes.
+ * Lets only a few writes, and requests that were sent ahead, begin in each turn of the event loop. A turn accepts one new
+ * connection and reads from all others: if hundreds of requests began in each, a read would wait for all of their writes, and
+ * a new connection for minutes.
  */
 
 /** They take about half a millisecond. */
@@ -10,7 +10,7 @@ const MAX_PER_TURN = 2
 type Begin = () => void
 
 export class WriteThrottle {
-  /** A queue for each caller, by what it sends as Authorization. The first is the next to have one of its requests begun. */
+  /** A queue for each caller, by its Authorization header. The first caller in the map is served next. */
   readonly #queues = new Map<string, Begin[]>()
   #begunInTurn = 0
   #isScheduled = false
@@ -26,7 +26,7 @@ export class WriteThrottle {
     begin()
   }
 
-  /** When it is the caller's turn, and not before the next turn of the event loop. */
+  /** Begins when it is the caller's turn, and not before the next turn of the event loop. */
   beginLater(caller: string, begin: Begin): void {
     const queue = this.#queues.get(caller)
     if (queue === undefined) this.#queues.set(caller, [begin])

@@ -29,7 +29,7 @@ export async function getCollection(context: HandlerContext): Promise<Reply> {
     if (head === undefined || !mayRead(context.caller, head)) return collectionNotFound(context, name)
     const page = answeringPage(head, requestedPage)
     const current = kept !== undefined && kept.page === page && hasSameItems(kept, head) ? kept : undefined
-    const isWhole = current !== undefined && isWordForWord(current, context, head)
+    const isWhole = current !== undefined && isSameReply(current, context, head)
     if (page !== undefined && ifNoneMatch !== null) {
       const tag = isWhole ? current.tag : tagOf(context, head, page, encoding)
       if (matchesTag(ifNoneMatch, tag)) return notModified(tag, cachingOf(context, head))
@@ -38,13 +38,13 @@ export async function getCollection(context: HandlerContext): Promise<Reply> {
       return isWhole ? current.reply : pageReply(context, head, current.page, current.items, encoding)
   }
 
-  // Everything from here on is about this one snapshot, also the tag: the head above may be older (D15).
+  // From here on everything comes from one snapshot, the tag too: the head above may be older (D15).
   const read = await readPage(context, name, pageValues, PAGE_FORMS[encoding].stored)
   if ('status' in read) return read
   return pageReply(context, read.head, read.page, PAGE_FORMS[encoding].itemsOf(read.segments), encoding)
 }
 
-/** The page that is asked for, from the store, or why there is none. With `form`, to be made into a body in that form. */
+/** The requested page from the store, or why there is none. With `form`, in the form that the body is made from. */
 export async function readPage(
   context: HandlerContext,
   name: string,
@@ -59,7 +59,7 @@ export async function readPage(
   return answeringPage(read.head, requestedPage) === undefined ? invalidPage(context, pageValues) : read
 }
 
-/** The page that answers: 0 without pages, whatever was asked for (D10); undefined when that is not a page number. */
+/** The page to answer with: 0 for an unpaginated collection, whatever was asked for (D10); undefined for an invalid number. */
 function answeringPage(head: Head, requestedPage: number | undefined): number | undefined {
   if (!head.isPaginated) return 0
   return requestedPage === undefined ? undefined : effectivePage(requestedPage, head.live)
@@ -70,7 +70,7 @@ function tagOf({ baseUrl }: HandlerContext, head: Head, page: number, encoding: 
   return pageTag({ baseUrl, collectionId: id, generation, version, commitId, page, encoding })
 }
 
-/** The envelope around the items, and its headers; kept for the next time. */
+/** Puts the envelope around the items, and keeps the reply for the next request. */
 function pageReply(context: HandlerContext, head: Head, page: number, items: PageItems, encoding: Encoding): Reply {
   const { baseUrl, pages } = context
   const { bodyOf, tailBytes } = PAGE_FORMS[encoding]
@@ -83,8 +83,8 @@ function pageReply(context: HandlerContext, head: Head, page: number, items: Pag
   return reply
 }
 
-/** Whether the reply that was made for an earlier request is also the one to this. */
-function isWordForWord({ head: then, baseUrl, type, caching }: KeptPage, context: HandlerContext, head: Head): boolean {
+/** Whether the kept reply can be sent as it is. */
+function isSameReply({ head: then, baseUrl, type, caching }: KeptPage, context: HandlerContext, head: Head): boolean {
   return (
     then.commitId === head.commitId &&
     baseUrl === context.baseUrl &&

@@ -1,4 +1,4 @@
-/** What the service says of itself: its entry point with all collections, its health, and what its problems mean. */
+/** What the service says about itself: the entry point with all collections, its health, and what its problems mean. */
 
 import { collectionUrl, descriptionUrl, entryUrl, problemUrl } from '../../contract/link.ts'
 import { isProblemName, PROBLEMS } from '../../contract/problem.ts'
@@ -17,7 +17,7 @@ export async function getEntry(context: HandlerContext): Promise<Reply> {
   const { request, baseUrl } = context
   const { heads, isComplete } = await readableHeads(context)
   const entry = {
-    // Part of the store is away: there may be more.
+    // Part of the store cannot be reached: there may be more.
     ...(isComplete ? {} : { incomplete: true }),
     _links: {
       self: { href: entryUrl(baseUrl) },
@@ -50,15 +50,15 @@ export async function readableHeads({
   return { heads: heads.filter((head) => mayRead(caller, head)), isComplete: away.length === 0 }
 }
 
-/** With a token, the entry shows what others do not see. */
+/** With a token, the entry can show what others may not see. */
 export function entryCaching({ caller, requiresToken }: HandlerContext): Caching {
   return caller.isKnown || requiresToken ? PRIVATE : PUBLIC
 }
 
-/** `GET /-/health`: whether the store can be read now; if not, it is answered as any request that fails. */
+/** `GET /-/health`: whether the store can be read now; if not, it fails like any other request. */
 export async function getHealth({ store }: HandlerContext): Promise<Reply> {
   const away = await store.ping()
-  // Not which servers: anybody may ask.
+  // Does not name servers: anybody may ask.
   return outcome(200, { status: away.length === 0 ? 'ok' : 'degraded' })
 }
 

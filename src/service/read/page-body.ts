@@ -1,6 +1,6 @@
 /**
- * The body of a page, plain or as gzip: the envelope around the items, which pass as the store hands them out. A gzip body is
- * put together from pieces that are deflated already: nothing is compressed here, only copied.
+ * The body of a page, plain or gzip: the envelope around the items, which are used as the store returns them. A gzip body is
+ * spliced from pieces that are already deflated: nothing is compressed here, only copied.
  */
 
 import { crc32 } from 'node:zlib'
@@ -11,30 +11,30 @@ import { createCrc32Combine } from './crc32-combine.ts'
 
 /** The items of a page as they stand in its body. */
 export interface PageItems {
-  /** Plain, or parts of a deflate stream that end on a byte boundary and say nothing of its end. */
+  /** Plain, or parts of a deflate stream that end on a byte boundary, without its end marker. */
   readonly pieces: readonly Uint8Array[]
-  /** Length and CRC-32 of the text; of plain items nobody asks for the CRC. */
+  /** Length and CRC-32 of the plain text; the CRC only matters for gzip. */
   readonly length: number
   readonly crc: number
-  /** Around a single piece; whoever fills it has used it up. */
+  /** Free memory around a single piece. It can be used once. */
   readonly room?: Room | undefined
 }
 
 export interface PageForm {
-  /** What it is made from. */
+  /** The form of the segments that it is made from. */
   readonly stored: SegmentForm
   readonly itemsOf: (segments: readonly Segment[]) => PageItems
   readonly bodyOf: (envelopeHead: Uint8Array, items: PageItems) => Buffer
-  /** Bytes of the body behind the items. */
+  /** Bytes of the body after the items. */
   readonly tailBytes: number
 }
 
-/** What is usually written around the items. Where it takes more, the items are copied. */
+/** Enough for most envelopes. Where it is not, the items are copied. */
 export const USUAL_ROOM: Room = { before: 1_024, after: 32 }
 
 /** The longest text of one stored deflate block: its length has 16 bits. */
 const STORED_BYTES = 65_535
-/** Before the text: what kind of block, how long it is, and the same with all bits turned. */
+/** Before the text: the kind of block, its length, and the length with all bits inverted. */
 const BLOCK_HEADER_BYTES = 5
 /** At the end of a gzip file: the CRC-32 and the length of the text. */
 const TRAILER_BYTES = 8
@@ -68,7 +68,7 @@ export const PAGE_FORMS: Readonly<Record<Encoding, PageForm>> = {
   },
 }
 
-/** A body with the items in their place, and so many bytes before and behind them yet to be written. */
+/** A body with the items in place, and so many bytes before and after them still to be written. */
 function bodyAround({ pieces, room }: PageItems, before: number, after: number): Buffer {
   const [first] = pieces
   if (first !== undefined && room !== undefined && room.before >= before && room.after >= after)
@@ -82,13 +82,13 @@ function bodyAround({ pieces, room }: PageItems, before: number, after: number):
   return body
 }
 
-/** The same items, as a part of the body that they were put into: so they are in memory once. */
+/** The same items as a part of the body, so that they are in memory once. */
 export function itemsIn(body: Buffer, { pieces, length, crc }: PageItems, after: number): PageItems {
   const end = body.length - after
   return { pieces: [body.subarray(end - lengthOf(pieces), end)], length, crc }
 }
 
-/** Gives the memory of a body back now. The garbage collector would let many of them pile up, and then look through everything. */
+/** Frees the memory of a body now. The garbage collector would let many pile up, and then run a full collection. */
 export function free(body: Buffer): void {
   if (body.buffer instanceof ArrayBuffer) body.buffer.transfer(0)
 }
@@ -129,12 +129,12 @@ function stored(text: Uint8Array): Buffer {
   return blocks
 }
 
-/** How long a text is as stored blocks. */
+/** The length of a text as stored blocks. */
 function storedLength({ length }: Uint8Array): number {
   return length + BLOCK_HEADER_BYTES * Math.max(1, Math.ceil(length / STORED_BYTES))
 }
 
-/** Writes a text as uncompressed deflate blocks, at least one, and tells where they end. With `isEnd` the stream ends there. */
+/** Writes a text as uncompressed deflate blocks, at least one, and returns where they end. With `isEnd` the stream ends there. */
 function putStored(gzip: Buffer, start: number, text: Uint8Array, isEnd = false): number {
   let at = start
   let from = 0

@@ -1,6 +1,6 @@
 /**
- * Pages as they were last sent, within a number of bytes. Nothing here is believed: every use is checked against the head
- * of the collection, read for that request. A full page stays what it is until a commit changes one or adds one.
+ * A cache of the pages that were sent, limited in bytes. Nothing in it is trusted: every use is checked against the head of
+ * the collection, read for that request. A full page stays valid until a commit changes a full page or adds one.
  */
 
 import { LRUCache } from 'lru-cache'
@@ -25,9 +25,9 @@ export interface KeptPage {
   readonly bytes: number
 }
 
-/** What a page takes besides its body, roughly. */
+/** Roughly what a page takes besides its body. */
 const OVERHEAD_BYTES = 2_000
-/** One page may take this share of all, lest it drive out everything else. */
+/** One page may take this part of the cache at most, so that it cannot evict everything else. */
 const MAX_SHARE = 4
 
 export class PageCache {
@@ -47,7 +47,7 @@ export class PageCache {
     return this.#pages === undefined
   }
 
-  /** What is kept under that number, right or not. */
+  /** The page last kept for that number, valid or not. */
   find(name: string, page: number | undefined, encoding: Encoding): KeptPage | undefined {
     return this.#pages?.get(`${name} ${page} ${encoding}`)
   }
@@ -65,7 +65,7 @@ export function hasSameItems({ head: then, page }: KeptPage, now: Head): boolean
   return then.isPaginated && page <= fullPages(then.live) && then.fullPagesId === now.fullPagesId
 }
 
-/** Requests that come in the same turn of the event loop share one reading of a head: it is read after all of them came. */
+/** Requests that arrive in the same turn of the event loop share one read of a head, which begins after all of them arrived. */
 export class SharedHeads {
   readonly #store: Store
   #next = new Map<string, Promise<Head | undefined>>()
@@ -80,7 +80,7 @@ export class SharedHeads {
     if (shared !== undefined) return shared
     const own = new Promise<Head | undefined>((resolve, reject) => {
       setImmediate(() => {
-        // From here on a request begins the next reading.
+        // Requests from here on share the next read.
         this.#next.delete(sought)
         this.#store.head(name, { isPublicOnly }).then(resolve, reject)
       })

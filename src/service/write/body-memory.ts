@@ -1,9 +1,9 @@
-/** The memory for the bodies of all requests under way: what would go beyond it is refused, so that no crowd can fill it up. */
+/** A limit on the memory that the bodies of all running requests hold together. What goes beyond it is refused. */
 
 import { BODIES_A_TOKEN, BODIES_AT_ONCE } from '../limits.ts'
 import { formatNumber, RETRY, Refusal } from '../problem-reply.ts'
 
-/** What the body of one request holds. */
+/** The part that one request holds. */
 export interface BodyShare {
   /** Makes the share at least this large. Throws a Refusal when there is no room for it. */
   hold(bytes: number): void
@@ -11,10 +11,10 @@ export interface BodyShare {
   release(): void
 }
 
-/** Of a request whose body nobody reads. */
+/** For a request whose body nobody reads. */
 export const NO_SHARE: BodyShare = { hold() {}, release() {} }
 
-/** A token has half of it at most: whoever holds one cannot keep the others from writing. */
+/** One token gets half of it at most, so that it cannot keep others from writing. */
 export class BodyMemory {
   readonly #maxBytes: number
   readonly #maxTokenBytes: number
@@ -29,32 +29,24 @@ export class BodyMemory {
 
   share(token: string): BodyShare {
     let own = 0
+    const resize = (bytes: number): void => {
+      this.#held += bytes - own
+      const ofToken = (this.#heldByToken.get(token) ?? 0) + bytes - own
+      if (ofToken > 0) this.#heldByToken.set(token, ofToken)
+      else this.#heldByToken.delete(token)
+      own = bytes
+    }
     return {
       hold: (bytes) => {
         if (bytes <= own) return
-        this.#add(token, own, bytes)
-        own = bytes
+        const [others, ofToken] = [this.#held - own, (this.#heldByToken.get(token) ?? 0) - own]
+        if (ofToken + bytes > this.#maxTokenBytes)
+          throw busy('Other requests with this token hold', ofToken, this.#maxTokenBytes)
+        if (others + bytes > this.#maxBytes) throw busy('Other requests hold', others, this.#maxBytes)
+        resize(bytes)
       },
-      release: () => this.#remove(token, own),
+      release: () => resize(0),
     }
-  }
-
-  /** Makes a share of `own` bytes one of `bytes`. */
-  #add(token: string, own: number, bytes: number): void {
-    const others = this.#held - own
-    const othersOfToken = (this.#heldByToken.get(token) ?? 0) - own
-    if (othersOfToken + bytes > this.#maxTokenBytes)
-      throw busy('Other requests with this token hold', othersOfToken, this.#maxTokenBytes)
-    if (others + bytes > this.#maxBytes) throw busy('Other requests hold', others, this.#maxBytes)
-    this.#held = others + bytes
-    this.#heldByToken.set(token, othersOfToken + bytes)
-  }
-
-  #remove(token: string, bytes: number): void {
-    const left = (this.#heldByToken.get(token) ?? 0) - bytes
-    this.#held -= bytes
-    if (left > 0) this.#heldByToken.set(token, left)
-    else this.#heldByToken.delete(token)
   }
 }
 

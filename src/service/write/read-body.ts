@@ -9,7 +9,7 @@ import { HARMLESS_GZIP_BYTES, MAX_GZIP_RATIO } from '../limits.ts'
 import { formatNumber, Refusal } from '../problem-reply.ts'
 import type { BodyShare } from './body-memory.ts'
 
-/** About as many bytes as are worked through in a fraction of a millisecond. */
+/** As many bytes as are processed in a fraction of a millisecond. */
 export const PIECE_BYTES = 1 << 16
 const MIN_BLOCK_BYTES = 1 << 10
 
@@ -19,7 +19,7 @@ export interface Body {
   readonly length: number
 }
 
-/** Reads all of it. Throws a Refusal for one that is too large, breaks off or cannot be unpacked. */
+/** Reads the whole body. Throws a Refusal if it is too large, incomplete or cannot be unpacked. */
 export async function readBody({ request, bodyShare }: HandlerContext, maxBytes: number): Promise<Body> {
   const isPacked = isGzip(request)
   const announced = Number(request.headers.get('content-length') ?? 0)
@@ -29,13 +29,13 @@ export async function readBody({ request, bodyShare }: HandlerContext, maxBytes:
   return isPacked ? gunzipBody(body, maxBytes, bodyShare) : body
 }
 
-/** All of it in one. */
+/** The whole body in one array. */
 export function joined({ pieces, length }: Body): Uint8Array {
   const [only] = pieces
   return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, length)
 }
 
-/** The pieces, with a turn of the event loop before each but the first: a read must not wait until a large body is done with. */
+/** The pieces, with a turn of the event loop before each but the first: reads must not wait until a large body is processed. */
 export async function* inTurns({ pieces }: Pick<Body, 'pieces'>): AsyncGenerator<Uint8Array> {
   for (const [index, piece] of pieces.entries()) {
     if (index > 0) await setImmediate()
@@ -51,7 +51,7 @@ function isGzip(request: Incoming): boolean {
   throw new Refusal('unsupported-media-type', detail, { headers: { 'Accept-Encoding': 'gzip' } })
 }
 
-/** Memory is charged for what has come, not for what was announced. */
+/** Memory is charged for the bytes that have come, not for the announced length. */
 async function collect(request: Incoming, maxBytes: number, share: BodyShare): Promise<Body> {
   const builder = new BodyBuilder()
   try {
@@ -70,7 +70,7 @@ async function collect(request: Incoming, maxBytes: number, share: BodyShare): P
 
 /** Throws a Refusal for what is not gzip, becomes too large, or is packed to do harm. */
 async function gunzipBody(packed: Body, maxBytes: number, share: BodyShare): Promise<Body> {
-  // Twice: a bomb takes no memory away from others, which would then be refused in its place.
+  // Unpacks twice, first only to measure: a bomb never holds memory, for lack of which others would be refused.
   share.hold(packed.length + (await unpackedLength(packed, maxBytes)))
   const builder = new BodyBuilder()
   for await (const chunk of gunzipped(packed)) builder.add(chunk)
@@ -101,7 +101,7 @@ async function* gunzipped(packed: Body): AsyncGenerator<Uint8Array> {
     const isCutOff = error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR'
     throw new Refusal('invalid-body', isCutOff ? 'The gzip data breaks off.' : 'The body is not gzip.')
   }
-  // Zlib takes zeros behind a member for padding, and does not look at what follows them.
+  // Zlib takes zeros after a member for padding, and ignores what follows them.
   if (unpacking.bytesWritten < packed.length) throw new Refusal('invalid-body', 'Something follows the gzip data.')
 }
 
@@ -109,7 +109,7 @@ function tooLarge(detail: string): Refusal {
   return new Refusal('content-too-large', detail)
 }
 
-/** Collects what comes. Small chunks are put together: each alone would take far more memory than its bytes. */
+/** Collects chunks. Small ones are joined: each on its own would take far more memory than its bytes. */
 class BodyBuilder {
   length = 0
   readonly #pieces: Uint8Array[] = []
@@ -137,7 +137,7 @@ class BodyBuilder {
   #addToBlock(chunk: Uint8Array): void {
     if (this.#filled + chunk.length > this.#block.length) {
       this.#closeBlock()
-      // Blocks grow with the body: who sends a few bytes, and then waits, holds little more than these.
+      // Blocks grow with the body: a client that sends a few bytes and then waits holds little more than these.
       const wanted = Math.max(chunk.length, Math.min(this.length, PIECE_BYTES))
       this.#block = new Uint8Array(Math.max(MIN_BLOCK_BYTES, wanted))
     }

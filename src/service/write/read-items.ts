@@ -69,7 +69,7 @@ async function readMany(body: Body, type: BodyType, keyField: string | null, lim
 async function joinedRun(runs: readonly ItemRun[], keyField: string | null): Promise<ItemRun> {
   const separator = Buffer.from(ITEM_SEPARATOR)
   const pieces = runs.flatMap(({ text }, index) => (index === 0 ? [text] : [separator, text]))
-  // Shared memory goes to the thread that writes as it is; any other would be copied, all of it in one step.
+  // Shared memory goes to the writer thread as it is; any other would be copied, all of it in one step.
   const text = new Uint8Array(new SharedArrayBuffer(pieces.reduce((sum, piece) => sum + piece.length, 0)))
   let at = 0
   for await (const piece of inTurns({ pieces })) {
@@ -85,7 +85,7 @@ const LINE_HINT = 'Every line holds one whole JSON object; an array is sent as a
 function refusedInput({ cause, reason, text, line, item }: InputError, type: BodyType): Refusal {
   const where = type === 'json' && item !== undefined ? `Element ${item - 1}` : `Line ${line}`
   const shown = text === '' ? '' : `: ${text}`
-  // Advice that follows the reason is for files and the command line.
+  // The advice after the reason is for files and the command line.
   if (!(cause instanceof ItemError)) return new Refusal('invalid-body', `${where}: ${reason.split(';', 1)[0]}${shown}.`)
   if (cause.kind === 'size') return new Refusal('content-too-large', `${where}: ${cause.reason}.`)
   const options = type === 'ndjson' && cause.kind === 'form' ? { hint: LINE_HINT } : {}
@@ -95,7 +95,7 @@ function refusedInput({ cause, reason, text, line, item }: InputError, type: Bod
 /** A body that is one JSON object. Throws a Refusal that says what is wrong with it. */
 function readObject(body: Body, keyField: string | null, itemBytes: number): ItemRun {
   const scanner = new ItemScanner({ keyField, itemBytes })
-  // Some blanks may stand around it, but nobody looks for an item in the midst of so many.
+  // There may be some blanks around it, but not that many.
   if (body.length > itemBytes + PIECE_BYTES) throw refusedObject(scanner.tooLarge(body.length), OPEN_OBJECT)
   const text = decodable(joined(body))
   const start = skipBlanks(text, 0, text.length)

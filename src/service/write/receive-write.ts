@@ -11,7 +11,7 @@ import { quoted, Refusal } from '../problem-reply.ts'
 import { type Body, inTurns, readBody } from './read-body.ts'
 import type { BodyType, ReadItems } from './read-items.ts'
 
-/** Throws a Refusal where the caller may not write, or nothing can have that name. */
+/** The collection to write to. Throws a Refusal if the caller may not write to it, or the name is invalid. */
 export async function writeTarget(context: HandlerContext): Promise<{ name: string; head: Head | undefined }> {
   const { store, caller } = context
   const [name = ''] = segmentsOf(context)
@@ -22,7 +22,7 @@ export async function writeTarget(context: HandlerContext): Promise<{ name: stri
   return { name, head }
 }
 
-/** Throws a Refusal for what cannot be taken; what the headers tell is looked at before the body is read. */
+/** Throws a Refusal for what cannot be accepted. The headers are checked before the body is read. */
 export async function receiveItems(
   context: HandlerContext,
   read: ReadItems,
@@ -42,10 +42,10 @@ const BODY_TYPES: ReadonlyMap<string, BodyType> = new Map([
   ['application/jsonl', 'ndjson'],
 ])
 
-/** JSON is UTF-8; what else a parameter of a type says changes nothing. */
+/** JSON is UTF-8; other parameters of a type do not matter. */
 const OTHER_CHARSET = /^charset=(?!"?(utf-?8|us-ascii)"?$)/
 
-/** Throws a Refusal for a type that is not taken, and for one in another charset than UTF-8. */
+/** Throws a Refusal for a type that is not accepted, or a charset other than UTF-8. */
 export function bodyTypeOf(request: Incoming): BodyType {
   const given = request.headers.get('content-type')
   if (given === null) throw new Refusal('unsupported-media-type', 'There is no Content-Type.')
@@ -57,8 +57,8 @@ export function bodyTypeOf(request: Incoming): BodyType {
 }
 
 /**
- * What makes a write with an `Idempotency-Key` be done once: from the body, unpacked, when that is there. Throws a Refusal for
- * a key that cannot be one. The same key of another sender, method or path is another key.
+ * What the store needs to do a write with an `Idempotency-Key` only once: computed from the unpacked body, later. Throws a
+ * Refusal for an invalid key. The same key from another sender, or for another method or path, is another key.
  */
 export function onceOf({ request, path, caller }: HandlerContext): (body?: Body) => Promise<{ once?: Once }> {
   const given = request.headers.get('idempotency-key')

@@ -26,7 +26,7 @@ export async function postCollection(context: HandlerContext): Promise<Reply> {
   return outcome(201, { appended: run.count, item_count: live, version }, location)
 }
 
-/** A Refusal for a key that conflicts with another one of the same request, which is not in the collection. */
+/** A Refusal for a key that is twice in the request; undefined if it conflicts with an item of the collection. */
 function repeatedKey(error: unknown, { keys = [] }: ItemRun): Refusal | undefined {
   if (!(error instanceof Error && 'key' in error && typeof error.key === 'string')) return undefined
   const first = keys.indexOf(error.key)
@@ -57,13 +57,15 @@ function settingsOf(body: Uint8Array): CollectionSettings {
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) throw wrongSettings(`there is no setting ${quoted(unknown)}`)
   if (key !== null && !isFieldName(key))
-    throw wrongSettings(`"key" is the name of a field, 1 to ${MAX_KEY_FIELD_LENGTH} characters of Unicode, or null`)
-  if (typeof paginated !== 'boolean') throw wrongSettings('"paginated" is true or false')
-  if (typeof isPrivate !== 'boolean') throw wrongSettings('"private" is true or false')
+    throw wrongSettings(
+      `"key" must be the name of a field, 1 to ${MAX_KEY_FIELD_LENGTH} characters of Unicode, or null`,
+    )
+  if (typeof paginated !== 'boolean') throw wrongSettings('"paginated" must be true or false')
+  if (typeof isPrivate !== 'boolean') throw wrongSettings('"private" must be true or false')
   return { keyField: key, isPaginated: paginated, isPrivate }
 }
 
-/** Half of a surrogate pair cannot be stored, and no item could have it. */
+/** Half of a surrogate pair cannot be stored, and no item could have such a field. */
 function isFieldName(key: unknown): key is string {
   return typeof key === 'string' && key !== '' && key.length <= MAX_KEY_FIELD_LENGTH && key.isWellFormed()
 }
@@ -75,15 +77,15 @@ function parseObject(body: Uint8Array): Record<string, unknown> {
   } catch {
     // Not JSON: the same answer.
   }
-  throw wrongSettings('they are one JSON object')
+  throw wrongSettings('expected one JSON object')
 }
 
 function wrongSettings(reason: string): Refusal {
   const hint = 'Send settings such as {"key":"id","paginated":true,"private":false}.'
-  return new Refusal('invalid-body', `These settings cannot be used: ${reason}.`, { hint })
+  return new Refusal('invalid-body', `Invalid settings: ${reason}.`, { hint })
 }
 
-/** For somebody who has seen the collection as it is now. */
+/** Only for a caller who has seen the collection as it is now. */
 export async function deleteCollection(context: HandlerContext): Promise<Reply> {
   const { name, head } = await dropTarget(context)
   const ifMatch = context.request.headers.get('if-match')
@@ -98,7 +100,7 @@ export async function deleteCollection(context: HandlerContext): Promise<Reply> 
   return DONE
 }
 
-/** A drop that is sent again finds nothing to drop, or another collection: what was answered first, the store knows. */
+/** A repeated drop finds no collection, or a new one of that name: the store knows what was answered the first time. */
 async function dropTarget(context: HandlerContext): Promise<{ name: string; head: Head | undefined }> {
   const { request, caller, store } = context
   const [name = ''] = segmentsOf(context)
@@ -114,5 +116,5 @@ function namedState({ baseUrl }: HandlerContext, head: Head | undefined, ifMatch
   return namesPage(ifMatch, parts, isPaginated ? lastPage(live) : 0) ? { id, commitId } : undefined
 }
 
-/** No collection is ever in it. */
+/** A state that no collection ever has. */
 const NO_STATE: CollectionState = { id: -1, commitId: '' }

@@ -27,7 +27,7 @@ export async function deleteItem(context: HandlerContext): Promise<Reply> {
   return DONE
 }
 
-/** Throws a Refusal where there can be no such item. */
+/** The item to write. Throws a Refusal if there can be no such item. */
 async function itemTarget(context: HandlerContext): Promise<{ name: string; head: Head; key: string }> {
   const { name, head } = await writeTarget(context)
   if (head === undefined) throw new Refusal('collection-not-found', noCollection(name))
