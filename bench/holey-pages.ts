@@ -2,7 +2,7 @@
 
 import { pageEnvelopeHead } from '../src/contract/envelope.ts'
 import { lastPage } from '../src/contract/page.ts'
-import { PAGE_FORMS } from '../src/service/page-form.ts'
+import { PAGE_FORMS } from '../src/service/read/page-body.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 import type { Store } from '../src/store/store.ts'
 import { readIntoCache } from './database-file.ts'

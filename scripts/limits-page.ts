@@ -8,17 +8,23 @@ import { PROBLEMS, type ProblemName } from '../src/contract/problem.ts'
 import { TOKEN_NAME_RULE } from '../src/contract/token.ts'
 import { DEFAULT_ITEM_BYTES, MAX_KEY_BYTES } from '../src/items/item-scanner.ts'
 import { MAX_DEPTH } from '../src/items/json-scan.ts'
-import { KEY_FIELD_LENGTH, SETTINGS_BYTES } from '../src/service/collection-settings.ts'
-import { HARMLESS_BYTES } from '../src/service/gunzip-body.ts'
 import {
   BODIES_A_TOKEN,
   BODIES_AT_ONCE,
   DEFAULT_LIMITS,
   DEFAULT_UNSENT_BYTES,
+  HARMLESS_GZIP_BYTES,
+  HEAD_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  LINGER_MS,
   MAX_GZIP_RATIO,
+  MAX_HEADER_BYTES,
+  MAX_KEY_FIELD_LENGTH,
+  MAX_SETTINGS_BYTES,
+  MIN_BYTES_PER_SECOND,
+  REQUEST_TIMEOUT_MS,
+  SEND_GRACE_MS,
 } from '../src/service/limits.ts'
-import { HEADER_BYTES, LINGER_MS } from '../src/service/node/broken-request.ts'
-import { HEAD_MS, KEEP_ALIVE_MS, MIN_BYTES_PER_SECOND, REQUEST_MS, SEND_GRACE_MS } from '../src/service/node/listen.ts'
 import { MAX_DESCRIBED_COLLECTIONS } from '../src/service/openapi/describe-service.ts'
 import { KEPT_MS } from '../src/store/sqlite/request-log.ts'
 import { type Page, table } from './page.ts'
@@ -43,7 +49,7 @@ export function limitsPage(): Page {
           ],
           ['objects and arrays within one another', count(MAX_DEPTH), refused('invalid-item')],
           ['key of an item', `1 to ${count(MAX_KEY_BYTES)} bytes of UTF-8`, refused('invalid-item')],
-          ['name of the key field, over HTTP', `${count(KEY_FIELD_LENGTH)} characters`, refused('invalid-body')],
+          ['name of the key field, over HTTP', `${count(MAX_KEY_FIELD_LENGTH)} characters`, refused('invalid-body')],
           [
             'collections with paths of their own in `/-/openapi.json`',
             count(MAX_DESCRIBED_COLLECTIONS),
@@ -56,7 +62,7 @@ export function limitsPage(): Page {
       table(
         ['', 'limit', 'beyond it'],
         [
-          ['request line and headers', size(HEADER_BYTES), refused('header-too-large')],
+          ['request line and headers', size(MAX_HEADER_BYTES), refused('header-too-large')],
           [
             'body, packed and unpacked',
             `${size(DEFAULT_LIMITS.bodyBytes)}; ${setting('--body-bytes')}`,
@@ -69,10 +75,10 @@ export function limitsPage(): Page {
           ],
           [
             'gzip',
-            `${MAX_GZIP_RATIO} times its packed size, above ${size(HARMLESS_BYTES)}`,
+            `${MAX_GZIP_RATIO} times its packed size, above ${size(HARMLESS_GZIP_BYTES)}`,
             refused('content-too-large'),
           ],
-          ['settings of a collection', size(SETTINGS_BYTES), refused('content-too-large')],
+          ['settings of a collection', size(MAX_SETTINGS_BYTES), refused('content-too-large')],
           ['all bodies under way', `${BODIES_AT_ONCE} times the largest body`, refused('service-busy')],
           ['those of one token', `${BODIES_A_TOKEN} times the largest body`, refused('service-busy')],
           [
@@ -98,8 +104,8 @@ export function limitsPage(): Page {
       table(
         ['', 'limit', 'beyond it'],
         [
-          ['until the head of a request is there', seconds(HEAD_MS), refused('request-timeout')],
-          ['until all of it is there', seconds(REQUEST_MS), refused('request-timeout')],
+          ['until the head of a request is there', seconds(HEAD_TIMEOUT_MS), refused('request-timeout')],
+          ['until all of it is there', seconds(REQUEST_TIMEOUT_MS), refused('request-timeout')],
           ['an idle connection', seconds(KEEP_ALIVE_MS), 'is closed'],
           [
             'a client that takes its answer slowly',

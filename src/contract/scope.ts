@@ -34,11 +34,6 @@ export function allows(scopes: readonly string[], action: ScopeAction, collectio
   return scopes.map(parseScope).some((scope) => scope !== undefined && includes(scope, action, collection))
 }
 
-/** Whether there is any scope on the collection at all: each includes that it may be read. */
-export function knows(scopes: readonly string[], collection: string): boolean {
-  return allows(scopes, 'read', collection)
-}
-
 function includes(scope: Scope, action: ScopeAction, collection: string): boolean {
   if (scope.action === 'admin') return true
   if (scope.collection !== ALL && scope.collection !== collection) return false

@@ -1,12 +1,11 @@
 /** Who sends a request, and what that allows (D19). */
 
 import { hash } from 'node:crypto'
-import { allows, knows } from '../contract/scope.ts'
+import { allows } from '../contract/scope.ts'
 import { isTokenForm } from '../contract/token.ts'
 import type { Head, Store } from '../store/store.ts'
 import type { Incoming } from './incoming.ts'
-import { quoted } from './problem-response.ts'
-import { Refusal } from './refusal.ts'
+import { noCollection, Refusal } from './problem-reply.ts'
 
 export interface Caller {
   readonly isKnown: boolean
@@ -15,7 +14,7 @@ export interface Caller {
   readonly scopes: readonly string[]
 }
 
-/** Somebody without a token. */
+/** Anyone without a token. */
 const NOBODY: Caller = { isKnown: false, id: '', scopes: [] }
 
 /** Undefined for a token that is malformed, unknown, expired or revoked: that is refused everywhere. */
@@ -27,7 +26,7 @@ export function findCaller(request: Incoming, store: Store): Caller | Promise<Ca
 async function callerWith(authorization: string, store: Store): Promise<Caller | undefined> {
   const [, token = ''] = /^Bearer +(\S+)$/i.exec(authorization) ?? []
   if (!isTokenForm(token)) return undefined
-  // Read from the store with every request: a token that was revoked is refused from the next one on.
+  // Read from the store with every request, so that a revoked token is refused from the next request on.
   const id = hash('sha256', token, 'hex')
   const record = await store.token(id)
   if (record === undefined || record.revokedAt !== null) return undefined
@@ -35,29 +34,24 @@ async function callerWith(authorization: string, store: Store): Promise<Caller |
   return { isKnown: true, id, scopes: record.scopes }
 }
 
-/** Whoever may not read a private collection is answered as if it did not exist. */
+/** To a caller who may not read it, a private collection is answered as if it did not exist. */
 export function mayRead({ scopes }: Caller, { name, isPrivate }: Head): boolean {
   return !isPrivate || allows(scopes, 'read', name)
 }
 
 /**
- * Somebody who has no scope on that collection. For those the head is looked at before anything else is read: else the time
- * that an answer takes would tell a private name from one that is none.
+ * Whether the caller has no scope on that collection. For such a caller the store looks at the head before it reads anything
+ * else: otherwise the response time would tell a private name from one that does not exist.
  */
 export function hasNoScope({ scopes }: Caller, name: string): boolean {
-  return !knows(scopes, name)
+  return !allows(scopes, 'read', name)
 }
 
-/** What a write is: into a collection that is there, or one that makes it. Throws a Refusal where it is not allowed. */
-export function requireWrite(caller: Caller, name: string, head: Head | undefined): 'exists' | 'is created' {
+/** Throws a Refusal unless the caller may write to the collection, or create it where there is none. */
+export function requireWrite(caller: Caller, name: string, head: Head | undefined): void {
   if (!caller.isKnown) throw new Refusal('unauthorized', 'Writing needs a token.', CHALLENGE)
-  const { scopes } = caller
-  if (head === undefined) {
-    if (allows(scopes, 'create', name)) return 'is created'
-    throw new Refusal('collection-not-found', `There is no collection ${quoted(name)}.`)
-  }
-  if (allows(scopes, 'write', name)) return 'exists'
-  if (!mayRead(caller, head)) throw new Refusal('collection-not-found', `There is no collection ${quoted(name)}.`)
+  if (allows(caller.scopes, head === undefined ? 'create' : 'write', name)) return
+  if (head === undefined || !mayRead(caller, head)) throw new Refusal('collection-not-found', noCollection(name))
   throw new Refusal('forbidden', `The token has no scope "write:${name}".`)
 }
 

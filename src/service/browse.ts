@@ -3,16 +3,14 @@
 import { isCollectionName } from '../contract/name.ts'
 import type { Problem } from '../contract/problem.ts'
 import type { Explorer } from '../explorer/create-explorer.ts'
-import { cachingOf } from './answer.ts'
-import { type Call, segmentsOf } from './call.ts'
-import { readPage } from './get-collection.ts'
-import { entryCaching, readableHeads } from './get-entry.ts'
-import { readItem } from './get-item.ts'
+import { type HandlerContext as Call, segmentsOf } from './handler-context.ts'
 import { foundHtml, htmlReply } from './html-reply.ts'
-import type { Incoming } from './incoming.ts'
-import { collectionNotFound } from './not-found.ts'
-import type { Reply } from './reply.ts'
-import { queryValues } from './request-url.ts'
+import { type Incoming, queryValues } from './incoming.ts'
+import { collectionNotFound } from './problem-reply.ts'
+import { readPage } from './read/get-collection.ts'
+import { entryCaching, readableHeads } from './read/get-entry.ts'
+import { readItem } from './read/get-item.ts'
+import { cachingOf, type Reply } from './reply.ts'
 
 export type Browse = (call: Call, explorer: Explorer) => Promise<Reply>
 

@@ -1,27 +1,20 @@
-/** The service as one function from a request to its answer, ready to be mounted in any server that speaks `fetch`. */
+/** The service as one function from a request to its reply, ready to be mounted in any server that speaks `fetch`. */
 
 import { normalizeBaseUrl } from '../contract/link.ts'
 import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
-import { type Caller, CHALLENGE, findCaller } from './access.ts'
-import { basePathOf, createBaseUrlOf } from './base-url.ts'
-import { BodyMemory, type BodyShare, NO_SHARE } from './body-memory.ts'
+import { CHALLENGE, findCaller } from './access.ts'
 import { type Browse, problemInHtml } from './browse.ts'
-import type { Call } from './call.ts'
-import { failure } from './failure.ts'
+import type { HandlerContext } from './handler-context.ts'
 import { HtmlPages } from './html-pages.ts'
-import { type Incoming, incomingOf } from './incoming.ts'
+import { type Incoming, incomingOf, isRead, routedPath } from './incoming.ts'
 import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits } from './limits.ts'
 import { wantsHtml } from './negotiate.ts'
-import { pathNotFound } from './not-found.ts'
-import { PageCache } from './page-cache.ts'
-import { problemResponse, quoted } from './problem-response.ts'
-import { Refusal } from './refusal.ts'
+import { isFault, pathNotFound, problemReply, quoted, Refusal, refusalOf } from './problem-reply.ts'
+import { PageCache, SharedHeads } from './read/page-cache.ts'
 import { type Reply, responseOf } from './reply.ts'
-import { routedPath } from './request-url.ts'
 import { findRoute, type Route } from './routes.ts'
-import { SharedHeads } from './shared-heads.ts'
-import { refusalOf } from './store-refusal.ts'
+import { BodyMemory, NO_SHARE } from './write/body-memory.ts'
 
 export interface ServiceOptions {
   /** Where the collections are. The service does not close it. */
@@ -42,7 +35,7 @@ export interface ServiceOptions {
   readonly cacheBytes?: number
   /** Answer a browser that navigates with pages for people. Default true; false: never HTML. */
   readonly explorer?: boolean
-  /** Told of every error behind a 500 or 503, which the answer does not show. Default: its stack goes to stderr. */
+  /** Called with every error behind a 500 or 503, which the reply does not show. Default: prints its stack to stderr. */
   readonly onError?: (error: unknown, request: Pick<Incoming, 'method' | 'target'>) => void
 }
 
@@ -53,17 +46,18 @@ export interface Service {
 }
 
 /** A request, and where it leads. */
-interface Asked {
+interface RoutedRequest {
   readonly request: Incoming
   readonly baseUrl: string
-  /** It is for a host that this service does not answer for. */
+  /** Whether it is for a host that this service does not answer for. */
   readonly isMisdirected: boolean
   readonly path: string
   readonly route: Route | undefined
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { store, requireToken: requiresToken = false, onError = logError, cacheBytes = DEFAULT_CACHE_BYTES } = options
+  const { store, requireToken: requiresToken = false, cacheBytes = DEFAULT_CACHE_BYTES } = options
+  const { onError = (error: unknown) => console.error(error) } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const baseUrl = normalizeBaseUrl(options.baseUrl ?? `http://127.0.0.1:${options.loopbackPort ?? 8080}`)
   const basePath = basePathOf(baseUrl)
@@ -74,69 +68,62 @@ export function createService(options: ServiceOptions): Service {
   const explorer = options.explorer === false ? undefined : createExplorer()
   const bodyMemory = new BodyMemory(limits.bodyBytes)
 
-  async function answer(asked: Asked): Promise<Reply> {
-    const { request, route } = asked
-    if (asked.isMisdirected) throw misdirected(request)
-    const found = findCaller(request, store)
-    const caller = found instanceof Promise ? await found : found
-    if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
-    if (requiresToken && route?.isOpen !== true && !caller.isKnown)
-      throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
-    if (isRead(request)) return handle(route, callOf(asked, caller, NO_SHARE))
-    using bodyShare = bodyMemory.share(caller.id)
-    return await handle(route, callOf(asked, caller, bodyShare))
-  }
-
-  function callOf({ request, baseUrl, path }: Asked, caller: Caller, bodyShare: BodyShare): Call {
-    return {
-      request,
-      path,
-      baseUrl,
-      store,
-      caller,
-      requiresToken,
-      limits,
-      bodyShare,
-      heads,
-      pages,
-      htmlPages,
-      explorer,
-      onError,
-    }
-  }
-
-  async function answerOrProblem(asked: Asked): Promise<Reply> {
-    const { request, baseUrl } = asked
-    try {
-      return await answer(asked)
-    } catch (error) {
-      const refusal = refusalOf(error)
-      if (refusal instanceof Refusal) return problemResponse(baseUrl, refusal.problem, refusal.message, refusal.options)
-      onError(error, request)
-      return failure(baseUrl, error)
-    }
-  }
-
   function reply(request: Incoming): Promise<Reply> {
     const path = routedPath(request.target, basePath)
     const own = baseUrlOf(request.host)
-    const asked = {
+    const routed = {
       request,
       baseUrl: own ?? baseUrl,
       isMisdirected: own === undefined,
       path,
       route: findRoute(path),
     }
-    const browse = isRead(request) ? asked.route?.browse : undefined
-    if (explorer === undefined || browse === undefined || !wantsHtml(request)) return answerOrProblem(asked)
-    return answerInHtml(asked, browse, explorer)
+    const browse = isRead(request) ? routed.route?.browse : undefined
+    if (explorer === undefined || browse === undefined || !wantsHtml(request)) return answer(routed)
+    return answerInHtml(routed, browse, explorer)
   }
 
-  /** A problem of whatever kind becomes a page too. */
-  async function answerInHtml(asked: Asked, browse: Browse, explorer: Explorer): Promise<Reply> {
-    const route = { path: asked.path, methods: { GET: (call: Call) => browse(call, explorer) } }
-    const answered = await answerOrProblem({ ...asked, route })
-    return answered.problem === undefined ? answered : problemInHtml(asked, answered, answered.problem, explorer)
+  async function answer(routed: RoutedRequest): Promise<Reply> {
+    const { request, baseUrl, path, route } = routed
+    try {
+      if (routed.isMisdirected) throw misdirected(request)
+      const found = findCaller(request, store)
+      const caller = found instanceof Promise ? await found : found
+      if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
+      if (requiresToken && route?.isOpen !== true && !caller.isKnown)
+        throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
+      const bodyShare = isRead(request) ? NO_SHARE : bodyMemory.share(caller.id)
+      const context: HandlerContext = {
+        request,
+        path,
+        baseUrl,
+        store,
+        caller,
+        requiresToken,
+        limits,
+        bodyShare,
+        heads,
+        pages,
+        htmlPages,
+        explorer,
+      }
+      try {
+        return await handle(route, context)
+      } finally {
+        bodyShare.release()
+      }
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (isFault(refusal)) onError(error, request)
+      return problemReply(baseUrl, refusal.problem, refusal.message, refusal.options)
+    }
+  }
+
+  /** Problems become pages too. */
+  async function answerInHtml(routed: RoutedRequest, browse: Browse, explorer: Explorer): Promise<Reply> {
+    const route = { path: routed.path, methods: { GET: (context: HandlerContext) => browse(context, explorer) } }
+    const reply = await answer({ ...routed, route })
+    return reply.problem === undefined ? reply : problemInHtml(routed, reply, reply.problem, explorer)
   }
 
   return {
@@ -148,28 +135,48 @@ export function createService(options: ServiceOptions): Service {
   }
 }
 
-/** HEAD is GET; whoever sends the answer leaves the body out. */
-function handle(route: Route | undefined, call: Call): Reply | Promise<Reply> {
-  if (route === undefined) return pathNotFound(call)
+/** HEAD is handled as GET; the body is left out when the reply is sent. */
+function handle(route: Route | undefined, context: HandlerContext): Reply | Promise<Reply> {
+  if (route === undefined) return pathNotFound(context)
   const { methods } = route
-  const { method } = call.request
+  const { method } = context.request
   const name = method === 'HEAD' ? 'GET' : method
   const handler = Object.hasOwn(methods, name) ? methods[name] : undefined
-  if (handler !== undefined) return handler(call)
+  if (handler !== undefined) return handler(context)
   const headers = { Allow: [...Object.keys(methods), 'HEAD', 'OPTIONS'].join(', ') }
   if (method === 'OPTIONS') return { status: 204, headers, body: null }
-  const detail = `${quoted(method)} is not available at ${quoted(call.path)}.`
-  return problemResponse(call.baseUrl, 'method-not-allowed', detail, { headers })
+  const detail = `${quoted(method)} is not available at ${quoted(context.path)}.`
+  return problemReply(context.baseUrl, 'method-not-allowed', detail, { headers })
 }
 
 function misdirected({ host }: Incoming): Refusal {
   return new Refusal('misdirected-request', `The request is for the host ${quoted(host ?? '')}.`)
 }
 
-function isRead({ method }: Incoming): boolean {
-  return method === 'GET' || method === 'HEAD'
+const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]']
+
+/** The path of a base URL; empty, or begins with a slash and ends without one. */
+function basePathOf(baseUrl: string): string {
+  return new URL(baseUrl).pathname.replace(/\/$/, '')
 }
 
-function logError(error: unknown): void {
-  console.error(error)
+/**
+ * Which base URL the links of a reply begin with, by the Host of the request; undefined for a host that this service does not
+ * answer for (D17). Without `loopbackPort` it is always `baseUrl`: no header ever reaches a link. With it, a Host that is
+ * exactly one of our own loopback names is used in the links. Any other name comes from a web page whose host was made to
+ * point here, to read what only this machine can reach (DNS rebinding). The port may differ, because of tunnels.
+ */
+function createBaseUrlOf(
+  baseUrl: string,
+  loopbackPort: number | undefined,
+): (host: string | null) => string | undefined {
+  if (loopbackPort === undefined) return () => baseUrl
+  const byHost = new Map<string | null, string>([[null, baseUrl]])
+  for (const host of LOOPBACK_HOSTS) {
+    const own = new URL(`http://${host}:${loopbackPort}`).origin + basePathOf(baseUrl)
+    byHost.set(`${host}:${loopbackPort}`, own)
+    if (loopbackPort === 80) byHost.set(host, own)
+  }
+  const isLoopbackName = (host: string) => LOOPBACK_HOSTS.includes(host.replace(/:\d*$/, '').toLowerCase())
+  return (host) => byHost.get(host) ?? (isLoopbackName(host ?? '') ? baseUrl : undefined)
 }

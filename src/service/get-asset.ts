@@ -1,11 +1,10 @@
 /** `GET /-/explorer/<file>`: what the pages of the explorer load. A name stands for its content, so it is kept for ever. */
 
 import { matchesTag } from '../contract/etag.ts'
-import type { Call } from './call.ts'
-import { contentHeaders } from './content-headers.ts'
+import type { HandlerContext as Call } from './handler-context.ts'
 import { chooseEncoding } from './negotiate.ts'
-import { pathNotFound } from './not-found.ts'
-import type { Reply } from './reply.ts'
+import { pathNotFound } from './problem-reply.ts'
+import { contentHeaders, type Reply } from './reply.ts'
 
 export function getAsset(call: Call): Reply {
   const asset = call.explorer?.asset(call.path)

@@ -5,12 +5,10 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { matchesTag } from '../contract/etag.ts'
 import { SECURITY_HEADERS } from '../explorer/document.ts'
-import { type Caching, notModified, VARY } from './answer.ts'
-import type { Call } from './call.ts'
-import { contentHeaders } from './content-headers.ts'
+import type { HandlerContext as Call } from './handler-context.ts'
 import type { Incoming } from './incoming.ts'
 import { chooseEncoding } from './negotiate.ts'
-import type { Reply } from './reply.ts'
+import { type Caching, contentHeaders, notModified, type Reply, VARY } from './reply.ts'
 
 /** Not in the event loop, where it would take milliseconds. */
 const compress = promisify(gzip)

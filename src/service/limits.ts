@@ -1,4 +1,4 @@
-/** What a stranger can send at most. */
+/** How much a client can send and hold, and how long it may take. */
 
 import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
 
@@ -18,16 +18,35 @@ export const DEFAULT_LIMITS: Limits = {
   requestItems: 100_000,
 }
 
-/** Bodies of the largest size that all requests under way can hold together; of smaller ones, as many more. */
+/** Memory for the bodies of all running requests together, as a multiple of the largest body. */
 export const BODIES_AT_ONCE = 4
-/** The same for the requests of one token: two, because a packed body is held beside what it unpacks to. */
+/** The same for the requests of one token: two, because a packed body is held together with its unpacked form. */
 export const BODIES_A_TOKEN = 2
 
-/** Times its packed size that a body can have: more is packed to be harmful. */
+/** Unpacked size of a body as a multiple of its packed size: above it is a bomb. Small bodies may have any ratio. */
 export const MAX_GZIP_RATIO = 200
+export const HARMLESS_GZIP_BYTES = 1024 * 1024
+
+/** Bytes of a body with the settings of a collection, and characters of the name of its key field. */
+export const MAX_SETTINGS_BYTES = 16 * 1024
+export const MAX_KEY_FIELD_LENGTH = 256
+
+/** The request line and all headers, as the problem header-too-large says. */
+export const MAX_HEADER_BYTES = 16 * 1024
 
 /** Memory for pages that are asked for again, unless a setting says otherwise. */
 export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024
 
-/** Memory for answers that clients are slow to take, unless a setting says otherwise. */
+/** Memory for replies that clients are slow to take, unless a setting says otherwise. */
 export const DEFAULT_UNSENT_BYTES = 256 * 1024 * 1024
+
+/** Longer than the minute that load balancers keep a connection: they should close it, not we while they use it. */
+export const KEEP_ALIVE_MS = 65_000
+/** For the head of a request, and for all of it. */
+export const HEAD_TIMEOUT_MS = 60_000
+export const REQUEST_TIMEOUT_MS = 300_000
+/** The minimum rate at which a client has to read a reply, after a time of grace for each piece. */
+export const MIN_BYTES_PER_SECOND = 16_384
+export const SEND_GRACE_MS = 10_000
+/** How long a refused client may go on sending: if we closed earlier, it would not get the reply. */
+export const LINGER_MS = 1_000

@@ -1,4 +1,4 @@
-/** What the client wants, by the weights in its Accept and Accept-Encoding headers (D12). The answer is never 406. */
+/** What the client prefers, by the weights in its Accept and Accept-Encoding headers (D12). Never 406. */
 
 import { LRUCache } from 'lru-cache'
 import type { Incoming } from './incoming.ts'
@@ -6,7 +6,7 @@ import type { Incoming } from './incoming.ts'
 export type Encoding = 'identity' | 'gzip'
 export type EnvelopeType = 'application/hal+json' | 'application/json'
 
-/** gzip where the client takes it and does not rank an explicit `identity` above it. */
+/** gzip if the client accepts it and does not rank an explicit `identity` higher. */
 export function chooseEncoding(acceptEncoding: string | null): Encoding {
   if (acceptEncoding === null) return 'identity'
   const weights = readWeights(acceptEncoding)
@@ -15,8 +15,8 @@ export function chooseEncoding(acceptEncoding: string | null): Encoding {
 }
 
 /**
- * HAL unless the client prefers plain JSON: gives it more weight, or names it with the same weight that HAL gets only
- * from a wildcard, as many clients do without thinking of HAL.
+ * HAL unless the client prefers plain JSON: by a higher weight, or by naming it while HAL gets the same weight only from a
+ * wildcard, as many clients do without thinking of HAL.
  */
 export function chooseEnvelopeType(accept: string | null): EnvelopeType {
   if (accept === null) return 'application/hal+json'
@@ -28,8 +28,8 @@ export function chooseEnvelopeType(accept: string | null): EnvelopeType {
 }
 
 /**
- * HTML is for a browser that navigates, and for nobody else: the stock clients of some languages list `text/html` too, and
- * want the data.
+ * HTML is only for a browser that navigates: the standard HTTP clients of some languages list `text/html` too, and want the
+ * data.
  */
 export function wantsHtml({ headers }: Incoming): boolean {
   const accept = headers.get('accept')
@@ -39,7 +39,7 @@ export function wantsHtml({ headers }: Incoming): boolean {
   return isTaken('application/xhtml+xml', weights) || headers.get('sec-fetch-mode') === 'navigate'
 }
 
-/** Whether it is listed by its own name, and not to say that it is unwanted. */
+/** Whether it is listed by name, with a weight above 0. */
 function isTaken(type: string, weights: ReadonlyMap<string, number>): boolean {
   return (weights.get(type) ?? 0) > 0
 }
@@ -60,7 +60,7 @@ function readWeights(header: string): ReadonlyMap<string, number> {
   return weights
 }
 
-/** Each name of the list, in lower case, with its `q`: 1 without one, 0 when it cannot be read. */
+/** Each name in the list, in lower case, with its `q`: 1 by default, 0 if it is invalid. */
 function parseWeights(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   for (const element of header.toLowerCase().split(',')) {

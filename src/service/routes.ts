@@ -1,29 +1,25 @@
 /** Every path that the service answers, with its methods. HEAD, OPTIONS and 405 follow from this table (D13). */
 
-import { asData } from './as-data.ts'
 import { type Browse, browseCollection, browseEntry, browseItem } from './browse.ts'
-import type { Handler } from './call.ts'
-import { deleteCollection } from './drop-collection.ts'
 import { getAsset } from './get-asset.ts'
-import { getCollection } from './get-collection.ts'
-import { getEntry } from './get-entry.ts'
-import { getHealth } from './get-health.ts'
-import { getItem } from './get-item.ts'
-import { getOpenapi } from './get-openapi.ts'
-import { getProblem } from './get-problem.ts'
-import { postCollection, putCollection } from './write-collection.ts'
-import { deleteItem, putItem } from './write-item.ts'
+import type { Handler } from './handler-context.ts'
+import { getOpenapi } from './openapi/get-openapi.ts'
+import { getCollection } from './read/get-collection.ts'
+import { getEntry, getHealth, getProblem } from './read/get-entry.ts'
+import { getItem } from './read/get-item.ts'
+import { deleteCollection, postCollection, putCollection } from './write/write-collection.ts'
+import { deleteItem, putItem } from './write/write-item.ts'
 
 export interface Route {
   readonly path: string
-  /** Shows no data, so that it is open to everybody, also where tokens are required. Default false. */
+  /** Shows no data, so it is open to everybody even where tokens are required. Default false. */
   readonly isOpen?: true
   readonly methods: Readonly<Record<string, Handler>>
   /** What makes a page for a browser that navigates here, instead of GET (D12). */
   readonly browse?: Browse
 }
 
-/** The busiest come first. A leading dash stays free for the service's own paths (D18): no collection's path begins with one. */
+/** The busiest come first. Paths that begin with a dash are the service's own (D18): no collection's path does. */
 export const ROUTES: readonly Route[] = [
   {
     path: '/:collection{[^-/][^/]*}',
@@ -40,9 +36,14 @@ export const ROUTES: readonly Route[] = [
   { path: '/-/openapi.json', methods: { GET: getOpenapi } },
   { path: '/-/problems/:problem', isOpen: true, methods: { GET: getProblem } },
   { path: '/-/explorer/:file', isOpen: true, methods: { GET: getAsset } },
-  { path: '/-/json/:collection{[^-/][^/]*}', methods: { GET: asData(getCollection) } },
-  { path: '/-/json/:collection{[^-/][^/]*}/:key', methods: { GET: asData(getItem) } },
+  // The same data for a browser, whose headers cannot say that it does not want HTML.
+  { path: '/-/json/:collection{[^-/][^/]*}', methods: { GET: withoutPrefix('/-/json', getCollection) } },
+  { path: '/-/json/:collection{[^-/][^/]*}/:key', methods: { GET: withoutPrefix('/-/json', getItem) } },
 ]
+
+function withoutPrefix(prefix: string, handler: Handler): Handler {
+  return (context) => handler({ ...context, path: context.path.slice(prefix.length) })
+}
 
 const PATTERNS = ROUTES.map((route) => ({ route, pattern: patternOf(route.path) }))
 
@@ -51,7 +52,7 @@ export function findRoute(path: string): Route | undefined {
   return PATTERNS.find(({ pattern }) => pattern.test(path))?.route
 }
 
-/** A name behind a colon stands for one segment of the path; what it may be stands in braces. */
+/** A name after a colon matches one segment of the path, or the pattern in braces after it. */
 function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replace(/:\w+(?:\{(.*?)\})?/g, (_name, rule: string | undefined) => rule ?? '[^/]+')}$`)
 }

@@ -264,15 +264,4 @@ describe('who may do what (D19)', () => {
     for (const path of [`/${PRIVATE}`, `/${PUBLIC}`, '/', '/-/health'])
       assert.equal((await ask('GET', path, undefined, headers)).status, 401)
   })
-
-  it('follows a collection that becomes private, also for one who holds a tag of it', async () => {
-    const { ask, store } = server()
-    const known = { Authorization: '', 'If-None-Match': await tagOf(PUBLIC) }
-    const read = async () => (await ask('GET', `/${PUBLIC}`, undefined, known)).status
-    assert.equal(await read(), 304)
-    await store.setPrivate(PUBLIC, true)
-    assert.equal(await read(), 404)
-    await store.setPrivate(PUBLIC, false)
-    assert.equal(await read(), 200)
-  })
 })

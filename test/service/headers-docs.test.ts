@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { runCli, startServer, workDirectory } from '../cli/run-cli.ts'
 import { inlineCodeOf, tablesOf } from '../markdown.ts'
+import { fill, numbered } from './open-service.ts'
+import { startWriteServer } from './write-server.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const CODE = globSync('src/service/*.ts', { cwd: ROOT })
+const CODE = globSync('src/service/{,read/,write/}*.ts', { cwd: ROOT })
   .map((path) => readFileSync(join(ROOT, path), 'utf8'))
   .join('')
 const [requestTable = [], answerTable = []] = tablesOf(readFileSync(join(ROOT, 'docs/reference/headers.md'), 'utf8'))
@@ -24,28 +25,23 @@ describe('the page about headers', () => {
   })
 
   it('has every header that answers have, and no other', async (t) => {
-    const directory = workDirectory(t)
-    writeFileSync(join(directory, 'events.ndjson'), '{"id":1}\n')
-    await runCli(['import', 'events', 'events.ndjson', '--key', 'id'], { in: directory })
-    const { stdout } = await runCli(['token', 'create', '--name', 'a', '--scope', 'admin'], { in: directory })
-    const { url } = await startServer(t, [], { in: directory })
-    const headers = { Authorization: `Bearer ${stdout.trim()}`, 'Content-Type': 'application/json' }
-    const write = (path: string, method: string, body: string, more = {}) =>
-      fetch(`${url}${path}`, { method, body, headers: { ...headers, ...more } })
-    const answers = [
-      await fetch(`${url}/events`),
-      await fetch(`${url}/events`, { headers: { 'If-None-Match': '*', 'Accept-Encoding': 'identity' } }),
-      await fetch(`${url}/nope`),
-      await fetch(`${url}/events`, { headers: { Accept: 'text/html,application/xhtml+xml' } }),
-      await fetch(`${url}/-/health`, { method: 'HEAD' }),
-      await fetch(`${url}/events`, { method: 'OPTIONS' }),
-      await fetch(`${url}/events`, { method: 'POST', body: '{}' }),
-      await write('/events', 'POST', '{"id":2}'),
-      await write('/events/3', 'PUT', '{"id":3}'),
-      await write('/events', 'POST', '{}', { 'Content-Encoding': 'br' }),
-      await write('/venues', 'PUT', '{}'),
+    const { store, ask } = await startWriteServer(t)
+    await fill(store, 'events', numbered(1))
+    const asks: readonly Parameters<typeof ask>[] = [
+      ['GET', '/events', undefined, { 'Accept-Encoding': 'gzip' }],
+      ['GET', '/events', undefined, { 'If-None-Match': '*' }],
+      ['GET', '/nope'],
+      ['GET', '/events', undefined, { Accept: 'text/html,application/xhtml+xml' }],
+      ['HEAD', '/-/health'],
+      ['OPTIONS', '/events'],
+      ['POST', '/events', '{}', { Authorization: '' }],
+      ['POST', '/events', '{"id":2}'],
+      ['PUT', '/events/3', '{"id":3}'],
+      ['POST', '/events', '{}', { 'Content-Encoding': 'br' }],
+      ['PUT', '/venues', '{}'],
     ]
-    const seen = new Set(answers.flatMap((answer) => [...answer.headers.keys()]))
+    const seen = new Set<string>()
+    for (const each of asks) for (const name of Object.keys((await ask(...each)).headers)) seen.add(name)
     assert.deepEqual([...seen.difference(named(answerTable))], [])
     const usual = ['date', 'connection', 'keep-alive', 'transfer-encoding']
     const unseen = [...named(answerTable).difference(seen)].filter((name) => !usual.includes(name))

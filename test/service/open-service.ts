@@ -1,6 +1,7 @@
 /** A service on a real store of its own, both gone when the test is over. */
 
-import type { TestContext } from 'node:test'
+import assert from 'node:assert/strict'
+import { after, before, type TestContext } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
 import { createService, type ServiceOptions } from '../../src/service/create-service.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
@@ -16,7 +17,11 @@ export interface OpenService {
   readonly again: (options: Partial<ServiceOptions>) => OpenService['get']
 }
 
-export async function openService(t: TestContext, options: Partial<ServiceOptions> = {}): Promise<OpenService> {
+interface Closer {
+  readonly after: TestContext['after']
+}
+
+export async function openService(t: Closer, options: Partial<ServiceOptions> = {}): Promise<OpenService> {
   const { store, remove } = await openTestStore()
   t.after(remove)
   const again: OpenService['again'] = (otherOptions) => {
@@ -25,6 +30,23 @@ export async function openService(t: TestContext, options: Partial<ServiceOption
       fetch(new Request(target.startsWith('/') ? BASE + target : target, { headers, method }))
   }
   return { store, get: again(options), again }
+}
+
+/** The same for all tests of a suite. To be called where the suite is described. */
+export function sharedService(
+  fillStore: (store: Store) => Promise<void>,
+  options: Partial<ServiceOptions> = {},
+): () => OpenService {
+  const closers: (() => unknown)[] = []
+  let service: OpenService | undefined
+  before(async () => {
+    service = await openService({ after: (close) => closers.push(close as () => unknown) }, options)
+    await fillStore(service.store)
+  })
+  after(async () => {
+    for (const close of closers) await close()
+  })
+  return () => service ?? assert.fail('The service is opened before the first test, not before.')
 }
 
 /** Creates a collection with these items, keyed by `id` unless the settings say otherwise. */

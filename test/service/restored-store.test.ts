@@ -35,20 +35,10 @@ const append = (count: number) => (store: Store, number: number) =>
 /** Two histories that reach the same version with other items. */
 const HISTORIES: Readonly<Record<string, Histories>> = {
   'a last page that grew': { count: 600, write: append(5) },
-  'a page that became full': { count: 600, write: append(400) },
   'a full page with others behind it': { count: 600, write: append(1000) },
   'a full page with a replaced item': {
     count: 600,
     write: (store, number) => store.put('events', itemRun([`{"id":3,"number":${number}}`], KEYED)),
-  },
-  'a full page without one of its items': { count: 600, write: (store, number) => store.remove('events', `${number}`) },
-  'all items replaced': {
-    count: 600,
-    async write(store, number) {
-      const load = await store.load('events', { isReplacement: true })
-      await load.append(itemRun(numbered(600, number * 10_000), KEYED))
-      await load.commit()
-    },
   },
   'an unpaginated collection': { count: 600, settings: { isPaginated: false }, write: append(5) },
 }

@@ -21,7 +21,7 @@ export interface Answer {
   readonly text: string
 }
 
-export interface WriteServer extends Pick<TestStore, 'store' | 'location' | 'ageRequests'> {
+export interface WriteServer extends Pick<TestStore, 'store' | 'location'> {
   readonly port: number
   /** Sends a request with a token that may do everything, unless the headers say otherwise. */
   readonly ask: (method: string, path: string, body?: Content, headers?: Headers) => Promise<Answer>
@@ -42,7 +42,7 @@ interface Closer {
 }
 
 export async function startWriteServer(t: Closer, options: Options = {}): Promise<WriteServer> {
-  const { store, location, ageRequests, remove } = await openTestStore()
+  const { store, location, remove } = await openTestStore()
   const service = createService({ store, ...options })
   const { port, close } = await listen({ port: 0, ...service, ...options.listen })
   const agent = new Agent({ keepAlive: true })
@@ -51,7 +51,7 @@ export async function startWriteServer(t: Closer, options: Options = {}): Promis
     await close(0)
     await remove()
   })
-  return { store, location, ageRequests, port, ...(await requestsTo(port, store, agent)) }
+  return { store, location, port, ...(await requestsTo(port, store, agent)) }
 }
 
 /** The same for all tests of a suite. To be called where the suite is described. */

@@ -1,51 +1,39 @@
-/** Answers to requests that break off or cannot be parsed, straight to their sockets. */
+/** Replies to requests that break off or cannot be parsed, straight to their sockets. */
 
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { PROBLEMS, type ProblemName } from '../../contract/problem.ts'
-import { problemBody, problemHeaders } from '../problem-response.ts'
-
-/** The request line and all headers, as the problem header-too-large says. */
-export const HEADER_BYTES = 16 * 1024
-/** How long a refused client may still send: closing before it is done would take the answer away from it. */
-export const LINGER_MS = 1_000
+import type { ProblemName } from '../../contract/problem.ts'
+import { LINGER_MS, MAX_HEADER_BYTES } from '../limits.ts'
+import { problemReply } from '../problem-reply.ts'
 
 export type Flaw = readonly [problem: ProblemName, detail: string]
 
-/** What is wrong with a request whose head cannot be read, by the code of Node's error. */
-export function headFlaw(code: string | undefined): Flaw {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return ['header-too-large', `The request line and headers are larger than ${HEADER_BYTES} bytes.`]
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return ['request-timeout', 'The head of the request was not complete in time.']
-    case 'CONNECT':
-      return ['malformed-request', 'CONNECT asks for a proxy, and this is none.']
-    default:
-      return ['malformed-request', 'The bytes that came are not an HTTP/1.1 request.']
-  }
-}
+/** What is wrong with the head of a request, by the code of Node's error. */
+const HEAD_FLAWS = new Map<string | undefined, Flaw>([
+  [
+    'HPE_HEADER_OVERFLOW',
+    ['header-too-large', `The request line and headers are larger than ${MAX_HEADER_BYTES} bytes.`],
+  ],
+  ['ERR_HTTP_REQUEST_TIMEOUT', ['request-timeout', 'The head of the request was not complete in time.']],
+  ['CONNECT', ['malformed-request', 'CONNECT asks for a proxy, and this is none.']],
+])
 
-/** The same, where the head is right and the body is not. */
-export function bodyFlaw(code: string | undefined): Flaw {
-  switch (code) {
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return ['request-timeout', 'The body of the request was not complete in time.']
-    case 'HPE_INVALID_EOF_STATE':
-      return ['invalid-body', 'The body breaks off.']
-    default:
-      return ['malformed-request', 'The body is not sent as HTTP/1.1 defines it.']
-  }
+/** The same for its body. */
+const BODY_FLAWS = new Map<string | undefined, Flaw>([
+  ['ERR_HTTP_REQUEST_TIMEOUT', ['request-timeout', 'The body of the request was not complete in time.']],
+  ['HPE_INVALID_EOF_STATE', ['invalid-body', 'The body breaks off.']],
+])
+
+export function flawOf(code: string | undefined, isInBody: boolean): Flaw {
+  if (isInBody) return BODY_FLAWS.get(code) ?? ['malformed-request', 'The body is not sent as HTTP/1.1 defines it.']
+  return HEAD_FLAWS.get(code) ?? ['malformed-request', 'The bytes that came are not an HTTP/1.1 request.']
 }
 
 /** Answers with a problem, and closes the connection. */
-export function refuse(socket: Socket, baseUrl: string, [name, detail]: Flaw): void {
+export function refuse(socket: Socket, baseUrl: string, [problem, detail]: Flaw): void {
   if (!socket.writable) return
-  const { status } = PROBLEMS[name]
-  const body = problemBody(baseUrl, name, detail)
-  const headers = Object.entries({ ...problemHeaders(body), Connection: 'close' }).map(
-    ([key, value]) => `${key}: ${value}`,
-  )
-  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...headers, '', body.toString()].join('\r\n'))
+  const { status, headers, body } = problemReply(baseUrl, problem, detail)
+  const lines = Object.entries({ ...headers, Connection: 'close' }).map(([name, value]) => `${name}: ${value}`)
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', String(body)].join('\r\n'))
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }

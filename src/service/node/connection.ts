@@ -1,114 +1,87 @@
 /**
- * One connection. Its requests are answered one after the other, and it is read no further than it is answered: whoever
- * sends thousands ahead, or takes no answer, holds up nobody else.
+ * One connection. Its requests are answered one at a time, and no more is read from it while a request waits: a client that
+ * sends thousands of requests ahead, or does not read its replies, holds up nobody else.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { internalError } from '../failure.ts'
-import type { Incoming } from '../incoming.ts'
-import { problemResponse } from '../problem-response.ts'
+import { type Incoming, isRead } from '../incoming.ts'
+import { LINGER_MS } from '../limits.ts'
+import { problemReply, Refusal, refusalOf } from '../problem-reply.ts'
 import type { Reply } from '../reply.ts'
-import { bodyFlaw, type Flaw, headFlaw, LINGER_MS, refuse } from './broken-request.ts'
-import { incomingFrom, RequestFlaw } from './node-request.ts'
-import { portsOf } from './send-queues.ts'
-import type { Turns } from './turns.ts'
-import type { Holder, UnsentMemory } from './unsent-memory.ts'
+import { type Flaw, flawOf, refuse } from './broken-request.ts'
+import { incomingFrom } from './node-request.ts'
+import { Outgoing, type OutgoingOptions } from './outgoing.ts'
+import type { WriteThrottle } from './write-throttle.ts'
 
 /** What all connections of a server share. */
-export interface ConnectionOptions {
+export interface ConnectionOptions extends OutgoingOptions {
   readonly reply: (request: Incoming) => Promise<Reply>
   readonly baseUrl: string
-  readonly unsent: UnsentMemory
-  readonly turns: Turns
-  /** What a client has to take of an answer, once `sendGraceMs` are over. */
-  readonly minBytesPerSecond: number
-  readonly sendGraceMs: number
-  /** For all of a request. */
+  readonly throttle: WriteThrottle
+  /** For receiving a whole request. */
   readonly requestTimeoutMs: number
-  /** Told when very many requests come at once on a connection. */
+  /** Called when a client sends very many requests ahead. */
   readonly onFlood: () => void
 }
 
 export interface Exchange {
   readonly message: IncomingMessage
   readonly response: ServerResponse
-  /** The client sends the body only when it is asked to. */
+  /** The client waits for `100 Continue` before it sends the body. */
   readonly isContinueAwaited: boolean
 }
 
-/** What a request that waits takes in memory, roughly. */
+/** Roughly the memory of a waiting request. */
 const WAITING_BYTES = 4 * 1024
 
-/** Requests that wait on one connection: nobody sends so many ahead who does not mean to. */
+/** With so many requests waiting on one connection, it is a flood. */
 const FLOOD_LENGTH = 16
-/** What is then parsed at a time: a few of the smallest requests; more in the midst of a body. */
+/** How much is then parsed at a time: a few of the smallest requests; more in the middle of a body. */
 const STEP_BYTES = 128
-/** What is held of a connection that is not read any further: the read that is not parsed yet, and another one behind it. */
-const READ_AHEAD_BYTES = 128 * 1024
 const BODY_STEP_BYTES = 8 * 1024
+/** The memory of a paused connection: the read that is not parsed yet, and the next one in the socket. */
+const READ_AHEAD_BYTES = 128 * 1024
 
-/** Bodies up to this size are sent in one piece. Of larger ones the next piece follows when the last is taken. */
-const WHOLE_BYTES = 256 * 1024
-const PIECE_BYTES = 64 * 1024
-/** The system's buffer for a connection grows to 4 MB, and takes nothing more from us before a third of it is free. */
-const SYSTEM_BYTES = 1536 * 1024
-
-export class Connection implements Holder {
+export class Connection {
   readonly #socket: Socket
   readonly #options: ConnectionOptions
-  /** Parsed, and not begun. */
+  readonly #outgoing: Outgoing
+  /** Parsed, but not begun. */
   readonly #waiting: Exchange[] = []
   /** What is being answered. */
   #current: Exchange | undefined
-  /** An answer is under way, or the next request is about to be begun. */
+  /** A reply is under way, or the next request is about to be begun. */
   #isBusy = false
-  /** What it holds of the memory for unsent answers. */
-  #unsent: { readonly thing: object; readonly bytes: number } | undefined
-  /** When the client must have taken what was last written. */
-  #deadlineAt = Number.POSITIVE_INFINITY
-  /** Node's own parser, where it gets a little at a time: see `parseInSteps`. */
+  /** Node's own parser, once it gets a little at a time: see `parseInSteps`. */
   #parse: ((bytes: Buffer) => void) | undefined
   #mustStep = false
-  /** Why nothing more can be read. It is told when all that came before is answered. */
+  /** Why nothing more can be read. The client is told when all earlier requests are answered. */
   #flaw: Flaw | undefined
-  /** The client was told that this answer is the last: what it asked for behind it must not be done. */
+  /** The client was told that this reply is the last: requests behind it must not be done. */
   #isEnding = false
-  /** What was answered before all of it came. */
+  /** A request that was answered before all of its body came. */
   #passing: IncomingMessage | undefined
-  /** Bytes that were read and are not parsed yet. */
-  #unparsed: Buffer | undefined
-  /** A request that waited had no time left: it gets as much again when it is begun. */
+  /** A waiting request timed out because we did not read it: its time begins again when it is begun. */
   #isLate = false
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
     this.#options = options
-    // Node takes its own listener off before it hands a socket over, as for CONNECT, and a reset may come at any time.
+    this.#outgoing = new Outgoing(socket, options, () => this.#done())
+    // Node removes its own listener when it hands a socket over, as for CONNECT, and a reset may come at any time.
     socket.on('error', () => {})
-    // Node resumes a socket whenever it is done with a request.
+    // Node resumes a socket whenever it has finished a request.
     socket.on('resume', () => {
       if (this.#isHeldBack) this.#holdBack()
       else if (this.#mustStep) this.parseInSteps()
     })
-    socket.once('close', () => this.#releaseAll())
+    socket.once('close', () => this.#waiting.splice(0))
   }
 
-  /** Whether nothing is under way. Browsers open connections ahead of need, and send nothing for a while. */
+  /** Whether nothing is running. Browsers open connections in advance, and send nothing for a while. */
   get isIdle(): boolean {
     return !this.#isBusy && this.#flaw === undefined
-  }
-
-  isTooSlow(now: number): boolean {
-    return now > this.#deadlineAt
-  }
-
-  get handedOver(): number {
-    return this.#socket.bytesWritten - this.#socket.writableLength
-  }
-
-  get ports(): string {
-    return portsOf(this.#socket.localPort, this.#socket.remotePort)
   }
 
   /** Answers a request as soon as those before it are answered. */
@@ -117,25 +90,25 @@ export class Connection implements Holder {
       this.#isBusy = true
       this.#current = exchange
       if (isRead(exchange.message)) void this.#begin(exchange)
-      else this.#options.turns.take(callerOf(exchange), () => void this.#begin(exchange))
+      else this.#options.throttle.begin(callerOf(exchange), () => void this.#begin(exchange))
       return
     }
     this.#waiting.push(exchange)
     this.#socket.pause()
-    this.#options.unsent.hold(this, exchange, WAITING_BYTES)
+    this.#outgoing.hold(exchange, WAITING_BYTES)
     if (this.#waiting.length === FLOOD_LENGTH && this.#parse === undefined) this.#options.onFlood()
   }
 
   /**
-   * Node parses all that comes in one read, up to 64 KiB, which can be thousands of requests and takes it as many times as
-   * long as answering one. From now on it is given a little at a time, and no more while a request waits. That costs every
-   * request some microseconds, so it is done only since somebody floods us.
+   * Node parses all of one read, up to 64 KiB, in one go: that can be thousands of requests, while everybody else waits. From
+   * now on its parser gets a little at a time, and nothing while a request waits. That costs every request some
+   * microseconds, so it is done only during a flood.
    */
   parseInSteps(): void {
     const socket = this.#socket
     const [parse] = socket.listeners('data')
     if (this.#parse !== undefined || parse === undefined || socket.destroyed) return
-    // A socket that is paused when its reader changes would never be read again.
+    // A socket that is paused while its 'data' listener changes would never be read again.
     this.#mustStep = socket.isPaused()
     if (this.#mustStep) return
     socket.off('data', parse as () => void)
@@ -143,25 +116,25 @@ export class Connection implements Holder {
     socket.on('data', (bytes: Buffer) => this.#parseSome(bytes))
   }
 
-  /** Ends the connection because of what came over it, after what came before was answered. */
+  /** Ends the connection because of an error of its client, once all earlier requests are answered. */
   fail(code: string | undefined): void {
     if (this.#flaw !== undefined || this.#isEnding) return
-    // The request that it belongs to is answered: another answer would be taken for that of the next.
+    // Its request is answered already: a second reply would be taken for the reply to the next request.
     if (this.#passing?.complete === false) {
       this.#isEnding = true
       this.#socket.destroySoon()
       return
     }
-    // It stands still because we do not read it. Node says so once.
-    if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && this.#waiting.length > 0) {
+    // It timed out because we do not read it. Node reports that only once.
+    if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && this.#isHeldBack) {
       this.#isLate = true
       return
     }
     const last = this.#waiting.at(-1) ?? this.#current
     const isInBody = last !== undefined && !last.message.complete
-    this.#flaw = (isInBody ? bodyFlaw : headFlaw)(code)
+    this.#flaw = flawOf(code, isInBody)
     if (isInBody && last === this.#current) this.#endBroken(last.response)
-    else if (isInBody) this.#release(this.#waiting.pop())
+    else if (isInBody) this.#unqueued(this.#waiting.pop())
     if (!this.#isBusy) this.#refuse()
   }
 
@@ -170,17 +143,17 @@ export class Connection implements Holder {
   }
 
   /**
-   * Not `pause` alone. Node resumes a socket when a request is complete, and tells that later: if the next one had it paused
-   * meanwhile, it is read in spite of that, without end, and `pause` does nothing because it is paused already.
+   * `pause` alone is not enough. Node resumes a socket when a request is complete, and emits 'resume' later: if the next request
+   * paused it in between, the socket is read all the same, and `pause` does nothing because it counts as paused.
    */
   #holdBack(): void {
     if (this.#socket.isPaused()) this.#socket.emit('pause')
     else this.#socket.pause()
   }
 
-  /** Until a request waits for another. The rest goes back into the socket, which then does not end before it is read. */
+  /** Parses until a request has to wait. The rest goes back into the socket, which then does not end before it is read. */
   #parseSome(bytes: Buffer): void {
-    this.#releaseUnparsed()
+    this.#outgoing.release(this.#socket)
     let rest = bytes
     while (rest.length > 0 && !this.#isHeldBack && this.#flaw === undefined) {
       const end = this.#current?.message.complete === false ? BODY_STEP_BYTES : STEP_BYTES
@@ -191,16 +164,11 @@ export class Connection implements Holder {
     this.#socket.pause()
     if (rest.length === 0) return
     this.#socket.unshift(rest)
-    this.#unparsed = rest
-    this.#options.unsent.hold(this, rest, READ_AHEAD_BYTES)
+    // Held under the socket's name, because the bytes are its own now.
+    this.#outgoing.hold(this.#socket, READ_AHEAD_BYTES)
   }
 
-  drop(): void {
-    this.#releaseAll()
-    this.#socket.resetAndDestroy()
-  }
-
-  /** The body will never be whole: whoever reads it would wait for ever. */
+  /** The body will never be complete: whoever reads it would wait forever. */
   #endBroken(response: ServerResponse): void {
     if (response.headersSent) this.#socket.destroySoon()
     else this.#refuse()
@@ -211,7 +179,7 @@ export class Connection implements Holder {
   }
 
   async #begin(exchange: Exchange): Promise<void> {
-    // It may have broken off while it waited for its turn.
+    // The connection may have been lost while the request waited.
     if (!this.#socket.writable) return
     this.#current = exchange
     const { message, response, isContinueAwaited } = exchange
@@ -231,73 +199,38 @@ export class Connection implements Holder {
     message.once('close', () => clearTimeout(tooLate))
   }
 
-  /** Must not fail: nobody would catch it. */
-  #sendFailure(response: ServerResponse, error: unknown): void {
-    const { baseUrl } = this.#options
-    const isFlaw = error instanceof RequestFlaw
-    if (!isFlaw) console.error(error)
-    try {
-      if (response.headersSent) this.drop()
-      else if (isFlaw) this.#send(response, problemResponse(baseUrl, 'malformed-request', error.message), true)
-      else this.#send(response, internalError(baseUrl), true)
-    } catch {
-      this.drop()
-    }
-  }
-
-  #send(response: ServerResponse, { status, headers, body, onSent }: Reply, isLast: boolean): void {
-    // Also where it was refused meanwhile, because its body broke off.
+  #send(response: ServerResponse, reply: Reply, isLast: boolean): void {
+    // Also when the request was refused in the meantime, because its body broke off.
     if (this.#socket.destroyed || !this.#socket.writable) return
-    response.writeHead(status, isLast ? { ...headers, Connection: 'close' } : headers)
+    response.writeHead(reply.status, isLast ? { ...reply.headers, Connection: 'close' } : reply.headers)
     this.#isEnding = isLast || !response.shouldKeepAlive
-    if (body === null || typeof body === 'string' || body.length <= WHOLE_BYTES || response.req.method === 'HEAD') {
-      response.end(body, onSent)
-      // Nearly always the system has taken all of it by now.
-      if (response.writableLength === 0) this.#done()
-      else this.#awaitClient(response, typeof body === 'object' && body !== null ? body : response)
-    } else {
-      this.#awaitClient(response, body)
-      this.#sendPiece(response, body, 0, onSent)
+    this.#outgoing.send(response, reply)
+  }
+
+  /** Must not throw: nobody would catch it. */
+  #sendFailure(response: ServerResponse, error: unknown): void {
+    const { problem, message } = refusalOf(error)
+    if (!(error instanceof Refusal)) console.error(error)
+    try {
+      if (response.headersSent) this.#outgoing.drop()
+      else this.#send(response, problemReply(this.#options.baseUrl, problem, message), true)
+    } catch {
+      this.#outgoing.drop()
     }
   }
 
-  #sendPiece(response: ServerResponse, body: Uint8Array, start: number, onSent: (() => void) | undefined): void {
-    const end = start + PIECE_BYTES
-    this.#expect(Math.min(PIECE_BYTES, body.length - start))
-    if (end >= body.length) response.end(body.subarray(start), onSent)
-    else
-      response.write(body.subarray(start, end), (error) => {
-        if (!error) this.#sendPiece(response, body, end, onSent)
-      })
-  }
-
-  #awaitClient(response: ServerResponse, thing: object): void {
-    const bytes = thing instanceof Uint8Array ? thing.length : response.writableLength
-    response.once('close', () => this.#done())
-    this.#expect(bytes)
-    this.#unsent = { thing, bytes }
-    this.#options.unsent.hold(this, thing, bytes)
-  }
-
-  #expect(bytes: number): void {
-    const { sendGraceMs, minBytesPerSecond } = this.#options
-    this.#deadlineAt = performance.now() + sendGraceMs + ((bytes + SYSTEM_BYTES) * 1_000) / minBytesPerSecond
-  }
-
-  /** The answer has gone out. The next one waits for a turn of the event loop, so that other connections have theirs. */
+  /** The reply has gone out. The next request begins in a later turn of the event loop, so that other connections get theirs. */
   #done(): void {
-    this.#deadlineAt = Number.POSITIVE_INFINITY
     if (this.#current?.message.complete === false) this.#letPass(this.#current.message)
     this.#current = undefined
-    this.#releaseUnsent()
     if (this.#isEnding) return
     const [next] = this.#waiting
-    if (next !== undefined) this.#options.turns.await(callerOf(next), () => this.#next())
+    if (next !== undefined) this.#options.throttle.beginLater(callerOf(next), () => this.#next())
     else if (this.#flaw !== undefined) this.#refuse()
     else this.#isBusy = false
   }
 
-  /** The client may still send the rest of a body that nobody wants, but not for long. */
+  /** The client may still send the rest of a body that nobody reads, but not for long. */
   #letPass(message: IncomingMessage): void {
     this.#passing = message
     const cutOff = setTimeout(() => this.#socket.destroySoon(), LINGER_MS).unref()
@@ -306,44 +239,22 @@ export class Connection implements Holder {
   }
 
   #next(): void {
-    // What still waits is released when the socket has closed.
+    // Waiting requests are released when the socket has closed.
     if (this.#socket.destroyed) return
-    const exchange = this.#waiting.shift()
-    this.#release(exchange)
+    const exchange = this.#unqueued(this.#waiting.shift())
     if (exchange === undefined) this.#refuse()
     else void this.#begin(exchange)
     if (!this.#isHeldBack) this.#socket.resume()
   }
 
-  #release(exchange: Exchange | undefined): void {
-    if (exchange !== undefined) this.#options.unsent.release(this, exchange, WAITING_BYTES)
-  }
-
-  #releaseUnsent(): void {
-    const unsent = this.#unsent
-    this.#unsent = undefined
-    if (unsent !== undefined) this.#options.unsent.release(this, unsent.thing, unsent.bytes)
-  }
-
-  #releaseUnparsed(): void {
-    const unparsed = this.#unparsed
-    this.#unparsed = undefined
-    if (unparsed !== undefined) this.#options.unsent.release(this, unparsed, READ_AHEAD_BYTES)
-  }
-
-  #releaseAll(): void {
-    this.#deadlineAt = Number.POSITIVE_INFINITY
-    this.#releaseUnsent()
-    this.#releaseUnparsed()
-    for (const exchange of this.#waiting.splice(0)) this.#release(exchange)
+  /** Releases the memory of a request that no longer waits. */
+  #unqueued(exchange: Exchange | undefined): Exchange | undefined {
+    if (exchange !== undefined) this.#outgoing.release(exchange)
+    return exchange
   }
 }
 
-function isRead({ method }: IncomingMessage): boolean {
-  return method === 'GET' || method === 'HEAD'
-}
-
-/** Nobody has looked yet whether it is true. */
+/** Not verified yet: it only keeps one caller from using the turns of another. */
 function callerOf({ message }: Exchange): string {
   return message.headers.authorization ?? ''
 }

@@ -4,46 +4,45 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Incoming } from '../incoming.ts'
-import { DEFAULT_UNSENT_BYTES } from '../limits.ts'
+import {
+  DEFAULT_UNSENT_BYTES,
+  HEAD_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  MAX_HEADER_BYTES,
+  MIN_BYTES_PER_SECOND,
+  REQUEST_TIMEOUT_MS,
+  SEND_GRACE_MS,
+} from '../limits.ts'
 import type { Reply } from '../reply.ts'
-import { HEADER_BYTES } from './broken-request.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
-import { maxConnections } from './max-connections.ts'
-import { Turns } from './turns.ts'
+import { maxConnections } from './linux-proc.ts'
 import { UnsentMemory } from './unsent-memory.ts'
+import { WriteThrottle } from './write-throttle.ts'
 
-/** Longer than the minute for which load balancers keep a connection: they shall close it, not we while they use it. */
-export const KEEP_ALIVE_MS = 65_000
-/** For the head of a request, and for all of it. */
-export const HEAD_MS = 60_000
-export const REQUEST_MS = 300_000
-/** What a client has to take of an answer, after a time of grace for each piece. */
-export const MIN_BYTES_PER_SECOND = 16_384
-export const SEND_GRACE_MS = 10_000
-/** How long new connections are parsed with care after somebody flooded one. */
+/** How long connections are parsed in steps after a flood. */
 const FLOOD_MS = 60_000
-/** Connections that wait to be accepted, which is done one a turn: Node's 511 are soon taken in a rush. */
+/** Connections that wait to be accepted, one in a turn of the event loop: Node's default of 511 fills up in a rush. */
 const BACKLOG = 4_096
 const IDLE_POLL_MS = 20
 
 export interface ListenOptions {
-  /** The service's own: `listen({ ...createService({ store }), port })`. */
+  /** From the service: `listen({ ...createService({ store }), port })`. */
   readonly reply: (request: Incoming) => Promise<Reply>
   /** Default 127.0.0.1. */
   readonly host?: string
   /** 0 takes any free one. Default 8080. */
   readonly port?: number
-  /** For the `type` of the problems of requests too broken to reach the service. Default: the address listened on. */
+  /** For the `type` of problems with requests too broken to reach the service. Default: the address listened on. */
   readonly baseUrl?: string
   /** How long a client may take to send the head of its request. Default 60,000. */
   readonly headersTimeoutMs?: number
   /** How long it may take to send all of it. Default 300,000. */
   readonly requestTimeoutMs?: number
-  /** Memory for answers that clients are slow to take; beyond it the slowest is disconnected. Default 256 MiB. */
+  /** Memory for replies that clients are slow to read; above it the slowest are disconnected. Default 256 MiB. */
   readonly unsentBytes?: number
-  /** A client that takes less than this of its answer is disconnected. Default 16,384. */
+  /** A client that reads its reply more slowly than this is disconnected. Default 16,384. */
   readonly minBytesPerSecond?: number
-  /** How long it may take nothing before that counts. Default 10,000. */
+  /** How long it may read nothing before that counts. Default 10,000. */
   readonly sendGraceMs?: number
 }
 
@@ -56,11 +55,12 @@ export interface Listening {
 
 /** Puts a service on a port. Rejects with the system's own error and its `code` when the port cannot be had. */
 export async function listen(options: ListenOptions): Promise<Listening> {
-  const { reply, host = '127.0.0.1', port = 8080, headersTimeoutMs = HEAD_MS, requestTimeoutMs = REQUEST_MS } = options
+  const { reply, host = '127.0.0.1', port = 8080 } = options
+  const { headersTimeoutMs = HEAD_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options
   const { unsentBytes = DEFAULT_UNSENT_BYTES, minBytesPerSecond = MIN_BYTES_PER_SECOND } = options
   const { sendGraceMs = SEND_GRACE_MS } = options
   const server = createServer({
-    maxHeaderSize: HEADER_BYTES,
+    maxHeaderSize: MAX_HEADER_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
     requestTimeout: requestTimeoutMs,
@@ -77,14 +77,14 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     for (const connection of connections.values()) connection.parseInSteps()
   }
   const unsent = new UnsentMemory(unsentBytes)
-  const turns = new Turns()
+  const throttle = new WriteThrottle()
   let shared: ConnectionOptions | undefined
   server.on('connection', (socket) => {
     shared ??= {
       reply,
       baseUrl: options.baseUrl ?? urlOf(addressOf(server)),
       unsent,
-      turns,
+      throttle,
       minBytesPerSecond,
       sendGraceMs,
       requestTimeoutMs,

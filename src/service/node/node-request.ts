@@ -2,18 +2,14 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Incoming } from '../incoming.ts'
+import { Refusal } from '../problem-reply.ts'
 
 /** In these nothing would be normalized: no dots, no doubled slashes, nothing but what a URL is usually made of. */
 const PLAIN_TARGET = /^(?!.*%2e)\/(?:[\w~%-][\w.~%-]*(?:\/[\w~%-][\w.~%-]*)*)?(?:\?[\w.~%=&+-]*)?$/i
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]+|\[[\da-f:.]+\])(?::\d*)?$/i
 
-/** Why a request cannot be taken. */
-export class RequestFlaw extends Error {
-  override readonly name = 'RequestFlaw'
-}
-
 /**
- * Throws a RequestFlaw. `isContinueAwaited`: the client sends the body only when it is asked to. `isLast`: whether no further
+ * Throws a Refusal. `isContinueAwaited`: the client sends the body only when it is asked to. `isLast`: whether no further
  * request can be taken from the connection.
  */
 export function incomingFrom(
@@ -72,12 +68,12 @@ function hostOf({ rawHeaders, httpVersion }: IncomingMessage): string | null {
   let host: string | undefined
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (!isNamed(rawHeaders[at] ?? '', 'host')) continue
-    if (host !== undefined) throw new RequestFlaw('The request has more than one Host header.')
+    if (host !== undefined) throw new Refusal('malformed-request', 'The request has more than one Host header.')
     host = rawHeaders[at + 1] ?? ''
   }
   if (host === undefined && httpVersion === '1.0') return null
-  if (host === undefined) throw new RequestFlaw('The request has no Host header.')
-  if (!HOST.test(host)) throw new RequestFlaw('The Host header is not the name of a host.')
+  if (host === undefined) throw new Refusal('malformed-request', 'The request has no Host header.')
+  if (!HOST.test(host)) throw new Refusal('malformed-request', 'The Host header is not the name of a host.')
   return host
 }
 
@@ -93,7 +89,7 @@ function parseTarget(url: string): Target {
   const isWhole = /^https?:\/\//i.test(url)
   const parsed = isWhole || url.startsWith('/') ? URL.parse(isWhole ? url : `http://localhost${url}`) : null
   if (parsed === null || parsed.username + parsed.password !== '' || /^[^?#]*\\/.test(url))
-    throw new RequestFlaw('The request target is not a path or a URL.')
+    throw new Refusal('malformed-request', 'The request target is not a path or a URL.')
   const target = parsed.pathname + parsed.search
   return isWhole ? { target, host: parsed.host } : { target }
 }

@@ -1,32 +1,30 @@
 /** `/-/openapi.json` from top to bottom: all that this instance serves, for one caller, as an OpenAPI 3.1 document. */
 
 import { collectionUrl, descriptionUrl, entryUrl, pageLinks, problemUrl } from '../../contract/link.ts'
-import { NAME_PATTERN } from '../../contract/name.ts'
 import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../../contract/page.ts'
 import { PROBLEMS, type ProblemName } from '../../contract/problem.ts'
 import { TOKEN_PREFIX } from '../../contract/token.ts'
-import type { CollectionSettings } from '../../store/store.ts'
-import { figure } from '../figure.ts'
-import type { Limits } from '../limits.ts'
-import { BODY_PROBLEMS, COMMON_PROBLEMS, problemExamples, WRITE_PROBLEMS } from './problems.ts'
-import { type Part, reference, schema, schemas, TEXT } from './schemas.ts'
-
-export interface Instance {
-  readonly baseUrl: string
-  readonly requiresToken: boolean
-  /** Whether a browser that navigates gets HTML (D12). */
-  readonly hasExplorer: boolean
-  readonly limits: Limits
-  /** Those that the caller may read, and that have paths of their own. */
-  readonly collections: readonly Collection[]
-  /** How many more there are. */
-  readonly others: number
-}
-
-/** What is said of a collection here stays the same whatever is written to it. */
-export interface Collection extends CollectionSettings {
-  readonly name: string
-}
+import { formatNumber } from '../problem-reply.ts'
+import {
+  BODY_PROBLEMS,
+  CACHE_HEADERS,
+  COMMON_PROBLEMS,
+  type Collection,
+  HEADERS,
+  type HeaderName,
+  HTML_HEADERS,
+  type Instance,
+  PAGE_HEADERS,
+  PARAMETERS,
+  type ParameterName,
+  type Part,
+  problemExamples,
+  reference,
+  schema,
+  schemas,
+  TEXT,
+  WRITE_PROBLEMS,
+} from './components.ts'
 
 /** Collections with paths of their own, so that the document stays of a size that tools can take. */
 export const MAX_DESCRIBED_COLLECTIONS = 50
@@ -47,11 +45,11 @@ export function describeService(instance: Instance): Part {
   const { bodyBytes, itemBytes, requestItems } = limits
   const about = [
     `Collections, ${PAGE_SIZE} items a page, with an exact count. Query parameters that are not described are ignored.`,
-    `A request has at most ${figure(bodyBytes)} bytes, packed and unpacked, and ${figure(requestItems)} items of at most ${figure(itemBytes)} bytes.`,
+    `A request has at most ${formatNumber(bodyBytes)} bytes, packed and unpacked, and ${formatNumber(requestItems)} items of at most ${formatNumber(itemBytes)} bytes.`,
   ]
   if (others > 0)
     about.push(
-      `The first ${collections.length} collections have paths of their own here; for the other ${figure(others)} the paths with {collection} stand.`,
+      `The first ${collections.length} collections have paths of their own here; for the other ${formatNumber(others)} the paths with {collection} stand.`,
     )
   const responses = sharedResponses(hasExplorer)
   return {
@@ -226,7 +224,7 @@ function collectionPaths(
       post: {
         operationId: id('appendItems'),
         summary: `Append items to ${nameInText}`,
-        description: `All of them or none; on disk when it is answered. A token that may \`create:\` the collection makes one with pages and without a key where there is none. An unpaginated collection holds at most ${figure(UNPAGINATED_LIMIT)} items.`,
+        description: `All of them or none; on disk when it is answered. A token that may \`create:\` the collection makes one with pages and without a key where there is none. An unpaginated collection holds at most ${formatNumber(UNPAGINATED_LIMIT)} items.`,
         security: toWrite,
         parameters: ['idempotencyKey', 'packed'],
         requestBody: { required: true, content: { ...itemsContent, ...ndjson } },
@@ -367,89 +365,6 @@ function problemAnswer(baseUrl: string, status: string, names: readonly ProblemN
   // A page in HTML has Vary; a problem as JSON has not.
   const vary = hasHtml && { Vary: { ...HEADERS.Vary, required: false } }
   return { ...found, headers: { ...found.headers, ...vary } }
-}
-
-/** What a request can say in its path, its query and its headers. `Authorization` stands with the security, `Accept` with the bodies. */
-const PARAMETERS = {
-  page: {
-    name: 'page',
-    in: 'query',
-    description:
-      'The number of the page. One beyond the last page is answered with the last page. An empty value means page 1; a number can have any length.',
-    schema: { type: 'integer', minimum: 1, default: 1 },
-    example: 2,
-  },
-  collection: inPath('collection', 'The name of a collection.', 'events', { pattern: NAME_PATTERN }),
-  key: inPath('key', 'The key of an item, percent-encoded.', '7', { minLength: 1 }),
-  problem: inPath('problem', 'The name of a problem.', 'invalid-page', { enum: Object.keys(PROBLEMS) }),
-  known: inHeader('If-None-Match', 'Entity tags that the client has, or `*`: 304 if one is the current one.', '"x"'),
-  encoding: inHeader('Accept-Encoding', 'A page is sent as gzip to a client that takes it.', 'gzip'),
-  match: inHeader('If-Match', 'Entity tags of the item, or `*`: 412 unless it has one of them.', '*'),
-  noneMatch: inHeader('If-None-Match', 'Entity tags, or `*` for any: 412 if the item has one of them.', '*'),
-  isNew: inHeader('If-None-Match', '`*`: 412 if there is a collection of that name already.', '*', { enum: ['*'] }),
-  isSeen: {
-    required: true,
-    ...inHeader(
-      'If-Match',
-      'The ETag of a page of the collection as it is now, or `*`: 428 without, 412 for another.',
-      '*',
-    ),
-  },
-  idempotencyKey: inHeader(
-    'Idempotency-Key',
-    'A name for this request, a UUID for instance. Sent again with it, within 24 hours and while the collection is not dropped, it is answered as the first time, and writes nothing.',
-    'a7c1f0de-5a0e-4f52-9c3b-0d6a2f1c4b11',
-    { minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
-  ),
-  packed: inHeader('Content-Encoding', 'How the body is packed.', 'gzip', { enum: ['gzip', 'x-gzip', 'identity'] }),
-} as const satisfies Readonly<Record<string, Part>>
-
-type ParameterName = keyof typeof PARAMETERS
-
-function inPath(name: string, description: string, example: string, rules: Part): Part {
-  return { name, in: 'path', required: true, description, schema: { ...TEXT, ...rules }, example }
-}
-
-function inHeader(name: string, description: string, example: string, rules: Part = {}): Part {
-  return { name, in: 'header', description, schema: { ...TEXT, ...rules }, example }
-}
-
-/** What an answer says in its headers. */
-const HEADERS = {
-  ETag: required('The tag of what is answered: a strong one, to be treated as opaque.', '"x"'),
-  'Cache-Control': required('Whether a cache may keep it; one that does has to ask every time.', 'no-cache', {
-    enum: ['no-cache', 'private, no-cache', 'no-store'],
-  }),
-  Vary: required('What else the answer depends on.', 'Accept, Accept-Encoding'),
-  'X-Content-Type-Options': required('The type is what the Content-Type says.', 'nosniff', { const: 'nosniff' }),
-  Allow: required('The methods of this path.', 'GET, HEAD, OPTIONS'),
-  'WWW-Authenticate': required('How to send a token.', 'Bearer', { const: 'Bearer' }),
-  'Content-Encoding': optional('There if the answer is packed.', 'gzip', { const: 'gzip' }),
-  Location: optional('The URL of what was created, if it has one.', 'https://example.com/events/7', { format: 'uri' }),
-  'Retry-After': optional('Seconds, if trying again can help.', 1, { type: 'integer', minimum: 0 }),
-  'Accept-Encoding': optional('How a body can be packed, if that is what is wrong.', 'gzip'),
-} as const satisfies Readonly<Record<string, Part>>
-
-/** What makes a page in HTML safe, on its 304 too. */
-const HTML_HEADERS = {
-  'Content-Security-Policy': optional('Of HTML: it loads nothing from elsewhere.', "default-src 'none'"),
-  'Referrer-Policy': optional('Of HTML: other sites do not learn where a link was.', 'no-referrer', {
-    const: 'no-referrer',
-  }),
-}
-
-type HeaderName = keyof typeof HEADERS
-
-/** Those of an answer that a client may keep. */
-const CACHE_HEADERS: readonly HeaderName[] = ['ETag', 'Cache-Control', 'Vary']
-const PAGE_HEADERS: readonly HeaderName[] = [...CACHE_HEADERS, 'Content-Encoding']
-
-function required(description: string, example: string | number, rules: Part = {}): Part {
-  return { description, required: true, schema: { ...TEXT, ...rules }, example }
-}
-
-function optional(description: string, example: string | number, rules: Part = {}): Part {
-  return { ...required(description, example, rules), required: false }
 }
 
 /** What problems with a status have besides the headers of all problems. */

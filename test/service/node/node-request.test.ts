@@ -6,43 +6,18 @@ import { parseAnswers, sendRaw } from '../raw-http.ts'
 import { sharedWriteServer } from '../write-server.ts'
 
 const TARGETS = [
-  '/',
-  '/events',
-  '/events?page=2',
-  '/events?page=99',
-  '/events?page=02',
-  '/events?page=+2',
-  '/events?page=%32',
-  '/events?page=x',
-  '/events?page=',
-  '/events?page',
-  '/events?page=1&page=2',
-  '/events?x=1&page=2',
-  '/events?page=2#there',
-  '/events?page=2;x',
-  '/events/1',
-  '/events/%31',
-  '/events/%zz',
-  '/events/%2e%2e',
-  '/events/..',
-  '/events/../events',
-  '/events/./1',
-  '/events//1',
-  '//events',
-  '/events/',
-  '/Events',
-  '/%65vents',
-  '/events?a\\b',
-  '/-/health',
-  '/-/problems/path-not-found',
-  '/-/openapi.json',
-  '/-/nothing',
-  '/nothing/here/at-all',
-  'http://elsewhere.example/events?page=2',
-  'https://127.0.0.1/events',
+  ...['/', '/events', '/events?page=2', '/events?page=99', '/events?page=02', '/events?page=+2', '/events?page=%32'],
+  ...['/events?page=x', '/events?page=', '/events?page', '/events?page=1&page=2', '/events?x=1&page=2'],
+  ...['/events?page=2#there', '/events?page=2;x', '/events?page=%ff', '/events?a\\b', '/events%00'],
+  ...['/events/1', '/events/%31', '/events/%zz', '/events/%2e%2e', '/events/..', '/events/../events', '/events/./1'],
+  ...['/events//1', '//events', '/events/', '/Events', '/%65vents', '/%2e%2e/x', '/nothing/here/at-all'],
+  ...['/-/health', '/-/problems/path-not-found', '/-/openapi.json', '/-/nothing'],
+  ...['http://elsewhere.example/events?page=2', 'https://127.0.0.1/events'],
 ]
 
-const HEADERS: readonly (readonly [name: string, value: string])[][] = [
+type Header = readonly [name: string, value: string]
+
+const HEADERS: readonly (readonly Header[])[] = [
   [['Accept-Encoding', 'gzip']],
   [
     ['Accept-Encoding', 'gzip'],
@@ -53,7 +28,6 @@ const HEADERS: readonly (readonly [name: string, value: string])[][] = [
     ['Accept', 'text/html, */*;q=0.1'],
     ['ACCEPT', 'application/json'],
   ],
-  [['If-None-Match', '*']],
   [['If-None-Match', '   "x"  ,  *  ']],
   [['Authorization', 'Bearer nonsense']],
   [
@@ -71,12 +45,7 @@ describe('a request over a socket is answered as one from fetch', () => {
   const server = sharedWriteServer(({ store }) => fill(store, 'events', numbered(1234)), { listen: { baseUrl: BASE } })
   let service: Service | undefined
 
-  async function assertSame(
-    method: string,
-    target: string,
-    headers: readonly (readonly [string, string])[] = [],
-    host = '127.0.0.1',
-  ): Promise<void> {
+  async function assertSame(method: string, target: string, headers: readonly Header[] = [], host = '127.0.0.1') {
     service ??= createService({ store: server().store })
     const url = target.startsWith('/') ? `http://localhost${target}` : target
     const expected = await service.fetch(
@@ -84,13 +53,14 @@ describe('a request over a socket is answered as one from fetch', () => {
     )
     const lines = [['Host', host], ...headers, ['Connection', 'close']].map(([name, value]) => `${name}: ${value}\r\n`)
     const bytes = await sendRaw(server().port, `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`)
-    const [answer] = parseAnswers(bytes, method === 'HEAD')
-    assert.equal(answer?.status, expected.status, target)
-    for (const [name, value] of expected.headers) assert.equal(answer?.headers.get(name), value, `${target} ${name}`)
+    const [answer, ...more] = parseAnswers(bytes, method === 'HEAD')
+    assert.deepEqual([answer?.status, more.length], [expected.status, 0], target)
+    for (const name of [...expected.headers.keys(), 'content-length'])
+      assert.equal(answer?.headers.get(name), expected.headers.get(name) ?? undefined, `${target} ${name}`)
     assert.deepEqual(answer?.body, Buffer.from(await expected.arrayBuffer()), target)
   }
 
-  for (const method of ['GET', 'HEAD'])
+  for (const method of ['GET', 'HEAD', 'PROPFIND', 'QUERY'])
     it(`to every target, with ${method}`, async () => {
       for (const target of TARGETS) await assertSame(method, target)
     })
@@ -102,14 +72,5 @@ describe('a request over a socket is answered as one from fetch', () => {
 
   it('for any host, where the base URL is set', async () => {
     for (const host of HOSTS) await assertSame('GET', '/events?page=2', [], host)
-  })
-
-  it('but for a target with a name or a password in it, which `Request` refuses too', async () => {
-    for (const user of ['me@', 'me:secret@', ':secret@']) {
-      const target = `http://${user}127.0.0.1/events`
-      assert.throws(() => new Request(target))
-      const bytes = await sendRaw(server().port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
-      assert.equal(parseAnswers(bytes)[0]?.status, 400)
-    }
   })
 })

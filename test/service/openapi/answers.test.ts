@@ -40,6 +40,8 @@ function bodyFor(method: string, path: string): string | undefined {
   return path.endsWith('/7') ? '{"id":7,"title":"Dance: Gardens"}' : '{"key":"id"}'
 }
 
+type Wrong = readonly [problem: string, method: string, path: string, body?: string | undefined, headers?: Headers]
+
 describe('the description, beside what is really answered', () => {
   const server = sharedWriteServer(
     async ({ store }) => {
@@ -136,43 +138,42 @@ describe('the description, beside what is really answered', () => {
     await expect(204, 'DELETE', '/fresh', undefined, { 'If-Match': '*' })
   })
 
-  it('has what is wrong with a read', async () => {
-    for (const name of COLLECTIONS) {
-      await expect('invalid-page', 'GET', `/${name}?page=0`)
-      await expect('item-not-found', 'GET', `/${name}/nope`)
-    }
-    for (const path of ['/nope', '/Events', '/nope/7', '/secret', '/secret/1'])
-      await expect('collection-not-found', 'GET', path, undefined, NOBODY)
-    await expect('item-not-found', 'GET', '/plain/7')
-    await expect('invalid-page', 'GET', '/-/json/events?page=0')
-    await expect('item-not-found', 'GET', '/-/json/events/nope')
-    for (const path of ['/-/json/nope', '/-/json/nope/7']) await expect('collection-not-found', 'GET', path)
-    await expect('path-not-found', 'GET', '/-/problems/nope')
-  })
-
-  it('has what is wrong with a write to a collection', async () => {
-    for (const name of COLLECTIONS) {
-      await expect('invalid-body', 'POST', `/${name}`, '')
-      await expect('invalid-item', 'POST', `/${name}`, '{"title":"Dance: Gardens"}')
-      await expect('conflict', 'POST', `/${name}`, '{"id":7}')
-      await expect('invalid-body', 'PUT', `/${name}`, '{')
-      await expect('conflict', 'PUT', `/${name}`, '{}')
-      await expect('precondition-failed', 'PUT', `/${name}`, '{"key":"id"}', { 'If-None-Match': '*' })
-      await expect('precondition-required', 'DELETE', `/${name}`)
-      await expect('precondition-failed', 'DELETE', `/${name}`, undefined, { 'If-Match': '"x"' })
-    }
-  })
-
-  it('has what is wrong with a write to an item', async () => {
-    for (const name of COLLECTIONS) {
-      await expect('invalid-body', 'PUT', `/${name}/7`, '[]')
-      await expect('invalid-item', 'PUT', `/${name}/7`, '{"id":7')
-      await expect('key-mismatch', 'PUT', `/${name}/7`, '{"id":8}')
-      await expect('item-not-found', 'DELETE', `/${name}/nope`)
-      for (const method of ['PUT', 'DELETE'])
-        await expect('precondition-failed', method, `/${name}/7`, bodyFor(method, '/7'), { 'If-Match': '"x"' })
-    }
-    for (const method of ['PUT', 'DELETE']) await expect('conflict', method, '/plain/7', bodyFor(method, '/7'))
+  const wrong: readonly Wrong[] = [
+    ...COLLECTIONS.flatMap(
+      (name) =>
+        [
+          ['invalid-page', 'GET', `/${name}?page=0`],
+          ['item-not-found', 'GET', `/${name}/nope`],
+          ['invalid-body', 'POST', `/${name}`, ''],
+          ['invalid-item', 'POST', `/${name}`, '{"title":"Dance: Gardens"}'],
+          ['conflict', 'POST', `/${name}`, '{"id":7}'],
+          ['invalid-body', 'PUT', `/${name}`, '{'],
+          ['conflict', 'PUT', `/${name}`, '{}'],
+          ['precondition-failed', 'PUT', `/${name}`, '{"key":"id"}', { 'If-None-Match': '*' }],
+          ['precondition-required', 'DELETE', `/${name}`],
+          ['precondition-failed', 'DELETE', `/${name}`, undefined, { 'If-Match': '"x"' }],
+          ['invalid-body', 'PUT', `/${name}/7`, '[]'],
+          ['invalid-item', 'PUT', `/${name}/7`, '{"id":7'],
+          ['key-mismatch', 'PUT', `/${name}/7`, '{"id":8}'],
+          ['precondition-failed', 'PUT', `/${name}/7`, '{"id":7}', { 'If-Match': '"x"' }],
+          ['item-not-found', 'DELETE', `/${name}/nope`],
+          ['precondition-failed', 'DELETE', `/${name}/7`, undefined, { 'If-Match': '"x"' }],
+        ] as const,
+    ),
+    ...['/nope', '/Events', '/nope/7', '/secret', '/secret/1'].map(
+      (path) => ['collection-not-found', 'GET', path, undefined, NOBODY] as const,
+    ),
+    ['item-not-found', 'GET', '/plain/7'],
+    ['conflict', 'PUT', '/plain/7', '{"id":7}'],
+    ['conflict', 'DELETE', '/plain/7'],
+    ['invalid-page', 'GET', '/-/json/events?page=0'],
+    ['item-not-found', 'GET', '/-/json/events/nope'],
+    ['collection-not-found', 'GET', '/-/json/nope'],
+    ['collection-not-found', 'GET', '/-/json/nope/7'],
+    ['path-not-found', 'GET', '/-/problems/nope'],
+  ]
+  it('has what is wrong with a read, and with a write to a collection or an item', async () => {
+    for (const [problem, method, path, body, headers] of wrong) await expect(problem, method, path, body, headers)
   })
 
   const writes = EVERY.filter(([method]) => ['POST', 'PUT', 'DELETE'].includes(method))

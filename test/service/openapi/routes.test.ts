@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { PROBLEMS } from '../../../src/contract/problem.ts'
 import { ROUTES } from '../../../src/service/routes.ts'
-import { BASE, fill, numbered, openService } from '../open-service.ts'
+import { fill, numbered, openService } from '../open-service.ts'
 import { Description, partIn } from './description.ts'
 
 /** The files that pages for browsers load: their names change with their content, and only such a page knows them. */
@@ -40,35 +39,6 @@ describe('the description, beside the routes', () => {
       assert.deepEqual(methodsOf(path), methodsOf(like))
     }
   })
-
-  it('names the methods that OPTIONS names, and none that is 405', async (t) => {
-    const { store, get } = await openService(t)
-    await fill(store, 'events', numbered(3))
-    const description = new Description(await (await get('/-/openapi.json')).text())
-    for (const path of description.paths) {
-      const target = path.replace('{problem}', 'conflict').replace('{collection}', 'nope').replace('{key}', '1')
-      const { headers } = await get(target, {}, 'OPTIONS')
-      const methods = description.operations
-        .filter((each) => each.path === path)
-        .map(({ method }) => method.toUpperCase())
-      assert.deepEqual(headers.get('allow')?.split(', ').toSorted(), methods.toSorted(), path)
-      for (const method of methods) assert.notEqual((await get(target, {}, method)).status, 405, `${method} ${target}`)
-    }
-  })
-
-  it('knows every problem, and no other', async (t) => {
-    const { get } = await openService(t)
-    const description = new Description(await (await get('/-/openapi.json')).text())
-    const schemas = partIn(partIn(description.document, 'components'), 'schemas')
-    const { enum: types } = partIn(partIn(partIn(schemas, 'Problem'), 'properties'), 'type')
-    assert.deepEqual(
-      types,
-      Object.keys(PROBLEMS).map((name) => `${BASE}/-/problems/${name}`),
-    )
-    // A method that is not available is, by its nature, none of the operations.
-    const used = new Set(description.operations.flatMap(({ operation }) => description.problemsOf(operation)))
-    assert.deepEqual([...used, 'method-not-allowed'].toSorted(), Object.keys(PROBLEMS).toSorted())
-  })
 })
 
 describe('the description', () => {
@@ -96,13 +66,6 @@ describe('the description', () => {
     assert.equal((await get('/-/openapi.json', { 'If-None-Match': tag })).status, 304)
     await fill(store, 'venues', [])
     assert.equal((await get('/-/openapi.json', { 'If-None-Match': tag })).status, 200)
-  })
-
-  it('is linked by the entry point as its description (RFC 8631)', async (t) => {
-    const { get } = await openService(t)
-    const { _links } = (await (await get('/')).json()) as { _links: Record<string, { href: string }> }
-    assert.deepEqual(_links['service-desc'], { href: `${BASE}/-/openapi.json` })
-    assert.equal((await get(`${BASE}/-/openapi.json`)).status, 200)
   })
 
   it('has paths for the first 50 collections, and says that there are more', async (t) => {

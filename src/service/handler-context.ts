@@ -1,0 +1,48 @@
+/** All that a handler needs to answer a request. */
+
+import type { Explorer } from '../explorer/create-explorer.ts'
+import type { Store } from '../store/store.ts'
+import type { Caller } from './access.ts'
+import type { HtmlPages } from './html-pages.ts'
+import type { Incoming } from './incoming.ts'
+import type { Limits } from './limits.ts'
+import type { PageCache, SharedHeads } from './read/page-cache.ts'
+import type { Reply } from './reply.ts'
+import type { BodyShare } from './write/body-memory.ts'
+
+export interface HandlerContext {
+  readonly request: Incoming
+  /** The path as it came, nothing decoded, without the path of the base URL. */
+  readonly path: string
+  /** What links in the reply begin with. */
+  readonly baseUrl: string
+  readonly store: Store
+  readonly caller: Caller
+  /** Whether the service answers only those with a token. */
+  readonly requiresToken: boolean
+  readonly limits: Limits
+  /** The share of this request in the memory for all bodies. */
+  readonly bodyShare: BodyShare
+  readonly heads: SharedHeads
+  /** Pages that were sent before. */
+  readonly pages: PageCache
+  readonly htmlPages: HtmlPages
+  /** Makes pages for browsers; undefined where the explorer is off. */
+  readonly explorer: Explorer | undefined
+}
+
+export type Handler = (context: HandlerContext) => Reply | Promise<Reply>
+
+/** The segments of the path after its first slash. */
+export function segmentsOf({ path }: HandlerContext): string[] {
+  return path.slice(1).split('/')
+}
+
+/** The key in the path, decoded; undefined when it is not percent-encoded UTF-8. */
+export function keyOf(context: HandlerContext): string | undefined {
+  try {
+    return decodeURIComponent(segmentsOf(context)[1] ?? '')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,106 @@
+/** Sends the replies of one connection at the pace of its client, and accounts for the memory that they hold meanwhile. */
+
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Reply } from '../reply.ts'
+import { portsOf } from './linux-proc.ts'
+import type { Holder, UnsentMemory } from './unsent-memory.ts'
+
+export interface OutgoingOptions {
+  readonly unsent: UnsentMemory
+  /** The minimum rate at which a client has to read, once `sendGraceMs` are over. */
+  readonly minBytesPerSecond: number
+  readonly sendGraceMs: number
+}
+
+/** Bodies up to this size are sent in one piece. Larger ones are sent piece by piece, each when the last has gone out. */
+const WHOLE_BYTES = 256 * 1024
+const PIECE_BYTES = 64 * 1024
+/** The kernel's send buffer grows to 4 MB, and accepts nothing more before a third of it is free. */
+const SYSTEM_BYTES = 1536 * 1024
+
+export class Outgoing implements Holder {
+  readonly #socket: Socket
+  readonly #options: OutgoingOptions
+  readonly #onSent: () => void
+  /** When the client must have read what was last written. */
+  #deadlineAt = Number.POSITIVE_INFINITY
+
+  /** `onSent`: a reply has gone out, or the connection was closed before. */
+  constructor(socket: Socket, options: OutgoingOptions, onSent: () => void) {
+    this.#socket = socket
+    this.#options = options
+    this.#onSent = onSent
+    socket.once('close', () => this.#releaseAll())
+  }
+
+  get handedOver(): number {
+    return this.#socket.bytesWritten - this.#socket.writableLength
+  }
+
+  get ports(): string {
+    return portsOf(this.#socket.localPort, this.#socket.remotePort)
+  }
+
+  isTooSlow(now: number): boolean {
+    return now > this.#deadlineAt
+  }
+
+  drop(): void {
+    this.#releaseAll()
+    this.#socket.resetAndDestroy()
+  }
+
+  /** Accounts for something else that the connection holds while its client does not read. */
+  hold(thing: object, bytes: number): void {
+    this.#options.unsent.hold(this, thing, bytes)
+  }
+
+  release(thing: object): void {
+    this.#options.unsent.release(this, thing)
+  }
+
+  #releaseAll(): void {
+    this.#deadlineAt = Number.POSITIVE_INFINITY
+    this.#options.unsent.releaseAll(this)
+  }
+
+  /** Sends the body of a reply whose head has been written. */
+  send(response: ServerResponse, { body, onSent }: Reply): void {
+    if (body === null || typeof body === 'string' || body.length <= WHOLE_BYTES || response.req.method === 'HEAD') {
+      response.end(body, onSent)
+      // Nearly always the kernel has taken all of it by now.
+      if (response.writableLength === 0) this.#onSent()
+      else this.#awaitClient(response, typeof body === 'object' && body !== null ? body : response)
+    } else {
+      this.#awaitClient(response, body)
+      this.#sendPiece(response, body, 0, onSent)
+    }
+  }
+
+  #sendPiece(response: ServerResponse, body: Uint8Array, start: number, onSent: (() => void) | undefined): void {
+    const end = start + PIECE_BYTES
+    this.#expect(Math.min(PIECE_BYTES, body.length - start))
+    if (end >= body.length) response.end(body.subarray(start), onSent)
+    else
+      response.write(body.subarray(start, end), (error) => {
+        if (!error) this.#sendPiece(response, body, end, onSent)
+      })
+  }
+
+  #awaitClient(response: ServerResponse, thing: object): void {
+    const bytes = thing instanceof Uint8Array ? thing.length : response.writableLength
+    response.once('close', () => {
+      this.#deadlineAt = Number.POSITIVE_INFINITY
+      this.release(thing)
+      this.#onSent()
+    })
+    this.#expect(bytes)
+    this.hold(thing, bytes)
+  }
+
+  #expect(bytes: number): void {
+    const { sendGraceMs, minBytesPerSecond } = this.#options
+    this.#deadlineAt = performance.now() + sendGraceMs + ((bytes + SYSTEM_BYTES) * 1_000) / minBytesPerSecond
+  }
+}

@@ -1,0 +1,327 @@
+/** The parts of the OpenAPI document that its paths refer to: schemas, parameters, headers, and an example of each problem. */
+
+import { problemUrl } from '../../contract/link.ts'
+import { NAME_PATTERN } from '../../contract/name.ts'
+import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../../contract/page.ts'
+import { isProblemName, PROBLEMS, type Problem, type ProblemName, problem } from '../../contract/problem.ts'
+import { MAX_KEY_BYTES } from '../../items/item-scanner.ts'
+import type { CollectionSettings } from '../../store/store.ts'
+import { type Limits, MAX_KEY_FIELD_LENGTH } from '../limits.ts'
+
+/** What is described. */
+export interface Instance {
+  readonly baseUrl: string
+  readonly requiresToken: boolean
+  /** Whether a browser that navigates gets HTML (D12). */
+  readonly hasExplorer: boolean
+  readonly limits: Limits
+  /** Those that the caller may read, and that have paths of their own. */
+  readonly collections: readonly Collection[]
+  /** How many more there are. */
+  readonly others: number
+}
+
+/** What is said of a collection here stays the same whatever is written to it. */
+export interface Collection extends CollectionSettings {
+  readonly name: string
+}
+
+/** A part of the document. JSON leaves out what is undefined. */
+export type Part = Readonly<Record<string, unknown>>
+
+export function reference(kind: string, name: string): Part {
+  return { $ref: `#/components/${kind}/${name}` }
+}
+
+export function schema(name: string): Part {
+  return reference('schemas', name)
+}
+
+/** An object that has all of these fields. More can be added within a version (D21). */
+function object(properties: Part): Part {
+  return { type: 'object', required: Object.keys(properties), properties }
+}
+
+function count(description: string): Part {
+  return { type: 'integer', minimum: 0, description }
+}
+
+export const TEXT = { type: 'string' } as const
+const URL_TEXT = { type: 'string', format: 'uri' } as const
+const NAME = { type: 'string', pattern: NAME_PATTERN } as const
+const LINK = schema('Link')
+const ITEM = schema('Item')
+const ITEM_COUNT = count('The exact number of items in the whole collection.')
+const VERSION = count('Goes up with every write to the collection.')
+const STATUS = { type: 'integer', minimum: 400, maximum: 599 }
+const SETTINGS = {
+  key: {
+    type: ['string', 'null'],
+    minLength: 1,
+    maxLength: MAX_KEY_FIELD_LENGTH,
+    description: 'The field that identifies an item; null for none.',
+  },
+  paginated: { type: 'boolean', description: 'Whether it answers in pages, or whole.' },
+  private: { type: 'boolean', description: 'Whether reading it needs a token.' },
+}
+const KEY = { type: ['string', 'integer'], minLength: 1, maxLength: MAX_KEY_BYTES, description: 'The key of the item.' }
+
+export function schemas({ baseUrl, limits, collections }: Instance): Part {
+  const changed_at = {
+    type: ['string', 'null'],
+    format: 'date-time',
+    description: 'When it was last written to; null if not known.',
+  }
+  const { key, ...kind } = SETTINGS
+  const listed = object({
+    name: NAME,
+    item_count: ITEM_COUNT,
+    ...kind,
+    key,
+    changed_at,
+    _links: object({ self: LINK }),
+  })
+  const listedLinks = { type: 'array', items: object({ href: URL_TEXT, name: NAME }) }
+  // Also those that no operation has, because they are about other paths and methods.
+  const problemType = { ...URL_TEXT, enum: Object.keys(PROBLEMS).map((name) => problemUrl(baseUrl, name)) }
+  return {
+    Link: { ...object({ href: URL_TEXT }), additionalProperties: false },
+    PageLinks: {
+      type: 'object',
+      description:
+        'Only the first page has no `prev`, and only the last no `next`. `first` carries no `page`, all others do.',
+      required: ['self', 'first', 'last'],
+      properties: { self: LINK, first: LINK, prev: LINK, next: LINK, last: LINK },
+    },
+    Item: {
+      type: 'object',
+      description:
+        'A JSON object, as it was written. A number can have more digits than a parser keeps; read such as text.',
+      additionalProperties: true,
+    },
+    Page: pageSchema(undefined, true),
+    Whole: pageSchema(undefined, false),
+    Items: {
+      description: 'One item, or an array of them.',
+      oneOf: [ITEM, { type: 'array', items: ITEM, maxItems: limits.requestItems }],
+    },
+    ItemLines: { type: 'string', description: 'NDJSON: one item a line.' },
+    Entry: {
+      type: 'object',
+      required: ['_links', '_embedded'],
+      properties: {
+        _links: object({ self: LINK, 'service-desc': LINK, collections: listedLinks }),
+        _embedded: object({ collections: { type: 'array', items: listed } }),
+        incomplete: { type: 'boolean', description: 'There when a part of the store is away: there may be more.' },
+      },
+    },
+    Settings: {
+      type: 'object',
+      properties: {
+        key: { ...SETTINGS.key, default: null },
+        paginated: { ...SETTINGS.paginated, default: true },
+        private: { ...SETTINGS.private, default: false },
+      },
+      additionalProperties: false,
+    },
+    Collection: object({ name: NAME, ...SETTINGS, item_count: ITEM_COUNT, version: VERSION }),
+    Appended: object({ appended: count('How many items the request had.'), item_count: ITEM_COUNT, version: VERSION }),
+    Written: object({ item_count: ITEM_COUNT, version: VERSION }),
+    Health: object({
+      status: {
+        type: 'string',
+        enum: ['ok', 'degraded'],
+        description: 'Degraded: a part of the store is away, and the rest is served.',
+      },
+    }),
+    Description: {
+      ...object({ openapi: TEXT, info: { type: 'object' }, paths: { type: 'object' } }),
+      description: 'This document.',
+    },
+    Problem: {
+      ...object({ type: problemType, title: TEXT, status: STATUS, detail: TEXT, hint: TEXT }),
+      description:
+        'RFC 9457. `type` leads to a description, `detail` names the value at fault, `hint` says what to do. A path that is not described here is `path-not-found`, a method `method-not-allowed`.',
+      examples: [problemExample(baseUrl, 'method-not-allowed')],
+    },
+    ProblemKind: object({ type: URL_TEXT, status: STATUS, title: TEXT, description: TEXT, hint: TEXT }),
+    ...Object.assign(
+      {},
+      ...collections.map(({ name, keyField, isPaginated }) => ({
+        [`${name}.item`]: keyField === null ? ITEM : { allOf: [ITEM, object({ [keyField]: KEY })] },
+        [`${name}.page`]: pageSchema(name, isPaginated),
+      })),
+    ),
+  }
+}
+
+/** Of any collection without a name: then the one array under `_embedded` has any name. */
+function pageSchema(name: string | undefined, isPaginated: boolean): Part {
+  const item = name === undefined ? ITEM : schema(`${name}.item`)
+  const items = { type: 'array', items: item, maxItems: isPaginated ? PAGE_SIZE : UNPAGINATED_LIMIT }
+  const anyName = { type: 'object', minProperties: 1, maxProperties: 1, additionalProperties: items }
+  const _embedded = name === undefined ? anyName : object({ [name]: items })
+  if (!isPaginated)
+    return {
+      ...object({ _links: object({ self: LINK }), _embedded }),
+      description: 'All of an unpaginated collection.',
+      not: { required: ['item_count'], properties: { item_count: {} } },
+    }
+  const item_count = count('The exact number of items in the whole collection, not only on this page.')
+  return {
+    ...object({ item_count, _links: schema('PageLinks'), _embedded }),
+    description: `A page: all but the last hold ${PAGE_SIZE} items.`,
+  }
+}
+
+/** What a request can say in its path, its query and its headers. `Authorization` stands with the security, `Accept` with the bodies. */
+export const PARAMETERS = {
+  page: {
+    name: 'page',
+    in: 'query',
+    description:
+      'The number of the page. One beyond the last page is answered with the last page. An empty value means page 1; a number can have any length.',
+    schema: { type: 'integer', minimum: 1, default: 1 },
+    example: 2,
+  },
+  collection: inPath('collection', 'The name of a collection.', 'events', { pattern: NAME_PATTERN }),
+  key: inPath('key', 'The key of an item, percent-encoded.', '7', { minLength: 1 }),
+  problem: inPath('problem', 'The name of a problem.', 'invalid-page', { enum: Object.keys(PROBLEMS) }),
+  known: inHeader('If-None-Match', 'Entity tags that the client has, or `*`: 304 if one is the current one.', '"x"'),
+  encoding: inHeader('Accept-Encoding', 'A page is sent as gzip to a client that takes it.', 'gzip'),
+  match: inHeader('If-Match', 'Entity tags of the item, or `*`: 412 unless it has one of them.', '*'),
+  noneMatch: inHeader('If-None-Match', 'Entity tags, or `*` for any: 412 if the item has one of them.', '*'),
+  isNew: inHeader('If-None-Match', '`*`: 412 if there is a collection of that name already.', '*', { enum: ['*'] }),
+  isSeen: {
+    required: true,
+    ...inHeader(
+      'If-Match',
+      'The ETag of a page of the collection as it is now, or `*`: 428 without, 412 for another.',
+      '*',
+    ),
+  },
+  idempotencyKey: inHeader(
+    'Idempotency-Key',
+    'A name for this request, a UUID for instance. Sent again with it, within 24 hours and while the collection is not dropped, it is answered as the first time, and writes nothing.',
+    'a7c1f0de-5a0e-4f52-9c3b-0d6a2f1c4b11',
+    { minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+  ),
+  packed: inHeader('Content-Encoding', 'How the body is packed.', 'gzip', { enum: ['gzip', 'x-gzip', 'identity'] }),
+} as const satisfies Readonly<Record<string, Part>>
+
+export type ParameterName = keyof typeof PARAMETERS
+
+function inPath(name: string, description: string, example: string, rules: Part): Part {
+  return { name, in: 'path', required: true, description, schema: { ...TEXT, ...rules }, example }
+}
+
+function inHeader(name: string, description: string, example: string, rules: Part = {}): Part {
+  return { name, in: 'header', description, schema: { ...TEXT, ...rules }, example }
+}
+
+/** What an answer says in its headers. */
+export const HEADERS = {
+  ETag: required('The tag of what is answered: a strong one, to be treated as opaque.', '"x"'),
+  'Cache-Control': required('Whether a cache may keep it; one that does has to ask every time.', 'no-cache', {
+    enum: ['no-cache', 'private, no-cache', 'no-store'],
+  }),
+  Vary: required('What else the answer depends on.', 'Accept, Accept-Encoding'),
+  'X-Content-Type-Options': required('The type is what the Content-Type says.', 'nosniff', { const: 'nosniff' }),
+  Allow: required('The methods of this path.', 'GET, HEAD, OPTIONS'),
+  'WWW-Authenticate': required('How to send a token.', 'Bearer', { const: 'Bearer' }),
+  'Content-Encoding': optional('There if the answer is packed.', 'gzip', { const: 'gzip' }),
+  Location: optional('The URL of what was created, if it has one.', 'https://example.com/events/7', { format: 'uri' }),
+  'Retry-After': optional('Seconds, if trying again can help.', 1, { type: 'integer', minimum: 0 }),
+  'Accept-Encoding': optional('How a body can be packed, if that is what is wrong.', 'gzip'),
+} as const satisfies Readonly<Record<string, Part>>
+
+/** What makes a page in HTML safe, on its 304 too. */
+export const HTML_HEADERS = {
+  'Content-Security-Policy': optional('Of HTML: it loads nothing from elsewhere.', "default-src 'none'"),
+  'Referrer-Policy': optional('Of HTML: other sites do not learn where a link was.', 'no-referrer', {
+    const: 'no-referrer',
+  }),
+}
+
+export type HeaderName = keyof typeof HEADERS
+
+/** Those of an answer that a client may keep. */
+export const CACHE_HEADERS: readonly HeaderName[] = ['ETag', 'Cache-Control', 'Vary']
+export const PAGE_HEADERS: readonly HeaderName[] = [...CACHE_HEADERS, 'Content-Encoding']
+
+function required(description: string, example: string | number, rules: Part = {}): Part {
+  return { description, required: true, schema: { ...TEXT, ...rules }, example }
+}
+
+function optional(description: string, example: string | number, rules: Part = {}): Part {
+  return { ...required(description, example, rules), required: false }
+}
+
+/**
+ * One case of each problem, as the service really words it, by the operations that can have it. A test compares them with
+ * its answers.
+ */
+
+/** Any request. */
+const COMMON = {
+  'malformed-request': 'The request has no Host header.',
+  unauthorized: 'The token is not valid.',
+  'request-timeout': 'The head of the request was not complete in time.',
+  'misdirected-request': 'The request is for the host "data.example".',
+  'header-too-large': 'The request line and headers are larger than 16384 bytes.',
+  'internal-error': 'The request could not be answered.',
+  'store-unavailable': 'The store did not answer.',
+}
+
+/** Any write. */
+const WRITE = {
+  'invalid-name': '"Events" is not 1 to 64 of a-z 0-9 _ - . and the first one a letter or a digit.',
+  'invalid-idempotency-key': 'The Idempotency-Key is not 1 to 255 visible ASCII characters.',
+  forbidden: 'The token has no scope "write:events".',
+  'collection-not-found': 'There is no collection "nope".',
+  'outcome-unknown': 'No certain answer came from the store while it committed the write.',
+  'collection-busy': 'An import, a copy or a compaction of this collection is under way.',
+  'store-full': 'There is no room for this write.',
+}
+
+/** Any write with a body; only such a one can be sent again with another body. */
+const BODY = {
+  'invalid-body': 'The body is empty.',
+  'content-too-large': 'The body has 20,001 bytes; at most 20,000 are taken.',
+  'unsupported-media-type': 'The Content-Type is "text/plain".',
+  'idempotency-conflict': 'A request with this key was answered before, and it was another one.',
+  'service-busy': 'Other requests with this token hold 30,000 of the 40,000 bytes that there are for bodies.',
+}
+
+const DETAILS: Readonly<Record<ProblemName, string>> = {
+  ...COMMON,
+  ...WRITE,
+  ...BODY,
+  'invalid-page': 'The parameter "page" is "0", which is not a page number.',
+  'item-not-found': 'The collection "events" has no item with the key "nope".',
+  'path-not-found': 'There is nothing at "/-/problems/nope".',
+  'method-not-allowed': '"PATCH" is not available at "/events".',
+  'invalid-item': 'The body: the key field "id" is missing.',
+  'key-mismatch': 'The path has the key "7", the item "8".',
+  conflict: 'An item with the key "7" is there already.',
+  'precondition-failed': 'There is a collection "events" already.',
+  'precondition-required': 'Dropping a collection needs If-Match.',
+}
+
+export const COMMON_PROBLEMS = Object.keys(COMMON).filter(isProblemName)
+export const WRITE_PROBLEMS = Object.keys(WRITE).filter(isProblemName)
+export const BODY_PROBLEMS = Object.keys(BODY).filter(isProblemName)
+
+export function problemExample(baseUrl: string, name: ProblemName): Problem {
+  return problem(baseUrl, name, DETAILS[name])
+}
+
+/** By name. No operation answers that its method is not allowed. */
+export function problemExamples(baseUrl: string): Readonly<Record<string, unknown>> {
+  const names = Object.keys(PROBLEMS).filter(isProblemName)
+  const examples = names.map((name) => {
+    const { title, hint } = PROBLEMS[name]
+    return [name, { summary: title, description: hint, value: problemExample(baseUrl, name) }]
+  })
+  return Object.fromEntries(examples.filter(([name]) => name !== 'method-not-allowed'))
+}

@@ -1,0 +1,100 @@
+/** Problems as replies (D14): refusals, and what the errors of a store become. */
+
+import { type ProblemName, problem } from '../contract/problem.ts'
+import { contentHeaders, type Reply } from './reply.ts'
+
+export interface ProblemOptions {
+  /** Instead of the hint in the catalogue. */
+  readonly hint?: string
+  readonly headers?: Record<string, string>
+}
+
+export function problemReply(baseUrl: string, name: ProblemName, detail: string, options: ProblemOptions = {}): Reply {
+  const said = problem(baseUrl, name, detail, options.hint)
+  const body = Buffer.from(`${JSON.stringify(said)}\n`)
+  // An error is never stored by a cache.
+  const own = { ...contentHeaders('application/problem+json', body.length), 'Cache-Control': 'no-store' }
+  return { status: said.status, headers: { ...own, ...options.headers }, body, problem: said }
+}
+
+export function collectionNotFound({ baseUrl }: { readonly baseUrl: string }, name: string): Reply {
+  return problemReply(baseUrl, 'collection-not-found', noCollection(name))
+}
+
+export function pathNotFound({ baseUrl, path }: { readonly baseUrl: string; readonly path: string }): Reply {
+  const options = path.endsWith('/') ? { hint: 'Leave out the slash at the end.' } : {}
+  return problemReply(baseUrl, 'path-not-found', `There is nothing at ${quoted(path)}.`, options)
+}
+
+/** Thrown anywhere while a request is handled, and answered as a problem. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly problem: ProblemName
+  readonly options: ProblemOptions
+
+  constructor(problem: ProblemName, detail: string, options: ProblemOptions = {}) {
+    super(detail)
+    this.problem = problem
+    this.options = options
+  }
+}
+
+export const RETRY: ProblemOptions = { headers: { 'Retry-After': '1' } }
+
+/** The problem for each error code of a store, with a detail where the store's own message is not for HTTP or not for everybody. */
+const STORE_PROBLEMS = new Map<unknown, readonly [name: ProblemName, detail?: string, options?: ProblemOptions]>([
+  ['key-conflict', ['conflict']],
+  ['settings-differ', ['conflict']],
+  ['collection-changed', ['conflict']],
+  ['unpaginated-full', ['conflict']],
+  ['no-key-field', ['conflict', 'The collection was created meanwhile, and not with the key that was expected.']],
+  ['no-item', ['item-not-found']],
+  ['no-collection', ['collection-not-found', 'There is no such collection, or no longer.']],
+  ['invalid-name', ['invalid-name']],
+  ['precondition-failed', ['precondition-failed']],
+  ['request-differs', ['idempotency-conflict']],
+  ['busy', ['collection-busy', 'An import, a copy or a compaction of this collection is under way.', RETRY]],
+  ['full', ['store-full', 'There is no room for this write.']],
+  // Temporary, in most cases for seconds.
+  ['unavailable', ['store-unavailable', 'The store did not answer.', RETRY]],
+  ['overloaded', ['store-unavailable', 'Too many others wait for the store.', RETRY]],
+  ['read-only', ['store-unavailable', 'The store takes no writes now.', RETRY]],
+  // Without Retry-After: a client that follows it blindly could write twice.
+  ['outcome-unknown', ['outcome-unknown', 'No certain answer came from the store while it committed the write.']],
+])
+
+/** The problems that stand for an error which the operator has to see. */
+const FAULTS: readonly ProblemName[] = ['internal-error', 'store-unavailable', 'outcome-unknown']
+
+export function isFault({ problem }: Refusal): boolean {
+  return FAULTS.includes(problem)
+}
+
+/** What to answer to an error. The message of a fault is never shown. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  const isOfStore = error instanceof Error && (error.name === 'StoreError' || error.name === 'ItemConflict')
+  if (!isOfStore || !('code' in error)) return new Refusal('internal-error', 'The request could not be answered.')
+  const [name, detail = error.message, options] = STORE_PROBLEMS.get(error.code) ?? []
+  if (name !== undefined) return new Refusal(name, detail, options)
+  if (error.code !== 'corrupt') return new Refusal('store-unavailable', 'The store cannot be used.')
+  // The store names the collection only to callers who may know that it exists.
+  const where = 'collection' in error ? `The collection ${quoted(String(error.collection))}` : 'The store'
+  return new Refusal('store-unavailable', `${where} is damaged.`, { hint: 'Tell whoever runs the service.' })
+}
+
+const QUOTED_CHARACTERS = 100
+
+/** A value from the request, quoted and shortened, for a detail. */
+export function quoted(value: string): string {
+  return JSON.stringify(value.length > QUOTED_CHARACTERS ? `${value.slice(0, QUOTED_CHARACTERS)}…` : value)
+}
+
+/** 67108864 as 67,108,864. */
+export function formatNumber(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+export function noCollection(name: string): string {
+  return `There is no collection ${quoted(name)}.`
+}

@@ -1,0 +1,111 @@
+/** `GET /<collection>`: one page of a collection, or all of an unpaginated one. */
+
+import { pageEnvelopeHead, wholeEnvelopeHead } from '../../contract/envelope.ts'
+import { matchesTag, pageTag } from '../../contract/etag.ts'
+import { isCollectionName } from '../../contract/name.ts'
+import { effectivePage, parsePage } from '../../contract/page.ts'
+import type { Head, PageRead, SegmentForm } from '../../store/store.ts'
+import { hasNoScope, mayRead } from '../access.ts'
+import { type HandlerContext, segmentsOf } from '../handler-context.ts'
+import { queryValues } from '../incoming.ts'
+import { chooseEncoding, chooseEnvelopeType, type Encoding } from '../negotiate.ts'
+import { collectionNotFound, problemReply, quoted } from '../problem-reply.ts'
+import { cachingOf, found, notModified, type Reply } from '../reply.ts'
+import { free, itemsIn, PAGE_FORMS, type PageItems, USUAL_ROOM } from './page-body.ts'
+import { hasSameItems, type KeptPage } from './page-cache.ts'
+
+export async function getCollection(context: HandlerContext): Promise<Reply> {
+  const { request } = context
+  const [name = ''] = segmentsOf(context)
+  if (!isCollectionName(name)) return collectionNotFound(context, name)
+  const pageValues = queryValues(request.target, 'page')
+  const requestedPage = parsePage(pageValues)
+  const encoding = chooseEncoding(request.headers.get('accept-encoding'))
+
+  const ifNoneMatch = request.headers.get('if-none-match')
+  const kept = context.pages.find(name, requestedPage, encoding)
+  if (ifNoneMatch !== null || kept !== undefined) {
+    const head = await context.heads.read(name, hasNoScope(context.caller, name))
+    if (head === undefined || !mayRead(context.caller, head)) return collectionNotFound(context, name)
+    const page = answeringPage(head, requestedPage)
+    const current = kept !== undefined && kept.page === page && hasSameItems(kept, head) ? kept : undefined
+    const isWhole = current !== undefined && isSameReply(current, context, head)
+    if (page !== undefined && ifNoneMatch !== null) {
+      const tag = isWhole ? current.tag : tagOf(context, head, page, encoding)
+      if (matchesTag(ifNoneMatch, tag)) return notModified(tag, cachingOf(context, head))
+    }
+    if (current !== undefined)
+      return isWhole ? current.reply : pageReply(context, head, current.page, current.items, encoding)
+  }
+
+  // From here on everything comes from one snapshot, the tag too: the head above may be older (D15).
+  const read = await readPage(context, name, pageValues, PAGE_FORMS[encoding].stored)
+  if ('status' in read) return read
+  return pageReply(context, read.head, read.page, PAGE_FORMS[encoding].itemsOf(read.segments), encoding)
+}
+
+/** The requested page from the store, or why there is none. With `form`, in the form that the body is made from. */
+export async function readPage(
+  context: HandlerContext,
+  name: string,
+  pageValues: readonly string[],
+  form?: SegmentForm,
+): Promise<PageRead | Reply> {
+  const requestedPage = parsePage(pageValues)
+  const isPublicOnly = hasNoScope(context.caller, name)
+  const options = { isPublicOnly, ...(form && { form, room: USUAL_ROOM }) }
+  const read = await context.store.page(name, requestedPage ?? 1, options)
+  if (read === undefined || !mayRead(context.caller, read.head)) return collectionNotFound(context, name)
+  return answeringPage(read.head, requestedPage) === undefined ? invalidPage(context, pageValues) : read
+}
+
+/** The page to answer with: 0 for an unpaginated collection, whatever was asked for (D10); undefined for an invalid number. */
+function answeringPage(head: Head, requestedPage: number | undefined): number | undefined {
+  if (!head.isPaginated) return 0
+  return requestedPage === undefined ? undefined : effectivePage(requestedPage, head.live)
+}
+
+function tagOf({ baseUrl }: HandlerContext, head: Head, page: number, encoding: Encoding): string {
+  const { id, generation, version, commitId } = head
+  return pageTag({ baseUrl, collectionId: id, generation, version, commitId, page, encoding })
+}
+
+/** Puts the envelope around the items, and keeps the reply for the next request. */
+function pageReply(context: HandlerContext, head: Head, page: number, items: PageItems, encoding: Encoding): Reply {
+  const { baseUrl, pages } = context
+  const { bodyOf, tailBytes } = PAGE_FORMS[encoding]
+  const [type, caching, tag] = [typeFor(context), cachingOf(context, head), tagOf(context, head, page, encoding)]
+  const body = bodyOf(envelopeHead(baseUrl, head, page), items)
+  const reply = found(body, type, tag, caching, encoding)
+  if (pages.isOff) return { ...reply, onSent: () => free(body) }
+  const kept = { head, page, items: itemsIn(body, items, tailBytes), reply, tag, baseUrl, type, caching }
+  pages.keep({ ...kept, bytes: body.length }, encoding)
+  return reply
+}
+
+/** Whether the kept reply can be sent as it is. */
+function isSameReply({ head: then, baseUrl, type, caching }: KeptPage, context: HandlerContext, head: Head): boolean {
+  return (
+    then.commitId === head.commitId &&
+    baseUrl === context.baseUrl &&
+    type === typeFor(context) &&
+    caching === cachingOf(context, head)
+  )
+}
+
+function typeFor({ request }: HandlerContext): string {
+  return chooseEnvelopeType(request.headers.get('accept'))
+}
+
+function envelopeHead(baseUrl: string, { name, isPaginated, live }: Head, page: number): Buffer {
+  return Buffer.from(isPaginated ? pageEnvelopeHead(baseUrl, name, page, live) : wholeEnvelopeHead(baseUrl, name))
+}
+
+function invalidPage({ baseUrl }: HandlerContext, values: readonly string[]): Reply {
+  const given = quoted(values.join(', '))
+  const detail =
+    values.length > 1
+      ? `The parameter "page" is given ${values.length} times: ${given}.`
+      : `The parameter "page" is ${given}, which is not a page number.`
+  return problemReply(baseUrl, 'invalid-page', detail)
+}

@@ -1,0 +1,46 @@
+/** `GET /<collection>/<key>`: one item, as it was written. */
+
+import { matchesTag } from '../../contract/etag.ts'
+import { isCollectionName } from '../../contract/name.ts'
+import type { Head } from '../../store/store.ts'
+import { hasNoScope, mayRead } from '../access.ts'
+import { type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
+import { collectionNotFound, problemReply, quoted } from '../problem-reply.ts'
+import { cachingOf, found, notModified, type Reply } from '../reply.ts'
+
+export interface FoundItem {
+  readonly head: Head
+  readonly key: string
+  /** Its JSON, as it was written. */
+  readonly text: Uint8Array
+  readonly tag: string
+}
+
+export async function getItem(context: HandlerContext): Promise<Reply> {
+  const read = await readItem(context)
+  if ('status' in read) return read
+  const { text, tag } = read
+  const caching = cachingOf(context, read.head)
+  if (matchesTag(context.request.headers.get('if-none-match'), tag)) return notModified(tag, caching)
+  return found(text, 'application/json', tag, caching)
+}
+
+/** The item that the path names, or why there is none. */
+export async function readItem(context: HandlerContext): Promise<FoundItem | Reply> {
+  const { store, caller, baseUrl } = context
+  const [name = '', segment = ''] = segmentsOf(context)
+  if (!isCollectionName(name)) return collectionNotFound(context, name)
+  const key = keyOf(context)
+  // No item has an empty key.
+  const read = await store.item(name, key ?? '', { isPublicOnly: hasNoScope(caller, name) })
+  if (read === undefined || !mayRead(caller, read.head)) return collectionNotFound(context, name)
+  const { head, item } = read
+  if (key !== undefined && head.keyField !== null && item !== undefined) return { head, key, ...item }
+  return problemReply(baseUrl, 'item-not-found', whyNoItem(head, segment, key))
+}
+
+function whyNoItem({ name, keyField }: Head, segment: string, key: string | undefined): string {
+  if (key === undefined) return `The key ${quoted(segment)} is not percent-encoded UTF-8.`
+  if (keyField === null) return `The collection ${quoted(name)} has no key field, so its items have no address.`
+  return `The collection ${quoted(name)} has no item with the key ${quoted(key)}.`
+}

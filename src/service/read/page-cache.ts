@@ -1,0 +1,91 @@
+/**
+ * A cache of the pages that were sent, limited in bytes. Nothing in it is trusted: every use is checked against the head of
+ * the collection, read for that request. A full page stays valid until a commit changes a full page or adds one.
+ */
+
+import { LRUCache } from 'lru-cache'
+import { fullPages } from '../../contract/page.ts'
+import type { Head, Store } from '../../store/store.ts'
+import type { Encoding } from '../negotiate.ts'
+import type { Caching, Reply } from '../reply.ts'
+import type { PageItems } from './page-body.ts'
+
+export interface KeptPage {
+  /** As it was when the reply was made. */
+  readonly head: Head
+  /** 0 for an unpaginated collection. */
+  readonly page: number
+  readonly items: PageItems
+  readonly reply: Reply
+  readonly tag: string
+  /** What else the reply depends on. */
+  readonly baseUrl: string
+  readonly type: string
+  readonly caching: Caching
+  readonly bytes: number
+}
+
+/** Roughly what a page takes besides its body. */
+const OVERHEAD_BYTES = 2_000
+/** One page may take this part of the cache at most, so that it cannot evict everything else. */
+const MAX_SHARE = 4
+
+export class PageCache {
+  readonly #pages: LRUCache<string, KeptPage> | undefined
+
+  /** With 0 bytes nothing is kept. */
+  constructor(maxBytes: number) {
+    if (maxBytes < MAX_SHARE) return
+    this.#pages = new LRUCache({
+      maxSize: maxBytes,
+      maxEntrySize: Math.floor(maxBytes / MAX_SHARE),
+      sizeCalculation: ({ bytes }) => bytes + OVERHEAD_BYTES,
+    })
+  }
+
+  get isOff(): boolean {
+    return this.#pages === undefined
+  }
+
+  /** The page last kept for that number, valid or not. */
+  find(name: string, page: number | undefined, encoding: Encoding): KeptPage | undefined {
+    return this.#pages?.get(`${name} ${page} ${encoding}`)
+  }
+
+  keep(kept: KeptPage, encoding: Encoding): void {
+    // Page 0, all of an unpaginated collection, is what a request for page 1 gets.
+    this.#pages?.set(`${kept.head.name} ${kept.page || 1} ${encoding}`, kept)
+  }
+}
+
+/** Whether the items are still those of that page. */
+export function hasSameItems({ head: then, page }: KeptPage, now: Head): boolean {
+  if (then.id !== now.id) return false
+  if (then.commitId === now.commitId) return true
+  return then.isPaginated && page <= fullPages(then.live) && then.fullPagesId === now.fullPagesId
+}
+
+/** Requests that arrive in the same turn of the event loop share one read of a head, which begins after all of them arrived. */
+export class SharedHeads {
+  readonly #store: Store
+  #next = new Map<string, Promise<Head | undefined>>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  read(name: string, isPublicOnly: boolean): Promise<Head | undefined> {
+    const sought = `${isPublicOnly} ${name}`
+    const shared = this.#next.get(sought)
+    if (shared !== undefined) return shared
+    const own = new Promise<Head | undefined>((resolve, reject) => {
+      setImmediate(() => {
+        // Requests from here on share the next read.
+        this.#next.delete(sought)
+        this.#store.head(name, { isPublicOnly }).then(resolve, reject)
+      })
+    })
+    this.#next.set(sought, own)
+    return own
+  }
+}

@@ -1,0 +1,120 @@
+/** Writes to a collection: `POST` appends items, `PUT` creates it, `DELETE` drops it. */
+
+import { namesPage } from '../../contract/etag.ts'
+import { collectionUrl, itemUrl } from '../../contract/link.ts'
+import { lastPage } from '../../contract/page.ts'
+import { allows } from '../../contract/scope.ts'
+import type { ItemRun } from '../../items/item-run.ts'
+import type { CollectionSettings, CollectionState, Head } from '../../store/store.ts'
+import { type HandlerContext, segmentsOf } from '../handler-context.ts'
+import { MAX_KEY_FIELD_LENGTH, MAX_SETTINGS_BYTES } from '../limits.ts'
+import { noCollection, quoted, Refusal } from '../problem-reply.ts'
+import { DONE, outcome, type Reply } from '../reply.ts'
+import { joined, readBody } from './read-body.ts'
+import { readItems } from './read-items.ts'
+import { bodyTypeOf, onceOf, receiveItems, writeTarget } from './receive-write.ts'
+
+export async function postCollection(context: HandlerContext): Promise<Reply> {
+  const { name, head } = await writeTarget(context)
+  const { run, ...once } = await receiveItems(context, readItems, head?.keyField ?? null)
+  const options = { ...once, ...(head === undefined ? { create: true } : { collectionId: head.id }) }
+  const { live, version } = await context.store.append(name, run, options).catch((error: unknown) => {
+    throw repeatedKey(error, run) ?? error
+  })
+  const [key] = run.keys ?? []
+  const location = run.count === 1 && key !== undefined ? { Location: itemUrl(context.baseUrl, name, key) } : {}
+  return outcome(201, { appended: run.count, item_count: live, version }, location)
+}
+
+/** A Refusal for a key that is twice in the request; undefined if it conflicts with an item of the collection. */
+function repeatedKey(error: unknown, { keys = [] }: ItemRun): Refusal | undefined {
+  if (!(error instanceof Error && 'key' in error && typeof error.key === 'string')) return undefined
+  const first = keys.indexOf(error.key)
+  const second = keys.indexOf(error.key, first + 1)
+  if (second < 0) return undefined
+  const detail = `The key ${quoted(error.key)} stands in the request twice, in the items ${first} and ${second}, counted from 0.`
+  return new Refusal('conflict', detail)
+}
+
+export async function putCollection(context: HandlerContext): Promise<Reply> {
+  const { request, store, limits, baseUrl } = context
+  const { name } = await writeTarget(context)
+  if (bodyTypeOf(request) !== 'json')
+    throw new Refusal('unsupported-media-type', 'Settings are sent as application/json.')
+  const onceFor = onceOf(context)
+  const body = await readBody(context, Math.min(limits.bodyBytes, MAX_SETTINGS_BYTES))
+  const { head, isNew } = await store.ensure(name, settingsOf(joined(body)), await onceFor(body))
+  if (!isNew && request.headers.get('if-none-match')?.trim() === '*')
+    throw new Refusal('precondition-failed', `There is a collection ${quoted(name)} already.`)
+  const { keyField: key, isPaginated: paginated, isPrivate, live, version } = head
+  const settings = { name, key, paginated, private: isPrivate, item_count: live, version }
+  return outcome(isNew ? 201 : 200, settings, isNew ? { Location: collectionUrl(baseUrl, name) } : {})
+}
+
+/** The settings in a body. Throws a Refusal that says what is wrong with them. */
+function settingsOf(body: Uint8Array): CollectionSettings {
+  const { key = null, paginated = true, private: isPrivate = false, ...others } = parseObject(body)
+  const [unknown] = Object.keys(others)
+  if (unknown !== undefined) throw wrongSettings(`there is no setting ${quoted(unknown)}`)
+  if (key !== null && !isFieldName(key))
+    throw wrongSettings(
+      `"key" must be the name of a field, 1 to ${MAX_KEY_FIELD_LENGTH} characters of Unicode, or null`,
+    )
+  if (typeof paginated !== 'boolean') throw wrongSettings('"paginated" must be true or false')
+  if (typeof isPrivate !== 'boolean') throw wrongSettings('"private" must be true or false')
+  return { keyField: key, isPaginated: paginated, isPrivate }
+}
+
+/** Half of a surrogate pair cannot be stored, and no item could have such a field. */
+function isFieldName(key: unknown): key is string {
+  return typeof key === 'string' && key !== '' && key.length <= MAX_KEY_FIELD_LENGTH && key.isWellFormed()
+}
+
+function parseObject(body: Uint8Array): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
+  } catch {
+    // Not JSON: the same answer.
+  }
+  throw wrongSettings('expected one JSON object')
+}
+
+function wrongSettings(reason: string): Refusal {
+  const hint = 'Send settings such as {"key":"id","paginated":true,"private":false}.'
+  return new Refusal('invalid-body', `Invalid settings: ${reason}.`, { hint })
+}
+
+/** Only for a caller who has seen the collection as it is now. */
+export async function deleteCollection(context: HandlerContext): Promise<Reply> {
+  const { name, head } = await dropTarget(context)
+  const ifMatch = context.request.headers.get('if-match')
+  if (ifMatch === null) throw new Refusal('precondition-required', 'Dropping a collection needs If-Match.')
+  const options = await onceOf(context)()
+  const state = namedState(context, head, ifMatch)
+  if (state === undefined && options.once === undefined)
+    throw head === undefined
+      ? new Refusal('collection-not-found', noCollection(name))
+      : new Refusal('precondition-failed', `No page of ${quoted(name)} has this ETag now.`)
+  await context.store.drop(name, state ?? NO_STATE, options)
+  return DONE
+}
+
+/** A repeated drop finds no collection, or a new one of that name: the store knows what was answered the first time. */
+async function dropTarget(context: HandlerContext): Promise<{ name: string; head: Head | undefined }> {
+  const { request, caller, store } = context
+  const [name = ''] = segmentsOf(context)
+  const mayBeRepeated = request.headers.has('idempotency-key') && allows(caller.scopes, 'write', name)
+  return mayBeRepeated ? { name, head: await store.head(name) } : writeTarget(context)
+}
+
+/** The state of the collection, if If-Match names a page of it. */
+function namedState({ baseUrl }: HandlerContext, head: Head | undefined, ifMatch: string): CollectionState | undefined {
+  if (head === undefined) return undefined
+  const { id, generation, version, commitId, isPaginated, live } = head
+  const parts = { baseUrl, collectionId: id, generation, version, commitId }
+  return namesPage(ifMatch, parts, isPaginated ? lastPage(live) : 0) ? { id, commitId } : undefined
+}
+
+/** A state that no collection ever has. */
+const NO_STATE: CollectionState = { id: -1, commitId: '' }
