@@ -3,10 +3,10 @@
 import type { Problem } from '../contract/problem.ts'
 import { type Asset, type Assets, makeAssets } from './assets.ts'
 import { type CollectionContent, collectionPage } from './collection-page.ts'
-import { entryPage } from './entry-page.ts'
+import { documentOf, type Page } from './document.ts'
+import { entryPage, type ListedFacts } from './entry-page.ts'
 import { type ItemContent, itemPage } from './item-page.ts'
 import { problemPage } from './problem-page.ts'
-import type { ListedFacts, Site } from './site.ts'
 
 export interface Explorer {
   /** The file that pages load from this path, if they do. */
@@ -26,12 +26,12 @@ export function createExplorer(): Explorer {
     made ??= makeAssets()
     return made
   }
-  const site = (baseUrl: string): Site => ({ baseUrl, assets: assets() })
+  const inDocument = (baseUrl: string, page: Page) => documentOf(baseUrl, assets(), page)
   return {
     asset: (path) => Object.values(assets()).find((asset: Asset) => asset.path === path),
-    entry: (baseUrl, collections, isComplete) => entryPage(site(baseUrl), collections, isComplete),
-    collection: (baseUrl, content) => collectionPage(site(baseUrl), content),
-    item: (baseUrl, content) => itemPage(site(baseUrl), content),
-    problem: (baseUrl, problem) => problemPage(site(baseUrl), problem),
+    entry: (baseUrl, collections, isComplete) => inDocument(baseUrl, entryPage(baseUrl, collections, isComplete)),
+    collection: (baseUrl, content) => inDocument(baseUrl, collectionPage(baseUrl, content)),
+    item: (baseUrl, content) => inDocument(baseUrl, itemPage(baseUrl, content)),
+    problem: (baseUrl, problem) => inDocument(baseUrl, problemPage(baseUrl, problem)),
   }
 }
