@@ -3,11 +3,21 @@
 import { collectionUrl, pageLinks, pageUrl, rawUrl } from '../contract/link.ts'
 import { lastPage, pageRange } from '../contract/page.ts'
 import { count, counted } from './browser/text.ts'
-import { action, codePopover, entryLink, heading, localHref, type Page, popover, quoted, rawLink } from './document.ts'
 import { type CollectionFacts, flagsOf } from './entry-page.ts'
 import { type Content, type Html, html } from './html.ts'
 import { ITEM_ACTIONS } from './item-page.ts'
 import { itemsTable } from './items-table.ts'
+import {
+  action,
+  codePopover,
+  entryLink,
+  heading,
+  localHref,
+  type Page,
+  popover,
+  quoted,
+  rawLink,
+} from './page-parts.ts'
 
 export interface CollectionContent {
   readonly collection: CollectionFacts

@@ -3,8 +3,8 @@
 import { collectionUrl, entryUrl } from '../contract/link.ts'
 import { lastPage } from '../contract/page.ts'
 import { count, counted, visible } from './browser/text.ts'
-import { codePopover, fetchCall, heading, localHref, type Page } from './document.ts'
 import { type Html, html } from './html.ts'
+import { codePopover, fetchCall, heading, localHref, type Page } from './page-parts.ts'
 import { bar } from './summary.ts'
 
 /** A collection as its page and the entry show it. */

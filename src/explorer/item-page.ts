@@ -2,8 +2,8 @@
 
 import { collectionUrl, itemUrl, rawUrl } from '../contract/link.ts'
 import { brief, counted } from './browser/text.ts'
-import { action, codePopover, entryLink, fetchCall, heading, localHref, type Page, rawLink } from './document.ts'
 import { html } from './html.ts'
+import { action, codePopover, entryLink, fetchCall, heading, localHref, type Page, rawLink } from './page-parts.ts'
 import { preformatted } from './value.ts'
 
 export interface ItemContent {

@@ -3,9 +3,9 @@
 import { itemUrl } from '../contract/link.ts'
 import { fieldsOf } from '../items/item-fields.ts'
 import { brief, count } from './browser/text.ts'
-import { localHref } from './document.ts'
 import type { CollectionFacts } from './entry-page.ts'
 import { type Content, type Html, html } from './html.ts'
+import { localHref } from './page-parts.ts'
 import { summaryOf } from './summary.ts'
 import { cellOf, isCutOff, type Kind, readValue, type Value } from './value.ts'
 
@@ -16,7 +16,7 @@ const MAX_BYTES = 2 * 1024 * 1024
 /** A page has 500, a collection without pages up to 10,000. */
 const MAX_ROWS = 2_000
 /** Where names are data there is no end of them. */
-const MAX_COLUMNS = 200
+const MAX_COLUMNS = 250
 /** What browsers lay out without a pause. Rows come first, because each leads to the whole item. */
 const MAX_CELLS = 25_000
 /** Of the HTML of all rows, about. */

@@ -33,7 +33,7 @@ function histogram(kind: Kind, texts: readonly string[]): Content {
   const label = `Histogram of ${counted(points.length, 'value')} from ${brief(least.text, 24)} to ${brief(most.text, 24)}, in ${STEPS} steps: ${steps.join(', ')}`
   const tallest = Math.max(...steps)
   const bars = steps.map((number, step) => `M${step * 8} 24v${((-22 * number) / tallest).toFixed(1)}h7V24`).join('')
-  return html`<div class="histogram"><svg viewBox="0 0 95 24" role="img" aria-label="${label}" preserveAspectRatio="none"><title>${label}</title><path d="M0 23.5h95v.5H0${bars}"/></svg><div aria-hidden="true"><span>${brief(least.text, 12)}</span><span>${brief(most.text, 12)}</span></div></div>`
+  return html`<div class="histogram"><svg viewBox="0 0 95 24" role="img" preserveAspectRatio="none"><title>${label}</title><path d="M0 23.5h95v.5H0${bars}"/></svg><div aria-hidden="true"><span>${brief(least.text, 12)}</span><span>${brief(most.text, 12)}</span></div></div>`
 }
 
 function mostFrequent(texts: readonly string[]): Content {

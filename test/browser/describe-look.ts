@@ -39,7 +39,7 @@ export function describeLook({ visit, server, browser }: Explorer): void {
 
     it('keeps the head and the first column of a table in sight', async (t) => {
       const { page, open } = await visit(t)
-      await open('/events')
+      await open('/events?page=3')
       const scroller = page.locator('.scroller')
       await scroller.evaluate((element) => element.scrollTo(300, 2000))
       const { x, y } = (await scroller.boundingBox()) ?? assert.fail('There is no table.')
@@ -121,7 +121,7 @@ export function describeLook({ visit, server, browser }: Explorer): void {
       await click('button', 'Go')
       assert.equal(await ranks.first().innerText(), '1,001')
       await click('link', 'Open item 1,001')
-      assert.match(await page.locator('pre').innerText(), /"id": 1001/)
+      assert.match(await page.locator('pre.json').innerText(), /"id": 1001/)
       await page.goBack()
       await click('link', 'Collections')
       await click('link', 'venues')
@@ -147,12 +147,15 @@ async function tabTo(page: Page, role: 'link' | 'button', name: string): Promise
 function contrasts(page: Page): Promise<{ text: string; ratio: number }[]> {
   return page.evaluate(() => {
     const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true })
-    const rgb = (color: string) => {
-      if (canvas === null) throw new Error('no canvas')
+    const colours = new Map<string, number[]>()
+    const rgb = (color: string): number[] => {
+      const found = colours.get(color)
+      if (found || canvas === null) return found ?? []
       canvas.clearRect(0, 0, 1, 1)
       canvas.fillStyle = color
       canvas.fillRect(0, 0, 1, 1)
-      return [...canvas.getImageData(0, 0, 1, 1).data]
+      colours.set(color, [...canvas.getImageData(0, 0, 1, 1).data])
+      return rgb(color)
     }
     const luminance = (color: string) => {
       const [red = 0, green = 0, blue = 0] = rgb(color).map((part) =>

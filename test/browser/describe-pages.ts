@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Request } from 'playwright-core'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
 import type { Explorer, Visit } from './open-explorer.ts'
@@ -33,15 +34,15 @@ export function describePages({ visit, server, browser }: Explorer): void {
       const shown = await visit(t)
       const { page } = shown
       const asked: string[] = []
-      const note = (request: { resourceType(): string }) => void asked.push(request.resourceType())
+      const note = (request: Request) => void (/xhr|fetch/.test(request.resourceType()) && asked.push(request.url()))
       page.on('request', note)
       await shown.open('/numbers')
       assert.equal(await shownPage(shown), ' 1')
-      assert.ok(!asked.includes('xhr') && !asked.includes('fetch'), 'What the server rendered is not fetched again.')
+      assert.deepEqual(asked, [], 'What the server rendered is not fetched again.')
       await page.locator('a[rel=next]').click()
       await page.waitForURL(/page=2$/)
       assert.equal(await shownPage(shown), '?page=2 501')
-      assert.deepEqual(asked.slice(asked.indexOf('xhr')), ['xhr'])
+      assert.deepEqual(asked, [`${server().url}/numbers?page=2`])
       page.off('request', note)
       await page.locator('a[rel=last]').click()
       await page.waitForURL(/page=3$/)
@@ -168,18 +169,17 @@ export function describePages({ visit, server, browser }: Explorer): void {
     t.after(() => close(0))
     const url = `http://localhost:${port}`
     const shown = await (await openTab(browser(), { url }))(t)
-    const { page, open, settled } = shown
-    for (const prefix of ['/data/v1', '']) {
-      await open(`${prefix}/keyless`)
-      await page.getByRole('link', { name: 'Collections' }).click()
-      await page.waitForURL(`${url}/data/v1/`)
-      await settled()
-      await page.getByRole('link', { name: 'numbers' }).click()
-      await page.waitForURL(`${url}/data/v1/numbers`)
-      await settled()
-      await page.locator('a[rel=next]').click()
-      assert.equal((await page.waitForURL(`${url}/data/v1/numbers?page=2`), await shownPage(shown)), '?page=2 501')
-    }
+    const { page, open } = shown
+    // Where a proxy has taken the path off.
+    await open('/keyless')
+    await page.getByRole('link', { name: 'Collections' }).click()
+    await page.waitForURL(`${url}/data/v1/`)
+    await page.getByRole('link', { name: 'numbers' }).click()
+    await page.waitForURL(`${url}/data/v1/numbers`)
+    await page.reload()
+    await page.locator('a[rel=next]').click()
+    await page.waitForURL(`${url}/data/v1/numbers?page=2`)
+    assert.equal(await shownPage(shown), '?page=2 501')
     await page.getByRole('button', { name: 'Download' }).click()
     await page.getByRole('button', { name: 'NDJSON' }).click()
     await page.getByText('1,234 of 1,234 items saved as numbers.ndjson').waitFor()

@@ -15,7 +15,6 @@ import { hostileItems } from './hostile-items.ts'
 
 export interface ExplorerServer {
   readonly store: Store
-  readonly port: number
   readonly url: string
   /** The text of every item of `events`, as it was written. */
   readonly events: readonly string[]
@@ -54,7 +53,6 @@ export async function startExplorerServer(): Promise<ExplorerServer> {
   await fill(store, 'secrets', numbered(2), { isPrivate: true })
   await fill(store, 'nothing-yet', [])
   await fill(store, 'hostile', hostileItems())
-  await fill(store, 'turned', ['{"\u202eyek":1}'], { keyField: '\u202eyek' })
   let service: ReturnType<typeof createService> | undefined
   const ready = () => service ?? assert.fail('The service answers when its port is known.')
   const listening = await listen({
@@ -67,7 +65,7 @@ export async function startExplorerServer(): Promise<ExplorerServer> {
     await listening.close(0)
     await remove()
   }
-  return { store, port, url: `http://127.0.0.1:${port}`, events, token: await newToken(store), close }
+  return { store, url: `http://127.0.0.1:${port}`, events, token: await newToken(store), close }
 }
 
 /** Numbers that no JavaScript number holds, and a value of every kind. */
@@ -96,6 +94,7 @@ export async function openTab(
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
   let troubles: string[] = []
+  let opened = new URL(url)
   page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()))
   page.on('pageerror', (error) => troubles.push(String(error.stack)))
   page.on('dialog', (dialog) => {
@@ -104,14 +103,14 @@ export async function openTab(
   })
   page.on('request', (request) => {
     const { origin, protocol } = new URL(request.url())
-    if (protocol.startsWith('http') && origin !== new URL(page.url()).origin && origin !== new URL(url).origin)
-      troubles.push(`a request to ${request.url()}`)
+    if (protocol.startsWith('http') && origin !== opened.origin) troubles.push(`a request to ${request.url()}`)
   })
   const settled = async () => {
     await page.waitForFunction(() => !document.querySelector('[aria-busy]'))
   }
   const open = async (target: string) => {
-    await page.goto(target.startsWith('/') ? url + target : target)
+    opened = new URL(target, url)
+    await page.goto(opened.href)
   }
   return async (t, expected) => {
     troubles = []
@@ -136,7 +135,8 @@ export function csvOf(items: readonly string[]): string {
   const texts = items.map((item) => Buffer.from(item))
   const columns = new CsvColumns()
   for (const text of texts) columns.addFields(text)
-  return columns.header + texts.map((text) => columns.row(text)).join('')
+  // As UTF-8, which has no half characters.
+  return Buffer.from(columns.header + texts.map((text) => columns.row(text)).join('')).toString()
 }
 
 /** The text of the file that a button downloads. */

@@ -11,15 +11,25 @@ export type Form = 'ndjson' | 'csv'
 /** One at a time. It is shown in the element that the server made for it. */
 export class Download {
   #controller = new AbortController()
+  #name = ''
+  #box: Element | null = null
 
   cancel(): void {
     this.#controller.abort()
+  }
+
+  /** It goes on while pages are turned, and ends when somebody leaves the collection. */
+  moveTo(main: HTMLElement): void {
+    if (main.dataset['collection'] !== this.#name) this.cancel()
+    else if (this.#box) main.querySelector('#download')?.replaceWith(this.#box)
   }
 
   async run(form: Form, name: string, collection: Collection): Promise<void> {
     this.#controller = new AbortController()
     const { signal } = this.#controller
     const box = document.getElementById('download') as HTMLElement
+    this.#name = name
+    this.#box = box
     const [bar, status] = [box.querySelector('progress'), box.querySelector('p')] as [HTMLProgressElement, HTMLElement]
     showRunning(box, true)
     try {

@@ -41,12 +41,8 @@ class Explorer {
     const page = await this.#session.page(location.href, signal).catch(unreachable)
     if (signal.aborted) return
     const main = page.getElementById('main') as HTMLElement
-    const isSameCollection = main.dataset['collection'] === this.#main.dataset['collection']
     const { activeElement } = document
-    // A download goes on while pages are turned, and ends when somebody leaves the collection.
-    const download = isSameCollection && document.getElementById('download')
-    if (download) main.querySelector('#download')?.replaceWith(download)
-    else this.#download.cancel()
+    this.#download.moveTo(main)
     this.#panel.close()
     this.#main.replaceWith(main)
     document.querySelector('#top nav')?.replaceWith(page.querySelector('#top nav') ?? '')

@@ -1,7 +1,6 @@
-/** The document around every page, and the parts that pages share. The script works on what is there, by its attributes. */
+/** What the pages of the explorer are made of: their outline, and the parts that they share. */
 
 import { entryUrl } from '../contract/link.ts'
-import type { Assets } from './assets.ts'
 import { type Content, type Html, html } from './html.ts'
 
 export interface Page {
@@ -14,44 +13,6 @@ export interface Page {
   readonly collection?: string
   /** The page that is shown; none for a collection without pages. */
   readonly page?: number | undefined
-}
-
-/**
- * Nothing but our own files, no style or script within the document, and no way to turn text into markup. It loads nothing
- * from another host, posts nothing, and stands in no frame.
- */
-export const SECURITY_HEADERS = {
-  'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
-    "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-  'Referrer-Policy': 'no-referrer',
-} as const
-
-export function documentOf(baseUrl: string, { script, style, icon }: Assets, page: Page): string {
-  const asset = (path: string) => localHref(baseUrl, baseUrl + path)
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>${page.title} · Reams</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="${asset(icon.path)}" type="image/svg+xml">
-<link rel="stylesheet" href="${asset(style.path)}">
-<script type="module" src="${asset(script.path)}"></script>
-</head>
-<body>
-<header id="top"><a class="brand" href="${localHref(baseUrl, entryUrl(baseUrl))}">Reams</a>
-<nav aria-label="Breadcrumb"><ol>${page.trail.map((step) => html`<li>${step}</li>`)}</ol></nav>
-${TOKEN}</header>
-<main id="main" data-url="${page.url}" data-collection="${page.collection}" data-page="${page.page}">
-${page.main}
-</main>
-<p id="status" role="status"></p>
-${UNREACHABLE}
-</body>
-</html>
-`.text
 }
 
 /** What Reams links for a browser: without the origin, so that it also works where the browser knows us by another name. */
@@ -108,18 +69,3 @@ export function quoted(url: string): string {
 export function action(name: string, label: string): Html {
   return html`<button type="button" class="scripted" data-action="${name}">${label}</button>`
 }
-
-/** The field has no name, so that a token can never get into an address. */
-const TOKEN = html`<div class="scripted">${popover(
-  'token',
-  'Token',
-  html`<form><label for="token-field">Token</label><input type="password" id="token-field" autocomplete="off" spellcheck="false">
-<div class="row"><button>Use</button>${action('forget', 'Forget')}</div></form>
-<p>For private collections. It is kept in the memory of this tab, and gone with a reload.</p>`,
-)}</div>`
-
-/** What the script shows where no page came. */
-const UNREACHABLE = html`<template id="unreachable"><header id="top"><nav aria-label="Breadcrumb"><ol><li></li></ol></nav></header>
-<main id="main"><section class="notice unreachable"><h1 tabindex="-1"></h1>
-<p>Nothing could be read. This page asks again as soon as there is a connection.</p>
-<div class="row">${action('retry', 'Try again')}</div></section></main></template>`
