@@ -2,7 +2,7 @@
 
 import { collectionUrl, pageLinks, pageUrl, rawUrl } from '../contract/link.ts'
 import { lastPage, pageRange } from '../contract/page.ts'
-import { count, counted } from './browser/text.ts'
+import { count, counted, itemsOn } from './browser/text.ts'
 import { type CollectionFacts, flagsOf } from './entry-page.ts'
 import { type Content, type Html, html } from './html.ts'
 import { ITEM_ACTIONS } from './item-page.ts'
@@ -45,10 +45,12 @@ ${isPaginated ? pager(baseUrl, collection, page) : ''}${live === 0 ? EMPTY : ite
 }
 
 const EMPTY = html`<section class="notice"><h2>No items yet</h2>
-<p>The collection is there and empty. <code>reams import</code>, <code>reams push</code> or a <code>POST</code> to this address puts items into it.</p>
+<p>The collection is there and empty. <code>reams import</code>, <code>reams push</code> or a <code>POST</code> to this
+address puts items into it.</p>
 </section>`
 
-const DOWNLOAD = html`<div class="row">${action('ndjson', 'NDJSON')}${action('csv', 'CSV')}<button type="button" data-action="cancel" hidden>Cancel</button></div>
+const DOWNLOAD = html`<div class="row">${action('ndjson', 'NDJSON')}${action('csv', 'CSV')}
+<button type="button" data-action="cancel" hidden>Cancel</button></div>
 <progress aria-label="Items" hidden></progress>
 <p role="status">All items, read page by page and put together in this tab. It needs JavaScript.</p>`
 
@@ -70,7 +72,9 @@ function itemsOf(baseUrl: string, { collection, page, pieces }: CollectionConten
   const { table, notes } = itemsTable(baseUrl, collection, { pieces, before })
   const remarks = notes.length === 0 ? '' : html`<p class="notes">${notes.join(' ')}</p>\n`
   return html`${remarks}<div class="beside">${table}
-<aside class="item" hidden><div class="row"><h2 tabindex="-1"></h2>${ITEM_ACTIONS}<a>Open</a>${action('close', 'Close')}</div><pre class="json" tabindex="0"></pre></aside></div>`
+<aside class="item" hidden>
+<div class="row"><h2 tabindex="-1"></h2>${ITEM_ACTIONS}<a>Open</a>${action('close', 'Close')}</div>
+<pre class="json" tabindex="0"></pre></aside></div>`
 }
 
 /** The same links as those of the data, a field to jump to a page, and a strip that shows where it is. */
@@ -81,12 +85,14 @@ function pager(baseUrl: string, { name, live }: CollectionFacts, page: number): 
       ? html`<a rel="${rel}" role="link" aria-disabled="true">${label}</a>`
       : html`<a rel="${rel}" href="${localHref(baseUrl, target.href)}">${label}</a>`
   const pages = lastPage(live)
-  const { start, end } = pageRange(page, live)
-  const range = live === 0 ? 'no items' : `items ${count(start + 1)}–${count(end)}`
   return html`<nav class="pager" aria-label="Pages">${link('first', '« First', first)}${link('prev', '‹ Prev', prev)}
-<form method="get" action="${localHref(baseUrl, first.href)}"><label for="jump">Page</label><input id="jump" name="page" inputmode="numeric" size="${String(pages).length + 1}" pattern="0*[1-9][0-9]*" title="A page from 1 to ${count(pages)}" value="${page}" required>of ${count(pages)}<noscript><button>Go</button></noscript></form>
+<form method="get" action="${localHref(baseUrl, first.href)}"><label for="jump">Page</label>
+<input id="jump" name="page" inputmode="numeric" size="${String(pages).length + 1}" value="${page}" required
+  pattern="0*[1-9][0-9]*" title="A page from 1 to ${count(pages)}">of ${count(pages)}<noscript><button>Go</button></noscript></form>
 ${link('next', 'Next ›', next)}${link('last', 'Last »', last)}
-<div class="strip scripted"><input type="range" min="1" max="${pages}" value="${page}" data-item-count="${live}" aria-label="Place in the collection" aria-valuetext="Page ${page}, ${range}"${pages === 1 ? html` disabled` : ''}><output>${range}</output></div>
+<div class="strip scripted"><input type="range" min="1" max="${pages}" value="${page}" aria-label="Place in the collection"
+  aria-valuetext="Page ${page}, ${itemsOn(page, live)}" data-item-count="${live}"${pages === 1 ? html` disabled` : ''}>
+<output>${itemsOn(page, live)}</output></div>
 </nav>
 `
 }

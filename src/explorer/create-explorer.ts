@@ -81,7 +81,8 @@ ${UNREACHABLE}
 const TOKEN = html`<div class="scripted">${popover(
   'token',
   'Token',
-  html`<form><label for="token-field">Token</label><input type="password" id="token-field" autocomplete="off" spellcheck="false">
+  html`<form><label for="token-field">Token</label>
+<input type="password" id="token-field" autocomplete="off" spellcheck="false">
 <div class="row"><button>Use</button>${action('forget', 'Forget')}</div></form>
 <p>For private collections. It is kept in the memory of this tab, and gone with a reload.</p>`,
 )}</div>`

@@ -35,7 +35,8 @@ console.table(_embedded.collections)`
 }
 
 const NOTHING = html`<section class="notice"><h2>Nothing to see yet</h2>
-<p>There is no collection that everybody may read. <code>reams import</code> makes one from a file; a private one shows with a token.</p>
+<p>There is no collection that everybody may read. <code>reams import</code> makes one from a file; a private one shows
+with a token.</p>
 </section>`
 
 function tableOf(baseUrl: string, collections: readonly ListedFacts[]): Html {

@@ -70,22 +70,21 @@ export function itemsTable(baseUrl: string, collection: CollectionFacts, { piece
   }
   const widths = [count(before + items.length).length + 2, ...columns.map(widthOf)]
   const pixels = widths.map((width) => Math.round(width * CHARACTER_PX))
-  const table = html`<div class="scroller" role="region" aria-label="Items" tabindex="0"><table class="items" width="${pixels.reduce((sum, width) => sum + width)}">
+  const width = pixels.reduce((sum, each) => sum + each)
+  const table = html`<div class="scroller" role="region" aria-label="Items" tabindex="0"><table class="items" width="${width}">
 <caption>${collection.name}, items ${count(before + 1)}–${count(before + rows.length)}</caption>
-<colgroup>${pixels.map((width) => html`<col width="${width}">`)}</colgroup>
+<colgroup>${pixels.map((each) => html`<col width="${each}">`)}</colgroup>
 <thead><tr><th scope="col">#</th>${columns.map(headOf)}</tr>
 <tr class="summary"><td></td>${columns.map(({ kind, values }) => html`<td>${summaryOf(kind, values)}</td>`)}</tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>`
   const left = names.length - columns.length
-  const notes = [
-    ...(isAll && rows.length === items.length
-      ? []
-      : [`The first ${count(rows.length)} items are shown; the raw JSON has all.`]),
-    ...(left > 0 ? [`${count(left)} more fields have no column here: open an item to see all of it.`] : []),
-    ...(cut > 0 ? [`Of ${count(cut)} large items only the beginning is shown.`] : []),
-  ]
+  const notes: string[] = []
+  if (!isAll || rows.length < items.length)
+    notes.push(`The first ${count(rows.length)} items are shown; the raw JSON has all.`)
+  if (left > 0) notes.push(`${count(left)} more fields have no column here: open an item to see all of it.`)
+  if (cut > 0) notes.push(`Of ${count(cut)} large items only the beginning is shown.`)
   return { table, notes }
 }
 

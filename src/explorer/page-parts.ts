@@ -38,7 +38,8 @@ export function rawLink(baseUrl: string, url: string): Html {
 
 /** A button and what it opens. The browser closes it by Escape or by a click elsewhere. */
 export function popover(id: string, label: string, content: Content): Html {
-  return html`<button type="button" popovertarget="${id}">${label}</button><div id="${id}" popover role="dialog" aria-label="${label}">${content}</div>`
+  return html`<button type="button" popovertarget="${id}">${label}</button>
+<div id="${id}" popover role="dialog" aria-label="${label}">${content}</div>`
 }
 
 /** `curl` and client code for what is on the screen. The token itself stands in none of it. */
@@ -50,14 +51,16 @@ export function codePopover(url: string, code: Content): Html {
   ] as const
   const sections = snippets.map(
     ([name, text]) =>
-      html`<section><div class="row"><h2>${name}</h2>${action('copy', `Copy ${name}`)}</div><pre tabindex="0">${text}</pre></section>`,
+      html`<section><div class="row"><h2>${name}</h2>${action('copy', `Copy ${name}`)}</div>
+<pre tabindex="0">${text}</pre></section>`,
   )
   return popover('code', 'Code', sections)
 }
 
 /** The call of `fetch` that gets this. */
 export function fetchCall(url: string): Html {
-  return html`await fetch(${quoted(url)}<span class="with-token">, { headers: { Authorization: 'Bearer ' + token } }</span>)`
+  const headers = html`<span class="with-token">, { headers: { Authorization: 'Bearer ' + token } }</span>`
+  return html`await fetch(${quoted(url)}${headers})`
 }
 
 /** As a text in JavaScript or in a shell. */

@@ -21,7 +21,8 @@ export function problemPage(baseUrl: string, { type, title, status, detail, hint
 }
 
 /** What the script shows where no page came. */
-export const UNREACHABLE = html`<template id="unreachable"><header id="top"><nav aria-label="Breadcrumb"><ol><li></li></ol></nav></header>
+export const UNREACHABLE = html`<template id="unreachable">
+<header id="top"><nav aria-label="Breadcrumb"><ol><li></li></ol></nav></header>
 <main id="main"><section class="notice unreachable"><h1 tabindex="-1"></h1>
 <p>Nothing could be read. This page asks again as soon as there is a connection.</p>
 <div class="row">${action('retry', 'Try again')}</div></section></main></template>`

@@ -30,10 +30,13 @@ function histogram(kind: Kind, texts: readonly string[]): Content {
     const step = Math.min(STEPS - 1, Math.floor(((at / 2 - least.at / 2) / width) * STEPS))
     steps[step] = (steps[step] ?? 0) + 1
   }
-  const label = `Histogram of ${counted(points.length, 'value')} from ${brief(least.text, 24)} to ${brief(most.text, 24)}, in ${STEPS} steps: ${steps.join(', ')}`
+  const range = `from ${brief(least.text, 24)} to ${brief(most.text, 24)}`
+  const label = `Histogram of ${counted(points.length, 'value')} ${range}, in ${STEPS} steps: ${steps.join(', ')}`
   const tallest = Math.max(...steps)
   const bars = steps.map((number, step) => `M${step * 8} 24v${((-22 * number) / tallest).toFixed(1)}h7V24`).join('')
-  return html`<div class="histogram"><svg viewBox="0 0 95 24" role="img" preserveAspectRatio="none"><title>${label}</title><path d="M0 23.5h95v.5H0${bars}"/></svg><div aria-hidden="true"><span>${brief(least.text, 12)}</span><span>${brief(most.text, 12)}</span></div></div>`
+  return html`<div class="histogram"><svg viewBox="0 0 95 24" role="img" preserveAspectRatio="none">
+<title>${label}</title><path d="M0 23.5h95v.5H0${bars}"/></svg>
+<div aria-hidden="true"><span>${brief(least.text, 12)}</span><span>${brief(most.text, 12)}</span></div></div>`
 }
 
 function mostFrequent(texts: readonly string[]): Content {
@@ -54,5 +57,6 @@ function mostFrequent(texts: readonly string[]): Content {
 /** A share of the whole as a bar in a frame; the figure itself stands beside it. */
 export function bar(share: number): Html {
   const width = Math.max(share * 100, share && 1).toFixed(1)
-  return html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${width}" height="8"/></svg>`
+  return html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+<rect width="${width}" height="8"/></svg>`
 }

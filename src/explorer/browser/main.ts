@@ -4,12 +4,12 @@
  */
 
 import { pageUrl } from '../../contract/link.ts'
-import { pageRange, parsePage } from '../../contract/page.ts'
+import { parsePage } from '../../contract/page.ts'
 import { Download, type Form } from './download.ts'
 import { announce, copy } from './feedback.ts'
 import { focusRow, ItemPanel } from './item-panel.ts'
 import { Session } from './session.ts'
-import { count } from './text.ts'
+import { itemsOn } from './text.ts'
 
 class Explorer {
   readonly #session = new Session(document.querySelector<HTMLAnchorElement>('.brand')?.href ?? location.origin)
@@ -154,8 +154,7 @@ function strip(): HTMLInputElement | null {
 /** What stands where the strip is dragged to. */
 function showPlace(field: HTMLInputElement): void {
   if (field.type !== 'range') return
-  const { start, end } = pageRange(field.valueAsNumber, Number(field.dataset['itemCount']))
-  const text = `items ${count(start + 1)}–${count(end)}`
+  const text = itemsOn(field.valueAsNumber, Number(field.dataset['itemCount']))
   field.setAttribute('aria-valuetext', `Page ${field.value}, ${text}`)
   if (field.nextElementSibling) field.nextElementSibling.textContent = text
 }

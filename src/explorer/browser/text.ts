@@ -1,5 +1,7 @@
 /** How texts, figures and JSON look on a page: nothing hidden, nothing turned around, every digit as it was written. */
 
+import { pageRange } from '../../contract/page.ts'
+
 /** Of a text, this much stands in a cell, a heading or a title. */
 const BRIEF_CHARACTERS = 120
 
@@ -42,6 +44,12 @@ export function count(number: number): string {
 /** `1 item`, `1,234 items`. */
 export function counted(number: number, noun: string): string {
   return `${count(number)} ${noun}${number === 1 ? '' : 's'}`
+}
+
+/** `items 501–1,000`. */
+export function itemsOn(page: number, itemCount: number): string {
+  const { start, end } = pageRange(page, itemCount)
+  return itemCount === 0 ? 'no items' : `items ${count(start + 1)}–${count(end)}`
 }
 
 export interface Piece {
