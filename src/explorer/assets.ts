@@ -13,11 +13,7 @@ export interface Asset {
   readonly gzip: Uint8Array
 }
 
-export interface Assets {
-  readonly script: Asset
-  readonly style: Asset
-  readonly icon: Asset
-}
+export type Assets = Readonly<Record<'script' | 'style' | 'icon', Asset>>
 
 /** What all assets may have together, not compressed. */
 export const ASSET_BYTES = 60_000

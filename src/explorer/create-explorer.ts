@@ -10,15 +10,6 @@ import { type ItemContent, itemPage } from './item-page.ts'
 import { action, localHref, type Page, popover } from './page-parts.ts'
 import { problemPage, UNREACHABLE } from './problem-page.ts'
 
-export interface Explorer {
-  /** The file that pages load from this path, if they do. */
-  asset(path: string): Asset | undefined
-  entry(baseUrl: string, collections: readonly ListedFacts[], isComplete: boolean): string
-  collection(baseUrl: string, content: CollectionContent): string
-  item(baseUrl: string, content: ItemContent): string
-  problem(baseUrl: string, problem: Problem): string
-}
-
 /**
  * Nothing but our own files, no style or script within the document, and no way to turn text into markup. It loads nothing
  * from another host, posts nothing, and stands in no frame.
@@ -30,27 +21,31 @@ export const SECURITY_HEADERS = {
   'Referrer-Policy': 'no-referrer',
 } as const
 
+export type Explorer = ReturnType<typeof createExplorer>
+
 /** One for all services of the process: it depends on nothing but the program itself. */
 let made: Assets | undefined
 
-/** The files are read when the first page is made. */
-export function createExplorer(): Explorer {
+export function createExplorer() {
   const assets = (): Assets => {
     made ??= makeAssets()
     return made
   }
-  const inDocument = (baseUrl: string, page: Page) => documentOf(baseUrl, assets(), page)
+  const documentOf = (baseUrl: string, page: Page) => documentText(baseUrl, assets(), page)
   return {
-    asset: (path) => Object.values(assets()).find((asset: Asset) => asset.path === path),
-    entry: (baseUrl, collections, isComplete) => inDocument(baseUrl, entryPage(baseUrl, collections, isComplete)),
-    collection: (baseUrl, content) => inDocument(baseUrl, collectionPage(baseUrl, content)),
-    item: (baseUrl, content) => inDocument(baseUrl, itemPage(baseUrl, content)),
-    problem: (baseUrl, problem) => inDocument(baseUrl, problemPage(baseUrl, problem)),
+    /** The file that pages load from this path, if they do. */
+    asset: (path: string): Asset | undefined => Object.values(assets()).find((asset: Asset) => asset.path === path),
+    entry: (baseUrl: string, collections: readonly ListedFacts[], isComplete: boolean): string =>
+      documentOf(baseUrl, entryPage(baseUrl, collections, isComplete)),
+    collection: (baseUrl: string, content: CollectionContent): string =>
+      documentOf(baseUrl, collectionPage(baseUrl, content)),
+    item: (baseUrl: string, content: ItemContent): string => documentOf(baseUrl, itemPage(baseUrl, content)),
+    problem: (baseUrl: string, problem: Problem): string => documentOf(baseUrl, problemPage(baseUrl, problem)),
   }
 }
 
 /** The script works on what is there, by its attributes. */
-function documentOf(baseUrl: string, { script, style, icon }: Assets, page: Page): string {
+function documentText(baseUrl: string, { script, style, icon }: Assets, page: Page): string {
   const asset = (path: string) => localHref(baseUrl, baseUrl + path)
   return html`<!doctype html>
 <html lang="en">

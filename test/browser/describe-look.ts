@@ -72,7 +72,7 @@ export function describeLook({ visit, server, browser }: Explorer): void {
       const { page, open } = await visit(t)
       for (const view of VIEWS) {
         await open(view)
-        if (view === '/venues') await page.getByRole('link', { name: 'Open item 2', exact: true }).click()
+        if (view === '/venues') await openItem(page, 'Open item 2')
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme })
           const found = await contrasts(page)
@@ -92,7 +92,7 @@ export function describeLook({ visit, server, browser }: Explorer): void {
       }
       for (const { width, height } of SIZES) {
         await page.setViewportSize({ width, height })
-        await page.getByRole('link', { name: 'Open item 1,002', exact: true }).click()
+        await openItem(page, 'Open item 1,002')
         const box = (await page.locator('aside').boundingBox()) ?? assert.fail('The item is not open.')
         assert.ok(box.x >= 0 && box.x + box.width <= width && box.y >= 0 && box.y + box.height <= height)
         assert.deepEqual(await overflowOf(page), [])
@@ -131,6 +131,11 @@ export function describeLook({ visit, server, browser }: Explorer): void {
       await page.context().close()
     })
   })
+}
+
+async function openItem(page: Page, name: string): Promise<void> {
+  await page.getByRole('link', { name, exact: true }).click()
+  await page.locator('aside h2:focus').waitFor()
 }
 
 /** By the Tab key, as often as it takes; no page has more than 40 stops on the way. */
