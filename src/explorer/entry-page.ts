@@ -30,7 +30,7 @@ export function entryPage(baseUrl: string, collections: readonly ListedFacts[], 
   const code = html`const { _embedded } = await (${fetchCall(url)}).json()
 console.table(_embedded.collections)`
   const list = collections.length === 0 && isComplete ? NOTHING : tableOf(baseUrl, collections)
-  const main = html`${heading('Collections', facts, codePopover(url, code))}${list}`
+  const main = html`${heading('Collections', [facts.join(', ')], codePopover(url, code))}${list}`
   return { title: 'Collections', trail: ['Collections'], main, url }
 }
 

@@ -52,7 +52,7 @@ describe('the page of the entry', () => {
       { ...listed({ name: 'turned', keyField: '\u202eyek', isPrivate: true }), changedAt: null },
     ]
     const page = explorer.entry(BASE, collections, true)
-    assert.equal(factsIn(page), '3 collections · 1,851 items')
+    assert.equal(factsIn(page), '3 collections, 1,851 items')
     assert.match(page, /<a href="\/events">events<\/a><\/th>\n<td class="number">1,234<\/td><td class="number">3<\/td>/)
     assert.match(page, /<a href="\/venues">venues<\/a><\/th>\n<td class="number">617<\/td><td class="number">–<\/td>/)
     assert.deepEqual(
