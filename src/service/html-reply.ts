@@ -12,7 +12,7 @@ import type { Incoming } from './incoming.ts'
 import { chooseEncoding } from './negotiate.ts'
 import type { Reply } from './reply.ts'
 
-/** Not in the event loop, where it would take milliseconds. */
+/** Off the event loop, where it would take milliseconds. */
 const compress = promisify(gzip)
 
 export interface HtmlContent {
