@@ -26,7 +26,10 @@ interface Picture {
   readonly act?: (page: Page) => Promise<void>
 }
 
-const openItem = (page: Page) => page.locator('tbody button').nth(3).click()
+const openItem = async (page: Page) => {
+  await page.locator('tbody th a').nth(3).click()
+  await page.locator('aside h2:focus').waitFor()
+}
 const openCode = (page: Page) => page.getByRole('button', { name: 'Code' }).click()
 
 const PICTURES: readonly Picture[] = [
@@ -64,11 +67,7 @@ async function fillSample(): Promise<void> {
 async function take(browser: Browser, { name, path, size, scheme, act }: Picture): Promise<void> {
   const [width, height] = size
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme })
-  // The second time it is as fast as it always is.
-  for (let time = 0; time < 2; time++) {
-    await page.goto(`http://127.0.0.1:${port}${path}`)
-    await page.waitForFunction(() => document.getElementById('status') && !document.querySelector('[aria-busy]'))
-  }
+  await page.goto(`http://127.0.0.1:${port}${path}`)
   await act?.(page)
   await page.mouse.move(0, 0)
   await page.screenshot({ path: join(IMAGES, `${name}.png`) })

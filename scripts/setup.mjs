@@ -41,7 +41,7 @@ function install() {
 function isBundleOld() {
   const built = statSync(join(root, 'src/explorer/built/explorer.js'), { throwIfNoEntry: false })
   if (built === undefined) return true
-  const sources = ['src/explorer/browser', 'src/client', 'src/contract'].flatMap((directory) =>
+  const sources = ['src/explorer/browser', 'src/client', 'src/contract', 'src/items'].flatMap((directory) =>
     readdirSync(join(root, directory)).map((name) => join(root, directory, name)),
   )
   return sources.some((path) => statSync(path).mtimeMs > built.mtimeMs)

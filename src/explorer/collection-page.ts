@@ -1,74 +1,98 @@
 /** The page of a collection: one page of its items, and the way to the others. */
 
-import { collectionUrl, entryUrl, pageLinks, pageUrl, rawUrl } from '../contract/link.ts'
-import { lastPage, PAGE_SIZE, pageRange } from '../contract/page.ts'
-import { count, counted } from './browser/figures.ts'
-import { documentOf } from './document.ts'
-import { flagsOf } from './entry-page.ts'
+import { collectionUrl, pageLinks, pageUrl, rawUrl } from '../contract/link.ts'
+import { lastPage, pageRange } from '../contract/page.ts'
+import { count, counted, itemsOn } from './browser/text.ts'
+import { type CollectionFacts, flagsOf } from './entry-page.ts'
 import { type Content, type Html, html } from './html.ts'
-import { itemsTable, type Rows } from './items-table.ts'
-import { type CollectionFacts, localHref, type Site } from './site.ts'
+import { ITEM_ACTIONS } from './item-page.ts'
+import { itemsTable } from './items-table.ts'
+import {
+  action,
+  codePopover,
+  entryLink,
+  heading,
+  localHref,
+  type Page,
+  popover,
+  quoted,
+  rawLink,
+} from './page-parts.ts'
 
-export interface CollectionContent extends Pick<Rows, 'pieces'> {
+export interface CollectionContent {
   readonly collection: CollectionFacts
   /** The page that is shown; 0 for a collection without pages. */
   readonly page: number
+  /** Items in a row, as the store hands them out: JSON texts, each on a line of its own. */
+  readonly pieces: Iterable<Uint8Array>
 }
 
-export function collectionPage(site: Site, content: CollectionContent): string {
+export function collectionPage(baseUrl: string, content: CollectionContent): Page {
   const { collection, page } = content
-  const { name, isPaginated } = collection
-  const title = isPaginated && page > 1 ? `${name}, page ${page} · Reams` : `${name} · Reams`
-  const entry = html`<a href="${localHref(site, entryUrl(site.baseUrl))}">Collections</a>`
-  const main = html`<h1>${name}</h1>
-<p class="facts">${factsOf(content).join(' · ')} · ${rawLink(site, content)}</p>
-${collection.live === 0 ? EMPTY : itemsOf(site, content)}`
-  const shown = isPaginated ? { page } : {}
-  return documentOf(site, { view: 'collection', title, trail: [entry, name], main, collection: name, ...shown })
+  const { name, live, isPaginated } = collection
+  const urlIn = (base: string) => (isPaginated ? pageUrl(base, name, page) : collectionUrl(base, name))
+  const place = isPaginated ? [`page ${count(page)} of ${count(lastPage(live))}`] : []
+  const actions = [
+    rawLink(baseUrl, urlIn(rawUrl(baseUrl))),
+    codePopover(urlIn(baseUrl), codeFor(baseUrl, content)),
+    popover('download', 'Download', DOWNLOAD),
+  ]
+  const main = html`${heading(name, [counted(live, 'item'), ...place, ...flagsOf(collection)], actions)}
+${isPaginated ? pager(baseUrl, collection, page) : ''}${live === 0 ? EMPTY : itemsOf(baseUrl, content)}`
+  const title = page > 1 ? `${name}, page ${page}` : name
+  const trail = [entryLink(baseUrl), name]
+  return { title, trail, main, url: urlIn(baseUrl), collection: name, page: isPaginated ? page : undefined }
 }
 
 const EMPTY = html`<section class="notice"><h2>No items yet</h2>
-<p>The collection is there and empty. <code>reams import</code>, <code>reams push</code> or a <code>POST</code> to this address puts items into it.</p>
+<p>The collection is there and empty. <code>reams import</code>, <code>reams push</code> or a <code>POST</code> to this
+address puts items into it.</p>
 </section>`
 
-function factsOf({ collection, page }: CollectionContent): string[] {
-  const { live, isPaginated } = collection
-  const { start, end } = pageRange(page, live)
-  const place = [`page ${count(page)} of ${count(lastPage(live))}`, `items ${count(start + 1)} to ${count(end)}`]
-  return [counted(live, 'item'), ...(isPaginated && live > 0 ? place : []), ...flagsOf(collection)]
+const DOWNLOAD = html`<div class="row">${action('ndjson', 'NDJSON')}${action('csv', 'CSV')}
+<button type="button" data-action="cancel" hidden>Cancel</button></div>
+<progress aria-label="Items" hidden></progress>
+<p role="status">All items, read page by page and put together in this tab. It needs JavaScript.</p>`
+
+function codeFor(baseUrl: string, { collection, page }: CollectionContent): Html {
+  const opened = html`client.collection('${collection.name}')`
+  return html`import { createClient } from 'reams/client'
+
+const client = createClient(${quoted(baseUrl)}<span class="with-token">, { token }</span>)
+const page = await ${opened}.page(${Math.max(page, 1)})
+console.log(page.itemCount, page.items)
+
+// All items of all pages:
+const items = ${opened}.items()
+for await (const item of items) console.log(item)`
 }
 
-function rawLink(site: Site, { collection, page }: CollectionContent): Html {
-  const { name, isPaginated } = collection
-  const url = isPaginated ? pageUrl(rawUrl(site.baseUrl), name, page) : collectionUrl(rawUrl(site.baseUrl), name)
-  return html`<a href="${localHref(site, url)}">raw JSON</a>`
+function itemsOf(baseUrl: string, { collection, page, pieces }: CollectionContent): Content {
+  const before = collection.isPaginated ? pageRange(page, collection.live).start : 0
+  const { table, notes } = itemsTable(baseUrl, collection, { pieces, before })
+  const remarks = notes.length === 0 ? '' : html`<p class="notes">${notes.join(' ')}</p>\n`
+  return html`${remarks}<div class="beside">${table}
+<aside class="item" hidden>
+<div class="row"><h2 tabindex="-1"></h2>${ITEM_ACTIONS}<a>Open</a>${action('close', 'Close')}</div>
+<pre class="json" tabindex="0"></pre></aside></div>`
 }
 
-function itemsOf(site: Site, { collection, page, pieces }: CollectionContent): Content {
-  const first = collection.isPaginated ? pageRange(page, collection.live).start + 1 : 1
-  const { table, notes } = itemsTable(site, collection, { pieces, first })
-  const isPart = !collection.isPaginated && collection.live > PAGE_SIZE
-  const sentences = isPart ? [`The first ${count(PAGE_SIZE)} items are shown; the raw JSON has all.`, ...notes] : notes
-  const remarks = sentences.length === 0 ? '' : html`<p class="notes">${sentences.join(' ')}</p>\n`
-  return collection.isPaginated ? [pager(site, collection, page), remarks, table] : [remarks, table]
-}
-
-/** The same links as those of the data. */
-function pager(site: Site, { name, live }: CollectionFacts, page: number): Html {
-  const { first, prev, next, last } = pageLinks(site.baseUrl, name, page, live)
-  const links = [
-    ['first', 'First', first],
-    ['prev', 'Previous', prev],
-    ['next', 'Next', next],
-    ['last', 'Last', last],
-  ] as const
-  const anchors = links.map(([rel, label, link]) =>
-    link === undefined
-      ? html`<li><span>${label}</span></li>`
-      : html`<li><a rel="${rel}" href="${localHref(site, link.href)}">${label}</a></li>`,
-  )
-  return html`<nav class="pager" aria-label="Pages"><ul>${anchors}</ul>
-<form method="get" action="${localHref(site, first.href)}"><label>Page <input type="number" name="page" min="1" max="${lastPage(live)}" value="${page}" required></label> <button>Go</button></form>
+/** The same links as those of the data, a field to jump to a page, and a strip that shows where it is. */
+function pager(baseUrl: string, { name, live }: CollectionFacts, page: number): Html {
+  const { first, prev, next, last } = pageLinks(baseUrl, name, page, live)
+  const link = (rel: string, label: string, target?: { href: string }) =>
+    target === undefined
+      ? html`<a rel="${rel}" role="link" aria-disabled="true">${label}</a>`
+      : html`<a rel="${rel}" href="${localHref(baseUrl, target.href)}">${label}</a>`
+  const pages = lastPage(live)
+  return html`<nav class="pager" aria-label="Pages">${link('first', '« First', first)}${link('prev', '‹ Prev', prev)}
+<form method="get" action="${localHref(baseUrl, first.href)}"><label for="jump">Page</label>
+<input id="jump" name="page" inputmode="numeric" size="${String(pages).length + 1}" value="${page}" required
+  pattern="0*[1-9][0-9]*" title="A page from 1 to ${count(pages)}">of ${count(pages)}<noscript><button>Go</button></noscript></form>
+${link('next', 'Next ›', next)}${link('last', 'Last »', last)}
+<div class="strip scripted"><input type="range" min="1" max="${pages}" value="${page}" aria-label="Place in the collection"
+  aria-valuetext="Page ${page}, ${itemsOn(page, live)}" data-item-count="${live}"${pages === 1 ? html` disabled` : ''}>
+<output>${itemsOn(page, live)}</output></div>
 </nav>
 `
 }

@@ -12,8 +12,8 @@ export type Content = Html | string | number | undefined | readonly Content[]
 
 /** Attributes have to stand in double quotes. */
 export function html(parts: TemplateStringsArray, ...contents: Content[]): Html {
-  let text = parts[0] ?? ''
-  for (const [place, content] of contents.entries()) text += textOf(content) + parts[place + 1]
+  let text = parts[0] as string
+  for (let place = 0; place < contents.length; place++) text += textOf(contents[place]) + parts[place + 1]
   return new Html(text)
 }
 

@@ -1,16 +1,10 @@
 /** The page of one item: its JSON, indented, every digit as it was written. */
 
-import { collectionUrl, entryUrl, itemUrl, rawUrl } from '../contract/link.ts'
-import { indented } from './browser/json-text.ts'
-import { shortened } from './cell.ts'
-import { documentOf } from './document.ts'
-import { type Html, html } from './html.ts'
-import { localHref, type Site } from './site.ts'
-
-/** Of one item a page shows no more than this. */
-const SHOWN_BYTES = 200_000
-/** And no more than this of it indented: what is nested deep is mostly blanks then. */
-const SHOWN_CHARACTERS = 2_000_000
+import { collectionUrl, itemUrl, rawUrl } from '../contract/link.ts'
+import { brief, counted } from './browser/text.ts'
+import { html } from './html.ts'
+import { action, codePopover, entryLink, fetchCall, heading, localHref, type Page, rawLink } from './page-parts.ts'
+import { preformatted } from './value.ts'
 
 export interface ItemContent {
   readonly collection: string
@@ -19,25 +13,26 @@ export interface ItemContent {
   readonly text: Uint8Array
 }
 
-export function itemPage(site: Site, { collection, key, text }: ItemContent): string {
-  const label = shortened(key)
+/** More than is shown, and less than an item may have. */
+const LOOKED_AT_BYTES = 1024 * 1024
+
+export function itemPage(baseUrl: string, { collection, key, text }: ItemContent): Page {
+  const label = brief(key)
+  const url = itemUrl(baseUrl, collection, key)
   const trail = [
-    html`<a href="${localHref(site, entryUrl(site.baseUrl))}">Collections</a>`,
-    html`<a href="${localHref(site, collectionUrl(site.baseUrl, collection))}">${collection}</a>`,
+    entryLink(baseUrl),
+    html`<a href="${localHref(baseUrl, collectionUrl(baseUrl, collection))}">${collection}</a>`,
     label,
   ]
-  const raw = localHref(site, itemUrl(rawUrl(site.baseUrl), collection, key))
-  const main = html`<h1>${label}</h1>
-<p class="facts">${text.length.toLocaleString('en-US')} bytes · <a href="${raw}">raw JSON</a></p>
-${jsonOf(text)}`
-  return documentOf(site, { view: 'item', title: `${label} · ${collection} · Reams`, trail, main, collection, key })
+  const actions = [
+    rawLink(baseUrl, itemUrl(rawUrl(baseUrl), collection, key)),
+    codePopover(url, html`const item = await (${fetchCall(url)}).json()`),
+    ITEM_ACTIONS,
+  ]
+  const json = new TextDecoder().decode(text.subarray(0, LOOKED_AT_BYTES))
+  const main = html`${heading(label, [counted(text.length, 'byte')], actions)}<div class="item">${preformatted(json)}</div>`
+  return { title: `${label} · ${collection}`, trail, main, url, collection }
 }
 
-function jsonOf(text: Uint8Array): Html {
-  const json = indented(new TextDecoder().decode(text.subarray(0, SHOWN_BYTES)))
-    .map((piece) => piece.text)
-    .join('')
-  const isCut = text.length > SHOWN_BYTES || json.length > SHOWN_CHARACTERS
-  const note = isCut ? html`<p class="notes">Only the beginning is shown; the raw JSON has all.</p>\n` : ''
-  return html`${note}<pre class="json" tabindex="0">${json.slice(0, SHOWN_CHARACTERS)}</pre>`
-}
+/** Of an item on its own page and beside a table. */
+export const ITEM_ACTIONS = html`${action('copy-json', 'Copy JSON')}${action('copy-url', 'Copy URL')}`

@@ -1,27 +1,41 @@
-/** The items of a page as a table: a column for each field, in the order in which they first appear. */
+/** The items of a page as a table: a row for each item, a column for each field, and above them what the columns hold. */
 
 import { itemUrl } from '../contract/link.ts'
-import { PAGE_SIZE } from '../contract/page.ts'
-import { count } from './browser/figures.ts'
-import { cellOf, keyOf, shortened } from './cell.ts'
-import { type Html, html } from './html.ts'
-import { fieldsOf, type ItemFields, itemsIn, LOOKED_AT_BYTES } from './item-fields.ts'
-import { type CollectionFacts, localHref, type Site } from './site.ts'
+import { fieldsOf } from '../items/item-fields.ts'
+import { brief, count } from './browser/text.ts'
+import type { CollectionFacts } from './entry-page.ts'
+import { type Content, type Html, html } from './html.ts'
+import { localHref } from './page-parts.ts'
+import { summaryOf } from './summary.ts'
+import { cellOf, isCutOff, type Kind, readValue, type Value } from './value.ts'
 
-/** Where names are data there is no end of them. */
-const MAX_COLUMNS = 200
-/** What browsers lay out without a pause. All rows are there, because each leads to the whole item. */
-const MAX_CELLS = 25_000
-/** Of all rows together, about. */
-const MAX_CHARACTERS = 2 * 1024 * 1024
-/** Of all items together, about: what is looked at, but for the parts of items that no page shows. */
+/** Of one item a page looks at no more than this: otherwise few items could make it work for seconds. */
+const LOOKED_AT_BYTES = 8 * 1024
+/** Of all items together, about. */
 const MAX_BYTES = 2 * 1024 * 1024
+/** A page has 500, a collection without pages up to 10,000. */
+const MAX_ROWS = 2_000
+/** Where names are data there is no end of them. */
+const MAX_COLUMNS = 250
+/** What browsers lay out without a pause. Rows come first, because each leads to the whole item. */
+const MAX_CELLS = 25_000
+/** Of the HTML of all rows, about. */
+const MAX_CHARACTERS = 2 * 1024 * 1024
+
+/** Widths are in characters. All are given, so that a browser does not measure every cell. */
+const MIN_WIDTH = 11
+const MAX_WIDTH = 34
+/** The first field always stays in sight, so it leaves room for others. */
+const MAX_FIRST_WIDTH = 17
+/** About the width of a character in a common font. */
+const CHARACTER_PX = 8.4
+
+const LINE_FEED = 0x0a
 
 export interface Rows {
-  /** Items in a row, as the store hands them out: JSON texts, each on a line of its own. */
   readonly pieces: Iterable<Uint8Array>
-  /** The number of the first one in the whole collection, counted from 1. */
-  readonly first: number
+  /** How many items stand before them in the collection. */
+  readonly before: number
 }
 
 export interface ItemsTable {
@@ -30,62 +44,103 @@ export interface ItemsTable {
   readonly notes: readonly string[]
 }
 
-export function itemsTable(site: Site, collection: CollectionFacts, { pieces, first }: Rows): ItemsTable {
-  const items = firstItems(pieces)
-  const names = [...new Set(items.flatMap(({ fields }) => [...fields.keys()]))]
-  const columns = names.slice(0, Math.min(MAX_COLUMNS, Math.floor(MAX_CELLS / items.length)))
+interface Column {
+  readonly name: string
+  /** What all its values are, nulls aside; `text` where they differ. */
+  readonly kind: Kind
+  /** One for each item; undefined where it has no such field. */
+  readonly values: readonly (Value | undefined)[]
+}
+
+type Fields = ReadonlyMap<string, string>
+
+export function itemsTable(baseUrl: string, collection: CollectionFacts, { pieces, before }: Rows): ItemsTable {
+  const { items, cut, isAll } = firstItems(pieces)
+  const names = [...new Set(items.flatMap((fields) => [...fields.keys()]))]
+  const columns = names.slice(0, Math.min(MAX_COLUMNS, Math.floor(MAX_CELLS / items.length))).map(columnOf(items))
   const rows: Html[] = []
   let characters = 0
-  for (const [place, item] of items.entries()) {
+  for (const [index, fields] of items.entries()) {
     if (characters > MAX_CHARACTERS) break
-    const row = rowOf(site, collection, item, columns, first + place)
+    const cells = columns.map(({ values }) => cellOf(values[index]))
+    const row = html`<tr><th scope="row">${openerOf(baseUrl, collection, fields, before + index + 1)}</th>${cells}</tr>
+`
     rows.push(row)
     characters += row.text.length
   }
-  const headings = columns.map((name) => html`<th scope="col">${shortened(name)}</th>`)
-  const table = html`<div class="scroller" role="region" aria-label="Items" tabindex="0"><table class="items">
-<caption>Items of ${collection.name}</caption>
-<thead><tr><th scope="col">#</th>${headings}</tr></thead>
+  const widths = [count(before + items.length).length + 2, ...columns.map(widthOf)]
+  const pixels = widths.map((width) => Math.round(width * CHARACTER_PX))
+  const width = pixels.reduce((sum, each) => sum + each)
+  const table = html`<div class="scroller" role="region" aria-label="Items" tabindex="0"><table class="items" width="${width}">
+<caption>${collection.name}, items ${count(before + 1)}–${count(before + rows.length)}</caption>
+<colgroup>${pixels.map((each) => html`<col width="${each}">`)}</colgroup>
+<thead><tr><th scope="col">#</th>${columns.map(headOf)}</tr>
+<tr class="summary"><td></td>${columns.map(({ kind, values }) => html`<td>${summaryOf(kind, values)}</td>`)}</tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>`
-  const left = Math.min(PAGE_SIZE, collection.live - first + 1) - rows.length
-  return { table, notes: notesOf(names.length - columns.length, rows.length, left, items) }
+  const left = names.length - columns.length
+  const notes: string[] = []
+  if (!isAll || rows.length < items.length)
+    notes.push(`The first ${count(rows.length)} items are shown; the raw JSON has all.`)
+  if (left > 0) notes.push(`${count(left)} more fields have no column here: open an item to see all of it.`)
+  if (cut > 0) notes.push(`Of ${count(cut)} large items only the beginning is shown.`)
+  return { table, notes }
 }
 
-/** As many as a page has, at most; a collection without pages may have more. */
-function firstItems(pieces: Iterable<Uint8Array>): ItemFields[] {
-  const items: ItemFields[] = []
-  let bytes = 0
+/** The fields of the first items, and how many of them were only looked at in part. */
+function firstItems(pieces: Iterable<Uint8Array>): { items: Fields[]; cut: number; isAll: boolean } {
+  const items: Fields[] = []
+  let [bytes, cut] = [0, 0]
   for (const piece of pieces)
     for (const item of itemsIn(piece)) {
-      if (items.length === PAGE_SIZE || bytes > MAX_BYTES) return items
-      items.push(fieldsOf(item))
+      if (items.length === MAX_ROWS || bytes > MAX_BYTES) return { items, cut, isAll: false }
+      items.push(fieldsOf(item.subarray(0, LOOKED_AT_BYTES)))
       bytes += Math.min(item.length, LOOKED_AT_BYTES)
+      if (item.length > LOOKED_AT_BYTES) cut++
     }
-  return items
+  return { items, cut, isAll: true }
 }
 
-function rowOf(
-  site: Site,
-  { name, keyField }: CollectionFacts,
-  { fields }: ItemFields,
-  columns: readonly string[],
-  number: number,
-): Html {
-  const key = keyField === null ? undefined : keyOf(fields.get(keyField))
-  const label = count(number)
-  const href = key === undefined ? undefined : localHref(site, itemUrl(site.baseUrl, name, key))
-  const heading = href === undefined ? label : html`<a href="${href}">${label}</a>`
-  return html`<tr><th scope="row">${heading}</th>${columns.map((column) => cellOf(fields.get(column)))}</tr>
-`
+/** The items of a piece of a page, each of which stands on a line of its own (D9). */
+function* itemsIn(raw: Uint8Array): Generator<Uint8Array, void> {
+  let start = 0
+  for (let end = raw.indexOf(LINE_FEED); end !== -1; end = raw.indexOf(LINE_FEED, start)) {
+    // The comma before the line break is not part of it.
+    yield raw.subarray(start, end - 1)
+    start = end + 1
+  }
+  yield raw.subarray(start)
 }
 
-function notesOf(leftColumns: number, rows: number, leftRows: number, items: readonly ItemFields[]): string[] {
-  const cut = items.filter(({ isCut }) => isCut).length
-  return [
-    ...(leftColumns > 0 ? [`${count(leftColumns)} more fields have no column here.`] : []),
-    ...(leftRows > 0 ? [`The first ${count(rows)} items are shown; the others would be too much for a page.`] : []),
-    ...(cut > 0 ? [`Of ${count(cut)} large items only the beginning is shown.`] : []),
-  ]
+function columnOf(items: readonly Fields[]): (name: string) => Column {
+  return (name) => {
+    const values = items.map((fields) => {
+      const json = fields.get(name)
+      return json === undefined ? undefined : readValue(json)
+    })
+    const kinds = new Set(values.map((value) => value?.kind ?? 'null'))
+    kinds.delete('null')
+    const [kind = 'null'] = kinds
+    return { name, kind: kinds.size > 1 ? 'text' : kind, values }
+  }
+}
+
+function widthOf({ name, kind, values }: Column, place: number): number {
+  const longest = values.reduce((most, value) => Math.max(most, value?.text.length ?? 0), name.length + kind.length)
+  return Math.min(place === 0 ? MAX_FIRST_WIDTH : MAX_WIDTH, Math.max(MIN_WIDTH, longest)) + 2
+}
+
+function headOf({ name, kind }: Column): Html {
+  return html`<th scope="col" class="${kind}" title="${brief(name)}">${brief(name)} <small>${kind}</small></th>`
+}
+
+/** Opens the item: on a page of its own where it has one, beside the table where there is a script. */
+function openerOf(baseUrl: string, { name, keyField }: CollectionFacts, fields: Fields, rank: number): Content {
+  const json = keyField === null ? undefined : fields.get(keyField)
+  const label = `Open item ${count(rank)}`
+  if (json === undefined || isCutOff(json))
+    return html`<button type="button" aria-label="${label}">${count(rank)}</button>`
+  const href = localHref(baseUrl, itemUrl(baseUrl, name, readValue(json).text))
+  return html`<a href="${href}" aria-label="${label}">${count(rank)}</a>`
 }

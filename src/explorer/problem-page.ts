@@ -1,20 +1,28 @@
-/** The page of a problem: what went wrong, and what to do. The script lets a visitor enter a token there. */
+/** What is shown where there is no page of data: what went wrong, and what to do. */
 
 import type { Problem } from '../contract/problem.ts'
-import { visible } from './browser/json-text.ts'
-import { documentOf } from './document.ts'
+import { visible } from './browser/text.ts'
 import { html } from './html.ts'
-import { localHref, type Site } from './site.ts'
+import { action, localHref, type Page } from './page-parts.ts'
 
-export function problemPage(site: Site, { type, title, status, detail, hint }: Problem): string {
-  const noScript =
-    status === 401 || status === 404
-      ? html`<noscript><p>What is private is shown to those with a token, and entering one needs JavaScript.</p></noscript>\n`
-      : ''
-  const main = html`<section class="notice problem"><h1>${title}</h1>
+/** What is private looks as if it were not there to those without a token. */
+const HIDES_PRIVATE = [401, 403, 404]
+
+export function problemPage(baseUrl: string, { type, title, status, detail, hint }: Problem): Page {
+  const token = html`<button type="button" class="scripted" popovertarget="token">Enter a token</button>
+<noscript><p>What is private is shown to those with a token, and entering one needs JavaScript.</p></noscript>`
+  const main = html`<section class="notice"><h1 tabindex="-1">${title}</h1>
 <p>${visible(detail)}</p>
 <p>${hint}</p>
-${noScript}<p class="facts">Status ${status} · <a href="${localHref(site, type)}">about this problem</a></p>
+<div class="row">${action('retry', 'Try again')}${HIDES_PRIVATE.includes(status) ? token : ''}</div>
+<p class="facts">Status ${status} · <a href="${localHref(baseUrl, type)}">about this problem</a></p>
 </section>`
-  return documentOf(site, { view: 'problem', title: `${title} · Reams`, trail: [title], main })
+  return { title, trail: [title], main }
 }
+
+/** What the script shows where no page came. */
+export const UNREACHABLE = html`<template id="unreachable">
+<header id="top"><nav aria-label="Breadcrumb"><ol><li></li></ol></nav></header>
+<main id="main"><section class="notice unreachable"><h1 tabindex="-1"></h1>
+<p>Nothing could be read. This page asks again as soon as there is a connection.</p>
+<div class="row">${action('retry', 'Try again')}</div></section></main></template>`

@@ -1,4 +1,4 @@
-/** `GET /-/explorer/<file>`: what the pages of the explorer load. A name stands for its content, so it is kept for ever. */
+/** `GET /-/explorer/<file>`: what the pages of the explorer load. A name stands for its content, so it is cached for ever. */
 
 import { matchesTag } from '../contract/etag.ts'
 import type { HandlerContext as Call } from './handler-context.ts'

@@ -1,4 +1,4 @@
-/** Pages in HTML as they were last sent: making one takes as long as dozens of answers with data. */
+/** A cache of pages in HTML: making one takes as long as dozens of answers with data. */
 
 import { LRUCache } from 'lru-cache'
 import type { Reply } from './reply.ts'
@@ -9,10 +9,10 @@ const MAX_BYTES = 8 * 1024 * 1024
 export class HtmlPages {
   readonly #pages: LRUCache<string, Reply>
 
-  /** With 0 bytes nothing is kept. */
-  constructor(mostBytes: number) {
+  /** With 0 bytes nothing is cached. */
+  constructor(maxBytes: number) {
     this.#pages = new LRUCache({
-      maxSize: Math.max(1, Math.min(mostBytes, MAX_BYTES)),
+      maxSize: Math.max(1, Math.min(maxBytes, MAX_BYTES)),
       sizeCalculation: ({ body }, key) => (body?.length ?? 0) + key.length,
     })
   }

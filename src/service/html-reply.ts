@@ -4,13 +4,13 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { matchesTag } from '../contract/etag.ts'
-import { SECURITY_HEADERS } from '../explorer/document.ts'
+import { SECURITY_HEADERS } from '../explorer/create-explorer.ts'
 import type { HandlerContext as Call } from './handler-context.ts'
 import type { Incoming } from './incoming.ts'
 import { chooseEncoding } from './negotiate.ts'
 import { type Caching, contentHeaders, notModified, type Reply, VARY } from './reply.ts'
 
-/** Not in the event loop, where it would take milliseconds. */
+/** Off the event loop, where it would take milliseconds. */
 const compress = promisify(gzip)
 
 export interface HtmlContent {

@@ -1,4 +1,4 @@
-/** One item, what can be copied, and the code for what is on the screen. */
+/** One item, what can be copied, the code for what is on the screen, and downloads. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -6,21 +6,21 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import type { Explorer } from './open-explorer.ts'
+import { hold } from './describe-pages.ts'
+import { csvOf, download, type Explorer, linesOf } from './open-explorer.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const WITH_CLIPBOARD = { permissions: ['clipboard-read', 'clipboard-write'] }
+
+async function copied(page: Page, button: string): Promise<string> {
+  await page.getByRole('button', { name: button, exact: true }).click()
+  await page.getByText(`Copied: ${button.replace('Copy ', '')}.`, { exact: true }).waitFor()
+  return page.evaluate(() => navigator.clipboard.readText())
+}
 
 export function describeItem({ visit, server }: Explorer): void {
-  const copied = async (page: Page, button: string): Promise<string> => {
-    await page.getByRole('button', { name: button, exact: true }).click()
-    await page.getByText(`Copied: ${button.replace('Copy ', '')}.`, { exact: true }).waitFor()
-    return page.evaluate(() => navigator.clipboard.readText())
-  }
-
   describe('an item', () => {
     it('opens beside the table with every digit, and is copied as it was written', async (t) => {
-      const { page, open, settled } = await visit(t, WITH_CLIPBOARD)
+      const { page, open, settled } = await visit(t)
       await open('/events?page=3')
       await page.locator('tbody tr').nth(4).locator('td').nth(1).click()
       const panel = page.getByRole('complementary', { name: 'Item 1,005' })
@@ -38,53 +38,94 @@ export function describeItem({ visit, server }: Explorer): void {
       assert.equal(await copied(page, 'Copy URL'), `${server().url}/events/1005`)
       assert.equal(page.url(), `${server().url}/events?page=3`)
 
-      await t.test('gives the focus back when it is closed', async () => {
-        await page.getByRole('button', { name: 'Close' }).click()
-        assert.equal(await page.locator('aside').count(), 0)
-        assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Open item 1,005')
-        await page.keyboard.press('Enter')
-      })
+      await t.test(
+        'gives the focus back when it is closed, and stays closed when something else is clicked',
+        async () => {
+          await page.getByRole('button', { name: 'Close' }).click()
+          assert.equal(await page.locator('aside').isVisible(), false)
+          assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Open item 1,005')
+          await page.locator('tbody summary').first().click()
+          assert.match(
+            await page.locator('tbody pre').first().innerText(),
+            /^\{\n {2}"hall": "A1",\n {2}"rows": \[\n {4}1,/,
+          )
+          assert.equal(await page.locator('aside').isVisible(), false)
+          await page.getByRole('link', { name: 'Open item 1,005' }).press('Enter')
+        },
+      )
 
       await t.test('has an address of its own, where its collection has a key', async () => {
         await page.getByRole('link', { name: 'Open', exact: true }).click()
         await page.waitForURL('**/events/1005')
         await settled()
         assert.match(await page.locator('pre.json').innerText(), /"serial": 12345678901234562005/)
+        assert.equal(await copied(page, 'Copy URL'), `${server().url}/events/1005`)
       })
 
       await t.test('is also copied where a page without https has no clipboard of its own', async () => {
         await page.evaluate(() => {
-          navigator.clipboard.writeText = () => Promise.reject(new Error('no clipboard'))
+          navigator.clipboard.write = () => Promise.reject(new Error('no clipboard'))
         })
         assert.equal(await copied(page, 'Copy JSON'), server().events[1004])
         assert.equal(await page.locator(':focus').innerText(), 'Copy JSON')
       })
 
       await t.test('has the address of its page, where its collection has no key', async () => {
-        await page.goBack()
-        await settled()
-        assert.equal(await page.locator('tbody tr').count(), 234)
         await open('/keyless')
-        await page.getByRole('button', { name: 'Open item 1', exact: true }).click()
-        assert.equal(await copied(page, 'Copy URL of the page'), `${server().url}/keyless?page=1`)
+        await page.getByRole('button', { name: 'Open item 2', exact: true }).click()
+        await page.locator('aside h2:focus').waitFor()
+        assert.equal(await copied(page, 'Copy URL'), `${server().url}/keyless?page=1`)
+        assert.equal(await copied(page, 'Copy JSON'), '{"id":2}')
+        assert.equal(await page.getByRole('link', { name: 'Open', exact: true }).count(), 0)
       })
     })
   })
 
-  describe('the code', () => {
-    it('asks for what is on the screen', async (t) => {
-      const { page, open } = await visit(t, WITH_CLIPBOARD)
-      const { url } = server()
-      await open('/numbers?page=2')
-      await page.getByRole('button', { name: 'Code' }).click()
-      assert.equal(await copied(page, 'Copy curl'), `curl '${url}/numbers?page=2'`)
-      const script = await copied(page, 'Copy JavaScript')
-      const counting = script.replace('page.items)', 'page.items.length)').replace('console.log(item)', '{}')
-      const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', counting], { cwd: ROOT })
-      assert.equal((await run).stdout, '1234 500\n')
-      await open('/venues')
-      await page.getByRole('button', { name: 'Code' }).click()
-      assert.equal(await copied(page, 'Copy curl'), `curl '${url}/venues'`)
+  it('the code asks for what is on the screen', async (t) => {
+    const { page, open } = await visit(t)
+    await open('/numbers?page=2')
+    await page.getByRole('button', { name: 'Code' }).click()
+    assert.equal(await copied(page, 'Copy curl'), `curl '${server().url}/numbers?page=2'`)
+    const script = await copied(page, 'Copy JavaScript')
+    const counting = script.replace('page.items)', 'page.items.length)').replace('console.log(item)', '{}')
+    const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', counting], { cwd: ROOT })
+    assert.equal((await run).stdout, '1234 500\n')
+  })
+
+  describe('a download', () => {
+    it('as NDJSON holds every item byte for byte, and as CSV what reams pull writes', async (t) => {
+      const { page, open } = await visit(t)
+      await open('/events?page=3')
+      await page.getByRole('button', { name: 'Download' }).click()
+      assert.deepEqual(await download(page, 'NDJSON'), { name: 'events.ndjson', text: linesOf(server().events) })
+      assert.equal(await page.locator('#download p').innerText(), '1,234 of 1,234 items saved as events.ndjson')
+      assert.deepEqual(await download(page, 'CSV'), { name: 'events.csv', text: csvOf(server().events) })
+    })
+
+    it('shows how far it is, goes on while pages are turned, and can be cancelled', async (t) => {
+      const shown = await visit(t)
+      const { page, open, settled } = shown
+      await open('/numbers')
+      const release = await hold(shown, '**/numbers?page=3')
+      let files = 0
+      page.on('download', () => files++)
+      await page.getByRole('button', { name: 'Download' }).click()
+      await page.getByRole('button', { name: 'NDJSON' }).click()
+      const bar = page.getByRole('progressbar', { name: 'Items' })
+      await page.waitForFunction(() => document.querySelector('progress')?.value === 1000)
+      assert.equal(await bar.getAttribute('max'), '1234')
+      await page.keyboard.press('Escape')
+      await page.locator('a[rel=next]').click()
+      await page.waitForURL(/page=2$/)
+      await settled()
+      await page.getByRole('button', { name: 'Download' }).click()
+      assert.equal(await page.locator('#download p').innerText(), '1,000 of 1,234 items')
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByText('Cancelled. Nothing was saved.').waitFor()
+      await release()
+      assert.equal(files, 0)
+      assert.equal(await bar.isVisible(), false)
+      assert.equal((await download(page, 'CSV')).name, 'numbers.csv')
     })
   })
 }

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { Explorer } from './open-explorer.ts'
-import { overflowOf } from './open-explorer.ts'
+import { type Explorer, openTab, overflowOf } from './open-explorer.ts'
 
 const SIZES = [
   { size: 'phone', width: 360, height: 700 },
@@ -12,7 +11,7 @@ const SIZES = [
 ]
 const VIEWS = ['/', '/venues', '/events/1', '/nothing-yet', '/events?page=3']
 
-export function describeLook({ visit, server }: Explorer): void {
+export function describeLook({ visit, server, browser }: Explorer): void {
   describe('the page', () => {
     it('can be walked through by keyboard alone, and shows where the focus is', async (t) => {
       const { page, open, settled } = await visit(t)
@@ -29,13 +28,25 @@ export function describeLook({ visit, server }: Explorer): void {
       await page.waitForURL(/page=2$/)
       await settled()
       assert.equal(await page.locator(':focus').innerText(), 'Next ›')
-      await tabTo(page, 'button', 'Open item 501')
+      await tabTo(page, 'link', 'Open item 501')
       await page.keyboard.press('ArrowDown')
       await page.keyboard.press('Enter')
       await page.locator('aside h2:focus').waitFor()
       await tabTo(page, 'button', 'Copy JSON')
       await page.keyboard.press('Escape')
       assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Open item 502')
+    })
+
+    it('keeps the head and the first column of a table in sight', async (t) => {
+      const { page, open } = await visit(t)
+      await open('/events?page=3')
+      const scroller = page.locator('.scroller')
+      await scroller.evaluate((element) => element.scrollTo(300, 2000))
+      const { x, y } = (await scroller.boundingBox()) ?? assert.fail('There is no table.')
+      const head = await page.locator('thead th').nth(1).boundingBox()
+      const first = await page.locator('tbody tr').nth(80).locator('td').first().boundingBox()
+      for (const distance of [(head?.y ?? 0) - y, (head?.x ?? 0) - x, (first?.x ?? 0) - x])
+        assert.ok(Math.abs(distance) < 3, String(distance))
     })
 
     it('has roles and names for those who hear it', async (t) => {
@@ -61,7 +72,7 @@ export function describeLook({ visit, server }: Explorer): void {
       const { page, open } = await visit(t)
       for (const view of VIEWS) {
         await open(view)
-        if (view === '/venues') await page.getByRole('button', { name: 'Open item 2', exact: true }).click()
+        if (view === '/venues') await openItem(page, 'Open item 2')
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme })
           const found = await contrasts(page)
@@ -81,7 +92,7 @@ export function describeLook({ visit, server }: Explorer): void {
       }
       for (const { width, height } of SIZES) {
         await page.setViewportSize({ width, height })
-        await page.getByRole('button', { name: 'Open item 1,002', exact: true }).click()
+        await openItem(page, 'Open item 1,002')
         const box = (await page.locator('aside').boundingBox()) ?? assert.fail('The item is not open.')
         assert.ok(box.x >= 0 && box.x + box.width <= width && box.y >= 0 && box.y + box.height <= height)
         assert.deepEqual(await overflowOf(page), [])
@@ -94,7 +105,7 @@ export function describeLook({ visit, server }: Explorer): void {
     })
 
     it('works without JavaScript, as a table with links', async (t) => {
-      const { page, open } = await visit(t, { javaScriptEnabled: false })
+      const { page, open } = await (await openTab(browser(), server(), { javaScriptEnabled: false }))(t)
       const click = async (role: 'link' | 'button', name: string) => {
         await page.getByRole(role, { name }).click()
         await page.waitForLoadState()
@@ -103,22 +114,28 @@ export function describeLook({ visit, server }: Explorer): void {
       await open('/')
       await click('link', 'numbers')
       assert.equal(await ranks.count(), 500)
-      await click('link', 'Next')
+      await click('link', 'Next ›')
       assert.equal(page.url(), `${server().url}/numbers?page=2`)
       assert.equal(await ranks.first().innerText(), '501')
       await page.getByLabel('Page', { exact: true }).fill('3')
       await click('button', 'Go')
       assert.equal(await ranks.first().innerText(), '1,001')
-      await click('link', '1,001')
-      assert.match(await page.locator('pre').innerText(), /"id": 1001/)
+      await click('link', 'Open item 1,001')
+      assert.match(await page.locator('pre.json').innerText(), /"id": 1001/)
       await page.goBack()
       await click('link', 'Collections')
       await click('link', 'venues')
       assert.equal(await ranks.count(), 2)
       const number = page.locator('td.number').first()
       assert.equal(await number.evaluate((cell) => getComputedStyle(cell).textAlign), 'right')
+      await page.context().close()
     })
   })
+}
+
+async function openItem(page: Page, name: string): Promise<void> {
+  await page.getByRole('link', { name, exact: true }).click()
+  await page.locator('aside h2:focus').waitFor()
 }
 
 /** By the Tab key, as often as it takes; no page has more than 40 stops on the way. */
@@ -135,12 +152,15 @@ async function tabTo(page: Page, role: 'link' | 'button', name: string): Promise
 function contrasts(page: Page): Promise<{ text: string; ratio: number }[]> {
   return page.evaluate(() => {
     const canvas = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true })
-    const rgb = (color: string) => {
-      if (canvas === null) throw new Error('no canvas')
+    const colours = new Map<string, number[]>()
+    const rgb = (color: string): number[] => {
+      const found = colours.get(color)
+      if (found || canvas === null) return found ?? []
       canvas.clearRect(0, 0, 1, 1)
       canvas.fillStyle = color
       canvas.fillRect(0, 0, 1, 1)
-      return [...canvas.getImageData(0, 0, 1, 1).data]
+      colours.set(color, [...canvas.getImageData(0, 0, 1, 1).data])
+      return rgb(color)
     }
     const luminance = (color: string) => {
       const [red = 0, green = 0, blue = 0] = rgb(color).map((part) =>

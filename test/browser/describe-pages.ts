@@ -1,40 +1,52 @@
-/** Moving between pages. */
+/** Moving between pages, and what is shown where there is none. */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { EnvelopeJson } from '../service/open-service.ts'
+import type { Request } from 'playwright-core'
+import { createService } from '../../src/service/create-service.ts'
+import { listen } from '../../src/service/node/listen.ts'
 import type { Explorer, Visit } from './open-explorer.ts'
+import { openTab } from './open-explorer.ts'
 
-export function describePages({ visit, server }: Explorer): void {
-  const shownPage = async ({ page, settled }: Visit): Promise<string> => {
-    await settled()
-    const first = await page.locator('tbody th').first().innerText()
-    return `${new URL(page.url()).search} ${first}`
+const firstRank = ({ page }: Visit) => page.locator('tbody th').first().innerText()
+
+async function shownPage(shown: Visit): Promise<string> {
+  await shown.settled()
+  return `${new URL(shown.page.url()).search} ${await firstRank(shown)}`
+}
+
+/** Requests for this page wait until they are released. */
+export async function hold({ page }: Visit, pattern: string): Promise<() => Promise<void>> {
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  await page.route(pattern, async (route) => {
+    await held
+    await route.continue().catch(() => {})
+  })
+  return async () => {
+    release()
+    await page.unrouteAll({ behavior: 'wait' })
   }
+}
 
+export function describePages({ visit, server, browser }: Explorer): void {
   describe('the pager', () => {
-    it('leads where the links of the server lead; the page is in the address, for back, forward, reload and sharing', async (t) => {
+    it('leads where the links lead; the page is in the address, for back, forward and reload', async (t) => {
       const shown = await visit(t)
       const { page } = shown
-      const checkLinks = async (number: number) => {
-        const answer = await fetch(`${server().url}/numbers?page=${number}`)
-        const { _links: links } = (await answer.json()) as EnvelopeJson
-        for (const relation of ['first', 'prev', 'next', 'last']) {
-          const link = page.locator(`a[rel=${relation}]`)
-          assert.equal(await link.getAttribute('href'), links[relation]?.href ?? null, `${relation} of ${number}`)
-        }
-      }
+      const asked: string[] = []
+      const note = (request: Request) => void (/xhr|fetch/.test(request.resourceType()) && asked.push(request.url()))
+      page.on('request', note)
       await shown.open('/numbers')
       assert.equal(await shownPage(shown), ' 1')
-      await checkLinks(1)
+      assert.deepEqual(asked, [], 'What the server rendered is not fetched again.')
       await page.locator('a[rel=next]').click()
       await page.waitForURL(/page=2$/)
       assert.equal(await shownPage(shown), '?page=2 501')
-      await checkLinks(2)
+      assert.deepEqual(asked, [`${server().url}/numbers?page=2`])
+      page.off('request', note)
       await page.locator('a[rel=last]').click()
       await page.waitForURL(/page=3$/)
       assert.equal(await shownPage(shown), '?page=3 1,001')
-      await checkLinks(3)
       await page.goBack()
       assert.equal(await shownPage(shown), '?page=2 501')
       await page.goForward()
@@ -42,9 +54,6 @@ export function describePages({ visit, server }: Explorer): void {
       await page.reload()
       assert.equal(await shownPage(shown), '?page=3 1,001')
       assert.equal(await page.title(), 'numbers, page 3 · Reams')
-      const other = await visit(t)
-      await other.open(page.url())
-      assert.equal(await shownPage(other), '?page=3 1,001')
     })
 
     it('jumps to a page by its number, and to the last one for all beyond it', async (t) => {
@@ -56,13 +65,11 @@ export function describePages({ visit, server }: Explorer): void {
       await shown.page.waitForURL(/page=3$/)
       assert.equal(await shownPage(shown), '?page=3 1,001')
       assert.ok(await field.evaluate((input) => input === document.activeElement))
-      await shown.open('/numbers?page=999')
-      assert.equal(await shownPage(shown), '?page=999 1,001')
-      for (const wrong of ['0', '-1', '1.5', '1e1', 'x']) {
+      for (const wrong of ['0', '-1', '1.5', '1e1', 'x', '']) {
         await field.fill(wrong)
         await field.press('Enter')
-        assert.equal(await shown.page.locator('#status').innerText(), 'There are the pages 1 to 3.')
-        assert.match(shown.page.url(), /page=999$/)
+        assert.equal(await field.evaluate((input: HTMLInputElement) => input.validity.valid), false)
+        assert.match(shown.page.url(), /page=3$/)
       }
     })
 
@@ -85,10 +92,13 @@ export function describePages({ visit, server }: Explorer): void {
       assert.equal(await shownPage(shown), '?page=1 1')
 
       const strip = page.getByRole('slider')
-      assert.equal(await strip.inputValue(), '1')
       assert.equal(await strip.getAttribute('aria-valuetext'), 'Page 1, items 1–500')
       const { x, y, width, height } = (await strip.boundingBox()) ?? assert.fail('There is no strip.')
-      await page.mouse.click(x + width - 5, y + height / 2)
+      await page.mouse.move(x + 10, y + height / 2)
+      await page.mouse.down()
+      await page.mouse.move(x + width - 5, y + height / 2)
+      assert.equal(await page.locator('output').innerText(), 'items 1,001–1,234')
+      await page.mouse.up()
       await page.waitForURL(/page=3$/)
       assert.equal(await shownPage(shown), '?page=3 1,001')
       await strip.press('ArrowLeft')
@@ -100,20 +110,79 @@ export function describePages({ visit, server }: Explorer): void {
       const shown = await visit(t)
       const { page } = shown
       await shown.open('/numbers')
-      const { promise: held, resolve: release } = Promise.withResolvers<void>()
-      await page.route('**/numbers?page=2', async (route) => {
-        await held
-        await route.continue().catch(() => {})
-      })
+      const release = await hold(shown, '**/numbers?page=2')
       await page.locator('a[rel=next]').click()
-      const busy = page.locator('main[aria-busy=true]')
+      const busy = page.locator('main[aria-busy]')
+      await busy.waitFor()
+      assert.equal(await firstRank(shown), '1')
       assert.equal(await busy.evaluate((main) => getComputedStyle(main, '::before').position), 'fixed')
       await page.locator('a[rel=last]').click()
       await page.waitForURL(/page=3$/)
       assert.equal(await shownPage(shown), '?page=3 1,001')
-      release()
-      await page.unrouteAll({ behavior: 'wait' })
+      await release()
       assert.equal(await shownPage(shown), '?page=3 1,001')
     })
+  })
+
+  describe('where there is no page', () => {
+    it('the problem is told: a server that fails, being offline, which ends by itself, and a missing item', async (t) => {
+      const shown = await visit(t, /status of (404|502)|ERR_INTERNET_DISCONNECTED/)
+      const { page, open, settled } = shown
+      await open('/numbers')
+      await page.route('**/numbers?page=2', (route) => route.fulfill({ status: 502, body: '<h1>Bad Gateway</h1>' }))
+      await page.locator('a[rel=next]').click()
+      await page.getByRole('heading', { name: 'The server answered with status 502' }).waitFor()
+      await page.unrouteAll()
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.locator('tbody tr').first().waitFor()
+      await settled()
+      assert.equal(await firstRank(shown), '501')
+
+      await page.context().setOffline(true)
+      await page.locator('a[rel=next]').click()
+      await page.getByRole('heading', { name: 'You are offline' }).waitFor()
+      await page.context().setOffline(false)
+      await page.locator('tbody tr').first().waitFor()
+      assert.equal(await shownPage(shown), '?page=3 1,001')
+
+      await page.evaluate(() => document.querySelector('tbody th a')?.setAttribute('href', '/numbers/none'))
+      await page.locator('tbody th a').first().click()
+      await page.getByText('This item cannot be shown. The server answered with status 404.').waitFor()
+      assert.equal(await page.locator('aside').isVisible(), false)
+    })
+
+    it('and also where the server is gone', async (t) => {
+      const { port, close } = await listen({ port: 0, ...createService({ store: server().store }) })
+      t.after(() => close(0))
+      const { page, open } = await visit(t, /ERR_CONNECTION_REFUSED/)
+      await open(`http://127.0.0.1:${port}/venues`)
+      await close(0)
+      await page.getByRole('link', { name: 'Collections' }).click()
+      await page.getByRole('heading', { name: 'The server does not answer' }).waitFor()
+      assert.ok(await page.getByRole('button', { name: 'Try again' }).isVisible())
+    })
+  })
+
+  it('the service can have a path, and another name than it knows', async (t) => {
+    const service = createService({ store: server().store, baseUrl: 'http://127.0.0.1:1/data/v1' })
+    const { port, close } = await listen({ port: 0, ...service })
+    t.after(() => close(0))
+    const url = `http://localhost:${port}`
+    const shown = await (await openTab(browser(), { url }))(t)
+    const { page, open } = shown
+    // Where a proxy has taken the path off.
+    await open('/keyless')
+    await page.getByRole('link', { name: 'Collections' }).click()
+    await page.waitForURL(`${url}/data/v1/`)
+    await page.getByRole('link', { name: 'numbers' }).click()
+    await page.waitForURL(`${url}/data/v1/numbers`)
+    await page.reload()
+    await page.locator('a[rel=next]').click()
+    await page.waitForURL(`${url}/data/v1/numbers?page=2`)
+    assert.equal(await shownPage(shown), '?page=2 501')
+    await page.getByRole('button', { name: 'Download' }).click()
+    await page.getByRole('button', { name: 'NDJSON' }).click()
+    await page.getByText('1,234 of 1,234 items saved as numbers.ndjson').waitFor()
+    await page.context().close()
   })
 }

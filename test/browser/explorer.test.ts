@@ -2,15 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { isUnwanted, launchChromium } from './chromium.ts'
-import { describeDownload } from './describe-download.ts'
 import { describeHostile } from './describe-hostile.ts'
 import { describeItem } from './describe-item.ts'
 import { describeLook } from './describe-look.ts'
 import { describePages } from './describe-pages.ts'
-import { describeStates } from './describe-states.ts'
-import { describeTable } from './describe-table.ts'
 import { describeToken } from './describe-token.ts'
-import { type Explorer, type ExplorerServer, startExplorerServer, visit } from './open-explorer.ts'
+import { type Explorer, type ExplorerServer, openTab, startExplorerServer, type Visitor } from './open-explorer.ts'
 
 /** A Chromium may have to be downloaded first. */
 const LAUNCH_MS = 1_200_000
@@ -21,16 +18,19 @@ if (skip) console.log(`Skipped: ${skip}.`)
 describe('the explorer in a Chromium', { skip }, () => {
   let server: ExplorerServer | undefined
   let browser: Browser | undefined
+  let visit: Visitor | undefined
+  const isReady = 'Server and browser are started before the first test.'
   const explorer: Explorer = {
-    server: () => server ?? assert.fail('The server is started before the first test.'),
-    browser: () => browser ?? assert.fail('The browser is started before the first test.'),
-    visit: (t, options) => visit(t, explorer.browser(), explorer.server(), options),
+    server: () => server ?? assert.fail(isReady),
+    browser: () => browser ?? assert.fail(isReady),
+    visit: (t, expected) => (visit ?? assert.fail(isReady))(t, expected),
   }
 
   before(
     async () => {
       browser = await launchChromium()
       server = await startExplorerServer()
+      visit = await openTab(browser, server)
     },
     { timeout: LAUNCH_MS },
   )
@@ -39,12 +39,9 @@ describe('the explorer in a Chromium', { skip }, () => {
     await server?.close()
   })
 
-  describeTable(explorer)
   describePages(explorer)
   describeItem(explorer)
-  describeDownload(explorer)
   describeToken(explorer)
-  describeStates(explorer)
   describeLook(explorer)
   describeHostile(explorer)
 })

@@ -1,6 +1,6 @@
 /** A hundred items that try to run, to mislead, or to break the page that shows them. */
 
-const MARKUP = [
+export const MARKUP = [
   '<script>alert(1)</script>',
   '<img src=x onerror=alert(1)>',
   '<svg onload=alert(1)>',
@@ -20,7 +20,7 @@ const MARKUP = [
   '{{constructor.constructor("alert(1)")()}}',
 ]
 
-const LINKS = [
+export const LINKS = [
   'javascript:alert(1)',
   'JaVaScRiPt:alert(1)',
   'java\nscript:alert(1)',

@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { hash, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import type { TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { createService, type ServiceOptions } from '../../src/service/create-service.ts'
+import { CsvColumns } from '../../src/items/csv-text.ts'
+import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fill, numbered } from '../service/open-service.ts'
@@ -13,7 +15,6 @@ import { hostileItems } from './hostile-items.ts'
 
 export interface ExplorerServer {
   readonly store: Store
-  readonly port: number
   readonly url: string
   /** The text of every item of `events`, as it was written. */
   readonly events: readonly string[]
@@ -24,29 +25,25 @@ export interface ExplorerServer {
 
 export interface Visit {
   readonly page: Page
-  /** Opens a path of the server, or a whole URL, and waits until the script has shown it. */
+  /** Opens a path of the server, or a whole URL. */
   readonly open: (target: string) => Promise<void>
   /** Until what was asked for is on the screen. */
   readonly settled: () => Promise<void>
-  /** What should not have happened so far. Asserted to be nothing at the end of the test. */
-  readonly troubles: string[]
 }
 
-export interface VisitOptions extends BrowserContextOptions {
-  /** Errors of the console that this test brings about. */
-  readonly expected?: RegExp
-}
+/** Errors of the console that a test brings about. All others make it fail, and so do dialogs and requests to others. */
+export type Visitor = (t: TestContext, expected?: RegExp) => Promise<Visit>
 
-/** What the suites are given: a server that all of them share, and visits to it. */
+/** What the suites are given: a server and a tab that all of them share. */
 export interface Explorer {
   readonly server: () => ExplorerServer
   readonly browser: () => Browser
-  readonly visit: (t: TestContext, options?: VisitOptions) => Promise<Visit>
+  readonly visit: Visitor
 }
 
 export const EVENT_COUNT = 1234
 
-export async function startExplorerServer(options: Partial<ServiceOptions> = {}): Promise<ExplorerServer> {
+export async function startExplorerServer(): Promise<ExplorerServer> {
   const { store, remove } = await openTestStore()
   const events = Array.from({ length: EVENT_COUNT }, (_, index) => eventText(index + 1))
   await fill(store, 'events', events)
@@ -56,7 +53,6 @@ export async function startExplorerServer(options: Partial<ServiceOptions> = {})
   await fill(store, 'secrets', numbered(2), { isPrivate: true })
   await fill(store, 'nothing-yet', [])
   await fill(store, 'hostile', hostileItems())
-  await fill(store, 'turned', ['{"\u202eyek":1}'], { keyField: '\u202eyek' })
   let service: ReturnType<typeof createService> | undefined
   const ready = () => service ?? assert.fail('The service answers when its port is known.')
   const listening = await listen({
@@ -64,12 +60,12 @@ export async function startExplorerServer(options: Partial<ServiceOptions> = {})
     reply: (request) => ready().reply(request),
   })
   const { port } = listening
-  service = createService({ store, ...(options.baseUrl === undefined && { loopbackPort: port }), ...options })
+  service = createService({ store, loopbackPort: port })
   const close = async () => {
     await listening.close(0)
     await remove()
   }
-  return { store, port, url: `http://127.0.0.1:${port}`, events, token: await newToken(store), close }
+  return { store, url: `http://127.0.0.1:${port}`, events, token: await newToken(store), close }
 }
 
 /** Numbers that no JavaScript number holds, and a value of every kind. */
@@ -85,40 +81,70 @@ async function newToken(store: Store): Promise<string> {
   return token
 }
 
-export async function visit(
-  t: TestContext,
+const VIEWPORT = { width: 1280, height: 800 }
+
+/** One tab for all visits: opening it anew takes longer than most tests. */
+export async function openTab(
   browser: Browser,
   { url }: Pick<ExplorerServer, 'url'>,
-  { expected, ...options }: VisitOptions = {},
-): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
+  const permissions = ['clipboard-read', 'clipboard-write']
+  const context = await browser.newContext({ viewport: VIEWPORT, permissions, ...options })
   const page = await context.newPage()
   page.setDefaultTimeout(20_000)
-  const troubles: string[] = []
-  const note = (trouble: string) => expected?.test(trouble) || troubles.push(trouble)
-  page.on('console', (message) => message.type() === 'error' && note(message.text()))
-  page.on('pageerror', (error) => note(String(error.stack)))
+  let troubles: string[] = []
+  let opened = new URL(url)
+  page.on('console', (message) => message.type() === 'error' && troubles.push(message.text()))
+  page.on('pageerror', (error) => troubles.push(String(error.stack)))
   page.on('dialog', (dialog) => {
-    note(`a dialog: ${dialog.message()}`)
+    troubles.push(`a dialog: ${dialog.message()}`)
     void dialog.dismiss()
   })
   page.on('request', (request) => {
     const { origin, protocol } = new URL(request.url())
-    if (protocol.startsWith('http') && origin !== new URL(page.url()).origin && origin !== new URL(url).origin)
-      note(`a request to ${request.url()}`)
+    if (protocol.startsWith('http') && origin !== opened.origin) troubles.push(`a request to ${request.url()}`)
   })
   const settled = async () => {
-    await page.waitForFunction(() => document.getElementById('status') && !document.querySelector('[aria-busy]'))
+    await page.waitForFunction(() => !document.querySelector('[aria-busy]'))
   }
   const open = async (target: string) => {
-    await page.goto(target.startsWith('/') ? url + target : target)
-    if (options.javaScriptEnabled !== false) await settled()
+    opened = new URL(target, url)
+    await page.goto(opened.href)
   }
-  t.after(async () => {
-    await context.close()
-    assert.deepEqual(troubles, [])
-  })
-  return { page, open, settled, troubles }
+  return async (t, expected) => {
+    troubles = []
+    await page.setViewportSize(VIEWPORT)
+    t.after(() => {
+      assert.deepEqual(
+        troubles.filter((trouble) => !expected?.test(trouble)),
+        [],
+      )
+    })
+    return { page, open, settled }
+  }
+}
+
+/** What a download has to hold: the lines of the items, … */
+export function linesOf(items: readonly string[]): string {
+  return items.map((item) => `${item}\n`).join('')
+}
+
+/** … or what `reams pull` writes as CSV. */
+export function csvOf(items: readonly string[]): string {
+  const texts = items.map((item) => Buffer.from(item))
+  const columns = new CsvColumns()
+  for (const text of texts) columns.addFields(text)
+  // As UTF-8, which has no half characters.
+  return Buffer.from(columns.header + texts.map((text) => columns.row(text)).join('')).toString()
+}
+
+/** The text of the file that a button downloads. */
+export async function download(page: Page, form: 'NDJSON' | 'CSV'): Promise<{ name: string; text: string }> {
+  const coming = page.waitForEvent('download')
+  await page.getByRole('button', { name: form, exact: true }).click()
+  const file = await coming
+  return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') }
 }
 
 /** What goes beyond the window to the right, scrollers and what stands in them aside. */

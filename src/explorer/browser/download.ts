@@ -1,69 +1,63 @@
-/** Brings a whole collection into a file, in this tab. */
+/** Downloads a whole collection into a file, in this tab. */
 
 import type { Collection } from '../../client/collection.ts'
 import type { Page } from '../../client/page.ts'
-import { csvOf } from './csv.ts'
-import { button, type Child, element } from './element.ts'
-import { count, counted } from './figures.ts'
-import { popover } from './popover.ts'
+import { CsvColumns, MAX_COLUMNS } from '../../items/csv-text.ts'
+import { linesOf } from '../../items/ndjson-text.ts'
+import { count, counted } from './text.ts'
 
-/** The end of `leaving` ends it too. `open` gives the collection with the token of that moment. */
-export function downloadPopover(name: string, open: () => Collection, leaving: AbortSignal): Child[] {
-  const download = new Download(name, open)
-  leaving.addEventListener('abort', () => download.cancel())
-  return popover('download', 'Download', ...download.content)
-}
+export type Form = 'ndjson' | 'csv'
 
-class Download {
-  readonly content: readonly Child[]
-  readonly #name: string
-  readonly #open: () => Collection
-  readonly #starts = FORMS.map((form) => button(form.toUpperCase(), () => this.#run(form)))
-  readonly #cancel = button('Cancel', () => this.cancel(), { hidden: true })
-  readonly #bar = element('progress', { 'aria-label': 'Items', hidden: true })
-  readonly #said = element('p', { role: 'status' }, 'All items, read page by page and put together here.')
+/** One at a time. It is shown in the element that the server made for it. */
+export class Download {
   #controller = new AbortController()
-
-  constructor(name: string, open: () => Collection) {
-    this.#name = name
-    this.#open = open
-    this.content = [element('div', { class: 'row' }, ...this.#starts, this.#cancel), this.#bar, this.#said]
-  }
+  #name = ''
+  #box: Element | null = null
 
   cancel(): void {
     this.#controller.abort()
   }
 
-  async #run(form: string): Promise<void> {
+  /** It goes on while pages are turned, and ends when somebody leaves the collection. */
+  moveTo(main: HTMLElement): void {
+    if (main.dataset['collection'] !== this.#name) this.cancel()
+    else if (this.#box) main.querySelector('#download')?.replaceWith(this.#box)
+  }
+
+  async run(form: Form, name: string, collection: Collection): Promise<void> {
     this.#controller = new AbortController()
     const { signal } = this.#controller
-    this.#show(true)
+    const box = document.getElementById('download') as HTMLElement
+    this.#name = name
+    this.#box = box
+    const [bar, status] = [box.querySelector('progress'), box.querySelector('p')] as [HTMLProgressElement, HTMLElement]
+    showRunning(box, true)
     try {
-      const lines = await pullAll(this.#open(), signal, (items, all) => this.#progress(items, all))
-      const file = `${this.#name}.${form}`
-      save(new Blob(form === 'csv' ? await csvOf(lines, signal) : lines), file)
-      this.#said.append(` saved as ${file}`)
+      const pages = await pullAll(collection, signal, (items, all) => {
+        bar.max = all || 1
+        bar.value = items
+        status.textContent = `${count(items)} of ${counted(all, 'item')}`
+      })
+      const file = `${name}.${form}`
+      save(new Blob(form === 'csv' ? await csvOf(pages, signal) : pages), file)
+      status.append(` saved as ${file}`)
     } catch (error) {
-      this.#said.textContent = signal.aborted ? 'Cancelled. Nothing was saved.' : `Failed. ${(error as Error).message}`
+      status.textContent = signal.aborted ? 'Cancelled. Nothing was saved.' : `Failed. ${(error as Error).message}`
     }
-    this.#show(false)
-  }
-
-  #progress(items: number, all: number): void {
-    this.#bar.max = all || 1
-    this.#bar.value = items
-    this.#said.textContent = `${count(items)} of ${counted(all, 'item')}`
-  }
-
-  #show(isRunning: boolean): void {
-    for (const start of this.#starts) start.disabled = isRunning
-    this.#cancel.hidden = !isRunning
-    this.#bar.hidden = !isRunning
-    this.#bar.removeAttribute('value')
+    showRunning(box, false)
   }
 }
 
-const FORMS = ['ndjson', 'csv']
+function showRunning(box: HTMLElement, isRunning: boolean): void {
+  for (const button of box.querySelectorAll('button')) {
+    const isCancel = button.dataset['action'] === 'cancel'
+    if (isCancel) button.hidden = !isRunning
+    else button.disabled = isRunning
+  }
+  const bar = box.querySelector('progress')
+  if (bar) bar.hidden = !isRunning
+  bar?.removeAttribute('value')
+}
 
 /** The items of each page as NDJSON, byte for byte. */
 async function pullAll(
@@ -71,18 +65,45 @@ async function pullAll(
   signal: AbortSignal,
   onProgress: (items: number, all: number) => void,
 ): Promise<Uint8Array<ArrayBuffer>[]> {
-  const lines: Uint8Array<ArrayBuffer>[] = []
+  const pages: Uint8Array<ArrayBuffer>[] = []
   const sink = {
-    page: (page: Page) => void lines.push(page.ndjson()),
-    restart: () => void lines.splice(0),
+    page: (page: Page) => void pages.push(page.ndjson()),
+    restart: () => void pages.splice(0),
   }
   await collection.pull(sink, { signal, onProgress: ({ items, itemCount }) => onProgress(items, itemCount) })
-  return lines
+  return pages
+}
+
+/** As `reams pull` writes it. The columns are known at the end, so all is read twice. */
+async function csvOf(pages: readonly Uint8Array[], signal: AbortSignal): Promise<string[]> {
+  const columns = new CsvColumns()
+  for (const page of pages) {
+    for (const line of linesOf(page)) columns.addFields(line)
+    if (columns.names.length > MAX_COLUMNS)
+      throw new Error('The items have too many different fields for CSV. Take NDJSON.')
+    await pause(signal)
+  }
+  const parts = columns.names.length > 0 ? [columns.header] : []
+  for (const page of pages) {
+    let text = ''
+    for (const line of linesOf(page)) text += columns.row(line)
+    parts.push(text)
+    await pause(signal)
+  }
+  return parts
+}
+
+/** Lets the page respond, also to "Cancel". */
+async function pause(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve))
+  signal.throwIfAborted()
 }
 
 function save(file: Blob, name: string): void {
-  const href = URL.createObjectURL(file)
-  element('a', { href, download: name }).click()
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(file)
+  link.download = name
+  link.click()
   // The browser has taken it by then.
-  setTimeout(() => URL.revokeObjectURL(href), 60_000)
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }

@@ -1,0 +1,95 @@
+/** How texts, figures and JSON look on a page: nothing hidden, nothing turned around, every digit as it was written. */
+
+import { pageRange } from '../../contract/page.ts'
+
+/** Of a text, this much stands in a cell, a heading or a title. */
+const BRIEF_CHARACTERS = 120
+
+/** What could turn text around, or cannot be seen. */
+const DECEPTIVE = /[\p{Cc}\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
+
+/** Nothing in it is deceptive, which is the usual case and quickly found out. */
+const ASCII = /^[ -~]*$/
+
+/** A string, a word or a number, or one of `,:[]{}`. The text is known to be JSON, but it may be cut off. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[^\s",:[\]{}]+|[,:[\]{}]/g
+
+/** Levels. What is nested deeper would be mostly blanks. */
+const MAX_INDENT = 40
+
+/** Of one JSON text a page shows no more than this, … */
+const MAX_CHARACTERS = 250_000
+/** … and no more than this once it is indented. */
+const MAX_INDENTED_CHARACTERS = 2_000_000
+
+/** A text that looks like what it is: deceptive characters are written out, as JSON writes them. */
+export function visible(text: string): string {
+  return ASCII.test(text)
+    ? text
+    : text.replace(DECEPTIVE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/** The beginning of a long text, made visible. */
+export function brief(text: string, characters = BRIEF_CHARACTERS): string {
+  if (text.length <= characters) return visible(text)
+  return `${visible(text.slice(0, characters).replace(/[\ud800-\udbff]$/, ''))}…`
+}
+
+const FIGURES = new Intl.NumberFormat('en-US')
+
+export function count(number: number): string {
+  return FIGURES.format(number)
+}
+
+/** `1 item`, `1,234 items`. */
+export function counted(number: number, noun: string): string {
+  return `${count(number)} ${noun}${number === 1 ? '' : 's'}`
+}
+
+/** `items 501–1,000`. */
+export function itemsOn(page: number, itemCount: number): string {
+  const { start, end } = pageRange(page, itemCount)
+  return itemCount === 0 ? 'no items' : `items ${count(start + 1)}–${count(end)}`
+}
+
+export interface Piece {
+  readonly text: string
+  /** Whether it is the name of a field. */
+  readonly isName: boolean
+}
+
+/** The same JSON with line breaks and indentation; the last piece tells where it is too long to show all of it. */
+export function indented(json: string, characters = MAX_CHARACTERS): Piece[] {
+  const pieces: Piece[] = []
+  const tokens = json.slice(0, characters).match(TOKEN) ?? []
+  let [text, depth, length, place] = ['', 0, 0, 0]
+  const lineBreak = () => `\n${'  '.repeat(Math.min(depth, MAX_INDENT))}`
+  for (; place < tokens.length && length + text.length < MAX_INDENTED_CHARACTERS; place++) {
+    const [token = '', next = ''] = [tokens[place], tokens[place + 1]]
+    if (next === ':') {
+      pieces.push({ text, isName: false }, { text: visible(token), isName: true })
+      length += text.length + token.length
+      text = ''
+      continue
+    }
+    text += visible(token)
+    if (token === ':') text += ' '
+    else if (token === ',') text += lineBreak()
+    else if (isOpening(token) !== isClosing(next)) {
+      depth += isOpening(token) ? 1 : -1
+      text += lineBreak()
+    }
+  }
+  const isAll = place === tokens.length && json.length <= characters
+  return [...pieces, { text: isAll ? text : text + REST, isName: false }]
+}
+
+const REST = '\n… The rest is not shown here; the raw JSON has all of it.'
+
+function isOpening(token: string): boolean {
+  return token === '{' || token === '['
+}
+
+function isClosing(token: string): boolean {
+  return token === '}' || token === ']'
+}

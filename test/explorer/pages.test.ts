@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { PROBLEMS, type Problem } from '../../src/contract/problem.ts'
+import { createExplorer } from '../../src/explorer/create-explorer.ts'
+import { LINKS, MARKUP } from '../browser/hostile-items.ts'
+
+const BASE = 'http://127.0.0.1:8080'
+const explorer = createExplorer()
+
+interface Facts {
+  readonly name?: string
+  readonly live?: number
+  readonly keyField?: string | null
+  readonly isPaginated?: boolean
+  readonly isPrivate?: boolean
+}
+
+function factsOf(facts: Facts): Required<Facts> {
+  return { name: 'events', live: 0, keyField: 'id', isPaginated: true, isPrivate: false, ...facts }
+}
+
+/** A page of a collection that has these items. */
+function pageOf(items: readonly string[], facts: Facts = {}, page = 1, baseUrl = BASE): string {
+  const collection = factsOf({ live: items.length, ...facts })
+  const shown = collection.isPaginated ? page : 0
+  return explorer.collection(baseUrl, { collection, page: shown, pieces: [Buffer.from(items.join(',\n'))] })
+}
+
+function itemPage(text: string, key = '1'): string {
+  return explorer.item(BASE, { collection: 'events', key, text: Buffer.from(text) })
+}
+
+function problemPage(problem: Partial<Problem>): string {
+  const type = `${BASE}/-/problems/x`
+  return explorer.problem(BASE, { type, title: 'Oh', status: 404, detail: 'It is so.', hint: 'Do this.', ...problem })
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `{"id":${index + 1}}`)
+const rowsOf = (page: string) => page.split('<tr><th scope="row">').length - 1
+const columnsOf = (page: string) => [...page.matchAll(/<th scope="col"[^>]*>([^<]*?) ?</g)].map(([, name]) => name)
+const factsIn = (page: string) => /<p class="facts">([^<]*)/.exec(page)?.[1]
+const plain = (page: string) => page.replaceAll('&quot;', '"').replaceAll('&#39;', "'")
+
+describe('the page of the entry', () => {
+  const changedAt = Date.UTC(2026, 10, 16, 12, 30)
+  const listed = (facts: Facts) => ({ ...factsOf(facts), changedAt })
+
+  it('shows each collection with its size, a bar, its flags and its last change', () => {
+    const collections = [
+      listed({ live: 1234 }),
+      listed({ name: 'venues', live: 617, isPaginated: false, keyField: null }),
+      { ...listed({ name: 'turned', keyField: '\u202eyek', isPrivate: true }), changedAt: null },
+    ]
+    const page = explorer.entry(BASE, collections, true)
+    assert.equal(factsIn(page), '3 collections, 1,851 items')
+    assert.match(page, /<a href="\/events">events<\/a><\/th>\n<td class="number">1,234<\/td><td class="number">3<\/td>/)
+    assert.match(page, /<a href="\/venues">venues<\/a><\/th>\n<td class="number">617<\/td><td class="number">–<\/td>/)
+    assert.deepEqual(
+      [...page.matchAll(/<rect width="([^"]*)"/g)].map(([, width]) => width),
+      ['100.0', '50.0', '0.0'],
+    )
+    assert.match(page, /<td>not paginated<\/td>[\s\S]*<td>private · key: \\u202eyek<\/td><td>–<\/td>/)
+    assert.match(page, /<td>key: id<\/td><td><time datetime="2026-11-16T12:30:00.000Z">2026-11-16 12:30 UTC</)
+  })
+
+  it('says how to begin where there is nothing, and that there may be more where a part of the store is away', () => {
+    assert.match(explorer.entry(BASE, [], true), /Nothing to see yet/)
+    const part = explorer.entry(BASE, [], false)
+    assert.doesNotMatch(part, /Nothing to see yet/)
+    assert.match(factsIn(part) ?? '', /and perhaps more: a part of the store is away/)
+  })
+})
+
+describe('the page of a collection', () => {
+  it('has the links of the data, a field to jump, a strip, and all items with links', () => {
+    const page = pageOf(numbered(500), { live: 1234 }, 2)
+    assert.match(page, /<title>events, page 2 · Reams<\/title>/)
+    assert.match(
+      page,
+      /<main id="main" data-url="http:\/\/127.0.0.1:8080\/events\?page=2" data-collection="events" data-page="2">/,
+    )
+    assert.equal(factsIn(page), '1,234 items · page 2 of 3 · key: id')
+    const links = [...page.matchAll(/<a rel="(\w+)" href="([^"]+)">/g)].map(([, rel, href]) => `${rel} ${href}`)
+    assert.deepEqual(links, ['first /events', 'prev /events?page=1', 'next /events?page=3', 'last /events?page=3'])
+    assert.match(
+      page,
+      /<form method="get" action="\/events">.*<input id="jump" name="page" [^>]* value="2" required[^>]*>of 3/s,
+    )
+    assert.match(page, /<input type="range" min="1" max="3" value="2" .*<output>items 501–1,000<\/output>/s)
+    assert.equal(rowsOf(page), 500)
+    assert.match(page, /<a href="\/events\/1" aria-label="Open item 501">501<\/a><\/th><td class="number">1<\/td>/)
+    assert.match(page, /<a class="without-token" href="\/-\/json\/events\?page=2">Raw JSON<\/a>/)
+    assert.match(
+      page,
+      /<pre tabindex="0">curl &#39;http:\/\/127.0.0.1:8080\/events\?page=2&#39;<span class="with-token">/,
+    )
+    assert.doesNotMatch(pageOf(numbered(500), { live: 1234 }), /rel="prev" href/)
+    assert.doesNotMatch(pageOf(numbered(234), { live: 1234 }, 3), /rel="next" href/)
+  })
+
+  it('without pages has no pager, and shows as many items as a browser lays out well', () => {
+    const page = pageOf(numbered(40), { isPaginated: false, keyField: null })
+    assert.doesNotMatch(page, /class="pager"|data-page="\d|<a href="\/events\//)
+    assert.equal(factsIn(page), '40 items · not paginated')
+    assert.match(page, /<button type="button" aria-label="Open item 40">40<\/button>/)
+    const many = pageOf(numbered(3000), { isPaginated: false })
+    assert.equal(rowsOf(many), 2000)
+    assert.match(many, /<p class="notes">The first 2,000 items are shown; the raw JSON has all\.<\/p>/)
+  })
+
+  it('with very many fields shows all items, and the first fields', () => {
+    const wide = `{${Array.from({ length: 100 }, (_, place) => `"field${place}":${place}`)}}`
+    const page = pageOf(Array.from({ length: 500 }, () => wide))
+    assert.equal(rowsOf(page), 500)
+    assert.equal(columnsOf(page).length, 51)
+    assert.match(page, /<p class="notes">50 more fields have no column here: open an item/)
+  })
+
+  it('that is empty says so', () => {
+    for (const isPaginated of [true, false])
+      assert.match(pageOf([], { isPaginated }), /0 items[\s\S]*<section class="notice"><h2>No items yet<\/h2>/)
+  })
+
+  it('has columns in the order of their first appearance, and cells that show what was written', () => {
+    const page = pageOf([
+      '{"id":"a/b c","n":12345678901234567890,"e":1E5,"z":-0,"m":1.10}',
+      '{ "id" : "ü" ,\t"extra" : true , "n" : null , "o" : { "a" : [ 1.0 , "]}," ] } , "s\\"" : "x\\"}" }',
+      '{"day":"2026-01-07T20:00:00Z","no":"2026-02-31","site":"https://example.com/7","js":"javascript:alert(1)"}',
+    ])
+    const names = ['#', 'id', 'n', 'e', 'z', 'm', 'extra', 'o', 's&quot;', 'day', 'no', 'site', 'js']
+    assert.deepEqual(columnsOf(page), names)
+    assert.match(page, /<a href="\/events\/a%2Fb%20c" aria-label="Open item 1">1<\/a>/)
+    for (const cell of [
+      '<td class="number">12345678901234567890</td><td class="number">1E5</td><td class="number">-0</td><td class="number">1.10</td>',
+      '<td class="null">null</td>',
+      '<td class="boolean">true</td>',
+      '<td class="object"><details><summary>{ "a" : [ 1.0 , "]}," ] }</summary><pre class="json" tabindex="0">{\n  <b>"a"</b>: [\n    1.0,\n    "]},"\n  ]\n}</pre></details></td><td>x"}</td>',
+      '<td class="date">2026-01-07T20:00:00Z</td>',
+      '<td class="link"><a href="https://example.com/7" rel="noopener noreferrer" target="_blank">https://example.com/7</a></td>',
+      '<td>javascript:alert(1)</td>',
+    ])
+      assert.ok(plain(page).includes(cell), cell)
+  })
+
+  it('says above each column what it holds: a histogram, the most frequent values, or how many there are', () => {
+    const items = Array.from({ length: 500 }, (_, index) => {
+      const day = new Date(Date.UTC(2026, 0, index + 1)).toISOString().slice(0, 10)
+      const kind = ['concert', 'film', 'talk', 'walk'][index % 4]
+      return `{"id":${index + 1},"day":"${day}","kind":"${kind}","title":"no. ${index}","huge":1e${index},"none":null}`
+    })
+    const [, , id, day, kind, title, huge, none] =
+      /<tr class="summary">(.*?)<\/tr>/s.exec(pageOf(items))?.[1]?.split('<td>') ?? []
+    assert.match(id ?? '', /<title>Histogram of 500 values from 1 to 500, in 12 steps: 42, 42, /)
+    assert.match(day ?? '', /<span>2026-01-01<\/span><span>2027-05-15<\/span>/)
+    assert.match(kind ?? '', /<li><span>concert<\/span>125<svg.*<li class="quiet">1 other<\/li>/s)
+    assert.equal(title, '500 different values</td>')
+    assert.match(huge ?? '', /Histogram of 309 values from 1e0 to 1e308/)
+    assert.equal(none, '</td>')
+  })
+
+  it('links by path, with the path of the base URL in front', () => {
+    const page = pageOf(numbered(500), { live: 1234 }, 2, 'https://data.example.com/api/v1')
+    const links = [...page.matchAll(/ (?:href|src|action)="([^"]*)"/g)].map(([, link = '']) => link)
+    assert.ok(links.length > 500)
+    for (const link of links) assert.match(link, /^\/api\/v1\//)
+    assert.match(page, /data-url="https:\/\/data\.example\.com\/api\/v1\/events\?page=2"/)
+  })
+})
+
+describe('the page of an item', () => {
+  it('has its JSON indented with every digit, and where its raw form is', () => {
+    const page = itemPage('{"id":"a/b","n":12345678901234567890,"l":[1.10,{}],"s":"\\u0041\\n"}', 'a/b')
+    const [, json = ''] = /<pre class="json" tabindex="0">(.*?)<\/pre>/s.exec(page) ?? []
+    const lines = ['{', '  "id": "a/b",', '  "n": 12345678901234567890,', '  "l": [', '    1.10,', '    {}', '  ],']
+    assert.equal(plain(json).replace(/<\/?b>/g, ''), [...lines, '  "s": "\\u0041\\n"', '}'].join('\n'))
+    assert.match(page, /href="\/-\/json\/events\/a%2Fb">Raw JSON<\/a>/)
+    assert.match(page, /data-url="http:\/\/127.0.0.1:8080\/events\/a%2Fb"/)
+  })
+})
+
+describe('the page of a problem', () => {
+  it('has title, detail and hint, and takes a token where one may help', () => {
+    for (const { status, title, hint } of Object.values(PROBLEMS)) {
+      const page = plain(problemPage({ status, title, hint, detail: 'It is "so".' }))
+      for (const part of [title, hint, 'It is "so".']) assert.ok(page.includes(`>${part}<`), part)
+      assert.equal(page.includes('Enter a token'), [401, 403, 404].includes(status), String(status))
+    }
+  })
+})
+
+describe('hostile items', () => {
+  it('are text in every place: as names, values, keys and fields of the key', () => {
+    for (const text of [...MARKUP, ...LINKS, '\u202e\u0000\u0007\ud800', '</template><svg onload=alert(1)>']) {
+      const json = JSON.stringify(text)
+      // No key has half of a character.
+      const key = text.replace('\ud800', '')
+      const item = `{"id":${JSON.stringify(key)},${json}:${json},"o":{${json}:[${json}]}}`
+      const pages = [
+        pageOf([item]),
+        pageOf([item.replaceAll('\\ud800', '')], { keyField: key }),
+        itemPage(item, key),
+        problemPage({ detail: text }),
+        explorer.entry(BASE, [{ ...factsOf({ keyField: text }), changedAt: 0 }], true),
+      ]
+      for (const page of pages) {
+        assert.equal(page.match(/<script/g)?.length, 1, page)
+        assert.doesNotMatch(page, /<(?:img|!--)|<svg on|\0|\u202e/, text)
+        const tags = [...page.matchAll(/<[a-z](?:[^>"]|"[^"]*")*>/g)].map(([tag]) => tag.replace(/"[^"]*"/g, '""'))
+        for (const tag of tags) assert.doesNotMatch(tag, /\son\w+=/i, text)
+        for (const [, href = ''] of page.matchAll(/ href="([^"]*)"/g)) assert.match(href, /^(?:\/|https?:)/)
+      }
+    }
+  })
+
+  it('are shown in part where they are too much', () => {
+    const wide = `{${Array.from({ length: 300 }, (_, place) => `"field${place}":${place}`)}}`
+    const long = `{"long":"${'\\u003c'.repeat(40_000)}","after":1}`
+    const deep = `{"deep":${'['.repeat(500)}${']'.repeat(500)}}`
+    const page = pageOf([long, deep, `{"number":${'9'.repeat(20_000)}}`, wide], { keyField: null })
+    assert.ok(page.length < 300_000, String(page.length))
+    assert.match(page, /more fields have no column here.* Of 2 large items only the beginning is shown\./)
+    assert.ok(page.includes(`${'&lt;'.repeat(120)}…`))
+    assert.ok(page.includes(`${'9'.repeat(120)}…`))
+  })
+
+  it('may be cut off anywhere, also within an escape', () => {
+    for (const end of ['\\u00e4', '\\"', '\\\\', 'ä', '😀'])
+      for (let length = 8190 - 30; length < 8190; length++) {
+        const item = `{"fill":"${'x'.repeat(length - 30)}","cut":"a${end.repeat(8)}","more":"${'y'.repeat(99)}"}`
+        assert.equal(rowsOf(pageOf([item], { keyField: 'cut' })), 1)
+      }
+  })
+
+  it('that are nested deep are not mostly blanks', () => {
+    const page = itemPage(`{"id":1,"deep":${'['.repeat(500)}${'1,'.repeat(90_000)}1${']'.repeat(500)}}`)
+    assert.match(page, /\n {80}1,\n {80}1,/)
+    assert.doesNotMatch(page, / {81}/)
+  })
+
+  it('do not make a page of hundreds of megabytes', () => {
+    const filler = '<'.repeat(300_000)
+    const heavy = Array.from({ length: 100 }, (_, place) => `{"id":${place},"filler":"${filler}"}`)
+    const page = pageOf(heavy)
+    assert.ok(page.length < 1_000_000, String(page.length))
+    const item = itemPage(heavy[7] ?? '')
+    assert.match(item, /The rest is not shown here; the raw JSON has all of it\./)
+    assert.ok(item.length < 2_000_000)
+    const names = Array.from({ length: 190 }, (_, place) => `"${place}":"${'<'.repeat(120)}"`)
+    const dense = pageOf(Array.from({ length: 500 }, () => `{${names}}`))
+    assert.ok(dense.length < 3_000_000, String(dense.length))
+    assert.match(dense, /The first \d+ items are shown; the raw JSON has all\./)
+  })
+})
