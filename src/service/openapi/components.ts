@@ -1,4 +1,4 @@
-/** The parts of the OpenAPI document that its paths refer to: schemas, parameters, headers, and an example of each problem. */
+/** The parts that the paths of the OpenAPI document refer to: schemas, parameters, headers, and an example of each problem. */
 
 import { problemUrl } from '../../contract/link.ts'
 import { NAME_PATTERN } from '../../contract/name.ts'
@@ -15,13 +15,13 @@ export interface Instance {
   /** Whether a browser that navigates gets HTML (D12). */
   readonly hasExplorer: boolean
   readonly limits: Limits
-  /** Those that the caller may read, and that have paths of their own. */
+  /** The collections that the caller may read, and that have paths of their own. */
   readonly collections: readonly Collection[]
   /** How many more there are. */
   readonly others: number
 }
 
-/** What is said of a collection here stays the same whatever is written to it. */
+/** What is described of a collection. Writing items does not change it. */
 export interface Collection extends CollectionSettings {
   readonly name: string
 }
@@ -82,7 +82,7 @@ export function schemas({ baseUrl, limits, collections }: Instance): Part {
     _links: object({ self: LINK }),
   })
   const listedLinks = { type: 'array', items: object({ href: URL_TEXT, name: NAME }) }
-  // Also those that no operation has, because they are about other paths and methods.
+  // All of them: some belong to no operation, because they are about other paths and methods.
   const problemType = { ...URL_TEXT, enum: Object.keys(PROBLEMS).map((name) => problemUrl(baseUrl, name)) }
   return {
     Link: { ...object({ href: URL_TEXT }), additionalProperties: false },
@@ -155,7 +155,7 @@ export function schemas({ baseUrl, limits, collections }: Instance): Part {
   }
 }
 
-/** Of any collection without a name: then the one array under `_embedded` has any name. */
+/** Without a name, for any collection: then the one array under `_embedded` can have any name. */
 function pageSchema(name: string | undefined, isPaginated: boolean): Part {
   const item = name === undefined ? ITEM : schema(`${name}.item`)
   const items = { type: 'array', items: item, maxItems: isPaginated ? PAGE_SIZE : UNPAGINATED_LIMIT }
@@ -174,7 +174,7 @@ function pageSchema(name: string | undefined, isPaginated: boolean): Part {
   }
 }
 
-/** What a request can say in its path, its query and its headers. `Authorization` stands with the security, `Accept` with the bodies. */
+/** Parameters in the path, the query and the headers. `Authorization` is described as security, `Accept` by the content types. */
 export const PARAMETERS = {
   page: {
     name: 'page',
@@ -219,7 +219,7 @@ function inHeader(name: string, description: string, example: string, rules: Par
   return { name, in: 'header', description, schema: { ...TEXT, ...rules }, example }
 }
 
-/** What an answer says in its headers. */
+/** The headers of responses. */
 export const HEADERS = {
   ETag: required('The tag of what is answered: a strong one, to be treated as opaque.', '"x"'),
   'Cache-Control': required('Whether a cache may keep it; one that does has to ask every time.', 'no-cache', {
@@ -235,7 +235,7 @@ export const HEADERS = {
   'Accept-Encoding': optional('How a body can be packed, if that is what is wrong.', 'gzip'),
 } as const satisfies Readonly<Record<string, Part>>
 
-/** What makes a page in HTML safe, on its 304 too. */
+/** The headers that make a page in HTML safe, also with 304. */
 export const HTML_HEADERS = {
   'Content-Security-Policy': optional('Of HTML: it loads nothing from elsewhere.', "default-src 'none'"),
   'Referrer-Policy': optional('Of HTML: other sites do not learn where a link was.', 'no-referrer', {
@@ -245,7 +245,7 @@ export const HTML_HEADERS = {
 
 export type HeaderName = keyof typeof HEADERS
 
-/** Those of an answer that a client may keep. */
+/** Of a response that a client may keep. */
 export const CACHE_HEADERS: readonly HeaderName[] = ['ETag', 'Cache-Control', 'Vary']
 export const PAGE_HEADERS: readonly HeaderName[] = [...CACHE_HEADERS, 'Content-Encoding']
 
@@ -258,8 +258,8 @@ function optional(description: string, example: string | number, rules: Part = {
 }
 
 /**
- * One case of each problem, as the service really words it, by the operations that can have it. A test compares them with
- * its answers.
+ * An example of each problem, with the service's real words, by the operations that can have it. A test compares them with
+ * real responses.
  */
 
 /** Any request. */
@@ -284,7 +284,7 @@ const WRITE = {
   'store-full': 'There is no room for this write.',
 }
 
-/** Any write with a body; only such a one can be sent again with another body. */
+/** Any write with a body; only such a write can be repeated with another body. */
 const BODY = {
   'invalid-body': 'The body is empty.',
   'content-too-large': 'The body has 20,001 bytes; at most 20,000 are taken.',
@@ -316,7 +316,7 @@ export function problemExample(baseUrl: string, name: ProblemName): Problem {
   return problem(baseUrl, name, DETAILS[name])
 }
 
-/** By name. No operation answers that its method is not allowed. */
+/** By name. No operation has `method-not-allowed`. */
 export function problemExamples(baseUrl: string): Readonly<Record<string, unknown>> {
   const names = Object.keys(PROBLEMS).filter(isProblemName)
   const examples = names.map((name) => {

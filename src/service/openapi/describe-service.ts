@@ -1,4 +1,4 @@
-/** `/-/openapi.json` from top to bottom: all that this instance serves, for one caller, as an OpenAPI 3.1 document. */
+/** `/-/openapi.json` from top to bottom: all that this service offers to one caller, as an OpenAPI 3.1 document. */
 
 import { collectionUrl, descriptionUrl, entryUrl, pageLinks, problemUrl } from '../../contract/link.ts'
 import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../../contract/page.ts'
@@ -26,17 +26,17 @@ import {
   WRITE_PROBLEMS,
 } from './components.ts'
 
-/** Collections with paths of their own, so that the document stays of a size that tools can take. */
+/** So many collections have paths of their own, so that the document does not become too large for tools. */
 export const MAX_DESCRIBED_COLLECTIONS = 50
 
-/** Of what is described, not of the program: goes up when something is taken away, or means something else (D21). */
+/** The version of the API, not of the program: goes up when something is removed or changes its meaning (D21). */
 const VERSION = '1.0.0'
 
-/** No collection has a capital letter in its name, so none has the name of these. */
+/** Names of collections have no capital letters, so none can be the same as these. */
 const SERVICE_TAG = 'Service'
 const ANY_TAG = 'Any collection'
 
-/** What examples show where any collection can stand. */
+/** The collection in the examples of paths that are for any collection. */
 const EXAMPLE: Collection = { name: 'events', keyField: 'id', isPaginated: true, isPrivate: false }
 const EXAMPLE_SETTINGS = { key: 'id', paginated: true, private: false }
 
@@ -86,7 +86,7 @@ export function describeService(instance: Instance): Part {
       parameters: PARAMETERS,
       headers: { ...HEADERS, ...(hasExplorer && HTML_HEADERS) },
       examples: problemExamples(baseUrl),
-      // The paths above have added those of their own that they refer to.
+      // The paths above have added the responses that they refer to.
       responses,
     },
   }
@@ -95,7 +95,7 @@ export function describeService(instance: Instance): Part {
 /** The paths of the service itself. */
 function servicePaths({ baseUrl, requiresToken, hasExplorer }: Instance, responses: Responses): Part {
   const place = { baseUrl, responses, tag: SERVICE_TAG, security: tokenIf(requiresToken) }
-  // What shows no data is open also where tokens are required.
+  // What shows no data is open even where tokens are required.
   const openPlace = { ...place, security: tokenIf(false) }
   const self = { href: collectionUrl(baseUrl, 'events') }
   const links = { self: { href: entryUrl(baseUrl) }, 'service-desc': { href: descriptionUrl(baseUrl) } }
@@ -146,7 +146,7 @@ function servicePaths({ baseUrl, requiresToken, hasExplorer }: Instance, respons
   }
 }
 
-/** The paths of one collection, or of whichever the path names, also one that is yet to be made. */
+/** The paths of one collection; or, with undefined, of any collection, even one that does not exist yet. */
 function collectionPaths(
   { baseUrl, requiresToken, hasExplorer }: Instance,
   responses: Responses,
@@ -156,23 +156,23 @@ function collectionPaths(
   const isKnown = collection !== undefined
   const nameInPath = isKnown ? name : '{collection}'
   const nameInText = isKnown ? `\`${name}\`` : 'a collection'
-  // Unique: two collections differ before the last dot, and nothing of the service ends in a dot and such a name.
+  // Unique: two collections differ before the last dot, and no id of the service ends in a dot and such a word.
   const id = (own: string) => (isKnown ? `${name}.${own}` : own)
   const place = { baseUrl, responses, tag: isKnown ? name : ANY_TAG, security: tokenIf(requiresToken) }
-  // A scope is named where it is always needed: not to read what may be public.
+  // A scope is named only where it is always needed: not to read what may be public.
   const toRead = isPrivate ? [{ token: [`read:${name}`] }] : place.security
   const toWrite = [{ token: [`write:${nameInPath}`] }]
-  // Of a collection that is known, its name is right.
+  // The name of an existing collection is valid.
   const writeProblems = WRITE_PROBLEMS.filter((problem) => !isKnown || problem !== 'invalid-name')
   const bodyProblems = [...writeProblems, ...BODY_PROBLEMS]
 
   const itemSchema = schema(isKnown ? `${name}.item` : 'Item')
   const itemsSchema = isKnown ? { oneOf: [itemSchema, { type: 'array', items: itemSchema }] } : schema('Items')
   const pageSchema = isKnown ? schema(`${name}.page`) : { oneOf: [schema('Page'), schema('Whole')] }
-  // Of the items of a collection that is known, only the key is.
+  // Of the items of an existing collection, only the key field is known.
   const title = isKnown ? {} : { title: 'Dance: Gardens' }
   const item = (key: number) => ({ ...(keyField !== null && { [keyField]: key }), ...title })
-  // So many items that the second page holds two: small enough to be shown whole.
+  // As many items as put two on the second page, which is small enough to be shown whole.
   const _embedded = { [name]: [item(501), item(502)] }
   const last = { item_count: 502, _links: pageLinks(baseUrl, name, 2, 502), _embedded }
   const empty = { item_count: 0, _links: pageLinks(baseUrl, name, 1, 0), _embedded: { [name]: [] } }
@@ -183,7 +183,7 @@ function collectionPaths(
   const itemsContent = json(itemsSchema, { one: item(503), several: [item(503), item(504)] })
   const settings = { key: keyField, paginated: isPaginated, private: isPrivate }
   const lines = { schema: schema('ItemLines') }
-  // The type has three names.
+  // NDJSON has three names.
   const ndjson = { 'application/x-ndjson': lines, 'application/ndjson': lines, 'application/jsonl': lines }
   const pageAnswer = (hasHtml: boolean) => answer('A page, or all of it.', PAGE_HEADERS, pageContent, hasHtml)
   const itemAnswer = (hasHtml: boolean) => answer('The item.', CACHE_HEADERS, itemContent, hasHtml)
@@ -236,7 +236,7 @@ function collectionPaths(
         summary: `Create ${nameInText}`,
         description:
           'To make one takes a token that may `create:` it. Where there is one with these settings, it is answered.',
-        // Whoever may write to one that is there may also ask for it to be created.
+        // Whoever may write to an existing collection may also ask for its creation.
         security: isKnown ? toWrite : [{ token: ['create:{collection}'] }],
         parameters: ['isNew', 'idempotencyKey', 'packed'],
         requestBody: { required: true, content: json(schema('Settings'), { settings }) },
@@ -285,13 +285,13 @@ function collectionPaths(
   return mapValues(paths, (operations, path) => pathItem(place, path, operations))
 }
 
-/** What the operations of some paths have in common. */
+/** What the operations of a group of paths have in common. */
 interface Place {
   readonly baseUrl: string
-  /** To add those that operations refer to. */
+  /** To which the responses are added that operations refer to. */
   readonly responses: Responses
   readonly tag: string
-  /** Unless an operation has its own. */
+  /** For operations without their own. */
   readonly security: readonly Part[]
 }
 
@@ -302,11 +302,11 @@ interface Operation {
   readonly security?: readonly Part[]
   readonly parameters?: readonly ParameterName[]
   readonly requestBody?: Part
-  /** Whether a browser that navigates gets HTML, also if something is wrong. Default false. */
+  /** Whether a browser that navigates gets HTML, for problems too. Default false. */
   readonly hasHtml?: boolean
-  /** When all goes well. */
+  /** Without the problems. */
   readonly responses: Part
-  /** Besides those that every operation has. */
+  /** In addition to those that every operation has. */
   readonly problems?: readonly ProblemName[]
 }
 
@@ -315,7 +315,7 @@ type Operations = Readonly<Record<string, Operation> & Record<'get', Operation>>
 /** HEAD is GET without the body, and every path has OPTIONS (D13). */
 function pathItem(place: Place, path: string, operations: Operations): Part {
   const { get } = operations
-  // The capital letter: a collection can be called `read` too.
+  // The capital letter, because a collection can be called `read` too.
   const idFor = (method: string) => get.operationId.replace(/read(?=[A-Z])/, method)
   const head = { ...get, operationId: idFor('head'), summary: `${get.summary}, without the body` }
   const allowed = { '204': response('allowed') }
@@ -339,7 +339,7 @@ function describeOperation(place: Place, { hasHtml = false, problems = [], ...op
     parameters: parameters?.map((name) => reference('parameters', name)),
     responses: {
       ...operation.responses,
-      // To a client that says what it has.
+      // For a client that says what it has.
       ...(parameters?.includes('known') && notModified),
       ...mapValues(byStatus, (names = [], status) => {
         // Operations with the same problems share a response.
@@ -362,12 +362,12 @@ function problemAnswer(baseUrl: string, status: string, names: readonly ProblemN
   }
   const own = PROBLEM_HEADERS[status] ?? []
   const found = answer(descriptions.join('\n\n'), ['Cache-Control', ...own], content, hasHtml)
-  // A page in HTML has Vary; a problem as JSON has not.
+  // HTML has Vary; a problem in JSON does not.
   const vary = hasHtml && { Vary: { ...HEADERS.Vary, required: false } }
   return { ...found, headers: { ...found.headers, ...vary } }
 }
 
-/** What problems with a status have besides the headers of all problems. */
+/** The headers of problems with a certain status, in addition to those of all problems. */
 const PROBLEM_HEADERS: Readonly<Record<string, readonly HeaderName[]>> = {
   401: ['WWW-Authenticate'],
   415: ['Accept-Encoding'],
@@ -376,7 +376,7 @@ const PROBLEM_HEADERS: Readonly<Record<string, readonly HeaderName[]>> = {
 
 type Responses = Record<string, Part>
 
-/** The answers that are the same for every collection, when all goes well. */
+/** The responses without problems that are the same for every collection. */
 function sharedResponses(hasExplorer: boolean): Responses {
   const appended = { appended: 2, item_count: 504, version: 3 }
   const replaced = { item_count: 502, version: 3 }
@@ -399,7 +399,7 @@ function sharedResponses(hasExplorer: boolean): Responses {
   }
 }
 
-/** An answer with a body; where there is HTML, a browser that navigates gets that (D12). */
+/** A response with a body; with `hasHtml`, a browser that navigates gets HTML instead (D12). */
 function answer(description: string, names: readonly HeaderName[], content: Part, hasHtml = false) {
   const all: readonly HeaderName[] = ['X-Content-Type-Options', ...names]
   if (!hasHtml) return { description, headers: headers(all), content }
@@ -427,12 +427,12 @@ function response(name: string): Part {
   return reference('responses', name)
 }
 
-/** Any token, where everybody needs one; elsewhere none is needed. */
+/** Any token if one is required; otherwise none is needed. */
 function tokenIf(isRequired: boolean): readonly Part[] {
   return isRequired ? [{ token: [] }] : [{}, { token: [] }]
 }
 
-/** The same names with other values. */
+/** The same keys with mapped values. */
 function mapValues<Value>(record: Readonly<Record<string, Value>>, map: (value: Value, name: string) => unknown): Part {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]))
 }
