@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Report, RuleReport } from '../../src/check/index.ts'
-import { type ReportView, reportText } from '../../src/cli/check/text.ts'
+import { type ReportView, reportText } from '../../src/cli/commands/check/text.ts'
 
 const URL_OF_ALL = 'https://api.example.com/events'
 

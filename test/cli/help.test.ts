@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { COMMANDS } from '../../src/cli/program.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { settingsOf } from '../../src/cli/settings.ts'
 import { runCli, workDirectory } from './run-cli.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { sampleCollections } from '../../src/cli/sample.ts'
+import { sampleCollections } from '../../src/cli/commands/serve/sample.ts'
 
 describe('the sample', () => {
   const items = new Map(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CHECK_DEFAULTS } from '../../src/check/check-options.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
+import { COMMANDS } from '../../src/cli/program.ts'
 import { Failure } from '../../src/cli/failure.ts'
 import { type Environment, type Flags, longFlag, SettingValues } from '../../src/cli/setting-values.ts'
 import { OTHER_VARIABLES, SETTINGS, settingsOf } from '../../src/cli/settings.ts'

@@ -2,7 +2,7 @@
 
 import { formatDuration } from '../../src/cli/figures.ts'
 import { Interrupted, Interruption } from '../../src/cli/interruption.ts'
-import { alignTable } from '../../src/cli/table.ts'
+import { alignTable } from '../../src/cli/output.ts'
 import type { Fault } from './fault.ts'
 import { lackOf } from './needs.ts'
 import { type FaultOptions, parseOptions, USAGE, WrongUse } from './options.ts'
