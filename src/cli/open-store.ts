@@ -21,7 +21,7 @@ export async function openStore(location: StoreLocation, { create = false }: Ope
 
 async function openFile(path: string, create: boolean): Promise<Store> {
   if (create && !existsSync(dirname(path)))
-    throw new Failure(2, `There is no directory ${dirname(path)} for the store ${path}. Make it first.`)
+    throw new Failure(2, `There is no directory ${dirname(path)} for the store ${path}. Create it first.`)
   return openSqliteStore({ path, create })
 }
 
@@ -50,8 +50,8 @@ export async function existingHead(store: Store, name: string): Promise<Head> {
 }
 
 function whatThereIs(names: readonly string[]): string {
-  if (names.length === 0) return 'The store is empty; reams import NAME FILE makes a collection.'
+  if (names.length === 0) return 'The store is empty; reams import NAME FILE creates a collection.'
   const shown = names.slice(0, NAMES_SHOWN).join(', ')
-  if (names.length > NAMES_SHOWN) return `There are ${shown} and others: reams collections lists them.`
+  if (names.length > NAMES_SHOWN) return `There are ${shown} and others; see "reams collections".`
   return `There ${names.length === 1 ? 'is' : 'are'} ${shown}.`
 }

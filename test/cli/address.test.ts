@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Failure } from '../../src/cli/failure.ts'
 import { checkAddress, defaultBaseUrl, explainListenError, localUrl } from '../../src/cli/commands/serve/server.ts'
+import { Failure } from '../../src/cli/failure.ts'
 import { type Flags, SettingValues } from '../../src/cli/setting-values.ts'
 
 function serveSettings(flags: Flags): SettingValues {

@@ -30,7 +30,7 @@ async function runCollections(_operands: readonly string[], settings: SettingVal
   const { heads, away } = await withStore(location, {}, (store) => store.reachable())
   if (settings.get('json')) await print(JSON.stringify(heads.map(toJson), null, 2))
   else if (heads.length === 0 && away.length === 0)
-    await print(`${location} has no collections. Make one: reams import NAME FILE --store ${location.word}`)
+    await print(`${location} has no collections. Create one: reams import NAME FILE --store ${location.word}`)
   else await print(tableOf(heads))
   if (away.length > 0)
     throw new Failure(3, `${away.join(', ')} cannot be reached: the collections there are not listed.`)

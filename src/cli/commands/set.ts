@@ -27,15 +27,15 @@ async function runSet([name = '']: readonly string[], settings: SettingValues): 
     const before = await existingHead(store, name)
     if (before.isPrivate !== isPrivate) await store.setPrivate(name, isPrivate)
     const state = isPrivate ? 'private' : 'public'
-    await print(before.isPrivate === isPrivate ? `${name}: is ${state} already.` : `${name}: is ${state} now.`)
+    await print(`${name}: ${before.isPrivate === isPrivate ? 'already' : 'now'} ${state}.`)
     return 0
   })
 }
 
-/** A flag wins over both variables, so that REAMS_PRIVATE for imports does not stand in the way of --public. */
+/** A flag wins over both variables, so that REAMS_PRIVATE, meant for imports, does not get in the way of --public. */
 function wantsPrivate(settings: SettingValues): boolean {
   const origin = [settings.origin('private'), settings.origin('public')].includes('flag') ? 'flag' : 'environment'
   const isAsked = (name: 'private' | 'public') => settings.origin(name) === origin && settings.get(name)
-  if (isAsked('private') === isAsked('public')) throw new Failure(2, 'Give exactly one of --private and --public.')
+  if (isAsked('private') === isAsked('public')) throw new Failure(2, 'Expected exactly one of --private and --public.')
   return isAsked('private')
 }

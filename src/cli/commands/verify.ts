@@ -15,10 +15,10 @@ export const VERIFY: CliCommand = {
   group: 'Look and check',
   usage: '[options]',
   summary: 'check that a store is sound',
-  description: 'Checks every item, count and key of a store. Exit status 1 when something is wrong.',
+  description: 'Checks every item, count and key of a store. Exit status 1 if something is wrong.',
   operands: [],
   settings: ['store'],
-  examples: [{ line: 'reams verify --store my.db', purpose: 'says what is wrong, if anything' }],
+  examples: [{ line: 'reams verify --store my.db', purpose: 'print what is wrong, if anything' }],
   run: runVerify,
 }
 
@@ -29,7 +29,8 @@ async function runVerify(_operands: readonly string[], settings: SettingValues):
   for (const { collection, message } of findings) await print(collection === '' ? message : `${collection}: ${message}`)
   for (const note of notes) await print(`Note: ${note}`)
   const scope = `${location}: ${formatCount(collections)} ${collections === 1 ? 'collection' : 'collections'} with ${formatItems(items)} checked`
-  await print(findings.length === 0 ? `${scope}, all sound.` : `${scope}, ${formatCount(findings.length)} wrong.`)
+  const problems = findings.length === 1 ? '1 problem' : `${formatCount(findings.length)} problems`
+  await print(`${scope}, ${findings.length === 0 ? 'no problems' : problems} found.`)
   return findings.length === 0 ? 0 : 1
 }
 
@@ -47,7 +48,7 @@ async function verifyStore(location: StoreLocation) {
       }
     })
   } catch (error) {
-    // Here a damaged file is not a failure to find out: it is the answer, and the answer is no.
+    // Here a damaged file is not a failure of the command: it is the answer, and the answer is no.
     if (error instanceof StoreError && error.code === 'corrupt') throw new Failure(1, error.message, { cause: error })
     throw error
   }
