@@ -29,7 +29,6 @@ export function rulesPage(): Page {
       ...RULES.flatMap(ruleSection),
       ...WALK,
       ...JSON_REPORT,
-      ...JUNIT_REPORT,
     ],
   }
 }
@@ -93,9 +92,6 @@ const JSON_REPORT: readonly string[] = [
     ['field', 'type', ''],
     REPORT_FIELDS.map(([path, type, meaning]) => [`\`${path}\``, type, meaning]),
   ),
-]
-
-const JUNIT_REPORT: readonly string[] = [
 ]
 
 /** Text of the code as Markdown shows it. */
