@@ -16,8 +16,9 @@ export async function ensureSampleStore(path: string): Promise<void> {
   const draft = join(directory.path, 'reams.db')
   await withStore(new StoreLocation(draft), { create: true }, async (store) => {
     for (const { name, keyField, isPaginated, items } of sampleCollections()) {
-      await store.create(name, { keyField, isPaginated })
-      await store.append(name, itemRun(items, { keyField }))
+      const load = await store.load(name, { settings: { keyField, isPaginated } })
+      await load.append(itemRun(items, { keyField }))
+      await load.commit()
     }
   })
   await moveUnlessThere(draft, path)
