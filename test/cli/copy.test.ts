@@ -158,16 +158,24 @@ describePostgres('copy', (startPostgres, isCitus) => {
     assert.equal(found.join('\n'), states.slice(0, found.length).join('\n'))
   })
 
-  it('skips what is the same already, and copies only what it is asked for', ofFiles, async (t) => {
-    const { directory, path } = await filled(t)
-    const stdout = await copied(directory, path, 'new.db', '--collection', 'holes', '--collection', 'whole')
-    assert.match(stdout, /has 2 collections/)
-    const again = await copied(directory, path, 'new.db')
-    assert.match(again, /^holes: 1,794 items, 4 pages, the same already, compared in .*; SHA-256/m)
-    assert.match(again, /^secret: 700 items, 2 pages, copied/m)
-    await checkSame(path, join(directory, 'new.db'))
-    await refused(copy(directory, path, 'new.db', '--collection', 'nobody'), 2, /no collection "nobody".*There are/)
-  })
+  it(
+    'skips what is the same already, copies only what it is asked for, and refuses other settings',
+    ofFiles,
+    async (t) => {
+      const { directory, path } = await filled(t)
+      const stdout = await copied(directory, path, 'new.db', '--collection', 'holes', '--collection', 'whole')
+      assert.match(stdout, /has 2 collections/)
+      const again = await copied(directory, path, 'new.db')
+      assert.match(again, /^holes: 1,794 items, 4 pages, the same already, compared in .*; SHA-256/m)
+      assert.match(again, /^secret: 700 items, 2 pages, copied/m)
+      await checkSame(path, join(directory, 'new.db'))
+      await refused(copy(directory, path, 'new.db', '--collection', 'nobody'), 2, /no collection "nobody".*There are/)
+      const other = join(directory, 'other.db')
+      await inStore(other, (store) => store.create('holes', { isPrivate: true }), true)
+      const message = /"holes" in .*other\.db is without a key and private, .* reams drop holes --store .*other\.db/
+      await refused(copy(directory, path, other, '--replace'), 1, message)
+    },
+  )
 
   it('refuses a name that other items have before it copies anything, and replaces them with --replace', async (t) => {
     const { directory, path } = await filled(t)
@@ -187,14 +195,6 @@ describePostgres('copy', (startPostgres, isCitus) => {
     assert.match(stdout, /^secret: .* copied/m)
     assert.match(stdout, /^of-501: .* the same already/m)
     await checkSame(path, url)
-  })
-
-  it('refuses a collection with other settings, also with --replace, and says what to do', ofFiles, async (t) => {
-    const { directory, path } = await filled(t)
-    const other = join(directory, 'other.db')
-    await inStore(other, (store) => store.create('holes', { isPrivate: true }), true)
-    const message = /"holes" in .*other\.db is without a key and private, .* reams drop holes --store .*other\.db/
-    await refused(copy(directory, path, other, '--replace'), 1, message)
   })
 
   it('says that tokens stay, or copies them too', ofFiles, async (t) => {
@@ -249,16 +249,6 @@ describePostgres('copy', (startPostgres, isCitus) => {
         assert.deepEqual((await store.verify()).findings, [])
       })
     }
-  })
-
-  it('warns of passwords in --from and --to', async (t) => {
-    const { directory } = await filled(t)
-    const words = ['copy', '--from', 'my.db', '--to', newUrl(), '--collection', 'of-1']
-    const { status, stderr, stdout } = await runInside(words, { in: directory })
-    assert.equal(status, 0)
-    if (new URL(server.url).password !== '')
-      assert.match(stderr, /^reams: Other users can see the password in --to .*Use REAMS_TO, PGPASSWORD/)
-    assert.doesNotMatch(stdout + stderr, /secret.password/)
   })
 
   describe('that is stopped', () => {

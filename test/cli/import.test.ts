@@ -145,12 +145,8 @@ describe('an import of bad input', () => {
   const good = eventLines(2)
   const bad: [what: string, file: string, bytes: string | Uint8Array, message: RegExp][] = [
     ['a line with an array', 'x.ndjson', `${good}[1]\n`, /line 3: .*object.*\[1\]/],
-    ['a line that breaks off', 'x.ndjson', `${good}{"a":1\n`, /line 3: .*\{"a":1/],
-    ['invalid UTF-8', 'x.ndjson', Buffer.from(`${good}{"a":"\u00ff"}\n`, 'latin1'), /line 3: .*UTF-8/],
     ['an item above the limit', 'x.ndjson', `${good}{"a":"${'x'.repeat(262_144)}"}\n`, /line 3: .*item-bytes/],
-    ['JSON that is no array', 'x.json', '{"a":1}', /x\.json.*array/],
     ['JSON that ends in the middle', 'x.json', '[{"a":1},\n{"a":', /x\.json, line 2: /],
-    ['a CSV row with too many fields', 'x.csv', 'a,b\n1,2\n1,2,3\n', /x\.csv, line 3: /],
     ['a truncated gzip', 'x.ndjson.gz', gzipSync(eventLines(5000)).subarray(0, 5000), /x\.ndjson\.gz.*gzip/],
   ]
   for (const [what, file, bytes, message] of bad)
