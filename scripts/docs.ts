@@ -46,7 +46,7 @@ function commandsPage(): Page {
         [
           ['0', 'done'],
           ['1', 'the answer is no: a bad item, a setting that differs, a store that is not sound, a broken contract'],
-          ['2', 'used wrongly: a flag, a name, a path, a URL'],
+          ['2', 'wrong usage: a flag, a name, a path, a URL'],
           [
             '3',
             'could not tell: a disk, a lock, a store that is damaged or newer than the program, a server out of reach',
@@ -112,7 +112,7 @@ function settingsPage(): Page {
           setting.description,
         ]),
       ),
-      'Two more variables are no settings:',
+      'Two more variables are not settings:',
       Object.entries(OTHER_VARIABLES)
         .map(([variable, purpose]) => `- \`${variable}\`: ${purpose}`)
         .join('\n'),

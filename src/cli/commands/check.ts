@@ -93,34 +93,24 @@ async function check(url: string, options: CheckOptions): Promise<Report> {
   // Here and not above, so that other commands start without the checker.
   const { checkConformance, WrongUse } = await import('../../check/index.ts')
   using interruption = new Interruption()
-  using progress = new WalkProgress()
   const { signal } = interruption
+  // One bar for each collection, and again each time that it is read, with pages in ascending order.
+  let bar: Progress | undefined
+  let shown = { collection: '', page: 0 }
+  const onPage = (collection: string, page: number, last: number): void => {
+    const isOther = collection !== shown.collection || page < shown.page
+    if (isOther) bar?.stop()
+    if (isOther || bar === undefined) bar = startProgress(makeVisible(collection), last)
+    bar.update(page, page * PAGE_SIZE)
+    shown = { collection, page }
+  }
   try {
-    return await checkConformance(url, { ...options, signal, ...(options.walk && { onPage: progress.onPage }) })
+    return await checkConformance(url, { ...options, signal, ...(options.walk && { onPage }) })
   } catch (error) {
     if (error instanceof WrongUse) throw new Failure(2, error.message, { cause: error })
     throw error
-  }
-}
-
-/** The progress bar of a walk: one for each collection, and again each time that it is read. */
-class WalkProgress {
-  #bar: Progress | undefined
-  #collection = ''
-  #page = 0
-
-  /** As the checker calls it, with pages in ascending order. */
-  readonly onPage = (collection: string, page: number, last: number): void => {
-    if (collection !== this.#collection || page < this.#page) this[Symbol.dispose]()
-    this.#bar ??= startProgress(makeVisible(collection), last)
-    this.#collection = collection
-    this.#page = page
-    this.#bar.update(page, page * PAGE_SIZE)
-  };
-
-  [Symbol.dispose](): void {
-    this.#bar?.stop()
-    this.#bar = undefined
+  } finally {
+    bar?.stop()
   }
 }
 

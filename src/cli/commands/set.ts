@@ -11,7 +11,7 @@ export const SET: CliCommand = {
   group: 'Load and change',
   usage: 'NAME --private|--public [options]',
   summary: 'make a collection private or public',
-  description: 'Makes a collection private or public. A server on the same store follows at once.',
+  description: 'Makes a collection private or public. Running servers notice at once.',
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
   settings: ['store', 'private', 'public'],
   examples: [

@@ -27,7 +27,6 @@ export interface CopyJob {
 }
 
 export interface Content {
-  readonly items: number
   /** SHA-256 of the items in order, as `reams export` writes them. */
   readonly sha256: string
   /** SHA-256 of what is around them: positions, holes and keys. */
@@ -163,7 +162,7 @@ class ContentReader {
       throw error
     }
     await this.#writing
-    return { items: this.#items, sha256: this.#sum.digest('hex'), layout: this.#layout.digest('hex') }
+    return { sha256: this.#sum.digest('hex'), layout: this.#layout.digest('hex') }
   }
 
   async #readReams(): Promise<void> {
@@ -171,6 +170,12 @@ class ContentReader {
     let expected = 0
     let batch: SealedReam[] = []
     let bytes = 0
+    const flush = async (): Promise<void> => {
+      const reams = batch
+      await this.#send((copy) => copy.putReams(reams))
+      batch = []
+      bytes = 0
+    }
     for await (const ream of this.#rows.reams()) {
       if (ream.number !== expected) throw new Damage(`Ream ${expected} is missing.`)
       expected++
@@ -179,19 +184,11 @@ class ContentReader {
       this.#items += ream.count
       batch.push(ream)
       bytes += ream.data.byteLength
-      if (bytes >= BATCH_BYTES) {
-        await this.#sendReams(batch)
-        batch = []
-        bytes = 0
-      }
+      if (bytes >= BATCH_BYTES) await flush()
       if (expected % REAMS_PER_TURN === 0) await this.#takeTurn(0)
     }
     if (expected !== sealed) throw new Damage(`Ream ${expected} is missing.`)
-    if (batch.length > 0) await this.#sendReams(batch)
-  }
-
-  #sendReams(reams: readonly SealedReam[]): Promise<void> {
-    return this.#send((copy) => copy.putReams(reams))
+    if (batch.length > 0) await flush()
   }
 
   async #readTail(): Promise<void> {

@@ -1,14 +1,13 @@
 /** The store that `serve` serves: made from files, the sample, or one that is there. */
 
 import { join } from 'node:path'
-import type { InputFormat } from '../../../items/read-items.ts'
 import type { Store } from '../../../store/store.ts'
 import { Failure } from '../../failure.ts'
 import { collectionsOfFiles, formatOfFile } from '../../file-name.ts'
 import { loadSource } from '../../load-source.ts'
 import { openStore } from '../../open-store.ts'
 import type { SettingValues } from '../../setting-values.ts'
-import { openSource, type Source } from '../../source.ts'
+import { openSource } from '../../source.ts'
 import { StoreLocation } from '../../store-location.ts'
 import { TemporaryDirectory } from '../../temporary-directory.ts'
 import { ensureSampleStore } from './sample.ts'
@@ -46,7 +45,14 @@ async function openFiles(files: readonly string[], settings: SettingValues, sign
       `Files are served from a temporary store: leave out --store. To keep them: reams import NAME FILE --store ${settings.get('store').word}`,
     )
   await using resources = new AsyncDisposableStack()
-  const inputs = await openInputs(files, settings, signal, resources)
+  // All files are opened before the first is loaded, so that a wrong name is reported at once.
+  const inputs = []
+  for (const [name, file] of collectionsOfFiles(files)) {
+    const format = settings.get('format') ?? formatOfFile(file)
+    const source = await openSource(file, signal)
+    resources.defer(() => source.close())
+    inputs.push({ name, format, source })
+  }
   const directory = resources.use(new TemporaryDirectory())
   const location = new StoreLocation(join(directory.path, 'reams.db'))
   const store = await openStore(location, { create: true })
@@ -55,27 +61,4 @@ async function openFiles(files: readonly string[], settings: SettingValues, sign
   const kept = resources.move()
   const title = files.length > FILES_SHOWN ? `${files.length} files` : files.join(', ')
   return { store, location, title, [Symbol.asyncDispose]: () => kept.disposeAsync() }
-}
-
-interface Input {
-  readonly name: string
-  readonly format: InputFormat
-  readonly source: Source
-}
-
-/** Opens all files before the first is loaded, so that a wrong name is reported at once. */
-async function openInputs(
-  files: readonly string[],
-  settings: SettingValues,
-  signal: AbortSignal,
-  resources: AsyncDisposableStack,
-): Promise<Input[]> {
-  const inputs: Input[] = []
-  for (const [name, file] of collectionsOfFiles(files)) {
-    const format = settings.get('format') ?? formatOfFile(file)
-    const source = await openSource(file, signal)
-    resources.defer(() => source.close())
-    inputs.push({ name, format, source })
-  }
-  return inputs
 }

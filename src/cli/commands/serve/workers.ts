@@ -70,6 +70,7 @@ export async function startWorkers(count: number, location: StoreLocation, port:
 
 interface WorkerEnd {
   readonly status: number
+  readonly livedMs: number
   /** What ended it, in words. */
   readonly cause: string
 }
@@ -93,7 +94,7 @@ class WorkerGroup {
     void this.#replace(ended)
   }
 
-  async #replace(first: Promise<WorkerEnd & { livedMs: number }>): Promise<void> {
+  async #replace(first: Promise<WorkerEnd>): Promise<void> {
     const { signal } = this.#stopping
     let pauseMs = FIRST_PAUSE_MS
     for (let ended = first; ; ended = this.#run()) {
@@ -107,23 +108,21 @@ class WorkerGroup {
     }
   }
 
-  /** Runs a worker to its end, and never rejects. */
-  async #run(onListening = () => {}): Promise<WorkerEnd & { livedMs: number }> {
-    const startedAt = performance.now()
-    const end = await this.#fork(onListening).catch((error: Error) => ({ status: 3, cause: error.message }))
-    return { ...end, livedMs: performance.now() - startedAt }
-  }
-
-  async #fork(onListening: () => void): Promise<WorkerEnd> {
-    const worker = cluster.fork(this.#variables)
-    closeUntaken(worker)
-    const ended = endOf(worker)
-    this.#workers.set(worker, ended)
-    worker.once('listening', () => {
-      this.#listening.add(worker)
-      onListening()
-    })
-    return ended.finally(() => this.#workers.delete(worker))
+  /** Runs a worker to its end. Never rejects, not even where there is no memory for another process. */
+  async #run(onListening = () => {}): Promise<WorkerEnd> {
+    try {
+      const worker = cluster.fork(this.#variables)
+      closeUntaken(worker)
+      const ended = endOf(worker)
+      this.#workers.set(worker, ended)
+      worker.once('listening', () => {
+        this.#listening.add(worker)
+        onListening()
+      })
+      return await ended.finally(() => this.#workers.delete(worker))
+    } catch (error) {
+      return { status: 3, livedMs: 0, cause: String(error) }
+    }
   }
 
   /** Each finishes the responses that it has begun. */
@@ -142,13 +141,15 @@ class WorkerGroup {
 }
 
 function endOf(worker: Worker): Promise<WorkerEnd> {
+  const startedAt = performance.now()
   return new Promise((resolve) => {
+    const end = (status: number, cause: string) => resolve({ status, cause, livedMs: performance.now() - startedAt })
     worker.once('exit', (status: number | null, signal: string | null) =>
-      resolve({ status: status ?? 3, cause: signal ?? `status ${status}` }),
+      end(status ?? 3, signal ?? `status ${status}`),
     )
     // A process that could not be started has no exit. Any other error is of a message to a worker that is about to end.
     worker.on('error', (error) => {
-      if (worker.process.pid === undefined) resolve({ status: 3, cause: error.message })
+      if (worker.process.pid === undefined) end(3, error.message)
     })
   })
 }
