@@ -128,6 +128,7 @@ export const SETTINGS = {
       description: 'memory for responses not yet read',
     },
     concurrency: { kind: wholeNumber(1, 100), default: 4, description: 'requests at a time' },
+    delay: { kind: wholeNumber(0, 3_600_000, 'ms'), default: 0, description: 'milliseconds between two requests' },
     batch: {
       kind: wholeNumber(1, DEFAULT_LIMITS.requestItems),
       default: 1000,

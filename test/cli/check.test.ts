@@ -98,7 +98,7 @@ describe('check', () => {
     assert.equal((await check(t, [`${url}/events`, '--base-url', 'https://api.example.com/'])).status, 0)
   })
 
-  it('keeps to --concurrency, --timeout, --time-limit and --answer-bytes', async (t) => {
+  it('keeps to --concurrency, --delay, --timeout, --time-limit and --answer-bytes', async (t) => {
     const answer = events()
     let [underWay, most] = [0, 0]
     const url = await startHttp(t, (request, response) => {
@@ -108,7 +108,7 @@ describe('check', () => {
         answer(request, response)
       }, 1)
     })
-    assert.equal((await check(t, [`${url}/events`, '--concurrency', '1'])).status, 0)
+    assert.equal((await check(t, [`${url}/events`, '--concurrency', '1', '--delay', '1'])).status, 0)
     assert.equal(most, 1)
     const small = await check(t, [`${url}/events`, '--answer-bytes', '100'])
     assert.equal(small.status, 3)

@@ -57,8 +57,9 @@ describe('settings', () => {
   })
 
   it('of check have the defaults of the checker', () => {
-    const { concurrency, timeout, timeLimit, answerBytes } = SETTINGS
+    const { concurrency, delay, timeout, timeLimit, answerBytes } = SETTINGS
     assert.equal(concurrency.default, CHECK_DEFAULTS.concurrency)
+    assert.equal(delay.default, CHECK_DEFAULTS.delayMs)
     assert.equal(timeout.default * 1000, CHECK_DEFAULTS.timeoutMs)
     assert.equal(answerBytes.default, CHECK_DEFAULTS.answerBytes)
     const [limit, walkLimit] = [CHECK_DEFAULTS.timeLimitMs, CHECK_DEFAULTS.walkTimeLimitMs].map((ms) => ms / 1000)
