@@ -1,6 +1,6 @@
 /** Two runs beside each other, figure by figure: what got better, and what got worse. */
 
-import { alignTable } from '../src/cli/table.ts'
+import { alignTable } from '../src/cli/output.ts'
 import { directionOf } from './question.ts'
 import type { RecordedFigure, RecordedRun } from './recorded-run.ts'
 import { withUnit } from './report.ts'

@@ -6,7 +6,7 @@
 import { copyFileSync, globSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Interruption } from '../src/cli/interruption.ts'
-import { alignTable } from '../src/cli/table.ts'
+import { alignTable } from '../src/cli/output.ts'
 import { lastPage } from '../src/contract/page.ts'
 import { type Program, startServer, WITHOUT_CACHE } from './child-process.ts'
 import { type CpuProfile, selfTimes, sharesByOwner } from './profile-times.ts'

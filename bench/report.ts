@@ -1,7 +1,7 @@
 /** The figures of a run, as a table and as JSON. */
 
 import { cpus, loadavg, totalmem } from 'node:os'
-import { alignTable } from '../src/cli/table.ts'
+import { alignTable } from '../src/cli/output.ts'
 import { type Figure, isReached, type Requirement, type Skipped } from './question.ts'
 
 export interface Answer {

@@ -3,10 +3,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CliCommand, Example } from '../src/cli/command.ts'
-import { COMMANDS } from '../src/cli/commands.ts'
-import { createProgram } from '../src/cli/program.ts'
-import { longFlag } from '../src/cli/setting-values.ts'
-import { type CommandName, OTHER_VARIABLES, SETTINGS, type Setting, settingsOf } from '../src/cli/settings.ts'
+import { COMMANDS, createProgram } from '../src/cli/program.ts'
+import { longFlag, OTHER_VARIABLES, SETTINGS, type Setting } from '../src/cli/settings.ts'
 import { PROBLEMS, type ProblemKind } from '../src/contract/problem.ts'
 import { apiPage } from './api-page.ts'
 import { limitsPage } from './limits-page.ts'
@@ -48,7 +46,7 @@ function commandsPage(): Page {
         [
           ['0', 'done'],
           ['1', 'the answer is no: a bad item, a setting that differs, a store that is not sound, a broken contract'],
-          ['2', 'used wrongly: a flag, a name, a path, a URL'],
+          ['2', 'wrong usage: a flag, a name, a path, a URL'],
           [
             '3',
             'could not tell: a disk, a lock, a store that is damaged or newer than the program, a server out of reach',
@@ -63,18 +61,17 @@ function commandsPage(): Page {
   }
 }
 
-function anchorOf(command: CommandName): string {
+function anchorOf(command: string): string {
   return `reams-${command.replaceAll(' ', '-')}`
 }
 
 /** The first line of `reams --help` after its usage, so that both say the same. */
 function generalDescription(): string {
-  return createProgram({ version: '', commands: [], onCommand: async () => {} }).description()
+  return createProgram(async () => {}).description()
 }
 
 function commandSection(command: CliCommand): string[] {
-  const { name, usage, description, operands, examples } = command
-  const settings = settingsOf(name)
+  const { name, usage, description, operands, settings, examples } = command
   return [
     `## reams ${name}`,
     fenced(`reams ${name} ${usage}`, 'text'),
@@ -89,7 +86,7 @@ function commandSection(command: CliCommand): string[] {
         ]),
     table(
       ['option', '', 'default'],
-      settings.map(([, setting]) => [flagLink(setting), setting.description, defaultOf(setting)]),
+      settings.map((each) => [flagLink(SETTINGS[each]), SETTINGS[each].description, defaultOf(SETTINGS[each])]),
     ),
     fenced(exampleLines(examples), 'sh'),
   ]
@@ -101,7 +98,7 @@ function exampleLines(examples: readonly Example[]): string {
 }
 
 function settingsPage(): Page {
-  const settings: [string, Setting<unknown>][] = Object.entries(SETTINGS)
+  const settings: [string, Setting][] = Object.entries(SETTINGS)
   return {
     title: 'Settings',
     blocks: [
@@ -115,7 +112,7 @@ function settingsPage(): Page {
           setting.description,
         ]),
       ),
-      'Two more variables are no settings:',
+      'Two more variables are not settings:',
       Object.entries(OTHER_VARIABLES)
         .map(([variable, purpose]) => `- \`${variable}\`: ${purpose}`)
         .join('\n'),
@@ -125,14 +122,16 @@ function settingsPage(): Page {
   }
 }
 
-function settingSection(setting: Setting<unknown>): string[] {
-  const { flag, variable, description, kind, commands } = setting
+function settingSection(setting: Setting): string[] {
+  const { flag, variable, description, kind } = setting
   const isSwitch = !flag.includes('<')
-  const again = kind.isList ? '; as a flag also one at a time' : ''
+  const again = kind.isList ? '; the flag can also be repeated' : ''
   const entries = [
-    `value: ${isSwitch ? `none as a flag; in the environment ${kind.allowed}` : kind.allowed}${again}`,
+    `value: ${isSwitch ? `none as a flag; in the environment ${kind.expected}` : kind.expected}${again}`,
     ...(defaultOf(setting) === '' ? [] : [`default: ${defaultOf(setting)}`]),
-    `commands: ${commands.map((name) => `[\`${name}\`](commands.md#${anchorOf(name)})`).join(', ')}`,
+    `commands: ${commandsWith(setting)
+      .map((name) => `[\`${name}\`](commands.md#${anchorOf(name)})`)
+      .join(', ')}`,
   ]
   return [
     `## ${settingTitle(setting)}`,
@@ -165,17 +164,22 @@ function pageText({ title, blocks }: Page): string {
   return `${[GENERATED, `# ${title}`, ...blocks].join('\n\n')}\n`
 }
 
-function flagLink(setting: Setting<unknown>, file = 'settings.md'): string {
+function flagLink(setting: Setting, file = 'settings.md'): string {
   return `[\`${setting.flag}\`](${file}#${settingTitle(setting).replaceAll(',', '').replaceAll(' ', '-')})`
 }
 
 /** The flag, with its commands where another setting has the same one. */
-function settingTitle(setting: Setting<unknown>): string {
-  const settings: Setting<unknown>[] = Object.values(SETTINGS)
+function settingTitle(setting: Setting): string {
+  const settings: Setting[] = Object.values(SETTINGS)
   const isShared = settings.some((each) => each !== setting && longFlag(each) === longFlag(setting))
-  return isShared ? `${longFlag(setting)} of ${setting.commands.join(', ')}` : longFlag(setting)
+  return isShared ? `${longFlag(setting)} of ${commandsWith(setting).join(', ')}` : longFlag(setting)
 }
 
-function defaultOf(setting: Setting<unknown>): string {
+/** The names of the commands that take it. */
+function commandsWith(setting: Setting): string[] {
+  return COMMANDS.filter(({ settings }) => settings.some((each) => SETTINGS[each] === setting)).map(({ name }) => name)
+}
+
+function defaultOf(setting: Setting): string {
   return setting.default === undefined || setting.default === false ? '' : `\`${setting.default}\``
 }

@@ -1,6 +1,6 @@
 /** The reference of all limits of the service, with the values that the code has. */
 
-import { CLOSE_GRACE_MS } from '../src/cli/serve/server.ts'
+import { CLOSE_GRACE_MS } from '../src/cli/commands/serve/server.ts'
 import { MAX_ITEM_BYTES } from '../src/cli/settings.ts'
 import { NAME_RULE } from '../src/contract/name.ts'
 import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../src/contract/page.ts'
@@ -70,7 +70,7 @@ export function limitsPage(): Page {
           ],
           [
             'items in a body',
-            `${count(DEFAULT_LIMITS.requestItems)}; ${setting('--most-items')}`,
+            `${count(DEFAULT_LIMITS.requestItems)}; ${setting('--request-items')}`,
             refused('content-too-large'),
           ],
           [

@@ -21,7 +21,7 @@ export function rulesPage(): Page {
           ],
         ],
       ),
-      'A check sends `GET`, `HEAD` and `OPTIONS`, at most 60 of them a collection ([`--requests`](settings.md#--requests)), four at a time ([`--concurrency`](settings.md#--concurrency)), and waits when the server answers 429. It needs no data in advance. When the data changes meanwhile, it says so and tries again what the change may have broken. The URL is that of a collection, or of an entry point, whose collections are then checked; with [`--collection`](settings.md#--collection-of-check) it is the base URL.',
+      'A check sends `GET`, `HEAD` and `OPTIONS`, at most 60 of them per collection, four at a time ([`--concurrency`](settings.md#--concurrency)), and waits when the server answers 429. It needs no data in advance. When the data changes meanwhile, it says so and tries again what the change may have broken. The URL is that of a collection, or of an entry point, whose collections are then checked; with [`--collection`](settings.md#--collection) it is the base URL.',
       table(
         ['rule', ''],
         RULES.map(({ id, title }) => [`[${id}](#${id.toLowerCase()})`, prose(title)]),
@@ -29,7 +29,6 @@ export function rulesPage(): Page {
       ...RULES.flatMap(ruleSection),
       ...WALK,
       ...JSON_REPORT,
-      ...JUNIT_REPORT,
     ],
   }
 }
@@ -93,11 +92,6 @@ const JSON_REPORT: readonly string[] = [
     ['field', 'type', ''],
     REPORT_FIELDS.map(([path, type, meaning]) => [`\`${path}\``, type, meaning]),
   ),
-]
-
-const JUNIT_REPORT: readonly string[] = [
-  '## The report as JUnit XML',
-  '`--format junit` prints what most CI systems can show: a `testsuite` for each collection, a `testcase` for each rule. A rule that fails is a `failure`, one that could not be judged an `error`, one that does not apply is `skipped`. A warning is a test that passed, with what was found in its `system-out`.',
 ]
 
 /** Text of the code as Markdown shows it. */

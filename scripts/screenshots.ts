@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { sampleCollections } from '../src/cli/sample.ts'
+import { sampleCollections } from '../src/cli/commands/serve/sample.ts'
 import { itemRun } from '../src/items/item-run.ts'
 import { createService } from '../src/service/create-service.ts'
 import { listen } from '../src/service/node/listen.ts'
@@ -58,9 +58,9 @@ try {
 }
 
 async function fillSample(): Promise<void> {
-  for (const { name, keyField, isPaginated, text } of sampleCollections()) {
+  for (const { name, keyField, isPaginated, items } of sampleCollections()) {
     await store.create(name, { keyField, isPaginated })
-    await store.append(name, itemRun(text.trimEnd().split('\n'), { keyField }))
+    await store.append(name, itemRun(items, { keyField }))
   }
 }
 

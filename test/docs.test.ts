@@ -6,8 +6,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { referencePages } from '../scripts/docs.ts'
 import { RULES } from '../src/check/index.ts'
-import { COMMANDS } from '../src/cli/commands.ts'
-import { createProgram } from '../src/cli/program.ts'
+import { COMMANDS, createProgram } from '../src/cli/program.ts'
 import { OTHER_VARIABLES, SETTINGS } from '../src/cli/settings.ts'
 import { PROBLEMS } from '../src/contract/problem.ts'
 import { itemRun } from '../src/items/item-run.ts'
@@ -133,7 +132,7 @@ async function assertProgramTakes(words: readonly string[], shown: string): Prom
   const onCommand = async ({ name }: { name: string }) => {
     taken = name
   }
-  const program = createProgram({ version: '0', commands: COMMANDS, onCommand })
+  const program = createProgram(onCommand)
   await program.parseAsync(words, { from: 'user' }).catch((error) => assert.fail(`${shown}: ${error.message}`))
   assert.ok(taken !== '' && `${words.join(' ')} `.startsWith(`${taken} `), shown)
 }

@@ -1,7 +1,7 @@
 /** What a command of the program is made of; `program.ts` turns it into flags and help. */
 
 import type { SettingValues } from './setting-values.ts'
-import type { CommandName } from './settings.ts'
+import type { SettingName } from './settings.ts'
 
 export interface Operand {
   /** As commander takes it: `<NAME>`, `[FILE...]`. */
@@ -21,25 +21,18 @@ export interface CommandFamily {
   readonly group: string
   /** One line for `reams --help`. */
   readonly summary: string
-  /** What the family's own --help says first. */
+  /** What its own --help says first. */
   readonly description: string
   readonly examples: readonly Example[]
 }
 
-export interface CliCommand {
-  /** All its words: in a family the first one is the family's. */
-  readonly name: CommandName
+export interface CliCommand extends CommandFamily {
+  /** Undefined for a command of one word; else `name` begins with the name of the family. */
   readonly family?: CommandFamily
-  /** The heading under which `reams --help`, or that of the family, shows it. */
-  readonly group: string
   /** What follows `reams <name>` in the usage line. */
   readonly usage: string
-  /** One line for the same help. */
-  readonly summary: string
-  /** What the command's own --help says first. */
-  readonly description: string
   readonly operands: readonly Operand[]
-  readonly examples: readonly Example[]
-  /** Answers the exit status. */
+  readonly settings: readonly SettingName[]
+  /** Returns the exit status. */
   run(operands: readonly string[], settings: SettingValues): Promise<number>
 }

@@ -4,12 +4,11 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Store } from '../store/store.ts'
 import type { CliCommand } from './command.ts'
-import { existingHead } from './existing-head.ts'
 import { ExportFile } from './export-file.ts'
 import { formatItems } from './figures.ts'
 import { Interruption } from './interruption.ts'
 import { toNdjson } from './ndjson.ts'
-import { withStore } from './open-store.ts'
+import { existingHead, withStore } from './open-store.ts'
 import { isReaderGone, printError } from './output.ts'
 import type { SettingValues } from './setting-values.ts'
 
@@ -20,6 +19,7 @@ export const EXPORT: CliCommand = {
   summary: 'write the items of a collection as NDJSON',
   description: 'Writes the items of a collection, one a line, each as it came in, from one snapshot.',
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
+  settings: ['store', 'output', 'force'],
   examples: [
     { line: 'reams export events -o events.ndjson.gz', purpose: 'to a file' },
     { line: 'reams export events | head', purpose: 'to stdout' },

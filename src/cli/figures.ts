@@ -1,5 +1,8 @@
 /** Figures as people read them: counts with separators, durations with a unit. */
 
+import { lastPage } from '../contract/page.ts'
+import type { Head } from '../store/store.ts'
+
 const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
 export function formatCount(count: number): string {
@@ -32,4 +35,14 @@ export function formatBytes(bytes: number): string {
   let unit = 0
   for (; value >= 999.5 && unit < BYTE_UNITS.length - 1; unit++) value /= 1000
   return `${unit > 0 && value < 9.95 ? value.toFixed(1) : value.toFixed(0)} ${BYTE_UNITS[unit]}`
+}
+
+/** `1,234 items, 3 pages`. */
+export function sizeOf(head: Head): string {
+  return `${formatItems(head.live)}, ${pagesOf(head)}`
+}
+
+/** `3 pages`, or `unpaginated`. */
+export function pagesOf(head: Head): string {
+  return head.isPaginated ? formatPages(lastPage(head.live)) : 'unpaginated'
 }

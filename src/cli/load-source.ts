@@ -3,22 +3,23 @@
 import { InputError } from '../items/input-error.ts'
 import type { InputBatch } from '../items/item-reader.ts'
 import { type InputFormat, readItems } from '../items/read-items.ts'
-import type { Load, LoadOptions, LoadResult, Store } from '../store/store.ts'
+import type { CollectionSettings, Load, LoadResult, Store } from '../store/store.ts'
 import { ItemConflict, StoreError } from '../store/store-error.ts'
 import { describeFailure, Failure, isSystemError } from './failure.ts'
 import { startProgress } from './progress.ts'
 import { ReadAhead } from './read-ahead.ts'
+import type { SettingValues } from './setting-values.ts'
 import type { Source } from './source.ts'
 
-/** What is read ahead while earlier items are being deflated and written: keeps all sides busy, and memory flat. */
+/** How much is read ahead while earlier items are compressed and written: keeps all sides busy, and memory flat. */
 const BYTES_IN_FLIGHT = 4 * 1024 * 1024
 
 export interface LoadSourceOptions {
   readonly format: InputFormat
-  readonly itemBytes: number
+  /** Those of the command: what they say about the collection and its items. */
+  readonly settings: SettingValues
   /** Its reason is thrown when it is aborted before the commit. */
   readonly signal: AbortSignal
-  readonly load: LoadOptions
 }
 
 export async function loadSource(
@@ -27,32 +28,47 @@ export async function loadSource(
   source: Source,
   options: LoadSourceOptions,
 ): Promise<LoadResult> {
-  const load = await store.load(name, options.load)
+  const { settings, signal } = options
+  const load = await store.load(name, {
+    settings: collectionSettings(settings),
+    isReplacement: settings.get('replace'),
+    onConflict: settings.get('onConflict'),
+  })
   try {
     await appendAll(load, source, options)
-    options.signal.throwIfAborted()
+    signal.throwIfAborted()
     return await load.commit()
   } catch (error) {
-    // When even this fails, the next writer removes what is left; the first error is the one to tell.
+    // If even this fails, the next writer removes what is left; the first error is the one to report.
     await load.abort().catch(() => {})
-    options.signal.throwIfAborted()
+    signal.throwIfAborted()
     throw explain(error, source.label)
   }
 }
 
-async function appendAll(load: Load, source: Source, { format, itemBytes }: LoadSourceOptions): Promise<void> {
+/** Only what the user gave: the rest comes from the stored collection. */
+function collectionSettings(settings: SettingValues): Partial<CollectionSettings> {
+  return {
+    ...(settings.isGiven('key') && { keyField: settings.get('key') ?? null }),
+    ...(settings.isGiven('unpaginated') && { isPaginated: !settings.get('unpaginated') }),
+    ...(settings.isGiven('private') && { isPrivate: settings.get('private') }),
+  }
+}
+
+async function appendAll(load: Load, source: Source, { format, settings }: LoadSourceOptions): Promise<void> {
   const ahead = new ReadAhead(BYTES_IN_FLIGHT)
   const progress = startProgress(source.label, source.totalBytes)
+  const { keyField } = load.settings
   let items = 0
   try {
-    for await (const batch of readItems(source, { format, itemBytes, keyField: load.settings.keyField })) {
+    for await (const batch of readItems(source, { format, itemBytes: settings.get('itemBytes'), keyField })) {
       await ahead.add(append(load, batch), batch.run.text.length)
       items += batch.run.count
       progress.update(source.readBytes, items)
     }
   } finally {
     progress.stop()
-    // All must have come to its end before `abort`. A failure here is of earlier items, and is told instead of a later one.
+    // All must have ended before `abort`. A failure here is of earlier items, and is reported instead of a later one.
     await ahead.end()
   }
 }
@@ -63,17 +79,12 @@ async function append(load: Load, { run, lines }: InputBatch): Promise<void> {
   } catch (error) {
     if (!(error instanceof ItemConflict)) throw error
     const line = lines[error.index]
-    throw new InputError(conflictReason(error.key), { ...(line !== undefined && { line }), cause: error })
+    const reason = `an item with the key ${JSON.stringify(error.key)} exists already; --on-conflict skip leaves such items out, --on-conflict replace replaces the old ones`
+    throw new InputError(reason, { ...(line !== undefined && { line }), cause: error })
   }
 }
 
-function conflictReason(key: string): string {
-  const hint =
-    '--on-conflict skip leaves such items out, --on-conflict replace puts them in place of those that are there'
-  return `an item with the key ${JSON.stringify(key)} is there already; ${hint}`
-}
-
-/** Names the source and says that nothing came of it. */
+/** Names the source, and says that nothing was imported. */
 function explain(error: unknown, label: string): unknown {
   if (error instanceof InputError) {
     const separator = error.line === undefined ? ': ' : ', '

@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { openSqliteStore } from '../store/sqlite/open.ts'
-import type { Store } from '../store/store.ts'
+import type { Head, Store } from '../store/store.ts'
 import { Failure } from './failure.ts'
 import type { StoreLocation } from './store-location.ts'
 
@@ -21,7 +21,7 @@ export async function openStore(location: StoreLocation, { create = false }: Ope
 
 async function openFile(path: string, create: boolean): Promise<Store> {
   if (create && !existsSync(dirname(path)))
-    throw new Failure(2, `There is no directory ${dirname(path)} for the store ${path}. Make it first.`)
+    throw new Failure(2, `There is no directory ${dirname(path)} for the store ${path}. Create it first.`)
   return openSqliteStore({ path, create })
 }
 
@@ -37,4 +37,21 @@ export async function withStore<T>(
   } finally {
     await store.close()
   }
+}
+
+/** More names than this would hide the message. */
+const NAMES_SHOWN = 10
+
+export async function existingHead(store: Store, name: string): Promise<Head> {
+  const head = await store.head(name)
+  if (head !== undefined) return head
+  const names = (await store.reachable()).heads.map((collection) => collection.name)
+  throw new Failure(2, `There is no collection "${name}". ${whatThereIs(names)}`)
+}
+
+function whatThereIs(names: readonly string[]): string {
+  if (names.length === 0) return 'The store is empty; reams import NAME FILE creates a collection.'
+  const shown = names.slice(0, NAMES_SHOWN).join(', ')
+  if (names.length > NAMES_SHOWN) return `There are ${shown} and others; see "reams collections".`
+  return `There ${names.length === 1 ? 'is' : 'are'} ${shown}.`
 }

@@ -1,16 +1,45 @@
-/** Builds the program out of its commands and the table of settings: flags, help and messages about wrong use. */
+/** The program: its commands, their flags and help, and how one run of it comes to an exit status. */
 
-import { Command, type CommanderError, Option } from 'commander'
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError, Option } from 'commander'
 import type { CliCommand, CommandFamily, Example } from './command.ts'
-import { type Flags, longFlag, SettingValues } from './setting-values.ts'
-import { type Setting, type SettingName, settingsOf } from './settings.ts'
+import { CHECK } from './commands/check.ts'
+import { COLLECTIONS } from './commands/collections.ts'
+import { COMPACT } from './commands/compact.ts'
+import { COPY } from './commands/copy.ts'
+import { DROP } from './commands/drop.ts'
+import { IMPORT } from './commands/import.ts'
+import { SERVE } from './commands/serve.ts'
+import { SET } from './commands/set.ts'
+import { TOKEN_CREATE, TOKEN_LIST, TOKEN_REVOKE } from './commands/token.ts'
+import { VERIFY } from './commands/verify.ts'
+import { EXPORT } from './export.ts'
+import { describeFailure } from './failure.ts'
+import { Interrupted } from './interruption.ts'
+import { printError } from './output.ts'
+import { PULL } from './pull.ts'
+import { PUSH } from './push.ts'
+import { type Flags, SettingValues } from './setting-values.ts'
+import { SETTINGS, type Setting, type SettingName } from './settings.ts'
 
-export interface ProgramOptions {
-  readonly version: string
-  readonly commands: readonly CliCommand[]
-  /** Gets the operands and values of the command that the user chose. */
-  readonly onCommand: (command: CliCommand, operands: readonly string[], settings: SettingValues) => Promise<void>
-}
+/** In the order in which --help lists them. */
+export const COMMANDS: readonly CliCommand[] = [
+  SERVE,
+  IMPORT,
+  COPY,
+  PUSH,
+  SET,
+  COMPACT,
+  DROP,
+  TOKEN_CREATE,
+  TOKEN_LIST,
+  TOKEN_REVOKE,
+  COLLECTIONS,
+  EXPORT,
+  VERIFY,
+  PULL,
+  CHECK,
+]
 
 const EXAMPLES: readonly Example[] = [
   { line: 'reams serve events.ndjson', purpose: 'serve a file at once' },
@@ -18,9 +47,51 @@ const EXAMPLES: readonly Example[] = [
   { line: 'reams serve', purpose: 'serve reams.db' },
 ]
 
-export function createProgram({ version, commands, onCommand }: ProgramOptions): Command {
+/** Runs the command that the words name, and returns the exit status. */
+export async function runProgram(words: readonly string[]): Promise<number> {
+  let status = 0
+  const program = createProgram(async (command, operands, settings) => {
+    warnOfPassword(settings)
+    status = await command.run(operands, settings)
+  })
+  try {
+    await program.parseAsync(words.length === 0 ? ['--help'] : words, { from: 'user' })
+    return status
+  } catch (error) {
+    return reportFailure(error)
+  }
+}
+
+/** Any user of the machine can read the arguments of a process. */
+function warnOfPassword(settings: SettingValues): void {
+  for (const name of ['store', 'from', 'to'] as const)
+    if (settings.origin(name) === 'flag' && settings.get(name)?.hasPassword)
+      printError(
+        `reams: Other users can see the password in --${name} in the process list. Use REAMS_${name.toUpperCase()}, PGPASSWORD or ~/.pgpass instead.`,
+      )
+}
+
+/** Prints what went wrong, and returns the exit status for it. */
+export function reportFailure(error: unknown): number {
+  // Commander has printed its message already. Help and version are no failures; the rest is wrong use.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof Interrupted) {
+    printError(`reams: ${error.message}; nothing was changed.`)
+    return error.exitStatus
+  }
+  const { exitStatus, message } = describeFailure(error)
+  printError(`reams: ${message}`)
+  if (process.env['REAMS_DEBUG'] === '1') console.error(error)
+  return exitStatus
+}
+
+type OnCommand = (command: CliCommand, operands: readonly string[], settings: SettingValues) => Promise<void>
+
+/** `onCommand` gets the operands and values of the command that the user chose. */
+export function createProgram(onCommand: OnCommand): Command {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   const program = new Command('reams')
-    .description('Serves collections over HTTP, 500 items a page, with an exact count.')
+    .description('Serves collections over HTTP, 500 items per page, with an exact count.')
     .usage('COMMAND [options]')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
@@ -31,14 +102,13 @@ export function createProgram({ version, commands, onCommand }: ProgramOptions):
     .showHelpAfterError('"reams --help" lists the commands.')
     .exitOverride()
     .addHelpText('after', examplesText(EXAMPLES))
-    .addHelpText('after', '\n"reams COMMAND --help" says more about each.')
-  for (const command of commands) addCommand(program, command, onCommand)
+    .addHelpText('after', '\n"reams COMMAND --help" tells more about each.')
+  for (const command of COMMANDS) addCommand(program, command, onCommand)
   return program
 }
 
-function addCommand(program: Command, specification: CliCommand, onCommand: ProgramOptions['onCommand']): void {
-  const { name, family, group, usage, summary, description, operands, examples } = specification
-  const settings = settingsOf(name)
+function addCommand(program: Command, specification: CliCommand, onCommand: OnCommand): void {
+  const { name, family, group, usage, summary, description, operands, settings, examples } = specification
   const parent = family === undefined ? program : familyCommand(program, family)
   const command = parent
     .command(name.replace(/^.* /, ''))
@@ -46,19 +116,19 @@ function addCommand(program: Command, specification: CliCommand, onCommand: Prog
     .usage(usage)
     .summary(summary)
     .description(description)
-    .showHelpAfterError(`"reams ${name} --help" says how it is used.`)
+    .showHelpAfterError(`"reams ${name} --help" shows how to use it.`)
     .addHelpText('after', examplesText(examples))
+    .addHelpText('after', `\n${variablesText(settings)}`)
     .optionsGroup('Help:')
     .helpOption('-h, --help', 'print this help')
-    .addHelpText('after', `\n${variablesText(settings)}`)
   for (const operand of operands) command.argument(operand.syntax, operand.description)
-  for (const [settingName, setting] of settings) command.addOption(new SettingOption(settingName, setting))
+  for (const setting of settings) command.addOption(new SettingOption(setting, SETTINGS[setting]))
   command.action(async () => {
-    await onCommand(specification, command.args, new SettingValues(name, command.opts<Flags>(), process.env))
+    await onCommand(specification, command.args, new SettingValues(settings, command.opts<Flags>(), process.env))
   })
 }
 
-/** The command that holds those of a family; made with the first of them. */
+/** The command that holds those of a family; created with the first of them. */
 function familyCommand(program: Command, { name, group, summary, description, examples }: CommandFamily): Command {
   const known = program.commands.find((each) => each.name() === name)
   if (known !== undefined) return known
@@ -72,14 +142,14 @@ function familyCommand(program: Command, { name, group, summary, description, ex
     .helpCommand(false)
     .showHelpAfterError(`"reams ${name} --help" lists its commands.`)
     .addHelpText('after', examplesText(examples))
-    .addHelpText('after', `\n"reams ${name} COMMAND --help" says more about each.`)
+    .addHelpText('after', `\n"reams ${name} COMMAND --help" tells more about each.`)
 }
 
 /** A setting as a flag of a command. Commander gets no default: it only collects what the user gave. */
 class SettingOption extends Option {
   readonly #name: SettingName
 
-  constructor(name: SettingName, setting: Setting<unknown>) {
+  constructor(name: SettingName, setting: Setting) {
     const hasDefault = setting.default !== undefined && setting.default !== false
     super(setting.flag, hasDefault ? `${setting.description} (${setting.default})` : setting.description)
     this.#name = name
@@ -87,24 +157,18 @@ class SettingOption extends Option {
     if (setting.kind.isList) this.argParser<string[]>((text, before = []) => [...before, text])
   }
 
-  /** Under which values are collected: the setting's name, and not that of a flag which two settings can share. */
+  /** The name under which values are collected: that of the setting, since two settings can share a flag. */
   override attributeName(): string {
     return this.#name
   }
 }
 
-function variablesText([first]: readonly [SettingName, Setting<unknown>][]): string {
-  const example = first === undefined ? '' : `, such as ${first[1].variable} for ${longFlag(first[1])}`
-  return `Options have variables${example}; options win.`
+function variablesText([first = 'store']: readonly SettingName[]): string {
+  return `Variables such as ${SETTINGS[first].variable} set options too; the command line wins.`
 }
 
 function examplesText(examples: readonly Example[]): string {
   const width = Math.max(...examples.map(({ line }) => line.length))
   const lines = examples.map(({ line, purpose }) => `  ${line.padEnd(width)}  ${purpose}`)
   return ['\nExamples:', ...lines].join('\n')
-}
-
-/** The exit status of what commander ended early: help and version are done, the rest is wrong use. */
-export function commanderStatus(error: CommanderError): number {
-  return error.exitCode === 0 ? 0 : 2
 }

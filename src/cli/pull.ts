@@ -13,6 +13,21 @@ counts. Until then the file is FILE.part. However a pull was stopped, --resume
 goes on with it; behind a file that is finished it fetches what was appended
 to the collection since. REAMS_TOKEN can hold a token.`,
   operands: [{ syntax: '<URL>', description: 'the collection' }],
+  settings: [
+    'format',
+    'columns',
+    'tokenFile',
+    'allowOrigin',
+    'concurrency',
+    'retries',
+    'pullTimeout',
+    'answerBytes',
+    'output',
+    'force',
+    'resume',
+    'quiet',
+    'json',
+  ],
   examples: [
     { line: 'reams pull https://x.example/events -o events.ndjson', purpose: 'to a file' },
     { line: 'reams pull https://x.example/events -o events.csv.gz', purpose: 'as CSV' },

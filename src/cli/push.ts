@@ -22,9 +22,9 @@ import { PushState } from './push/state.ts'
 import { PushStopped, standing } from './push/stopped.ts'
 import { type PushResult, pushSummary } from './push/summary.ts'
 import { settleUnanswered } from './push/unanswered.ts'
+import { readToken } from './read-token.ts'
 import type { SettingValues } from './setting-values.ts'
 import { openSource, type Source } from './source.ts'
-import { readToken } from './token.ts'
 
 export const PUSH: CliCommand = {
   name: 'push',
@@ -40,6 +40,7 @@ the whole file again. REAMS_TOKEN can hold the token.`,
     { syntax: '<URL>', description: 'the collection' },
     { syntax: '<FILE>', description: '.ndjson, .jsonl, .json or .csv, also gzip; - is stdin' },
   ],
+  settings: ['format', 'itemBytes', 'tokenFile', 'unanswered', 'batch', 'retries', 'pushTimeout'],
   examples: [
     { line: 'reams push https://x.example/events new.ndjson', purpose: 'append a file' },
     { line: 'zcat *.gz | reams push https://x.example/events -', purpose: 'from a pipe, no note' },

@@ -1,7 +1,7 @@
 /** The values in force for one run of a command: a flag wins over its variable, the variable over the default. */
 
 import { Failure } from './failure.ts'
-import { type CommandName, type Setting, type SettingName, type SettingValue, settingsOf } from './settings.ts'
+import { longFlag, SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts'
 
 export type Origin = 'flag' | 'environment' | 'default'
 
@@ -13,10 +13,9 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export class SettingValues {
   readonly #values = new Map<SettingName, { readonly value: unknown; readonly origin: Origin }>()
 
-  /** Throws a Failure that names the flag or the variable, the value and what is allowed. */
-  constructor(command: CommandName, flags: Flags, environment: Environment) {
-    for (const [name, setting] of settingsOf(command))
-      this.#values.set(name, resolve(name, setting, flags, environment))
+  /** Throws a Failure that names the flag or the variable, the value and what is expected. */
+  constructor(names: readonly SettingName[], flags: Flags, environment: Environment) {
+    for (const name of names) this.#values.set(name, resolve(SETTINGS[name], flags[name], environment))
   }
 
   get<N extends SettingName>(name: N): SettingValue<N> {
@@ -33,32 +32,23 @@ export class SettingValues {
   }
 }
 
-function resolve(name: string, setting: Setting<unknown>, flags: Flags, environment: Environment) {
-  const flag = flags[name]
-  if (typeof flag === 'boolean') return { value: flag, origin: 'flag' } as const
-  if (flag !== undefined) {
-    const text = typeof flag === 'string' ? flag : flag.join(',')
-    return { value: parse(setting, text, longFlag(setting), ' '), origin: 'flag' } as const
-  }
+function resolve(setting: Setting, flag: Flags[string], environment: Environment): { value: unknown; origin: Origin } {
+  if (typeof flag === 'boolean') return { value: flag, origin: 'flag' }
+  if (flag !== undefined) return { value: parse(setting, String(flag), longFlag(setting)), origin: 'flag' }
   const variable = environment[setting.variable]
   // An empty variable is the usual way to unset one.
-  if (variable === undefined || variable === '') return { value: setting.default, origin: 'default' } as const
-  return { value: parse(setting, variable, setting.variable, '='), origin: 'environment' } as const
+  if (variable === undefined || variable === '') return { value: setting.default, origin: 'default' }
+  return { value: parse(setting, variable, setting.variable), origin: 'environment' }
 }
 
-function parse(setting: Setting<unknown>, text: string, name: string, sign: string): unknown {
+function parse({ kind }: Setting, text: string, name: string): unknown {
   try {
-    const value = setting.kind.parse(text)
+    const value = kind.parse(text)
     if (value !== undefined) return value
   } catch (error) {
-    // A reason of its own says which value, or keeps silent about it because of a password.
-    if (error instanceof TypeError) throw new Failure(2, `${name}: ${error.message}`)
+    // Its message says which value, or leaves it out because of a password.
+    if (error instanceof TypeError) throw new Failure(2, `Invalid ${name}: ${error.message}`)
     throw error
   }
-  throw new Failure(2, `"${name}${sign}${text}" is not possible. Give ${setting.kind.allowed}.`)
-}
-
-/** `--output` of `-o, --output <file>`. */
-export function longFlag(setting: Setting<unknown>): string {
-  return /--[a-z-]+/.exec(setting.flag)?.[0] ?? setting.flag
+  throw new Failure(2, `Invalid ${name} "${text}": expected ${kind.expected}.`)
 }

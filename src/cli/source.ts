@@ -1,4 +1,4 @@
-/** Where the items of an import come from: a file or standard input, as bytes, with a count of those read so far. */
+/** Where items come from: a file or standard input, as bytes, with a count of those read so far. */
 
 import { constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
@@ -26,12 +26,12 @@ export interface Source {
 export async function openSource(path: string, signal: AbortSignal): Promise<Source> {
   if (path === '-') {
     if (fstatSync(0).isDirectory())
-      throw new Failure(2, 'Standard input is a directory. Give a file of items, or a pipe.')
+      throw new Failure(2, 'Standard input is a directory: expected a file of items, or a pipe.')
     return createSource('standard input', process.stdin, undefined, signal)
   }
   try {
     const status = await stat(path)
-    if (status.isDirectory()) throw new Failure(2, `${path} is a directory. Give a file of items.`)
+    if (status.isDirectory()) throw new Failure(2, `${path} is a directory: expected a file of items.`)
     if (status.isFIFO()) {
       const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
       return createSource(path, Readable.from(readPipe(fd, signal)), undefined, signal)
@@ -44,13 +44,13 @@ export async function openSource(path: string, signal: AbortSignal): Promise<Sou
   }
 }
 
-/** Waits for a pipe in the event loop: a thread that waits in the system could not be interrupted. */
+/** Reads a pipe in the event loop: a thread that waits in a system call could not be interrupted. */
 async function* readPipe(fd: number, signal: AbortSignal): AsyncGenerator<Buffer> {
   yield await firstBytes(fd, signal)
   yield* addAbortSignal(signal, new Socket({ fd, readable: true, writable: false }))
 }
 
-/** A pipe that nobody has opened for writing yet looks like one at its end: only what comes first tells them apart. */
+/** A pipe that nobody has opened for writing yet looks like one at its end: so the first bytes are polled for. */
 async function firstBytes(fd: number, signal: AbortSignal): Promise<Buffer> {
   const bytes = Buffer.alloc(CHUNK_BYTES)
   for (;;) {
@@ -88,19 +88,5 @@ function createSource(label: string, stream: Readable, totalBytes: number | unde
       }
     },
     close: () => stream.destroy(),
-  }
-}
-
-/** Text that is at hand already. */
-export function textSource(label: string, text: string): Source {
-  const bytes = new TextEncoder().encode(text)
-  return {
-    label,
-    totalBytes: bytes.length,
-    readBytes: bytes.length,
-    async *[Symbol.asyncIterator]() {
-      yield bytes
-    },
-    close: () => {},
   }
 }

@@ -13,7 +13,7 @@ export class TemporaryDirectory {
       this.path = mkdtempSync(join(parent, 'reams-'))
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      throw new Failure(3, `No temporary directory can be made in ${parent}: ${reason}. TMPDIR names another place.`)
+      throw new Failure(3, `Cannot create a temporary directory in ${parent}: ${reason}. Set TMPDIR to another place.`)
     }
     process.on('exit', this.#remove)
   }

@@ -3,7 +3,7 @@
 import { isCollectionName } from '../contract/name.ts'
 import type { Problem } from '../contract/problem.ts'
 import type { Explorer } from '../explorer/create-explorer.ts'
-import { type HandlerContext as Call, segmentsOf } from './handler-context.ts'
+import { type HandlerContext, segmentsOf } from './handler-context.ts'
 import { foundHtml, htmlReply } from './html-reply.ts'
 import { type Incoming, queryValues } from './incoming.ts'
 import { collectionNotFound } from './problem-reply.ts'
@@ -12,37 +12,37 @@ import { entryCaching, readableHeads } from './read/get-entry.ts'
 import { readItem } from './read/get-item.ts'
 import { cachingOf, type Reply } from './reply.ts'
 
-export type Browse = (call: Call, explorer: Explorer) => Promise<Reply>
+export type Browse = (context: HandlerContext, explorer: Explorer) => Promise<Reply>
 
-export async function browseEntry(call: Call, explorer: Explorer): Promise<Reply> {
-  const { heads, isComplete } = await readableHeads(call)
-  const make = () => explorer.entry(call.baseUrl, heads, isComplete)
-  return foundHtml(call, { key: keyOf(call, heads, isComplete), make, caching: entryCaching(call) })
+export async function browseEntry(context: HandlerContext, explorer: Explorer): Promise<Reply> {
+  const { heads, isComplete } = await readableHeads(context)
+  const make = () => explorer.entry(context.baseUrl, heads, isComplete)
+  return foundHtml(context, { key: keyOf(context, heads, isComplete), make, caching: entryCaching(context) })
 }
 
-export async function browseCollection(call: Call, explorer: Explorer): Promise<Reply> {
-  const { request, baseUrl } = call
-  const [name = ''] = segmentsOf(call)
-  if (!isCollectionName(name)) return collectionNotFound(call, name)
-  const read = await readPage(call, name, queryValues(request.target, 'page'))
+export async function browseCollection(context: HandlerContext, explorer: Explorer): Promise<Reply> {
+  const { request, baseUrl } = context
+  const [name = ''] = segmentsOf(context)
+  if (!isCollectionName(name)) return collectionNotFound(context, name)
+  const read = await readPage(context, name, queryValues(request.target, 'page'))
   if ('status' in read) return read
   const { head: collection, page, segments } = read
   // As far as the page shows them.
   const pieces = segments.values().map((segment) => segment.raw())
   const make = () => explorer.collection(baseUrl, { collection, page, pieces })
-  return foundHtml(call, { key: keyOf(call, collection, page), make, caching: cachingOf(call, collection) })
+  return foundHtml(context, { key: keyOf(context, collection, page), make, caching: cachingOf(context, collection) })
 }
 
-export async function browseItem(call: Call, explorer: Explorer): Promise<Reply> {
-  const read = await readItem(call)
+export async function browseItem(context: HandlerContext, explorer: Explorer): Promise<Reply> {
+  const read = await readItem(context)
   if ('status' in read) return read
   const { head, key, text } = read
-  const make = () => explorer.item(call.baseUrl, { collection: head.name, key, text })
-  return foundHtml(call, { key: keyOf(call, head, key), make, caching: cachingOf(call, head) })
+  const make = () => explorer.item(context.baseUrl, { collection: head.name, key, text })
+  return foundHtml(context, { key: keyOf(context, head, key), make, caching: cachingOf(context, head) })
 }
 
 /** The head of a collection stands for its items too: its `commitId` is another after every commit. */
-function keyOf({ baseUrl }: Call, ...parts: readonly unknown[]): string {
+function keyOf({ baseUrl }: HandlerContext, ...parts: readonly unknown[]): string {
   return JSON.stringify([baseUrl, ...parts])
 }
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { matchesTag } from '../contract/etag.ts'
 import { SECURITY_HEADERS } from '../explorer/create-explorer.ts'
-import type { HandlerContext as Call } from './handler-context.ts'
+import type { HandlerContext } from './handler-context.ts'
 import type { Incoming } from './incoming.ts'
 import { chooseEncoding } from './negotiate.ts'
 import { type Caching, contentHeaders, notModified, type Reply, VARY } from './reply.ts'
@@ -21,7 +21,10 @@ export interface HtmlContent {
 }
 
 /** A page of data. Its tag is made from all of it: the data, the base URL, and the names of the files that it loads. */
-export async function foundHtml({ request, htmlPages }: Call, { key, make, caching }: HtmlContent): Promise<Reply> {
+export async function foundHtml(
+  { request, htmlPages }: HandlerContext,
+  { key, make, caching }: HtmlContent,
+): Promise<Reply> {
   const encoding = chooseEncoding(request.headers.get('accept-encoding'))
   const reply = await htmlPages.find(JSON.stringify([encoding, caching, key]), async () => {
     const text = make()

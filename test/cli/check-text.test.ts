@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Report, RuleReport } from '../../src/check/index.ts'
-import { type ReportView, reportText } from '../../src/cli/check/text.ts'
+import { type ReportView, reportText } from '../../src/cli/commands/check/text.ts'
 
 const URL_OF_ALL = 'https://api.example.com/events'
 
@@ -71,38 +71,23 @@ Broken: 1 rule fails (C7), 1 passes; 43 requests in 200 ms.`,
     )
   })
 
-  it('breaks nothing where there is no terminal', () => {
-    const lines = reportText(report([rule({}), FAILED]), PIPE).split('\n')
-    assert.equal(lines.filter((line) => line.endsWith('has to be broken somewhere.')).length, 2)
-    assert.equal(lines[1]?.length, 13 + rule({}).title.length)
-  })
-
-  it('has colours where they are wanted, and says the same with them', () => {
+  it('breaks nothing where there is no terminal, and says the same with colours', () => {
+    const plain = reportText(report([rule({}), FAILED]), PIPE)
+    assert.equal(plain.split('\n').filter((line) => line.endsWith('has to be broken somewhere.')).length, 2)
     const coloured = reportText(report([rule({}), FAILED]), { ...PIPE, isColoured: true })
     assert.ok(coloured.includes('\u001b[32mpass\u001b[39m  C1'))
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
-    assert.equal(coloured.replaceAll(/\u001b\[\d+m/g, ''), reportText(report([rule({}), FAILED]), PIPE))
+    assert.equal(coloured.replaceAll(/\u001b\[\d+m/g, ''), plain)
   })
 
   it('shows a request once for all that it shows, and three findings of a rule', () => {
     const finding = (request: string, came: string) => ({ request, expected: 'x', came })
     const findings = [finding('curl a', '1'), finding('curl a', '2'), finding('curl b', '3'), finding('curl c', '4')]
     const lines = reportText(report([rule({ status: 'fail', findings, hurts: 'all.' })]), PIPE).split('\n')
-    assert.deepEqual(
-      lines.slice(2, -2).map((line) => line.trim().replaceAll(/ +/g, ' ')),
-      [
-        'curl a',
-        'expected x',
-        'came 1',
-        'expected x',
-        'came 2',
-        'curl b',
-        'expected x',
-        'came 3',
-        'and 1 more',
-        'hurts all.',
-      ],
-    )
+    const shown = lines.slice(2, -2).map((line) => line.trim().replaceAll(/ +/g, ' '))
+    const expected =
+      'curl a, expected x, came 1, expected x, came 2, curl b, expected x, came 3, and 1 more, hurts all.'
+    assert.equal(shown.join(', '), expected)
   })
 
   it('says of a rule that was not judged why', () => {

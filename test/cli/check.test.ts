@@ -1,68 +1,53 @@
 import assert from 'node:assert/strict'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
-import type { Report } from '../../src/check/index.ts'
-import { RULES } from '../../src/check/index.ts'
+import { describe, it, type TestContext } from 'node:test'
+import { checkConformance, type Report, RULES } from '../../src/check/index.ts'
 import { lackOfOtherUser, withoutRights } from '../other-user.ts'
 import { events, startHttp } from './check-server.ts'
-import { RunningCli, runCli, startServer, workDirectory } from './run-cli.ts'
+import { type InsideOptions, RunningCli, runCli, runInside, startServer, workDirectory } from './run-cli.ts'
 
 const TOKEN = 'secret-token-that-nobody-sees'
 
 /** All that a terminal could act upon, but for the ends of lines. */
 const STEERING = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 
-describe('check', () => {
-  it('keeps the contract at localhost, where our own links change with the name of loopback', async (t) => {
-    const directory = workDirectory(t)
-    const { url } = await startServer(t, ['--sample'], { in: directory })
-    const words = ['check', `${url.replace('127.0.0.1', 'localhost')}/events`, '--strict']
-    const { status, stdout } = await runCli(words, { in: directory })
-    assert.equal(status, 0, stdout)
-  })
+const check = (t: TestContext, words: readonly string[], options: Partial<InsideOptions> = {}) =>
+  runInside(['check', ...words], { in: workDirectory(t), ...options })
 
-  it('of the sample prints a line a rule and a summary last, exit status 0', async (t) => {
+/** Without an ETag and problem details, and with 404 beyond the last page. */
+const broken = () => events({ beyond: (_request, response) => response.writeHead(404).end() })
+
+describe('check', () => {
+  it('of our own server prints a line for each rule and a summary last, also of all collections', async (t) => {
     const directory = workDirectory(t)
     const { url } = await startServer(t, ['--sample'], { in: directory })
-    const { status, stdout, stderr } = await runCli(['check', `${url}/events`], { in: directory })
-    assert.equal(status, 0)
-    assert.equal(stderr, '')
+    const { status, stdout, stderr } = await check(t, [`${url}/events`])
+    assert.deepEqual([status, stderr], [0, ''])
     const lines = stdout.trimEnd().split('\n')
     assert.equal(lines[0], `${url}/events: 1,234 items, 3 pages`)
     for (const { id, title } of RULES)
-      assert.equal(
-        lines.filter((line) => /^ {2}(pass|skip) {2}/.test(line) && line.endsWith(` ${title}`)).length,
-        1,
-        id,
-      )
+      assert.equal(lines.filter((line) => /^ {2}(pass|skip)/.test(line) && line.endsWith(` ${title}`)).length, 1, id)
     assert.match(lines.at(-1) ?? '', /^Kept: 25 rules pass, 2 are skipped; \d+ requests in \d+(\.\d)? m?s\.$/)
-  })
 
-  it('of an entry point checks what it links, and says which of it is unpaginated', async (t) => {
-    const directory = workDirectory(t)
-    const { url } = await startServer(t, ['--sample'], { in: directory })
-    const { status, stdout } = await runCli(['check', url], { in: directory })
-    assert.equal(status, 0)
-    assert.match(stdout, new RegExp(`^${url}/events: 1,234 items, 3 pages$`, 'm'))
-    assert.match(stdout, new RegExp(`^${url}/venues: unpaginated$`, 'm'))
-    assert.match(stdout, /^ {2}The collection is unpaginated: /m)
-    assert.match(stdout, /^ {2}skip {2}C7 .*\n {13}skipped: the collection is unpaginated$/m)
-    assert.match(stdout, /\nKept: .* are skipped \(one collection is unpaginated\), in 2 collections; .*\n$/)
-  })
+    const all = await check(t, [url])
+    assert.equal(all.status, 0)
+    assert.match(all.stdout, new RegExp(`^${url}/venues: unpaginated$`, 'm'))
+    assert.match(all.stdout, /^ {2}skip {2}C7 .*\n {13}skipped: the collection is unpaginated$/m)
+    assert.match(all.stdout, /\nKept: .* are skipped \(one collection is unpaginated\), in 2 collections; .*\n$/)
 
-  it('takes collections by name, each once', async (t) => {
-    const directory = workDirectory(t)
-    const { url } = await startServer(t, ['--sample'], { in: directory })
-    const words = ['--collection', 'venues', '--collection', 'events', '--collection', 'venues']
-    const { status, stdout } = await runCli(['check', url, ...words], { in: directory })
-    assert.equal(status, 0)
-    assert.deepEqual(stdout.match(/^http.*(?=:)/gm), [`${url}/venues`, `${url}/events`])
+    const named = await check(t, [url, '--collection', 'venues', '--collection', 'events', '--collection', 'venues'])
+    assert.deepEqual(named.stdout.match(/^http.*(?=:)/gm), [`${url}/venues`, `${url}/events`])
+    const variables = { REAMS_COLLECTION: 'venues', REAMS_REPORT_FORMAT: 'json', REAMS_FORMAT: 'csv' }
+    const report: Report = JSON.parse((await check(t, [url], { variables })).stdout)
+    assert.equal(report.collections[0]?.url, `${url}/venues`)
+    // Our own links change with the name of loopback.
+    assert.equal((await check(t, [`${url.replace('127.0.0.1', 'localhost')}/events`, '--strict'])).status, 0)
   })
 
   it('shows of a broken rule the request, what was expected, what came and who is hurt, exit status 1', async (t) => {
-    const url = await startHttp(t, events({ beyond: (_request, response) => response.writeHead(404).end() }))
-    const { status, stdout } = await runCli(['check', `${url}/events`], { in: workDirectory(t) })
+    const url = await startHttp(t, broken())
+    const { status, stdout } = await check(t, [`${url}/events`])
     assert.equal(status, 1)
     const [, found = ''] = /^ {2}fail {2}C7 {3}.*\n((?: {13}.*\n)+)/m.exec(stdout) ?? []
     const lines = found.trimEnd().split('\n')
@@ -71,33 +56,25 @@ describe('check', () => {
       '             expected  as page 3: 200 OK',
       '             came      404 Not Found',
     ])
-    assert.equal(lines.filter((line) => line.includes('curl ')).length, 3)
     assert.equal(lines.at(-2), '             and 2 more')
     assert.match(lines.at(-1) ?? '', /^ {13}hurts {5}a client that asks for a page that has just gone/)
     assert.match(stdout, /\nBroken: 1 rule fails \(C7\), \d+ pass, \d+ warn \(D3, .*\), 2 are skipped; .*\n$/)
   })
 
   it('lets D rules warn, and decide with --strict', async (t) => {
-    const directory = workDirectory(t)
-    const url = await startHttp(t, events())
-    const warned = await runCli(['check', `${url}/events`], { in: directory })
+    const url = `${await startHttp(t, events())}/events`
+    const warned = await check(t, [url])
     assert.equal(warned.status, 0)
-    assert.match(warned.stdout, /^ {2}warn {2}D16 /m)
-    assert.match(warned.stdout, /\nKept: /)
-    const strict = await runCli(['check', `${url}/events`, '--strict'], { in: directory })
+    assert.match(warned.stdout, /^ {2}warn {2}D16 .*[\s\S]*\nKept: /m)
+    const strict = await check(t, [url, '--strict'])
     assert.equal(strict.status, 1)
-    assert.match(strict.stdout, /^ {2}fail {2}D16 /m)
-    assert.match(strict.stdout, /\nBroken: /)
-    assert.equal(
-      (await runCli(['check', `${url}/events`], { in: directory, variables: { REAMS_STRICT: '1' } })).status,
-      1,
-    )
+    assert.match(strict.stdout, /^ {2}fail {2}D16 .*[\s\S]*\nBroken: /m)
+    assert.equal((await check(t, [url], { variables: { REAMS_STRICT: '1' } })).status, 1)
   })
 
   it('of a server out of reach says so in a sentence, with what to do, exit status 3', async (t) => {
-    const { status, stdout, stderr } = await runCli(['check', 'http://127.0.0.1:1/events'], { in: workDirectory(t) })
-    assert.equal(status, 3)
-    assert.equal(stderr, '')
+    const { status, stdout, stderr } = await check(t, ['http://127.0.0.1:1/events'])
+    assert.deepEqual([status, stderr], [3, ''])
     assert.match(
       stdout,
       /^http:\/\/127\.0\.0\.1:1\/events\n {2}No rule could be tried: nobody listens there \(connection refused\)\.\n {2}Check the URL, or see for yourself: curl -si 'http:\/\/127\.0\.0\.1:1\/events'\n\nCould not judge: 27 rules were not tried; \d+ requests? in .*\n$/,
@@ -111,86 +88,50 @@ describe('check', () => {
       asked.add(request.url ?? '')
       answer(request, response)
     })
-    const { status } = await runCli(['check', `${url}/events`, '--walk'], { in: workDirectory(t) })
-    assert.equal(status, 0)
+    assert.equal((await check(t, [`${url}/events`, '--walk'])).status, 0)
     for (let page = 1; page <= 50; page++) assert.ok(asked.has(`/events?page=${page}`), String(page))
   })
 
   it('takes --base-url for the address that links should have', async (t) => {
-    const directory = workDirectory(t)
     const url = await startHttp(t, events({ baseUrl: 'https://api.example.com' }))
-    assert.equal((await runCli(['check', `${url}/events`], { in: directory })).status, 1)
-    const words = ['check', `${url}/events`, '--base-url', 'https://api.example.com/']
-    assert.equal((await runCli(words, { in: directory })).status, 0)
+    assert.equal((await check(t, [`${url}/events`])).status, 1)
+    assert.equal((await check(t, [`${url}/events`, '--base-url', 'https://api.example.com/'])).status, 0)
   })
 
-  it('keeps to --concurrency and --requests', async (t) => {
+  it('keeps to --concurrency, --delay, --timeout, --time-limit and --answer-bytes', async (t) => {
     const answer = events()
-    let [requests, underWay, most] = [0, 0, 0]
+    let [underWay, most] = [0, 0]
     const url = await startHttp(t, (request, response) => {
-      requests++
       most = Math.max(most, ++underWay)
       setTimeout(() => {
         underWay--
         answer(request, response)
-      }, 5)
+      }, 1)
     })
-    const words = ['check', `${url}/events`, '--concurrency', '1', '--requests', '12', '--delay', '1']
-    const { status, stdout } = await runCli(words, { in: workDirectory(t) })
-    assert.equal(status, 3)
+    assert.equal((await check(t, [`${url}/events`, '--concurrency', '1', '--delay', '1'])).status, 0)
     assert.equal(most, 1)
-    assert.ok(requests <= 12, String(requests))
-    assert.match(stdout, /\nCould not judge: \d+ rules were not tried/)
-  })
-
-  for (const words of [
-    ['--timeout', '1'],
-    ['--time-limit', '1'],
-  ])
-    it(`ends with ${words.join(' ')} where no answer comes, exit status 3`, async (t) => {
-      const url = await startHttp(t, () => {})
-      const { status, stdout } = await runCli(['check', `${url}/events`, ...words], { in: workDirectory(t) })
+    const small = await check(t, [`${url}/events`, '--answer-bytes', '100'])
+    assert.equal(small.status, 3)
+    assert.match(small.stdout, /No rule could be tried: a body of more than 100 bytes\./)
+    const silent = await startHttp(t, () => {})
+    for (const limit of ['--timeout', '--time-limit']) {
+      const { status, stdout } = await check(t, [`${silent}/events`, limit, '1'])
       assert.equal(status, 3)
       assert.match(stdout, /^ {2}No rule could be tried: /m)
-    })
-
-  it('reads no answer that is larger than --answer-bytes', async (t) => {
-    const url = await startHttp(t, events())
-    const words = ['check', `${url}/events`, '--answer-bytes', '100']
-    const { status, stdout } = await runCli(words, { in: workDirectory(t) })
-    assert.equal(status, 3)
-    assert.match(stdout, /No rule could be tried: a body of more than 100 bytes\./)
-  })
-
-  it('takes its settings from the environment too', async (t) => {
-    const directory = workDirectory(t)
-    const { url } = await startServer(t, ['--sample'], { in: directory })
-    const variables = { REAMS_COLLECTION: 'venues, events', REAMS_REPORT_FORMAT: 'json', REAMS_FORMAT: 'csv' }
-    const report: Report = JSON.parse((await runCli(['check', url], { in: directory, variables })).stdout)
-    assert.deepEqual(
-      report.collections.map((collection) => collection.url),
-      [`${url}/venues`, `${url}/events`],
-    )
+    }
   })
 
   it('that is interrupted ends at once, exit status 130, without a stack trace', async (t) => {
-    let arrived = () => {}
-    const request = new Promise<void>((resolve) => {
-      arrived = resolve
-    })
+    const { promise: request, resolve: arrived } = Promise.withResolvers<void>()
     const url = await startHttp(t, () => arrived())
     const cli = new RunningCli(['check', `${url}/events`], { in: workDirectory(t) })
     t.after(() => cli.child.kill('SIGKILL'))
     await request
-    const result = await cli.stop('SIGINT')
-    assert.deepEqual(result, {
-      status: 130,
-      stdout: '',
-      stderr: 'reams: interrupted by SIGINT; nothing was changed.\n',
-    })
+    const stderr = 'reams: interrupted by SIGINT; nothing was changed.\n'
+    assert.deepEqual(await cli.stop('SIGINT'), { status: 130, stdout: '', stderr })
   })
 
-  for (const format of ['text', 'json', 'junit'])
+  for (const format of ['text', 'json'])
     it(`as ${format} prints nothing of a hostile server that could steer a terminal`, async (t) => {
       const nasty = '\u001b[31m\u009b2J\u0007\u202e\u2028\u0000'
       const header = '\u009b31m'
@@ -206,13 +147,44 @@ describe('check', () => {
         response.writeHead(404, { 'content-type': 'application/problem+json' })
         response.end(JSON.stringify({ type, title: nasty, status: 404, detail: nasty }))
       })
-      const { status, stdout, stderr } = await runCli(['check', `${url}/events`, '--format', format], {
-        in: workDirectory(t),
-      })
-      assert.equal(status, 1)
+      const { status, stdout, stderr } = await check(t, [`${url}/events`, '--format', format])
+      assert.deepEqual([status, stderr], [1, ''])
       assert.doesNotMatch(stdout, STEERING)
-      assert.equal(stderr, '')
     })
+})
+
+describe('check --format json', () => {
+  /** The paths of all fields: `rules[].id`. */
+  function pathsOf(value: unknown, path = ''): string[] {
+    if (Array.isArray(value)) return value.flatMap((each) => [`${path}[]`, ...pathsOf(each, `${path}[]`)])
+    if (typeof value !== 'object' || value === null) return [path]
+    return Object.entries(value).flatMap(([name, field]) => pathsOf(field, path === '' ? name : `${path}.${name}`))
+  }
+
+  it('prints the report of the library, with the fields that the reference names and no others', async (t) => {
+    const url = await startHttp(t, broken())
+    const { status, stdout } = await check(t, [`${url}/events`, '--format', 'json'])
+    assert.equal(status, 1)
+    const report: Report = JSON.parse(stdout)
+    assert.equal(stdout, `${JSON.stringify(report, null, 2)}\n`)
+    const { collections, ...others } = await checkConformance(`${url}/events`)
+    assert.deepEqual(report, { ...others, collections: report.collections })
+    assert.equal(report.collections[0]?.item_count, collections[0]?.item_count)
+
+    // One out of reach has notes, and so has an entry point to elsewhere.
+    const unreachable = await check(t, ['http://127.0.0.1:1/x', '--format', 'json'])
+    assert.equal(unreachable.status, 3)
+    const entry = await startHttp(t, (_request, response) =>
+      response.end('{"_links":{"collections":[{"href":"https://elsewhere.invalid/events"}]}}'),
+    )
+    const foreign = await check(t, [entry, '--format', 'json'])
+    const page = readFileSync(new URL('../../docs/reference/rules.md', import.meta.url), 'utf8')
+    const [, section = ''] = page.split('## The report as JSON\n')
+    const documented = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, path = '']) => path)
+    const paths = [stdout, unreachable.stdout, foreign.stdout].flatMap((text) => pathsOf(JSON.parse(text)))
+    assert.ok(documented.length > 20)
+    assert.deepEqual([...new Set(paths)].toSorted(), documented.toSorted())
+  })
 })
 
 describe('check with a token', () => {
@@ -229,53 +201,50 @@ describe('check with a token', () => {
     }
   }
 
-  for (const format of ['text', 'json', 'junit'])
-    it(`from a file sends it and, as ${format}, never prints it`, async (t) => {
-      const directory = workDirectory(t)
-      writeFileSync(join(directory, 'token'), `  ${TOKEN}\n`)
-      const url = await startHttp(t, guarded())
-      const words = ['check', `${url}/events`, '--token-file', 'token', '--format', format]
-      const { status, stdout, stderr } = await runCli(words, { in: directory })
-      assert.equal(status, 1)
-      assert.match(stdout, /Authorization: Bearer \$REAMS_TOKEN/)
-      assert.doesNotMatch(stdout + stderr, /secret-token/)
-    })
-
-  it('from REAMS_TOKEN sends it; a file wins over it', async (t) => {
+  it('from a file or from REAMS_TOKEN sends it and never prints it; the file wins', async (t) => {
     const directory = workDirectory(t)
-    writeFileSync(join(directory, 'token'), 'another')
-    const url = await startHttp(t, guarded())
+    writeFileSync(join(directory, 'right'), `  ${TOKEN}\n`)
+    writeFileSync(join(directory, 'wrong'), 'another')
+    const url = `${await startHttp(t, guarded())}/events`
     const variables = { REAMS_TOKEN: TOKEN }
-    assert.equal((await runCli(['check', `${url}/events`], { in: directory, variables })).status, 1)
-    const words = ['check', `${url}/events`, '--token-file', 'token']
-    const { status, stdout } = await runCli(words, { in: directory, variables })
+    for (const format of ['text', 'json'])
+      for (const [words, given] of [[['--token-file', 'right'], {}] as const, [[], variables] as const]) {
+        const { status, stdout, stderr } = await check(t, [url, '--format', format, ...words], {
+          in: directory,
+          variables: given,
+        })
+        assert.equal(status, 1)
+        assert.match(stdout, /Authorization: Bearer \$REAMS_TOKEN/)
+        assert.doesNotMatch(stdout + stderr, /secret-token/)
+      }
+    const { status, stdout } = await check(t, [url, '--token-file', 'wrong'], { in: directory, variables })
     assert.equal(status, 3)
     assert.match(stdout, /No rule could be tried: 401 .*the token is refused/)
     assert.match(stdout, /see for yourself: curl -si -H "Authorization: Bearer \$REAMS_TOKEN" '/)
   })
 
-  const files: [content: string, message: string][] = [
-    ['', 'token is empty. Put a token into it.'],
-    [' \n', 'token is empty. Put a token into it.'],
-    [`${TOKEN}\n${TOKEN}\n`, 'token has more than one line. Put the token alone there.'],
-    [`Bearer ${TOKEN}`, 'token holds blanks or other characters that no token has. Put the token alone there.'],
-    [`${TOKEN}\u0007`, 'token holds blanks or other characters that no token has. Put the token alone there.'],
-    ['x'.repeat(20_000), 'token holds more than 16384 bytes, too many for a token. Put the token alone there.'],
-  ]
-  for (const [content, message] of files)
-    it(`refuses a file with ${JSON.stringify(content.slice(0, 40))}`, async (t) => {
-      const directory = workDirectory(t)
+  it('refuses what is no token, without printing it', async (t) => {
+    const directory = workDirectory(t)
+    const contents: [content: string, problem: string][] = [
+      [' \n', 'is empty'],
+      [`${TOKEN}\n${TOKEN}\n`, 'has more than one line'],
+      [`Bearer ${TOKEN}`, 'holds blanks or other characters that no token has'],
+      [`${TOKEN}\u0007`, 'holds blanks or other characters that no token has'],
+      ['x'.repeat(20_000), 'holds more than 16384 bytes'],
+    ]
+    const url = 'http://127.0.0.1:1/events'
+    for (const [content, problem] of contents) {
       writeFileSync(join(directory, 'token'), content)
-      const words = ['check', 'http://127.0.0.1:1/events', '--token-file', 'token']
-      const result = await runCli(words, { in: directory })
-      assert.deepEqual(result, { status: 2, stdout: '', stderr: `reams: ${message}\n` })
-    })
-
-  it('refuses a variable that holds no token, without printing it', async (t) => {
-    const variables = { REAMS_TOKEN: `${TOKEN}\nx` }
-    const result = await runCli(['check', 'http://127.0.0.1:1/events'], { in: workDirectory(t), variables })
-    const stderr = 'reams: REAMS_TOKEN has more than one line. Put the token alone there.\n'
-    assert.deepEqual(result, { status: 2, stdout: '', stderr })
+      const ways = { token: [['--token-file', 'token'], {}], REAMS_TOKEN: [[], { REAMS_TOKEN: content }] } as const
+      for (const [place, [words, variables]] of Object.entries(ways)) {
+        const stderr = `reams: ${place} ${problem}: expected a token and nothing else.\n`
+        assert.deepEqual(await check(t, [url, ...words], { in: directory, variables }), {
+          status: 2,
+          stdout: '',
+          stderr,
+        })
+      }
+    }
   })
 
   it('says which file is not there, is a directory or may not be read', async (t) => {
@@ -289,26 +258,17 @@ describe('check with a token', () => {
       const { stderr } = await runCli([...words, 'secret'], { in: directory, ...withoutRights() })
       assert.equal(stderr, 'reams: The token file secret cannot be read: no permission.\n')
     }
-    const missing = await runCli([...words, 'nope'], { in: directory })
-    assert.deepEqual(missing, {
-      status: 2,
-      stdout: '',
-      stderr: 'reams: There is no token file nope. Check the path.\n',
-    })
-    const folder = await runCli([...words, '.'], { in: directory })
-    assert.deepEqual(folder, {
-      status: 2,
-      stdout: '',
-      stderr: 'reams: . is a directory. Give a file that holds a token.\n',
-    })
+    const missing = await runInside([...words, 'nope'], { in: directory })
+    assert.deepEqual([missing.status, missing.stderr], [2, 'reams: There is no token file nope. Check the path.\n'])
+    const folder = await runInside([...words, '.'], { in: directory })
+    assert.deepEqual([folder.status, folder.stderr], [2, 'reams: . is a directory: expected a file with a token.\n'])
   })
 })
 
 describe('check --explain', () => {
   it('prints the rule, why it is there, who is hurt, a right and a wrong answer', async (t) => {
-    const directory = workDirectory(t)
     for (const { id, why, hurts, right, wrong } of RULES.filter((rule) => ['C7', 'D14'].includes(rule.id))) {
-      const { status, stdout } = await runCli(['check', '--explain', id.toLowerCase()], { in: directory })
+      const { status, stdout } = await check(t, ['--explain', id.toLowerCase()])
       assert.equal(status, 0)
       assert.ok(stdout.startsWith(`${id}  `))
       const text = stdout.replaceAll(/\s+/g, ' ')
@@ -316,51 +276,25 @@ describe('check --explain', () => {
         assert.ok(text.includes(part.replaceAll(/\s+/g, ' ')), part)
     }
   })
-
-  it('is refused together with a URL, which it would not check', async (t) => {
-    let requests = 0
-    const url = await startHttp(t, () => requests++)
-    const { status, stderr } = await runCli(['check', url, '--explain', 'C1'], { in: workDirectory(t) })
-    assert.deepEqual([status, requests], [2, 0])
-    assert.match(stderr, /a URL and --explain/)
-  })
-
-  it('of a rule that there is not lists those that there are, exit status 2', async (t) => {
-    const result = await runCli(['check', '--explain', 'C99'], { in: workDirectory(t) })
-    const ids = RULES.map(({ id }) => id).join(', ')
-    assert.deepEqual(result, {
-      status: 2,
-      stdout: '',
-      stderr: `reams: There is no rule "C99". The rules are ${ids}.\n`,
-    })
-  })
 })
 
 describe('check, used wrongly', () => {
+  const url = 'http://127.0.0.1:1/events'
   const cases: [words: string[], message: RegExp][] = [
-    [[], /^reams: There is no URL to check\. Give one such as /],
-    [['events'], /^reams: "events" is not an absolute URL\. Give one such as /],
+    [[], /^reams: The URL is missing: expected one such as /],
+    [[url, '--explain', 'C1'], /^reams: --explain checks nothing: /],
+    [['--explain', 'C99'], /^reams: There is no rule "C99"\. The rules are C1, C2, /],
+    [['events'], /^reams: "events" is not an absolute URL\. /],
     [['ftp://127.0.0.1/events'], /^reams: "ftp:.*" does not begin with http: or https:/],
-    [['http://127.0.0.1/events?page=2'], /^reams: .* has a query or a fragment/],
+    [[`${url}?page=2`], /^reams: .* has a query or a fragment/],
     [['http://me:secret@127.0.0.1/events'], /^reams: The URL holds a user name or password/],
-    [['http://127.0.0.1/a', 'http://127.0.0.1/b'], /^reams: too many arguments for 'check'/],
-    [['http://127.0.0.1/a', '--format', 'csv'], /^reams: "--format csv" .* Give one of text, json, junit\.$/m],
-    [['http://127.0.0.1/a', '--collection', ''], /^reams: "--collection " is not possible\. Give a name/],
-    [['http://127.0.0.1/a', '--collection', '..'], /^reams: "--collection \.\." is not possible\. Give a name/],
-    [['http://127.0.0.1/a', '--requests', '0'], /^reams: "--requests 0" .* from 1 to 1000000\.$/m],
-    [['http://127.0.0.1/a', '--concurrency', 'x'], /^reams: "--concurrency x" .* from 1 to 100\.$/m],
-    [['http://127.0.0.1/a', '--delay', '-1'], /^reams: "--delay -1" .* from 0 to 3600000\.$/m],
-    [['http://127.0.0.1/a', '--timeout', '0.5'], /^reams: "--timeout 0\.5" .* from 1 to 86400\.$/m],
-    [['http://127.0.0.1/a', '--time-limit', '1e3'], /^reams: "--time-limit 1e3" .* from 1 to 604800\.$/m],
-    [['http://127.0.0.1/a', '--answer-bytes', '0'], /^reams: "--answer-bytes 0" .* from 1 to 500000000\.$/m],
-    [['http://127.0.0.1/a', '--base-url', 'x'], /^reams: --base-url: The base URL "x" /],
+    [[url, '--format', 'csv'], /^reams: Invalid --format "csv": expected one of text, json\.$/m],
   ]
   for (const [words, message] of cases)
     it(`reams check ${words.join(' ')}: says what is wrong, exit status 2`, async (t) => {
-      const result = await runCli(['check', ...words], { in: workDirectory(t) })
-      assert.equal(result.status, 2)
-      assert.match(result.stderr, message)
-      assert.doesNotMatch(result.stderr, /secret/)
-      assert.equal(result.stdout, '')
+      const { status, stdout, stderr } = await check(t, words)
+      assert.deepEqual([status, stdout], [2, ''])
+      assert.match(stderr, message)
+      assert.doesNotMatch(stderr, /secret/)
     })
 })

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { eventLines, putLines } from './items.ts'
-import { runCli, startServer, workDirectory } from './run-cli.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { eventLines, putLines, storedLines } from './items.ts'
+import { runInside, workDirectory } from './run-cli.ts'
 
 async function directoryWithTwo(t: TestContext): Promise<string> {
   const directory = workDirectory(t)
@@ -11,10 +13,10 @@ async function directoryWithTwo(t: TestContext): Promise<string> {
 }
 
 describe('collections', () => {
-  it('lists names, items, pages, key and flags', async (t) => {
-    const result = await runCli(['collections'], { in: await directoryWithTwo(t) })
+  it('lists names, items, pages, key and flags, also as JSON', async (t) => {
+    const directory = await directoryWithTwo(t)
     assert.equal(
-      result.stdout,
+      (await runInside(['collections'], { in: directory })).stdout,
       [
         'NAME    ITEMS  PAGES  KEY  FLAGS',
         'events  1,234      3  id',
@@ -22,11 +24,8 @@ describe('collections', () => {
         '',
       ].join('\n'),
     )
-  })
-
-  it('gives the same as JSON', async (t) => {
-    const result = await runCli(['collections', '--json'], { in: await directoryWithTwo(t) })
-    assert.deepEqual(JSON.parse(result.stdout), [
+    const { stdout } = await runInside(['collections', '--json'], { in: directory })
+    assert.deepEqual(JSON.parse(stdout), [
       { name: 'events', items: 1234, holes: 0, pages: 3, key: 'id', paginated: true, private: false },
       { name: 'venues', items: 12, holes: 0, pages: null, key: null, paginated: false, private: true },
     ])
@@ -34,48 +33,53 @@ describe('collections', () => {
 })
 
 describe('drop', () => {
-  it('removes a collection and says with how many items', async (t) => {
+  it('removes a collection by its exact name, and says with how many items', async (t) => {
     const directory = await directoryWithTwo(t)
-    const result = await runCli(['drop', 'events'], { in: directory })
-    assert.deepEqual(result, { status: 0, stdout: 'events: dropped, with 1,234 items.\n', stderr: '' })
-    assert.equal((await runCli(['drop', 'venues'], { in: directory })).status, 0)
-    const listed = await runCli(['collections'], { in: directory })
-    assert.equal(listed.stdout, 'reams.db has no collections. Make one: reams import NAME FILE --store reams.db\n')
-  })
-
-  it('wants the exact name', async (t) => {
-    const directory = await directoryWithTwo(t)
-    const result = await runCli(['drop', 'event'], { in: directory })
-    assert.equal(result.status, 2)
-    assert.equal(result.stderr, 'reams: There is no collection "event". There are events, venues.\n')
+    const run = (...words: string[]) => runInside(words, { in: directory })
+    assert.deepEqual(await run('drop', 'event'), {
+      status: 2,
+      stdout: '',
+      stderr: 'reams: There is no collection "event". There are events, venues.\n',
+    })
+    const stdout = 'events: dropped, with 1,234 items.\n'
+    assert.deepEqual(await run('drop', 'events'), { status: 0, stdout, stderr: '' })
+    assert.equal((await run('drop', 'venues')).status, 0)
+    const listed = 'reams.db has no collections. Create one: reams import NAME FILE --store reams.db\n'
+    assert.equal((await run('collections')).stdout, listed)
   })
 })
 
 describe('set', () => {
-  it('hides a collection from a running server, and shows it again', async (t) => {
+  it('makes a collection private or public, and wants exactly one of the two', async (t) => {
     const directory = await directoryWithTwo(t)
-    const server = await startServer(t, [], { in: directory })
-    assert.equal((await server.get('/events')).status, 200)
-    const hidden = await runCli(['set', 'events', '--private'], { in: directory })
-    assert.equal(hidden.stdout, 'events: is private now.\n')
-    assert.equal((await server.get('/events')).status, 404)
-    assert.equal((await runCli(['set', 'events', '--public'], { in: directory })).status, 0)
-    assert.equal((await server.get('/events')).status, 200)
-    const again = await runCli(['set', 'events', '--public'], { in: directory })
-    assert.equal(again.stdout, 'events: is public already.\n')
+    const set = (words: string[], variables = {}) => runInside(['set', ...words], { in: directory, variables })
+    assert.equal((await set(['events', '--private'])).stdout, 'events: now private.\n')
+    assert.equal((await set(['events', '--private'])).stdout, 'events: already private.\n')
+    assert.equal((await set(['venues', '--public'], { REAMS_PRIVATE: '1' })).stdout, 'venues: now public.\n')
+    for (const words of [[], ['--private', '--public']]) {
+      const { status, stderr } = await set(['events', ...words])
+      assert.deepEqual([status, stderr], [2, 'reams: Expected exactly one of --private and --public.\n'])
+    }
   })
+})
 
-  for (const words of [[], ['--private', '--public']])
-    it(`wants exactly one of the two, not "${words.join(' ')}"`, async (t) => {
-      const result = await runCli(['set', 'events', ...words], { in: workDirectory(t) })
-      assert.equal(result.status, 2)
-      assert.equal(result.stderr, 'reams: Give exactly one of --private and --public.\n')
-    })
-
-  it('--public wins over REAMS_PRIVATE', async (t) => {
-    const directory = await directoryWithTwo(t)
-    const variables = { REAMS_PRIVATE: '1' }
-    const result = await runCli(['set', 'venues', '--public'], { in: directory, variables })
-    assert.equal(result.stdout, 'venues: is public now.\n')
+describe('compact', () => {
+  it('closes the holes, keeps the items, and says if there are none', async (t) => {
+    const directory = workDirectory(t)
+    const run = async (...words: string[]) => (await runInside(words, { in: directory })).stdout
+    await putLines(directory, 'events', eventLines(1700), { keyField: 'id' })
+    const store = await openSqliteStore({ path: join(directory, 'reams.db') })
+    await store.delete('events', ['1', '2', '700'])
+    await store.close()
+    const before = await storedLines(directory, 'events')
+    assert.match(await run('collections'), /^events +1,697 +4 +id +3 holes$/m)
+    assert.match(
+      await run('compact', 'events'),
+      /^events: 3 holes closed in .+; the collection has 1,697 items, 4 pages\.\n$/,
+    )
+    assert.equal(await storedLines(directory, 'events'), before)
+    assert.match(await run('verify'), /no problems found/)
+    assert.match(await run('collections'), /^events +1,697 +4 +id$/m)
+    assert.equal(await run('compact', 'events'), 'events: 1,697 items, 4 pages, no holes. There is nothing to do.\n')
   })
 })

@@ -1,61 +1,53 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import { COMMANDS } from '../../src/cli/commands.ts'
-import { createProgram } from '../../src/cli/program.ts'
-import { settingsOf } from '../../src/cli/settings.ts'
-import { runCli, workDirectory } from './run-cli.ts'
+import { COMMANDS, createProgram } from '../../src/cli/program.ts'
+import { SETTINGS } from '../../src/cli/settings.ts'
+import { runInside, workDirectory } from './run-cli.ts'
 
 describe('help', () => {
   it('alone, reams prints the help of all commands', async (t) => {
-    const result = await runCli([], { in: workDirectory(t) })
-    assert.equal(result.status, 0)
-    assert.equal(result.stderr, '')
+    const { status, stdout, stderr } = await runInside([], { in: workDirectory(t) })
+    assert.deepEqual([status, stderr], [0, ''])
     for (const { name, summary } of COMMANDS.map((command) => command.family ?? command))
-      assert.match(result.stdout, new RegExp(`^ {2}${name} +${summary}$`, 'm'))
-    await assertExamples(result.stdout)
+      assert.match(stdout, new RegExp(`^ {2}${name} +${summary}$`, 'm'))
+    await assertExamples(stdout)
   })
 
-  for (const family of new Set(COMMANDS.flatMap((command) => command.family ?? [])))
-    it(`of ${family.name} lists its commands`, async (t) => {
-      const result = await runCli([family.name, '--help'], { in: workDirectory(t) })
-      assert.equal(result.status, 0)
-      assert.ok(result.stdout.startsWith(`Usage: reams ${family.name} COMMAND [options]\n\n${family.description}\n`))
-      await assertExamples(result.stdout)
-      const own = COMMANDS.filter((command) => command.family === family)
-      for (const { name, summary } of own) {
-        const [first, last] = name.split(' ')
-        assert.equal(first, family.name)
-        assert.match(result.stdout, new RegExp(`^ {2}${last} +${summary}$`, 'm'))
-      }
-      const alone = await runCli([family.name], { in: workDirectory(t) })
-      assert.deepEqual(alone, { status: 2, stdout: '', stderr: result.stdout })
-      assert.equal((await runCli(['help', family.name], { in: workDirectory(t) })).stdout, result.stdout)
-    })
+  it('of a family lists its commands', async (t) => {
+    const directory = workDirectory(t)
+    const { status, stdout } = await runInside(['token', '--help'], { in: directory })
+    assert.equal(status, 0)
+    assert.ok(stdout.startsWith('Usage: reams token COMMAND [options]\n\nTokens let programs write'))
+    await assertExamples(stdout)
+    for (const { name, summary } of COMMANDS.filter(({ family }) => family?.name === 'token'))
+      assert.match(stdout, new RegExp(`^ {2}${name.replace('token ', '')} +${summary}$`, 'm'))
+    assert.deepEqual(await runInside(['token'], { in: directory }), { status: 2, stdout: '', stderr: stdout })
+    assert.equal((await runInside(['help', 'token'], { in: directory })).stdout, stdout)
+  })
 
-  for (const command of COMMANDS)
-    it(`of ${command.name} shows each of its settings on one line, and its examples`, async (t) => {
-      const { status, stdout } = await runCli([...command.name.split(' '), '--help'], { in: workDirectory(t) })
+  for (const { name, settings, examples } of COMMANDS)
+    it(`of ${name} shows each of its settings on one line, and its examples`, async (t) => {
+      const { status, stdout } = await runInside([...name.split(' '), '--help'], { in: workDirectory(t) })
       assert.equal(status, 0)
-      const lines = stdout.split('\n')
+      assert.ok(stdout.startsWith(`Usage: reams ${name}`))
       await assertExamples(stdout)
-      assert.ok(stdout.startsWith(`Usage: reams ${command.name}`))
-      for (const [, { flag, description }] of settingsOf(command.name))
-        assert.ok(
-          lines.some((line) => line.startsWith(`  ${flag} `) && line.includes(description)),
-          flag,
-        )
-      assert.ok(command.examples.length > 0)
-      for (const { line, purpose } of command.examples)
-        assert.ok(
-          lines.some((shown) => shown.startsWith(`  ${line} `) && shown.endsWith(purpose)),
-          line,
-        )
+      const lines = stdout.split('\n')
+      const hasLine = (start: string, end: string) =>
+        lines.some((line) => line.startsWith(`  ${start} `) && line.includes(end))
+      for (const { flag, description } of settings.map((each) => SETTINGS[each]))
+        assert.ok(hasLine(flag, description), flag)
+      for (const { line, purpose } of examples) assert.ok(hasLine(line, purpose), line)
+      assert.deepEqual(
+        lines.filter((line) => /^ {12}/.test(line)),
+        [],
+        'no description is broken',
+      )
     })
 
   it('the version is that of the package', async (t) => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-    assert.equal((await runCli(['--version'], { in: workDirectory(t) })).stdout, `${version}\n`)
+    assert.equal((await runInside(['--version'], { in: workDirectory(t) })).stdout, `${version}\n`)
   })
 })
 
@@ -71,43 +63,33 @@ async function assertExamples(help: string): Promise<void> {
   assert.ok(first > 0 && shown.length > 0, help)
   for (const line of shown) {
     const [, command = ''] = /^ {2}(?:.* \| )?reams (.*?)(?: \| .*| > .*)? {2,}\S.*$/.exec(line) ?? []
-    await assertTaken(command.replaceAll("'", '').split(' '), line)
+    let isTaken = false
+    const program = createProgram(async () => {
+      isTaken = true
+    })
+    const words = command.replaceAll("'", '').split(' ')
+    await program.parseAsync(words, { from: 'user' }).catch((error) => assert.fail(`${line}: ${error.message}`))
+    assert.ok(isTaken, line)
   }
 }
 
-/** Parses with the real program, which runs no command here. */
-async function assertTaken(words: string[], line: string): Promise<void> {
-  let taken = false
-  const onCommand = async () => {
-    taken = true
-  }
-  const program = createProgram({ version: '0', commands: COMMANDS, onCommand })
-  await program.parseAsync(words, { from: 'user' }).catch((error) => assert.fail(`${line}: ${error.message}`))
-  assert.ok(taken, line)
-}
-
-describe('wrong use', () => {
-  const cases: [words: string[], message: RegExp][] = [
-    [['improt', 'events', 'x.csv'], /^reams: unknown command 'improt'\n\(Did you mean import\?\)/],
-    [['serve', '--prot', '80'], /^reams: unknown option '--prot'\n\(Did you mean --port\?\)/],
-    [['check', '--colection', 'x'], /^reams: unknown option '--colection'\n\(Did you mean --collection\?\)/],
-    [['verify', '--port', '80'], /^reams: unknown option '--port'/],
-    [['import', 'events'], /^reams: missing required argument 'FILE'/],
-    [['drop', 'a', 'b'], /^reams: too many arguments for 'drop'/],
-    [['token', 'crate'], /^reams: unknown command 'crate'\n\(Did you mean create\?\)/],
-    [['tokn', 'create'], /^reams: unknown command 'tokn'\n\(Did you mean token\?\)/],
-    [['token', 'create', '--scop', 'admin'], /^reams: unknown option '--scop'\n\(Did you mean --scope\?\)/],
-    [['token', 'create', 'ci'], /^reams: too many arguments for 'create'/],
-    [['token', 'list', '--scope', 'admin'], /^reams: unknown option '--scope'/],
-    [['token', 'revoke'], /^reams: missing required argument 'NAME'/],
-    [['serve', '--port'], /^reams: option '--port <number>' argument missing/],
+describe('wrong usage', () => {
+  const cases: [words: string, message: RegExp][] = [
+    ['improt events x.csv', /^reams: unknown command 'improt'\n\(Did you mean import\?\)/],
+    ['serve --prot 80', /^reams: unknown option '--prot'\n\(Did you mean --port\?\)/],
+    ['verify --port 80', /^reams: unknown option '--port'/],
+    ['import events', /^reams: missing required argument 'FILE'/],
+    ['drop a b', /^reams: too many arguments for 'drop'/],
+    ['token crate', /^reams: unknown command 'crate'\n\(Did you mean create\?\)/],
+    ['token create --scop admin', /^reams: unknown option '--scop'\n\(Did you mean --scope\?\)/],
+    ['token create ci', /^reams: too many arguments for 'create'/],
+    ['serve --port', /^reams: option '--port <number>' argument missing/],
   ]
   for (const [words, message] of cases)
-    it(`reams ${words.join(' ')}: says what is wrong and where to look, exit status 2`, async (t) => {
-      const result = await runCli(words, { in: workDirectory(t) })
-      assert.equal(result.status, 2)
-      assert.match(result.stderr, message)
-      assert.match(result.stderr, /"reams (\w+ ){0,2}--help"/)
-      assert.equal(result.stdout, '')
+    it(`reams ${words}: says what is wrong and where to look, exit status 2`, async (t) => {
+      const { status, stdout, stderr } = await runInside(words.split(' '), { in: workDirectory(t) })
+      assert.deepEqual([status, stdout], [2, ''])
+      assert.match(stderr, message)
+      assert.match(stderr, /"reams (\w+ ){0,2}--help"/)
     })
 })

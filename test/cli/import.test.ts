@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { existsSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { eventLines, putLines, storedLines } from './items.ts'
-import { RunningCli, runCli, startServer, workDirectory } from './run-cli.ts'
+import { MAIN, RunningCli, runInside, workDirectory } from './run-cli.ts'
 
 /** A directory with a store that holds `events` with the keys 1 to 3. */
 async function directoryWithEvents(t: TestContext): Promise<string> {
@@ -13,161 +15,187 @@ async function directoryWithEvents(t: TestContext): Promise<string> {
   return directory
 }
 
+/** Imports into `events` from standard input. */
+const importLines = (directory: string, input: string, ...words: string[]) =>
+  runInside(['import', 'events', '-', ...words], { in: directory, input })
+
 describe('import', () => {
   const items = '{"a":"1","b":"x"}\n{"a":"2","b":"y, z"}\n'
-  const files: Record<string, string> = {
+  const files: Record<string, string | Uint8Array> = {
     'x.ndjson': items,
-    'x.jsonl': items,
+    'x.jsonl.gz': gzipSync(items),
     'x.json': '[{"a":"1","b":"x"}, {"a":"2","b":"y, z"}]',
-    'x.csv': 'a,b\n1,x\n2,"y, z"\n',
+    'x.csv.gz': gzipSync('a,b\n1,x\n2,"y, z"\n'),
   }
-  for (const [file, text] of Object.entries(files))
-    for (const [name, bytes] of [
-      [file, text],
-      [`${file}.gz`, gzipSync(text)],
-    ] as const)
-      it(`reads ${name}`, async (t) => {
-        const directory = workDirectory(t)
-        writeFileSync(join(directory, name), bytes)
-        const result = await runCli(['import', 'events', name], { in: directory })
-        assert.equal(result.stderr, '')
-        assert.match(
-          result.stdout,
-          /^events: 2 items imported in \d+(\.\d)? m?s( \(\d+ items\/s\))?; the collection now has 2 items, 1 page\.\n$/,
-        )
-        assert.equal(result.status, 0)
-        assert.equal(await storedLines(directory, 'events'), items)
-      })
+  for (const [name, bytes] of Object.entries(files))
+    it(`reads ${name}`, async (t) => {
+      const directory = workDirectory(t)
+      writeFileSync(join(directory, name), bytes)
+      const { status, stdout, stderr } = await runInside(['import', 'events', name], { in: directory })
+      assert.deepEqual([status, stderr], [0, ''])
+      assert.match(
+        stdout,
+        /^events: 2 items imported in \d+(\.\d)? m?s( \(\d+ items\/s\))?; the collection now has 2 items, 1 page\.\n$/,
+      )
+      assert.equal(await storedLines(directory, 'events'), items)
+    })
 
-  it('reads standard input, as NDJSON unless told otherwise, plain or gzip', async (t) => {
+  it('reads standard input, as NDJSON unless told otherwise, with byte-order mark, blank lines and CRLF', async (t) => {
     const directory = workDirectory(t)
-    const input = gzipSync('[{"a":1},{"a":2}]')
-    assert.equal((await runCli(['import', 'x', '-', '--format', 'json'], { in: directory, input })).status, 0)
-    assert.equal((await runCli(['import', 'x', '-'], { in: directory, input: '{"a":3}\n' })).status, 0)
-    assert.equal(await storedLines(directory, 'x'), '{"a":1}\n{"a":2}\n{"a":3}\n')
+    await runInside(['import', 'events', '-', '--format', 'json'], { in: directory, input: gzipSync('[{"a":1}]') })
+    await importLines(directory, '\ufeff{"a":2}\r\n\r\n\n{"a":3}\r\n')
+    assert.equal(await storedLines(directory, 'events'), '{"a":1}\n{"a":2}\n{"a":3}\n')
   })
 
   it('makes an empty collection of an empty file, and says so', async (t) => {
     const directory = workDirectory(t)
-    writeFileSync(join(directory, 'x.ndjson'), '')
-    const result = await runCli(['import', 'events', 'x.ndjson'], { in: directory })
-    assert.match(result.stdout, /^events: 0 items imported .*; the collection now has 0 items, 1 page\.\n$/)
+    const { stdout } = await importLines(directory, '')
+    assert.match(stdout, /^events: 0 items imported .*; the collection now has 0 items, 1 page\.\n$/)
     assert.equal(await storedLines(directory, 'events'), '')
-  })
-
-  it('names a file without a known extension, and takes it with --format', async (t) => {
-    const directory = workDirectory(t)
-    writeFileSync(join(directory, 'x.txt'), eventLines(1))
-    const refused = await runCli(['import', 'events', 'x.txt'], { in: directory })
-    assert.equal(refused.status, 2)
-    assert.match(refused.stderr, /x\.txt does not tell its format\. Known are \.ndjson, \.jsonl, \.json, \.csv/)
-    assert.equal(existsSync(join(directory, 'reams.db')), false)
-    assert.equal((await runCli(['import', 'events', 'x.txt', '--format', 'ndjson'], { in: directory })).status, 0)
   })
 
   it('takes its settings from variables too', async (t) => {
     const directory = workDirectory(t)
     const variables = { REAMS_STORE: 'other.db', REAMS_KEY: 'id', REAMS_UNPAGINATED: '1', REAMS_PRIVATE: 'true' }
-    await runCli(['import', 'events', '-'], { in: directory, variables, input: eventLines(2) })
-    const listed = await runCli(['collections', '--store', 'other.db', '--json'], { in: directory })
-    assert.deepEqual(JSON.parse(listed.stdout), [
-      { name: 'events', items: 2, holes: 0, pages: null, key: 'id', paginated: false, private: true },
-    ])
+    await runInside(['import', 'events', '-'], { in: directory, variables, input: eventLines(2) })
+    const { stdout } = await runInside(['collections', '--store', 'other.db'], { in: directory })
+    assert.match(stdout, /^events +2 +- +id +unpaginated, private$/m)
   })
 
-  it('swaps the whole collection with --replace', async (t) => {
+  it('replaces the whole collection with --replace', async (t) => {
     const directory = await directoryWithEvents(t)
-    const result = await runCli(['import', 'events', '-', '--replace'], { in: directory, input: eventLines(2, 2) })
-    assert.match(result.stdout, /2 items imported .* now has 2 items/)
+    const { stdout } = await importLines(directory, eventLines(2, 2), '--replace')
+    assert.match(stdout, /2 items imported .* now has 2 items/)
     assert.equal(await storedLines(directory, 'events'), eventLines(2, 2))
   })
 
-  it('refuses a key that is there, with the line and the key, and keeps what was there', async (t) => {
+  it('refuses a key that exists, with the line and the key, or skips it, or replaces the item in its place', async (t) => {
     const directory = await directoryWithEvents(t)
-    const file = join(directory, 'more.ndjson')
-    writeFileSync(file, `${eventLines(2, 10)}\n{"id":"3"}\n`)
-    const result = await runCli(['import', 'events', file], { in: directory })
-    assert.equal(result.status, 1)
-    assert.match(result.stderr, /^reams: .*more\.ndjson, line 4: .*key "3".*--on-conflict skip.*--on-conflict replace/)
-    assert.match(result.stderr, /Nothing was imported\.\n$/)
+    const { status, stderr } = await importLines(directory, `${eventLines(2, 10)}\n{"id":"3"}\n`)
+    assert.equal(status, 1)
+    assert.match(stderr, /^reams: standard input, line 4: .*key "3".*--on-conflict skip.*--on-conflict replace/)
+    assert.match(stderr, /Nothing was imported\.\n$/)
+    const skipped = await importLines(directory, `{"id":2}\n${eventLines(1, 4)}`, '--on-conflict', 'skip')
+    assert.match(skipped.stdout, /^events: 1 item imported, 1 skipped in .* now has 4 items, 1 page\.\n$/)
+    const replaced = await importLines(directory, '{"id":2}\n', '--on-conflict', 'replace')
+    assert.match(replaced.stdout, /^events: 0 items imported, 1 replaced in .* now has 4 items, 1 page\.\n$/)
+    assert.equal(await storedLines(directory, 'events'), `${eventLines(1)}{"id":2}\n${eventLines(2, 3)}`)
+  })
+
+  it('refuses settings other than those of the collection, both named, and uses its key without being told', async (t) => {
+    const directory = await directoryWithEvents(t)
+    const differing: [words: string[], message: RegExp][] = [
+      [['--key', 'title'], /"id".*"title"/],
+      [['--unpaginated'], / paginated.* unpaginated/],
+      [['--private'], /public.*private.*reams set events --private/],
+      [[], /standard input, line 1: .*id/],
+    ]
+    for (const [words, message] of differing) {
+      const { status, stderr } = await importLines(directory, '{"title":"no id"}\n', ...words)
+      assert.equal(status, 1)
+      assert.match(stderr, message)
+    }
+    const { stderr } = await runInside(['import', 'new', '-', '--on-conflict', 'skip'], {
+      in: directory,
+      input: '{}\n',
+    })
+    assert.match(stderr, /has no key/)
     assert.equal(await storedLines(directory, 'events'), eventLines(3))
   })
 
-  it('leaves such items out with --on-conflict skip, and says how many', async (t) => {
-    const directory = await directoryWithEvents(t)
-    const words = ['import', 'events', '-', '--on-conflict', 'skip']
-    const result = await runCli(words, { in: directory, input: `{"id":2}\n${eventLines(1, 4)}` })
-    assert.match(result.stdout, /^events: 1 item imported, 1 skipped in .* now has 4 items, 1 page\.\n$/)
-    assert.equal(await storedLines(directory, 'events'), eventLines(4))
-  })
-
-  it('puts them in the places of the old ones with --on-conflict replace', async (t) => {
-    const directory = await directoryWithEvents(t)
-    const words = ['import', 'events', '-', '--on-conflict', 'replace']
-    const result = await runCli(words, { in: directory, input: '{"id":2}\n' })
-    assert.match(result.stdout, /^events: 0 items imported, 1 replaced in .* now has 3 items, 1 page\.\n$/)
-    assert.equal(await storedLines(directory, 'events'), `${eventLines(1)}{"id":2}\n${eventLines(1, 3)}`)
-  })
-
-  const differing: [words: string[], both: RegExp][] = [
-    [['--key', 'title'], /"id".*"title"/],
-    [['--unpaginated'], / paginated.* unpaginated/],
-    [['--private'], /public.*private.*reams set/],
-  ]
-  for (const [words, both] of differing)
-    it(`refuses ${words.join(' ')} on a collection created otherwise, both named`, async (t) => {
-      const directory = await directoryWithEvents(t)
-      const result = await runCli(['import', 'events', '-', ...words], { in: directory, input: eventLines(1, 9) })
-      assert.equal(result.status, 1)
-      assert.match(result.stderr, both)
-      assert.equal(await storedLines(directory, 'events'), eventLines(3))
-    })
-
-  it('uses the stored key without being told', async (t) => {
-    const directory = await directoryWithEvents(t)
-    const result = await runCli(['import', 'events', '-'], { in: directory, input: '{"title":"no id"}\n' })
-    assert.equal(result.status, 1)
-    assert.match(result.stderr, /standard input, line 1: .*id/)
-  })
-
-  for (const name of ['Events', '-x', 'a/b', '@x', '', 'x'.repeat(65)])
-    it(`refuses the name "${name}" and says what a name is`, async (t) => {
-      const directory = workDirectory(t)
-      const result = await runCli(['import', '--', name, '-'], { in: directory, input: eventLines(1) })
-      assert.equal(result.status, 2)
-      assert.match(result.stderr, /cannot be the name of a collection.*1 to 64 of a-z 0-9/)
-      assert.equal(existsSync(join(directory, 'reams.db')), false)
-    })
-
-  it('refuses the 10,001st item of an unpaginated collection and keeps nothing', async (t) => {
+  it('refuses a wrong name, a format it cannot guess and a file that is none, and creates no store', async (t) => {
     const directory = workDirectory(t)
-    const words = ['import', 'events', '-', '--unpaginated']
-    const result = await runCli(words, { in: directory, input: eventLines(10_001) })
-    assert.equal(result.status, 1)
-    assert.match(result.stderr, /standard input: .*unpaginated.*10,000.*10,001.*Nothing was imported\./)
-    assert.match((await runCli(['collections'], { in: directory })).stdout, /has no collections/)
-    assert.equal((await runCli(words, { in: directory, input: eventLines(10_000) })).status, 0)
+    mkdirSync(join(directory, 'folder.ndjson'))
+    writeFileSync(join(directory, 'x.txt'), eventLines(1))
+    const wrong: [words: string[], message: RegExp][] = [
+      ...['Events', '-x', 'a/b', '@x', '', 'x'.repeat(65)].map((name): [string[], RegExp] => [
+        ['import', '--', name, '-'],
+        /^reams: Invalid collection name ".*": expected 1 to 64 of a-z 0-9/,
+      ]),
+      [['import', 'x', 'x.txt'], /x\.txt does not tell its format\. Known are \.ndjson, \.jsonl, \.json, \.csv/],
+      [['import', 'x', 'no.csv'], /^reams: There is no file no\.csv\. Check the path\.\n$/],
+      [['import', 'x', 'folder.ndjson'], /^reams: folder\.ndjson is a directory: expected a file of items\.\n$/],
+      [['serve', 'folder.ndjson'], /^reams: folder\.ndjson is a directory: expected a file of items\.\n$/],
+    ]
+    for (const [words, message] of wrong) {
+      const { status, stderr } = await runInside(words, { in: directory })
+      assert.equal(status, 2)
+      assert.match(stderr, message)
+    }
+    assert.equal(existsSync(join(directory, 'reams.db')), false)
+    assert.equal((await runInside(['import', 'x', 'x.txt', '--format', 'ndjson'], { in: directory })).status, 0)
   })
 
-  it('shows in the next answer of a server on the same store', async (t) => {
+  it('refuses a directory as standard input, and keeps what is there', async (t) => {
     const directory = await directoryWithEvents(t)
-    const server = await startServer(t, [], { in: directory })
-    const count = async () => ((await (await server.get('/events')).json()) as { item_count: number }).item_count
-    assert.equal(await count(), 3)
-    assert.equal((await runCli(['import', 'events', '-'], { in: directory, input: eventLines(600, 4) })).status, 0)
-    assert.equal(await count(), 603)
+    const stdin = openSync(directory, 'r')
+    t.after(() => closeSync(stdin))
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'import', 'events', '-', '--replace'], {
+      cwd: directory,
+      stdio: [stdin, 'pipe', 'pipe'],
+      encoding: 'utf8',
+    })
+    assert.equal(status, 2)
+    assert.match(stderr, /Standard input is a directory/)
+    assert.equal(await storedLines(directory, 'events'), eventLines(3))
   })
+})
 
-  it('tells a second import of the same collection to wait, and lets one of another go on', async (t) => {
+describe('an import of bad input', () => {
+  const good = eventLines(2)
+  const bad: [what: string, file: string, bytes: string | Uint8Array, message: RegExp][] = [
+    ['a line with an array', 'x.ndjson', `${good}[1]\n`, /line 3: .*object.*\[1\]/],
+    ['an item above the limit', 'x.ndjson', `${good}{"a":"${'x'.repeat(262_144)}"}\n`, /line 3: .*item-bytes/],
+    ['JSON that ends in the middle', 'x.json', '[{"a":1},\n{"a":', /x\.json, line 2: /],
+    ['a truncated gzip', 'x.ndjson.gz', gzipSync(eventLines(5000)).subarray(0, 5000), /x\.ndjson\.gz.*gzip/],
+  ]
+  for (const [what, file, bytes, message] of bad)
+    it(`with ${what} names file and reason, and nothing is lost`, async (t) => {
+      const directory = workDirectory(t)
+      await putLines(directory, 'events', good)
+      writeFileSync(join(directory, file), bytes)
+      const { status, stdout, stderr } = await runInside(['import', 'events', file], { in: directory })
+      assert.deepEqual([status, stdout], [1, ''])
+      assert.match(stderr, message)
+      assert.match(stderr, /^reams: x\.[^\n]* Nothing was imported\.\n$/)
+      assert.equal(await storedLines(directory, 'events'), good)
+    })
+
+  it('keeps to --item-bytes, and to the 10,000 items of an unpaginated collection', async (t) => {
+    const directory = workDirectory(t)
+    assert.equal((await importLines(directory, '{"a":1}\n', '--item-bytes', '6')).status, 1)
+    assert.equal((await importLines(directory, '{"a":1}\n', '--item-bytes', '7')).status, 0)
+    const { status, stderr } = await runInside(['import', 'whole', '-', '--unpaginated'], {
+      in: directory,
+      input: eventLines(10_001),
+    })
+    assert.equal(status, 1)
+    assert.match(stderr, /standard input: .*unpaginated.*10,000.*10,001.*Nothing was imported\./)
+  })
+})
+
+describe('an import that is under way', () => {
+  it('tells a second one of the same collection to wait, lets one of another go on, and changes nothing when interrupted', async (t) => {
     const directory = await directoryWithEvents(t)
-    const first = new RunningCli(['import', 'events', '-'], { in: directory })
-    t.after(() => first.child.kill('SIGKILL'))
-    await first.writes(eventLines(50_000, 4))
-    const second = await runCli(['import', 'events', '-'], { in: directory, input: eventLines(1, 90_000) })
+    const cli = new RunningCli(['import', 'events', '-'], { in: directory })
+    t.after(() => cli.child.kill('SIGKILL'))
+    await cli.writes(eventLines(50_000, 4))
+    const second = await importLines(directory, eventLines(1, 90_000))
     assert.equal(second.status, 3)
-    assert.match(second.stderr, /"events"/)
-    assert.equal((await runCli(['import', 'venues', '-'], { in: directory, input: eventLines(1) })).status, 0)
-    first.child.stdin?.end()
-    assert.match((await first.ends()).stdout, /^events: 50,000 items imported/)
+    assert.match(second.stderr, /^reams: .*An import, a copy or a compaction of "events" has been running since /)
+    assert.equal((await runInside(['import', 'venues', '-'], { in: directory, input: eventLines(1) })).status, 0)
+    const stderr = 'reams: interrupted by SIGINT; nothing was changed.\n'
+    assert.deepEqual(await cli.stop('SIGINT'), { status: 130, stdout: '', stderr })
+    assert.match((await importLines(directory, eventLines(2, 4))).stdout, /now has 5 items/)
+    assert.equal(await storedLines(directory, 'events'), eventLines(5))
+  })
+
+  it('ends also while it waits for a pipe that nobody writes to', async (t) => {
+    const directory = workDirectory(t)
+    execFileSync('mkfifo', [join(directory, 'silent.ndjson')])
+    const cli = new RunningCli(['import', 'events', 'silent.ndjson'], { in: directory })
+    t.after(() => cli.child.kill('SIGKILL'))
+    while (!existsSync(join(directory, 'reams.db'))) await sleep(20)
+    assert.equal((await cli.stop('SIGTERM')).status, 143)
   })
 })

@@ -323,7 +323,7 @@ describe('a batch that was left unanswered', () => {
     for (const choice of ['skip', 'skip:', 'keep:11', 'skip:-1'])
       assert.match(
         (await push(directory, url, 'events.ndjson', '--unanswered', choice)).stderr,
-        /Give again:N or skip:N/,
+        /expected again:N or skip:N/,
       )
     assert.match((await pushInput(directory, '', url, '-', '--unanswered', 'skip:1')).stderr, /No batch from item 1 on/)
     assert.equal(await stored(), eventLines(20))

@@ -1,11 +1,13 @@
-/** Runs the real program as a process of its own, in a directory of its own. */
+/** Runs the real program in a directory of its own: inside this process, or as a process where only that can show something. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
@@ -92,6 +94,68 @@ export class RunningCli {
 
 export function runCli(words: readonly string[], options: CliOptions): Promise<CliResult> {
   return new RunningCli(words, { input: '', ...options }).ends()
+}
+
+/** Where the program may be run inside this process: one at a time, by the user of the tests. */
+export type InsideOptions = Pick<CliOptions, 'in' | 'variables' | 'input'>
+
+/** Runs the program inside this process, which spares it a start of 0.3 s. */
+export async function runInside(words: readonly string[], options: InsideOptions): Promise<CliResult> {
+  const { runProgram } = await import('../../src/cli/program.ts')
+  // What the test runner has still to write to stdout goes out first.
+  await setImmediate()
+  using surroundings = new Surroundings(options)
+  const status = await runProgram(words)
+  return { status, stdout: surroundings.stdout(), stderr: surroundings.stderr() }
+}
+
+/** All that a program finds around it. This process gets its own back at the end. */
+class Surroundings {
+  readonly stdout = collect(process.stdout)
+  readonly stderr = collect(process.stderr)
+  readonly #directory = process.cwd()
+  readonly #variables = { ...process.env }
+  readonly #stdin = process.stdin
+
+  constructor(options: InsideOptions) {
+    process.chdir(options.in)
+    process.env = {
+      PATH: process.env['PATH'],
+      TMPDIR: temporaryFilesOf(options.in),
+      ...options.variables,
+    }
+    setStdin(Readable.from([Buffer.from(options.input ?? '')]))
+  }
+
+  [Symbol.dispose](): void {
+    process.chdir(this.#directory)
+    process.env = this.#variables
+    setStdin(this.#stdin)
+    for (const output of [this.stdout, this.stderr]) output[Symbol.dispose]()
+  }
+}
+
+function setStdin(value: Readable): void {
+  Object.defineProperty(process, 'stdin', { value, configurable: true })
+}
+
+/** Keeps what is written, in place of writing it. */
+function collect(stream: NodeJS.WriteStream): (() => string) & Disposable {
+  const { write, isTTY } = stream
+  const chunks: Buffer[] = []
+  stream.isTTY = false
+  stream.write = (chunk: string | Uint8Array, ...others: unknown[]): boolean => {
+    // The test runner tells its parent of tests by such messages on stdout.
+    if (typeof chunk !== 'string' && chunk[0] === 0xff) return write.call(stream, chunk)
+    chunks.push(Buffer.from(chunk as string))
+    const written = others.at(-1)
+    if (typeof written === 'function') process.nextTick(() => written())
+    return true
+  }
+  const restore = (): void => {
+    Object.assign(stream, { write, isTTY })
+  }
+  return Object.assign(() => Buffer.concat(chunks).toString(), { [Symbol.dispose]: restore })
 }
 
 /** A running server and its address. */

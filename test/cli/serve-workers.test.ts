@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventLines, putLines } from './items.ts'
-import { type RunningCli, runCli, startServer, temporaryFilesOf, workDirectory } from './run-cli.ts'
+import { type RunningCli, runInside, startServer, temporaryFilesOf, workDirectory } from './run-cli.ts'
 
 /** The processes that a process has started. */
 function childrenOf(pid = 0): number[] {
@@ -35,10 +35,10 @@ function countIn(text: string, part: string): number {
 
 /** Kills both workers as soon as there are two; resolves when their end was noticed. */
 async function killWorkersOf(cli: RunningCli): Promise<void> {
-  const noticed = countIn(cli.stderr, 'A worker has ended')
+  const noticed = countIn(cli.stderr, 'A worker ended')
   await until(() => childrenOf(cli.child.pid).length === 2)
   for (const worker of childrenOf(cli.child.pid)) process.kill(worker, 'SIGKILL')
-  await until(() => countIn(cli.stderr, 'A worker has ended') === noticed + 2)
+  await until(() => countIn(cli.stderr, 'A worker ended') === noticed + 2)
 }
 
 /** As `countOf`, by a client that asks again as long as nobody listens. */
@@ -57,105 +57,67 @@ async function countOf(url: string): Promise<number> {
   return ((await answer.json()) as { item_count: number }).item_count
 }
 
-describe('serve with several workers', { skip: process.platform !== 'linux' && 'it looks into /proc' }, () => {
-  it('serves on one port with as many processes, and all of them see every write at once', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(1234), { keyField: 'id' })
-    const { cli, url } = await startServer(t, ['--workers', '3'], { in: directory })
-    assert.equal(childrenOf(cli.child.pid).length, 3)
-    for (let count = 0; count < 9; count++) assert.equal(await countOf(`${url}/events?page=3`), 1234)
-    const words = ['import', 'events', '-', '--format', 'ndjson', '--store', 'reams.db']
-    assert.equal((await runCli(words, { in: directory, input: '{"id":"new"}\n' })).status, 0)
-    for (let count = 0; count < 9; count++) assert.equal(await countOf(`${url}/events?page=3`), 1235)
-    assert.equal((await cli.stop()).status, 0)
-  })
+/** A server with two workers and 10 events. */
+async function startTwo(t: TestContext, under?: readonly string[]) {
+  const directory = workDirectory(t)
+  await putLines(directory, 'events', eventLines(10), { keyField: 'id' })
+  const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory, ...(under && { under }) })
+  return { directory, cli, url: `${url}/events`, port: Number(new URL(url).port) }
+}
 
-  it('replaces one that dies, while the others go on', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(10))
-    const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory })
-    const [first = 0, second = 0] = childrenOf(cli.child.pid)
+describe('serve with several workers', { skip: process.platform !== 'linux' && 'it looks into /proc' }, () => {
+  it('serves on one port, all see every write at once, and one that dies is replaced while the others go on', async (t) => {
+    const { directory, cli, url } = await startTwo(t)
+    const [first = 0, second = 0, ...others] = childrenOf(cli.child.pid)
+    assert.deepEqual(others, [])
+    for (let count = 0; count < 9; count++) assert.equal(await countOf(url), 10)
+    await runInside(['import', 'events', '-'], { in: directory, input: '{"id":"new"}\n' })
+    for (let count = 0; count < 9; count++) assert.equal(await countOf(url), 11)
     process.kill(first, 'SIGKILL')
-    await until(() => cli.stderr.includes('A worker has ended (SIGKILL). Another one takes its place in 0.2 s.'))
-    assert.equal(await countOf(`${url}/events`), 10)
+    await until(() => cli.stderr.includes('\n'))
+    assert.match(cli.stderr, /^reams: A worker ended \(SIGKILL\)\. Starting another one in 0\.[12] s\.\n$/)
+    for (let count = 0; count < 9; count++) assert.equal(await countOf(url), 11)
     await until(() => childrenOf(cli.child.pid).length === 2)
     assert.ok(isRunning(second))
     assert.equal((await cli.stop()).status, 0)
   })
 
-  it('comes back on its port when all of them are killed at once, as often as they are', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(10))
-    const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory })
-    for (const pause of ['0.2', '0.4', '0.8']) {
-      await killWorkersOf(cli)
-      assert.equal(countIn(cli.stderr, `Another one takes its place in ${pause} s.`), 2)
-      const counts = await Promise.all(Array.from({ length: 20 }, () => countOnceServed(`${url}/events`)))
-      assert.deepEqual(new Set(counts), new Set([10]))
-    }
-    assert.equal((await cli.stop()).status, 0)
-  })
-
-  it('goes on trying when a replacement is killed before it serves', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(10))
-    const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory })
-    for (let round = 0; round < 4; round++) await killWorkersOf(cli)
-    assert.equal(await countOnceServed(`${url}/events`), 10)
-    assert.equal((await cli.stop()).status, 0)
+  it('comes back on its port when all are killed, also before they serve, and ends in the pause when told to', async (t) => {
+    const { cli, url } = await startTwo(t)
+    await killWorkersOf(cli)
+    const counts = await Promise.all(Array.from({ length: 20 }, () => countOnceServed(url)))
+    assert.deepEqual(new Set(counts), new Set([10]))
+    for (let round = 0; round < 3; round++) await killWorkersOf(cli)
+    assert.match(cli.stderr, /Starting another one in (0\.8|1\.6) s\.\n$/, 'the pauses get longer')
+    assert.equal((await cli.stop('SIGINT')).status, 0)
   })
 
   it('lets no connection hang that was on its way to one that died', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(10))
-    const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory })
+    const { cli, port } = await startTwo(t)
     const workers = childrenOf(cli.child.pid)
     for (const worker of workers) process.kill(worker, 'SIGSTOP')
-    const sockets = workers.map(() => connect(Number(new URL(url).port), '127.0.0.1'))
+    const sockets = workers.map(() => connect(port, '127.0.0.1').on('error', () => {}))
     t.after(() => sockets.map((socket) => socket.destroy()))
+    const closed = Promise.all(sockets.map((socket) => once(socket, 'close')))
     await Promise.all(sockets.map((socket) => once(socket, 'connect')))
-    const closed = Promise.all(
-      sockets.map((socket) =>
-        once(
-          socket.on('error', () => {}),
-          'close',
-        ),
-      ),
-    )
-    // Until the first process has given them away.
+    // Until the first process has handed them over.
     await sleep(200)
     for (const worker of workers) process.kill(worker, 'SIGKILL')
     await closed
-    assert.equal((await cli.stop()).status, 0)
   })
 
   it('serve again when somebody lets go of all the connections that they can have', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(10))
-    const under = ['sh', '-c', 'ulimit -n 64 && exec "$0" "$@"']
-    const { cli, url } = await startServer(t, ['--workers', '2'], { in: directory, under })
-    const sockets = Array.from({ length: 300 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
+    const { url, port } = await startTwo(t, ['sh', '-c', 'ulimit -n 64 && exec "$0" "$@"'])
+    const sockets = Array.from({ length: 300 }, () => connect(port, '127.0.0.1'))
     for (const socket of sockets) socket.on('error', () => {}).resume()
     await until(() => sockets.filter(({ destroyed }) => destroyed).length > 150)
     for (const socket of sockets) socket.destroy()
-    assert.equal(await countOnceServed(`${url}/events`), 10)
-    for (let count = 0; count < 9; count++) assert.equal(await countOf(`${url}/events`), 10)
-    assert.equal((await cli.stop()).status, 0)
+    assert.equal(await countOnceServed(url), 10)
+    for (let count = 0; count < 9; count++) assert.equal(await countOf(url), 10)
   })
 
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    it(`ends with 0 by ${signal} in the pause after all of them died`, async (t) => {
-      const directory = workDirectory(t)
-      await putLines(directory, 'events', eventLines(10))
-      const { cli } = await startServer(t, ['--workers', '2'], { in: directory })
-      await killWorkersOf(cli)
-      assert.equal((await cli.stop(signal)).status, 0)
-    })
-
-  it('ends with all of them, also when it is killed itself', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(10))
-    const { cli } = await startServer(t, ['--workers', '2'], { in: directory })
+  it('ends with all of them when it is killed itself', async (t) => {
+    const { cli } = await startTwo(t)
     const workers = childrenOf(cli.child.pid)
     cli.child.kill('SIGKILL')
     await until(() => !workers.some(isRunning))
@@ -168,23 +130,5 @@ describe('serve with several workers', { skip: process.platform !== 'linux' && '
     assert.equal(await countOf(`${url}/events`), 10)
     assert.equal((await cli.stop('SIGINT')).status, 0)
     assert.deepEqual(readdirSync(temporaryFilesOf(directory)), [])
-  })
-
-  it('tells once what is wrong when it cannot start', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(10))
-    const other = createServer().listen(0, '127.0.0.1')
-    t.after(() => other.close())
-    await until(() => other.listening)
-    const address = other.address()
-    const port = typeof address === 'object' ? address?.port : 0
-    const taken = await runCli(['serve', '--workers', '2', '--port', String(port)], { in: directory })
-    assert.equal(taken.status, 2)
-    assert.match(taken.stderr, /^reams: Port \d+ on 127\.0\.0\.1 is in use\. .*\n$/)
-    for (const wrong of ['0', '1.5', 'all'])
-      assert.match(
-        (await runCli(['serve', '--workers', wrong], { in: directory })).stderr,
-        /"--workers .*" is not possible\. Give a whole number from 1 to 256, or auto\./,
-      )
   })
 })

@@ -1,107 +1,104 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CHECK_DEFAULTS } from '../../src/check/check-options.ts'
-import { COMMANDS } from '../../src/cli/commands.ts'
 import { Failure } from '../../src/cli/failure.ts'
-import { type Environment, type Flags, longFlag, SettingValues } from '../../src/cli/setting-values.ts'
-import { OTHER_VARIABLES, SETTINGS, settingsOf } from '../../src/cli/settings.ts'
+import { COMMANDS } from '../../src/cli/program.ts'
+import { type Environment, type Flags, SettingValues } from '../../src/cli/setting-values.ts'
+import { longFlag, OTHER_VARIABLES, SETTINGS, type Setting, type SettingName } from '../../src/cli/settings.ts'
 
-function serveSettings(flags: Flags, environment: Environment = {}): SettingValues {
-  return new SettingValues('serve', flags, environment)
-}
+const ALL = Object.keys(SETTINGS) as SettingName[]
+const valuesOf = (flags: Flags, environment: Environment = {}) => new SettingValues(ALL, flags, environment)
 
 describe('settings', () => {
-  for (const [name, { flag, variable }] of Object.entries(SETTINGS))
-    it(`${name} has a variable of its name, and a flag of the name or its end`, () => {
+  it('have flags and variables of their names, or of the end of a name where two share a flag', () => {
+    const settings: [string, Setting][] = Object.entries(SETTINGS)
+    for (const [name, setting] of settings) {
       const words = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-      const [, flagWords = ''] = /(?:^|, )--([a-z-]+)(?: |$)/.exec(flag) ?? []
-      const isShared = Object.values(SETTINGS).filter((setting) => longFlag(setting) === `--${flagWords}`).length > 1
-      assert.ok(words === flagWords || (isShared && words.endsWith(`-${flagWords}`)), flag)
-      assert.equal(variable, `REAMS_${words.replaceAll('-', '_').toUpperCase()}`)
-    })
+      const flag = longFlag(setting)
+      const isShared = settings.filter(([, each]) => longFlag(each) === flag).length > 1
+      assert.ok(flag === `--${words}` || (isShared && `--${words}`.endsWith(flag.slice(1))), flag)
+      assert.equal(setting.variable, `REAMS_${words.replaceAll('-', '_').toUpperCase()}`)
+      assert.ok(!Object.hasOwn(OTHER_VARIABLES, setting.variable))
+    }
+  })
 
-  it('no command has two settings of one flag, and no two have one variable', () => {
-    for (const { name } of COMMANDS) {
-      const flags = settingsOf(name).map(([, setting]) => longFlag(setting))
+  it('are all used, and no command has two with one flag', () => {
+    assert.deepEqual(new Set(COMMANDS.flatMap(({ settings }) => settings)), new Set(ALL))
+    for (const { name, settings } of COMMANDS) {
+      const flags = settings.map((each) => longFlag(SETTINGS[each]))
       assert.deepEqual(flags, [...new Set(flags)], name)
     }
-    const variables = [...Object.values(SETTINGS).map(({ variable }) => variable), ...Object.keys(OTHER_VARIABLES)]
-    assert.deepEqual(variables, [...new Set(variables)])
   })
 
-  it('a flag wins over its variable, and the variable over the default', () => {
-    assert.equal(serveSettings({}).get('port'), 8080)
-    assert.equal(serveSettings({}, { REAMS_PORT: '1' }).get('port'), 1)
-    assert.equal(serveSettings({ port: '2' }, { REAMS_PORT: '1' }).get('port'), 2)
+  it('come from a flag, else from the variable unless it is empty, else from the default', () => {
+    assert.equal(valuesOf({}).get('port'), 8080)
+    assert.equal(valuesOf({}, { REAMS_PORT: '' }).get('port'), 8080)
+    assert.equal(valuesOf({}, { REAMS_PORT: '1' }).get('port'), 1)
+    assert.equal(valuesOf({ port: '2' }, { REAMS_PORT: '1' }).get('port'), 2)
+    assert.equal(valuesOf({}, { REAMS_SAMPLE: '' }).isGiven('sample'), false)
+    assert.doesNotThrow(() => new SettingValues(['store'], {}, { REAMS_PORT: 'abc' }), 'of another command')
   })
 
-  it('an empty variable counts as none', () => {
-    const settings = serveSettings({}, { REAMS_PORT: '', REAMS_SAMPLE: '' })
-    assert.equal(settings.get('port'), 8080)
-    assert.equal(settings.isGiven('sample'), false)
+  it('are read by their kinds', () => {
+    for (const yes of ['1', 'true', 'TRUE']) assert.equal(valuesOf({}, { REAMS_SAMPLE: yes }).get('sample'), true)
+    for (const no of ['0', 'false']) assert.equal(valuesOf({}, { REAMS_SAMPLE: no }).get('sample'), false)
+    assert.equal(valuesOf({ host: '[::1]' }).get('host'), '::1')
+    assert.equal(valuesOf({ baseUrl: 'https://example.com/api/' }).get('baseUrl'), 'https://example.com/api')
+    assert.ok(valuesOf({ workers: 'auto' }).get('workers') >= 1)
   })
 
-  it('a switch is spelled out in the environment', () => {
-    for (const yes of ['1', 'true', 'TRUE']) assert.equal(serveSettings({}, { REAMS_SAMPLE: yes }).get('sample'), true)
-    for (const no of ['0', 'false']) assert.equal(serveSettings({}, { REAMS_SAMPLE: no }).get('sample'), false)
-  })
-
-  it('an IPv6 address may stand in brackets', () => assert.equal(serveSettings({ host: '[::1]' }).get('host'), '::1'))
-
-  it('a base URL loses its slash at the end', () =>
-    assert.equal(serveSettings({ baseUrl: 'https://example.com/api/' }).get('baseUrl'), 'https://example.com/api'))
-
-  it('a command takes no variable of a setting that it does not have', () =>
-    assert.doesNotThrow(() => new SettingValues('verify', {}, { REAMS_PORT: 'abc' })))
-
-  it('a list is given one at a time or with commas, and holds each name once', () => {
-    const collection = (flags: Flags, environment: Environment = {}) =>
-      new SettingValues('check', flags, environment).get('collection')
-    assert.equal(collection({}), undefined)
-    assert.deepEqual(collection({ collection: ['a', 'b'] }), ['a', 'b'])
-    assert.deepEqual(collection({ collection: ['a,b', 'a'] }), ['a', 'b'])
-    assert.deepEqual(collection({}, { REAMS_COLLECTION: 'a, b' }), ['a', 'b'])
-    assert.deepEqual(collection({ collection: ['c'] }, { REAMS_COLLECTION: 'a,b' }), ['c'])
+  it('that are lists come one at a time or with commas, each value once', () => {
+    assert.equal(valuesOf({}).get('collection'), undefined)
+    assert.deepEqual(valuesOf({ collection: ['a,b', 'a'] }).get('collection'), ['a', 'b'])
+    assert.deepEqual(valuesOf({}, { REAMS_COLLECTION: 'a, b' }).get('collection'), ['a', 'b'])
+    assert.deepEqual(valuesOf({ collection: ['c'] }, { REAMS_COLLECTION: 'a,b' }).get('collection'), ['c'])
     for (const list of ['a,', '', '.', '..', 'a/b', 'a?page=2', 'a#b'])
-      assert.throws(() => collection({ collection: [list] }), Failure, list)
+      assert.throws(() => valuesOf({ collection: [list] }), /^Failure: Invalid --collection ".*": expected a name; or/)
   })
 
-  it('the defaults of check are those of the checker', () => {
-    const { requests, concurrency, delay, timeout, timeLimit, answerBytes } = SETTINGS
-    assert.equal(requests.default, CHECK_DEFAULTS.requests)
+  it('of check have the defaults of the checker', () => {
+    const { concurrency, delay, timeout, timeLimit, answerBytes } = SETTINGS
     assert.equal(concurrency.default, CHECK_DEFAULTS.concurrency)
     assert.equal(delay.default, CHECK_DEFAULTS.delayMs)
     assert.equal(timeout.default * 1000, CHECK_DEFAULTS.timeoutMs)
     assert.equal(answerBytes.default, CHECK_DEFAULTS.answerBytes)
     const [limit, walkLimit] = [CHECK_DEFAULTS.timeLimitMs, CHECK_DEFAULTS.walkTimeLimitMs].map((ms) => ms / 1000)
-    assert.ok(timeLimit.description.endsWith(`(${limit}; with a walk ${walkLimit})`))
+    assert.ok(timeLimit.description.endsWith(`(${limit}; --walk ${walkLimit})`))
   })
 
+  const port = 'expected a whole number from 0 to 65535.'
+  const lifetime = 'a number of minutes, hours or days such as 30m, 12h or 90d (up to 999999), or never'
+  const store = 'Invalid --store: A store is a path or a postgres:// URL, not a'
   const wrong: [flags: Flags, environment: Environment, message: string][] = [
-    [{ port: 'abc' }, {}, '"--port abc" is not possible. Give a whole number from 0 to 65535.'],
-    [{ port: '70000' }, {}, '"--port 70000" is not possible. Give a whole number from 0 to 65535.'],
-    [{ port: '-1' }, {}, '"--port -1" is not possible. Give a whole number from 0 to 65535.'],
-    [{ port: '8e3' }, {}, '"--port 8e3" is not possible. Give a whole number from 0 to 65535.'],
-    [{}, { REAMS_PORT: 'x' }, '"REAMS_PORT=x" is not possible. Give a whole number from 0 to 65535.'],
-    [{}, { REAMS_SAMPLE: 'maybe' }, '"REAMS_SAMPLE=maybe" is not possible. Give 1 or true, 0 or false.'],
-    [{ format: 'xml' }, {}, '"--format xml" is not possible. Give one of ndjson, json, csv.'],
-    [{ itemBytes: '0' }, {}, '"--item-bytes 0" is not possible. Give a whole number from 2 to 1048576.'],
-    [{ store: '' }, {}, '"--store " is not possible. Give a path such as reams.db, or postgres://user@host/database.'],
-    [
-      { baseUrl: 'ftp://example.com' },
+    ...['abc', '70000', '-1', '8e3', '1.5'].map((value): [Flags, Environment, string] => [
+      { port: value },
       {},
-      '--base-url: The base URL "ftp://example.com" begins with ftp:, not with http: or https:. Give one such as https://api.example.com or https://example.com/api/v1.',
-    ],
+      `Invalid --port "${value}": ${port}`,
+    ]),
+    [{}, { REAMS_PORT: 'x' }, `Invalid REAMS_PORT "x": ${port}`],
+    [{}, { REAMS_SAMPLE: 'maybe' }, 'Invalid REAMS_SAMPLE "maybe": expected 1 or true, 0 or false.'],
+    [{ format: 'xml' }, {}, 'Invalid --format "xml": expected one of ndjson, json, csv.'],
+    [{ workers: 'all' }, {}, 'Invalid --workers "all": expected a whole number from 1 to 256, or auto.'],
+    [{ store: '' }, {}, 'Invalid --store "": expected a path such as reams.db, or postgres://user@host/database.'],
+    [{ store: 'postgress://me:secret@example.com/db' }, {}, `${store} postgress:// URL.`],
+    [{ store: 'mysql://me:secret@example.com/db' }, {}, `${store} mysql:// URL.`],
     [
       { baseUrl: 'https://me:secret@example.com' },
       {},
-      '--base-url: The base URL holds a user name or password, which would stand in every link. Give one such as https://api.example.com or https://example.com/api/v1.',
+      'Invalid --base-url: The base URL holds a user name or password, which would stand in every link. Give one such as https://api.example.com or https://example.com/api/v1.',
     ],
+    ...['90', 'd', '0d', '-1d', '1.5h', '1w', '90 d', '90D', '1000000d', 'Never', '2030-01-01'].map(
+      (value): [Flags, Environment, string] => [
+        { expires: value },
+        {},
+        `Invalid --expires "${value}": expected ${lifetime}.`,
+      ],
+    ),
   ]
   for (const [flags, environment, message] of wrong)
     it(message, () =>
       assert.throws(
-        () => serveSettings(flags, environment),
+        () => valuesOf(flags, environment),
         (error) => error instanceof Failure && error.exitStatus === 2 && error.message === message,
       ),
     )

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { compactCollection } from '../../src/cli/compact-collection.ts'
+import { compactCollection } from '../../src/cli/commands/compact.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import type { Head, Store } from '../../src/store/store.ts'
 import type { Engine, StoreUnderTest } from './describe-store.ts'

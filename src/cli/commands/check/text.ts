@@ -1,0 +1,182 @@
+/** A report of the checker as text for people: a line for each rule, what was found below it, and a summary last. */
+
+import { styleText } from 'node:util'
+import { createRequest, curlLine } from '../../../check/http/request.ts'
+import type { CollectionReport, Report, RuleReport, RuleStatus, Verdict } from '../../../check/index.ts'
+import { makeVisible } from '../../../contract/message-text.ts'
+import { lastPage } from '../../../contract/page.ts'
+import { formatCount, formatDuration, formatItems, formatPages } from '../../figures.ts'
+
+/** How a report is shown. */
+export interface ReportView {
+  readonly durationMs: number
+  /** Whether requests carried a token. */
+  readonly hasToken: boolean
+  /** The width of the terminal; undefined if there is none, and lines are not wrapped. */
+  readonly columns: number | undefined
+  readonly isColoured: boolean
+}
+
+/** Further findings of a rule are mostly the same once more; the JSON report has them all. */
+const FINDINGS_SHOWN = 3
+
+/** Narrower columns are no longer a text. */
+const MIN_COLUMNS = 40
+
+/** Before the sentence of a rule: `  fail  C10  `. */
+const RULE_INDENT = 13
+
+/** Before what was expected, what came and who is hurt. */
+const LABEL_WIDTH = 10
+
+type Style = Parameters<typeof styleText>[0]
+
+const STYLES: Readonly<Record<RuleStatus | Verdict, Style>> = {
+  pass: 'green',
+  kept: 'green',
+  fail: ['red', 'bold'],
+  broken: ['red', 'bold'],
+  warn: 'yellow',
+  unjudged: 'yellow',
+  skip: 'dim',
+}
+
+export function reportText(report: Report, view: ReportView): string {
+  const writer = new TextWriter(view)
+  for (const note of report.notes) writer.put(note)
+  if (report.notes.length > 0) writer.lines.push('')
+  for (const collection of report.collections) {
+    const rules = report.rules.filter((rule) => rule.collection === collection.url)
+    writer.collection(collection, rules)
+  }
+  const summary = wrap(summaryLine(report, view.durationMs), writer.columns)
+  const headline = HEADLINES[report.verdict]
+  writer.lines.push(writer.styled(STYLES[report.verdict], headline) + summary.slice(headline.length))
+  return writer.lines.join('\n')
+}
+
+class TextWriter {
+  readonly lines: string[] = []
+  readonly columns: number
+  readonly #view: ReportView
+
+  constructor(view: ReportView) {
+    this.#view = view
+    this.columns = view.columns === undefined ? Number.POSITIVE_INFINITY : Math.max(view.columns, MIN_COLUMNS)
+  }
+
+  collection(collection: CollectionReport, rules: readonly RuleReport[]): void {
+    const { url, notes } = collection
+    this.lines.push(this.styled('bold', makeVisible(url)) + sizeOf(collection))
+    if (rules.every(({ judged }) => !judged)) {
+      // One sentence instead of a line for each rule.
+      const reason = notes[0] ?? rules[0]?.detail ?? ''
+      this.put(`No rule could be tried: ${reason.replace(/\.$/, '')}.`, 2)
+      const curl = makeVisible(curlLine(createRequest(url), this.#view.hasToken))
+      this.lines.push(`  Check the URL, or see for yourself: ${curl}`)
+    } else {
+      for (const note of notes) this.put(note, 2)
+      for (const rule of rules) this.#rule(rule)
+    }
+    this.lines.push('')
+  }
+
+  #rule({ id, status, title, detail, judged, findings, hurts }: RuleReport): void {
+    const sentence = wrap(makeVisible(title), this.columns, RULE_INDENT)
+    this.lines.push(`  ${this.styled(STYLES[status], status)}  ${id.padEnd(3)}  ${sentence}`)
+    if (status === 'skip') this.put(judged ? `skipped: ${detail}` : detail, RULE_INDENT, 'dim')
+    for (const [index, { request, expected, came }] of findings.slice(0, FINDINGS_SHOWN).entries()) {
+      if (request !== findings[index - 1]?.request) this.lines.push(' '.repeat(RULE_INDENT) + makeVisible(request))
+      this.#labelled('expected', expected)
+      this.#labelled('came', came)
+    }
+    const more = findings.length - FINDINGS_SHOWN
+    if (more > 0) this.put(`and ${more} more`, RULE_INDENT)
+    if (hurts !== '') this.#labelled('hurts', hurts)
+  }
+
+  #labelled(label: string, text: string): void {
+    const sentence = wrap(makeVisible(text), this.columns, RULE_INDENT + LABEL_WIDTH)
+    this.lines.push(' '.repeat(RULE_INDENT) + this.styled('dim', label.padEnd(LABEL_WIDTH)) + sentence)
+  }
+
+  put(text: string, indent = 0, style?: Style): void {
+    this.lines.push(' '.repeat(indent) + this.styled(style, wrap(makeVisible(text), this.columns, indent)))
+  }
+
+  styled(style: Style | undefined, text: string): string {
+    return this.#view.isColoured && style !== undefined ? styleText(style, text, { validateStream: false }) : text
+  }
+}
+
+/** `: 1,234 items, 3 pages`, by what the server says itself; nothing where that is not known. */
+function sizeOf({ paginated, item_count: itemCount }: CollectionReport): string {
+  if (paginated === false) return ': unpaginated'
+  return itemCount === undefined ? '' : `: ${formatItems(itemCount)}, ${formatPages(lastPage(itemCount))}`
+}
+
+/** More ids than this say nothing any more. */
+const IDS_SHOWN = 10
+
+/** `Broken: 2 rules fail (C2, C5), 20 pass, 5 are skipped; 43 requests in 0.2 s.` */
+function summaryLine(report: Report, durationMs: number): string {
+  const { collections, verdict, requests } = report
+  const where = collections.length === 1 ? '' : `, in ${formatCount(collections.length)} collections`
+  const effort = `${formatCount(requests)} ${requests === 1 ? 'request' : 'requests'} in ${formatDuration(durationMs)}`
+  if (collections.length === 0) return `${HEADLINES[verdict]}: there is no collection to check; ${effort}.`
+  return `${HEADLINES[verdict]}: ${countsOf(report).join(', ')}${where}; ${effort}.`
+}
+
+const HEADLINES: Readonly<Record<Verdict, string>> = { kept: 'Kept', broken: 'Broken', unjudged: 'Could not judge' }
+
+/** What decides comes first, with its ids; "rules" stands once. */
+function countsOf(report: Report): string[] {
+  const { rules, verdict } = report
+  const having = (status: RuleStatus) => rules.filter((rule) => rule.status === status && rule.judged)
+  const unjudged: Count = [rules.filter(({ judged }) => !judged), 'was not tried', 'were not tried']
+  const counts: Count[] = [
+    [having('fail'), 'fails', 'fail'],
+    ...(verdict === 'unjudged' ? [unjudged] : []),
+    [having('pass'), 'passes', 'pass', ''],
+    [having('warn'), 'warns', 'warn'],
+    ...(verdict === 'unjudged' ? [] : [unjudged]),
+    [having('skip'), 'is skipped', 'are skipped', unpaginatedNote(report)],
+  ]
+  return counts.filter(([found]) => found.length > 0).map(countText)
+}
+
+/** Rules, the verb for one and for several, and what stands in brackets behind it. */
+type Count = [rules: readonly RuleReport[], one: string, many: string, note?: string]
+
+function countText([rules, one, many, note = idsOf(rules)]: Count, index: number): string {
+  const unit = index > 0 ? '' : rules.length === 1 ? ' rule' : ' rules'
+  return `${formatCount(rules.length)}${unit} ${rules.length === 1 ? one : many}${note === '' ? '' : ` (${note})`}`
+}
+
+function idsOf(rules: readonly RuleReport[]): string {
+  const ids = [...new Set(rules.map(({ id }) => id))]
+  return ids.length > IDS_SHOWN ? '' : ids.join(', ')
+}
+
+function unpaginatedNote({ collections }: Report): string {
+  const { length } = collections.filter(({ paginated }) => paginated === false)
+  if (length === 0) return ''
+  if (collections.length === 1) return 'the collection is unpaginated'
+  return length === 1 ? 'one collection is unpaginated' : `${formatCount(length)} collections are unpaginated`
+}
+
+/**
+ * Breaks a text into lines at blanks. The caller writes `indent` columns before the first line; the others are indented as
+ * far. A word that is too long for a line stays whole.
+ */
+export function wrap(text: string, columns: number, indent = 0): string {
+  const [first = '', ...words] = text.split(' ')
+  let wrapped = first
+  let length = indent + first.length
+  for (const word of words) {
+    const isFull = length + 1 + word.length > columns
+    wrapped += (isFull ? `\n${' '.repeat(indent)}` : ' ') + word
+    length = (isFull ? indent : length + 1) + word.length
+  }
+  return wrapped
+}

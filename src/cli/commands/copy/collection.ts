@@ -1,0 +1,160 @@
+/** Copies one collection: all of it or nothing, read back and compared afterwards. */
+
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ItemError } from '../../../items/item-scanner.ts'
+import { existingCollection } from '../../../store/collection-rules.ts'
+import type { Head, Load, Segment, Store } from '../../../store/store.ts'
+import { ItemConflict, StoreError } from '../../../store/store-error.ts'
+import { describeFailure, Failure } from '../../failure.ts'
+import { toNdjson } from '../../ndjson.ts'
+import { startProgress } from '../../progress.ts'
+import { ReadAhead } from '../../read-ahead.ts'
+import type { StoreLocation } from '../../store-location.ts'
+import { RunMaker } from '../../stored-items.ts'
+
+export interface Side {
+  readonly location: StoreLocation
+  readonly store: Store
+}
+
+export interface CopyJob {
+  readonly from: Side
+  readonly to: Side
+  /** Swap collections that are there already, and differ. */
+  readonly isReplacement: boolean
+  readonly signal: AbortSignal
+}
+
+const BYTES_IN_FLIGHT = 4 * 1024 * 1024
+
+/** Segments between two turns of the event loop: reading a file never waits for anything. */
+const SEGMENTS_PER_TURN = 8
+
+export interface Copied {
+  readonly head: Head
+  /** SHA-256 of the items in order, as `reams export` writes them. */
+  readonly sha256: string
+}
+
+/** Whoever reads `name` at the target sees all of it, at once, or nothing. */
+export async function copyCollection(job: CopyJob, origin: Head): Promise<Copied> {
+  const { from, to, isReplacement } = job
+  const { name, keyField, isPaginated, isPrivate } = origin
+  const settings = { keyField, isPaginated, isPrivate }
+  const load = await whenFree(job, () => to.store.load(name, { settings, isReplacement }))
+  try {
+    // Nobody can create the collection while the load is running, but somebody may have before it began.
+    if (!isReplacement && (await to.store.head(name)) !== undefined) throw existingCollection(name)
+    const sha256 = await send(job, origin, load)
+    job.signal.throwIfAborted()
+    const { head } = await load.commit()
+    if ((await sumOf(job, to, head, 'checking')) !== sha256) throw differing(to.location, name)
+    return { head, sha256 }
+  } catch (error) {
+    await load.abort().catch(() => {})
+    const isDamage = error instanceof ItemError || error instanceof ItemConflict
+    throw isDamage ? damaged(from.location, name, error) : nameFailure(error, name)
+  }
+}
+
+/** The SHA-256 of the collection if it is the same at both ends. */
+export async function sumIfSame(job: CopyJob, origin: Head, target: Head): Promise<string | undefined> {
+  if (origin.live !== target.live || differencesOf(origin, target).length > 0) return undefined
+  // Both at once, and one bar for both: they have the same to do.
+  const [here, there] = await Promise.all([sumOf(job, job.from, origin, 'comparing'), sumOf(job, job.to, target)])
+  return here === there ? here : undefined
+}
+
+/** The settings in which two collections differ, as the target has them. */
+export function differencesOf(origin: Head, target: Head): string[] {
+  const words: string[] = []
+  if (origin.keyField !== target.keyField)
+    words.push(target.keyField === null ? 'without a key' : `with the key "${target.keyField}"`)
+  if (origin.isPaginated !== target.isPaginated) words.push(target.isPaginated ? 'paginated' : 'unpaginated')
+  if (origin.isPrivate !== target.isPrivate) words.push(target.isPrivate ? 'private' : 'public')
+  return words
+}
+
+async function send(job: CopyJob, origin: Head, load: Load): Promise<string> {
+  const ahead = new ReadAhead(BYTES_IN_FLIGHT)
+  const runs = new RunMaker(origin.keyField)
+  const sum = createHash('sha256')
+  try {
+    for await (const segment of read(job, job.from, origin, 'copying')) {
+      const run = runs.runOf([segment])
+      sum.update(toNdjson(run.text))
+      await ahead.add(load.append(run), run.text.byteLength)
+    }
+  } finally {
+    // All must have come to its end before `abort`.
+    await ahead.end()
+  }
+  return sum.digest('hex')
+}
+
+async function sumOf(job: CopyJob, side: Side, head: Head, what?: string): Promise<string> {
+  const sum = createHash('sha256')
+  for await (const segment of read(job, side, head, what)) sum.update(toNdjson(segment.raw()))
+  return sum.digest('hex')
+}
+
+/** All items of a collection, from one snapshot. `what` is shown with the progress; without it nothing is. */
+async function* read({ signal }: CopyJob, side: Side, head: Head, what?: string): AsyncGenerator<Segment> {
+  const progress = what === undefined ? undefined : startProgress(`${what} ${head.name}`, head.live)
+  let items = 0
+  let segments = 0
+  try {
+    for await (const segment of side.store.items(head.name)) {
+      yield segment
+      items += segment.count
+      progress?.update(items, items)
+      if (++segments % SEGMENTS_PER_TURN !== 0) continue
+      await sleep(0)
+      signal.throwIfAborted()
+    }
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'corrupt') throw damaged(side.location, head.name, error)
+    throw error
+  } finally {
+    progress?.stop()
+  }
+}
+
+/** A run that was killed a moment ago keeps its place for 10 seconds. */
+const WAIT_MS = 12_000
+const PAUSE_MS = 250
+
+async function whenFree<T>({ signal }: CopyJob, begin: () => Promise<T>): Promise<T> {
+  for (const deadline = performance.now() + WAIT_MS; ; ) {
+    try {
+      return await begin()
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'busy' || performance.now() > deadline) throw error
+      await sleep(PAUSE_MS)
+      signal.throwIfAborted()
+    }
+  }
+}
+
+/** A message about a store alone would not tell which collection it was. */
+function nameFailure(error: unknown, name: string): unknown {
+  if (!(error instanceof StoreError)) return error
+  const { exitStatus, message } = describeFailure(error)
+  return new Failure(exitStatus, `${name}: ${message}`, { cause: error })
+}
+
+function damaged(location: StoreLocation, name: string, error: Error): Failure {
+  return new Failure(
+    3,
+    `${name}: the store ${location} is damaged, so it was not copied. ${error.message} \`reams verify --store ${location.word}\` tells more; restore the store from a backup.`,
+    { cause: error },
+  )
+}
+
+function differing(location: StoreLocation, name: string): Failure {
+  return new Failure(
+    3,
+    `${name}: ${location} does not give back what was sent. Check the disk or the database there, remove it with \`reams drop ${name} --store ${location.word}\`, then try again.`,
+  )
+}

@@ -1,0 +1,28 @@
+/** `reams drop NAME`: removes a collection and all its items. */
+
+import type { CliCommand } from '../command.ts'
+import { formatItems } from '../figures.ts'
+import { existingHead, withStore } from '../open-store.ts'
+import { print } from '../output.ts'
+import type { SettingValues } from '../setting-values.ts'
+
+export const DROP: CliCommand = {
+  name: 'drop',
+  group: 'Load and change',
+  usage: 'NAME [options]',
+  summary: 'remove a collection and its items',
+  description: 'Removes a collection and all its items, at once and without asking.',
+  operands: [{ syntax: '<NAME>', description: 'the collection' }],
+  settings: ['store'],
+  examples: [{ line: 'reams drop events', purpose: 'remove events from reams.db' }],
+  run: runDrop,
+}
+
+async function runDrop([name = '']: readonly string[], settings: SettingValues): Promise<number> {
+  return withStore(settings.get('store'), {}, async (store) => {
+    const head = await existingHead(store, name)
+    await store.drop(name)
+    await print(`${name}: dropped, with ${formatItems(head.live)}.`)
+    return 0
+  })
+}

@@ -1,0 +1,63 @@
+/** `reams import NAME FILE|-`: loads a file into a collection, all of it or nothing. */
+
+import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
+import type { LoadResult } from '../../store/store.ts'
+import type { CliCommand } from '../command.ts'
+import { Failure } from '../failure.ts'
+import { formatCount, formatDuration, formatItems, sizeOf } from '../figures.ts'
+import { formatOfFile } from '../file-name.ts'
+import { Interruption } from '../interruption.ts'
+import { loadSource } from '../load-source.ts'
+import { withStore } from '../open-store.ts'
+import { print } from '../output.ts'
+import type { SettingValues } from '../setting-values.ts'
+import { openSource } from '../source.ts'
+
+export const IMPORT: CliCommand = {
+  name: 'import',
+  group: 'Load and change',
+  usage: 'NAME FILE|- [options]',
+  summary: 'load a file into a collection',
+  description: `Loads a file into a collection: all of it or, if something is wrong, nothing.
+Readers see the old state until the end. Creates the store and the collection if
+missing; the key and whether it is paginated cannot be changed later.`,
+  operands: [
+    { syntax: '<NAME>', description: 'the collection' },
+    { syntax: '<FILE>', description: '.ndjson, .jsonl, .json or .csv, also gzip; - is stdin' },
+  ],
+  settings: ['store', 'format', 'itemBytes', 'key', 'unpaginated', 'private', 'replace', 'onConflict'],
+  examples: [
+    { line: 'reams import events events.ndjson --key id', purpose: 'load or append' },
+    { line: 'reams import events new.csv.gz --replace', purpose: 'replace all items' },
+    { line: 'zcat *.gz | reams import events -', purpose: 'from a pipe' },
+  ],
+  run: runImport,
+}
+
+async function runImport([name = '', file = '']: readonly string[], settings: SettingValues): Promise<number> {
+  if (!isCollectionName(name)) throw new Failure(2, `Invalid collection name "${name}": expected ${NAME_RULE}.`)
+  const format = settings.get('format') ?? (file === '-' ? 'ndjson' : formatOfFile(file))
+  using interruption = new Interruption()
+  const { signal } = interruption
+  const source = await openSource(file, signal)
+  try {
+    const startedAt = performance.now()
+    const result = await withStore(settings.get('store'), { create: true }, (store) =>
+      loadSource(store, name, source, { format, settings, signal }),
+    )
+    await print(summary(result, performance.now() - startedAt))
+    return 0
+  } finally {
+    source.close()
+  }
+}
+
+function summary({ head, appended, replaced, skipped }: LoadResult, durationMs: number): string {
+  const counts = [`${formatItems(appended)} imported`]
+  if (replaced > 0) counts.push(`${formatCount(replaced)} replaced`)
+  if (skipped > 0) counts.push(`${formatCount(skipped)} skipped`)
+  const perSecond = formatCount(((appended + replaced + skipped) / durationMs) * 1000)
+  // Below a second the rate says more about the start of the program than about the import.
+  const rate = durationMs < 1000 ? '' : ` (${perSecond} items/s)`
+  return `${head.name}: ${counts.join(', ')} in ${formatDuration(durationMs)}${rate}; the collection now has ${sizeOf(head)}.`
+}

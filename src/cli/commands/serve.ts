@@ -1,0 +1,76 @@
+/** `reams serve`: serves files, the sample or a store on a port until a signal comes. */
+
+import cluster from 'node:cluster'
+import type { CliCommand } from '../command.ts'
+import { Interruption } from '../interruption.ts'
+import { print } from '../output.ts'
+import type { SettingValues } from '../setting-values.ts'
+import { greeting } from './serve/greeting.ts'
+import { openServedStore } from './serve/served-store.ts'
+
+export const SERVE: CliCommand = {
+  name: 'serve',
+  group: 'Serve',
+  usage: '[FILE…] [options]',
+  summary: 'serve files or a store over HTTP',
+  description: `Serves files, or the collections of a store, over HTTP until Ctrl-C.
+Files are served from a temporary store, which is removed at the end: each file
+is a collection, named after it. Without files it serves the store.`,
+  operands: [{ syntax: '[FILE...]', description: '.ndjson, .jsonl, .json or .csv, also gzip' }],
+  settings: [
+    'store',
+    'create',
+    'sample',
+    'format',
+    'itemBytes',
+    'bodyBytes',
+    'requestItems',
+    'workers',
+    'cacheBytes',
+    'unsentBytes',
+    'port',
+    'host',
+    'baseUrl',
+    'requireToken',
+    'key',
+    'unpaginated',
+    'onConflict',
+  ],
+  examples: [
+    { line: 'reams serve events.ndjson venues.csv.gz', purpose: 'two collections' },
+    { line: 'reams serve --store my.db --port 9000', purpose: 'a store' },
+    { line: 'reams serve --store postgres://me@host/db --create', purpose: 'a database' },
+    { line: 'reams serve --host 0.0.0.0 --base-url https://x.example', purpose: 'for others' },
+  ],
+  run: runServe,
+}
+
+async function runServe(files: readonly string[], settings: SettingValues): Promise<number> {
+  // Here and not above, so that other commands start without the service.
+  const { checkAddress, localUrl, startServer, tryPort } = await import('./serve/server.ts')
+  const { runWorker, startWorkers, WorkerEnded } = await import('./serve/workers.ts')
+  using interruption = new Interruption()
+  if (cluster.isWorker) return runWorker(settings, interruption.happened())
+  checkAddress(settings)
+  // Files can take long to load: better to know before whether the port is free.
+  if (files.length > 0) await tryPort(settings)
+  await using served = await openServedStore(files, settings, interruption.signal).catch((error: unknown) => {
+    if (interruption.signal.aborted) return undefined
+    throw error
+  })
+  if (served === undefined) return 0
+  const [workers, host, baseUrl] = [settings.get('workers'), settings.get('host'), settings.get('baseUrl')]
+  try {
+    await using server = await (workers === 1
+      ? startServer(served.store, settings)
+      : startWorkers(workers, served.location, await tryPort(settings)))
+    const { port } = server
+    const address = baseUrl === undefined ? { baseUrl: localUrl(host, port) } : { baseUrl, listensOn: { host, port } }
+    await print(await greeting({ ...served, ...address, isTokenRequired: settings.get('requireToken') }))
+    await interruption.happened()
+  } catch (error) {
+    if (!(error instanceof WorkerEnded)) throw error
+    return interruption.signal.aborted ? 0 : error.exitStatus
+  }
+  return 0
+}

@@ -1,0 +1,109 @@
+/** The service on its port, as the settings want it. */
+
+import { createService, type Service } from '../../../service/create-service.ts'
+import type { Incoming } from '../../../service/incoming.ts'
+import { type ListenOptions, listen } from '../../../service/node/listen.ts'
+import type { Store } from '../../../store/store.ts'
+import { Failure, isSystemError } from '../../failure.ts'
+import { printError } from '../../output.ts'
+import type { SettingValues } from '../../setting-values.ts'
+
+/** Long enough for any page that is being sent, short enough for whoever waits. */
+export const CLOSE_GRACE_MS = 5_000
+
+export interface RunningServer extends AsyncDisposable {
+  readonly port: number
+}
+
+/** As they stand in a URL. */
+const LOOPBACK_HOSTS: ReadonlyMap<string, string> = new Map([
+  ['127.0.0.1', '127.0.0.1'],
+  ['localhost', 'localhost'],
+  ['::1', '[::1]'],
+])
+
+/** Beyond loopback only the user knows the address that clients use (D17). */
+export function checkAddress(settings: SettingValues): void {
+  const host = settings.get('host')
+  if (settings.get('baseUrl') !== undefined || LOOPBACK_HOSTS.has(host)) return
+  throw new Failure(
+    2,
+    `To listen on ${host}, Reams has to know the address that clients use, for the links. Add it, such as --base-url https://api.example.com or --base-url http://192.0.2.10:${settings.get('port')}.`,
+  )
+}
+
+/** Where a server on a loopback host can be reached. */
+export function localUrl(host: string, port: number): string {
+  return new URL(`http://${LOOPBACK_HOSTS.get(host) ?? host}:${port}`).origin
+}
+
+/** On the port of the settings, or on another one. Several workers share the port and the memory. */
+export async function startServer(
+  store: Store,
+  settings: SettingValues,
+  port = settings.get('port'),
+): Promise<RunningServer> {
+  const [baseUrl, workers] = [settings.get('baseUrl'), settings.get('workers')]
+  // Links need the port, which is known only after listening: a request that comes before waits.
+  const { promise: service, resolve: start } = Promise.withResolvers<Service>()
+  const listening = await listenOn({
+    reply: async (request) => (await service).reply(request),
+    host: settings.get('host'),
+    port,
+    unsentBytes: Math.floor(settings.get('unsentBytes') / workers),
+    ...(baseUrl !== undefined && { baseUrl }),
+  })
+  // Without a base URL, a request by another loopback name is answered by that name.
+  const loopback = { baseUrl: localUrl('127.0.0.1', listening.port), loopbackPort: listening.port }
+  start(
+    createService({
+      store,
+      ...(baseUrl === undefined ? loopback : { baseUrl }),
+      requireToken: settings.get('requireToken'),
+      cacheBytes: Math.floor(settings.get('cacheBytes') / workers),
+      limits: {
+        bodyBytes: settings.get('bodyBytes'),
+        itemBytes: settings.get('itemBytes'),
+        requestItems: settings.get('requestItems'),
+      },
+      onError: logRequestError,
+    }),
+  )
+  return { port: listening.port, [Symbol.asyncDispose]: () => listening.close(CLOSE_GRACE_MS) }
+}
+
+/** Fails if the port cannot be had. Returns its number, which for port 0 the system chose. */
+export async function tryPort(settings: SettingValues): Promise<number> {
+  const reply = async () => ({ status: 503, headers: {}, body: null })
+  const trial = await listenOn({ reply, host: settings.get('host'), port: settings.get('port') })
+  await trial.close(0)
+  return trial.port
+}
+
+async function listenOn(options: ListenOptions & { readonly host: string; readonly port: number }) {
+  try {
+    return await listen(options)
+  } catch (error) {
+    const reason = isSystemError(error) ? listenFailure(error.code, options.host, options.port) : undefined
+    throw reason === undefined ? error : new Failure(2, reason, { cause: error })
+  }
+}
+
+/** What to do if the port cannot be had; undefined for an error that tells enough. */
+export function listenFailure(code: string, host: string, port: number): string | undefined {
+  const other = port === 65_535 ? 8080 : port + 1
+  if (code === 'EADDRINUSE')
+    return `Port ${port} on ${host} is in use. Stop the program that uses it, or take another: --port ${other}, or --port 0 for any free one.`
+  if (code === 'EACCES')
+    return `No permission to listen on port ${port} of ${host}. Ports below 1024 are for administrators: take a higher one, such as --port 8080.`
+  if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'].includes(code))
+    return `This machine has no address "${host}". Use --host with one of its own addresses, or 127.0.0.1.`
+  return undefined
+}
+
+/** One line per request, without headers and query: either can hold what must not be in a log. */
+function logRequestError(error: unknown, { method, target }: Pick<Incoming, 'method' | 'target'>): void {
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  const [path] = target.split('?', 1)
+  printError(`reams: ${method} ${path} failed: ${reason}`)
+}

@@ -1,0 +1,174 @@
+/** Several processes that serve on one port. One that ends is replaced while the others go on. */
+
+import cluster, { type Worker } from 'node:cluster'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openStore } from '../../open-store.ts'
+import { printError } from '../../output.ts'
+import type { SettingValues } from '../../setting-values.ts'
+import { StoreLocation } from '../../store-location.ts'
+import { CLOSE_GRACE_MS, type RunningServer, startServer } from './server.ts'
+
+/** Where the store is: in the environment, because a password must not be in the arguments of a process. */
+const STORE_VARIABLE = 'REAMS_WORKER_STORE'
+
+/** The port as a number: with `--port 0` every worker would get another one once all have died together. */
+const PORT_VARIABLE = 'REAMS_WORKER_PORT'
+
+/** The message that tells a worker to end. */
+const STOP = 'stop'
+
+/** A worker that lived this long is replaced almost at once; after one that died sooner the pause doubles. */
+const STABLE_MS = 10_000
+const FIRST_PAUSE_MS = 100
+const MAX_PAUSE_MS = 5_000
+/** Beyond the time in which a worker ends by itself. */
+const KILL_AFTER_MS = CLOSE_GRACE_MS + 2_000
+
+/** In a worker: serves until it is told to stop. */
+export async function runWorker(settings: SettingValues, interrupted: Promise<void>): Promise<number> {
+  const stopped = new Promise<void>((resolve) => {
+    process.on('message', (message) => {
+      if (message === STOP) resolve()
+    })
+  })
+  try {
+    const store = await openStore(new StoreLocation(process.env[STORE_VARIABLE] ?? ''))
+    await using _store = { [Symbol.asyncDispose]: () => store.close() }
+    await using _server = await startServer(store, settings, Number(process.env[PORT_VARIABLE]))
+    await Promise.race([interrupted, stopped])
+  } finally {
+    // The channel to the first process would keep this one alive.
+    process.channel?.unref()
+  }
+  return 0
+}
+
+/** A worker ended before it served; it has printed the reason. */
+export class WorkerEnded extends Error {
+  override readonly name = 'WorkerEnded'
+  readonly exitStatus: number
+
+  constructor(exitStatus: number) {
+    super(`status ${exitStatus} before it listened`)
+    this.exitStatus = exitStatus
+  }
+}
+
+/** Resolves when all serve; rejects with a WorkerEnded. */
+export async function startWorkers(count: number, location: StoreLocation, port: number): Promise<RunningServer> {
+  const group = new WorkerGroup({ [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) })
+  try {
+    // What is wrong for one is wrong for all: the first one tells.
+    await group.start()
+    await Promise.all(Array.from({ length: count - 1 }, () => group.start()))
+    return { port, [Symbol.asyncDispose]: () => group.stop() }
+  } catch (error) {
+    await group.stop()
+    throw error
+  }
+}
+
+interface WorkerEnd {
+  readonly status: number
+  readonly livedMs: number
+  /** What ended it, in words. */
+  readonly cause: string
+}
+
+class WorkerGroup {
+  readonly #variables: Readonly<Record<string, string>>
+  readonly #workers = new Map<Worker, Promise<WorkerEnd>>()
+  readonly #listening = new WeakSet<Worker>()
+  readonly #stopping = new AbortController()
+
+  constructor(variables: Readonly<Record<string, string>>) {
+    this.#variables = variables
+  }
+
+  /** Resolves when a worker listens, and from then on replaces it when it ends. Rejects if it ends before. */
+  async start(): Promise<void> {
+    const listening = Promise.withResolvers<undefined>()
+    const ended = this.#run(() => listening.resolve(undefined))
+    const end = await Promise.race([ended, listening.promise])
+    if (end !== undefined) throw new WorkerEnded(end.status)
+    void this.#replace(ended)
+  }
+
+  async #replace(first: Promise<WorkerEnd>): Promise<void> {
+    const { signal } = this.#stopping
+    let pauseMs = FIRST_PAUSE_MS
+    for (let ended = first; ; ended = this.#run()) {
+      const { cause, livedMs } = await ended
+      if (signal.aborted) return
+      pauseMs = livedMs > STABLE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS)
+      printError(`reams: A worker ended (${cause}). Starting another one in ${pauseMs / 1000} s.`)
+      // The timer keeps this process alive: when all workers have died nothing else does.
+      await sleep(pauseMs, undefined, { signal }).catch(() => {})
+      if (signal.aborted) return
+    }
+  }
+
+  /** Runs a worker to its end. Never rejects, not even where there is no memory for another process. */
+  async #run(onListening = () => {}): Promise<WorkerEnd> {
+    try {
+      const worker = cluster.fork(this.#variables)
+      closeUntaken(worker)
+      const ended = endOf(worker)
+      this.#workers.set(worker, ended)
+      worker.once('listening', () => {
+        this.#listening.add(worker)
+        onListening()
+      })
+      return await ended.finally(() => this.#workers.delete(worker))
+    } catch (error) {
+      return { status: 3, livedMs: 0, cause: String(error) }
+    }
+  }
+
+  /** Each finishes the responses that it has begun. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    const cutOff = setTimeout(() => {
+      for (const worker of this.#workers.keys()) worker.process.kill('SIGKILL')
+    }, KILL_AFTER_MS)
+    for (const worker of this.#workers.keys()) {
+      if (this.#listening.has(worker) && worker.isConnected()) worker.send(STOP, () => {})
+      else worker.process.kill('SIGKILL')
+    }
+    await Promise.all(this.#workers.values())
+    clearTimeout(cutOff)
+  }
+}
+
+function endOf(worker: Worker): Promise<WorkerEnd> {
+  const startedAt = performance.now()
+  return new Promise((resolve) => {
+    const end = (status: number, cause: string) => resolve({ status, cause, livedMs: performance.now() - startedAt })
+    worker.once('exit', (status: number | null, signal: string | null) =>
+      end(status ?? 3, signal ?? `status ${status}`),
+    )
+    // A process that could not be started has no exit. Any other error is of a message to a worker that is about to end.
+    worker.on('error', (error) => {
+      if (worker.process.pid === undefined) end(3, error.message)
+    })
+  })
+}
+
+/**
+ * Node hands each worker one connection at a time. If the worker dies before it takes one, the connection would stay open
+ * for ever, with nobody at its end: so the last one handed over is closed when the worker has ended. Node has closed those
+ * that were taken.
+ */
+function closeUntaken({ process: child }: Worker): void {
+  let closeLast = (): void => {}
+  child.send = new Proxy(child.send, {
+    apply(send, self, values: unknown[]) {
+      const [, handle] = values
+      if (handle instanceof Object && 'close' in handle && typeof handle.close === 'function')
+        closeLast = handle.close.bind(handle)
+      if (child.exitCode !== null || child.signalCode !== null) closeLast()
+      return Reflect.apply(send, self, values)
+    },
+  })
+  child.once('exit', () => closeLast())
+}

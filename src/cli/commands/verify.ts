@@ -1,0 +1,55 @@
+/** `reams verify`: checks every invariant of the storage format and says what does not hold. */
+
+import { StoreError } from '../../store/store-error.ts'
+import type { CliCommand } from '../command.ts'
+import { Failure } from '../failure.ts'
+import { formatCount, formatItems } from '../figures.ts'
+import { withStore } from '../open-store.ts'
+import { print } from '../output.ts'
+import { startProgress } from '../progress.ts'
+import type { SettingValues } from '../setting-values.ts'
+import type { StoreLocation } from '../store-location.ts'
+
+export const VERIFY: CliCommand = {
+  name: 'verify',
+  group: 'Look and check',
+  usage: '[options]',
+  summary: 'check that a store is sound',
+  description: 'Checks every item, count and key of a store. Exit status 1 if something is wrong.',
+  operands: [],
+  settings: ['store'],
+  examples: [{ line: 'reams verify --store my.db', purpose: 'print what is wrong, if anything' }],
+  run: runVerify,
+}
+
+async function runVerify(_operands: readonly string[], settings: SettingValues): Promise<number> {
+  const location = settings.get('store')
+  const { collections, items, findings, notes } = await verifyStore(location)
+  // What belongs to no collection has none to name.
+  for (const { collection, message } of findings) await print(collection === '' ? message : `${collection}: ${message}`)
+  for (const note of notes) await print(`Note: ${note}`)
+  const scope = `${location}: ${formatCount(collections)} ${collections === 1 ? 'collection' : 'collections'} with ${formatItems(items)} checked`
+  const problems = findings.length === 1 ? '1 problem' : `${formatCount(findings.length)} problems`
+  await print(`${scope}, ${findings.length === 0 ? 'no problems' : problems} found.`)
+  return findings.length === 0 ? 0 : 1
+}
+
+async function verifyStore(location: StoreLocation) {
+  try {
+    return await withStore(location, {}, async (store) => {
+      let progress: ReturnType<typeof startProgress> | undefined
+      try {
+        return await store.verify((items, total) => {
+          progress ??= startProgress(location.label, total)
+          progress.update(items, items)
+        })
+      } finally {
+        progress?.stop()
+      }
+    })
+  } catch (error) {
+    // Here a damaged file is not a failure of the command: it is the answer, and the answer is no.
+    if (error instanceof StoreError && error.code === 'corrupt') throw new Failure(1, error.message, { cause: error })
+    throw error
+  }
+}

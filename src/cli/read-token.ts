@@ -1,0 +1,47 @@
+/** The bearer token with which requests are sent: from a file, or from the environment. */
+
+import { createReadStream } from 'node:fs'
+import { Failure, isSystemError } from './failure.ts'
+
+/** More than any server takes in a header. */
+const MAX_BYTES = 16 * 1024
+
+/** A file wins over the variable REAMS_TOKEN, whose value is the token itself. Empty counts as none there. */
+export async function readToken(file: string | undefined, variable: string | undefined): Promise<string | undefined> {
+  if (file !== undefined) return checkToken(await readStart(file), file)
+  return variable === undefined || variable === '' ? undefined : checkToken(variable, 'REAMS_TOKEN')
+}
+
+async function readStart(file: string): Promise<string> {
+  const chunks: Buffer[] = []
+  try {
+    // Not to its end, because some files have none; and as a stream, because of pipes.
+    for await (const chunk of createReadStream(file, { end: MAX_BYTES })) chunks.push(chunk)
+  } catch (error) {
+    if (isSystemError(error)) throw new Failure(2, cannotRead(file, error.code), { cause: error })
+    throw error
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+function cannotRead(file: string, code: string): string {
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `There is no token file ${file}. Check the path.`
+  if (code === 'EISDIR') return `${file} is a directory: expected a file with a token.`
+  if (code === 'EACCES' || code === 'EPERM') return `The token file ${file} cannot be read: no permission.`
+  return `The token file ${file} cannot be read: ${code}.`
+}
+
+/** No message shows what was read. */
+function checkToken(text: string, place: string): string {
+  const token = text.trim()
+  const problem = problemOf(token)
+  if (problem !== undefined) throw new Failure(2, `${place} ${problem}: expected a token and nothing else.`)
+  return token
+}
+
+function problemOf(token: string): string | undefined {
+  if (token === '') return 'is empty'
+  if (token.length > MAX_BYTES) return `holds more than ${MAX_BYTES} bytes`
+  if (/[\r\n]/.test(token)) return 'has more than one line'
+  return /[^\x21-\x7e]/.test(token) ? 'holds blanks or other characters that no token has' : undefined
+}
