@@ -49,13 +49,13 @@ async function fill(store: Store): Promise<void> {
 /** All that a reader can see of a store, page by page, and what its own check finds. */
 async function contentOf(store: Store) {
   const collections = []
-  for (const { name, live, next, keyField, isPaginated, isPrivate } of await store.collections()) {
+  for (const { name, live, keyField, isPaginated, isPrivate } of await store.collections()) {
     const pages: string[] = []
     for (let page = 1; page <= (isPaginated ? lastPage(live) : 1); page++) {
       const read = await store.page(name, page)
       pages.push((read?.segments ?? []).map((segment) => Buffer.from(segment.raw()).toString()).join(',\n'))
     }
-    collections.push({ name, live, next, keyField, isPaginated, isPrivate, pages })
+    collections.push({ name, live, keyField, isPaginated, isPrivate, pages })
   }
   return { collections, findings: (await store.verify()).findings }
 }
@@ -233,7 +233,6 @@ describePostgres('copy', (startPostgres, isCitus) => {
     const damages = [
       ["UPDATE ream SET data = x'ffff' WHERE number = 2", /Ream 2 does not match its checksum/],
       ['DELETE FROM ream WHERE number = 1', /Ream 1 is missing/],
-      ["DELETE FROM key WHERE key = '7'", /There are 1793 keys for 1794 items/],
     ] as const
     for (const [sql, message] of damages) {
       copyFileSync(path, join(directory, 'damaged.db'))
