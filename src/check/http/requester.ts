@@ -234,6 +234,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   EPIPE: CLOSED,
   UND_ERR_SOCKET: CLOSED,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: CLOSED,
+  HPE_INVALID_EOF_STATE: CLOSED,
   ENOTFOUND: 'the host name is not known',
   EAI_AGAIN: 'the host name could not be looked up',
   EHOSTUNREACH: 'the host cannot be reached',
