@@ -222,6 +222,8 @@ function faultOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const message = cause instanceof Error ? cause.message || code || cause.name : String(cause)
+  // A body in chunks that breaks off has no code of its own.
+  if (message.includes('Invalid EOF state')) return CLOSED
   return FAULTS[code.startsWith('ERR_SSL_') ? 'EPROTO' : code] ?? `no answer that is HTTP (${shorten(message)})`
 }
 
@@ -234,7 +236,6 @@ const FAULTS: Readonly<Record<string, string>> = {
   EPIPE: CLOSED,
   UND_ERR_SOCKET: CLOSED,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: CLOSED,
-  HPE_INVALID_EOF_STATE: CLOSED,
   ENOTFOUND: 'the host name is not known',
   EAI_AGAIN: 'the host name could not be looked up',
   EHOSTUNREACH: 'the host cannot be reached',
