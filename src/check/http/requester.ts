@@ -222,6 +222,8 @@ function faultOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const message = cause instanceof Error ? cause.message || code || cause.name : String(cause)
+  // A body in chunks that breaks off has no code of its own.
+  if (message.includes('Invalid EOF state')) return CLOSED
   return FAULTS[code.startsWith('ERR_SSL_') ? 'EPROTO' : code] ?? `no answer that is HTTP (${shorten(message)})`
 }
 

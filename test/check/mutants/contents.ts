@@ -34,14 +34,13 @@ const ENVELOPE: readonly Mutant[] = [
   mutant(
     'deep pages refused',
     'Pages beyond 10,000 items are refused with 400.',
-    ['C1'],
+    { rules: ['C1'], items: 25_000 },
     (right) => ({
       itemsOn: (page, asked) => {
         if (page * 500 > 10_000) throw right.invalidPage(String(page))
         return right.itemsOn(page, asked)
       },
     }),
-    { options: { items: 25_000 } },
   ),
   mutant('no _links', 'The envelope has a count and items, and no links.', ['C1'], (right) => ({
     envelope: (page, asked) => without(right.envelope(page, asked), '_links'),
@@ -58,48 +57,38 @@ const ENVELOPE: readonly Mutant[] = [
   mutant(
     'no _embedded when empty',
     'An empty collection has no _embedded.',
-    ['D5', 'C1'],
+    { rules: ['D5', 'C1'], items: 0 },
     (right) => ({
       envelope: (page, asked) => without(right.envelope(page, asked), '_embedded'),
     }),
-    { options: { items: 0 } },
   ),
   mutant(
     'empty _embedded when empty',
     '_embedded of an empty collection is {}, without an array.',
-    ['D5'],
+    { rules: ['D5'], items: 0 },
     () => ({
       embedded: () => ({}),
     }),
-    { options: { items: 0 } },
   ),
   mutant(
     'null items when empty',
     'An empty collection has null where the array belongs.',
-    ['D5'],
+    { rules: ['D5'], items: 0 },
     (right) => ({
       embedded: () => ({ [right.name]: null }),
     }),
-    { options: { items: 0 } },
   ),
   mutant(
     'other name when empty',
     'The array of an empty collection is called items.',
-    ['D6'],
+    { rules: ['D6'], items: 0 },
     () => ({
       embedded: (items) => ({ items }),
     }),
-    { options: { items: 0 } },
   ),
-  mutant(
-    '204 when empty',
-    'An empty collection answers 204 No Content.',
-    ['C1'],
-    (right) => ({
-      collection: (asked) => ({ ...right.collection(asked), status: 204, body: Buffer.alloc(0) }),
-    }),
-    { options: { items: 0 } },
-  ),
+  mutant('204 when empty', 'An empty collection answers 204 No Content.', { rules: ['C1'], items: 0 }, (right) => ({
+    collection: (asked) => ({ ...right.collection(asked), status: 204, body: Buffer.alloc(0) }),
+  })),
   mutant('items under "items"', 'The array is called items, whatever the name of the collection.', ['D6'], () => ({
     embedded: (items) => ({ items }),
   })),
@@ -135,11 +124,10 @@ const COUNT: readonly Mutant[] = [
   mutant(
     'count of the page, all pages full',
     'item_count is the number of items on the page, and every page has 500.',
-    ['C2'],
+    { rules: ['C2'], items: 1000 },
     (right) => ({
       itemCount: (page, asked) => right.itemsOn(page, asked).length,
     }),
-    { options: { items: 1000 } },
   ),
   mutant('count one too high', 'item_count is one more than there are items.', ['C2'], (right) => ({
     itemCount: () => right.items.length + 1,
@@ -147,21 +135,19 @@ const COUNT: readonly Mutant[] = [
   mutant(
     'count one too high, at a border',
     'item_count is 1001 for two full pages.',
-    ['C2'],
+    { rules: ['C2'], items: 1000 },
     (right) => ({
       itemCount: () => right.items.length + 1,
     }),
-    { options: { items: 1000 } },
   ),
   mutant(
     'count and pages one too high',
     'A deleted item is still counted: there is a third page without items.',
-    ['C2'],
+    { rules: ['C2'], items: 1000 },
     (right) => ({
       itemCount: () => right.items.length + 1,
       lastPage: () => Math.ceil((right.items.length + 1) / 500),
     }),
-    { options: { items: 1000 } },
   ),
   mutant('count one too low', 'item_count is 1000 for 1001 items.', ['C2'], (right) => ({
     itemCount: () => right.items.length - 1,
@@ -177,20 +163,18 @@ const COUNT: readonly Mutant[] = [
   mutant(
     'count capped at 10,000',
     'item_count stops at 10,000 for 25,000 items.',
-    ['C2'],
+    { rules: ['C2'], items: 25_000 },
     (right) => ({
       itemCount: () => Math.min(right.items.length, 10_000),
     }),
-    { options: { items: 25_000 } },
   ),
   mutant(
     'count rounded',
     'item_count is an estimate, in whole thousands.',
-    ['C2'],
+    { rules: ['C2'], items: 2600 },
     (right) => ({
       itemCount: () => Math.round(right.items.length / 1000) * 1000,
     }),
-    { options: { items: 2600 } },
   ),
   mutant('count 0 while there are items', 'item_count is always 0.', ['C2', 'D5'], () => ({
     itemCount: () => 0,
@@ -242,55 +226,48 @@ const ITEMS: readonly Mutant[] = [
   mutant(
     'repeated at a border far inside',
     'Page 27 of 50 begins with the last item of page 26, and the last item is missing.',
-    ['C2'],
+    { rules: ['C2'], items: 25_000, isWalk: true },
     (right) => ({
       itemsOn: (page) => {
         const start = (page - 1) * 500 - (page > 26 ? 1 : 0)
         return right.items.slice(start, start + 500)
       },
     }),
-    { options: { items: 25_000 }, isWalk: true },
   ),
   mutant(
     'repeated by a field with another name',
     'Page 27 of 50 begins with the last item of page 26; items are known by their number.',
-    ['C2'],
+    {
+      rules: ['C2'],
+      options: { items: Array.from({ length: 25_000 }, (_, index) => ({ kind: 'note', number: `N-${index}` })) },
+      isWalk: true,
+    },
     (right) => ({
       itemsOn: (page) => {
         const start = (page - 1) * 500 - (page > 26 ? 1 : 0)
         return right.items.slice(start, start + 500)
       },
     }),
-    {
-      options: { items: Array.from({ length: 25_000 }, (_, index) => ({ kind: 'note', number: `N-${index}` })) },
-      isWalk: true,
-    },
   ),
   mutant(
     'repeated without an identifier',
     'Page 2 of 3 begins with the last item of page 1; no field is unique, so it may be another, equal item.',
-    ['C2'],
-    (right) => ({
-      itemsOn: (page) =>
-        right.items.toSpliced(500, 0, right.items[499]).slice((page - 1) * 500, Math.min(page * 500, 1001)),
-    }),
     {
+      rules: ['C2'],
       options: {
         items: Array.from({ length: 1001 }, (_, index) => ({ row: index % 40, column: Math.floor(index / 40) })),
       },
       isWalk: true,
       isDoubt: true,
     },
-  ),
-  mutant(
-    'item left out at a border',
-    'Page 2 begins one item too late.',
-    ['C2'],
     (right) => ({
-      itemsOn: (page) => right.items.toSpliced(500, 1).slice((page - 1) * 500, page * 500),
+      itemsOn: (page) =>
+        right.items.toSpliced(500, 0, right.items[499]).slice((page - 1) * 500, Math.min(page * 500, 1001)),
     }),
-    { options: { items: 1010 } },
   ),
+  mutant('item left out at a border', 'Page 2 begins one item too late.', { rules: ['C2'], items: 1010 }, (right) => ({
+    itemsOn: (page) => right.items.toSpliced(500, 1).slice((page - 1) * 500, page * 500),
+  })),
   mutant('pages of 100', 'A page holds 100 items.', ['C3'], () => ({
     pageSize: () => 100,
   })),
@@ -317,11 +294,10 @@ const ITEMS: readonly Mutant[] = [
   mutant(
     'short page far inside',
     'Page 30 of 50 lacks an item.',
-    ['C3', 'C2'],
+    { rules: ['C3', 'C2'], items: 25_000, isWalk: true },
     (right) => ({
       itemsOn: (page, asked) => right.itemsOn(page, asked).slice(page === 30 ? 1 : 0),
     }),
-    { options: { items: 25_000 }, isWalk: true },
   ),
   mutant('shuffled page', 'The items of a page come in another order each time.', ['D8'], (right) => {
     let turn = 0
@@ -351,27 +327,20 @@ export const CONTENT_MUTANTS: readonly Mutant[] = [
   ...ENVELOPE,
   ...COUNT,
   ...ITEMS,
-  mutant(
-    'overlapping pages',
-    'Every page begins 50 items too early.',
-    ['C2'],
-    (right) => ({
-      itemsOn: (page, asked) => {
-        const { length } = right.itemsOn(page, asked)
-        const from = Math.max(0, (page - 1) * 450)
-        return right.items.slice(from, from + length)
-      },
-    }),
-    { options: { items: 1234 } },
-  ),
+  mutant('overlapping pages', 'Every page begins 50 items too early.', { rules: ['C2'], items: 1234 }, (right) => ({
+    itemsOn: (page, asked) => {
+      const { length } = right.itemsOn(page, asked)
+      const from = Math.max(0, (page - 1) * 450)
+      return right.items.slice(from, from + length)
+    },
+  })),
   mutant(
     'a page again',
     'Page 3 holds the items of page 1.',
-    ['C6'],
+    { rules: ['C6'], items: 2345, isWalk: true },
     (right) => ({
       itemsOn: (page, asked) => right.itemsOn(page === 3 ? 1 : page, asked),
     }),
-    { options: { items: 2345 }, isWalk: true },
   ),
   mutant('size beside a page', 'The parameter per_page counts, but only together with page.', ['C3'], (right) => ({
     itemsOn: (page, asked) => {

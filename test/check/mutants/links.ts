@@ -70,11 +70,10 @@ const FORM: readonly Mutant[] = [
   mutant(
     'number among the links',
     'Another entry of _links is a number.',
-    ['C9'],
+    { rules: ['C9'], isDoubt: true },
     (right) => ({
       links: (page, asked) => ({ ...right.links(page, asked), total: right.lastPage(asked) }),
     }),
-    { isDoubt: true },
   ),
 ]
 
@@ -83,11 +82,10 @@ const TARGETS: readonly Mutant[] = [
   mutant(
     'one page too many',
     'The number of pages is floor(n / 500) + 1: one too many for 1000 items.',
-    ['C5', 'C7', 'D4'],
+    { rules: ['C5', 'C7', 'D4'], items: 1000 },
     (right) => ({
       lastPage: () => Math.floor(right.items.length / 500) + 1,
     }),
-    { options: { items: 1000 } },
   ),
   mutant('last one too far', 'The link last leads to the page behind the last one.', ['C5'], (right) => ({
     links: (page, asked) => ({
@@ -104,27 +102,20 @@ const TARGETS: readonly Mutant[] = [
   mutant(
     'last of an empty collection is 0',
     'An empty collection has page 0 as its last.',
-    ['C5'],
+    { rules: ['C5'], items: 0 },
     (right) => ({
       links: (page, asked) => {
         const last = Math.ceil(right.items.length / 500)
         return { ...right.links(page, asked), last: { href: right.href(last, asked) } }
       },
     }),
-    { options: { items: 0 } },
   ),
-  mutant(
-    'no links when empty',
-    'An empty collection has only a self.',
-    ['C5'],
-    (right) => ({
-      links: (page, asked) => {
-        const { self } = right.links(page, asked)
-        return { self }
-      },
-    }),
-    { options: { items: 0 } },
-  ),
+  mutant('no links when empty', 'An empty collection has only a self.', { rules: ['C5'], items: 0 }, (right) => ({
+    links: (page, asked) => {
+      const { self } = right.links(page, asked)
+      return { self }
+    },
+  })),
   mutant('prev to page 1 without a number', 'prev on page 2 is the bare URL.', ['C5'], (right) => ({
     links: (page, asked) => {
       const links = right.links(page, asked)
@@ -134,14 +125,13 @@ const TARGETS: readonly Mutant[] = [
   mutant(
     'last of one page without a number',
     'last of a collection with one page is the bare URL.',
-    ['C5'],
+    { rules: ['C5'], items: 10 },
     (right) => ({
       links: (page, asked) => {
         const links = right.links(page, asked)
         return right.lastPage(asked) === 1 ? { ...links, last: links['first'] } : links
       },
     }),
-    { options: { items: 10 } },
   ),
   mutant('first with page=1', 'first carries a page parameter.', ['C5'], (right) => ({
     links: (page, asked) => ({ ...right.links(page, asked), first: { href: right.href(1, asked) } }),
@@ -182,30 +172,23 @@ const TARGETS: readonly Mutant[] = [
       return page === 2 ? { ...links, next: null } : links
     },
   })),
-  mutant(
-    'next leaves out a page',
-    'next leads two pages on.',
-    ['C5'],
-    (right) => ({
-      links: (page, asked) => {
-        const links = right.links(page, asked)
-        const next = Math.min(page + 2, right.lastPage(asked))
-        return links['next'] === undefined ? links : { ...links, next: { href: right.href(next, asked) } }
-      },
-    }),
-    { options: { items: 2600 } },
-  ),
+  mutant('next leaves out a page', 'next leads two pages on.', { rules: ['C5'], items: 2600 }, (right) => ({
+    links: (page, asked) => {
+      const links = right.links(page, asked)
+      const next = Math.min(page + 2, right.lastPage(asked))
+      return links['next'] === undefined ? links : { ...links, next: { href: right.href(next, asked) } }
+    },
+  })),
   mutant(
     'next of one page far inside',
     'next of page 30 of 50 leads back to itself.',
-    ['C5'],
+    { rules: ['C5'], items: 25_000, isWalk: true },
     (right) => ({
       links: (page, asked) => {
         const links = right.links(page, asked)
         return page === 30 ? { ...links, next: links['self'] } : links
       },
     }),
-    { options: { items: 25_000 }, isWalk: true },
   ),
   mutant('prev to the same page', 'prev leads to the page on which it stands.', ['C5'], (right) => ({
     links: (page, asked) => {
@@ -216,15 +199,9 @@ const TARGETS: readonly Mutant[] = [
   mutant('next on the last page', 'The last page has a next, to the page behind it.', ['D4'], (right) => ({
     links: (page, asked) => ({ ...right.links(page, asked), next: { href: right.href(page + 1, asked) } }),
   })),
-  mutant(
-    'next on the only page',
-    'The only page has a next, to itself.',
-    ['D4'],
-    (right) => ({
-      links: (page, asked) => ({ ...right.links(page, asked), next: { href: right.href(page, asked) } }),
-    }),
-    { options: { items: 10 } },
-  ),
+  mutant('next on the only page', 'The only page has a next, to itself.', { rules: ['D4'], items: 10 }, (right) => ({
+    links: (page, asked) => ({ ...right.links(page, asked), next: { href: right.href(page, asked) } }),
+  })),
   mutant('null next', 'next is null on the last page.', ['D4'], (right) => ({
     links: (page, asked) => ({ next: null, ...right.links(page, asked) }),
   })),

@@ -7,6 +7,8 @@ import { CorrectServer, type Links, numberedItems, type ServerOptions } from '..
 export type Change = (right: CorrectServer, server: CorrectServer) => Partial<CorrectServer>
 
 interface Extras {
+  /** Short for `options` with this many items. */
+  readonly items?: number
   /** What it serves. Default: 1001 items, so that there is a first page, a middle and a last one. */
   readonly options?: ServerOptions
   /** Whether all pages have to be read to find it. Default: false. */
@@ -26,15 +28,19 @@ export interface Mutant extends Extras {
   readonly create: () => CorrectServer
 }
 
+/** The rule that is made for the defect, then those that it breaks as well. */
+type Rules = readonly [RuleId, ...RuleId[]]
+
 export function mutant(
   name: string,
   defect: string,
-  [caughtBy, ...also]: readonly [RuleId, ...RuleId[]],
+  expected: Rules | (Extras & { readonly rules: Rules }),
   change: Change,
-  extras: Extras = {},
 ): Mutant {
+  const { rules, items, ...extras } = 'rules' in expected ? expected : { rules: expected }
+  const [caughtBy, ...also] = rules
   const create = () => {
-    const server = new CorrectServer(extras.options)
+    const server = new CorrectServer({ ...extras.options, ...(items !== undefined && { items }) })
     return Object.assign(server, change(unchanged(server), server))
   }
   return { name, defect, caughtBy, also, create, ...extras }

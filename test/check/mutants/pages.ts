@@ -15,9 +15,12 @@ const SIZE: readonly Mutant[] = [
   mutant('size by page_size', 'page_size makes pages shorter.', ['C3'], sizedBy('page_size')),
   mutant('size by size', 'size makes pages shorter or longer.', ['C3'], sizedBy('size', 5000)),
   mutant('size by count', 'count makes pages shorter.', ['C3'], sizedBy('count')),
-  mutant('size by limit, few items', 'limit makes the only page of 5 items shorter.', ['C3'], sizedBy('limit'), {
-    options: { items: 5 },
-  }),
+  mutant(
+    'size by limit, few items',
+    'limit makes the only page of 5 items shorter.',
+    { rules: ['C3'], items: 5 },
+    sizedBy('limit'),
+  ),
   mutant('longer pages by limit', 'limit makes pages longer, never shorter.', ['C3'], () => ({
     pageSize: ({ query }) => Math.max(500, Number(new URLSearchParams(query).get('limit') ?? 500)),
   })),
@@ -50,11 +53,10 @@ const CHOICE: readonly Mutant[] = [
   mutant(
     'deep pages answer page 20',
     'No page beyond 10,000 items is ever answered: page 20 comes instead.',
-    ['C6'],
+    { rules: ['C6'], items: 25_000 },
     (right) => ({
       effectivePage: (requested, asked) => Math.min(20, right.effectivePage(requested, asked)),
     }),
-    { options: { items: 25_000 } },
   ),
   mutant('pages from 0', 'Pages count from 0: page=1 is the second one.', ['D1', 'C5', 'D3'], (right) => ({
     parsePage: (values) => (/^0*$/.test(values.join() || '0') ? 1n : right.parsePage(values) + 1n),
@@ -151,26 +153,19 @@ const BEYOND: readonly Mutant[] = [
   mutant('empty page beyond the last', 'A page beyond the last is empty.', ['C7'], () => ({
     effectivePage: (requested) => Number(requested),
   })),
-  mutant(
-    'empty page beyond the only one',
-    'A page beyond the only one is empty.',
-    ['C7'],
-    () => ({
-      effectivePage: (requested) => Number(requested),
-    }),
-    { options: { items: 3 } },
-  ),
+  mutant('empty page beyond the only one', 'A page beyond the only one is empty.', { rules: ['C7'], items: 3 }, () => ({
+    effectivePage: (requested) => Number(requested),
+  })),
   mutant(
     'page 2 of nothing is 404',
     'A page beyond the only one of an empty collection is a 404.',
-    ['C7'],
+    { rules: ['C7'], items: 0 },
     (right) => ({
       effectivePage: (requested, asked) => {
         if (requested > BigInt(right.lastPage(asked))) throw right.notFound(`page ${requested}`)
         return Number(requested)
       },
     }),
-    { options: { items: 0 } },
   ),
   mutant('404 beyond the last', 'A page beyond the last is a 404.', ['C7'], (right) => ({
     effectivePage: (requested, asked) => {
@@ -286,47 +281,46 @@ const OTHERS: readonly Mutant[] = [
   mutant(
     'page of an unpaginated collection is refused',
     'An unpaginated collection refuses page=abc.',
-    ['D10'],
+    { rules: ['D10'], options: { items: 40, isPaginated: false } },
     (right) => ({
       whole: (asked) => {
         right.requestedPage(asked)
         return right.whole(asked)
       },
     }),
-    { options: { items: 40, isPaginated: false } },
   ),
   mutant(
     'page 2 of an unpaginated collection is empty',
     'An unpaginated collection leaves out what page passes over.',
-    ['D10'],
+    { rules: ['D10'], options: { items: 40, isPaginated: false } },
     (right) => ({
       whole: (asked) => {
         const isBeyond = asked.query === 'page=2'
         return { ...right.whole(asked), ...(isBeyond && { _embedded: { [right.name]: [] } }) }
       },
     }),
-    { options: { items: 40, isPaginated: false } },
   ),
   mutant(
     'unpaginated with page=1 in self',
     'self of an unpaginated collection carries a number.',
-    ['D10'],
+    { rules: ['D10'], options: { items: 40, isPaginated: false } },
     (right) => ({
       whole: (asked) => ({ ...right.whole(asked), _links: { self: { href: right.href(1, asked) } } }),
     }),
-    { options: { items: 40, isPaginated: false } },
   ),
-  mutant('unpaginated and endless', 'An unpaginated collection holds more than 10,000 items.', ['D10'], () => ({}), {
-    options: { items: 10_001, isPaginated: false },
-  }),
+  mutant(
+    'unpaginated and endless',
+    'An unpaginated collection holds more than 10,000 items.',
+    { rules: ['D10'], options: { items: 10_001, isPaginated: false } },
+    () => ({}),
+  ),
   mutant(
     'unpaginated under another name',
     'The items of an unpaginated collection stand under "data".',
-    ['D6'],
+    { rules: ['D6'], options: { items: 40, isPaginated: false } },
     () => ({
       embedded: (data) => ({ data }),
     }),
-    { options: { items: 40, isPaginated: false } },
   ),
 ]
 
