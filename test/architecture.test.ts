@@ -24,7 +24,10 @@ const MAY_IMPORT: Readonly<Record<string, { rooms: readonly string[]; packages: 
   },
   'service/node': { rooms: ['service', 'contract'], packages: ['node:*'] },
   client: { rooms: ['contract', 'items'], packages: [] },
-  check: { rooms: ['contract'], packages: ['node:crypto', 'node:stream', 'node:zlib', 'undici'] },
+  check: {
+    rooms: ['contract'],
+    packages: ['node:crypto', 'node:http', 'node:https', 'node:net', 'node:stream', 'node:zlib'],
+  },
   explorer: { rooms: ['explorer/browser', 'client', 'contract', 'items'], packages: ['node:*'] },
   'explorer/browser': { rooms: ['client', 'contract', 'items'], packages: [] },
   cli: {
@@ -39,7 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, { rooms: readonly string[]; packages: 
       'client',
       'check',
     ],
-    packages: ['node:*', 'commander', 'cli-progress', 'undici'],
+    packages: ['node:*', 'commander', 'cli-progress'],
   },
   '.': { rooms: ['service', 'service/node', 'store (types)', 'items (types)'], packages: [] },
 }

@@ -33,7 +33,7 @@ export async function checkConformance(url: string, options: CheckOptions = {}):
     const report = reportOf(url, requester.sent, notes, collections, reports)
     return token === undefined ? report : hideToken(report, token)
   } finally {
-    await sockets?.close()
+    sockets?.[Symbol.dispose]()
   }
 }
 

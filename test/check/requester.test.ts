@@ -275,8 +275,7 @@ describe('what goes over the wire', () => {
       answered++
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')
     })
-    const http = createSocketFetch()
-    t.after(() => http.close())
+    using http = createSocketFetch()
     const requester = createRequester(http.fetch)
     const statuses: number[] = []
     for (let i = 0; i < 4; i++) statuses.push((await requester.send(createRequest(url), 'events')).status)

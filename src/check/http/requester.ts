@@ -222,8 +222,6 @@ function faultOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const message = cause instanceof Error ? cause.message || code || cause.name : String(cause)
-  // A body in chunks that breaks off has no code of its own.
-  if (message.includes('Invalid EOF state')) return CLOSED
   return FAULTS[code.startsWith('ERR_SSL_') ? 'EPROTO' : code] ?? `no answer that is HTTP (${shorten(message)})`
 }
 
@@ -235,7 +233,6 @@ const FAULTS: Readonly<Record<string, string>> = {
   ECONNRESET: CLOSED,
   EPIPE: CLOSED,
   UND_ERR_SOCKET: CLOSED,
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: CLOSED,
   ENOTFOUND: 'the host name is not known',
   EAI_AGAIN: 'the host name could not be looked up',
   EHOSTUNREACH: 'the host cannot be reached',
@@ -248,5 +245,5 @@ const FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
   EPROTO: 'the server does not speak TLS there; try a URL that begins with http:',
-  UND_ERR_HEADERS_OVERFLOW: 'headers that are larger than 16 KiB',
+  HPE_HEADER_OVERFLOW: 'headers that are larger than 16 KiB',
 }
