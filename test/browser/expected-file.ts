@@ -1,6 +1,6 @@
 /** What a download has to hold. */
 
-import { CsvColumns, CsvForm } from '../../src/cli/pull/csv.ts'
+import { CsvColumns } from '../../src/items/csv-text.ts'
 
 export function linesOf(items: readonly string[]): string {
   return items.map((item) => `${item}\n`).join('')
@@ -8,8 +8,8 @@ export function linesOf(items: readonly string[]): string {
 
 /** As `reams pull` writes it. */
 export function csvOf(items: readonly string[]): string {
-  const lines = Buffer.from(linesOf(items))
-  const columns = new CsvColumns([])
-  columns.add(lines, 0)
-  return new CsvForm(columns.names, true).render(lines, 0).toString()
+  const texts = items.map((item) => Buffer.from(item))
+  const columns = new CsvColumns()
+  for (const text of texts) columns.addFields(text)
+  return columns.header + texts.map((text) => columns.row(text)).join('')
 }

@@ -2,11 +2,11 @@
 
 import { createHash, type Hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import { toNdjson } from '../../items/ndjson-text.ts'
 import { countGone } from '../../store/gone-map.ts'
 import { damageOf, inflateReam, REAM_SIZE } from '../../store/ream.ts'
 import type { Head } from '../../store/store.ts'
 import type { KeyPosition, SealedReam, StoredRows, TailItem } from '../../store/stored-collection.ts'
-import { toNdjson } from '../ndjson.ts'
 import { type Receiver, Sender } from './sender.ts'
 
 export interface Content {

@@ -1,0 +1,68 @@
+/** Writes items as CSV (RFC 4180): a column for each field, a row for each item, values as they were written. */
+
+import { stringOf, visitFields } from './item-fields.ts'
+
+/** More than spreadsheets take. Where the names of fields are data, there is no end of them. */
+export const MAX_COLUMNS = 10_000
+
+/** What readers would take for something else, or could cut off. */
+const NEEDS_QUOTES = /^\s|[",\r\n]|\s$/
+
+/** The columns of a file. Items are given as JSON text; one that is not an object has no fields. */
+export class CsvColumns {
+  readonly #places = new Map<string, number>()
+  /** Columns for which no row had a field yet. */
+  readonly unused = new Set<string>()
+
+  constructor(names: Iterable<string> = []) {
+    for (const name of names) this.#add(name)
+  }
+
+  get names(): string[] {
+    return [...this.#places.keys()]
+  }
+
+  /** The first line, which names the columns. */
+  get header(): string {
+    return `${csvRow(this.names.map(quoted))}\n`
+  }
+
+  /** Adds a column for every field that has none. */
+  addFields(item: Uint8Array): void {
+    visitFields(item, (name) => this.#add(name))
+  }
+
+  /** The line of an item. `onOther` is told of fields without a column. */
+  row(item: Uint8Array, onOther: (name: string) => void = () => {}): string {
+    const fields = new Array<string>(this.#places.size).fill('')
+    visitFields(item, (name, jsonOf) => {
+      const place = this.#places.get(name)
+      if (place === undefined) return onOther(name)
+      fields[place] = valueText(jsonOf())
+      this.unused.delete(name)
+    })
+    return `${csvRow(fields)}\n`
+  }
+
+  #add(name: string): void {
+    if (this.#places.has(name)) return
+    this.#places.set(name, this.#places.size)
+    this.unused.add(name)
+  }
+}
+
+/** Readers skip empty lines, so a row of nothing but an empty field gets quotes. */
+function csvRow(fields: readonly string[]): string {
+  return fields.join(',') || '""'
+}
+
+/** Nothing for null, the text of a string, and for anything else what was written. */
+function valueText(json: string): string {
+  if (json === 'null') return ''
+  return quoted(json.startsWith('"') ? stringOf(json) : json)
+}
+
+/** An empty text gets quotes too, which tells it from a field that is not there. */
+function quoted(text: string): string {
+  return text === '' || NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
