@@ -4,7 +4,6 @@ import { availableParallelism } from 'node:os'
 import { normalizeBaseUrl } from '../contract/link.ts'
 import { parseScope, SCOPE_RULE } from '../contract/scope.ts'
 import { isTokenName, TOKEN_NAME_RULE } from '../contract/token.ts'
-import { parseUnanswered, UNANSWERED_RULE, type UnansweredChoice } from './push/unanswered.ts'
 import { StoreLocation } from './store-location.ts'
 import { isLifetime, LIFETIME_RULE } from './token/lifetime.ts'
 
@@ -101,11 +100,6 @@ export const SCOPES: SettingKind<readonly string[]> = {
 export const LIFETIME: SettingKind<string> = {
   allowed: LIFETIME_RULE,
   parse: (text) => (isLifetime(text) ? text : undefined),
-}
-
-export const UNANSWERED: SettingKind<UnansweredChoice> = {
-  allowed: UNANSWERED_RULE,
-  parse: parseUnanswered,
 }
 
 export function wholeNumber(least: number, most: number): SettingKind<number> {

@@ -1,6 +1,6 @@
 /** The table of all settings: it drives the flags, the REAMS_… variables, --help and the reference page. */
 
-import { DEFAULT_RETRY } from '../client/retry.ts'
+import { DEFAULT_RETRY } from '../client/client-options.ts'
 import { UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
 import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, DEFAULT_UNSENT_BYTES } from '../service/limits.ts'
@@ -19,7 +19,6 @@ import {
   SWITCH,
   TEXT,
   TOKEN_NAME,
-  UNANSWERED,
   WORKERS,
   wholeNumber,
 } from './setting-kind.ts'
@@ -336,15 +335,6 @@ export const SETTINGS = {
     description: 'for a key that is there: fail, skip or replace',
     group: EXISTING,
     commands: ['serve', 'import'],
-  },
-  unanswered: {
-    flag: '--unanswered <what>',
-    variable: 'REAMS_UNANSWERED',
-    kind: UNANSWERED,
-    default: undefined,
-    description: 'again:N or skip:N, if a message asks for it',
-    group: EXISTING,
-    commands: ['push'],
   },
   name: {
     flag: '--name <name>',

@@ -1,7 +1,5 @@
 /** What a client can be told, its defaults, and the check of it. */
 
-import { DEFAULT_RETRY, type RetryPolicy } from './retry.ts'
-
 export interface ClientOptions {
   /** Answers the requests, such as that of a service in the same process. Default: the built-in `fetch`. */
   readonly fetch?: ((request: Request) => Response | Promise<Response>) | undefined
@@ -21,6 +19,23 @@ export interface ClientOptions {
   readonly retry?: Partial<RetryPolicy> | undefined
   /** Told before a request is sent again. */
   readonly onRetry?: ((retry: Retry) => void) | undefined
+}
+
+export interface RetryPolicy {
+  /** How often one request is sent again, at most. */
+  readonly retries: number
+  /** The longest pause before the first of them; each later one is twice as long, up to `mostDelayMs`. */
+  readonly firstDelayMs: number
+  readonly mostDelayMs: number
+  /** The longest pause that a server can ask for by `Retry-After`; one that asks for more is not asked again. */
+  readonly mostRetryAfterMs: number
+}
+
+export const DEFAULT_RETRY: RetryPolicy = {
+  retries: 8,
+  firstDelayMs: 250,
+  mostDelayMs: 15_000,
+  mostRetryAfterMs: 120_000,
 }
 
 /** What the client can read. */

@@ -1,12 +1,12 @@
 /** A walk over all pages, in order, that notices when the collection changes under it. docs/decisions/0010 has the proof. */
 
 import { PAGE_SIZE } from '../contract/page.ts'
-import { type Anchor, anchorAt, fateOf } from './anchor.ts'
-import { CollectionChanged } from './collection-changed.ts'
+import { type Anchor, anchorAt, checkAnchor } from './anchor.ts'
+import { CollectionChanged } from './client-error.ts'
 import { inOrder } from './in-order.ts'
 import type { Page } from './page.ts'
 
-/** How far a walk has come: enough to go on with it later. Can be kept as JSON. */
+/** How far a walk has come: enough to resume it later. Can be kept as JSON. */
 export interface WalkState {
   /** How many items were handed over. */
   readonly items: number
@@ -25,9 +25,9 @@ export interface Drift {
 
 export interface Step<Item> {
   readonly page: Page<Item>
-  /** The items of the page from this one on are new; all of them, unless a walk is gone on with. */
+  /** The items of the page from this one on are new; all of them, unless a walk is resumed. */
   readonly first: number
-  /** With this, a walk can go on behind this page. */
+  /** With this, a walk can be resumed behind this page. */
   readonly state: WalkState
   /** What is known of it so far; all of it in the last step. */
   readonly drift: Drift
@@ -107,9 +107,9 @@ export class Walk<Item> {
 
   async #check(anchor: Anchor): Promise<Page<Item>> {
     const page = await this.#read(anchor.page)
-    const fate = fateOf(anchor, page)
-    if (fate === 'moved') throw this.#changed(`the items of page ${anchor.page} are not where they were`)
-    if (fate === 'replaced') this.#replaced = true
+    const result = checkAnchor(anchor, page)
+    if (result === 'moved') throw this.#changed(`the items of page ${anchor.page} are not where they were`)
+    if (result === 'replaced') this.#replaced = true
     return page
   }
 
@@ -124,6 +124,6 @@ export class Walk<Item> {
   }
 
   #changed(why: string): CollectionChanged {
-    return new CollectionChanged(this.#options.url, why)
+    return new CollectionChanged(this.#options, why)
   }
 }

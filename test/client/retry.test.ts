@@ -3,12 +3,14 @@ import { describe, it } from 'node:test'
 import {
   ConnectionLost,
   createClient,
+  DEFAULT_RETRY,
   HttpError,
   openCollection,
   type Retry,
   TimeoutError,
 } from '../../src/client/index.ts'
-import { backOffMs, DEFAULT_RETRY, retryAfterMs } from '../../src/client/retry.ts'
+import { retryAfterMs } from '../../src/client/exchange.ts'
+import { backOffMs } from '../../src/client/requester.ts'
 import { CorrectServer } from '../check/correct-server.ts'
 import { serve, serveRaw, unusedOrigin } from '../check/hostile-servers.ts'
 import { BASE, EVENTS, inProcess } from './hostile-server.ts'

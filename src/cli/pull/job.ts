@@ -1,13 +1,11 @@
-/** What a pull has to do, and what comes of it. */
+/** What a pull has to do, and the proof that it was done. */
 
 import type { Collection, PullResult } from '../../client/index.ts'
 import { Failure } from '../failure.ts'
 import { formatItems } from '../figures.ts'
-import type { PullContent } from './content.ts'
-import type { PullSubject } from './note.ts'
-import type { PullPart } from './part.ts'
-import type { PullReport } from './report.ts'
-import type { PullSummary } from './summary.ts'
+import type { PullFormat } from './format.ts'
+import type { PullSubject } from './part.ts'
+import type { PullOutcome, PullReport } from './report.ts'
 
 export interface PullJob {
   readonly subject: PullSubject
@@ -16,27 +14,10 @@ export interface PullJob {
   readonly report: PullReport
 }
 
-export interface FilePullJob extends PullJob {
-  readonly path: string
-  /** Whether it is there. */
-  readonly isThere: boolean
-  readonly isResumed: boolean
-  readonly isForced: boolean
-}
-
-/** A part that is ready to take pages. */
-export interface BegunPull {
-  readonly part: PullPart
-  readonly content: PullContent
-}
-
-export type PullOutcome = Pick<PullSummary, 'items' | 'itemsBefore' | 'bytes' | 'result' | 'unusedColumns'>
-
 /** The proof that a pull is complete: throws a Failure unless as many items were written as the server counts. */
 export function provenOutcome(
-  { items, bytes }: Pick<PullOutcome, 'items' | 'bytes'>,
+  { items, bytes, format }: { items: number; bytes: number; format: PullFormat },
   result: PullResult,
-  { unusedColumns }: PullContent,
   itemsAtBeginning = 0,
 ): PullOutcome {
   const { itemCount, restarts } = result
@@ -47,5 +28,5 @@ export function provenOutcome(
     )
   const itemsBefore = restarts === 0 ? itemsAtBeginning : 0
   // Of items that came before, nobody knows which fields they had.
-  return { items, itemsBefore, bytes, result, unusedColumns: itemsBefore === 0 ? unusedColumns() : [] }
+  return { items, itemsBefore, bytes, result, unusedColumns: itemsBefore === 0 ? format.unusedColumns : [] }
 }

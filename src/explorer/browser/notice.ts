@@ -1,7 +1,6 @@
 /** What stands there instead of data: nothing to show, or nothing that could be read. */
 
-import { ClientError } from '../../client/client-error.ts'
-import { ConnectionLost } from '../../client/connection-lost.ts'
+import { ClientError, ConnectionLost } from '../../client/client-error.ts'
 import { button, type Child, element } from './element.ts'
 
 export function notice(title: string, text: string, ...more: readonly Child[]): HTMLElement {
@@ -16,7 +15,7 @@ export function notice(title: string, text: string, ...more: readonly Child[]): 
 
 /** `retry` asks again; so does the browser when it is online again. */
 export function failure(error: unknown, retry: () => void, signal: AbortSignal): HTMLElement {
-  const { url, status = 0, problem } = error instanceof ClientError ? error : new ClientError('', '', '')
+  const { url, status = 0, problem } = error instanceof ClientError ? error : new ClientError('', { url: '' }, '')
   const actions = element('div', { class: 'row' }, button('Try again', retry))
   if ([401, 403, 404].includes(status)) actions.append(element('button', { popovertarget: 'token' }, 'Enter a token'))
   window.addEventListener('online', retry, { signal })

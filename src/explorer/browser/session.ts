@@ -49,7 +49,7 @@ export class Session {
   /** The text of anything else that the service answers, with the errors of the client. */
   async text(url: string, signal?: AbortSignal): Promise<string> {
     const settings = settingsOf(this.#options({ fetch: this.#fetch, retry: SOON }))
-    const { body } = await new Requester(this.root, settings).get(url, { signal }, (answer) => answer)
+    const { body } = await new Requester(this.root, settings).send({ url }, { signal }, (fetched) => fetched)
     return new TextDecoder().decode(body)
   }
 

@@ -1,27 +1,29 @@
-/** `fetch` for a pull, on connections that stay open: less work and far less memory a page than the built-in one takes. */
+/** `fetch` for pull and push, on connections that stay open: less work and far less memory a page than the built-in one takes. */
 
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 
-export interface PullFetch extends Disposable {
+export interface HttpFetch extends Disposable {
   /** Follows no redirect. */
   readonly fetch: (request: Request) => Promise<Response>
 }
 
 /** `isPacked`: whether to ask for gzip, which saves bytes on the way and costs both ends work. */
-export function createPullFetch(isPacked: boolean): PullFetch {
+export function createHttpFetch(isPacked: boolean): HttpFetch {
   const http = new HttpAgent({ keepAlive: true })
   const https = new HttpsAgent({ keepAlive: true })
-  const encoding = isPacked ? 'gzip' : 'identity'
+  const encoding = { 'accept-encoding': isPacked ? 'gzip' : 'identity' }
   return {
-    fetch: async ({ url, headers, signal }) => {
-      const options = { signal, headers: { ...Object.fromEntries(headers), 'accept-encoding': encoding } }
+    fetch: async (request) => {
+      const { url, method, signal } = request
+      const options = { method, signal, headers: { ...Object.fromEntries(request.headers), ...encoding } }
+      const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer())
       const outgoing = url.startsWith('https:')
         ? requestHttps(url, { ...options, agent: https })
         : requestHttp(url, { ...options, agent: http })
-      return responseOf(await answerTo(outgoing))
+      return responseOf(await answerTo(outgoing, body))
     },
     [Symbol.dispose]: () => {
       http.destroy()
@@ -30,7 +32,7 @@ export function createPullFetch(isPacked: boolean): PullFetch {
   }
 }
 
-function answerTo(outgoing: ClientRequest): Promise<IncomingMessage> {
+function answerTo(outgoing: ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     outgoing.on('response', resolve)
     outgoing.on('error', reject)
@@ -38,7 +40,7 @@ function answerTo(outgoing: ClientRequest): Promise<IncomingMessage> {
       socket.destroy()
       reject(new Error('the server switched to another protocol'))
     })
-    outgoing.end()
+    outgoing.end(body)
   })
 }
 
