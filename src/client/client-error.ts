@@ -80,7 +80,6 @@ interface HttpErrorOptions extends ErrorOptions {
 export class HttpError extends ClientError {
   override readonly name = 'HttpError'
   declare readonly status: number
-  readonly statusText: string
   /** The pause that the server asked for by `Retry-After`. */
   readonly retryAfterMs: number | undefined
 
@@ -94,7 +93,6 @@ export class HttpError extends ClientError {
     ]
     const what = `Request failed with status ${`${status} ${statusText}`.trim()}`
     super(what, request, why.filter(Boolean).join(' '), options)
-    this.statusText = statusText
     this.retryAfterMs = retryAfterMs
   }
 }
