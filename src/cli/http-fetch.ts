@@ -49,10 +49,6 @@ const WITHOUT_BODY = [204, 205, 304]
 
 function responseOf(message: IncomingMessage): Response {
   const { statusCode: status = 0, statusMessage = '' } = message
-  if (status < 200 || status > 599) {
-    message.destroy()
-    throw new Error(`the status ${status} is none of HTTP`)
-  }
   const headers = new Headers()
   for (const [name, values = []] of Object.entries(message.headersDistinct))
     for (const value of values) headers.append(name, value)

@@ -31,6 +31,7 @@ export interface RetryPolicy {
   readonly mostRetryAfterMs: number
 }
 
+/** What holds unless it is said otherwise. */
 export const DEFAULT_RETRY: RetryPolicy = {
   retries: 8,
   firstDelayMs: 250,

@@ -9,7 +9,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { numberedItems } from '../check/correct-server.ts'
 import { lackOfOtherUser, withoutRights } from '../other-user.ts'
 import { eventLines } from './items.ts'
-import { linesOf, pageOf, serve } from './pull-servers.ts'
+import { linesOf, serve } from './pull-servers.ts'
 import { RunningCli, runCli, startServer, workDirectory } from './run-cli.ts'
 
 /** What a parser would change. */
@@ -37,17 +37,6 @@ describe('reams pull', () => {
     assert.equal(gunzipSync(await readFile(join(directory, 'home.ndjson.gz'))).toString(), lines)
     const { stdout } = await runCli(['pull', `${url}/events`, '--format', 'json'], { in: directory })
     assert.equal(stdout, `[\n${lines.trimEnd().replaceAll('\n', ',\n')}\n]\n`)
-  })
-
-  it('keeps the order, however the answers overtake one another, with no more requests at a time than asked for', async (t) => {
-    const { pull, server } = await serve(t, { items: 10_000 })
-    server.hook = (asked) => {
-      server.delayMs = (pageOf(asked) * 37) % 50
-      return undefined
-    }
-    const { stdout } = await pull('--concurrency', '6')
-    assert.equal(stdout, linesOf(server.items))
-    assert.ok(server.mostInFlight > 1 && server.mostInFlight <= 6, `${server.mostInFlight} at a time`)
   })
 
   it('writes to standard output, in the format that was asked for, and its summary to stderr', async (t) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { parseTarget } from '../../src/cli/collection-target.ts'
 import { eventLines, storedLines } from './items.ts'
 import {
   addToken,
@@ -187,24 +188,19 @@ describe('a push that fails', () => {
   })
 })
 
-describe('wrong use of reams push', () => {
+describe('the URL of a push or a pull', () => {
   const example = 'Give the URL of a collection, such as https://api.example.com/events.'
-  const cases: [url: string, file: string, message: string][] = [
-    ['events.ndjson', '-', `"events.ndjson" is not an absolute URL. ${example}`],
-    ['ftp://x.example/events', '-', `"ftp://x.example/events" begins with ftp:, not with http: or https:. ${example}`],
-    ['http://127.0.0.1:1/', '-', `http://127.0.0.1:1/ ends with a slash and names no collection. ${example}`],
-    ['http://127.0.0.1:1/events?token=hidden', '-', `The URL has a query or a fragment. ${example}`],
+  const cases: [url: string, message: string][] = [
+    ['events.ndjson', `"events.ndjson" is not an absolute URL. ${example}`],
+    ['ftp://x.example/events', `"ftp://x.example/events" begins with ftp:, not with http: or https:. ${example}`],
+    ['http://127.0.0.1:1/', `http://127.0.0.1:1/ ends with a slash and names no collection. ${example}`],
+    ['http://127.0.0.1:1/events?token=hidden', `The URL has a query or a fragment. ${example}`],
     [
       'http://me:hidden@127.0.0.1:1/events',
-      '-',
       'The URL holds a user name or a password. Leave them out: a token comes from --token-file or REAMS_TOKEN.',
     ],
-    ['//me:hidden@127.0.0.1/events', '-', `This is not an absolute URL. ${example}`],
-    ['http://127.0.0.1:1/events', 'nope.ndjson', 'There is no file nope.ndjson. Check the path.'],
+    ['//me:hidden@127.0.0.1/events', `This is not an absolute URL. ${example}`],
   ]
-  for (const [url, file, message] of cases)
-    it(`reams push ${url} ${file}`, async (t) => {
-      const result = await push(workDirectory(t), url, file)
-      assert.deepEqual(result, { status: 2, stdout: '', stderr: `reams: ${message}\n` })
-    })
+  for (const [url, message] of cases)
+    it(`cannot be ${url}`, () => assert.throws(() => parseTarget(url), { exitStatus: 2, message }))
 })

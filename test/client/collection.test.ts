@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { createClient, HttpError, openCollection, type Page } from '../../src/client/index.ts'
-import { itemRun } from '../../src/items/item-run.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -88,15 +87,6 @@ describe('a collection', () => {
       const { fetch, requests } = inProcess(new CorrectServer({ items }))
       await collect(openCollection(EVENTS, { fetch }).pages())
       assert.deepEqual(pagesAsked(requests), asked)
-    }
-  })
-
-  it('gives its first page after one request', async () => {
-    const { fetch, requests } = inProcess(new CorrectServer({ items: 5000 }))
-    for await (const page of openCollection(EVENTS, { fetch }).pages()) {
-      assert.equal(page.number, 1)
-      assert.equal(requests.length, 1)
-      break
     }
   })
 
@@ -381,21 +371,5 @@ describe('a pull', () => {
     }
     await assert.rejects(openCollection(EVENTS, { fetch, concurrency: 1 }).pull(sink), full)
     assert.ok(requests.length < 8)
-  })
-
-  it('sees what was written since, and nothing twice', async (t) => {
-    const { store } = await openService(t)
-    await fill(store, 'events', numbered(700))
-    const collection = createClient(BASE, createService({ store })).collection<{ id: number }>('events')
-    let total = 0
-    const sink = {
-      restart: () => assert.fail('nothing was removed'),
-      page: async (page: { length: number }, { first }: { first: number }) => {
-        total += page.length - first
-        if (total === 500) await store.append('events', itemRun(numbered(800, 701), { keyField: 'id' }))
-      },
-    }
-    const { itemCount, appended } = await collection.pull(sink)
-    assert.deepEqual([itemCount, appended, total], [1500, 800, 1500])
   })
 })

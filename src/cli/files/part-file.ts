@@ -24,7 +24,7 @@ export class PartFile {
   readonly #target: string
   readonly #handle: FileHandle
   readonly #isPacked: boolean
-  /** Where the next bytes go. */
+  /** How long it is. */
   #end: number
   /** What runs on while the next bytes are made. */
   #pending: Promise<void> = Promise.resolve()
@@ -42,8 +42,8 @@ export class PartFile {
   /** Who may read the file that is there may read the new one, and nobody else. */
   static async open(options: PartFileOptions): Promise<PartFile> {
     const { target, path, keptBytes = 0 } = options
-    const handle = await open(path, keptBytes === 0 ? 'w' : 'r+')
-    if (keptBytes > 0) await handle.truncate(keptBytes)
+    const handle = await open(path, 'a')
+    await handle.truncate(keptBytes)
     const existing = await stat(target).catch(() => undefined)
     if (existing !== undefined) await chmod(path, existing.mode & 0o777)
     await syncDirectoryOf(path)
@@ -110,24 +110,13 @@ export class PartFile {
   }
 
   async #put(pieces: readonly Uint8Array[]): Promise<void> {
-    let rest = this.#isPacked ? [await promisify(gzip)(Buffer.concat(pieces))] : pieces
-    while (rest.length > 0) {
-      const { bytesWritten } = await this.#handle.writev(rest, this.#end)
-      this.#end += bytesWritten
-      rest = behind(rest, bytesWritten)
-    }
+    const joined = Buffer.concat(pieces)
     for (const bytes of pieces) free(bytes)
+    const block = this.#isPacked ? await promisify(gzip)(joined) : joined
+    await this.#handle.appendFile(block)
+    this.#end += block.length
+    free(joined)
   }
-}
-
-/** What is left of the pieces behind the first `length` bytes. */
-function behind(pieces: readonly Uint8Array[], length: number): readonly Uint8Array[] {
-  let left = length
-  return pieces.flatMap((piece) => {
-    const skipped = Math.min(left, piece.length)
-    left -= skipped
-    return skipped === piece.length ? [] : [piece.subarray(skipped)]
-  })
 }
 
 /** Waiting for their collection, page after page, would cost much memory. Small buffers share theirs. */

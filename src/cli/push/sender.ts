@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
 import { settingsOf } from '../../client/client-options.ts'
 import type { FetchedBody } from '../../client/exchange.ts'
-import { ConnectionLost, type Retry } from '../../client/index.ts'
+import type { Retry } from '../../client/index.ts'
 import { Requester } from '../../client/requester.ts'
 import { shorten } from '../../contract/message-text.ts'
 import { Failure } from '../failure.ts'
@@ -103,9 +103,8 @@ function acknowledgedCount(fetched: FetchedBody, batch: Batch): number {
   let answer: { appended?: unknown; item_count?: unknown } = {}
   try {
     answer = JSON.parse(text) ?? {}
-  } catch (error) {
-    // As of a server that ended in the middle of it, where the length was not known.
-    if (text === '') throw new ConnectionLost({ url: fetched.url, method: 'POST' }, 'the answer is empty', error)
+  } catch {
+    // Then it says nothing that is looked for.
   }
   const { appended, item_count: itemCount } = answer
   if (appended === batch.count && typeof itemCount === 'number') return itemCount
