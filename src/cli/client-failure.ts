@@ -1,7 +1,7 @@
-/** Why a pull or a push failed, in words for who called the program. */
+/** Why a pull or a push failed, in words for the command line. */
 
 import { ClientError, ConnectionLost, ForbiddenOrigin, HttpError, InvalidPage, TimeoutError } from '../client/index.ts'
-import { Failure, type FailureStatus, isSystemError } from './failure.ts'
+import { Failure, type FailureStatus } from './failure.ts'
 
 /** What the options of the client are called here. */
 const FLAGS: Readonly<Record<string, string>> = {
@@ -15,10 +15,9 @@ export interface Explanation {
   readonly message: string
 }
 
-/** Undefined for an error that nobody expected. `output` is what was being written to. */
-export function explainFailure(error: unknown, output: string): Explanation | undefined {
+/** Undefined for an error that nobody expected. */
+export function explainFailure(error: unknown): Explanation | undefined {
   if (error instanceof Failure) return error
-  if (isSystemError(error)) return { exitStatus: 3, message: systemText(error, output) }
   if (!(error instanceof ClientError)) return undefined
   const message = error.message.replace(/(?<=\boption )\w+/, (name) => FLAGS[name] ?? name)
   const sentence = /[.!?]$/.test(message) ? message : `${message}.`
@@ -47,17 +46,4 @@ function adviceOn(error: ClientError): string {
 /** Whether a server answers a write as none with this contract does: by a redirect, or by another success than 201. */
 function isNoWriteAnswer({ method, status }: HttpError): boolean {
   return method === 'POST' && status < 400
-}
-
-function systemText({ code = '', message }: NodeJS.ErrnoException, output: string): string {
-  return `${output} cannot be written: ${REASONS[code] ?? message}.`
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the quota is used up',
-  EFBIG: 'it would be larger than files can be here',
-  EACCES: 'no permission',
-  EPERM: 'no permission',
-  EROFS: 'the file system is read-only',
 }

@@ -7,8 +7,8 @@ import type { CliCommand } from './command.ts'
 import { existingHead } from './existing-head.ts'
 import { Failure } from './failure.ts'
 import { formatItems } from './figures.ts'
-import { type OutputTarget, openStream, outputTarget } from './files/output-target.ts'
-import { explainMaking, PartFile } from './files/part-file.ts'
+import { type ByteStream, type OutputTarget, openStream, outputTarget } from './files/output-target.ts'
+import { explainWriting, PartFile } from './files/part-file.ts'
 import { Interruption } from './interruption.ts'
 import { withStore } from './open-store.ts'
 import { isReaderGone, printError } from './output.ts'
@@ -46,7 +46,7 @@ async function runExport([name = '']: readonly string[], settings: SettingValues
 async function writeStream(store: Store, name: string, target: OutputTarget, signal: AbortSignal): Promise<number> {
   await using stream = await openStream(target, signal)
   try {
-    return await writeItems(store, name, (bytes) => stream.write(bytes), signal)
+    return await writeItems(store, name, stream, signal)
   } catch (error) {
     // As in `| head`.
     if (isReaderGone(error)) return 0
@@ -62,29 +62,28 @@ async function writeFile(
 ): Promise<number> {
   // A name of its own: FILE.part may be that of a pull.
   const options = { target: path, path: `${path}.${randomUUID().slice(0, 8)}.part`, isPacked }
-  const file = await PartFile.open(options).catch((error) => {
-    throw explainMaking(error, path)
-  })
+  let file: PartFile | undefined
   try {
-    const items = await writeItems(store, name, (bytes) => file.write(bytes), signal)
+    file = await PartFile.open(options)
+    const items = await writeItems(store, name, file, signal)
     await file.complete()
     return items
   } catch (error) {
-    await file.remove()
-    throw error
+    await file?.remove()
+    throw explainWriting(error, path)
   }
 }
 
 async function writeItems(
   store: Store,
   name: string,
-  write: (bytes: Uint8Array) => Promise<void>,
+  output: Pick<ByteStream, 'write'>,
   signal: AbortSignal,
 ): Promise<number> {
   let items = 0
   for await (const segment of store.items(name)) {
     signal.throwIfAborted()
-    await write(toNdjson(segment.raw()))
+    await output.write(toNdjson(segment.raw()))
     items += segment.count
   }
   return items

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createRandom } from '../../bench/random.ts'
 import { explainFailure } from '../../src/cli/client-failure.ts'
 import {
@@ -21,7 +20,7 @@ import { lackOf, STRACE, TMPFS } from '../faults/needs.ts'
 import { ReamsProcess } from '../faults/reams-process.ts'
 import { SlowProxy } from '../faults/slow-proxy.ts'
 import { eventLines, putLines } from './items.ts'
-import { linesOf, pageOf, serve, startPull } from './pull-servers.ts'
+import { linesOf, noteOf, pageOf, serve, startPull } from './pull-servers.ts'
 import { TOKEN } from './push-servers.ts'
 import { runCli, startServer, workDirectory } from './run-cli.ts'
 
@@ -53,12 +52,12 @@ describe('the failure of a client, in words for the command line', () => {
   ]
   for (const [error, exitStatus, message] of cases)
     it(`${error.name} ${error.status ?? ''}: exit status ${exitStatus}`, () => {
-      const explained = explainFailure(error, 'e.ndjson')
+      const explained = explainFailure(error)
       assert.equal(explained?.exitStatus, exitStatus)
       assert.match(explained?.message ?? '', message)
     })
 
-  it('leaves open what nobody expected', () => assert.equal(explainFailure(new TypeError('?'), 'x'), undefined))
+  it('leaves open what nobody expected', () => assert.equal(explainFailure(new TypeError('?')), undefined))
 })
 
 describe('reams pull of a server that fails', () => {
@@ -100,19 +99,18 @@ describe('reams pull of a server that fails', () => {
 
   it('goes on by itself when reams serve is killed and started again', async (t) => {
     const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(20_000))
+    await putLines(directory, 'events', eventLines(40_000))
     const { cli: server, url } = await startServer(t, [], { in: directory })
-    await using proxy = await SlowProxy.open(url, 60, createRandom(1))
+    await using proxy = await SlowProxy.open(url, 400, createRandom(1))
     const cli = startPull(t, directory, `${proxy.url}/events`, '-o', 'e.ndjson', '--allow-origin', url, '--json')
-    while (!existsSync(join(directory, 'e.ndjson.part'))) await sleep(5)
-    await sleep(200)
+    await noteOf(directory, 'e.ndjson')
     server.child.kill('SIGKILL')
     await server.ends()
     await startServer(t, ['--port', new URL(url).port], { in: directory })
     const { status, stdout, stderr } = await cli.ends()
     assert.equal(status, 0, stderr)
     assert.ok(JSON.parse(stdout).retries > 0)
-    assert.equal(readFileSync(join(directory, 'e.ndjson'), 'utf8'), eventLines(20_000))
+    assert.equal(readFileSync(join(directory, 'e.ndjson'), 'utf8'), eventLines(40_000))
   })
 })
 

@@ -206,6 +206,8 @@ describe('reams pull --resume', () => {
     server.delayMs = 60
     const cli = start('-o', 'e.ndjson')
     const { items: certain } = await noteOf(directory, 'e.ndjson')
+    // From now on nothing comes any more.
+    server.delayMs = 1_000_000
     const second = await startPull(t, directory, url, '-o', 'e.ndjson', '--force').ends()
     assert.equal(second.stderr, 'reams: Another pull to e.ndjson is under way. Wait for its end.\n')
     assert.equal(second.status, 3)

@@ -18,11 +18,10 @@ async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
 
 const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ id: index + 1 }))
 
-/** The service with collections of these sizes, named after them, and one without pages. */
+/** The service with collections of these sizes, named after them. */
 async function openSizes(t: TestContext): Promise<Store> {
   const { store } = await openService(t)
   for (const size of SIZES) await fill(store, `n${size}`, numbered(size))
-  await fill(store, 'whole', numbered(777), { isPaginated: false })
   return store
 }
 
@@ -67,7 +66,9 @@ describe('a collection', () => {
   })
 
   it('without pages is one page', async (t) => {
-    const { fetch } = createService({ store: await openSizes(t) })
+    const { store } = await openService(t)
+    await fill(store, 'whole', numbered(777), { isPaginated: false })
+    const { fetch } = createService({ store })
     const collection = createClient(BASE, { fetch }).collection('whole')
     assert.equal(await collection.count(), 777)
     const [page, ...others] = await collect(collection.pages())
@@ -215,7 +216,7 @@ describe('a collection', () => {
   })
 
   it('that does not exist fails with the problem of the server', async (t) => {
-    const { fetch } = createService({ store: await openSizes(t) })
+    const { fetch } = createService(await openService(t))
     const error = await createClient(BASE, { fetch })
       .collection('nothing')
       .count()

@@ -121,7 +121,6 @@ function done(outcome: PullResult | CollectionChanged): PullResult {
 /** Numbers of items, and of requests at a time. */
 const SHAPES = [
   [1001, 1],
-  [2100, 1],
   [2600, 4],
 ] as const
 

@@ -156,20 +156,26 @@ export async function syncDirectoryOf(path: string): Promise<void> {
   }
 }
 
-const NO_PERMISSION = 'no permission to write into its directory'
-
-const REASONS: Readonly<Record<string, string>> = {
+/** What is for the user to mend by another path, and what is not. */
+const WRONG_PATH: Readonly<Record<string, string>> = {
   ENOENT: 'its directory does not exist',
   ENOTDIR: 'what should be its directory is a file',
-  EACCES: NO_PERMISSION,
-  EPERM: NO_PERMISSION,
+  EACCES: 'no permission to write into its directory',
+  EPERM: 'no permission to write into its directory',
   EROFS: 'the file system is read-only',
   ENAMETOOLONG: 'the name is too long',
   EISDIR: 'what should be its part is a directory',
 }
+const NO_ROOM: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota is used up',
+  EFBIG: 'it would be larger than files can be here',
+}
 
-/** Says why a file cannot be made, where that is for the user to mend. */
-export function explainMaking(error: unknown, path: string): unknown {
-  const reason = isSystemError(error) ? REASONS[error.code] : undefined
-  return reason === undefined ? error : new Failure(2, `${path} cannot be written: ${reason}.`, { cause: error })
+/** Why a file, or what `path` is else, cannot be made or written. Any error but those of the system stays as it is. */
+export function explainWriting(error: unknown, path: string): unknown {
+  if (!isSystemError(error)) return error
+  const { code, message } = error
+  const reason = WRONG_PATH[code] ?? NO_ROOM[code] ?? message
+  return new Failure(code in WRONG_PATH ? 2 : 3, `${path} cannot be written: ${reason}.`, { cause: error })
 }

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page, Sink, Step, WalkState } from '../../client/index.ts'
 import { isSystemError } from '../failure.ts'
-import { explainMaking, PartFile, removeFile, replaceFile, syncDirectoryOf } from '../files/part-file.ts'
+import { PartFile, removeFile, replaceFile, syncDirectoryOf } from '../files/part-file.ts'
 import { createFormat, type FormatOptions, type PullFormat } from './format.ts'
 
 /** What a crash costs at most, beside what a sync of the disk takes. */
@@ -96,7 +96,7 @@ export class PullPart implements Sink {
       return new PullPart(path, file, note, onRestart)
     } catch (error) {
       if (note.walk === undefined) await removeLeftovers(path)
-      throw explainMaking(error, path)
+      throw error
     }
   }
 

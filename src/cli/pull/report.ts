@@ -1,10 +1,13 @@
-/** What a pull says while it runs and when it is done: on stderr, apart from a result for programs. */
+/** What a pull has to do, what comes of it, and what it says: on stderr, apart from a result for programs. */
 
-import type { Progress, PullResult, Retry } from '../../client/index.ts'
+import type { Collection, Progress, PullResult, Retry } from '../../client/index.ts'
 import { hideSecret } from '../../contract/message-text.ts'
+import { Failure } from '../failure.ts'
 import { formatBytes, formatCount, formatDuration, formatItems } from '../figures.ts'
 import { print, printError } from '../output.ts'
 import { startPullProgress } from '../progress.ts'
+import type { PullFormat } from './format.ts'
+import type { PullSubject } from './part.ts'
 
 /** Of many retries at a time one is told. */
 const TELL_EVERY_MS = 1000
@@ -21,6 +24,14 @@ export interface ReportOptions {
   readonly isJson: boolean
 }
 
+/** What a pull has to do. */
+export interface PullJob {
+  readonly subject: PullSubject
+  readonly collection: Collection
+  readonly signal: AbortSignal
+  readonly report: PullReport
+}
+
 export interface PullOutcome {
   /** All that are there now; by the server's own count. */
   readonly items: number
@@ -31,6 +42,23 @@ export interface PullOutcome {
   readonly result: PullResult
   /** Columns for which no item has a field. */
   readonly unusedColumns: readonly string[]
+}
+
+/** The proof that a pull is complete: throws a Failure unless as many items were written as the server counts. */
+export function provenOutcome(
+  { items, bytes, format }: { items: number; bytes: number; format: PullFormat },
+  result: PullResult,
+  itemsAtBeginning = 0,
+): PullOutcome {
+  const { itemCount, restarts } = result
+  if (items !== itemCount)
+    throw new Failure(
+      1,
+      `${formatItems(items)} were written, and the server counts ${formatItems(itemCount)}: the pull is not complete.`,
+    )
+  const itemsBefore = restarts === 0 ? itemsAtBeginning : 0
+  // Of items that came before, nobody knows which fields they had.
+  return { items, itemsBefore, bytes, result, unusedColumns: itemsBefore === 0 ? format.unusedColumns : [] }
 }
 
 export class PullReport implements Disposable {

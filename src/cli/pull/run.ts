@@ -8,14 +8,14 @@ import { parseTarget } from '../collection-target.ts'
 import { Failure } from '../failure.ts'
 import { formatOfName } from '../file-name.ts'
 import { type OutputTarget, outputTarget } from '../files/output-target.ts'
+import { explainWriting } from '../files/part-file.ts'
 import { createHttpFetch } from '../http-fetch.ts'
 import { Interrupted, Interruption } from '../interruption.ts'
 import { isReaderGone, printError } from '../output.ts'
 import type { SettingValues } from '../setting-values.ts'
 import { readToken } from '../token.ts'
 import type { FormatOptions } from './format.ts'
-import type { PullJob } from './job.ts'
-import { type PullOutcome, PullReport } from './report.ts'
+import { type PullJob, type PullOutcome, PullReport } from './report.ts'
 import { PullStopped, pullToFile } from './to-file.ts'
 import { pullToStream } from './to-stream.ts'
 
@@ -61,7 +61,7 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
     }
     // As in `| head`.
     if (!target.isFile && isReaderGone(cause)) return 0
-    const known = explainFailure(cause, path ?? 'Standard output')
+    const known = explainFailure(explainWriting(cause, path ?? 'Standard output'))
     if (known === undefined) throw cause
     // A server can repeat the token in what it answers.
     throw new Failure(known.exitStatus, hideSecret(`${known.message} ${kept}`.trimEnd(), token), { cause })

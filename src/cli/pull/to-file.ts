@@ -5,7 +5,6 @@ import { CollectionChanged } from '../../client/index.ts'
 import { Failure, isSystemError } from '../failure.ts'
 import { formatCount, formatItems } from '../figures.ts'
 import { takeLock } from '../files/file-lock.ts'
-import { type PullJob, provenOutcome } from './job.ts'
 import {
   NOTHING_YET,
   type Progressed,
@@ -15,7 +14,7 @@ import {
   readNote,
   removeLeftovers,
 } from './part.ts'
-import type { PullOutcome } from './report.ts'
+import { type PullJob, type PullOutcome, provenOutcome } from './report.ts'
 
 export interface FilePullJob extends PullJob {
   readonly path: string

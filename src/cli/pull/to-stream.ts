@@ -4,8 +4,7 @@ import type { Page, Sink, Step } from '../../client/index.ts'
 import { Failure } from '../failure.ts'
 import { type ByteStream, type OutputTarget, openStream } from '../files/output-target.ts'
 import { createFormat, type PullFormat } from './format.ts'
-import { type PullJob, provenOutcome } from './job.ts'
-import type { PullOutcome } from './report.ts'
+import { type PullJob, type PullOutcome, provenOutcome } from './report.ts'
 
 export async function pullToStream(job: PullJob, target: OutputTarget): Promise<PullOutcome> {
   const { subject, collection, signal, report } = job

@@ -160,7 +160,7 @@ function explain(error: unknown, push: Push, token: string | undefined): unknown
   }
   if (!(error instanceof BatchRefused)) return error
   const { batch, cause } = error
-  const known = explainFailure(cause, '')
+  const known = explainFailure(cause)
   if (known === undefined) return cause
   const place = placeOf(batch).replace(/^i/, 'I')
   const message = `${place} not taken. ${nameInFile(known.message, batch)} ${push.standing()}`
