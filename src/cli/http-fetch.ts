@@ -44,7 +44,7 @@ function answerTo(outgoing: ClientRequest, body: Uint8Array | undefined): Promis
   })
 }
 
-/** What the bodies of these are is nothing: a `Response` refuses any other. */
+/** A `Response` with one of these must not have a body. */
 const WITHOUT_BODY = [204, 205, 304]
 
 function responseOf(message: IncomingMessage): Response {
@@ -52,7 +52,7 @@ function responseOf(message: IncomingMessage): Response {
   const headers = new Headers()
   for (const [name, values = []] of Object.entries(message.headersDistinct))
     for (const value of values) headers.append(name, value)
-  // A text that no `Response` takes is left out.
+  // `Response` rejects any other text.
   const statusText = /^[\t\x20-\x7e]*$/.test(statusMessage) ? statusMessage : ''
   if (!WITHOUT_BODY.includes(status)) return new Response(bodyOf(message), { status, statusText, headers })
   message.resume()
@@ -61,11 +61,11 @@ function responseOf(message: IncomingMessage): Response {
 
 function bodyOf(message: IncomingMessage): ReadableStream<Uint8Array> {
   if (!/^(x-)?gzip$/i.test(message.headers['content-encoding'] ?? '')) return streamOf(message)
-  // An error of the message arrives through what unpacks it as well.
+  // An error of the message also ends the stream that unpacks it.
   return streamOf(pipeline(message, createGunzip(), () => {}))
 }
 
-/** Without back-pressure: who asked for a page takes it as fast as it comes, up to a limit. */
+/** Without back-pressure: the client reads a page as fast as it comes, up to a limit. */
 function streamOf(source: Readable): ReadableStream<Uint8Array> {
   let isWanted = true
   return new ReadableStream({

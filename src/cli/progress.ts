@@ -58,7 +58,7 @@ export function startPullProgress(label: string, itemsBefore: number, stream: Pr
   return { update, stop: startLine(stream, line) }
 }
 
-/** Draws a line on a terminal again and again, until it is stopped, which takes it off. Elsewhere nothing is drawn. */
+/** Keeps drawing a line on a terminal until it is stopped, which removes it. Elsewhere nothing is drawn. */
 function startLine(stream: ProgressStream, line: (columns: number) => string): () => void {
   if (stream.isTTY !== true) return () => {}
   const bar = new SingleBar({
@@ -112,19 +112,19 @@ type Pieces = Partial<
   Record<'label' | 'bar' | 'percent' | 'done' | 'rate' | 'bytes' | 'flight' | 'left', string | undefined>
 >
 
-const WIDEST_BAR = 30
-const NARROWEST_BAR = 10
+const MAX_BAR = 30
+const MIN_BAR = 10
 
-/** All in one line. Where there is no room for all of it, what says least is left out. */
+/** Joins the pieces into a line; if it is too long, the least important ones are left out. */
 function fitted({ label, ...figures }: Pieces, share: number | undefined, columns: number): string {
   const isShared = share !== undefined
-  const bar = isShared ? drawBar(share, NARROWEST_BAR) : undefined
+  const bar = isShared ? drawBar(share, MIN_BAR) : undefined
   const percent = isShared ? `${Math.floor(share * 100)} %`.padStart(5) : undefined
   const pieces: Pieces = { label, bar, percent, ...figures }
   for (const least of ['percent', 'label', 'flight', 'bytes', 'bar', 'rate', 'left'] as const)
     if (joined(pieces).length > columns) delete pieces[least]
   const room = Math.max(0, columns - joined(pieces).length)
-  if (isShared && pieces.bar !== undefined) pieces.bar = drawBar(share, Math.min(WIDEST_BAR, NARROWEST_BAR + room))
+  if (isShared && pieces.bar !== undefined) pieces.bar = drawBar(share, Math.min(MAX_BAR, MIN_BAR + room))
   return joined(pieces)
 }
 

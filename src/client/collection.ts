@@ -7,12 +7,12 @@ import type { RequestContext, Requester } from './requester.ts'
 import { type Drift, type Step, Walk, type WalkState } from './walk.ts'
 
 export interface ReadOptions {
-  /** Ends what is under way, which rejects with its reason. */
+  /** Ends the operation, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface IterateOptions extends ReadOptions {
-  /** Told at the end if the collection changed on the way, without harm. */
+  /** Called at the end if the collection changed meanwhile without harm. */
   readonly onDrift?: ((drift: Drift) => void) | undefined
 }
 
@@ -29,7 +29,7 @@ export interface PullOptions extends ReadOptions {
   readonly from?: WalkState | undefined
   /** How often to begin again when the collection changed. Default: 3. */
   readonly restarts?: number | undefined
-  /** Told after every page. */
+  /** Called after every page. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
@@ -99,7 +99,7 @@ export class Collection<Item = unknown> {
       }
   }
 
-  /** Hands all pages to a sink. When it is through, the sink has every item once, or this rejects. */
+  /** Hands all pages to a sink. When this resolves, the sink has every item exactly once. */
   async pull(sink: Sink<Item>, options: PullOptions = {}): Promise<PullResult> {
     const { signal, restarts: maxRestarts = DEFAULT_RESTARTS, onProgress } = options
     let { from } = options

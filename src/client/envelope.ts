@@ -1,9 +1,9 @@
-/** What an envelope says about its page, and whether that can be true. */
+/** Reads the envelope of a page, and checks that it does not contradict itself. */
 
 import { lastPage, pageRange, parsePage } from '../contract/page.ts'
 import { ForbiddenOrigin, InvalidPage } from './client-error.ts'
 
-/** All that stood under `_links`. */
+/** Everything under `_links`. */
 export type Links = Readonly<Record<string, unknown>>
 
 export interface Envelope {
@@ -24,7 +24,7 @@ export interface PageRequest {
   readonly allows: (target: URL) => boolean
 }
 
-/** Throws InvalidPage that says what is wrong, or ForbiddenOrigin for a page link to a place that is not allowed. */
+/** Throws an InvalidPage that says what is wrong, or a ForbiddenOrigin for a page link to an origin that is not allowed. */
 export function readEnvelope(fields: Readonly<Record<string, unknown>>, asked: PageRequest): Envelope {
   const { page, length } = asked
   const { item_count: itemCount, _links: links } = fields
@@ -44,7 +44,7 @@ export function readEnvelope(fields: Readonly<Record<string, unknown>>, asked: P
   return { itemCount, isPaginated: true, number, lastPage: last, links }
 }
 
-/** A collection without pages has no count and no page links (D10): without a count they are half of an envelope. */
+/** A collection without pages has neither a count nor page links (D10); links without a count are an error. */
 function readWhole(links: Links, asked: PageRequest): Envelope {
   for (const relation of ['first', 'prev', 'next', 'last'])
     if (linkedPage(links, relation, asked) !== undefined)
@@ -68,7 +68,7 @@ function checkLinks(links: Links, number: number, last: number, asked: PageReque
   }
 }
 
-/** The page that a link leads to; undefined without that link, for which some servers write null. */
+/** The page that a link leads to; undefined if there is no such link. Some servers write null for that. */
 function linkedPage(links: Links, relation: string, asked: PageRequest): number | undefined {
   const { url, allows } = asked
   const link = links[relation]
@@ -87,7 +87,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A value as it stands in a message. */
+/** A value as it is shown in a message. */
 function shown(value: unknown): string {
   return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 100)
 }

@@ -1,4 +1,4 @@
-/** One request and its answer: within limits of time and bytes, and to no other origin. */
+/** One request and its response, within limits of time and bytes, and to no other origin. */
 
 import {
   ConnectionLost,
@@ -15,15 +15,15 @@ import { onAbort, withDeadline } from './deadline.ts'
 
 /** What is sent. */
 export interface OutgoingRequest extends RequestLine {
-  /** Beside those of the settings. */
+  /** In addition to those of the settings. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Nothing but GET follows redirects: a body goes where it was meant to go, or nowhere. */
+  /** A request with a body follows no redirects. */
   readonly body?: Uint8Array<ArrayBuffer>
 }
 
-/** What came back with status 200, or to a body with 201. */
+/** A response with status 200, or 201 to a request with a body. */
 export interface FetchedBody {
-  /** As it was asked for. */
+  /** The one that was requested, before any redirect. */
   readonly url: string
   readonly headers: Headers
   readonly body: Uint8Array
@@ -31,10 +31,10 @@ export interface FetchedBody {
 
 export interface ExchangeTerms {
   readonly settings: Settings
-  /** The one that is meant to be asked. */
+  /** The origin that gets the token and the headers. */
   readonly origin: string
   readonly allows: (target: URL) => boolean
-  /** Told when somebody answers, whatever it is. */
+  /** Called when any response arrives. */
   readonly onAnswer: () => void
 }
 
@@ -69,14 +69,14 @@ async function receive(request: OutgoingRequest, terms: ExchangeTerms, signal: A
   return { url: request.url, headers, body }
 }
 
-/** Follows redirects, as far as they stay where they may. */
+/** Follows redirects, within the origins that are allowed. */
 async function follow(request: OutgoingRequest, terms: ExchangeTerms, signal: AbortSignal): Promise<Response> {
   let target = new URL(request.url)
   for (let redirects = 0; ; redirects++) {
     const response = await send(request, target, terms, signal)
     if (response.type === 'opaqueredirect') throw new ForbiddenOrigin(request, 'a redirect', undefined)
     if (request.body !== undefined) return response
-    // A `fetch` that follows by itself says so afterwards.
+    // A `fetch` that followed redirects by itself says so afterwards.
     const location = response.redirected ? response.url : redirectOf(response, target)
     if (location !== undefined && !terms.allows(new URL(location))) {
       discardBody(response)
@@ -96,7 +96,7 @@ async function send(
 ): Promise<Response> {
   const { method = 'GET', body = null } = request
   const headers = target.origin === origin ? settings.headers : { Accept: ACCEPTED }
-  // Nothing from a cache: what is compared has to be how it is now.
+  // Never from a cache: pages are compared with one another.
   const sent = new Request(target, { method, headers, body, signal, redirect: 'manual', cache: 'no-store' })
   for (const [name, value] of Object.entries(request.headers ?? {})) sent.headers.set(name, value)
   try {
@@ -106,13 +106,13 @@ async function send(
   }
 }
 
-/** Where an answer leads to; undefined if nowhere. */
+/** Where a response redirects to; undefined if it does not. */
 function redirectOf({ status, headers }: Response, base: URL): string | undefined {
   const location = headers.get('location')
   if (![301, 302, 303, 307, 308].includes(status) || location === null || !URL.canParse(location, base))
     return undefined
   const { href, username, password } = new URL(location, base)
-  // With a name or a password there can be no request.
+  // `fetch` refuses URLs with a user name or a password.
   return username + password === '' ? href : undefined
 }
 
@@ -141,7 +141,7 @@ function problemDetails(body: Uint8Array): ProblemDetails | undefined {
   }
 }
 
-/** The pause that a `Retry-After` header asks for, in seconds or as a date; undefined without one that can be read. */
+/** The pause that a `Retry-After` header asks for, in seconds or as a date; undefined if there is none, or it is malformed. */
 export function retryAfterMs(header: string | null, now: number): number | undefined {
   if (header === null) return undefined
   if (/^\d+$/.test(header)) return Number(header) * 1000
@@ -149,7 +149,7 @@ export function retryAfterMs(header: string | null, now: number): number | undef
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
 
-/** Ends with undefined, and reads no further, as soon as there is more than `limit`. */
+/** Stops reading and returns undefined as soon as there are more bytes than `limit`. */
 async function readBody(
   response: Response,
   limit: number,
@@ -158,11 +158,11 @@ async function readBody(
   const reader = response.body?.getReader()
   if (reader === undefined) return new Uint8Array()
   const cancel = () => void reader.cancel().catch(() => {})
-  // A body that came without a socket does not know of the signal.
+  // A body that does not come from a socket may ignore the signal.
   const unlink = onAbort(signal, cancel)
   const chunks: Uint8Array[] = []
   let length = 0
-  // No more than this is made of that length: it is of the packed answer, and a browser may hide that there was one.
+  // The length is that of the compressed body, so it says nothing else; and a browser may hide that it was compressed.
   let isWithin = !(Number(response.headers.get('content-length')) > limit)
   try {
     while (isWithin) {
@@ -180,7 +180,7 @@ async function readBody(
   return undefined
 }
 
-/** Reads nothing of it, so that its connection becomes free. */
+/** Frees its connection. */
 function discardBody({ body }: Response): void {
   body?.cancel().catch(() => {})
 }

@@ -1,16 +1,16 @@
-/** Finds the items in the body of a page, and copies them as NDJSON. Every byte is looked at once, and all of it has to be JSON. */
+/** Finds the items in the body of a page in one pass that also checks the JSON, and copies them as NDJSON. */
 
 import { JsonCursor } from '../items/json-cursor.ts'
 
 /** An array directly under `_embedded`. */
 export interface EmbeddedList {
   readonly name: string
-  /** From its opening bracket to behind its closing one. */
+  /** The offset of its opening bracket, and that after its closing one. */
   readonly start: number
   readonly end: number
   /** Where each item begins and where it ends, two numbers an item. */
   readonly offsets: readonly number[]
-  /** Whether a line break stands within an item. */
+  /** Whether any item contains a line break. */
   readonly hasLineBreaks: boolean
 }
 
@@ -58,7 +58,7 @@ export function ndjsonOf(body: Uint8Array, list: EmbeddedList, first: number): U
   const { offsets } = list
   const from = offsets[2 * first]
   if (from === undefined) return new Uint8Array()
-  // Between two items stands at least a comma, which makes room for the line feed: nothing ever moves to the right.
+  // The comma between two items makes room for the line feed: nothing ever moves to the right.
   const lines = body.slice(from, list.end) as Uint8Array<ArrayBuffer>
   let length = 0
   for (let i = 2 * first; i < offsets.length; i += 2) {
@@ -72,7 +72,7 @@ export function ndjsonOf(body: Uint8Array, list: EmbeddedList, first: number): U
   return lines.subarray(0, length)
 }
 
-/** Within an item a line break can only be a blank between two tokens: in a string it is written as an escape. */
+/** A line break in an item is always white space between tokens: in strings it is escaped. */
 function replaceLineBreaks(item: Uint8Array): void {
   for (let at = 0; at < item.length; at++) if (item[at] === LINE_FEED || item[at] === CARRIAGE_RETURN) item[at] = SPACE
 }

@@ -7,9 +7,9 @@ import type { FetchedBody } from './exchange.ts'
 import { type EmbeddedList, embeddedLists, ndjsonOf } from './page-items.ts'
 
 export class Page<Item = unknown> {
-  /** The URL that was asked. */
+  /** The URL that was requested. */
   readonly url: string
-  /** The number of the page that answered: beyond the last page, that of the last. */
+  /** The number of this page; that of the last page if one beyond it was requested. */
   readonly number: number
   readonly lastPage: number
   /** How many items the whole collection has. */
@@ -93,7 +93,7 @@ function listsOf(fetched: FetchedBody): EmbeddedList[] {
   }
 }
 
-/** What is wrong with a text says best who knows most of it: the parser of the runtime. */
+/** The parser of the runtime says best what is wrong with a text. */
 function flawOf(body: Uint8Array): string {
   try {
     const text = decode(body)
@@ -108,7 +108,7 @@ function flawOf(body: Uint8Array): string {
 function fieldsOf(fetched: FetchedBody, { start, end }: EmbeddedList): Readonly<Record<string, unknown>> {
   const { body } = fetched
   try {
-    // The cursor leaves open whether the bytes are UTF-8.
+    // The cursor does not check that the bytes are UTF-8.
     decode(body.subarray(start, end))
     return JSON.parse(`${decode(body.subarray(0, start))}[]${decode(body.subarray(end))}`)
   } catch (error) {

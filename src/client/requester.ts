@@ -1,20 +1,20 @@
-/** Sends the requests of a client: a limited number at a time, and again where that may help. */
+/** Sends the requests of a client: limits how many are in flight, and retries. */
 
 import { ConnectionLost, HttpError, TimeoutError } from './client-error.ts'
 import type { Retry, RetryPolicy, Settings } from './client-options.ts'
 import { onAbort, sleep } from './deadline.ts'
 import { type ExchangeTerms, exchange, type FetchedBody, type OutgoingRequest } from './exchange.ts'
 
-/** For whom a request is sent. */
+/** What the caller of a request adds to it. */
 export interface RequestContext {
   readonly signal?: AbortSignal | undefined
-  /** Told before a request is sent again. */
+  /** Called before the request is sent again. */
   readonly onRetry?: (() => void) | undefined
 }
 
 type Failure = Omit<Retry, 'delayMs'>
 
-/** A server that has not answered yet may not exist at all, and whoever waits wants to know it soon. */
+/** A server that has never answered may not exist, and the user wants to know that soon. */
 const RETRIES_BEFORE_AN_ANSWER = 2
 
 /** Too slow, too many requests, or a server (or a proxy before it) that cannot answer at the moment. */
@@ -42,7 +42,7 @@ export class Requester implements ExchangeTerms {
     this.#hasAnswered = true
   }
 
-  /** Sends a request, and again where that may help. What `read` makes of the answer counts as part of it. */
+  /** Sends a request, and retries it. An error that `read` throws counts like one of the request. */
   async send<T>(request: OutgoingRequest, context: RequestContext, read: (fetched: FetchedBody) => T): Promise<T> {
     for (let retry = 1; ; retry++) {
       await this.slots.take(context.signal)
@@ -53,7 +53,7 @@ export class Requester implements ExchangeTerms {
         return value
       } catch (error) {
         context.signal?.throwIfAborted()
-        // The slot is kept meanwhile: who was told to wait leaves it to nobody else.
+        // The slot is kept during the pause, so that no other request takes its place.
         await this.#pause({ url: request.url, retry, error }, era, context)
       } finally {
         this.slots.giveBack()
@@ -61,7 +61,7 @@ export class Requester implements ExchangeTerms {
     }
   }
 
-  /** Before asking again. Throws the error where that is of no use. */
+  /** Waits before a retry. Throws the error if there is to be none. */
   async #pause(failure: Failure, era: number, context: RequestContext): Promise<void> {
     const { error } = failure
     if (error instanceof HttpError && (error.status === 429 || error.status === 503)) this.slots.shrink(era)
@@ -74,39 +74,39 @@ export class Requester implements ExchangeTerms {
 
   #delayMs({ retry, error }: Failure): number | undefined {
     const policy = this.settings.retry
-    const most = this.#hasAnswered ? policy.retries : Math.min(policy.retries, RETRIES_BEFORE_AN_ANSWER)
-    if (retry > most) return undefined
+    const max = this.#hasAnswered ? policy.retries : Math.min(policy.retries, RETRIES_BEFORE_AN_ANSWER)
+    if (retry > max) return undefined
     if (error instanceof ConnectionLost || error instanceof TimeoutError) return backOffMs(retry, policy)
     if (!(error instanceof HttpError) || !WORTH_RETRYING.includes(error.status)) return undefined
     const { retryAfterMs: asked = 0 } = error
-    if (asked > policy.mostRetryAfterMs) return undefined
-    // A little more than asked for, so that those who wait do not return all at once.
+    if (asked > policy.maxRetryAfterMs) return undefined
+    // A little longer than asked for, so that clients do not return all at once.
     return asked === 0 ? backOffMs(retry, policy) : asked + backOffMs(1, policy)
   }
 }
 
 /** The pause before retry number `retry`, the first one being 1. Half of it is random, so that clients do not return all at once. */
 export function backOffMs(retry: number, policy: RetryPolicy, random: () => number = Math.random): number {
-  const full = Math.min(policy.mostDelayMs, policy.firstDelayMs * 2 ** (retry - 1))
+  const full = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (retry - 1))
   return full / 2 + (full / 2) * random()
 }
 
-/** How many requests may be under way at a time: fewer when the server says that it is too much, then slowly more again. */
+/** Limits the requests in flight: half as many when the server is overloaded, then slowly more again. */
 class Slots {
-  /** Those that are under way, or wait before they are sent again. */
+  /** Requests in flight, or waiting to be sent again. */
   taken = 0
-  /** Goes up with every halving. */
+  /** Goes up each time the limit is halved. */
   era = 0
-  readonly #most: number
+  readonly #max: number
   #limit: number
   readonly #waiting = new Set<() => void>()
 
-  constructor(most: number) {
-    this.#most = most
-    this.#limit = most
+  constructor(max: number) {
+    this.#max = max
+    this.#limit = max
   }
 
-  /** Waits for a slot, in the order of asking. Each one has to be given back. Rejects with the reason of the signal. */
+  /** Waits for a slot, first come, first served; it must be given back. Rejects with the reason of the signal. */
   take(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const start = () => {
@@ -127,16 +127,16 @@ class Slots {
     this.#fill()
   }
 
-  /** Halves the limit, unless the request was sent (in `era`) before the last halving, of which the server could not know. */
+  /** Halves the limit, unless it was halved since the request was sent, in `era`. */
   shrink(era: number): void {
     if (era !== this.era) return
     this.era++
     this.#limit = Math.max(1, this.#limit / 2)
   }
 
-  /** An answer came as it should: when the limit was used once around, it is one more. */
+  /** After a success. As many successes as the limit raise it by one. */
   grow(): void {
-    this.#limit = Math.min(this.#most, this.#limit + 1 / this.#limit)
+    this.#limit = Math.min(this.#max, this.#limit + 1 / this.#limit)
     this.#fill()
   }
 

@@ -61,13 +61,13 @@ export class Walk<Item> {
     this.#firstCount = from?.itemCount
   }
 
-  /** At least one step comes, also when nothing on its page is new. */
+  /** Yields at least one step, even if nothing on its page is new. */
   async *steps(): AsyncGenerator<Step<Item>, void> {
     const { from, ahead, signal } = this.#options
     let latest = from === undefined ? await this.#read(1) : await this.#check(from.anchor)
     if (this.#items > latest.itemCount) throw this.#changed(`there are ${latest.itemCount} items, not ${this.#items}`)
     this.#firstCount ??= latest.itemCount
-    // Whenever the loop comes here, the newest page is known to follow on all that was handed over.
+    // Here, the newest page is known to follow everything that was handed over.
     while (!latest.isLast) {
       let anchor = anchorAt(latest)
       if (latest.number === this.#nextPage) yield this.#handOver(latest, anchor)
@@ -75,7 +75,7 @@ export class Walk<Item> {
       const known = [latest]
       if (latest.number < last - 1) {
         const target = await this.#read(last - 1)
-        // Not before: the times that the two anchors watch over have to overlap.
+        // Not earlier: the periods that the two anchors cover must overlap.
         await this.#check(anchor)
         anchor = anchorAt(target)
         known.push(target)
@@ -96,7 +96,7 @@ export class Walk<Item> {
   }
 
   #handOver(page: Page<Item>, anchor: Anchor): Step<Item> {
-    // What was read ahead is not given any more.
+    // Pages that were read ahead are dropped.
     this.#options.signal?.throwIfAborted()
     const first = this.#items - (page.number - 1) * PAGE_SIZE
     if (first < 0) throw this.#changed(`page ${page.number} does not follow on ${this.#items} items`)
@@ -114,7 +114,7 @@ export class Walk<Item> {
   }
 
   async #read(number: number, signal = this.#options.signal): Promise<Page<Item>> {
-    // Answers overtake one another; but one that was asked for later than this count was seen cannot be older.
+    // Responses may overtake one another, but one requested after this count was seen cannot be older.
     const count = this.#highestCount
     const page = await this.#options.read(number, signal)
     if (page.itemCount < count) throw this.#changed(`item_count fell from ${count} to ${page.itemCount}`)

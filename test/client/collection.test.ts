@@ -237,12 +237,12 @@ describe('a collection', () => {
     assert.equal(openCollection('https://api.example.com').url, 'https://api.example.com')
     for (const name of ['', '.', '..']) assert.throws(() => client.collection(name), TypeError)
     const wrong: [string, RegExp][] = [
-      ['events', /is not absolute\. Give one such as https:/],
+      ['events', /is not absolute\. Expected one such as https:/],
       ['file:///events', /begins with file:, not with http: or https:/],
       ['https://api.example.com/events?page=2', /has a query or a fragment/],
       [
         'https://me:secret@api.example.com/events',
-        /^The URL holds a user name or a password; there is the option token\. Give/,
+        /^The URL contains a user name or a password; use the option token\. Expected/,
       ],
     ]
     for (const [url, message] of wrong) {
@@ -254,7 +254,7 @@ describe('a collection', () => {
       (error: Error) => !/secret/.test(error.message),
     )
     assert.throws(() => createClient('https://me:secret@api.example.com:no'), {
-      message: 'The URL "…api.example.com:no" is not absolute. Give one such as https://api.example.com/v1.',
+      message: 'The URL "…api.example.com:no" is not absolute. Expected one such as https://api.example.com/v1.',
     })
   })
 
@@ -280,7 +280,7 @@ describe('a collection', () => {
       )
     assert.throws(() => openCollection(EVENTS, { headers: { 'X-Api-Key': 'sec\nret' } }), {
       name: 'TypeError',
-      message: 'The option headers holds "X-Api-Key", with a character that no header can have.',
+      message: 'Invalid option headers: "X-Api-Key" has a character that no header can have.',
     })
     const collection = openCollection(EVENTS)
     for (const number of [0, -1, 1.5, Number.NaN, 2 ** 53])

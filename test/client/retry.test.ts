@@ -16,7 +16,7 @@ import { serve, unusedOrigin } from '../check/hostile-servers.ts'
 import { BASE, EVENTS, inProcess } from './hostile-server.ts'
 
 /** Short pauses: what is tried here is not how long they are. */
-const retry = { retries: 4, firstDelayMs: 1, mostDelayMs: 4 }
+const retry = { retries: 4, firstDelayMs: 1, maxDelayMs: 4 }
 
 async function readAll(url: string, options: Parameters<typeof openCollection>[1]): Promise<number> {
   let count = 0
@@ -60,7 +60,7 @@ describe('a request that fails', () => {
 
   it('is sent again as often as without being told, where the option says nothing', async () => {
     const { fetch, requests } = inProcess(new CorrectServer(), () => busy(503))
-    const unsaid: object = { firstDelayMs: 1, mostDelayMs: 1, retries: undefined }
+    const unsaid: object = { firstDelayMs: 1, maxDelayMs: 1, retries: undefined }
     await assert.rejects(readAll(EVENTS, { fetch, retry: unsaid }), { name: 'HttpError', status: 503 })
     assert.equal(requests.length, 1 + DEFAULT_RETRY.retries)
   })

@@ -40,8 +40,8 @@ export interface ByteStream extends AsyncDisposable {
   write(bytes: Uint8Array): Promise<void>
 }
 
-/** So often a pipe is looked at that has no reader, or no room. */
-const LOOK_EVERY_MS = 5
+/** How often to try a pipe that has no reader, or no room. */
+const POLL_MS = 5
 
 /** For a target that is not a file. */
 export async function openStream({ path, isPacked }: OutputTarget, signal: AbortSignal): Promise<ByteStream> {
@@ -58,7 +58,7 @@ const STANDARD_OUTPUT: ByteStream = {
   [Symbol.asyncDispose]: async () => {},
 }
 
-/** Never waits within the system, where no signal ends the wait. */
+/** Never blocks in a system call, where no signal could end the wait. */
 async function openPath(path: string, signal: AbortSignal): Promise<ByteStream> {
   const handle = await patiently(() => open(path, constants.O_WRONLY | constants.O_NONBLOCK), signal)
   return {
@@ -77,6 +77,6 @@ async function patiently<T>(attempt: () => Promise<T>, signal: AbortSignal): Pro
       return await attempt()
     } catch (error) {
       if (!isSystemError(error) || (error.code !== 'ENXIO' && error.code !== 'EAGAIN')) throw error
-      await sleep(LOOK_EVERY_MS, undefined, { signal })
+      await sleep(POLL_MS, undefined, { signal })
     }
 }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Failure, isSystemError } from '../failure.ts'
 
-/** So much is written at a time, unless it is flushed before; in a gzip file it becomes one member. */
+/** Bytes written at a time, unless they are flushed earlier. In a gzip file each block is a member of its own. */
 const BLOCK_BYTES = 1024 * 1024
 
 export interface PartFileOptions {
@@ -15,7 +15,7 @@ export interface PartFileOptions {
   /** The name that it has until then. */
   readonly path: string
   readonly isPacked: boolean
-  /** The bytes of a part that is there already and goes on behind them; with 0 of them it is made anew. */
+  /** How many bytes of an existing part to keep. Default: 0. */
   readonly keptBytes?: number
 }
 
@@ -26,7 +26,7 @@ export class PartFile {
   readonly #isPacked: boolean
   /** How long it is. */
   #end: number
-  /** What runs on while the next bytes are made. */
+  /** The write in progress. */
   #pending: Promise<void> = Promise.resolve()
   #waiting: Uint8Array[] = []
   #waitingBytes = 0
@@ -39,7 +39,7 @@ export class PartFile {
     this.#end = keptBytes
   }
 
-  /** Who may read the file that is there may read the new one, and nobody else. */
+  /** The part gets the permissions of the file that it will replace. */
   static async open(options: PartFileOptions): Promise<PartFile> {
     const { target, path, keptBytes = 0 } = options
     const handle = await open(path, 'a')
@@ -50,14 +50,14 @@ export class PartFile {
     return new PartFile(options, handle)
   }
 
-  /** Takes the bytes over: nobody may use them afterwards. Resolves when the next can come, throws what became of earlier ones. */
+  /** Takes the bytes over: they must not be used afterwards. Throws the error of an earlier write. */
   async write(bytes: Uint8Array): Promise<void> {
     this.#waiting.push(bytes)
     this.#waitingBytes += bytes.length
     if (this.#waitingBytes >= BLOCK_BYTES) await this.#writeBlock()
   }
 
-  /** Answers how long the file is when all that came is written: a place to which it can be cut back. */
+  /** Writes everything so far, and returns the length of the file, to which it can be cut back later. */
   async flush(): Promise<number> {
     if (this.#waitingBytes > 0) await this.#writeBlock()
     await this.#pending
@@ -105,7 +105,7 @@ export class PartFile {
     this.#waitingBytes = 0
     await this.#pending
     this.#pending = this.#put(pieces)
-    // Whoever comes next is told.
+    // The next call throws its error.
     this.#pending.catch(() => {})
   }
 
@@ -119,12 +119,12 @@ export class PartFile {
   }
 }
 
-/** Waiting for their collection, page after page, would cost much memory. Small buffers share theirs. */
+/** Waiting for the garbage collector would cost much memory. Small buffers share theirs, and are left alone. */
 function free({ buffer }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength > Buffer.poolSize) buffer.transfer(0)
 }
 
-/** Whoever reads the file finds the old text or the new one, never a part of either. */
+/** A reader finds the old text or the new one, never a mix of both. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const newPath = `${path}.new`
   const file = await open(newPath, 'w')
@@ -156,7 +156,7 @@ export async function syncDirectoryOf(path: string): Promise<void> {
   }
 }
 
-/** What is for the user to mend by another path, and what is not. */
+/** What another path would solve, and what it would not. */
 const WRONG_PATH: Readonly<Record<string, string>> = {
   ENOENT: 'its directory does not exist',
   ENOTDIR: 'what should be its directory is a file',
@@ -172,7 +172,7 @@ const NO_ROOM: Readonly<Record<string, string>> = {
   EFBIG: 'it would be larger than files can be here',
 }
 
-/** Why a file, or what `path` is else, cannot be made or written. Any error but those of the system stays as it is. */
+/** Says why a path cannot be written. Only system errors are explained; others are returned as they are. */
 export function explainWriting(error: unknown, path: string): unknown {
   if (!isSystemError(error)) return error
   const { code, message } = error

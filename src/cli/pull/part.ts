@@ -6,7 +6,7 @@ import { isSystemError } from '../failure.ts'
 import { PartFile, removeFile, replaceFile, syncDirectoryOf } from '../files/part-file.ts'
 import { createFormat, type FormatOptions, type PullFormat } from './format.ts'
 
-/** What a crash costs at most, beside what a sync of the disk takes. */
+/** A crash costs at most what came in this time, and during a sync of the disk. */
 const NOTE_EVERY_MS = 1000
 
 const ABOUT = 'How far reams pull has come with the part beside this note. --resume goes on from there.'
@@ -46,7 +46,7 @@ export async function readNote(path: string): Promise<PullNote | undefined> {
     const { about, version, ...note } = JSON.parse(await readFile(notePath(path), 'utf8'))
     return version === VERSION ? note : undefined
   } catch (error) {
-    // ENOTDIR: whoever writes it is told.
+    // ENOTDIR is reported when the note is written.
     if (!isSystemError(error) || error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
     throw error
   }
@@ -66,7 +66,7 @@ export class PullPart implements Sink {
   /** What the note on disk says, or is about to. */
   #note: PullNote
   #saving: Promise<void> = Promise.resolve()
-  /** When there shall be another note; never while one is being written. */
+  /** When the next note is due; never while one is being written. */
   #nextNoteMs = performance.now() + NOTE_EVERY_MS
   #isEnding = false
   /** How far it has come. */
@@ -135,7 +135,7 @@ export class PullPart implements Sink {
 
   /** Keeps what came so far, if it can and there is any. */
   async stop(): Promise<void> {
-    // With its end behind the items nothing can be added to the part: then the note stays as it is.
+    // The closing text may already be in the part, so nothing can follow it: the note stays as it is.
     if (!this.#isEnding) await this.#startSaving().catch(() => {})
     await this.#saving.catch(() => {})
     if (this.certainItems === 0) await this.remove()
@@ -147,14 +147,14 @@ export class PullPart implements Sink {
     await removeFile(notePath(this.#path))
   }
 
-  /** What comes meanwhile is for the next note. */
+  /** What arrives meanwhile is covered by the next note. */
   async #startSaving(): Promise<void> {
     await this.#saving
     this.#nextNoteMs = Number.POSITIVE_INFINITY
     this.#saving = this.#save(await this.#file.flush()).finally(() => {
       this.#nextNoteMs = performance.now() + NOTE_EVERY_MS
     })
-    // The next one who waits is told.
+    // The next to wait for it gets the error.
     this.#saving.catch(() => {})
   }
 

@@ -9,8 +9,8 @@ import { startPullProgress } from '../progress.ts'
 import type { PullFormat } from './format.ts'
 import type { PullSubject } from './part.ts'
 
-/** Of many retries at a time one is told. */
-const TELL_EVERY_MS = 1000
+/** Retries are shown at most this often. */
+const SHOW_RETRY_EVERY_MS = 1000
 
 export interface ReportOptions {
   readonly url: string
@@ -65,13 +65,13 @@ export class PullReport implements Disposable {
   readonly #options: ReportOptions
   readonly #startedAt = performance.now()
   #progress: { stop(): void } | undefined
-  #toldAt = Number.NEGATIVE_INFINITY
+  #retryShownAt = Number.NEGATIVE_INFINITY
 
   constructor(options: ReportOptions) {
     this.#options = options
   }
 
-  /** Begins the bar, but not into the midst of the items. `bytes` tells how many have come. */
+  /** Starts the progress bar, unless the items themselves go to the terminal. `bytes` tells how many have come. */
   follow(itemsBefore: number, bytes: () => number): (progress: Progress) => void {
     const { name, path, isQuiet } = this.#options
     if (isQuiet || (path === undefined && process.stdout.isTTY)) return () => {}
@@ -88,11 +88,11 @@ export class PullReport implements Disposable {
     printError(`reams: ${hideSecret(text, this.#options.token)}`)
   }
 
-  /** Who watches wants to know why nothing moves; in a log there is one line, at the end. */
+  /** Says on a terminal why nothing moves; a log gets one line, at the end. */
   readonly onRetry = ({ retry, delayMs, error }: Retry): void => {
     const now = performance.now()
-    if (!process.stderr.isTTY || now - this.#toldAt < TELL_EVERY_MS) return
-    this.#toldAt = now
+    if (!process.stderr.isTTY || now - this.#retryShownAt < SHOW_RETRY_EVERY_MS) return
+    this.#retryShownAt = now
     const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
     this.note(`${reason}; asking again in ${formatDuration(delayMs)} (retry ${retry}).`)
   }

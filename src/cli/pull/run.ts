@@ -1,4 +1,4 @@
-/** Runs a pull, from the settings to its last word. */
+/** Runs a pull: reads the settings, downloads, and reports. */
 
 import { setFlagsFromString } from 'node:v8'
 import { openCollection } from '../../client/index.ts'
@@ -19,10 +19,7 @@ import { type PullJob, type PullOutcome, PullReport } from './report.ts'
 import { PullStopped, pullToFile } from './to-file.ts'
 import { pullToStream } from './to-stream.ts'
 
-/**
- * What is left of a page is small and many: by itself V8 lets it pile up to several times of what is in use before it
- * looks for it, and the memory of a long pull would grow for a long time.
- */
+/** Pages leave many small objects behind. By default V8 lets them pile up to several times the memory in use. */
 const COLLECT_EARLY = '--heap-growing-percent=20'
 
 /** Answers the exit status. */

@@ -49,7 +49,7 @@ export async function pullToFile(job: FilePullJob): Promise<PullOutcome> {
     await part.complete()
     return outcome
   } catch (error) {
-    // Where the answer is no, and would be the next time, nothing is worth keeping.
+    // If the next attempt would fail in the same way, nothing is worth keeping.
     const isUseless = error instanceof CollectionChanged || (error instanceof Failure && error.exitStatus === 1)
     if (isUseless) await part.remove()
     else await part.stop()

@@ -1,4 +1,4 @@
-/** Runs a push, from the settings to its last word. */
+/** Runs a push: reads the settings, sends the batches, and reports. */
 
 import { randomUUID } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
@@ -108,12 +108,12 @@ class Push {
         await ahead.add(latest, batch.body.length)
       }
     } finally {
-      // A failure here is of earlier items, and is told instead of a later one.
+      // An error here is about earlier items, and is thrown in place of a later one.
       await ahead.end().finally(() => progress.stop())
     }
   }
 
-  /** It is packed at once, and sent when what is before it was acknowledged. */
+  /** Compresses the batch at once, and sends it when everything before it is acknowledged. */
   async #sendAfter(earlier: Promise<void>, batch: Batch): Promise<void> {
     const packed = await this.#sender.pack(batch)
     await earlier
@@ -136,7 +136,7 @@ class Push {
     return `${done}; the collection has ${formatItems(this.#itemCount)}.`
   }
 
-  /** How far one came that has failed: sentences that can follow any message. */
+  /** How far a push came that failed: sentences that can follow any message. */
   standing(): string {
     const count = this.#acknowledged
     const done = count === 0 ? 'No item is acknowledged.' : `The first ${formatItems(count)} are acknowledged.`

@@ -13,8 +13,8 @@ import { formatItems } from '../figures.ts'
 import { createHttpFetch, type HttpFetch } from '../http-fetch.ts'
 import { type Batch, placeOf } from './batch.ts'
 
-/** Of an answer no more is read. */
-const ANSWER_BYTES = 64 * 1024
+/** The longest answer that is read. */
+const MAX_ANSWER_BYTES = 64 * 1024
 
 /** A server remembers a request for 24 hours: an hour less, for one that is under way. */
 const REMEMBERED_MS = 23 * 60 * 60 * 1000
@@ -31,7 +31,7 @@ export interface SenderOptions {
   readonly timeoutMs: number
   readonly retries: number
   readonly signal: AbortSignal
-  /** Told why the push waits. */
+  /** Called before a batch is sent again. */
   readonly onRetry: (retry: Retry) => void
 }
 
@@ -57,7 +57,7 @@ export class BatchSender implements Disposable {
       headers: { Accept: 'application/json' },
       concurrency: 1,
       timeoutMs,
-      pageBytes: ANSWER_BYTES,
+      pageBytes: MAX_ANSWER_BYTES,
       retry: { retries },
       onRetry,
     })
@@ -104,7 +104,7 @@ function acknowledgedCount(fetched: FetchedBody, batch: Batch): number {
   try {
     answer = JSON.parse(text) ?? {}
   } catch {
-    // Then it says nothing that is looked for.
+    // Not JSON, so not an acknowledgement.
   }
   const { appended, item_count: itemCount } = answer
   if (appended === batch.count && typeof itemCount === 'number') return itemCount
