@@ -139,6 +139,13 @@ describe('a batch that is not answered', () => {
     assert.equal(await stored(), eventLines(45))
   })
 
+  it('is appended once, also when several pushes of the file run at a time', async (t) => {
+    const { url, stored } = await serveEvents(t)
+    const batches = await batchesOf(eventLines(200))
+    await Promise.all([1, 2, 3].map(() => send(url, batches)))
+    assert.equal(await stored(), eventLines(200))
+  })
+
   it('is not sent again after a day, when the server may have forgotten it', async (t) => {
     const { url, posted } = await record(t, (response) => void response.writeHead(503).end())
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
