@@ -1,14 +1,5 @@
 import assert from 'node:assert/strict'
-import {
-  appendFileSync,
-  chmodSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, chmodSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
@@ -64,7 +55,6 @@ class Puller {
         signal: new AbortController().signal,
         report,
         path,
-        isThere: existsSync(path),
         isResumed,
         isForced,
       })

@@ -77,7 +77,7 @@ function formatOf({ path = '' }: OutputTarget, settings: SettingValues): FormatO
 }
 
 function pull(job: PullJob, target: OutputTarget, settings: SettingValues): Promise<PullOutcome> {
-  const { path, isFile, isThere } = target
+  const { path, isFile } = target
   if (path === undefined || !isFile) return pullToStream(job, target)
-  return pullToFile({ ...job, path, isThere, isResumed: settings.get('resume'), isForced: settings.get('force') })
+  return pullToFile({ ...job, path, isResumed: settings.get('resume'), isForced: settings.get('force') })
 }

@@ -1,5 +1,6 @@
 /** A pull into a file, which gets its name when it is complete. */
 
+import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { CollectionChanged } from '../../client/index.ts'
 import { Failure, isSystemError } from '../failure.ts'
@@ -18,8 +19,6 @@ import { type PullJob, type PullOutcome, provenOutcome } from './report.ts'
 
 export interface FilePullJob extends PullJob {
   readonly path: string
-  /** Whether it is there. */
-  readonly isThere: boolean
   readonly isResumed: boolean
   readonly isForced: boolean
 }
@@ -71,7 +70,7 @@ function lockPart(path: string): Disposable | undefined {
 
 /** What a pull that was stopped has left and this one resumes. Throws a Failure where --resume or --force has to decide. */
 async function findKept(job: FilePullJob): Promise<Progressed> {
-  const { subject, path, isThere, isResumed, isForced, report } = job
+  const { subject, path, isResumed, isForced, report } = job
   const note = await readNote(path)
   const part = await stat(partPath(path)).catch(() => undefined)
   // Without a part the note is a leftover, and a pull that was stopped before its first note has left nothing.
@@ -79,7 +78,7 @@ async function findKept(job: FilePullJob): Promise<Progressed> {
   if (part === undefined) await removeLeftovers(path)
   if (!isPart || !isResumed) {
     if (isForced) return NOTHING_YET
-    if (isThere) throw new Failure(2, alreadyThere(path, isPart))
+    if (existsSync(path)) throw new Failure(2, alreadyThere(path, isPart))
     if (isPart && note?.walk === undefined) throw otherPart(path, UNKNOWN)
     if (isPart) throw new Failure(2, stopped(path, note?.walk?.items ?? 0))
     return NOTHING_YET
