@@ -1,6 +1,5 @@
 /** Runs a pull: reads the settings, downloads, and reports. */
 
-import { setFlagsFromString } from 'node:v8'
 import { openCollection } from '../../client/index.ts'
 import { hideSecret } from '../../contract/message-text.ts'
 import { explainFailure } from '../client-failure.ts'
@@ -19,12 +18,8 @@ import { type PullJob, type PullOutcome, PullReport } from './report.ts'
 import { PullStopped, pullToFile } from './to-file.ts'
 import { pullToStream } from './to-stream.ts'
 
-/** Pages leave many small objects behind. By default V8 lets them pile up to several times the memory in use. */
-const COLLECT_EARLY = '--heap-growing-percent=20'
-
 /** Answers the exit status. */
 export async function runPull(text: string, settings: SettingValues): Promise<number> {
-  setFlagsFromString(COLLECT_EARLY)
   const { url, name, isLoopback } = parseTarget(text)
   const target = await outputTarget(settings.get('output'))
   const { path, isPacked } = target
