@@ -22,7 +22,8 @@ export function exportsOf(file: string): Declaration[] {
     if (handedOn === null) return text.startsWith('export ') ? declared(file, text, comment) : []
     const [, onlyTypes, , names, source = ''] = handedOn
     const there = exportsOf(join(dirname(file), `${source}.d.ts`))
-    const chosen = names === undefined ? there : names.split(',').flatMap((entry) => picked(there, entry.trim()))
+    const chosen =
+      names === undefined ? there : (names.match(/[^\s,][^,]*/g) ?? []).flatMap((entry) => picked(there, entry.trim()))
     return onlyTypes === undefined ? chosen : chosen.map(asType)
   })
 }

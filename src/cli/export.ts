@@ -1,13 +1,14 @@
 /** `reams export NAME`: writes the items of a collection as NDJSON, each as it came in. */
 
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { randomUUID } from 'node:crypto'
+import { toNdjson } from '../items/ndjson-text.ts'
 import type { Store } from '../store/store.ts'
 import type { CliCommand } from './command.ts'
-import { ExportFile } from './export-file.ts'
+import { Failure } from './failure.ts'
 import { formatItems } from './figures.ts'
+import { type ByteStream, type OutputTarget, openStream, outputTarget } from './files/output-target.ts'
+import { explainWriting, PartFile } from './files/part-file.ts'
 import { Interruption } from './interruption.ts'
-import { toNdjson } from './ndjson.ts'
 import { existingHead, withStore } from './open-store.ts'
 import { isReaderGone, printError } from './output.ts'
 import type { SettingValues } from './setting-values.ts'
@@ -28,49 +29,62 @@ export const EXPORT: CliCommand = {
 }
 
 async function runExport([name = '']: readonly string[], settings: SettingValues): Promise<number> {
-  const path = settings.get('output')
   using interruption = new Interruption()
   const { signal } = interruption
   return withStore(settings.get('store'), {}, async (store) => {
     await existingHead(store, name)
-    if (path === undefined || path === '-') await exportToStdout(store, name, signal)
-    else await exportToFile(store, name, await ExportFile.open(path, settings.get('force')), signal)
+    const target = await outputTarget(settings.get('output'))
+    const { path, isFile, isThere } = target
+    if (isThere && !settings.get('force'))
+      throw new Failure(2, `${path} is there already. Name another file, or add --force to overwrite it.`)
+    const items = isFile ? await writeFile(store, name, target, signal) : await writeStream(store, name, target, signal)
+    if (path !== undefined) printError(`${name}: ${formatItems(items)} exported to ${path}.`)
     return 0
   })
 }
 
-async function exportToStdout(store: Store, name: string, signal: AbortSignal): Promise<void> {
+async function writeStream(store: Store, name: string, target: OutputTarget, signal: AbortSignal): Promise<number> {
+  await using stream = await openStream(target, signal)
   try {
-    await pipeline(Readable.from(ndjsonOf(store, name)), process.stdout, { signal, end: false })
+    return await writeItems(store, name, stream, signal)
   } catch (error) {
-    signal.throwIfAborted()
-    if (!isReaderGone(error)) throw error
-  }
-}
-
-async function exportToFile(store: Store, name: string, file: ExportFile, signal: AbortSignal): Promise<void> {
-  let items = 0
-  try {
-    const counted = ndjsonOf(store, name, (count) => {
-      items += count
-    })
-    await pipeline([Readable.from(counted), ...file.streams], { signal })
-    await file.commit()
-  } catch (error) {
-    await file.abort()
-    signal.throwIfAborted()
+    // As in `| head`.
+    if (isReaderGone(error)) return 0
     throw error
   }
-  printError(`${name}: ${formatItems(items)} exported to ${file.path}.`)
 }
 
-async function* ndjsonOf(
+async function writeFile(
   store: Store,
   name: string,
-  onItems: (count: number) => void = () => {},
-): AsyncGenerator<Uint8Array> {
-  for await (const segment of store.items(name)) {
-    yield toNdjson(segment.raw())
-    onItems(segment.count)
+  { path = '', isPacked }: OutputTarget,
+  signal: AbortSignal,
+): Promise<number> {
+  // A name of its own: FILE.part may be that of a pull.
+  const options = { target: path, path: `${path}.${randomUUID().slice(0, 8)}.part`, isPacked }
+  let file: PartFile | undefined
+  try {
+    file = await PartFile.open(options)
+    const items = await writeItems(store, name, file, signal)
+    await file.complete()
+    return items
+  } catch (error) {
+    await file?.remove()
+    throw explainWriting(error, path)
   }
+}
+
+async function writeItems(
+  store: Store,
+  name: string,
+  output: Pick<ByteStream, 'write'>,
+  signal: AbortSignal,
+): Promise<number> {
+  let items = 0
+  for await (const segment of store.items(name)) {
+    signal.throwIfAborted()
+    await output.write(toNdjson(segment.raw()))
+    items += segment.count
+  }
+  return items
 }

@@ -48,7 +48,7 @@ export class Interruption {
   }
 }
 
-/** Under `nohup` the end of the terminal shall change nothing, and a listener would undo that. Where it cannot be told, too. */
+/** Under `nohup` SIGHUP is ignored, and a listener would undo that. True if it cannot be found out. */
 function isHangUpIgnored(): boolean {
   try {
     const [, ignored = 'f'] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []

@@ -2,7 +2,8 @@
 
 import type { WriteStream } from 'node:tty'
 import { SingleBar } from 'cli-progress'
-import { formatCount, formatDuration, formatItems } from './figures.ts'
+import { makeVisible } from '../contract/message-text.ts'
+import { formatBytes, formatCount, formatDuration, formatItems } from './figures.ts'
 
 export interface Progress {
   /** Done so far, in the unit of the total, and the items among it. */
@@ -14,9 +15,6 @@ export interface Progress {
 /** The part of a terminal that the bar needs. */
 export type ProgressStream = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>
 
-export const WIDEST_BAR = 30
-export const NARROWEST_BAR = 10
-
 /** `total` is undefined where the size is not known: then there is no share and no time left. */
 export function startProgress(
   label: string,
@@ -24,21 +22,44 @@ export function startProgress(
   stream: ProgressStream = process.stderr,
 ): Progress {
   const startedAt = performance.now()
-  const latest = { done: 0, items: 0 }
-  const stop = startLine(stream, (columns) =>
-    progressLine({
-      label,
-      share: total === undefined ? undefined : Math.min(1, latest.done / Math.max(total, 1)),
-      items: latest.items,
-      elapsedMs: performance.now() - startedAt,
-      columns,
-    }),
-  )
-  return { update: (done, items) => Object.assign(latest, { done, items }), stop }
+  const latest = { items: 0, share: total === undefined ? undefined : 0 }
+  const line = (columns: number) =>
+    progressLine({ label, ...latest, elapsedMs: performance.now() - startedAt, columns })
+  return {
+    update: (done, items) => {
+      latest.items = items
+      if (total !== undefined) latest.share = Math.min(1, done / Math.max(total, 1))
+    },
+    stop: startLine(stream, line),
+  }
 }
 
-/** Draws a line on a terminal again and again, until it is stopped, which takes it off. Elsewhere nothing is drawn. */
-export function startLine(stream: ProgressStream, line: (columns: number) => string): () => void {
+/** What is known of a pull, which is exact because the count is known. */
+export interface PullFigures {
+  readonly items: number
+  /** Of the whole collection. */
+  readonly itemCount: number
+  readonly requestsInFlight: number
+  /** Of items, in this run. */
+  readonly bytes: number
+}
+
+/** `itemsBefore` were there before this run. */
+export function startPullProgress(label: string, itemsBefore: number, stream: ProgressStream = process.stderr) {
+  const startedAt = performance.now()
+  let latest: PullFigures | undefined
+  const line = (columns: number) => {
+    if (latest === undefined) return makeVisible(label).slice(0, columns)
+    return pullLine({ label, ...latest, itemsBefore, elapsedMs: performance.now() - startedAt, columns })
+  }
+  const update = (figures: PullFigures) => {
+    latest = figures
+  }
+  return { update, stop: startLine(stream, line) }
+}
+
+/** Keeps drawing a line on a terminal until it is stopped, which removes it. Elsewhere nothing is drawn. */
+function startLine(stream: ProgressStream, line: (columns: number) => string): () => void {
   if (stream.isTTY !== true) return () => {}
   const bar = new SingleBar({
     stream,
@@ -62,31 +83,64 @@ export interface ProgressState {
 }
 
 export function progressLine({ label, share, items, elapsedMs, columns }: ProgressState): string {
-  const figures = [formatItems(items), `${formatCount((items / Math.max(elapsedMs, 1)) * 1000)} items/s`]
-  if (share === undefined) return [label, ...figures].join('  ')
-  figures.unshift(percentOf(share))
-  if (share > 0) figures.push(timeLeft(elapsedMs, share))
-  const room = columns - figures.join('  ').length - '  []  '.length
-  const shownLabel = shorten(label, room - NARROWEST_BAR)
-  const barWidth = Math.max(NARROWEST_BAR, Math.min(WIDEST_BAR, room - shownLabel.length))
-  return [shownLabel, drawBar(share, barWidth), ...figures].join('  ')
+  const rate = `${formatCount((items / Math.max(elapsedMs, 1)) * 1000)} items/s`
+  const left = share === undefined ? undefined : timeLeft(elapsedMs, share)
+  return fitted({ label, done: formatItems(items), rate, left }, share, columns)
+}
+
+export interface PullState extends PullFigures, Omit<ProgressState, 'share'> {
+  readonly itemsBefore: number
+}
+
+export function pullLine(state: PullState): string {
+  const { label, items, itemCount, itemsBefore, requestsInFlight, bytes, elapsedMs, columns } = state
+  const seconds = Math.max(elapsedMs, 1) / 1000
+  // A pull that begins again can have fewer than there were before.
+  const added = Math.max(0, items - itemsBefore)
+  const pieces = {
+    label: makeVisible(label),
+    done: `${formatCount(items)} of ${formatItems(itemCount)}`,
+    rate: `${formatCount(added / seconds)} items/s`,
+    bytes: `${formatBytes(bytes / seconds)}/s`,
+    flight: `${formatCount(requestsInFlight)} in flight`,
+    left: timeLeft(elapsedMs, added / Math.max(1, itemCount - itemsBefore)),
+  }
+  return fitted(pieces, Math.min(1, items / Math.max(1, itemCount)), columns)
+}
+
+type Pieces = Partial<
+  Record<'label' | 'bar' | 'percent' | 'done' | 'rate' | 'bytes' | 'flight' | 'left', string | undefined>
+>
+
+const MAX_BAR = 30
+const MIN_BAR = 10
+
+/** Joins the pieces into a line; if it is too long, the least important ones are left out. */
+function fitted({ label, ...figures }: Pieces, share: number | undefined, columns: number): string {
+  const isShared = share !== undefined
+  const bar = isShared ? drawBar(share, MIN_BAR) : undefined
+  const percent = isShared ? `${Math.floor(share * 100)} %`.padStart(5) : undefined
+  const pieces: Pieces = { label, bar, percent, ...figures }
+  for (const least of ['percent', 'label', 'flight', 'bytes', 'bar', 'rate', 'left'] as const)
+    if (joined(pieces).length > columns) delete pieces[least]
+  const room = Math.max(0, columns - joined(pieces).length)
+  if (isShared && pieces.bar !== undefined) pieces.bar = drawBar(share, Math.min(MAX_BAR, MIN_BAR + room))
+  return joined(pieces)
+}
+
+function joined(pieces: Pieces): string {
+  return Object.values(pieces)
+    .filter((piece) => piece !== undefined)
+    .join('  ')
 }
 
 /** `width` without the brackets. */
-export function drawBar(share: number, width: number): string {
+function drawBar(share: number, width: number): string {
   return `[${'='.repeat(Math.round(share * width)).padEnd(width)}]`
 }
 
-export function percentOf(share: number): string {
-  return `${Math.floor(share * 100)} %`.padStart(5)
-}
-
-/** `share` of what there was to do was done in this time. */
-export function timeLeft(elapsedMs: number, share: number): string {
+/** `share` of what there was to do was done in this time; undefined where that tells nothing. */
+function timeLeft(elapsedMs: number, share: number): string | undefined {
+  if (!(share > 0 && share <= 1)) return undefined
   return `${formatDuration(Math.ceil(((elapsedMs / share) * (1 - share)) / 1000) * 1000)} left`
-}
-
-/** The end of a path says more than its beginning. */
-function shorten(label: string, length: number): string {
-  return label.length <= length ? label : `…${label.slice(1 - Math.max(length, 2))}`
 }

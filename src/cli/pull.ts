@@ -1,4 +1,4 @@
-/** `reams pull URL`: brings a whole collection home, from any server with the contract. */
+/** `reams pull URL`: downloads a whole collection, from any server with the contract. */
 
 import type { CliCommand } from './command.ts'
 
@@ -6,12 +6,11 @@ export const PULL: CliCommand = {
   name: 'pull',
   group: 'Look and check',
   usage: 'URL [-o FILE] [options]',
-  summary: 'fetch a whole collection over HTTP',
-  description: `Fetches all items of a collection, in order, from any server that keeps the
+  summary: 'download a whole collection over HTTP',
+  description: `Downloads all items of a collection, in order, from any server that keeps the
 contract, and proves that none is missing: as many are written as the server
-counts. Until then the file is FILE.part. However a pull was stopped, --resume
-goes on with it; behind a file that is finished it fetches what was appended
-to the collection since. REAMS_TOKEN can hold a token.`,
+counts. Until then the file is FILE.part; however a pull was stopped, --resume
+goes on with it. REAMS_TOKEN can hold a token.`,
   operands: [{ syntax: '<URL>', description: 'the collection' }],
   settings: [
     'format',

@@ -17,7 +17,7 @@ export class ReadAhead {
 
   /** Resolves when there is room for more; rejects when the oldest step has failed. */
   async add(step: Promise<void>, bytes: number): Promise<void> {
-    // It is awaited later: until then a failure must not count as one that nobody looks at.
+    // It is awaited later: until then a failure must not count as unhandled.
     step.catch(() => {})
     this.#running.push({ step, bytes })
     this.#bytes += bytes

@@ -4,7 +4,6 @@ import { availableParallelism } from 'node:os'
 import { normalizeBaseUrl } from '../contract/link.ts'
 import { parseScope, SCOPE_RULE } from '../contract/scope.ts'
 import { isTokenName, TOKEN_NAME_RULE } from '../contract/token.ts'
-import { parseUnanswered, UNANSWERED_RULE, type UnansweredChoice } from './push/unanswered.ts'
 import { StoreLocation } from './store-location.ts'
 
 export interface SettingKind<T> {
@@ -67,12 +66,6 @@ export const LIFETIME: SettingKind<string> = {
   placeholder: 'time',
   expected: 'a number of minutes, hours or days such as 30m, 12h or 90d (up to 999999), or never',
   parse: (value) => (/^(never|[1-9][0-9]{0,5}[mhd])$/.test(value) ? value : undefined),
-}
-
-export const UNANSWERED: SettingKind<UnansweredChoice> = {
-  placeholder: 'what',
-  expected: UNANSWERED_RULE,
-  parse: parseUnanswered,
 }
 
 export function wholeNumber(min: number, max: number, placeholder = 'number'): SettingKind<number> {

@@ -1,6 +1,6 @@
 /** The table of all settings: it drives the flags, the REAMS_… variables, --help and the reference page. */
 
-import { DEFAULT_RETRY } from '../client/retry.ts'
+import { DEFAULT_RETRY } from '../client/client-options.ts'
 import { UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
 import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, DEFAULT_UNSENT_BYTES } from '../service/limits.ts'
@@ -19,7 +19,6 @@ import {
   SWITCH,
   TOKEN_NAME,
   text,
-  UNANSWERED,
   WORKERS,
   wholeNumber,
 } from './setting-kind.ts'
@@ -63,7 +62,7 @@ export const SETTINGS = {
       kind: oneOf('name', 'ndjson', 'json', 'csv'),
       description: 'ndjson, json or csv, if the file name does not tell',
     },
-    columns: { kind: COLUMNS, description: 'the fields to write as columns of CSV, a,b,c (all)' },
+    columns: { kind: COLUMNS, description: 'the columns of CSV, a,b,c (those of page 1)' },
     itemBytes: {
       kind: wholeNumber(2, MAX_ITEM_BYTES),
       default: DEFAULT_ITEM_BYTES,
@@ -103,7 +102,6 @@ export const SETTINGS = {
       default: 'fail',
       description: 'if the key exists: fail, skip or replace',
     },
-    unanswered: { kind: UNANSWERED, description: 'again:N or skip:N, if a message asks for it' },
   }),
   ...group('Token', {
     name: { kind: TOKEN_NAME, description: 'a name of your choice' },
@@ -165,7 +163,7 @@ export const SETTINGS = {
       description: 'write to this file; as gzip if it ends in .gz',
     },
     force: toggle('overwrite the file if it exists'),
-    resume: toggle('resume with the file, if it exists'),
+    resume: toggle('resume a pull that was stopped'),
     quiet: toggle('print nothing but errors'),
     json: toggle('print JSON, for programs'),
   }),

@@ -15,7 +15,7 @@ export interface Anchor {
  * What became of the items of an anchor: they stand where they stood; some were replaced, but none moved; or they may
  * have moved.
  */
-export type Fate = 'same' | 'replaced' | 'moved'
+export type AnchorResult = 'same' | 'replaced' | 'moved'
 
 export function anchorAt(page: Page): Anchor {
   const { number, itemCount, etag } = page
@@ -23,7 +23,7 @@ export function anchorAt(page: Page): Anchor {
 }
 
 /** `page` is the anchor's page, read again. What was appended to it does not count. */
-export function fateOf(anchor: Anchor, page: Page): Fate {
+export function checkAnchor(anchor: Anchor, page: Page): AnchorResult {
   const before = anchor.digest === '' ? [] : anchor.digest.split(' ')
   const after = digestOf(page).slice(0, before.length)
   const isCountSame = anchor.itemCount === page.itemCount
@@ -48,7 +48,7 @@ function areInPlace(before: readonly string[], after: readonly string[]): boolea
 }
 
 /** Whether the items look the same when they are moved up, by up to half of their number. */
-export function isRepetitive(items: readonly string[]): boolean {
+function isRepetitive(items: readonly string[]): boolean {
   for (let shift = 1; shift <= items.length / 2; shift++)
     if (items.every((item, place) => place < shift || item === items[place - shift])) return true
   return false

@@ -1,12 +1,27 @@
-/** What all errors of the client have in common: which request failed, and what the server said about it. */
+/** The errors of the client, one class for each way in which a request can fail. */
 
 import { makeVisible } from '../contract/message-text.ts'
-import type { ProblemDetails } from './problem-details.ts'
 
-/** Of what a server wrote, this much stands in a message. */
+/** How much of what a server wrote is quoted in a message. */
 const QUOTED_CHARACTERS = 500
 
-export interface ErrorOptions {
+/** What was asked for. */
+export interface RequestLine {
+  readonly url: string
+  /** Default: GET. */
+  readonly method?: string
+}
+
+/** The problem details (RFC 9457) of an answer. */
+export interface ProblemDetails {
+  readonly type?: string
+  readonly title?: string
+  readonly detail?: string
+  /** What to do about it. Not in the RFC; Reams has it (D14). */
+  readonly hint?: string
+}
+
+interface ErrorOptions {
   readonly status?: number | undefined
   readonly problem?: ProblemDetails | undefined
   readonly cause?: unknown
@@ -15,19 +30,131 @@ export interface ErrorOptions {
 /** Its message reads `what: GET https://… – why`. */
 export class ClientError extends Error {
   override readonly name: string = 'ClientError'
-  readonly method = 'GET'
+  readonly method: string
   readonly url: string
   /** Of the answer, where there was one. */
   readonly status: number | undefined
   /** The problem details of the answer (RFC 9457), where it had some. */
   readonly problem: ProblemDetails | undefined
 
-  constructor(what: string, url: string, why: string, { status, problem, cause }: ErrorOptions = {}) {
-    super(`${quoted(what)}: GET ${url}${why && ` – ${quoted(why)}`}`, cause === undefined ? undefined : { cause })
+  constructor(what: string, request: RequestLine, why: string, options: ErrorOptions = {}) {
+    const { url, method = 'GET' } = request
+    const { status, problem, cause } = options
+    const message = `${quoted(what)}: ${method} ${url}${why && ` – ${quoted(why)}`}`
+    super(message, cause === undefined ? undefined : { cause })
+    this.method = method
     this.url = url
     this.status = status
     this.problem = problem
   }
+}
+
+/** The server cannot be reached, or its answer breaks off. */
+export class ConnectionLost extends ClientError {
+  override readonly name = 'ConnectionLost'
+
+  constructor(request: RequestLine, why: string, cause?: unknown) {
+    super('The connection failed', request, `${why}.`, { cause })
+  }
+}
+
+/** The answer was not complete in time. */
+export class TimeoutError extends ClientError {
+  override readonly name = 'TimeoutError'
+
+  constructor(request: RequestLine, timeoutMs: number) {
+    const why = `the answer was not complete after ${timeoutMs} ms. The option timeoutMs gives it longer.`
+    super('Request timed out', request, why)
+  }
+}
+
+interface HttpErrorOptions extends ErrorOptions {
+  readonly status: number
+  readonly statusText: string
+  readonly retryAfterMs: number | undefined
+  /** Where the server leads to, if that was not followed. */
+  readonly location: string | null
+}
+
+/** The answer has another status than the one that was expected. */
+export class HttpError extends ClientError {
+  override readonly name = 'HttpError'
+  declare readonly status: number
+  /** The pause that the server asked for by `Retry-After`. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(request: RequestLine, options: HttpErrorOptions) {
+    const { status, statusText, problem, retryAfterMs, location } = options
+    const why = [
+      problem?.detail ?? problem?.title,
+      problem?.hint,
+      location && `It leads to ${location}, and that is not followed.`,
+      retryAfterMs && `It asks for a pause of ${Math.ceil(retryAfterMs / 1000)} s.`,
+    ]
+    const what = `Request failed with status ${`${status} ${statusText}`.trim()}`
+    super(what, request, why.filter(Boolean).join(' '), options)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** The answer is not a page of a collection, or contradicts itself. */
+export class InvalidPage extends ClientError {
+  override readonly name = 'InvalidPage'
+
+  constructor(request: RequestLine, why: string, cause?: unknown) {
+    super('The answer breaks the contract', request, `${why}.`, { status: 200, cause })
+  }
+}
+
+/** The answer is above the limit of bytes. What it had beyond that was not read. */
+export class PageTooLarge extends ClientError {
+  override readonly name = 'PageTooLarge'
+
+  constructor(request: RequestLine, pageBytes: number) {
+    const why = `it has more than ${pageBytes} bytes, unpacked. The option pageBytes sets the limit.`
+    super('The answer is too large', request, why, { status: 200 })
+  }
+}
+
+/** A link or a redirect leads to another origin than the one that was asked. */
+export class ForbiddenOrigin extends ClientError {
+  override readonly name = 'ForbiddenOrigin'
+  /** Where it leads; undefined where a browser does not show that. */
+  readonly target: string | undefined
+
+  /** `what` is the link, or the redirect. */
+  constructor(request: RequestLine, what: string, status: number | undefined, target?: string) {
+    super('Another origin', request, `${what} leads to ${whereAndWhy(request.url, target)}`, { status })
+    this.target = target
+  }
+}
+
+/** Something was removed from the collection while it was read, so that items may be missing or twice. */
+export class CollectionChanged extends ClientError {
+  override readonly name = 'CollectionChanged'
+
+  /** `why` says what showed it. */
+  constructor(request: RequestLine, why: string) {
+    super(
+      'The collection changed while it was read',
+      request,
+      `${why}, so items may be missing or twice. Read it again.`,
+    )
+  }
+}
+
+/** What `fetch` says about a failure: in Node.js the reason stands in the cause, in the code if nowhere else. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause = error } = error
+  if (!(cause instanceof Error)) return error.message
+  return cause.message || ('code' in cause ? String(cause.code) : error.message)
+}
+
+function whereAndWhy(url: string, target: string | undefined): string {
+  if (target === undefined) return 'an address that the browser does not show. Ask that address instead.'
+  if (!/^https?:/.test(target)) return `${target}. Pages are read by http: and https: alone.`
+  return `${target}. That is another origin than ${new URL(url).origin}; the option allowedOrigins allows it.`
 }
 
 function quoted(text: string): string {

@@ -1,26 +1,42 @@
-/** What a client can be told, its defaults, and the check of it. */
-
-import { DEFAULT_RETRY, type RetryPolicy } from './retry.ts'
+/** The options of a client, their defaults and their checks. */
 
 export interface ClientOptions {
-  /** Answers the requests, such as that of a service in the same process. Default: the built-in `fetch`. */
+  /** Sends the requests; can be that of a service in the same process. Default: the built-in `fetch`. */
   readonly fetch?: ((request: Request) => Response | Promise<Response>) | undefined
-  /** A bearer token for every request. It goes to no other origin. */
+  /** A bearer token for every request. It is never sent to another origin. */
   readonly token?: string | undefined
-  /** Further headers for every request. They go to no other origin either. */
+  /** More headers for every request. They are never sent to another origin either. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Requests at a time, at most, and pages read ahead. Fewer while the server answers 429 or 503. Default: 4. */
+  /** The most requests at a time, and pages read ahead. Fewer while the server answers 429 or 503. Default: 4. */
   readonly concurrency?: number | undefined
-  /** For one page, from the request to its last byte. Default: 60,000. */
+  /** The deadline for one page, from the request to its last byte. Default: 60,000. */
   readonly timeoutMs?: number | undefined
-  /** Of one page, unpacked, at most. Default: 64 MiB. */
+  /** The largest page, uncompressed. Default: 64 MiB. */
   readonly pageBytes?: number | undefined
   /** Other origins to which links may point and redirects may lead. Default: none. */
   readonly allowedOrigins?: readonly string[] | undefined
   /** How often a request is sent again, and after how long. Default: DEFAULT_RETRY. */
   readonly retry?: Partial<RetryPolicy> | undefined
-  /** Told before a request is sent again. */
+  /** Called before a request is sent again. */
   readonly onRetry?: ((retry: Retry) => void) | undefined
+}
+
+export interface RetryPolicy {
+  /** How often one request is sent again, at most. */
+  readonly retries: number
+  /** The longest pause before the first of them; each later one is twice as long, up to `maxDelayMs`. */
+  readonly firstDelayMs: number
+  readonly maxDelayMs: number
+  /** The longest `Retry-After` that is waited for; after a longer one the request fails. */
+  readonly maxRetryAfterMs: number
+}
+
+/** The policy of a client that sets no other. */
+export const DEFAULT_RETRY: RetryPolicy = {
+  retries: 8,
+  firstDelayMs: 250,
+  maxDelayMs: 15_000,
+  maxRetryAfterMs: 120_000,
 }
 
 /** What the client can read. */
@@ -31,7 +47,7 @@ export interface Retry {
   /** 1 for the first time that the request is sent again. */
   readonly retry: number
   readonly delayMs: number
-  /** Why: what came instead of the page. */
+  /** Why the request failed. */
   readonly error: unknown
 }
 
@@ -52,7 +68,8 @@ export function settingsOf(options: ClientOptions): Settings {
   // In a browser `fetch` must be called as it is, not as a method of something else.
   const { fetch = (request) => globalThis.fetch(request), token, allowedOrigins = [] } = options
   const { concurrency = 4, timeoutMs = 60_000, pageBytes = 2 ** 26, onRetry = () => {} } = options
-  if (!Number.isInteger(concurrency)) throw new TypeError(`The option concurrency is ${concurrency}, not whole.`)
+  if (!Number.isInteger(concurrency))
+    throw new TypeError(`Invalid option concurrency: expected a whole number, got ${concurrency}.`)
   for (const [name, value] of Object.entries({ concurrency, timeoutMs, pageBytes })) checkNumber(name, value, 1)
   const retry = { ...DEFAULT_RETRY }
   for (const name of Object.keys(retry) as (keyof RetryPolicy)[]) {
@@ -60,7 +77,7 @@ export function settingsOf(options: ClientOptions): Settings {
     checkNumber(name, retry[name], 0)
   }
   if (token !== undefined && !/^[!-~]+$/.test(token))
-    throw new TypeError('The token is empty, or holds a character that no token can have.')
+    throw new TypeError('Invalid option token: expected visible ASCII characters.')
   const headers = new Headers({ Accept: ACCEPTED })
   for (const [name, value] of Object.entries(options.headers ?? {})) setHeader(headers, name, value)
   if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
@@ -76,22 +93,24 @@ export function settingsOf(options: ClientOptions): Settings {
   }
 }
 
-function checkNumber(name: string, value: number, least: number): void {
-  if (!(value >= least)) throw new TypeError(`The option ${name} is ${value}. Give ${least} or more.`)
+function checkNumber(name: string, value: number, min: number): void {
+  if (!(value >= min)) throw new TypeError(`Invalid option ${name}: expected ${min} or more, got ${value}.`)
 }
 
-/** The error of the headers themselves would show the value, which may be a secret. */
+/** The error that Headers throws would show the value, which may be a secret. */
 function setHeader(headers: Headers, name: string, value: string): void {
   try {
     headers.set(name, value)
   } catch {
-    throw new TypeError(`The option headers holds "${name}", with a character that no header can have.`)
+    throw new TypeError(`Invalid option headers: "${name}" has a character that no header can have.`)
   }
 }
 
 function originOf(text: string): string {
   const { origin } = URL.canParse(text) ? new URL(text) : { origin: 'null' }
   if (origin === 'null')
-    throw new TypeError(`The option allowedOrigins holds "${text}". Give origins such as https://api.example.com.`)
+    throw new TypeError(
+      `Invalid option allowedOrigins: expected origins such as https://api.example.com, got "${text}".`,
+    )
   return origin
 }

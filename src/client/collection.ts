@@ -1,20 +1,63 @@
-/** One collection of a server: its pages, its items, its count. */
+/** One collection of a server: its pages, its items, its count, and all of it into a sink. */
 
 import { pageUrl } from '../contract/link.ts'
+import { CollectionChanged } from './client-error.ts'
 import { type Page, readPage } from './page.ts'
-import { type PullOptions, type PullResult, pull, type Sink } from './pull.ts'
-import type { Errand, Requester } from './requester.ts'
+import type { RequestContext, Requester } from './requester.ts'
 import { type Drift, type Step, Walk, type WalkState } from './walk.ts'
 
 export interface ReadOptions {
-  /** Ends what is under way, which rejects with its reason. */
+  /** Ends the operation, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface IterateOptions extends ReadOptions {
-  /** Told at the end if the collection changed on the way, without harm. */
+  /** Called at the end if the collection changed meanwhile without harm. */
   readonly onDrift?: ((drift: Drift) => void) | undefined
 }
+
+/** Takes the pages of a pull, in order, one at a time: the next comes when it has taken the one before. */
+export interface Sink<Item = unknown> {
+  /** Takes the items of the page from `first` on. With `state` kept, a pull can be resumed behind them. */
+  page(page: Page<Item>, step: Step<Item>): void | Promise<void>
+  /** Forgets all that it was given: the collection changed, and is read again from its beginning. */
+  restart(): void | Promise<void>
+}
+
+export interface PullOptions extends ReadOptions {
+  /** Where an earlier pull ended: this one resumes behind it, if the collection is still the same. */
+  readonly from?: WalkState | undefined
+  /** How often to begin again when the collection changed. Default: 3. */
+  readonly restarts?: number | undefined
+  /** Called after every page. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+}
+
+export interface Progress {
+  /** Handed over so far, also by the pull that this one resumes. */
+  readonly items: number
+  /** As the newest page says. */
+  readonly itemCount: number
+  readonly page: number
+  readonly lastPage: number
+  readonly requestsInFlight: number
+  readonly retries: number
+  readonly restarts: number
+}
+
+export interface PullResult extends Drift {
+  /** Exactly so many were handed over: the `item_count` of the last page. */
+  readonly itemCount: number
+  readonly pages: number
+  /** How often a request was sent again. */
+  readonly retries: number
+  /** How often the collection was read from its beginning again. */
+  readonly restarts: number
+  /** With this, a later pull fetches what was appended. */
+  readonly state: WalkState
+}
+
+const DEFAULT_RESTARTS = 3
 
 export class Collection<Item = unknown> {
   readonly url: string
@@ -56,23 +99,43 @@ export class Collection<Item = unknown> {
       }
   }
 
-  /** Hands all pages to a sink. When it is through, the sink has every item once, or this rejects. */
+  /** Hands all pages to a sink. When this resolves, the sink has every item exactly once. */
   async pull(sink: Sink<Item>, options: PullOptions = {}): Promise<PullResult> {
-    const requestsInFlight = () => this.#requester.slots.taken
-    return pull((errand, from) => this.#walk(errand, from), sink, { ...options, requestsInFlight })
+    const { signal, restarts: maxRestarts = DEFAULT_RESTARTS, onProgress } = options
+    let { from } = options
+    let retries = 0
+    const onRetry = () => void retries++
+    for (let restarts = 0; ; restarts++) {
+      try {
+        let result: PullResult | undefined
+        for await (const step of this.#walk({ signal, onRetry }, from)) {
+          await sink.page(step.page, step)
+          const { number: page, itemCount, lastPage } = step.page
+          const { items } = step.state
+          const requestsInFlight = this.#requester.slots.taken
+          onProgress?.({ items, itemCount, page, lastPage, requestsInFlight, retries, restarts })
+          result = { itemCount, pages: lastPage, ...step.drift, retries, restarts, state: step.state }
+        }
+        if (result !== undefined) return result
+      } catch (error) {
+        if (!(error instanceof CollectionChanged && restarts < maxRestarts)) throw error
+      }
+      from = undefined
+      await sink.restart()
+    }
   }
 
-  #walk({ signal, onRetry }: Errand, from?: WalkState): AsyncGenerator<Step<Item>, void> {
+  #walk({ signal, onRetry }: RequestContext, from?: WalkState): AsyncGenerator<Step<Item>, void> {
     const { url } = this
     const ahead = this.#requester.settings.concurrency
     const read = (number: number, ending: AbortSignal | undefined) => this.#read(number, { signal: ending, onRetry })
     return new Walk<Item>({ url, read, signal, ahead, from }).steps()
   }
 
-  #read(page: number, errand: Errand): Promise<Page<Item>> {
+  #read(page: number, context: RequestContext): Promise<Page<Item>> {
     const { allows } = this.#requester
     const slash = this.url.lastIndexOf('/')
     const url = pageUrl(this.url.slice(0, slash), this.url.slice(slash + 1), page)
-    return this.#requester.get(url, errand, (answer) => readPage(answer, { page, allows }))
+    return this.#requester.send({ url }, context, (fetched) => readPage(fetched, { page, allows }))
   }
 }

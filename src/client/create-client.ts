@@ -1,4 +1,4 @@
-/** The way in: a client for a service, or for one collection by its URL. */
+/** Creates a client for a service, or for one collection by its URL. */
 
 import { collectionUrl } from '../contract/link.ts'
 import { type ClientOptions, settingsOf } from './client-options.ts'
@@ -6,7 +6,7 @@ import { Collection } from './collection.ts'
 import { Requester } from './requester.ts'
 
 export interface Client {
-  /** A collection under the base URL. It is not asked for anything yet. */
+  /** A collection under the base URL. No request is sent yet. */
   collection<Item = unknown>(name: string): Collection<Item>
 }
 
@@ -16,7 +16,7 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Clie
   const requester = new Requester(base, settingsOf(options))
   return {
     collection: (name) => {
-      if (name === '' || name === '.' || name === '..') throw new TypeError(`"${name}" is no name of a collection.`)
+      if (name === '' || name === '.' || name === '..') throw new TypeError(`Invalid name of a collection: "${name}".`)
       return new Collection(collectionUrl(base, encodeURIComponent(name)), requester)
     },
   }
@@ -31,14 +31,14 @@ export function openCollection<Item = unknown>(url: string, options: ClientOptio
 /** Without slashes at its end. */
 function checkedUrl(text: string, example: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  // A URL that cannot be read can still hold a password.
+  // Even a URL that cannot be parsed may contain a password.
   const flaw = url === undefined ? `The URL "${text.replace(/^.*@/, '…')}" is not absolute` : flawOf(url)
-  if (url === undefined || flaw !== undefined) throw new TypeError(`${flaw}. Give one such as ${example}.`)
+  if (url === undefined || flaw !== undefined) throw new TypeError(`${flaw}. Expected one such as ${example}.`)
   return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
 function flawOf({ href, protocol, username, password, search, hash }: URL): string | undefined {
-  if (username + password !== '') return 'The URL holds a user name or a password; there is the option token'
+  if (username + password !== '') return 'The URL contains a user name or a password; use the option token'
   if (protocol !== 'http:' && protocol !== 'https:')
     return `The URL "${href}" begins with ${protocol}, not with http: or https:`
   return search + hash === '' ? undefined : `The URL "${href}" has a query or a fragment`

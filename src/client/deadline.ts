@@ -1,9 +1,9 @@
-/** Waiting that ends when it is told to, whether or not what is waited for listens to signals. */
+/** Deadlines and pauses that a signal can end, even if the task itself ignores signals. */
 
-/** A timer of more than this would end at once. */
-const LONGEST_MS = 2 ** 31 - 1
+/** A longer timer would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** Runs a task; ends with the error of `onTimeout` when the time is up, and with the signal's reason when that is given. */
+/** Runs a task. Rejects with the error of `onTimeout` when the time is up, and with the signal's reason when it is aborted. */
 export async function withDeadline<T>(
   task: (signal: AbortSignal) => Promise<T>,
   timeoutMs: number,
@@ -11,7 +11,7 @@ export async function withDeadline<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(onTimeout()), Math.min(timeoutMs, LONGEST_MS))
+  const timer = setTimeout(() => controller.abort(onTimeout()), Math.min(timeoutMs, MAX_TIMER_MS))
   const unlink = onAbort(signal, (reason) => controller.abort(reason))
   let forget = () => {}
   const ended = new Promise<never>((_, reject) => {
@@ -20,13 +20,13 @@ export async function withDeadline<T>(
   try {
     return await Promise.race([task(controller.signal), ended])
   } catch (error) {
-    // What a task says that was told to end is not the reason.
+    // The error of a task that was aborted is not the reason.
     controller.signal.throwIfAborted()
     throw error
   } finally {
     clearTimeout(timer)
     unlink()
-    // Node.js keeps the signals of requests for long, and this one would keep the answer with it.
+    // Node.js keeps the signals of requests for a long time, and this one would keep the response alive.
     forget()
   }
 }
@@ -38,7 +38,7 @@ export function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
         unlink()
         resolve()
       },
-      Math.min(delayMs, LONGEST_MS),
+      Math.min(delayMs, MAX_TIMER_MS),
     )
     const unlink = onAbort(signal, (reason) => {
       clearTimeout(timer)
@@ -47,7 +47,7 @@ export function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Calls back when the signal is given, or now if it was before. The result takes the call back. */
+/** Calls back when the signal is aborted, or now if it already is. Call the result to unsubscribe. */
 export function onAbort(signal: AbortSignal | undefined, callBack: (reason: unknown) => void): () => void {
   const listener = () => callBack(signal?.reason)
   if (signal?.aborted) listener()

@@ -1,10 +1,9 @@
-/** What an envelope says about its page, and whether that can be true. */
+/** Reads the envelope of a page, and checks that it does not contradict itself. */
 
 import { lastPage, pageRange, parsePage } from '../contract/page.ts'
-import { ForbiddenOrigin } from './forbidden-origin.ts'
-import { InvalidPage } from './invalid-page.ts'
+import { ForbiddenOrigin, InvalidPage } from './client-error.ts'
 
-/** All that stood under `_links`. */
+/** Everything under `_links`. */
 export type Links = Readonly<Record<string, unknown>>
 
 export interface Envelope {
@@ -16,44 +15,44 @@ export interface Envelope {
   readonly links: Links
 }
 
-export interface Asked {
+/** The page that was asked for, and what came. */
+export interface PageRequest {
   readonly url: string
-  /** The page that was asked for. */
   readonly page: number
   /** How many items came. */
   readonly length: number
   readonly allows: (target: URL) => boolean
 }
 
-/** Throws InvalidPage that says what is wrong, or ForbiddenOrigin for a page link to a place that is not allowed. */
-export function readEnvelope(fields: Readonly<Record<string, unknown>>, asked: Asked): Envelope {
-  const { url, page, length } = asked
+/** Throws an InvalidPage that says what is wrong, or a ForbiddenOrigin for a page link to an origin that is not allowed. */
+export function readEnvelope(fields: Readonly<Record<string, unknown>>, asked: PageRequest): Envelope {
+  const { page, length } = asked
   const { item_count: itemCount, _links: links } = fields
-  if (!isObject(links)) throw new InvalidPage(url, `_links is ${shown(links)}, not an object`)
+  if (!isObject(links)) throw new InvalidPage(asked, `_links is ${shown(links)}, not an object`)
   if (itemCount === undefined) return readWhole(links, asked)
   if (typeof itemCount !== 'number' || !Number.isSafeInteger(itemCount) || itemCount < 0)
-    throw new InvalidPage(url, `item_count is ${shown(itemCount)}, not a whole number`)
+    throw new InvalidPage(asked, `item_count is ${shown(itemCount)}, not a whole number`)
   const last = lastPage(itemCount)
   const number = Math.min(page, last)
   const { start, end } = pageRange(number, itemCount)
   if (length !== end - start)
     throw new InvalidPage(
-      url,
+      asked,
       `it holds ${length} items. By its item_count of ${itemCount}, page ${number} of ${last} should hold ${end - start}`,
     )
   checkLinks(links, number, last, asked)
   return { itemCount, isPaginated: true, number, lastPage: last, links }
 }
 
-/** A collection without pages has no count and no page links (D10): without a count they are half of an envelope. */
-function readWhole(links: Links, asked: Asked): Envelope {
+/** A collection without pages has neither a count nor page links (D10); links without a count are an error. */
+function readWhole(links: Links, asked: PageRequest): Envelope {
   for (const relation of ['first', 'prev', 'next', 'last'])
     if (linkedPage(links, relation, asked) !== undefined)
-      throw new InvalidPage(asked.url, `item_count is missing, though there is a link ${relation}`)
+      throw new InvalidPage(asked, `item_count is missing, though there is a link ${relation}`)
   return { itemCount: asked.length, isPaginated: false, number: 1, lastPage: 1, links }
 }
 
-function checkLinks(links: Links, number: number, last: number, asked: Asked): void {
+function checkLinks(links: Links, number: number, last: number, asked: PageRequest): void {
   const expected: Readonly<Record<string, number | undefined>> = {
     first: 1,
     prev: number > 1 ? number - 1 : undefined,
@@ -65,29 +64,30 @@ function checkLinks(links: Links, number: number, last: number, asked: Asked): v
     if (linked === page) continue
     const is = linked === undefined ? 'is missing' : `leads to page ${linked}`
     const should = page === undefined ? 'there should be none' : `it should lead to page ${page}`
-    throw new InvalidPage(asked.url, `the link ${relation} ${is}. On page ${number} of ${last} ${should}`)
+    throw new InvalidPage(asked, `the link ${relation} ${is}. On page ${number} of ${last} ${should}`)
   }
 }
 
-/** The page that a link leads to; undefined without that link, for which some servers write null. */
-function linkedPage(links: Links, relation: string, { url, allows }: Asked): number | undefined {
+/** The page that a link leads to; undefined if there is no such link. Some servers write null for that. */
+function linkedPage(links: Links, relation: string, asked: PageRequest): number | undefined {
+  const { url, allows } = asked
   const link = links[relation]
   if (link === undefined || link === null) return undefined
   const href = isObject(link) ? link['href'] : undefined
   if (typeof href !== 'string' || !URL.canParse(href, url))
-    throw new InvalidPage(url, `the link ${relation} is ${shown(link)}, not an object with a URL as its href`)
+    throw new InvalidPage(asked, `the link ${relation} is ${shown(link)}, not an object with a URL as its href`)
   const target = new URL(href, url)
-  if (!allows(target)) throw new ForbiddenOrigin(url, `the link ${relation}`, 200, target.href)
+  if (!allows(target)) throw new ForbiddenOrigin(asked, `the link ${relation}`, 200, target.href)
   const page = parsePage(target.searchParams.getAll('page'))
-  if (page === undefined) throw new InvalidPage(url, `the link ${relation} leads to no page: ${target.href}`)
+  if (page === undefined) throw new InvalidPage(asked, `the link ${relation} leads to no page: ${target.href}`)
   return page
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A value as it stands in a message. */
+/** A value as it is shown in a message. */
 function shown(value: unknown): string {
   return value === undefined ? 'missing' : JSON.stringify(value).slice(0, 100)
 }

@@ -1,69 +1,86 @@
-/** One request and its answer: within limits of time and bytes, and to no other origin. */
+/** One request and its response, within limits of time and bytes, and to no other origin. */
 
+import {
+  ConnectionLost,
+  ForbiddenOrigin,
+  HttpError,
+  PageTooLarge,
+  type ProblemDetails,
+  type RequestLine,
+  reasonOf,
+  TimeoutError,
+} from './client-error.ts'
 import { ACCEPTED, type Settings } from './client-options.ts'
-import { ConnectionLost, reasonOf } from './connection-lost.ts'
-import { withDeadline } from './deadline.ts'
-import { ForbiddenOrigin } from './forbidden-origin.ts'
-import { HttpError } from './http-error.ts'
-import { PageTooLarge } from './page-too-large.ts'
-import { problemDetails } from './problem-details.ts'
-import { discardBody, readBody } from './read-body.ts'
-import { retryAfterMs } from './retry.ts'
-import { TimeoutError } from './timeout-error.ts'
+import { onAbort, withDeadline } from './deadline.ts'
 
-/** An answer with status 200. */
-export interface Answer {
-  /** As it was asked. */
+/** What is sent. */
+export interface OutgoingRequest extends RequestLine {
+  /** In addition to those of the settings. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** A request with a body follows no redirects. */
+  readonly body?: Uint8Array<ArrayBuffer>
+}
+
+/** A response with status 200, or 201 to a request with a body. */
+export interface FetchedBody {
+  /** The one that was requested, before any redirect. */
   readonly url: string
   readonly headers: Headers
   readonly body: Uint8Array
 }
 
-export interface Terms {
+export interface ExchangeTerms {
   readonly settings: Settings
-  /** The one that is meant to be asked. */
+  /** The origin that gets the token and the headers. */
   readonly origin: string
   readonly allows: (target: URL) => boolean
-  /** Told when somebody answers, whatever it is. */
+  /** Called when any response arrives. */
   readonly onAnswer: () => void
 }
 
 const MAX_REDIRECTS = 5
 const PROBLEM_BYTES = 2 ** 16
+const PROBLEM_FIELDS = ['type', 'title', 'detail', 'hint']
 
 /** Rejects with a ClientError, or with the reason of the signal. */
-export function exchange(url: string, terms: Terms, signal: AbortSignal | undefined): Promise<Answer> {
+export function exchange(
+  request: OutgoingRequest,
+  terms: ExchangeTerms,
+  signal: AbortSignal | undefined,
+): Promise<FetchedBody> {
   const { timeoutMs } = terms.settings
-  const onTimeout = () => new TimeoutError(url, timeoutMs)
-  return withDeadline((ending) => receive(url, terms, ending), timeoutMs, onTimeout, signal)
+  const onTimeout = () => new TimeoutError(request, timeoutMs)
+  return withDeadline((ending) => receive(request, terms, ending), timeoutMs, onTimeout, signal)
 }
 
-async function receive(url: string, terms: Terms, signal: AbortSignal): Promise<Answer> {
-  const response = await follow(url, terms, signal)
+async function receive(request: OutgoingRequest, terms: ExchangeTerms, signal: AbortSignal): Promise<FetchedBody> {
+  const response = await follow(request, terms, signal)
   terms.onAnswer()
   const { status, headers } = response
-  const limit = status === 200 ? terms.settings.pageBytes : PROBLEM_BYTES
+  const isGood = status === (request.body === undefined ? 200 : 201)
+  const limit = isGood ? terms.settings.pageBytes : PROBLEM_BYTES
   const body = await readBody(response, limit, signal).catch((error) => {
-    if (status === 200) throw new ConnectionLost(url, `the answer broke off: ${reasonOf(error)}`, error)
+    if (isGood) throw new ConnectionLost(request, `the answer broke off: ${reasonOf(error)}`, error)
     // The status says enough.
     return undefined
   })
-  if (status !== 200) throw httpError(url, response, body)
-  if (body === undefined) throw new PageTooLarge(url, limit)
-  return { url, headers, body }
+  if (!isGood) throw httpError(request, response, body)
+  if (body === undefined) throw new PageTooLarge(request, limit)
+  return { url: request.url, headers, body }
 }
 
-/** Follows redirects, as far as they stay where they may. */
-async function follow(url: string, terms: Terms, signal: AbortSignal): Promise<Response> {
-  let target = new URL(url)
+/** Follows redirects, within the origins that are allowed. */
+async function follow(request: OutgoingRequest, terms: ExchangeTerms, signal: AbortSignal): Promise<Response> {
+  let target = new URL(request.url)
   for (let redirects = 0; ; redirects++) {
-    const response = await send(url, target, terms, signal)
-    if (response.type === 'opaqueredirect') throw new ForbiddenOrigin(url, 'a redirect', undefined)
-    // A `fetch` that follows by itself says so afterwards.
+    const response = await send(request, target, terms, signal)
+    if (response.type === 'opaqueredirect') throw new ForbiddenOrigin(request, 'a redirect', undefined)
+    if (request.body !== undefined) return response
+    // A `fetch` that followed redirects by itself says so afterwards.
     const location = response.redirected ? response.url : redirectOf(response, target)
     if (location !== undefined && !terms.allows(new URL(location))) {
       discardBody(response)
-      throw new ForbiddenOrigin(url, 'a redirect', response.status, location)
+      throw new ForbiddenOrigin(request, 'a redirect', response.status, location)
     }
     if (location === undefined || response.redirected || redirects === MAX_REDIRECTS) return response
     discardBody(response)
@@ -71,33 +88,109 @@ async function follow(url: string, terms: Terms, signal: AbortSignal): Promise<R
   }
 }
 
-async function send(url: string, target: URL, { settings, origin }: Terms, signal: AbortSignal): Promise<Response> {
+async function send(
+  request: OutgoingRequest,
+  target: URL,
+  { settings, origin }: ExchangeTerms,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { method = 'GET', body = null } = request
   const headers = target.origin === origin ? settings.headers : { Accept: ACCEPTED }
-  // Nothing from a cache: what is compared has to be how it is now.
-  const request = new Request(target, { headers, signal, redirect: 'manual', cache: 'no-store' })
+  // Never from a cache: pages are compared with one another.
+  const sent = new Request(target, { method, headers, body, signal, redirect: 'manual', cache: 'no-store' })
+  for (const [name, value] of Object.entries(request.headers ?? {})) sent.headers.set(name, value)
   try {
-    return await settings.fetch(request)
+    return await settings.fetch(sent)
   } catch (error) {
-    throw new ConnectionLost(url, reasonOf(error), error)
+    throw new ConnectionLost(request, reasonOf(error), error)
   }
 }
 
-/** Where an answer leads to; undefined if nowhere. */
+/** Where a response redirects to; undefined if it does not. */
 function redirectOf({ status, headers }: Response, base: URL): string | undefined {
   const location = headers.get('location')
   if (![301, 302, 303, 307, 308].includes(status) || location === null || !URL.canParse(location, base))
     return undefined
   const { href, username, password } = new URL(location, base)
-  // With a name or a password there can be no request.
+  // `fetch` refuses URLs with a user name or a password.
   return username + password === '' ? href : undefined
 }
 
-function httpError(url: string, { status, statusText, headers }: Response, body: Uint8Array | undefined): HttpError {
-  return new HttpError(url, {
+function httpError(
+  request: RequestLine,
+  { status, statusText, headers }: Response,
+  body: Uint8Array | undefined,
+): HttpError {
+  return new HttpError(request, {
     status,
     statusText,
     problem: body === undefined ? undefined : problemDetails(body),
     retryAfterMs: retryAfterMs(headers.get('retry-after'), Date.now()),
     location: headers.get('location'),
   })
+}
+
+/** The fields of a problem that are strings; undefined for a body without any. */
+function problemDetails(body: Uint8Array): ProblemDetails | undefined {
+  try {
+    const fields = Object.entries(JSON.parse(new TextDecoder().decode(body)) ?? {})
+    const known = fields.filter(([name, text]) => PROBLEM_FIELDS.includes(name) && typeof text === 'string')
+    return known.length === 0 ? undefined : Object.fromEntries(known)
+  } catch {
+    return undefined
+  }
+}
+
+/** The pause that a `Retry-After` header asks for, in seconds or as a date; undefined if there is none, or it is malformed. */
+export function retryAfterMs(header: string | null, now: number): number | undefined {
+  if (header === null) return undefined
+  if (/^\d+$/.test(header)) return Number(header) * 1000
+  const at = Date.parse(header)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now)
+}
+
+/** Stops reading and returns undefined as soon as there are more bytes than `limit`. */
+async function readBody(
+  response: Response,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const reader = response.body?.getReader()
+  if (reader === undefined) return new Uint8Array()
+  const cancel = () => void reader.cancel().catch(() => {})
+  // A body that does not come from a socket may ignore the signal.
+  const unlink = onAbort(signal, cancel)
+  const chunks: Uint8Array[] = []
+  let length = 0
+  // The length is that of the compressed body, so it says nothing else; and a browser may hide that it was compressed.
+  let isWithin = !(Number(response.headers.get('content-length')) > limit)
+  try {
+    while (isWithin) {
+      const { value, done } = await reader.read()
+      if (done) break
+      chunks.push(value)
+      length += value.length
+      isWithin = length <= limit
+    }
+  } finally {
+    unlink()
+  }
+  if (isWithin) return joined(chunks, length)
+  cancel()
+  return undefined
+}
+
+/** Frees its connection. */
+function discardBody({ body }: Response): void {
+  body?.cancel().catch(() => {})
+}
+
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
 }

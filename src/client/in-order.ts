@@ -1,10 +1,10 @@
-/** Pages in order, read ahead. */
+/** Reads pages ahead, and yields them in order. */
 
 import { onAbort } from './deadline.ts'
 
 /**
- * Reads `first` to `last` and gives them in that order. While one is being used, the next `ahead` are read or wait to be
- * taken, and no more: who is slow is waited for. What is still being read at the end is told to end.
+ * Reads `first` to `last` and yields them in that order. While one is used, the next `ahead` are being read or are
+ * ready, and no more than that. At the end, what is still being read is aborted.
  */
 export async function* inOrder<T>(
   first: number,
@@ -20,7 +20,7 @@ export async function* inOrder<T>(
   const fill = () => {
     for (; next <= last && pending.length < ahead; next++) {
       const page = read(next, controller.signal)
-      // It is heard when its turn comes; until then it is nobody's failure.
+      // An error is thrown when its turn comes; until then it must not count as unhandled.
       page.catch(() => {})
       pending.push(page)
     }

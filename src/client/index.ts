@@ -1,20 +1,28 @@
 /** What `import … from 'reams/client'` gives: a client for every server with the contract, in Node.js, Bun, Deno and browsers. */
 
 export type { Anchor } from './anchor.ts'
-export { ClientError } from './client-error.ts'
-export type { ClientOptions, Retry } from './client-options.ts'
-export type { Collection, IterateOptions, ReadOptions } from './collection.ts'
-export { CollectionChanged } from './collection-changed.ts'
-export { ConnectionLost } from './connection-lost.ts'
+export {
+  ClientError,
+  CollectionChanged,
+  ConnectionLost,
+  ForbiddenOrigin,
+  HttpError,
+  InvalidPage,
+  PageTooLarge,
+  type ProblemDetails,
+  TimeoutError,
+} from './client-error.ts'
+export { type ClientOptions, DEFAULT_RETRY, type Retry, type RetryPolicy } from './client-options.ts'
+export type {
+  Collection,
+  IterateOptions,
+  Progress,
+  PullOptions,
+  PullResult,
+  ReadOptions,
+  Sink,
+} from './collection.ts'
 export { type Client, createClient, openCollection } from './create-client.ts'
 export type { Links } from './envelope.ts'
-export { ForbiddenOrigin } from './forbidden-origin.ts'
-export { HttpError } from './http-error.ts'
-export { InvalidPage } from './invalid-page.ts'
 export type { Page } from './page.ts'
-export { PageTooLarge } from './page-too-large.ts'
-export type { ProblemDetails } from './problem-details.ts'
-export type { Progress, PullOptions, PullResult, Sink } from './pull.ts'
-export { DEFAULT_RETRY, type RetryPolicy } from './retry.ts'
-export { TimeoutError } from './timeout-error.ts'
 export type { Drift, Step, WalkState } from './walk.ts'

@@ -1,17 +1,15 @@
 /** One page of a collection, checked: what its envelope says, and its items as values and as bytes. */
 
 import { JsonFlaw } from '../items/json-cursor.ts'
-import { ConnectionLost, reasonOf } from './connection-lost.ts'
-import { type Asked, type Envelope, type Links, readEnvelope } from './envelope.ts'
-import type { Answer } from './exchange.ts'
-import { InvalidPage } from './invalid-page.ts'
-import { ndjsonOf } from './ndjson.ts'
-import { type EmbeddedList, embeddedLists } from './page-scan.ts'
+import { ConnectionLost, InvalidPage, reasonOf } from './client-error.ts'
+import { type Envelope, type Links, type PageRequest, readEnvelope } from './envelope.ts'
+import type { FetchedBody } from './exchange.ts'
+import { type EmbeddedList, embeddedLists, ndjsonOf } from './page-items.ts'
 
 export class Page<Item = unknown> {
-  /** The URL that was asked. */
+  /** The URL that was requested. */
   readonly url: string
-  /** The number of the page that answered: beyond the last page, that of the last. */
+  /** The number of this page; that of the last page if one beyond it was requested. */
   readonly number: number
   readonly lastPage: number
   /** How many items the whole collection has. */
@@ -27,7 +25,7 @@ export class Page<Item = unknown> {
   readonly #list: EmbeddedList
   #items: readonly Item[] | undefined
 
-  constructor({ url, headers, body }: Answer, envelope: Envelope, list: EmbeddedList) {
+  constructor({ url, headers, body }: FetchedBody, envelope: Envelope, list: EmbeddedList) {
     this.url = url
     this.number = envelope.number
     this.lastPage = envelope.lastPage
@@ -69,29 +67,33 @@ export class Page<Item = unknown> {
 }
 
 /** Reads an answer as a page. Throws a ClientError that says what is wrong with it. */
-export function readPage<Item>(answer: Answer, asked: Pick<Asked, 'page' | 'allows'>): Page<Item> {
-  const { url, body } = answer
-  const lists = listsOf(body, url)
+export function readPage<Item>(fetched: FetchedBody, asked: Pick<PageRequest, 'page' | 'allows'>): Page<Item> {
+  const lists = listsOf(fetched)
   const [list] = lists
   if (list === undefined || lists.length > 1) {
     const names = lists.map(({ name }) => name).join(', ')
-    throw new InvalidPage(url, `_embedded should hold one array, the items. It holds ${names || 'none'}`)
+    throw new InvalidPage(fetched, `_embedded should hold one array, the items. It holds ${names || 'none'}`)
   }
-  const envelope = readEnvelope(fieldsOf(body, list, url), { ...asked, url, length: list.offsets.length / 2 })
-  return new Page(answer, envelope, list)
+  const envelope = readEnvelope(fieldsOf(fetched, list), {
+    ...asked,
+    url: fetched.url,
+    length: list.offsets.length / 2,
+  })
+  return new Page(fetched, envelope, list)
 }
 
-function listsOf(body: Uint8Array, url: string): EmbeddedList[] {
+function listsOf(fetched: FetchedBody): EmbeddedList[] {
+  const { body } = fetched
   try {
     return embeddedLists(body)
   } catch (error) {
     if (error instanceof JsonFlaw && error.isCutOff)
-      throw new ConnectionLost(url, `the answer breaks off after ${body.length} bytes`, error)
-    throw new InvalidPage(url, error instanceof RangeError ? error.message : flawOf(body), error)
+      throw new ConnectionLost(fetched, `the answer breaks off after ${body.length} bytes`, error)
+    throw new InvalidPage(fetched, error instanceof RangeError ? error.message : flawOf(body), error)
   }
 }
 
-/** What is wrong with a text says best who knows most of it: the parser of the runtime. */
+/** The parser of the runtime says best what is wrong with a text. */
 function flawOf(body: Uint8Array): string {
   try {
     const text = decode(body)
@@ -103,13 +105,14 @@ function flawOf(body: Uint8Array): string {
 }
 
 /** The fields of the envelope, the items left out. */
-function fieldsOf(body: Uint8Array, { start, end }: EmbeddedList, url: string): Readonly<Record<string, unknown>> {
+function fieldsOf(fetched: FetchedBody, { start, end }: EmbeddedList): Readonly<Record<string, unknown>> {
+  const { body } = fetched
   try {
-    // The cursor leaves open whether the bytes are UTF-8.
+    // The cursor does not check that the bytes are UTF-8.
     decode(body.subarray(start, end))
     return JSON.parse(`${decode(body.subarray(0, start))}[]${decode(body.subarray(end))}`)
   } catch (error) {
-    throw new InvalidPage(url, flawOf(body), error)
+    throw new InvalidPage(fetched, flawOf(body), error)
   }
 }
 

@@ -1,12 +1,12 @@
 /** A walk over all pages, in order, that notices when the collection changes under it. docs/decisions/0010 has the proof. */
 
 import { PAGE_SIZE } from '../contract/page.ts'
-import { type Anchor, anchorAt, fateOf } from './anchor.ts'
-import { CollectionChanged } from './collection-changed.ts'
+import { type Anchor, anchorAt, checkAnchor } from './anchor.ts'
+import { CollectionChanged } from './client-error.ts'
 import { inOrder } from './in-order.ts'
 import type { Page } from './page.ts'
 
-/** How far a walk has come: enough to go on with it later. Can be kept as JSON. */
+/** How far a walk has come: enough to resume it later. Can be kept as JSON. */
 export interface WalkState {
   /** How many items were handed over. */
   readonly items: number
@@ -25,9 +25,9 @@ export interface Drift {
 
 export interface Step<Item> {
   readonly page: Page<Item>
-  /** The items of the page from this one on are new; all of them, unless a walk is gone on with. */
+  /** The items of the page from this one on are new; all of them, unless a walk is resumed. */
   readonly first: number
-  /** With this, a walk can go on behind this page. */
+  /** With this, a walk can be resumed behind this page. */
   readonly state: WalkState
   /** What is known of it so far; all of it in the last step. */
   readonly drift: Drift
@@ -61,13 +61,13 @@ export class Walk<Item> {
     this.#firstCount = from?.itemCount
   }
 
-  /** At least one step comes, also when nothing on its page is new. */
+  /** Yields at least one step, even if nothing on its page is new. */
   async *steps(): AsyncGenerator<Step<Item>, void> {
     const { from, ahead, signal } = this.#options
     let latest = from === undefined ? await this.#read(1) : await this.#check(from.anchor)
     if (this.#items > latest.itemCount) throw this.#changed(`there are ${latest.itemCount} items, not ${this.#items}`)
     this.#firstCount ??= latest.itemCount
-    // Whenever the loop comes here, the newest page is known to follow on all that was handed over.
+    // Here, the newest page is known to follow everything that was handed over.
     while (!latest.isLast) {
       let anchor = anchorAt(latest)
       if (latest.number === this.#nextPage) yield this.#handOver(latest, anchor)
@@ -75,7 +75,7 @@ export class Walk<Item> {
       const known = [latest]
       if (latest.number < last - 1) {
         const target = await this.#read(last - 1)
-        // Not before: the times that the two anchors watch over have to overlap.
+        // Not earlier: the periods that the two anchors cover must overlap.
         await this.#check(anchor)
         anchor = anchorAt(target)
         known.push(target)
@@ -96,7 +96,7 @@ export class Walk<Item> {
   }
 
   #handOver(page: Page<Item>, anchor: Anchor): Step<Item> {
-    // What was read ahead is not given any more.
+    // Pages that were read ahead are dropped.
     this.#options.signal?.throwIfAborted()
     const first = this.#items - (page.number - 1) * PAGE_SIZE
     if (first < 0) throw this.#changed(`page ${page.number} does not follow on ${this.#items} items`)
@@ -107,14 +107,14 @@ export class Walk<Item> {
 
   async #check(anchor: Anchor): Promise<Page<Item>> {
     const page = await this.#read(anchor.page)
-    const fate = fateOf(anchor, page)
-    if (fate === 'moved') throw this.#changed(`the items of page ${anchor.page} are not where they were`)
-    if (fate === 'replaced') this.#replaced = true
+    const result = checkAnchor(anchor, page)
+    if (result === 'moved') throw this.#changed(`the items of page ${anchor.page} are not where they were`)
+    if (result === 'replaced') this.#replaced = true
     return page
   }
 
   async #read(number: number, signal = this.#options.signal): Promise<Page<Item>> {
-    // Answers overtake one another; but one that was asked for later than this count was seen cannot be older.
+    // Responses may overtake one another, but one requested after this count was seen cannot be older.
     const count = this.#highestCount
     const page = await this.#options.read(number, signal)
     if (page.itemCount < count) throw this.#changed(`item_count fell from ${count} to ${page.itemCount}`)
@@ -124,6 +124,6 @@ export class Walk<Item> {
   }
 
   #changed(why: string): CollectionChanged {
-    return new CollectionChanged(this.#options.url, why)
+    return new CollectionChanged(this.#options, why)
   }
 }

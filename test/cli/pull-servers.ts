@@ -94,8 +94,8 @@ export function namesIn(directory: string): string[] {
 export async function noteOf(directory: string, name: string): Promise<{ bytes: number; items: number }> {
   const path = join(directory, `${name}.part.json`)
   for (;;) {
-    const note = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : { walk: null }
-    if (note.walk !== null) return { bytes: note.bytes, items: note.walk.items }
+    const note = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}
+    if (note.walk !== undefined) return { bytes: note.bytes, items: note.walk.items }
     await sleep(5)
   }
 }

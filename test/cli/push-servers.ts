@@ -1,7 +1,6 @@
 /** What `reams push` is tried against: a real served store, servers that answer as a test wants, and a bad network. */
 
 import { hash } from 'node:crypto'
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -79,27 +78,6 @@ export function startPush(t: TestContext, directory: string, ...words: string[])
   return cli
 }
 
-/** The names of the notes in a directory, and of what is left of them. */
-export function notesIn(directory: string): string[] {
-  return globSync('*.push-*', { cwd: directory }).sort()
-}
-
-export interface Note {
-  readonly id: string
-  readonly acknowledged: number
-  readonly unanswered: { readonly items: number; readonly since: string; readonly token: string } | null
-}
-
-/** Of the only note in a directory. */
-export function noteIn(directory: string): Note {
-  return JSON.parse(readFileSync(join(directory, notesIn(directory)[0] ?? ''), 'utf8'))
-}
-
-export function changeNote(directory: string, change: (note: Note) => Note): void {
-  const changed = JSON.stringify(change(noteIn(directory)))
-  writeFileSync(join(directory, notesIn(directory)[0] ?? ''), changed)
-}
-
 export interface Posted {
   readonly headers: IncomingHttpHeaders
   /** As it was sent. */
@@ -150,11 +128,8 @@ export async function record(
   return { url: `http://${host}:${(server.address() as AddressInfo).port}/events`, posted } satisfies Recorder
 }
 
-/** What becomes of a connection when a piece of an answer comes to it: passed on, or cut before that. */
-export type Fate = 'pass' | 'cut'
-
-/** A network between a push and a server, that cuts connections after the server has answered. */
-export async function between(t: TestContext, url: string, fateOf: (answer: number) => Fate): Promise<string> {
+/** A network between a push and a server that loses some answers: the connection is cut when they come. */
+export async function between(t: TestContext, url: string, isLost: (answer: number) => boolean): Promise<string> {
   const sockets = new Set<Socket>()
   let answers = 0
   const proxy = createTcpServer((client) => {
@@ -169,7 +144,7 @@ export async function between(t: TestContext, url: string, fateOf: (answer: numb
     }
     client.pipe(server)
     server.on('data', (piece) => {
-      if (fateOf(++answers) === 'cut') client.resetAndDestroy()
+      if (isLost(++answers)) client.resetAndDestroy()
       else client.write(piece)
     })
   })

@@ -1,262 +1,206 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { eventLines } from './items.ts'
-import { addToken, noteIn, notesIn, push, pushInput, record, serveEvents, TOKEN } from './push-servers.ts'
-import { runCli, workDirectory } from './run-cli.ts'
+import { parseTarget } from '../../src/cli/collection-target.ts'
+import { eventLines, storedLines } from './items.ts'
+import {
+  addToken,
+  between,
+  createEvents,
+  push,
+  pushInput,
+  record,
+  serveEvents,
+  startPush,
+  TOKEN,
+} from './push-servers.ts'
+import { runCli, startServer, workDirectory } from './run-cli.ts'
 
-const THREE = '{"id":"1","title":"A"}\n{"id":"2","title":"B"}\n{"id":"3","title":"C"}\n'
+const AGAIN = 'Start the same command again within 24 hours to go on: nothing is appended twice.'
+
+/** How many items the collection has. */
+async function countAt(url: string): Promise<number> {
+  return JSON.parse(await (await fetch(url)).text()).item_count
+}
 
 describe('reams push', () => {
-  it('appends the items of a file, in order, and says how many the collection has', async (t) => {
+  it('appends the items of a file, byte for byte and in order, and says how many the collection has', async (t) => {
     const { directory, url, stored } = await serveEvents(t)
-    writeFileSync(join(directory, 'events.ndjson'), eventLines(2345))
-    const result = await push(directory, url, 'events.ndjson', '--batch', '500')
+    const lines = `{"n":12345678901234567890,"d":1.10,"e":1E5,"n":"twice","ü":"\\u00fc ☃"}\n${eventLines(2344)}`
+    writeFileSync(join(directory, 'events.ndjson.gz'), gzipSync(lines))
+    const result = await push(directory, url, 'events.ndjson.gz', '--batch', '500')
     assert.equal(result.status, 0, result.stderr)
-    const [note = ''] = notesIn(directory)
-    assert.match(note, /^events\.ndjson\.push-[0-9a-f]{8}\.json$/)
-    assert.match(result.stdout, /^events: 2,345 items appended in [^;]+; the collection now has 2,345 items\. (.*)\n$/)
-    assert.ok(result.stdout.endsWith(` ${note} notes that, so that nothing is sent twice.\n`))
+    assert.match(result.stdout, /^events: 2,345 items acknowledged in [^;]+; the collection has 2,345 items\.\n$/)
     assert.equal(result.stderr, '')
-    assert.equal(await stored(), eventLines(2345))
+    assert.equal(await stored(), lines)
   })
 
-  const formats: [file: string, content: string | Uint8Array, words: string[]][] = [
-    ['events.jsonl', THREE, []],
-    ['events.ndjson.gz', gzipSync(THREE), []],
-    ['events.json', `[${THREE.trimEnd().replaceAll('\n', ',\n\n')}]`, []],
-    ['events.csv', 'id,title\n1,A\n2,B\n3,C\n', []],
-    ['events.csv.gz', gzipSync('id,title\n1,A\n2,B\n3,C\n'), []],
-    ['events.log', THREE, ['--format', 'ndjson']],
-  ]
-  for (const [file, content, words] of formats)
-    it(`reads ${file} as an import does`, async (t) => {
-      const { directory, url, stored } = await serveEvents(t)
-      writeFileSync(join(directory, file), content)
-      const result = await push(directory, url, file, ...words)
-      assert.match(result.stdout, /^events: 3 items appended /)
-      assert.equal(await stored(), THREE)
-    })
-
-  it('sends every byte of an item as it was written', async (t) => {
-    const { directory, url, stored } = await serveEvents(t)
-    const line = '{"n":12345678901234567890,"d":1.10,"e":1E5,"z":-0,"n":"twice","__proto__":{"ü":"\\u00fc ☃"}}\n'
-    writeFileSync(join(directory, 'events.ndjson'), line)
-    assert.equal((await push(directory, url, 'events.ndjson')).status, 0)
-    assert.equal(await stored(), line)
-  })
-
-  it('makes the collection if the token may', async (t) => {
+  it('reads the format that it is told, and makes the collection if the token may', async (t) => {
     const { directory, url, store, stored } = await serveEvents(t)
     const creator = `reams_${'c'.repeat(43)}`
     await addToken(store, creator, ['create:*'])
     writeFileSync(join(directory, 'token.txt'), `${creator}\n`)
-    writeFileSync(join(directory, 'venues.ndjson'), THREE)
-    const venues = url.replace('events', 'venues')
-    const result = await push(directory, venues, 'venues.ndjson', '--token-file', 'token.txt')
-    assert.match(result.stdout, /^venues: 3 items appended /)
-    assert.equal(await stored('venues'), THREE)
+    writeFileSync(join(directory, 'venues.log'), 'id,title\n1,A\n2,B\n')
+    const words = [url.replace('events', 'venues'), 'venues.log', '--format', 'csv', '--token-file', 'token.txt']
+    assert.match((await push(directory, ...words)).stdout, /^venues: 2 items acknowledged /)
+    assert.equal(await stored('venues'), '{"id":"1","title":"A"}\n{"id":"2","title":"B"}\n')
   })
 
-  it('has nothing to do for an empty file, and leaves nothing behind', async (t) => {
+  it('has nothing to do for an empty file', async (t) => {
     const { directory, url } = await serveEvents(t)
     writeFileSync(join(directory, 'events.ndjson'), '\n')
     const result = await push(directory, url, 'events.ndjson')
-    assert.deepEqual(result, { status: 0, stdout: 'events: 0 items appended; events.ndjson has none.\n', stderr: '' })
-    assert.deepEqual(notesIn(directory), [])
+    assert.deepEqual(result, { status: 0, stdout: 'events: 0 items sent; events.ndjson has none.\n', stderr: '' })
   })
-})
 
-describe('a second push of the same file', () => {
-  it('sends nothing, and says how it could', async (t) => {
+  it('of the same file again appends nothing; of the same items from a pipe, all of them', async (t) => {
     const { directory, url, stored } = await serveEvents(t)
     writeFileSync(join(directory, 'events.ndjson'), eventLines(12))
-    await push(directory, url, 'events.ndjson')
-    const again = await push(directory, url, 'events.ndjson')
-    assert.equal(again.status, 0)
-    const [note = ''] = notesIn(directory)
-    assert.match(
-      again.stdout,
-      /^events: all 12 items of events\.ndjson are already there \(acknowledged by [\d-]+ [\d:]+ UTC; delete (\S+) to send them again\)\.\n$/,
-    )
-    assert.ok(again.stdout.includes(`delete ${note} to`))
+    for (const file of ['events.ndjson', './events.ndjson'])
+      assert.equal((await push(directory, url, file, '--batch', '5')).status, 0)
     assert.equal(await stored(), eventLines(12))
-
-    rmSync(join(directory, note))
-    assert.match((await push(directory, url, 'events.ndjson')).stdout, /now has 24 items/)
+    for (const count of [24, 36]) {
+      const piped = await pushInput(directory, eventLines(12), url, '-')
+      assert.match(piped.stdout, new RegExp(`^events: 12 items .* the collection has ${count} items\\.\n$`))
+      assert.equal(
+        piped.stderr,
+        'reams: standard input cannot be read again: if this push ends early, it cannot be resumed. A file can.\n',
+      )
+    }
   })
 
-  it('sends what is new at its end', async (t) => {
+  it('killed at any moment and started again until it is done doubles nothing and loses nothing', async (t) => {
+    const { directory, url, stored } = await serveEvents(t)
+    writeFileSync(join(directory, 'events.ndjson'), eventLines(3000))
+    for (let round = 0; round < 4; round++) {
+      const cli = startPush(t, directory, url, 'events.ndjson', '--batch', '20')
+      const target = (await countAt(url)) + Math.floor(Math.random() * 500)
+      while (cli.child.exitCode === null && (await countAt(url)) < target) await sleep(1)
+      cli.child.kill('SIGKILL')
+      await cli.ends()
+    }
+    const last = await push(directory, url, 'events.ndjson', '--batch', '20')
+    assert.equal(last.status, 0, last.stderr)
+    assert.equal(await stored(), eventLines(3000))
+  })
+
+  it('goes on by itself when the server is killed and started again', async (t) => {
+    const directory = workDirectory(t)
+    await (await createEvents(directory)).close()
+    writeFileSync(join(directory, 'events.ndjson'), eventLines(3000))
+    const { cli: server, url } = await startServer(t, [], { in: directory })
+    const cli = startPush(t, directory, `${url}/events`, 'events.ndjson', '--batch', '10', '--retries', '100')
+    while ((await countAt(`${url}/events`)) === 0) await sleep(5)
+    server.child.kill('SIGKILL')
+    await server.ends()
+    await startServer(t, ['--port', new URL(url).port], { in: directory })
+    const { status, stderr } = await cli.ends()
+    assert.equal(status, 0, stderr)
+    assert.match(stderr, /^reams: The connection failed: POST .*; sending again in \d+ ms \(retry 1\)\.\n/)
+    assert.equal(await storedLines(directory, 'events'), eventLines(3000))
+  })
+
+  for (const [signal, status] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)
+    it(`exits with ${status} at ${signal}, and says how far it came`, async (t) => {
+      const directory = workDirectory(t)
+      writeFileSync(join(directory, 'events.ndjson'), eventLines(30))
+      const { url } = await record(t, (_response, acknowledge, number) => {
+        if (number <= 2) acknowledge()
+        else cli.child.kill(signal)
+      })
+      const cli = startPush(t, directory, url, 'events.ndjson', '--batch', '10')
+      const stderr = `reams: interrupted by ${signal}. The first 20 items are acknowledged. ${AGAIN}\n`
+      assert.deepEqual(await cli.ends(), { status, stdout: '', stderr })
+    })
+})
+
+describe('a push that fails', () => {
+  it('names a bad item, after what is before it was sent; mended, the same command goes on', async (t) => {
     const { directory, url, stored } = await serveEvents(t)
     const file = join(directory, 'events.ndjson')
-    writeFileSync(file, eventLines(12))
-    await push(directory, url, 'events.ndjson')
-    appendFileSync(file, eventLines(3, 13))
-    const grown = await push(directory, url, 'events.ndjson', '--batch', '2')
+    writeFileSync(file, `${eventLines(1700)}{"id":\n${eventLines(3, 1702)}`)
+    const { status, stderr } = await push(directory, url, 'events.ndjson', '--batch', '400')
+    assert.equal(status, 1)
     assert.match(
-      grown.stdout,
-      /^events: 3 items appended in \d+ ms, behind 12 sent before; the collection now has 15 items\./,
+      stderr,
+      /^reams: events\.ndjson, line 1701: .*\. The first 1,200 items are acknowledged\. Start the same/,
     )
-    assert.equal(await stored(), eventLines(15))
-  })
-
-  it('knows the items in another format too', async (t) => {
-    const { directory, url } = await serveEvents(t)
-    writeFileSync(join(directory, 'events.ndjson'), THREE)
-    await push(directory, url, 'events.ndjson')
-    writeFileSync(join(directory, 'events.ndjson'), gzipSync('id,title\n1,A\n2,B\n3,C\n'))
-    assert.match((await push(directory, url, 'events.ndjson', '--format', 'csv')).stdout, /all 3 items/)
-  })
-
-  for (const [how, content] of [
-    ['differs now', eventLines(12).replace('Event 5', 'Event five') + eventLines(1, 13)],
-    ['is shorter now', eventLines(11)],
-  ] as const)
-    it(`is refused when what was sent ${how}, and nothing is sent`, async (t) => {
-      const { directory, url, stored } = await serveEvents(t)
-      writeFileSync(join(directory, 'events.ndjson'), eventLines(12))
-      await push(directory, url, 'events.ndjson')
-      const [note = ''] = notesIn(directory)
-      const before = readFileSync(join(directory, note), 'utf8')
-      writeFileSync(join(directory, 'events.ndjson'), content)
-      const again = await push(directory, url, 'events.ndjson')
-      assert.deepEqual(again, {
-        status: 1,
-        stdout: '',
-        stderr: `reams: The first 12 items of events.ndjson were sent before, and this part of the file ${how}. Nothing was sent. Push new items from a file of their own; or delete ${note} to send all of this one, those that were sent before too.\n`,
-      })
-      assert.equal(await stored(), eventLines(12))
-      assert.equal(readFileSync(join(directory, note), 'utf8'), before)
-    })
-
-  it('to another URL is another push', async (t) => {
-    const one = await serveEvents(t)
-    const two = await serveEvents(t)
-    writeFileSync(join(one.directory, 'events.ndjson'), eventLines(12))
-    assert.equal((await push(one.directory, one.url, 'events.ndjson')).status, 0)
-    assert.equal((await push(one.directory, two.url, 'events.ndjson')).status, 0)
-    assert.equal(notesIn(one.directory).length, 2)
-    assert.equal(await two.stored(), eventLines(12))
-  })
-
-  it('by a link is the same push, with its note beside the file itself', async (t) => {
-    const { directory, url, stored } = await serveEvents(t)
-    mkdirSync(join(directory, 'data'))
-    writeFileSync(join(directory, 'data/today.ndjson'), eventLines(12))
-    symlinkSync('data/today.ndjson', join(directory, 'events.ndjson'))
-    assert.match((await push(directory, url, 'events.ndjson')).stdout, /data\/today\.ndjson\.push-/)
-    assert.match((await push(directory, url, 'data/today.ndjson')).stdout, /all 12 items/)
-    assert.deepEqual([notesIn(directory), notesIn(join(directory, 'data')).length], [[], 1])
-    assert.equal(await stored(), eventLines(12))
-  })
-
-  it('is refused with a note that cannot be understood', async (t) => {
-    const { directory, url, stored } = await serveEvents(t)
-    writeFileSync(join(directory, 'events.ndjson'), eventLines(12))
-    await push(directory, url, 'events.ndjson')
-    const [note = ''] = notesIn(directory)
-    const right = readFileSync(join(directory, note), 'utf8')
-    const wrong = [right.replace('/events"', '/venues"'), right.replace(': 12', ': -1'), right.replace('"at"', '"ta"')]
-    for (const content of ['', '{', '[]', 'null', '{"format":2}', ...wrong]) {
-      writeFileSync(join(directory, note), content)
-      const { status, stderr } = await push(directory, url, 'events.ndjson')
-      assert.equal(status, 3)
-      assert.equal(
-        stderr,
-        `reams: ${note} should say how much was sent to ${url} before, and cannot be understood. Nothing was sent. Look what the collection has; when you delete ${note}, all items are sent.\n`,
-      )
-      assert.equal(readFileSync(join(directory, note), 'utf8'), content)
-    }
-    assert.equal(await stored(), eventLines(12))
-  })
-})
-
-describe('the batches of a push', () => {
-  it('hold as many items as --batch says, as JSON arrays, each with a key that tells where it begins', async (t) => {
-    const directory = workDirectory(t)
-    const { url, posted } = await record(t)
-    writeFileSync(join(directory, 'events.ndjson'), eventLines(2500))
-    assert.equal((await push(directory, url, 'events.ndjson')).status, 0)
-    assert.deepEqual(
-      posted.map(({ items }) => items.length),
-      [1000, 1000, 500],
-    )
-    const { id } = noteIn(directory)
-    for (const [index, { headers }] of posted.entries()) {
-      assert.equal(headers['content-type'], 'application/json')
-      assert.equal(headers['content-encoding'], undefined)
-      assert.equal(headers.authorization, `Bearer ${TOKEN}`)
-      assert.equal(headers['idempotency-key'], `${id}:${index * 1000 + 1}`)
-    }
-    assert.deepEqual(posted[1]?.items[0], { id: 1001, title: 'Event 1001' })
-  })
-
-  it('hold about a MiB at most, and always an item', async (t) => {
-    const directory = workDirectory(t)
-    const { url, posted } = await record(t)
-    const lines = Array.from({ length: 9 }, (_, index) => JSON.stringify({ index, text: 'x'.repeat(300_000) }))
-    const large = JSON.stringify({ text: 'x'.repeat(1_048_000) })
-    writeFileSync(join(directory, 'events.ndjson'), [...lines, large, '{"last":1}'].join('\n'))
-    const result = await push(directory, url, 'events.ndjson', '--item-bytes', '1048576')
-    assert.equal(result.status, 0, result.stderr)
-    assert.deepEqual(
-      posted.map(({ items }) => items.length),
-      [3, 3, 3, 2],
-    )
-    assert.ok(posted.every(({ body }) => body.length < 1_100_000))
-  })
-
-  it('are packed for another machine', async (t) => {
-    const directory = workDirectory(t)
-    // An address that is not known to be this machine, though it leads here.
-    const { url, posted } = await record(t, undefined, '0.0.0.0')
-    writeFileSync(join(directory, 'events.ndjson'), eventLines(1000))
-    assert.equal((await push(directory, url, 'events.ndjson')).status, 0)
-    assert.equal(posted[0]?.headers['content-encoding'], 'gzip')
-    assert.equal(posted[0]?.items.length, 1000)
-  })
-
-  it('are not packed so tightly that a server takes them for an attack', async (t) => {
-    const directory = workDirectory(t)
-    const { url, posted } = await record(t, undefined, '0.0.0.0')
-    writeFileSync(join(directory, 'events.ndjson'), `${JSON.stringify({ text: 'x'.repeat(200_000) })}\n`.repeat(5))
-    assert.equal((await push(directory, url, 'events.ndjson')).status, 0)
-    assert.equal(posted[0]?.headers['content-encoding'], undefined)
-  })
-
-  it('go without a token where there is none', async (t) => {
-    const directory = workDirectory(t)
-    const { url, posted } = await record(t)
-    writeFileSync(join(directory, 'events.ndjson'), eventLines(1))
-    assert.equal((await runCli(['push', url, 'events.ndjson'], { in: directory })).status, 0)
-    assert.equal(posted[0]?.headers.authorization, undefined)
-  })
-})
-
-describe('a push from a pipe', () => {
-  it('appends, says that it cannot be resumed, and keeps no note', async (t) => {
-    const { directory, url, stored } = await serveEvents(t)
-    const result = await pushInput(directory, eventLines(1200), url, '-')
-    assert.equal(result.status, 0)
-    assert.match(result.stdout, /^events: 1,200 items appended in [^;]+; the collection now has 1,200 items\.\n$/)
-    assert.equal(
-      result.stderr,
-      'reams: standard input cannot be read again: if this push ends early, it cannot be resumed. A file can.\n',
-    )
-    assert.deepEqual(notesIn(directory), [])
     assert.equal(await stored(), eventLines(1200))
+    writeFileSync(file, eventLines(1705))
+    assert.equal((await push(directory, url, 'events.ndjson', '--batch', '400')).status, 0)
+    assert.equal(await stored(), eventLines(1705))
   })
 
-  it('that holds a bad item says what was sent before it', async (t) => {
-    const { directory, url, stored } = await serveEvents(t)
-    const result = await pushInput(directory, `${eventLines(700)}nonsense\n`, url, '-', '--batch', '300')
-    assert.equal(result.status, 1)
+  it('names the batch that was refused and the item at fault; mended, the same command goes on', async (t) => {
+    const { directory, url, stored } = await serveEvents(t, { keyField: 'id' })
+    const file = join(directory, 'events.ndjson')
+    const lines = `\n${eventLines(1500)}`
+    writeFileSync(file, lines.replace('"id":1208,', ''))
+    const { status, stderr } = await push(directory, url, 'events.ndjson')
+    assert.equal(status, 1)
     assert.match(
-      result.stderr,
-      /^reams: standard input, line 701: .*: `nonsense`\. 300 items are acknowledged\. A pipe cannot be read again: go on behind them with a file\.$/m,
+      stderr,
+      /^reams: Items 1,001 to 1,500 \(lines 1,002 to 1,501\) not taken\. Request failed with status 400 Bad Request: POST http\S+ – Item 1,208 \(line 1,209\): .* The first 1,000 items are acknowledged\. Start the same/,
     )
-    assert.equal(await stored(), eventLines(300))
+    writeFileSync(file, lines)
+    assert.equal((await push(directory, url, 'events.ndjson')).status, 0)
+    assert.equal(await stored(), eventLines(1500))
   })
+
+  it('tells a token that may not and a server that is not there by the exit status, and shows no token', async (t) => {
+    const { directory, url, store, stored } = await serveEvents(t)
+    writeFileSync(join(directory, 'events.ndjson'), eventLines(12))
+    const reader = `reams_${'r'.repeat(43)}`
+    await addToken(store, reader, ['read:events'])
+    const cases: [token: string, to: string, status: number, message: RegExp][] = [
+      ['', url, 2, /401 Unauthorized: .* A token comes from --token-file or REAMS_TOKEN\. No item is acknowledged\. /],
+      [reader, url, 2, /403 Forbidden: .* The token has no scope "write:events"\. .* No item is acknowledged\. /],
+      [TOKEN, url.replace('events', 'nope'), 2, /404 Not Found: .* There is no collection "nope"\. /],
+      [TOKEN, 'http://127.0.0.1:1/events', 3, /\(retry 1\)\.\nreams: Items 1 to 12 .* not taken\. .*ECONNREFUSED/],
+    ]
+    for (const [token, to, status, message] of cases) {
+      const words = ['push', to, 'events.ndjson', '--retries', '1']
+      const result = await runCli(words, { in: directory, variables: { REAMS_TOKEN: token } })
+      assert.equal(result.status, status, result.stderr)
+      assert.match(result.stderr, message)
+      assert.doesNotMatch(result.stderr, /reams_\w/)
+    }
+    assert.equal(await stored(), '')
+  })
+
+  it('from a pipe says what to do', async (t) => {
+    const { directory, url, stored } = await serveEvents(t)
+    const network = await between(t, url, (answer) => answer === 2)
+    const words = [network, '-', '--batch', '10', '--retries', '0']
+    const { status, stderr } = await pushInput(directory, eventLines(25), ...words)
+    assert.equal(status, 3)
+    assert.match(
+      stderr,
+      / The first 10 items are acknowledged\. A pipe cannot be read again: look what the collection has, and send the rest from a file\.\n$/,
+    )
+    assert.equal(await stored(), eventLines(20))
+  })
+})
+
+describe('the URL of a push or a pull', () => {
+  const example = 'Give the URL of a collection, such as https://api.example.com/events.'
+  const cases: [url: string, message: string][] = [
+    ['events.ndjson', `"events.ndjson" is not an absolute URL. ${example}`],
+    ['ftp://x.example/events', `"ftp://x.example/events" begins with ftp:, not with http: or https:. ${example}`],
+    ['http://127.0.0.1:1/', `http://127.0.0.1:1/ ends with a slash and names no collection. ${example}`],
+    ['http://127.0.0.1:1/events?token=hidden', `The URL has a query or a fragment. ${example}`],
+    [
+      'http://me:hidden@127.0.0.1:1/events',
+      'The URL holds a user name or a password. Leave them out: a token comes from --token-file or REAMS_TOKEN.',
+    ],
+    ['//me:hidden@127.0.0.1/events', `This is not an absolute URL. ${example}`],
+  ]
+  for (const [url, message] of cases)
+    it(`cannot be ${url}`, () => assert.throws(() => parseTarget(url), { exitStatus: 2, message }))
 })

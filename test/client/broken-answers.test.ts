@@ -6,7 +6,7 @@ import { serve, serveRaw } from '../check/hostile-servers.ts'
 import { distorted, EVENTS, type InProcess, inProcess, relinked } from './hostile-server.ts'
 
 /** Nothing is waited for. */
-const retry = { retries: 2, firstDelayMs: 1, mostDelayMs: 2 }
+const retry = { retries: 2, firstDelayMs: 1, maxDelayMs: 2 }
 
 /** Reads all of it, and gives the error. */
 async function failureOf({ fetch }: Pick<InProcess, 'fetch'>, url = EVENTS): Promise<ClientError> {

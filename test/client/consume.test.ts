@@ -56,8 +56,8 @@ describe('the page about reading collections', () => {
     assert.equal(shown('concurrency'), figures(concurrency))
     assert.equal(shown('timeoutMs'), figures(timeoutMs))
     assert.equal(shown('pageBytes'), figures(pageBytes))
-    const { retries, firstDelayMs, mostDelayMs, mostRetryAfterMs } = retry
-    assert.equal(shown('retry'), figures(retries, firstDelayMs, mostDelayMs, mostRetryAfterMs))
+    const { retries, firstDelayMs, maxDelayMs, maxRetryAfterMs } = retry
+    assert.equal(shown('retry'), figures(retries, firstDelayMs, maxDelayMs, maxRetryAfterMs))
   })
 })
 

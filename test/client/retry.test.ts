@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { retryAfterMs } from '../../src/client/exchange.ts'
 import {
   ConnectionLost,
   createClient,
+  DEFAULT_RETRY,
   HttpError,
   openCollection,
   type Retry,
   TimeoutError,
 } from '../../src/client/index.ts'
-import { backOffMs, DEFAULT_RETRY, retryAfterMs } from '../../src/client/retry.ts'
+import { backOffMs } from '../../src/client/requester.ts'
 import { CorrectServer } from '../check/correct-server.ts'
-import { serve, serveRaw, unusedOrigin } from '../check/hostile-servers.ts'
+import { serve, unusedOrigin } from '../check/hostile-servers.ts'
 import { BASE, EVENTS, inProcess } from './hostile-server.ts'
 
 /** Short pauses: what is tried here is not how long they are. */
-const retry = { retries: 4, firstDelayMs: 1, mostDelayMs: 4 }
+const retry = { retries: 4, firstDelayMs: 1, maxDelayMs: 4 }
 
 async function readAll(url: string, options: Parameters<typeof openCollection>[1]): Promise<number> {
   let count = 0
@@ -58,7 +60,7 @@ describe('a request that fails', () => {
 
   it('is sent again as often as without being told, where the option says nothing', async () => {
     const { fetch, requests } = inProcess(new CorrectServer(), () => busy(503))
-    const unsaid: object = { firstDelayMs: 1, mostDelayMs: 1, retries: undefined }
+    const unsaid: object = { firstDelayMs: 1, maxDelayMs: 1, retries: undefined }
     await assert.rejects(readAll(EVENTS, { fetch, retry: unsaid }), { name: 'HttpError', status: 503 })
     assert.equal(requests.length, 1 + DEFAULT_RETRY.retries)
   })
@@ -145,34 +147,6 @@ describe('a connection that fails', () => {
     })
     assert.equal(await readAll(server.url, {}), 501)
     assert.equal(server.seen.length, 9)
-  })
-
-  it('resets in the middle of a page without a length, and of a packed one', async (t) => {
-    const server = await serve(t, (request, response, answerRight, number) => {
-      if (number % 2 === 0) return answerRight()
-      response.writeHead(200, number % 4 === 1 ? {} : { 'Content-Encoding': 'gzip' })
-      const some = number % 4 === 1 ? Buffer.from('{"item_count":501,') : Buffer.from('1f8b0800000000000003ab56', 'hex')
-      response.write(some, () => request.socket.resetAndDestroy())
-    })
-    assert.equal(await readAll(server.url, {}), 501)
-  })
-
-  it('closed where the length is not known is noticed by the JSON that breaks off', async (t) => {
-    const { fetch } = inProcess(new CorrectServer({ items: 3 }))
-    const whole = Buffer.from(await (await fetch(new Request(`${EVENTS}?page=1`))).arrayBuffer())
-    const lengths = [0, 1, 20, whole.length - 40, whole.length - 1, whole.length]
-    let requests = 0
-    const url = await serveRaw(t, (socket) => {
-      const body = whole.subarray(0, lengths[requests++])
-      socket.end(Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n'), body]))
-    })
-    const allowedOrigins = [BASE]
-    assert.equal(await readAll(url, { allowedOrigins, retry: { ...retry, retries: 8 } }), 3)
-    assert.equal(requests, lengths.length)
-    requests = 0
-    const error = await readAll(url, { allowedOrigins, retry: { ...retry, retries: 1 } }).catch((error) => error)
-    assert.ok(error instanceof ConnectionLost)
-    assert.match(error.message, /– the answer breaks off after 1 bytes\.$/)
   })
 
   it('is noticed by every cut of a page', async () => {
@@ -308,20 +282,6 @@ describe('a server that is at its limit', () => {
     assert.deepEqual(counts, [1, 1, 1, 8, 8, 4, 2, 1, 2, 2, 3, 4])
     while (desk.right.requests.length < 42) await desk.round()
     await reading
-  })
-
-  it('still gives every page, whatever it refuses', async () => {
-    let inFlight = 0
-    const { fetch, requests } = inProcess(new CorrectServer({ items: 10_000 }), async () => {
-      inFlight++
-      await new Promise((resolve) => setImmediate(resolve))
-      const isTooMuch = inFlight > 2
-      await new Promise((resolve) => setImmediate(resolve))
-      inFlight--
-      return isTooMuch ? busy(429) : undefined
-    })
-    assert.equal(await readAll(EVENTS, { fetch, concurrency: 16, retry: { ...retry, retries: 20 } }), 10_000)
-    assert.ok(requests.length > 22)
   })
 
   it('is spared by all collections of a client together', async () => {

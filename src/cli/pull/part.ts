@@ -1,34 +1,72 @@
-/** What was pulled so far, in a file: it takes pages, and now and then notes how much of it is certain. */
+/** What was pulled so far: a part of the file, and a note beside it of how much of that is certain to be on disk. */
 
-import { rename, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import type { Page, Sink, Step, WalkState } from '../../client/index.ts'
-import { removeFile, syncDirectoryOf } from '../durable-file.ts'
-import type { PartFile } from '../part-file.ts'
-import type { PullForm } from './form.ts'
-import { type PullNote, writeNote } from './note.ts'
+import { isSystemError } from '../failure.ts'
+import { PartFile, removeFile, replaceFile, syncDirectoryOf } from '../files/part-file.ts'
+import { createFormat, type FormatOptions, type PullFormat } from './format.ts'
 
-/** What a crash costs at most, beside what a sync of the disk takes. */
+/** A crash costs at most what came in this time, and during a sync of the disk. */
 const NOTE_EVERY_MS = 1000
 
-export interface PullPartOptions {
-  readonly file: PartFile
-  readonly form: PullForm
-  /** The names of the fields that were found, where they are looked for. */
-  readonly fields: () => readonly string[]
-  /** Undefined: the file is for this process alone. */
-  readonly notePath: string | undefined
-  /** What is known when it begins. */
-  readonly note: PullNote
-  /** Told when all that was written is dropped. */
-  readonly onRestart: () => void
+const ABOUT = 'How far reams pull has come with the part beside this note. --resume goes on from there.'
+const VERSION = 2
+
+/** What is pulled: only the same can be resumed. */
+export interface PullSubject extends FormatOptions {
+  readonly url: string
+  readonly isPacked: boolean
 }
 
+/** What the note holds beside the subject: how much is certain. */
+export interface Progressed {
+  /** Of the part; what is behind them is not certain. */
+  readonly bytes: number
+  /** How far the walk had come then; undefined: nowhere. */
+  readonly walk: WalkState | undefined
+  /** The columns of CSV, once they are known. */
+  readonly foundColumns: readonly string[]
+}
+
+export type PullNote = PullSubject & Progressed
+
+export const NOTHING_YET: Progressed = { bytes: 0, walk: undefined, foundColumns: [] }
+
+export function partPath(path: string): string {
+  return `${path}.part`
+}
+
+function notePath(path: string): string {
+  return `${partPath(path)}.json`
+}
+
+/** Undefined where there is none, or what is there is no note. */
+export async function readNote(path: string): Promise<PullNote | undefined> {
+  try {
+    const { about, version, ...note } = JSON.parse(await readFile(notePath(path), 'utf8'))
+    return version === VERSION ? note : undefined
+  } catch (error) {
+    // ENOTDIR is reported when the note is written.
+    if (!isSystemError(error) || error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+    throw error
+  }
+}
+
+/** Removes what holds nothing of use. Where it cannot be removed it does no harm. */
+export async function removeLeftovers(path: string): Promise<void> {
+  for (const leftover of [partPath(path), notePath(path)]) await removeFile(leftover).catch(() => {})
+}
+
+/** A sink for the pages of a pull. */
 export class PullPart implements Sink {
-  readonly #options: PullPartOptions
+  readonly format: PullFormat
+  readonly #path: string
+  readonly #file: PartFile
+  readonly #onRestart: () => void
   /** What the note on disk says, or is about to. */
   #note: PullNote
   #saving: Promise<void> = Promise.resolve()
-  /** When there shall be another note; never while one is being written. */
+  /** When the next note is due; never while one is being written. */
   #nextNoteMs = performance.now() + NOTE_EVERY_MS
   #isEnding = false
   /** How far it has come. */
@@ -38,15 +76,28 @@ export class PullPart implements Sink {
   /** All that are in the part. */
   items: number
 
-  constructor(options: PullPartOptions) {
-    this.#options = options
-    this.#note = options.note
-    this.walk = options.note.walk
+  private constructor(path: string, file: PartFile, note: PullNote, onRestart: () => void) {
+    this.#path = path
+    this.#file = file
+    this.#note = note
+    this.#onRestart = onRestart
+    this.format = createFormat(note, note.foundColumns)
+    this.walk = note.walk
     this.items = this.walk?.items ?? 0
   }
 
-  get path(): string {
-    return this.#options.file.path
+  /** Goes on behind what the note says. `onRestart` is told when all that was written is dropped. */
+  static async open(path: string, note: PullNote, onRestart: () => void): Promise<PullPart> {
+    const { bytes: keptBytes, isPacked } = note
+    try {
+      // The note first: it must never say more than there is.
+      await writeNote(path, note)
+      const file = await PartFile.open({ target: path, path: partPath(path), isPacked, keptBytes })
+      return new PullPart(path, file, note, onRestart)
+    } catch (error) {
+      if (note.walk === undefined) await removeLeftovers(path)
+      throw error
+    }
   }
 
   /** How many items the note on disk says. */
@@ -54,22 +105,13 @@ export class PullPart implements Sink {
     return this.#note.walk?.items ?? 0
   }
 
-  /** Takes over what an earlier pull has written. */
-  async adopt(content: AsyncIterable<Uint8Array>, walk: WalkState): Promise<void> {
-    for await (const bytes of content) await this.#options.file.write(bytes)
-    this.walk = walk
-    this.items = walk.items
-    await this.save()
-  }
-
   async page(page: Page, { first, state }: Step<unknown>): Promise<void> {
-    const { file, form } = this.#options
     const lines = page.ndjson(first)
-    const text = form.render(lines, this.items)
+    const text = this.format.render(lines, this.items)
     this.items += page.length - first
     this.bytes += lines.length
     this.walk = state
-    await file.give(text)
+    await this.#file.write(text)
     if (performance.now() >= this.#nextNoteMs) await this.#startSaving()
   }
 
@@ -77,67 +119,53 @@ export class PullPart implements Sink {
     await this.#saving
     this.walk = undefined
     this.items = 0
-    // The note first: it must never say more than there is.
     await this.#save(0)
-    await syncDirectoryOf(this.path)
-    await this.#options.file.clear()
-    this.#options.onRestart()
+    await syncDirectoryOf(this.#path)
+    await this.#file.clear()
+    this.#onRestart()
   }
 
-  /** All that came so far is certain when this resolves. */
-  async save(): Promise<void> {
-    await this.#startSaving()
-    await this.#saving
-  }
-
-  /** The items stand in the part as they shall in the end, and get the name of the whole. */
-  async complete(target: string): Promise<void> {
-    const { file, form } = this.#options
+  async complete(): Promise<void> {
     await this.#saving
     this.#isEnding = true
-    await file.write(form.end(this.items))
-    await file.finish()
-    await rename(this.path, target)
-    await syncDirectoryOf(target)
-    await this.#removeNote()
+    await this.#file.write(this.format.end(this.items))
+    await this.#file.complete()
+    await removeFile(notePath(this.#path))
   }
 
   /** Keeps what came so far, if it can and there is any. */
   async stop(): Promise<void> {
-    // With its end behind the items nothing can be added to the part: then the note stays as it is.
-    if (!this.#isEnding) await this.save().catch(() => {})
+    // The closing text may already be in the part, so nothing can follow it: the note stays as it is.
+    if (!this.#isEnding) await this.#startSaving().catch(() => {})
+    await this.#saving.catch(() => {})
     if (this.certainItems === 0) await this.remove()
-    else await this.#options.file.close()
+    else await this.#file.close()
   }
 
   async remove(): Promise<void> {
-    await this.#options.file.close()
-    await rm(this.path, { force: true })
-    await this.#removeNote()
+    await this.#file.remove()
+    await removeFile(notePath(this.#path))
   }
 
-  /** What comes meanwhile is for the next note. */
+  /** What arrives meanwhile is covered by the next note. */
   async #startSaving(): Promise<void> {
     await this.#saving
     this.#nextNoteMs = Number.POSITIVE_INFINITY
-    this.#saving = this.#save(await this.#options.file.flush()).finally(() => {
+    this.#saving = this.#save(await this.#file.flush()).finally(() => {
       this.#nextNoteMs = performance.now() + NOTE_EVERY_MS
     })
-    // The next one who waits is told.
+    // The next to wait for it gets the error.
     this.#saving.catch(() => {})
   }
 
   async #save(bytes: number): Promise<void> {
-    const { file, notePath, fields } = this.#options
-    if (notePath === undefined) return
-    const note = { ...this.#note, bytes, walk: this.walk, fields: fields() }
-    await file.sync()
-    await writeNote(notePath, note)
+    const note = { ...this.#note, bytes, walk: this.walk, foundColumns: this.format.columns }
+    await this.#file.sync()
+    await writeNote(this.#path, note)
     this.#note = note
   }
+}
 
-  async #removeNote(): Promise<void> {
-    const { notePath } = this.#options
-    if (notePath !== undefined) await removeFile(notePath)
-  }
+async function writeNote(path: string, note: PullNote): Promise<void> {
+  await replaceFile(notePath(path), `${JSON.stringify({ about: ABOUT, version: VERSION, ...note }, null, 1)}\n`)
 }

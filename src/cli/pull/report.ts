@@ -1,63 +1,83 @@
-/** What a pull says while it runs and when it is done: on stderr, apart from a result for programs. */
+/** What a pull has to do, what comes of it, and what it says: on stderr, apart from a result for programs. */
 
-import type { Progress, Retry } from '../../client/index.ts'
+import type { Collection, Progress, PullResult, Retry } from '../../client/index.ts'
 import { hideSecret } from '../../contract/message-text.ts'
-import { formatDuration } from '../figures.ts'
+import { Failure } from '../failure.ts'
+import { formatBytes, formatCount, formatDuration, formatItems } from '../figures.ts'
 import { print, printError } from '../output.ts'
-import { startProgress } from '../progress.ts'
-import { startPullProgress } from './progress.ts'
-import { type PullSummary, summaryJson, summaryText } from './summary.ts'
+import { startPullProgress } from '../progress.ts'
+import type { PullFormat } from './format.ts'
+import type { PullSubject } from './part.ts'
 
-/** Of many retries at a time one is told. */
-const TELL_EVERY_MS = 1000
+/** Retries are shown at most this often. */
+const SHOW_RETRY_EVERY_MS = 1000
 
 export interface ReportOptions {
-  /** What the bar is about. */
-  readonly label: string
+  readonly url: string
+  /** Of the collection. */
+  readonly name: string
+  readonly format: string
+  /** Undefined: standard output. */
+  readonly path: string | undefined
   readonly token: string | undefined
   readonly isQuiet: boolean
   readonly isJson: boolean
-  /** Whether a bar is welcome, should there be a terminal. */
-  readonly hasBar: boolean
+}
+
+/** What a pull has to do. */
+export interface PullJob {
+  readonly subject: PullSubject
+  readonly collection: Collection
+  readonly signal: AbortSignal
+  readonly report: PullReport
+}
+
+export interface PullOutcome {
+  /** All that are there now; by the server's own count. */
+  readonly items: number
+  /** Those of them that were there before this run. */
+  readonly itemsBefore: number
+  /** Of the items that came now, as NDJSON. */
+  readonly bytes: number
+  readonly result: PullResult
+  /** Columns for which no item has a field. */
+  readonly unusedColumns: readonly string[]
+}
+
+/** The proof that a pull is complete: throws a Failure unless as many items were written as the server counts. */
+export function provenOutcome(
+  { items, bytes, format }: { items: number; bytes: number; format: PullFormat },
+  result: PullResult,
+  itemsAtBeginning = 0,
+): PullOutcome {
+  const { itemCount, restarts } = result
+  if (items !== itemCount)
+    throw new Failure(
+      1,
+      `${formatItems(items)} were written, and the server counts ${formatItems(itemCount)}: the pull is not complete.`,
+    )
+  const itemsBefore = restarts === 0 ? itemsAtBeginning : 0
+  // Of items that came before, nobody knows which fields they had.
+  return { items, itemsBefore, bytes, result, unusedColumns: itemsBefore === 0 ? format.unusedColumns : [] }
 }
 
 export class PullReport implements Disposable {
   readonly #options: ReportOptions
   readonly #startedAt = performance.now()
   #progress: { stop(): void } | undefined
-  #toldAt = Number.NEGATIVE_INFINITY
+  #retryShownAt = Number.NEGATIVE_INFINITY
 
   constructor(options: ReportOptions) {
     this.#options = options
   }
 
-  get elapsedMs(): number {
-    return performance.now() - this.#startedAt
-  }
-
-  /** Begins the bar. `bytes` tells how many have come. */
+  /** Starts the progress bar, unless the items themselves go to the terminal. `bytes` tells how many have come. */
   follow(itemsBefore: number, bytes: () => number): (progress: Progress) => void {
-    this.stop()
-    const { label, hasBar } = this.#options
-    if (!hasBar) return () => {}
-    const bar = startPullProgress(label, itemsBefore)
+    const { name, path, isQuiet } = this.#options
+    if (isQuiet || (path === undefined && process.stdout.isTTY)) return () => {}
+    const bar = startPullProgress(path ?? name, itemsBefore)
     this.#progress = bar
     return (progress) => bar.update({ ...progress, bytes: bytes() })
-  }
-
-  /** Begins the bar of what is done with items when all have come. */
-  followConversion(items: number): (done: number) => void {
-    this.stop()
-    const { label, hasBar } = this.#options
-    if (!hasBar) return () => {}
-    const bar = startProgress(`${label}, rows`, items)
-    this.#progress = bar
-    return (done) => bar.update(done, done)
-  }
-
-  stop(): void {
-    this.#progress?.stop()
-    this.#progress = undefined
   }
 
   /** Something that the user did not expect. */
@@ -68,25 +88,62 @@ export class PullReport implements Disposable {
     printError(`reams: ${hideSecret(text, this.#options.token)}`)
   }
 
-  /** Who watches wants to know why nothing moves; in a log there is one line, at the end. */
+  /** Says on a terminal why nothing moves; a log gets one line, at the end. */
   readonly onRetry = ({ retry, delayMs, error }: Retry): void => {
     const now = performance.now()
-    if (!process.stderr.isTTY || now - this.#toldAt < TELL_EVERY_MS) return
-    this.#toldAt = now
+    if (!process.stderr.isTTY || now - this.#retryShownAt < SHOW_RETRY_EVERY_MS) return
+    this.#retryShownAt = now
     const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
     this.note(`${reason}; asking again in ${formatDuration(delayMs)} (retry ${retry}).`)
   }
 
-  async done(summary: PullSummary): Promise<void> {
-    this.stop()
-    const { isQuiet, isJson } = this.#options
+  async done(outcome: PullOutcome): Promise<void> {
+    this[Symbol.dispose]()
+    const { isQuiet, isJson, path } = this.#options
+    const durationMs = performance.now() - this.#startedAt
     // Where the items go to standard output, nothing else does.
-    if (isJson && summary.output.path === undefined) process.stderr.write(`${summaryJson(summary)}\n`)
-    else if (isJson) await print(summaryJson(summary))
-    else if (!isQuiet) printError(summaryText(summary))
+    if (isJson && path === undefined) process.stderr.write(`${this.#json(outcome, durationMs)}\n`)
+    else if (isJson) await print(this.#json(outcome, durationMs))
+    else if (!isQuiet) printError(this.#sentences(outcome, durationMs))
   }
 
+  /** Takes the bar off. */
   [Symbol.dispose](): void {
-    this.stop()
+    this.#progress?.stop()
+    this.#progress = undefined
   }
+
+  #sentences(outcome: PullOutcome, durationMs: number): string {
+    const { name, path } = this.#options
+    const { items, itemsBefore, result } = outcome
+    const where = path === undefined ? '' : ` in ${path}`
+    const before = itemsBefore === 0 ? '' : `, ${formatCount(items - itemsBefore)} of them new`
+    const sentences = [
+      `${name}: complete with ${formatItems(items)}${where}${before} (${speedText(outcome, durationMs)}).`,
+      result.restarts > 0 && `It changed meanwhile and was read again, ${timesText(result.restarts)}.`,
+      result.appended > 0 && `${formatItems(result.appended)} came while it was read.`,
+      result.replaced && 'Items were replaced while it was read: each is there once, as it was before or after.',
+      ...outcome.unusedColumns.map((column) => `No item has a field "${column}".`),
+    ]
+    return sentences.filter((sentence) => sentence !== false).join(' ')
+  }
+
+  #json({ items, itemsBefore, bytes, result }: PullOutcome, durationMs: number): string {
+    const { url, path: file = null, format } = this.#options
+    const { appended, replaced, retries, restarts } = result
+    const counts = { items, items_before: itemsBefore, bytes, duration_ms: Math.round(durationMs) }
+    return JSON.stringify({ url, file, format, ...counts, appended, replaced, retries, restarts })
+  }
+}
+
+function speedText({ items, itemsBefore, bytes }: PullOutcome, durationMs: number): string {
+  const took = `${formatBytes(bytes)} in ${formatDuration(durationMs)}`
+  const seconds = durationMs / 1000
+  // Below a second the rate says more about the start of the program than about the pull.
+  if (seconds < 1) return took
+  return `${took}, ${formatCount((items - itemsBefore) / seconds)} items/s, ${formatBytes(bytes / seconds)}/s`
+}
+
+function timesText(count: number): string {
+  return count === 1 ? 'once' : `${formatCount(count)} times`
 }

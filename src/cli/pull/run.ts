@@ -1,90 +1,78 @@
-/** Runs a pull, from the settings to its last word. */
+/** Runs a pull: reads the settings, downloads, and reports. */
 
-import { setFlagsFromString } from 'node:v8'
-import { type Collection, openCollection } from '../../client/index.ts'
-import { type PushTarget, parseTarget } from '../collection-target.ts'
+import { openCollection } from '../../client/index.ts'
+import { hideSecret } from '../../contract/message-text.ts'
+import { explainFailure } from '../client-failure.ts'
+import { parseTarget } from '../collection-target.ts'
+import { Failure } from '../failure.ts'
+import { formatOfName } from '../file-name.ts'
+import { type OutputTarget, outputTarget } from '../files/output-target.ts'
+import { explainWriting } from '../files/part-file.ts'
+import { createHttpFetch } from '../http-fetch.ts'
 import { Interrupted, Interruption } from '../interruption.ts'
 import { isReaderGone, printError } from '../output.ts'
 import { readToken } from '../read-token.ts'
 import type { SettingValues } from '../setting-values.ts'
-import { explainPull, PullStopped } from './failure.ts'
-import { createPullFetch, type PullFetch } from './fetch.ts'
-import type { PullJob, PullOutcome } from './job.ts'
-import { outputOf, type PullOutput } from './output.ts'
-import { PullReport, type ReportOptions } from './report.ts'
-import { pullToFile } from './to-file.ts'
+import type { FormatOptions } from './format.ts'
+import { type PullJob, type PullOutcome, PullReport } from './report.ts'
+import { PullStopped, pullToFile } from './to-file.ts'
 import { pullToStream } from './to-stream.ts'
-
-/**
- * What is left of a page is small and many: by itself V8 lets it pile up to several times of what is in use before it
- * looks for it, and the memory of a long pull would grow for a long time.
- */
-const COLLECT_EARLY = '--heap-growing-percent=20'
 
 /** Answers the exit status. */
 export async function runPull(text: string, settings: SettingValues): Promise<number> {
-  setFlagsFromString(COLLECT_EARLY)
-  const target = parseTarget(text)
-  const output = await outputOf(settings)
+  const { url, name, isLoopback } = parseTarget(text)
+  const target = await outputTarget(settings.get('output'))
+  const { path, isPacked } = target
+  const { format, columns } = formatOf(target, settings)
   const token = await readToken(settings.get('tokenFile'), process.env['REAMS_TOKEN'])
-  using report = new PullReport(reportOptions(target, output, token, settings))
+  const [isQuiet, isJson] = [settings.get('quiet'), settings.get('json')]
+  using report = new PullReport({ url: url.href, name, format, path, token, isQuiet, isJson })
   using interruption = new Interruption()
-  using pullFetch = createPullFetch(!target.isLoopback)
+  using http = createHttpFetch(!isLoopback)
   const { signal } = interruption
-  const collection = collectionOf(target, token, pullFetch, settings, report)
-  const subject = { url: target.url.href, format: output.format, columns: output.columns, isPacked: output.isPacked }
-  const job = { subject, collection, signal, report }
-  try {
-    const outcome = await pull(job, output, settings)
-    await report.done({ url: subject.url, name: target.name, output, durationMs: report.elapsedMs, ...outcome })
-    return 0
-  } catch (error) {
-    report.stop()
-    const { cause, standing } = error instanceof PullStopped ? error : { cause: error, standing: '' }
-    if (signal.reason instanceof Interrupted) {
-      printError(`reams: ${signal.reason.message}. ${standing}`.trimEnd())
-      return signal.reason.exitStatus
-    }
-    // As in `| head`.
-    if (!output.isFile && isReaderGone(cause)) return 0
-    throw explainPull(cause, { standing, token, path: output.path })
-  }
-}
-
-function reportOptions(
-  { name }: PushTarget,
-  { path }: PullOutput,
-  token: string | undefined,
-  settings: SettingValues,
-): ReportOptions {
-  const isQuiet = settings.get('quiet')
-  // Not into the midst of the items.
-  const hasBar = !isQuiet && !(path === undefined && process.stdout.isTTY)
-  return { label: path ?? name, token, isQuiet, isJson: settings.get('json'), hasBar }
-}
-
-function pull(job: PullJob, output: PullOutput, settings: SettingValues): Promise<PullOutcome> {
-  const { path, isFile, isThere } = output
-  if (path === undefined || !isFile) return pullToStream(job, output)
-  const [isResumed, isForced] = [settings.get('resume'), settings.get('force')]
-  return pullToFile({ ...job, path, isThere, isResumed, isForced })
-}
-
-function collectionOf(
-  { url }: PushTarget,
-  token: string | undefined,
-  { fetch }: PullFetch,
-  settings: SettingValues,
-  { onRetry }: PullReport,
-): Collection {
-  return openCollection(url.href, {
-    fetch,
+  const collection = openCollection(url.href, {
+    fetch: http.fetch,
     token,
     concurrency: settings.get('concurrency'),
     timeoutMs: settings.get('pullTimeout') * 1000,
     pageBytes: settings.get('answerBytes'),
     allowedOrigins: settings.get('allowOrigin'),
     retry: { retries: settings.get('retries') },
-    onRetry,
+    onRetry: report.onRetry,
   })
+  try {
+    const subject = { url: url.href, format, columns, isPacked }
+    await report.done(await pull({ subject, collection, signal, report }, target, settings))
+    return 0
+  } catch (error) {
+    report[Symbol.dispose]()
+    const { cause, kept } = error instanceof PullStopped ? error : { cause: error, kept: '' }
+    if (signal.reason instanceof Interrupted) {
+      printError(`reams: ${signal.reason.message}. ${kept}`.trimEnd())
+      return signal.reason.exitStatus
+    }
+    // As in `| head`.
+    if (!target.isFile && isReaderGone(cause)) return 0
+    const known = explainFailure(explainWriting(cause, path ?? 'Standard output'))
+    if (known === undefined) throw cause
+    // A server can repeat the token in what it answers.
+    throw new Failure(known.exitStatus, hideSecret(`${known.message} ${kept}`.trimEnd(), token), { cause })
+  }
+}
+
+/** Throws a Failure where the settings contradict one another. */
+function formatOf({ path = '' }: OutputTarget, settings: SettingValues): FormatOptions {
+  const format = settings.get('format') ?? formatOfName(path) ?? 'ndjson'
+  const columns = settings.get('columns')
+  if (columns !== undefined && format !== 'csv')
+    throw new Failure(2, `--columns is for CSV, and this is ${format}. Leave it out, or add --format csv.`)
+  if (path === '' && settings.get('resume'))
+    throw new Failure(2, '--resume needs a file. Name it: -o FILE, as in the pull that was stopped.')
+  return { format, columns }
+}
+
+function pull(job: PullJob, target: OutputTarget, settings: SettingValues): Promise<PullOutcome> {
+  const { path, isFile } = target
+  if (path === undefined || !isFile) return pullToStream(job, target)
+  return pullToFile({ ...job, path, isResumed: settings.get('resume'), isForced: settings.get('force') })
 }

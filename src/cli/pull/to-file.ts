@@ -1,96 +1,124 @@
 /** A pull into a file, which gets its name when it is complete. */
 
-import { rename, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { CollectionChanged } from '../../client/index.ts'
-import { syncDirectoryOf } from '../durable-file.ts'
-import { Failure } from '../failure.ts'
-import { formatCount } from '../figures.ts'
-import { converted } from './content.ts'
-import { OtherColumns } from './csv.ts'
-import { type CompleteFile, extendFinished } from './extend.ts'
-import { PullStopped } from './failure.ts'
-import { findPart } from './find-part.ts'
-import type { PullForm } from './form.ts'
-import { type BegunPull, type FilePullJob, type PullOutcome, provenOutcome } from './job.ts'
-import { nothingKept } from './note.ts'
-import { lockPart, openInstead, openPart, partPath, removeLeftovers } from './open-part.ts'
-import type { PullPart } from './part.ts'
+import { Failure, isSystemError } from '../failure.ts'
+import { formatCount, formatItems } from '../figures.ts'
+import { takeLock } from '../files/file-lock.ts'
+import {
+  NOTHING_YET,
+  type Progressed,
+  PullPart,
+  type PullSubject,
+  partPath,
+  readNote,
+  removeLeftovers,
+} from './part.ts'
+import { type PullJob, type PullOutcome, provenOutcome } from './report.ts'
+
+export interface FilePullJob extends PullJob {
+  readonly path: string
+  readonly isResumed: boolean
+  readonly isForced: boolean
+}
+
+/** The end of a pull before its time. */
+export class PullStopped extends Error {
+  override readonly name = 'PullStopped'
+  /** Says what is kept, and how to resume; empty if there is nothing to say. */
+  readonly kept: string
+
+  constructor(cause: unknown, kept: string) {
+    super('the pull was stopped', { cause })
+    this.kept = kept
+  }
+}
 
 export async function pullToFile(job: FilePullJob): Promise<PullOutcome> {
-  using _lock = lockPart(job.path)
-  const begun = await begin(job)
-  if ('items' in begun) return alreadyComplete(begun, job)
+  const { subject, path, collection, signal, report } = job
+  using _lock = lockPart(path)
+  const onRestart = () => report.note('the collection changed; it is pulled again from its beginning.')
+  const part = await PullPart.open(path, { ...subject, ...(await findKept(job)) }, onRestart)
+  const itemsBefore = part.items
   try {
-    return await pullInto(begun, job)
+    const onProgress = report.follow(itemsBefore, () => part.bytes)
+    const result = await collection.pull(part, { signal, from: part.walk, onProgress })
+    const outcome = provenOutcome(part, result, itemsBefore)
+    await part.complete()
+    return outcome
   } catch (error) {
-    if (!(error instanceof OtherColumns)) throw error
-    job.report.note(`${error.message}; all is pulled again.`)
-    return await pullInto(await openPart(job, nothingKept(job.subject)), job)
-  }
-}
-
-async function begin(job: FilePullJob): Promise<BegunPull | CompleteFile> {
-  const kept = await findPart(job)
-  if (kept !== undefined) return openPart(job, kept)
-  return job.isResumed && job.isThere ? extendFinished(job) : openPart(job, nothingKept(job.subject))
-}
-
-async function alreadyComplete({ items }: CompleteFile, { path }: FilePullJob): Promise<PullOutcome> {
-  // Of a pull that was killed when it had just ended, or hardly begun.
-  await removeLeftovers(path)
-  return { items, itemsBefore: items, bytes: 0, result: undefined, unusedColumns: [] }
-}
-
-async function pullInto(begun: BegunPull, job: FilePullJob): Promise<PullOutcome> {
-  const { part } = begun
-  try {
-    return await pullWhole(begun, job)
-  } catch (error) {
-    const isUseless = error instanceof CollectionChanged || error instanceof OtherColumns || isAnswer(error)
+    // If the next attempt would fail in the same way, nothing is worth keeping.
+    const isUseless = error instanceof CollectionChanged || (error instanceof Failure && error.exitStatus === 1)
     if (isUseless) await part.remove()
     else await part.stop()
-    if (error instanceof OtherColumns) throw error
-    throw new PullStopped(error, isUseless ? '' : standingOf(part, job))
+    throw new PullStopped(error, isUseless ? '' : whatIsKept(part, path))
   }
 }
 
-async function pullWhole({ part, content }: BegunPull, job: FilePullJob): Promise<PullOutcome> {
-  const { collection, signal, report, path } = job
-  const itemsBefore = part.items
-  const onProgress = report.follow(itemsBefore, () => part.bytes)
-  const result = await collection.pull(part, { signal, from: part.walk, onProgress })
-  const outcome = provenOutcome(part, result, content, itemsBefore)
-  if (content.finalForm === undefined) await part.complete(path)
-  else await completeDraft(part, content.finalForm(), job)
-  return outcome
+/** Lets one pull at a time write to a file. Undefined where no lock can be made: there, no part can either. */
+function lockPart(path: string): Disposable | undefined {
+  try {
+    const lock = takeLock(`${partPath(path)}.lock`)
+    if (lock !== undefined) return lock
+  } catch (error) {
+    if (isSystemError(error)) return undefined
+    throw error
+  }
+  throw new Failure(3, `Another pull to ${path} is under way. Wait for its end.`)
 }
 
-/** The answer is no, and would be the next time. */
-function isAnswer(error: unknown): boolean {
-  return error instanceof Failure && error.exitStatus === 1
+/** What a pull that was stopped has left and this one resumes. Throws a Failure where --resume or --force has to decide. */
+async function findKept(job: FilePullJob): Promise<Progressed> {
+  const { subject, path, isResumed, isForced, report } = job
+  const note = await readNote(path)
+  const part = await stat(partPath(path)).catch(() => undefined)
+  // Without a part the note is a leftover, and a pull that was stopped before its first note has left nothing.
+  const isPart = part !== undefined && (note === undefined || note.walk !== undefined)
+  if (part === undefined) await removeLeftovers(path)
+  if (!isPart || !isResumed) {
+    if (isForced) return NOTHING_YET
+    if (existsSync(path)) throw new Failure(2, alreadyThere(path, isPart))
+    if (isPart && note?.walk === undefined) throw otherPart(path, UNKNOWN)
+    if (isPart) throw new Failure(2, stopped(path, note?.walk?.items ?? 0))
+    return NOTHING_YET
+  }
+  const obstacle = note === undefined ? UNKNOWN : differenceOf(note, subject)
+  if (obstacle !== undefined && !isForced) throw otherPart(path, obstacle)
+  if (note === undefined || obstacle !== undefined) return NOTHING_YET
+  const { bytes, walk, foundColumns } = note
+  if (bytes <= part.size) return { bytes, walk, foundColumns }
+  const sizes = `has ${part.size} bytes, and should have ${bytes} at least`
+  report.note(`${partPath(path)} ${sizes}: it is damaged, and the pull begins again.`)
+  return NOTHING_YET
 }
 
-function standingOf({ certainItems, walk }: PullPart, { path }: FilePullJob): string {
+/** What is not the same in both, in words; undefined if nothing. */
+function differenceOf(noted: PullSubject, now: PullSubject): string | undefined {
+  if (noted.url !== now.url) return `of ${noted.url}`
+  if (noted.format !== now.format || noted.isPacked !== now.isPacked)
+    return `${noted.format}${noted.isPacked ? ' in gzip' : ''}`
+  if (String(noted.columns) === String(now.columns)) return undefined
+  return noted.columns === undefined ? 'with all columns' : `with --columns ${noted.columns.join(',')}`
+}
+
+const UNKNOWN = 'and no note beside it says how far a pull has come'
+
+function otherPart(path: string, what: string): Failure {
+  return new Failure(2, `${partPath(path)} is there, ${what}. Pull to another file, or add --force to begin again.`)
+}
+
+function stopped(path: string, items: number): string {
+  return `${partPath(path)} is there, with ${formatItems(items)} of a pull that was stopped. Add --resume to resume it, or --force to begin again.`
+}
+
+function alreadyThere(path: string, isPart: boolean): string {
+  const resume = isPart ? '--resume to resume the pull that was stopped, or ' : ''
+  return `${path} is there already. Name another file, or add ${resume}--force to overwrite it.`
+}
+
+function whatIsKept({ certainItems, walk }: PullPart, path: string): string {
   if (certainItems === 0) return ''
   const total = walk === undefined ? '' : ` of ${formatCount(walk.itemCount)}`
   return `${formatCount(certainItems)}${total} items are in ${partPath(path)}; add --resume to go on from there.`
-}
-
-/** Needs room for both: the draft goes when the file is there. */
-async function completeDraft(part: PullPart, form: PullForm, job: FilePullJob): Promise<void> {
-  const { path, subject, signal, report } = job
-  await part.save()
-  const onItems = report.followConversion(part.items)
-  const file = await openInstead(job, `${part.path}.${subject.format}`, 0, subject.isPacked)
-  try {
-    for await (const text of converted(part.path, part.items, form, { signal, onItems })) await file.give(text)
-    await file.finish()
-    await rename(file.path, path)
-  } catch (error) {
-    await file.close()
-    await rm(file.path, { force: true })
-    throw error
-  }
-  await syncDirectoryOf(path)
-  await part.remove()
 }

@@ -10,32 +10,25 @@ export interface Batch {
   readonly first: number
   readonly count: number
   /** A JSON array of the items. */
-  readonly body: Buffer
+  readonly body: Buffer<ArrayBuffer>
   /** The line on which each item begins. */
   readonly lines: readonly number[]
 }
 
-/** What a batch holds at most; one item it holds always. */
-export interface BatchLimit {
-  readonly items: number
-  readonly bytes: number
-}
+/** Of a request, about. */
+export const BATCH_BYTES = 1024 * 1024
 
 const OPEN = Buffer.from('[')
 const SEPARATOR = Buffer.from(ITEM_SEPARATOR)
 const CLOSE = Buffer.from(']')
 const LINE_FEED = 0x0a
 
-/** `limitAt` is asked for the limit of the batch that begins after `first` items. */
-export async function* cutBatches(
-  inputs: AsyncIterable<InputBatch>,
-  limitAt: (first: number) => BatchLimit,
-): AsyncGenerator<Batch, void, undefined> {
-  let open = new OpenBatch(0, limitAt(0))
+/** Of `maxItems` and BATCH_BYTES at most, and one item always: the same input gives the same batches. */
+export async function* cutBatches(inputs: AsyncIterable<InputBatch>, maxItems: number): AsyncGenerator<Batch, void> {
+  let open = new OpenBatch(0)
   const next = (): Batch => {
     const batch = open.close()
-    const end = batch.first + batch.count
-    open = new OpenBatch(end, limitAt(end))
+    open = new OpenBatch(batch.first + batch.count)
     return batch
   }
   for await (const { run, lines } of inputs) {
@@ -43,7 +36,7 @@ export async function* cutBatches(
     for (const item of itemsOf(run)) {
       if (!open.hasRoomFor(item)) yield next()
       open.add(item, lines[index++] ?? 0)
-      if (open.isFull) yield next()
+      if (open.count >= maxItems) yield next()
     }
   }
   if (open.count > 0) yield next()
@@ -61,26 +54,20 @@ function* itemsOf({ text }: ItemRun): Iterable<Uint8Array> {
 
 class OpenBatch {
   readonly #first: number
-  readonly #limit: BatchLimit
   readonly #pieces: Uint8Array[] = []
   readonly #lines: number[] = []
   #bytes = 0
 
-  constructor(first: number, limit: BatchLimit) {
+  constructor(first: number) {
     this.#first = first
-    this.#limit = limit
   }
 
   get count(): number {
     return this.#lines.length
   }
 
-  get isFull(): boolean {
-    return this.count >= this.#limit.items
-  }
-
   hasRoomFor(item: Uint8Array): boolean {
-    return this.count === 0 || this.#bytes + item.length <= this.#limit.bytes
+    return this.count === 0 || this.#bytes + item.length <= BATCH_BYTES
   }
 
   add(item: Uint8Array, line: number): void {
@@ -90,18 +77,9 @@ class OpenBatch {
   }
 
   close(): Batch {
-    return {
-      first: this.#first,
-      count: this.count,
-      body: Buffer.concat([...this.#pieces, CLOSE]),
-      lines: this.#lines,
-    }
+    const body = Buffer.concat([...this.#pieces, CLOSE])
+    return { first: this.#first, count: this.count, body, lines: this.#lines }
   }
-}
-
-/** The texts of the items, one after the other as they stand in any longer batch too. */
-export function textOf({ body }: Batch): readonly Uint8Array[] {
-  return [body.subarray(OPEN.length, body.length - CLOSE.length), SEPARATOR]
 }
 
 /** `items 1,001 to 2,000 (lines 1,003 to 2,002)`. */
@@ -110,6 +88,14 @@ export function placeOf({ first, count, lines }: Batch): string {
   return `${spanOf('item', first + 1, first + count)} (${spanOf('line', from, lines.at(-1) ?? from)})`
 }
 
-export function spanOf(unit: string, from: number, to: number): string {
+function spanOf(unit: string, from: number, to: number): string {
   return from === to ? `${unit} ${formatCount(from)}` : `${unit}s ${formatCount(from)} to ${formatCount(to)}`
+}
+
+/** `Element 17: …` is about the body of a request; here the item is named by its place in the file. */
+export function nameInFile(message: string, { first, lines }: Batch): string {
+  return message.replace(/\bElement (\d+):/, (text, digits: string) => {
+    const line = lines[Number(digits)]
+    return line === undefined ? text : `Item ${formatCount(first + Number(digits) + 1)} (line ${formatCount(line)}):`
+  })
 }

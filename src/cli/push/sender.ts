@@ -1,103 +1,115 @@
-/** Sends a batch until it is answered, or until there is no sense in sending it again. */
+/** Sends batches over HTTP, one after the other, each with an idempotency key by which a server knows it again. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import { backOffMs, isWorthRetrying, type RetryPolicy, retryAfterMs } from '../../client/retry.ts'
-import { formatDuration } from '../figures.ts'
-import { readAnswer, reasonIn } from './answer.ts'
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { constants, gzip } from 'node:zlib'
+import { settingsOf } from '../../client/client-options.ts'
+import type { FetchedBody } from '../../client/exchange.ts'
+import type { Retry } from '../../client/index.ts'
+import { Requester } from '../../client/requester.ts'
+import { shorten } from '../../contract/message-text.ts'
+import { Failure } from '../failure.ts'
+import { formatItems } from '../figures.ts'
+import { createHttpFetch, type HttpFetch } from '../http-fetch.ts'
 import { type Batch, placeOf } from './batch.ts'
-import { type Answer, NoAnswer, type PushConnection } from './connection.ts'
-import type { Packed } from './pack.ts'
-import type { PushState } from './state.ts'
-import { PushStopped } from './stopped.ts'
+
+/** The longest answer that is read. */
+const MAX_ANSWER_BYTES = 64 * 1024
+
+/** A server remembers a request for 24 hours: an hour less, for one that is under way. */
+const REMEMBERED_MS = 23 * 60 * 60 * 1000
+
+/** Servers reject very high compression ratios as bombs; ours does from 200 on. */
+const MAX_RATIO = 100
 
 export interface SenderOptions {
   readonly url: string
   readonly token: string | undefined
-  readonly policy: RetryPolicy
+  /** Tells this source from any other: with the place and the items of a batch it makes the key. */
+  readonly sourceId: string
+  readonly isPacked: boolean
+  readonly timeoutMs: number
+  readonly retries: number
   readonly signal: AbortSignal
-  /** Told why the push waits. */
-  readonly onWait: (text: string) => void
+  /** Called before a batch is sent again. */
+  readonly onRetry: (retry: Retry) => void
 }
 
-export class PushSender {
-  readonly #connection: PushConnection
+/** A batch as it goes over the wire. */
+export interface PackedBatch extends Batch {
+  readonly key: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export class BatchSender implements Disposable {
   readonly #options: SenderOptions
+  readonly #http: HttpFetch
+  readonly #requester: Requester
+  #sentAt = 0
 
-  constructor(connection: PushConnection, options: SenderOptions) {
-    this.#connection = connection
+  constructor(options: SenderOptions) {
+    const { url, token, timeoutMs, retries, onRetry } = options
     this.#options = options
+    this.#http = createHttpFetch(false)
+    const settings = settingsOf({
+      fetch: (request) => this.#fetch(request),
+      token,
+      headers: { Accept: 'application/json' },
+      concurrency: 1,
+      timeoutMs,
+      pageBytes: MAX_ANSWER_BYTES,
+      retry: { retries },
+      onRetry,
+    })
+    this.#requester = new Requester(url, settings)
   }
 
-  /** Answers how many items the collection has now. Throws a PushStopped. */
-  async send(batch: Batch, packed: Packed, state: PushState): Promise<number> {
-    const { url } = this.#options
-    const headers = this.#headers(packed, state.keyOf(batch))
-    // One that was left unanswered before may be there already.
-    let isOpen = state.noted.unanswered !== undefined && batch.first === state.noted.acknowledged
-    for (let retry = 1; ; retry++) {
-      const answer = await this.#ask(packed.body, headers)
-      if (!(answer instanceof NoAnswer) && !isWorthRetrying(answer.status)) return judge(answer, batch, url, isOpen)
-      isOpen ||= wasSent(answer)
-      const end = (await this.#wait(answer, retry)) ?? forgotten(state)
-      if (end === undefined) continue
-      const message = `${url} has not taken ${placeOf(batch)}: ${reasonOf(answer)}. ${end}`
-      throw new PushStopped(3, isOpen, message, { cause: answer instanceof NoAnswer ? answer : undefined })
-    }
+  async pack(batch: Batch): Promise<PackedBatch> {
+    const { sourceId, isPacked } = this.#options
+    const hash = createHash('sha256')
+      .update(JSON.stringify([sourceId, batch.first]))
+      .update(batch.body)
+    const plain = { ...batch, key: hash.digest('hex'), headers: {} }
+    if (!isPacked) return plain
+    const body = await promisify(gzip)(batch.body, { level: constants.Z_BEST_SPEED })
+    const isWorthIt = body.length < batch.body.length && body.length * MAX_RATIO > batch.body.length
+    return isWorthIt ? { ...plain, body, headers: { 'Content-Encoding': 'gzip' } } : plain
   }
 
-  #headers({ body, headers }: Packed, key: string): Record<string, string> {
-    const { token } = this.#options
-    return {
-      'Content-Type': 'application/json',
-      'Content-Length': String(body.length),
-      Accept: 'application/json',
-      'Idempotency-Key': key,
-      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-      ...headers,
-    }
+  /** Answers how many items the collection has now. */
+  async send(batch: PackedBatch): Promise<number> {
+    const { url, signal } = this.#options
+    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': batch.key, ...batch.headers }
+    this.#sentAt = Date.now()
+    return this.#requester.send({ url, method: 'POST', headers, body: batch.body }, { signal }, (fetched) =>
+      acknowledgedCount(fetched, batch),
+    )
   }
 
-  async #ask(body: Uint8Array, headers: Record<string, string>): Promise<Answer | NoAnswer> {
-    try {
-      return await this.#connection.post(body, headers, this.#options.signal)
-    } catch (error) {
-      if (error instanceof NoAnswer) return error
-      throw error
-    }
+  [Symbol.dispose](): void {
+    this.#http[Symbol.dispose]()
   }
 
-  /** Waits before a retry; or answers why there is to be none. */
-  async #wait(answer: Answer | NoAnswer, retry: number): Promise<string | undefined> {
-    const { url, policy, signal, onWait } = this.#options
-    if (answer instanceof NoAnswer && !answer.isWorthRetrying)
-      return url.startsWith('https:') ? 'Check the URL and the certificate.' : 'Check the URL.'
-    if (retry > policy.retries) return retry === 1 ? 'It was tried once.' : `It was tried ${retry} times.`
-    const asked = answer instanceof NoAnswer ? null : (answer.header('retry-after') ?? null)
-    const pauseMs = Math.max(retryAfterMs(asked, Date.now()) ?? 0, backOffMs(retry, policy))
-    if (pauseMs > policy.mostRetryAfterMs) return `It asks to wait ${formatDuration(pauseMs)}.`
-    onWait(`${reasonOf(answer)}; sending again in ${formatDuration(pauseMs)} (retry ${retry} of ${policy.retries}).`)
-    // Whether the batch may be there is known here, also when somebody stops the push now.
-    return sleep(pauseMs, undefined, { signal }).catch(() => 'It was stopped.')
+  /** A machine can sleep for days between two attempts. */
+  async #fetch(request: Request): Promise<Response> {
+    // A clock can be set back, too.
+    if (Math.abs(Date.now() - this.#sentAt) < REMEMBERED_MS) return this.#http.fetch(request)
+    throw new Error('after so long the server may have forgotten what was sent')
   }
 }
 
-/** A machine can sleep for days between two retries. */
-function forgotten(state: PushState): string | undefined {
-  return state.isRemembered(Date.now()) ? undefined : 'After so long the server may have forgotten the request.'
-}
-
-function judge(answer: Answer, batch: Batch, url: string, isOpen: boolean): number {
+function acknowledgedCount(fetched: FetchedBody, batch: Batch): number {
+  const text = new TextDecoder().decode(fetched.body)
+  let answer: { appended?: unknown; item_count?: unknown } = {}
   try {
-    return readAnswer(answer, batch, url)
-  } catch (error) {
-    throw error instanceof PushStopped && isOpen ? new PushStopped(error.exitStatus, true, error.message) : error
+    answer = JSON.parse(text) ?? {}
+  } catch {
+    // Not JSON, so not an acknowledgement.
   }
-}
-
-function wasSent(answer: Answer | NoAnswer): boolean {
-  return answer instanceof NoAnswer ? answer.wasSent : true
-}
-
-function reasonOf(answer: Answer | NoAnswer): string {
-  return answer instanceof NoAnswer ? answer.message : reasonIn(answer)
+  const { appended, item_count: itemCount } = answer
+  if (appended === batch.count && typeof itemCount === 'number') return itemCount
+  throw new Failure(
+    2,
+    `${fetched.url} answered ${placeOf(batch)} with 201, without saying that ${formatItems(batch.count)} were appended. This does not look like a Reams server. It said: ${shorten(text)}`,
+  )
 }

@@ -1,0 +1,49 @@
+/** Why a pull or a push failed, in words for the command line. */
+
+import { ClientError, ConnectionLost, ForbiddenOrigin, HttpError, InvalidPage, TimeoutError } from '../client/index.ts'
+import { Failure, type FailureStatus } from './failure.ts'
+
+/** What the options of the client are called here. */
+const FLAGS: Readonly<Record<string, string>> = {
+  allowedOrigins: '--allow-origin',
+  timeoutMs: '--timeout',
+  pageBytes: '--answer-bytes',
+}
+
+export interface Explanation {
+  readonly exitStatus: FailureStatus
+  readonly message: string
+}
+
+/** Undefined for an error that nobody expected. */
+export function explainFailure(error: unknown): Explanation | undefined {
+  if (error instanceof Failure) return error
+  if (!(error instanceof ClientError)) return undefined
+  const message = error.message.replace(/(?<=\boption )\w+/, (name) => FLAGS[name] ?? name)
+  const sentence = /[.!?]$/.test(message) ? message : `${message}.`
+  return { exitStatus: statusOf(error), message: `${sentence} ${adviceOn(error)}`.trimEnd() }
+}
+
+function statusOf(error: ClientError): FailureStatus {
+  if (error instanceof ConnectionLost || error instanceof TimeoutError) return 3
+  if (!(error instanceof HttpError)) return 1
+  const { status } = error
+  if ([401, 403, 404].includes(status) || isNoWriteAnswer(error)) return 2
+  return status >= 500 || status === 408 || status === 429 ? 3 : 1
+}
+
+/** What helps at the command line, besides the hint of the server. */
+function adviceOn(error: ClientError): string {
+  if (error instanceof InvalidPage) return '"reams check" says more about what a server does wrong.'
+  if (error instanceof ForbiddenOrigin) return 'The token, if there is one, is not sent there.'
+  if (!(error instanceof HttpError)) return ''
+  if (error.status === 404) return 'Check the URL. A private collection is found only with a token for it.'
+  if (error.status === 413) return 'A smaller --batch sends less at a time.'
+  if (isNoWriteAnswer(error)) return 'Check the URL: this does not look like a Reams server.'
+  return error.status === 401 ? 'A token comes from --token-file or REAMS_TOKEN.' : ''
+}
+
+/** Whether a server answers a write as none with this contract does: by a redirect, or by another success than 201. */
+function isNoWriteAnswer({ method, status }: HttpError): boolean {
+  return method === 'POST' && status < 400
+}

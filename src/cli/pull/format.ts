@@ -1,0 +1,118 @@
+/** How items are written into what is pulled: NDJSON, one JSON array, or CSV. */
+
+import { excerpt } from '../../contract/message-text.ts'
+import { CsvColumns, MAX_COLUMNS } from '../../items/csv-text.ts'
+import { linesOf } from '../../items/ndjson-text.ts'
+import type { InputFormat } from '../../items/read-items.ts'
+import { Failure } from '../failure.ts'
+import { formatCount } from '../figures.ts'
+
+/** Its items come as NDJSON: each on a line, without line breaks in it. */
+export interface PullFormat {
+  /** What is written for these items, behind `before` others. */
+  render(lines: Uint8Array, before: number): Uint8Array
+  /** What is written behind the last of all items. */
+  end(items: number): Uint8Array
+  /** Those of CSV, once they are known. */
+  readonly columns: readonly string[]
+  /** Columns that were asked for, and for which no item that came had a field. */
+  readonly unusedColumns: readonly string[]
+}
+
+export interface FormatOptions {
+  readonly format: InputFormat
+  /** The columns that were asked for; fields without one are left out. Undefined: those of the first page. */
+  readonly columns: readonly string[] | undefined
+}
+
+/** `columns` are those of a part that is resumed. */
+export function createFormat({ format, columns: chosen }: FormatOptions, columns: readonly string[] = []): PullFormat {
+  if (format === 'ndjson') return NDJSON
+  return format === 'json' ? JSON_ARRAY : new CsvFormat(chosen, columns)
+}
+
+const OPEN_OBJECT = 0x7b
+const NOTHING = new Uint8Array()
+const NO_COLUMNS = { columns: [], unusedColumns: [] }
+
+const NDJSON: PullFormat = { ...NO_COLUMNS, render: (lines) => lines, end: () => NOTHING }
+
+/** One array, an item a line. */
+const JSON_ARRAY: PullFormat = {
+  ...NO_COLUMNS,
+  render: (lines, before) => {
+    if (lines.length === 0) return NOTHING
+    const pieces: Uint8Array[] = [before === 0 ? JSON_OPENING : JSON_SEPARATOR]
+    for (const line of linesOf(lines)) pieces.push(line, JSON_SEPARATOR)
+    pieces.pop()
+    return Buffer.concat(pieces)
+  },
+  end: (items) => Buffer.from(items === 0 ? '[]\n' : '\n]\n'),
+}
+
+const JSON_OPENING = Buffer.from('[\n')
+const JSON_SEPARATOR = Buffer.from(',\n')
+
+class CsvFormat implements PullFormat {
+  readonly #isChosen: boolean
+  #columns: CsvColumns
+
+  constructor(chosen: readonly string[] | undefined, columns: readonly string[]) {
+    this.#isChosen = chosen !== undefined
+    this.#columns = new CsvColumns(chosen ?? columns)
+  }
+
+  get columns(): readonly string[] {
+    return this.#columns.names
+  }
+
+  get unusedColumns(): readonly string[] {
+    return this.#isChosen ? [...this.#columns.unused] : []
+  }
+
+  render(lines: Uint8Array, before: number): Uint8Array {
+    if (before === 0 && !this.#isChosen) this.#columns = columnsOf(lines)
+    let text = before === 0 && lines.length > 0 ? this.#columns.header : ''
+    let item = before
+    for (const line of linesOf(lines)) text += this.#row(line, ++item)
+    return Buffer.from(text)
+  }
+
+  end(items: number): Uint8Array {
+    return Buffer.from(items === 0 && this.#isChosen ? this.#columns.header : '')
+  }
+
+  /** `item` counts from 1. */
+  #row(line: Uint8Array, item: number): string {
+    if (line[0] !== OPEN_OBJECT)
+      throw new Failure(
+        1,
+        `Item ${formatCount(item)} is not an object, so it has no fields for CSV: ${excerpt(line, 0, line.length)}. Take --format ndjson or json.`,
+      )
+    return this.#columns.row(line, (name) => {
+      if (!this.#isChosen) throw missingColumn(name, item)
+    })
+  }
+}
+
+/** Later items have the same fields, or the columns have to be named: what was written cannot be made wider. */
+function columnsOf(lines: Uint8Array): CsvColumns {
+  const columns = new CsvColumns()
+  for (const line of linesOf(lines)) columns.addFields(line)
+  const { length } = columns.names
+  if (length > MAX_COLUMNS)
+    throw new Failure(
+      1,
+      `The first page has more than ${formatCount(MAX_COLUMNS)} different fields. Choose those that become columns: --columns a,b,c`,
+    )
+  if (length === 0 && lines.length > 0)
+    throw new Failure(1, 'No item has any field, so there is nothing for CSV to hold. Take --format ndjson or json.')
+  return columns
+}
+
+function missingColumn(name: string, item: number): Failure {
+  return new Failure(
+    1,
+    `Item ${formatCount(item)} has a field "${name}", which no item of the first page has. Name the columns, "${name}" too or not: --columns a,b,c`,
+  )
+}

@@ -1,0 +1,168 @@
+/** Runs a push: reads the settings, sends the batches, and reports. */
+
+import { randomUUID } from 'node:crypto'
+import { realpath } from 'node:fs/promises'
+import { hideSecret } from '../../contract/message-text.ts'
+import { InputError } from '../../items/input-error.ts'
+import { readItems } from '../../items/read-items.ts'
+import { explainFailure } from '../client-failure.ts'
+import { parseTarget } from '../collection-target.ts'
+import { Failure } from '../failure.ts'
+import { formatCount, formatDuration, formatItems } from '../figures.ts'
+import { formatOfFile } from '../file-name.ts'
+import { Interrupted, Interruption } from '../interruption.ts'
+import { print, printError } from '../output.ts'
+import { startProgress } from '../progress.ts'
+import { ReadAhead } from '../read-ahead.ts'
+import { readToken } from '../read-token.ts'
+import type { SettingValues } from '../setting-values.ts'
+import { openSource, type Source } from '../source.ts'
+import { BATCH_BYTES, type Batch, cutBatches, nameInFile, placeOf } from './batch.ts'
+import { BatchSender } from './sender.ts'
+
+/** What is read ahead while earlier items are being sent: keeps both sides busy, and memory flat. */
+const BYTES_IN_FLIGHT = 4 * BATCH_BYTES
+
+/** Answers the exit status. */
+export async function runPush(address: string, file: string, settings: SettingValues): Promise<number> {
+  const { url, name, isLoopback } = parseTarget(address)
+  const token = await readToken(settings.get('tokenFile'), process.env['REAMS_TOKEN'])
+  const format = settings.get('format') ?? (file === '-' ? 'ndjson' : formatOfFile(file))
+  using interruption = new Interruption()
+  const { signal } = interruption
+  const source = await openSource(file, signal)
+  const isPipe = source.totalBytes === undefined
+  using sender = new BatchSender({
+    url: url.href,
+    token,
+    // Two pipes with the same items are not the same.
+    sourceId: isPipe ? randomUUID() : await realpath(file),
+    isPacked: !isLoopback,
+    timeoutMs: settings.get('pushTimeout') * 1000,
+    retries: settings.get('retries'),
+    signal,
+    onRetry: ({ error, delayMs, retry }) => {
+      const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
+      say(hideSecret(`${reason}; sending again in ${formatDuration(delayMs)} (retry ${retry}).`, token))
+    },
+  })
+  if (isPipe) say(`${source.label} cannot be read again: if this push ends early, it cannot be resumed. A file can.`)
+  const push = new Push(source, sender)
+  try {
+    const batches = cutBatches(
+      readItems(source, { format, itemBytes: settings.get('itemBytes') }),
+      settings.get('batch'),
+    )
+    await push.run(batches)
+    await print(`${name}: ${push.summary()}`)
+    return 0
+  } catch (error) {
+    if (signal.reason instanceof Interrupted) {
+      printError(`reams: ${signal.reason.message}. ${push.standing()}`)
+      return signal.reason.exitStatus
+    }
+    throw explain(error, push, token)
+  } finally {
+    source.close()
+  }
+}
+
+/** The server has not taken this batch; the cause says why. */
+class BatchRefused extends Error {
+  override readonly name = 'BatchRefused'
+  readonly batch: Batch
+
+  constructor(batch: Batch, cause: unknown) {
+    super('the batch was not taken', { cause })
+    this.batch = batch
+  }
+}
+
+class Push {
+  readonly source: Source
+  readonly #sender: BatchSender
+  readonly #startedAt = performance.now()
+  #acknowledged = 0
+  /** Of the collection, now. */
+  #itemCount = 0
+
+  constructor(source: Source, sender: BatchSender) {
+    this.source = source
+    this.#sender = sender
+  }
+
+  /** Sends what is read, in order, and reads ahead meanwhile. */
+  async run(batches: AsyncIterable<Batch>): Promise<void> {
+    const { label, totalBytes } = this.source
+    const progress = startProgress(label, totalBytes)
+    const ahead = new ReadAhead(BYTES_IN_FLIGHT)
+    let readItemCount = 0
+    let latest = Promise.resolve()
+    try {
+      for await (const batch of batches) {
+        readItemCount += batch.count
+        // What was read and not sent yet counts for nothing.
+        const show = () =>
+          progress.update(this.source.readBytes * (this.#acknowledged / readItemCount), this.#acknowledged)
+        latest = this.#sendAfter(latest, batch).then(show)
+        await ahead.add(latest, batch.body.length)
+      }
+    } finally {
+      // An error here is about earlier items, and is thrown in place of a later one.
+      await ahead.end().finally(() => progress.stop())
+    }
+  }
+
+  /** Compresses the batch at once, and sends it when everything before it is acknowledged. */
+  async #sendAfter(earlier: Promise<void>, batch: Batch): Promise<void> {
+    const packed = await this.#sender.pack(batch)
+    await earlier
+    try {
+      this.#itemCount = await this.#sender.send(packed)
+    } catch (error) {
+      throw new BatchRefused(batch, error)
+    }
+    this.#acknowledged += batch.count
+  }
+
+  /** What a push that is done says. */
+  summary(): string {
+    const durationMs = performance.now() - this.#startedAt
+    if (this.#acknowledged === 0) return `0 items sent; ${this.source.label} has none.`
+    const perSecond = formatCount((this.#acknowledged / durationMs) * 1000)
+    // Below a second the rate says more about the start of the program than about the push.
+    const rate = durationMs < 1000 ? '' : ` (${perSecond} items/s)`
+    const done = `${formatItems(this.#acknowledged)} acknowledged in ${formatDuration(durationMs)}${rate}`
+    return `${done}; the collection has ${formatItems(this.#itemCount)}.`
+  }
+
+  /** How far a push came that failed: sentences that can follow any message. */
+  standing(): string {
+    const count = this.#acknowledged
+    const done = count === 0 ? 'No item is acknowledged.' : `The first ${formatItems(count)} are acknowledged.`
+    if (this.source.totalBytes === undefined)
+      return `${done} A pipe cannot be read again: look what the collection has, and send the rest from a file.`
+    return `${done} Start the same command again within 24 hours to go on: nothing is appended twice.`
+  }
+}
+
+/** The progress bar, if there is one, is drawn again below. */
+function say(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
+  printError(`reams: ${text}`)
+}
+
+function explain(error: unknown, push: Push, token: string | undefined): unknown {
+  if (error instanceof InputError) {
+    const separator = error.line === undefined ? ': ' : ', '
+    const message = `${push.source.label}${separator}${error.message}. ${push.standing()}`
+    return new Failure(1, message, { cause: error })
+  }
+  if (!(error instanceof BatchRefused)) return error
+  const { batch, cause } = error
+  const known = explainFailure(cause)
+  if (known === undefined) return cause
+  const place = placeOf(batch).replace(/^i/, 'I')
+  const message = `${place} not taken. ${nameInFile(known.message, batch)} ${push.standing()}`
+  return new Failure(known.exitStatus, hideSecret(message, token), { cause })
+}
