@@ -18,7 +18,7 @@ export async function checkConformance(url: string, options: CheckOptions = {}):
   const { token, signal, strict: isStrict = false, walk: isWalk = false } = options
   const sockets = options.fetch === undefined ? createSocketFetch() : undefined
   const fetch = options.fetch ?? sockets?.fetch ?? globalThis.fetch
-  const requester = new Requester({ ...limits, fetch, token, signal })
+  const requester = new Requester({ ...limits, fetch, token, signal, onStale: () => sockets?.keepNoConnections() })
   try {
     const { targets, notes } = await findCollections(requester, address, options)
     const collections: CollectionReport[] = []

@@ -276,7 +276,7 @@ describe('what goes over the wire', () => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')
     })
     using http = createSocketFetch()
-    const requester = createRequester(http.fetch)
+    const requester = createRequester(http.fetch, { onStale: () => http.keepNoConnections() })
     const statuses: number[] = []
     for (let i = 0; i < 4; i++) statuses.push((await requester.send(createRequest(url), 'events')).status)
     assert.deepEqual(statuses, [200, 200, 200, 200])

@@ -7,6 +7,8 @@ import { StaleConnection } from './socket-fetch.ts'
 
 export interface RequesterOptions {
   readonly fetch: (request: Request) => Response | Promise<Response>
+  /** Called when a connection that was kept open turned out to be closed. */
+  readonly onStale?: () => void
   /** A bearer token for every request. */
   readonly token: string | undefined
   /** Requests at a time. */
@@ -109,9 +111,10 @@ export class Requester {
       if (performance.now() >= this.#deadline) throw new LimitReached(TIME_IS_UP)
       return 'fault' in received ? received : responseOf(request, received.response, received.bytes, collectionName)
     } catch (error) {
+      if (!(error instanceof StaleConnection)) throw error
       // It happens once: the next request gets a connection of its own.
-      if (error instanceof StaleConnection) return this.#sendOnce(request, collectionName)
-      throw error
+      this.#options.onStale?.()
+      return this.#sendOnce(request, collectionName)
     }
   }
 

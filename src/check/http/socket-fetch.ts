@@ -11,25 +11,25 @@ import { createGunzip } from 'node:zlib'
 
 export interface SocketFetch extends Disposable {
   readonly fetch: (request: Request) => Promise<Response>
+  /** From now on every request gets a connection of its own. */
+  keepNoConnections(): void
 }
 
 export interface SocketFetchOptions {
-  /** Ask for gzip, and decompress it. Default: bodies are handed over as they come, compressed or not. */
-  readonly isGunzipping?: boolean
+  /** What to ask for; whatever comes as gzip is decompressed. Default: bodies are handed over as they come. */
+  readonly encoding?: 'gzip' | 'identity'
 }
 
 /** Its body is as it came: still compressed if `Content-Encoding` says so. */
 export class RawResponse extends Response {}
 
-/**
- * The server closed a connection that was kept open, perhaps just as the request went out: it is worth sending it again.
- * From then on every request gets a connection of its own.
- */
+/** The server closed a connection that was kept open, perhaps just as the request went out: it is worth sending it again. */
 export class StaleConnection extends Error {
   override readonly name = 'StaleConnection'
 }
 
-export function createSocketFetch({ isGunzipping = false }: SocketFetchOptions = {}): SocketFetch {
+export function createSocketFetch({ encoding }: SocketFetchOptions = {}): SocketFetch {
+  const wanted = encoding === undefined ? {} : { 'accept-encoding': encoding }
   const kept = createAgents(true)
   const single = createAgents(false)
   let agents = kept
@@ -37,18 +37,16 @@ export function createSocketFetch({ isGunzipping = false }: SocketFetchOptions =
     fetch: async (request) => {
       const url = new URL(request.url)
       const { method, signal } = request
-      const headers = { ...Object.fromEntries(request.headers), ...(isGunzipping && { 'accept-encoding': 'gzip' }) }
+      const headers = { ...Object.fromEntries(request.headers), ...wanted }
       const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer())
       const outgoing =
         url.protocol === 'https:'
           ? requestHttps(url, { method, headers, signal, agent: agents.https, servername: serverName(url) })
           : requestHttp(url, { method, headers, signal, agent: agents.http })
-      try {
-        return responseOf(await responseTo(outgoing, body), method, isGunzipping)
-      } catch (error) {
-        if (error instanceof StaleConnection) agents = single
-        throw error
-      }
+      return responseOf(await responseTo(outgoing, body), method, encoding !== undefined)
+    },
+    keepNoConnections: () => {
+      agents = single
     },
     [Symbol.dispose]: () => {
       for (const agent of [kept, single].flatMap(({ http, https }) => [http, https])) agent.destroy()

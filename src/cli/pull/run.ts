@@ -1,5 +1,6 @@
 /** Runs a pull: reads the settings, downloads, and reports. */
 
+import { createSocketFetch } from '../../check/http/socket-fetch.ts'
 import { openCollection } from '../../client/index.ts'
 import { hideSecret } from '../../contract/message-text.ts'
 import { explainFailure } from '../client-failure.ts'
@@ -8,7 +9,6 @@ import { Failure } from '../failure.ts'
 import { formatOfName } from '../file-name.ts'
 import { type OutputTarget, outputTarget } from '../files/output-target.ts'
 import { explainWriting } from '../files/part-file.ts'
-import { createHttpFetch } from '../http-fetch.ts'
 import { Interrupted, Interruption } from '../interruption.ts'
 import { isReaderGone, printError } from '../output.ts'
 import { readToken } from '../read-token.ts'
@@ -28,7 +28,7 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
   const [isQuiet, isJson] = [settings.get('quiet'), settings.get('json')]
   using report = new PullReport({ url: url.href, name, format, path, token, isQuiet, isJson })
   using interruption = new Interruption()
-  using http = createHttpFetch(!isLoopback)
+  using http = createSocketFetch({ encoding: isLoopback ? 'identity' : 'gzip' })
   const { signal } = interruption
   const collection = openCollection(url.href, {
     fetch: http.fetch,

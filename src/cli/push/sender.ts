@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
+import { createSocketFetch, type SocketFetch } from '../../check/http/socket-fetch.ts'
 import { settingsOf } from '../../client/client-options.ts'
 import type { FetchedBody } from '../../client/exchange.ts'
 import type { Retry } from '../../client/index.ts'
@@ -10,7 +11,6 @@ import { Requester } from '../../client/requester.ts'
 import { shorten } from '../../contract/message-text.ts'
 import { Failure } from '../failure.ts'
 import { formatItems } from '../figures.ts'
-import { createHttpFetch, type HttpFetch } from '../http-fetch.ts'
 import { type Batch, placeOf } from './batch.ts'
 
 /** The longest answer that is read. */
@@ -43,14 +43,14 @@ export interface PackedBatch extends Batch {
 
 export class BatchSender implements Disposable {
   readonly #options: SenderOptions
-  readonly #http: HttpFetch
+  readonly #http: SocketFetch
   readonly #requester: Requester
   #sentAt = 0
 
   constructor(options: SenderOptions) {
     const { url, token, timeoutMs, retries, onRetry } = options
     this.#options = options
-    this.#http = createHttpFetch(false)
+    this.#http = createSocketFetch({ encoding: 'identity' })
     const settings = settingsOf({
       fetch: (request) => this.#fetch(request),
       token,
