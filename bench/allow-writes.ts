@@ -1,9 +1,8 @@
 /** Lets the bench write to a store over HTTP. */
 
 import { hash, randomBytes } from 'node:crypto'
-import { withStore } from '../src/cli/open-store.ts'
-import { StoreLocation } from '../src/cli/store-location.ts'
-import { TOKEN_PREFIX } from '../src/contract/token.ts'
+import { StoreLocation, withStore } from '../src/cli/open-store.ts'
+import { TOKEN_PREFIX } from '../src/contract/scope.ts'
 
 /** Makes a token that may do everything, and the store if there is none. It is a path, or the URL of a database. */
 export function allowWrites(store: string, name = 'bench'): Promise<string> {

@@ -1,7 +1,6 @@
 /** Deletes items of a keyed store at random, so that its reams have holes. */
 
-import { withStore } from '../src/cli/open-store.ts'
-import { StoreLocation } from '../src/cli/store-location.ts'
+import { StoreLocation, withStore } from '../src/cli/open-store.ts'
 import { eventKey } from './data.ts'
 import { randomSample } from './random.ts'
 

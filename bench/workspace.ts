@@ -2,7 +2,7 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { formatItems } from '../src/cli/figures.ts'
+import { formatItems } from '../src/cli/output.ts'
 import { TemporaryDirectory } from '../src/cli/temporary-directory.ts'
 import { lastPage } from '../src/contract/page.ts'
 import {

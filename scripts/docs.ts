@@ -2,8 +2,8 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CliCommand, Example } from '../src/cli/command.ts'
 import { COMMANDS, createProgram } from '../src/cli/program.ts'
+import type { CliCommand, Example } from '../src/cli/setting-values.ts'
 import { longFlag, OTHER_VARIABLES, SETTINGS, type Setting } from '../src/cli/settings.ts'
 import { PROBLEMS, type ProblemKind } from '../src/contract/problem.ts'
 import { apiPage } from './api-page.ts'

@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { transformSync } from 'esbuild'
-import { ASSET_BYTES, makeAssets } from '../src/explorer/assets.ts'
+import { ASSET_BYTES, makeAssets } from '../src/explorer/create-explorer.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 

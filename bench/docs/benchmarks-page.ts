@@ -1,7 +1,7 @@
 /** `docs/benchmarks/README.md`: the tables of a run beside its pictures. */
 
 import { fenced, table } from '../../scripts/page.ts'
-import { formatBytes, formatCount, formatItems } from '../../src/cli/figures.ts'
+import { formatBytes, formatCount, formatItems } from '../../src/cli/output.ts'
 import type { Latency } from '../latency.ts'
 import type { RecordedAnswer, RecordedFigure, RecordedRun } from '../recorded-run.ts'
 import { withUnit } from '../report.ts'

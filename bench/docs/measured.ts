@@ -1,6 +1,6 @@
 /** What the documentation shows of a run, taken out of its figures. Undefined stands for what that run did not measure. */
 
-import { formatItems } from '../../src/cli/figures.ts'
+import { formatItems } from '../../src/cli/output.ts'
 import { median } from '../measure.ts'
 import type { AtSize } from '../questions/growth.ts'
 import type { AtDepth } from '../questions/hand-written.ts'

@@ -1,6 +1,6 @@
 /** The figures that a page written by hand can name. One that the run did not measure is a dash. */
 
-import { formatBytes, formatCount } from '../../src/cli/figures.ts'
+import { formatBytes, formatCount } from '../../src/cli/output.ts'
 import type { RecordedRun } from '../recorded-run.ts'
 import { formatMs, significant } from './format.ts'
 import { bytesOf, depthsOf, figureOf, medianOf, sizesOf } from './measured.ts'

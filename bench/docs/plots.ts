@@ -1,6 +1,6 @@
 /** The pictures of a run. One that has nothing to show says so: the pages that show it need not know. */
 
-import { formatBytes, formatCount, formatItems } from '../../src/cli/figures.ts'
+import { formatBytes, formatCount, formatItems } from '../../src/cli/output.ts'
 import { barPlot } from '../plot/bar-plot.ts'
 import { linePlot } from '../plot/line-plot.ts'
 import { svgOf, text } from '../plot/svg.ts'

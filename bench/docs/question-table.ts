@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { table } from '../../scripts/page.ts'
-import { formatDuration } from '../../src/cli/figures.ts'
+import { formatDuration } from '../../src/cli/output.ts'
 import { QUESTIONS } from '../questions/index.ts'
 import type { RecordedRun } from '../recorded-run.ts'
 

@@ -1,7 +1,6 @@
 /** A store with some collections, and clients that read and write in all of them at once. */
 
-import { withStore } from '../../src/cli/open-store.ts'
-import { StoreLocation } from '../../src/cli/store-location.ts'
+import { StoreLocation, withStore } from '../../src/cli/open-store.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { allowWrites } from '../allow-writes.ts'
 import { type RunningServer, WITHOUT_CACHE } from '../child-process.ts'

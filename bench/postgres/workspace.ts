@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
-import { formatItems } from '../../src/cli/figures.ts'
+import { formatItems } from '../../src/cli/output.ts'
 import { nodeProgram, REAMS, type RunningServer, runProgram, startServer, WITHOUT_CACHE } from '../child-process.ts'
 import { writeEvents } from '../data.ts'
 import { deleteAtRandom } from '../delete-at-random.ts'

@@ -1,7 +1,6 @@
 /** What do an import and a single append cost on Citus, next to PostgreSQL on the same machine? */
 
-import { withStore } from '../../src/cli/open-store.ts'
-import { StoreLocation } from '../../src/cli/store-location.ts'
+import { StoreLocation, withStore } from '../../src/cli/open-store.ts'
 import { allowWrites } from '../allow-writes.ts'
 import { inTurn, median } from '../measure.ts'
 import { PostClient } from '../post-client.ts'

@@ -2,8 +2,7 @@
 
 import { copyFile } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
-import { withStore } from '../../src/cli/open-store.ts'
-import { StoreLocation } from '../../src/cli/store-location.ts'
+import { StoreLocation, withStore } from '../../src/cli/open-store.ts'
 import { lastPage } from '../../src/contract/page.ts'
 import { REAMS, runProgram } from '../child-process.ts'
 import { eventKey } from '../data.ts'

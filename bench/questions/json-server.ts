@@ -1,7 +1,7 @@
 /** What does one gain over json-server from npm, with a collection that it can hold? */
 
 import { readFile } from 'node:fs/promises'
-import { formatItems } from '../../src/cli/figures.ts'
+import { formatItems } from '../../src/cli/output.ts'
 import { lastPage, PAGE_SIZE } from '../../src/contract/page.ts'
 import { WITHOUT_CACHE } from '../child-process.ts'
 import { writeEvents } from '../data.ts'

@@ -7,7 +7,7 @@ import { createRequest } from './http/request.ts'
 import { LimitReached, type Requester } from './http/requester.ts'
 import type { HttpResponse } from './http/response.ts'
 import { type Document, isPaginated } from './page/document.ts'
-import { isJsonObject } from './page/json.ts'
+import { isJsonObject } from './page/items.ts'
 
 export interface Target {
   readonly url: string

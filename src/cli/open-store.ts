@@ -2,10 +2,10 @@
 
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isPostgresUrl, readStoreLabel } from '../store/postgres/store-label.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Head, Store } from '../store/store.ts'
 import { Failure } from './failure.ts'
-import type { StoreLocation } from './store-location.ts'
 
 export interface OpenStoreOptions {
   /** Make the store if there is none. Default false. */
@@ -54,4 +54,35 @@ function whatThereIs(names: readonly string[]): string {
   const shown = names.slice(0, NAMES_SHOWN).join(', ')
   if (names.length > NAMES_SHOWN) return `There are ${shown} and others; see "reams collections".`
   return `There ${names.length === 1 ? 'is' : 'are'} ${shown}.`
+}
+
+export class StoreLocation {
+  readonly isDatabase: boolean
+  /** Whether it holds a password. */
+  readonly hasPassword: boolean
+  /** To be shown: without the password. */
+  readonly label: string
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+    this.isDatabase = isPostgresUrl(text)
+    const { label, hasPassword } = this.isDatabase ? readStoreLabel(text) : { label: text, hasPassword: false }
+    this.label = label
+    this.hasPassword = hasPassword
+  }
+
+  /** With the password: for whoever opens it, and nobody else. */
+  reveal(): string {
+    return this.#text
+  }
+
+  /** The label as a word that a shell takes as it is. */
+  get word(): string {
+    return this.isDatabase ? `'${this.label.replaceAll("'", '%27')}'` : this.label
+  }
+
+  toString(): string {
+    return this.label
+  }
 }

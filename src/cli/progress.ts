@@ -3,7 +3,7 @@
 import type { WriteStream } from 'node:tty'
 import { SingleBar } from 'cli-progress'
 import { makeVisible } from '../contract/message-text.ts'
-import { formatBytes, formatCount, formatDuration, formatItems } from './figures.ts'
+import { formatBytes, formatCount, formatDuration, formatItems } from './output.ts'
 
 export interface Progress {
   /** Done so far, in the unit of the total, and the items among it. */

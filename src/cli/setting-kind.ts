@@ -2,9 +2,8 @@
 
 import { availableParallelism } from 'node:os'
 import { normalizeBaseUrl } from '../contract/link.ts'
-import { parseScope, SCOPE_RULE } from '../contract/scope.ts'
-import { isTokenName, TOKEN_NAME_RULE } from '../contract/token.ts'
-import { StoreLocation } from './store-location.ts'
+import { isTokenName, parseScope, SCOPE_RULE, TOKEN_NAME_RULE } from '../contract/scope.ts'
+import { StoreLocation } from './open-store.ts'
 
 export interface SettingKind<T> {
   /** What stands for the value in the flag, such as `file`. Undefined for a switch, which takes none. */

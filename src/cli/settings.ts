@@ -4,7 +4,8 @@ import { DEFAULT_RETRY } from '../client/client-options.ts'
 import { UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
 import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, DEFAULT_UNSENT_BYTES } from '../service/limits.ts'
-import { formatCount } from './figures.ts'
+import { StoreLocation } from './open-store.ts'
+import { formatCount } from './output.ts'
 import {
   BASE_URL,
   COLLECTIONS,
@@ -22,7 +23,6 @@ import {
   WORKERS,
   wholeNumber,
 } from './setting-kind.ts'
-import { StoreLocation } from './store-location.ts'
 
 interface Row {
   readonly kind: SettingKind<unknown>

@@ -5,13 +5,13 @@ import { lastPage, pageRange } from '../contract/page.ts'
 import { count, counted, itemsOn } from './browser/text.ts'
 import { type CollectionFacts, flagsOf } from './entry-page.ts'
 import { type Content, type Html, html } from './html.ts'
-import { ITEM_ACTIONS } from './item-page.ts'
 import { itemsTable } from './items-table.ts'
 import {
   action,
   codePopover,
   entryLink,
   heading,
+  ITEM_ACTIONS,
   localHref,
   type Page,
   popover,

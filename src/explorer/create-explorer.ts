@@ -1,14 +1,16 @@
 /** The explorer: pages for people who open an address of the service in a browser. */
 
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { constants, gzipSync } from 'node:zlib'
 import { entryUrl } from '../contract/link.ts'
 import type { Problem } from '../contract/problem.ts'
-import { type Asset, type Assets, makeAssets } from './assets.ts'
+import { visible } from './browser/text.ts'
 import { type CollectionContent, collectionPage } from './collection-page.ts'
 import { entryPage, type ListedFacts } from './entry-page.ts'
 import { html } from './html.ts'
-import { type ItemContent, itemPage } from './item-page.ts'
-import { action, localHref, type Page, popover } from './page-parts.ts'
-import { problemPage, UNREACHABLE } from './problem-page.ts'
+import { action, type ItemContent, itemPage, localHref, type Page, popover } from './page-parts.ts'
 
 /**
  * Nothing but our own files, no style or script within the document, and no way to turn text into markup. It loads nothing
@@ -81,3 +83,59 @@ const TOKEN = html`<div class="scripted">${popover(
 <div class="row"><button>Use</button>${action('forget', 'Forget')}</div></form>
 <p>For private collections. It is kept in the memory of this tab, and gone with a reload.</p>`,
 )}</div>`
+
+export interface Asset {
+  /** Below the base URL. It changes with every byte of the content, so it may be cached for ever. */
+  readonly path: string
+  readonly type: string
+  readonly plain: Uint8Array
+  readonly gzip: Uint8Array
+}
+
+export type Assets = Readonly<Record<'script' | 'style' | 'icon', Asset>>
+
+/** What all assets may have together, not compressed. */
+export const ASSET_BYTES = 60_000
+
+const BUILT = join(import.meta.dirname, 'built')
+
+/** Three sheets of a ream. */
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><g fill="#fff" stroke="#2b5a9b">' +
+  '<path d="M5.5 1.5h8v10h-8z"/><path d="M4 3h8v10H4z"/><path d="M2.5 4.5h8v10h-8z"/>' +
+  '<path d="M4.5 7.5h4m-4 2h4m-4 2h2"/></g></svg>'
+
+export function makeAssets(): Assets {
+  return {
+    script: asset('js', 'text/javascript; charset=utf-8', readFileSync(join(BUILT, 'explorer.js'))),
+    style: asset('css', 'text/css; charset=utf-8', readFileSync(join(BUILT, 'explorer.css'))),
+    icon: asset('svg', 'image/svg+xml', Buffer.from(ICON)),
+  }
+}
+
+function asset(extension: string, type: string, plain: Uint8Array): Asset {
+  const path = `/-/explorer/explorer-${hash('sha256', plain, 'hex').slice(0, 16)}.${extension}`
+  return { path, type, plain, gzip: gzipSync(plain, { level: constants.Z_BEST_COMPRESSION }) }
+}
+
+/** What is private looks as if it were not there to those without a token. */
+const HIDES_PRIVATE = [401, 403, 404]
+
+export function problemPage(baseUrl: string, { type, title, status, detail, hint }: Problem): Page {
+  const token = html`<button type="button" class="scripted" popovertarget="token">Enter a token</button>
+<noscript><p>What is private is shown to those with a token, and entering one needs JavaScript.</p></noscript>`
+  const main = html`<section class="notice"><h1 tabindex="-1">${title}</h1>
+<p>${visible(detail)}</p>
+<p>${hint}</p>
+<div class="row">${action('retry', 'Try again')}${HIDES_PRIVATE.includes(status) ? token : ''}</div>
+<p class="facts">Status ${status} · <a href="${localHref(baseUrl, type)}">about this problem</a></p>
+</section>`
+  return { title, trail: [title], main }
+}
+
+/** What the script shows where no page came. */
+export const UNREACHABLE = html`<template id="unreachable">
+<header id="top"><nav aria-label="Breadcrumb"><ol><li></li></ol></nav></header>
+<main id="main"><section class="notice unreachable"><h1 tabindex="-1"></h1>
+<p>Nothing could be read. This page asks again as soon as there is a connection.</p>
+<div class="row">${action('retry', 'Try again')}</div></section></main></template>`

@@ -1,5 +1,6 @@
 /** Writes items as CSV (RFC 4180): a column for each field, a row for each item, values as they were written. */
 
+import { ITEM_SEPARATOR } from '../contract/envelope.ts'
 import { stringOf, visitFields } from './item-fields.ts'
 
 /** More than spreadsheets take. Where the names of fields are data, there is no end of them. */
@@ -65,4 +66,33 @@ function valueText(json: string): string {
 /** An empty text gets quotes too, which tells it from a field that is not there. */
 function quoted(text: string): string {
   return text === '' || NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+const LINE_FEED = 0x0a
+
+/** Turns the form in which a store holds items, which is not empty, into lines: a line feed stands in it only in ITEM_SEPARATOR. */
+export function toNdjson(text: Uint8Array): Uint8Array {
+  const lines = new Uint8Array(text.length + 1)
+  let length = 0
+  let start = 0
+  for (let end = text.indexOf(LINE_FEED); end !== -1; end = text.indexOf(LINE_FEED, start)) {
+    const item = text.subarray(start, end + 1 - ITEM_SEPARATOR.length)
+    lines.set(item, length)
+    length += item.length
+    lines[length++] = LINE_FEED
+    start = end + 1
+  }
+  lines.set(text.subarray(start), length)
+  length += text.length - start
+  lines[length++] = LINE_FEED
+  return lines.subarray(0, length)
+}
+
+/** The lines of a text, each without its line feed. */
+export function* linesOf(text: Uint8Array): Generator<Uint8Array, void> {
+  for (let start = 0, end = 0; start < text.length; start = end + 1) {
+    end = text.indexOf(LINE_FEED, start)
+    if (end < 0) end = text.length
+    yield text.subarray(start, end)
+  }
 }

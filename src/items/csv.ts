@@ -2,10 +2,8 @@
 
 import { finished } from 'node:stream/promises'
 import { type Parser, parse } from 'csv-parse'
-import type { InputError } from './input-error.ts'
-import { CARRIAGE_RETURN, errorAt, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
-import type { InputBatch, ItemReader } from './item-reader.ts'
-import { BatchBuilder, ByteWindow } from './item-reader.ts'
+import { CARRIAGE_RETURN, errorAt, type InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
+import { BatchBuilder, ByteWindow, type InputBatch, type ItemReader } from './item-reader.ts'
 import { ItemError, type ItemOptions, ItemScanner } from './item-scanner.ts'
 
 /** The parser looks this far ahead before it hands out a row, line end included. */

@@ -1,7 +1,6 @@
 /** What every reader of a format does: bytes in, batches of checked items out. */
 
-import type { ItemRun } from './item-run.ts'
-import { ItemPacker } from './item-run.ts'
+import { ItemPacker, type ItemRun } from './item-run.ts'
 import type { ItemScanner } from './item-scanner.ts'
 
 /** At most a page of items; only the last batch of an input is shorter. */

@@ -1,7 +1,6 @@
 /** The rule for items (D9) and their keys: what is taken, and what is refused with which reason. */
 
-import { describeFault } from './json-fault.ts'
-import { JsonScanner, stringAt } from './json-scan.ts'
+import { describeFault, JsonScanner, stringAt } from './json-scan.ts'
 
 /** Bytes of one item, at most, unless a setting says otherwise. */
 export const DEFAULT_ITEM_BYTES = 256 * 1024

@@ -1,9 +1,7 @@
 /** Reads one JSON array of objects as a stream: never more of it is held than an item may have. */
 
-import type { InputError } from './input-error.ts'
-import { countLineFeeds, errorAt, invalidUtf8, type Piece } from './input-error.ts'
-import type { InputBatch, ItemReader } from './item-reader.ts'
-import { BatchBuilder, ByteWindow } from './item-reader.ts'
+import { countLineFeeds, errorAt, type InputError, invalidUtf8, type Piece } from './input-error.ts'
+import { BatchBuilder, ByteWindow, type InputBatch, type ItemReader } from './item-reader.ts'
 import { ItemError, type ItemOptions, ItemScanner, kindOf, skipBlanks } from './item-scanner.ts'
 
 const COMMA = 0x2c

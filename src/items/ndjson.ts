@@ -1,9 +1,7 @@
 /** Reads NDJSON: a JSON object on every line, kept byte for byte. */
 
-import type { InputError } from './input-error.ts'
-import { CARRIAGE_RETURN, errorAt, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
-import type { InputBatch, ItemReader } from './item-reader.ts'
-import { BatchBuilder, ByteWindow } from './item-reader.ts'
+import { CARRIAGE_RETURN, errorAt, type InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
+import { BatchBuilder, ByteWindow, type InputBatch, type ItemReader } from './item-reader.ts'
 import { ItemError, type ItemOptions, ItemScanner, skipBlanks } from './item-scanner.ts'
 
 const OPEN_ARRAY = 0x5b

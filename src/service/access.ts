@@ -1,8 +1,7 @@
 /** Who sends a request, and what that allows (D19). */
 
 import { hash } from 'node:crypto'
-import { allows } from '../contract/scope.ts'
-import { isTokenForm } from '../contract/token.ts'
+import { allows, isTokenForm } from '../contract/scope.ts'
 import type { Head, Store } from '../store/store.ts'
 import type { Incoming } from './incoming.ts'
 import { noCollection, Refusal } from './problem-reply.ts'

@@ -1,16 +1,20 @@
 /** The pages for a browser that navigates: the same data under the same rules, in HTML (D12). */
 
+import { hash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { matchesTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
 import type { Problem } from '../contract/problem.ts'
-import type { Explorer } from '../explorer/create-explorer.ts'
+import { type Explorer, SECURITY_HEADERS } from '../explorer/create-explorer.ts'
 import { type HandlerContext, segmentsOf } from './handler-context.ts'
-import { foundHtml, htmlReply } from './html-reply.ts'
 import { type Incoming, queryValues } from './incoming.ts'
-import { collectionNotFound } from './problem-reply.ts'
+import { chooseEncoding } from './negotiate.ts'
+import { collectionNotFound, pathNotFound } from './problem-reply.ts'
 import { readPage } from './read/get-collection.ts'
 import { entryCaching, readableHeads } from './read/get-entry.ts'
 import { readItem } from './read/get-item.ts'
-import { cachingOf, type Reply } from './reply.ts'
+import { type Caching, cachingOf, contentHeaders, notModified, type Reply, VARY } from './reply.ts'
 
 export type Browse = (context: HandlerContext, explorer: Explorer) => Promise<Reply>
 
@@ -55,4 +59,59 @@ export async function problemInHtml(
 ): Promise<Reply> {
   const html = await htmlReply(request, explorer.problem(baseUrl, problem))
   return { ...html, status, headers: { ...headers, ...html.headers } }
+}
+
+/** Off the event loop, where it would take milliseconds. */
+const compress = promisify(gzip)
+
+export interface HtmlContent {
+  /** Names all that the page is made from. */
+  readonly key: string
+  readonly make: () => string
+  readonly caching: Caching
+}
+
+/** A page of data. Its tag is made from all of it: the data, the base URL, and the names of the files that it loads. */
+export async function foundHtml(
+  { request, htmlPages }: HandlerContext,
+  { key, make, caching }: HtmlContent,
+): Promise<Reply> {
+  const encoding = chooseEncoding(request.headers.get('accept-encoding'))
+  const reply = await htmlPages.find(JSON.stringify([encoding, caching, key]), async () => {
+    const text = make()
+    const { status, headers, body } = await htmlReply(request, text)
+    const ETag = `"html.${hash('sha256', text, 'base64url')}.${encoding}"`
+    return { status, headers: { ...headers, ETag, 'Cache-Control': caching }, body }
+  })
+  const { ETag: tag = '' } = reply.headers
+  const isKnown = matchesTag(request.headers.get('if-none-match'), tag)
+  if (!isKnown) return reply
+  const unchanged = notModified(tag, caching)
+  return { ...unchanged, headers: { ...unchanged.headers, ...SECURITY_HEADERS } }
+}
+
+export async function htmlReply(request: Incoming, text: string): Promise<Reply> {
+  const isGzip = chooseEncoding(request.headers.get('accept-encoding')) === 'gzip'
+  const body = isGzip ? await compress(text) : Buffer.from(text)
+  const encoded = isGzip ? { 'Content-Encoding': 'gzip' } : {}
+  const headers = {
+    ...contentHeaders('text/html; charset=utf-8', body.length),
+    Vary: VARY,
+    ...SECURITY_HEADERS,
+    ...encoded,
+  }
+  return { status: 200, headers, body }
+}
+
+export function getAsset(context: HandlerContext): Reply {
+  const asset = context.explorer?.asset(context.path)
+  if (asset === undefined) return pathNotFound(context)
+  const { headers } = context.request
+  const encoding = chooseEncoding(headers.get('accept-encoding'))
+  const tag = `"${asset.path.split('/').at(-1)}.${encoding}"`
+  const kept = { ETag: tag, 'Cache-Control': 'public, max-age=31536000, immutable', Vary: 'Accept-Encoding' }
+  if (matchesTag(headers.get('if-none-match'), tag)) return { status: 304, headers: kept, body: null }
+  const body = encoding === 'gzip' ? asset.gzip : asset.plain
+  const encoded = encoding === 'gzip' ? { 'Content-Encoding': 'gzip' } : {}
+  return { status: 200, headers: { ...contentHeaders(asset.type, body.length), ...kept, ...encoded }, body }
 }

@@ -6,15 +6,13 @@ import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
 import { type Browse, problemInHtml } from './browse.ts'
 import type { HandlerContext } from './handler-context.ts'
-import { HtmlPages } from './html-pages.ts'
 import { type Incoming, incomingOf, isRead, routedPath } from './incoming.ts'
-import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits } from './limits.ts'
+import { BodyMemory, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits, NO_SHARE } from './limits.ts'
 import { wantsHtml } from './negotiate.ts'
 import { isFault, pathNotFound, problemReply, quoted, Refusal, refusalOf } from './problem-reply.ts'
-import { PageCache, SharedHeads } from './read/page-cache.ts'
+import { HtmlPages, PageCache, SharedHeads } from './read/page-cache.ts'
 import { type Reply, responseOf } from './reply.ts'
 import { findRoute, type Route } from './routes.ts'
-import { BodyMemory, NO_SHARE } from './write/body-memory.ts'
 
 export interface ServiceOptions {
   /** Where the collections are. The service does not close it. */

@@ -3,12 +3,10 @@
 import type { Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import type { Caller } from './access.ts'
-import type { HtmlPages } from './html-pages.ts'
 import type { Incoming } from './incoming.ts'
-import type { Limits } from './limits.ts'
-import type { PageCache, SharedHeads } from './read/page-cache.ts'
+import type { BodyShare, Limits } from './limits.ts'
+import type { HtmlPages, PageCache, SharedHeads } from './read/page-cache.ts'
 import type { Reply } from './reply.ts'
-import type { BodyShare } from './write/body-memory.ts'
 
 export interface HandlerContext {
   readonly request: Incoming

@@ -1,6 +1,7 @@
-/** How much a client can send and hold, and how long it may take. */
+/** Limits on what one caller can use up, and the memory that the bodies of all running requests hold together. */
 
 import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
+import { formatNumber, RETRY, Refusal } from './problem-reply.ts'
 
 export interface Limits {
   /** Bytes of a body, as it is sent and unpacked. */
@@ -50,3 +51,55 @@ export const MIN_BYTES_PER_SECOND = 16_384
 export const SEND_GRACE_MS = 10_000
 /** How long a refused client may go on sending: if we closed earlier, it would not get the reply. */
 export const LINGER_MS = 1_000
+
+/** The part that one request holds. */
+export interface BodyShare {
+  /** Makes the share at least this large. Throws a Refusal when there is no room for it. */
+  hold(bytes: number): void
+  /** Gives all of it back. */
+  release(): void
+}
+
+/** For a request whose body nobody reads. */
+export const NO_SHARE: BodyShare = { hold() {}, release() {} }
+
+/** One token gets half of it at most, so that it cannot keep others from writing. */
+export class BodyMemory {
+  readonly #maxBytes: number
+  readonly #maxTokenBytes: number
+  #held = 0
+  readonly #heldByToken = new Map<string, number>()
+
+  /** `bodyBytes`: of the largest body. */
+  constructor(bodyBytes: number) {
+    this.#maxBytes = bodyBytes * BODIES_AT_ONCE
+    this.#maxTokenBytes = bodyBytes * BODIES_A_TOKEN
+  }
+
+  share(token: string): BodyShare {
+    let own = 0
+    const resize = (bytes: number): void => {
+      this.#held += bytes - own
+      const ofToken = (this.#heldByToken.get(token) ?? 0) + bytes - own
+      if (ofToken > 0) this.#heldByToken.set(token, ofToken)
+      else this.#heldByToken.delete(token)
+      own = bytes
+    }
+    return {
+      hold: (bytes) => {
+        if (bytes <= own) return
+        const [others, ofToken] = [this.#held - own, (this.#heldByToken.get(token) ?? 0) - own]
+        if (ofToken + bytes > this.#maxTokenBytes)
+          throw busy('Other requests with this token hold', ofToken, this.#maxTokenBytes)
+        if (others + bytes > this.#maxBytes) throw busy('Other requests hold', others, this.#maxBytes)
+        resize(bytes)
+      },
+      release: () => resize(0),
+    }
+  }
+}
+
+function busy(who: string, held: number, maxBytes: number): Refusal {
+  const detail = `${who} ${formatNumber(held)} of the ${formatNumber(maxBytes)} bytes that there are for bodies.`
+  return new Refusal('service-busy', detail, RETRY)
+}

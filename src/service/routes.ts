@@ -1,14 +1,12 @@
 /** Every path that the service answers, with its methods. HEAD, OPTIONS and 405 follow from this table (D13). */
 
-import { type Browse, browseCollection, browseEntry, browseItem } from './browse.ts'
-import { getAsset } from './get-asset.ts'
+import { type Browse, browseCollection, browseEntry, browseItem, getAsset } from './browse.ts'
 import type { Handler } from './handler-context.ts'
-import { getOpenapi } from './openapi/get-openapi.ts'
+import { getOpenapi } from './openapi/describe-service.ts'
 import { getCollection } from './read/get-collection.ts'
 import { getEntry, getHealth, getProblem } from './read/get-entry.ts'
 import { getItem } from './read/get-item.ts'
-import { deleteCollection, postCollection, putCollection } from './write/write-collection.ts'
-import { deleteItem, putItem } from './write/write-item.ts'
+import { deleteCollection, deleteItem, postCollection, putCollection, putItem } from './write/write-collection.ts'
 
 export interface Route {
   readonly path: string

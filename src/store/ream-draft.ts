@@ -1,7 +1,6 @@
 /** A ream that is being changed, item by item. Pure. */
 
-import { type GoneMap, indexOfSlot, isGone, liveSlots, withGone } from './gone-map.ts'
-import { REAM_SIZE } from './rank.ts'
+import { type GoneMap, indexOfSlot, isGone, liveSlots, REAM_SIZE, withGone } from './rank.ts'
 import {
   countItems,
   cutItems,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { viewLink } from '../../src/check/page/link.ts'
+import { viewLink } from '../../src/check/collection.ts'
 
 const URL_OF_EVENTS = 'https://api.example.com/v1/events'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { formatDuration, formatItems } from '../../src/cli/figures.ts'
+import { formatDuration, formatItems } from '../../src/cli/output.ts'
 
 describe('figures', () => {
   const durations: [number, string][] = [

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { it } from 'node:test'
 import { buildExplorer } from '../../scripts/build-explorer.ts'
-import { ASSET_BYTES, makeAssets } from '../../src/explorer/assets.ts'
+import { ASSET_BYTES, makeAssets } from '../../src/explorer/create-explorer.ts'
 
 it('the files of the explorer are what their source makes today: `npm run build:explorer` makes them', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'reams-explorer-'))

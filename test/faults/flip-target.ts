@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { copyFileSync } from 'node:fs'
-import { TOKEN_PREFIX } from '../../src/contract/token.ts'
+import { TOKEN_PREFIX } from '../../src/contract/scope.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'

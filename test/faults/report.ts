@@ -1,7 +1,7 @@
 /** What came out of the rounds of one fault. */
 
 import { median } from '../../bench/measure.ts'
-import { formatCount, formatDuration } from '../../src/cli/figures.ts'
+import { formatCount, formatDuration } from '../../src/cli/output.ts'
 
 export class Report {
   readonly findings = new Findings()

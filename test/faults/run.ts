@@ -1,7 +1,6 @@
 /** `npm run test:faults`: does every fault to a store, prints what came of it, and fails if anything was lost or wrong. */
 
-import { formatDuration } from '../../src/cli/figures.ts'
-import { alignTable } from '../../src/cli/output.ts'
+import { alignTable, formatDuration } from '../../src/cli/output.ts'
 import { newSeed, parseWords, runCommand, WrongUse, wholeNumber } from './command.ts'
 import { type Fault, runFault } from './fault.ts'
 import { FAULTS } from './faults/index.ts'

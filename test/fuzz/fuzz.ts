@@ -1,9 +1,8 @@
 /** Runs cases against the servers, many at a time, and checks the servers at the end. */
 
 import { join } from 'node:path'
-import { formatBytes, formatCount, formatDuration } from '../../src/cli/figures.ts'
-import { openStore } from '../../src/cli/open-store.ts'
-import { StoreLocation } from '../../src/cli/store-location.ts'
+import { openStore, StoreLocation } from '../../src/cli/open-store.ts'
+import { formatBytes, formatCount, formatDuration } from '../../src/cli/output.ts'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { openSocket } from '../service/raw-http.ts'
 import { CaseRunner, type CaseRunnerOptions } from './case-runner.ts'

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import { isDeepStrictEqual } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { isTokenForm } from '../../src/contract/token.ts'
+import { isTokenForm } from '../../src/contract/scope.ts'
 import type { InputFormat, ReadOptions } from '../../src/items/read-items.ts'
 import { findCaller } from '../../src/service/access.ts'
 import type { Store } from '../../src/store/store.ts'

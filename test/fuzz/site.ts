@@ -1,9 +1,8 @@
 /** What the servers under fuzz hold, how they are set up, and who may do what there. */
 
 import { hash } from 'node:crypto'
-import { withStore } from '../../src/cli/open-store.ts'
-import { StoreLocation } from '../../src/cli/store-location.ts'
-import { TOKEN_PREFIX } from '../../src/contract/token.ts'
+import { StoreLocation, withStore } from '../../src/cli/open-store.ts'
+import { TOKEN_PREFIX } from '../../src/contract/scope.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import type { Store } from '../../src/store/store.ts'
 

@@ -1,7 +1,6 @@
 /** A server in a process of its own, which tells how much memory it has taken at most. Its argument is the place of the store. */
 
-import { openStore } from '../../src/cli/open-store.ts'
-import { StoreLocation } from '../../src/cli/store-location.ts'
+import { openStore, StoreLocation } from '../../src/cli/open-store.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
 

@@ -3,8 +3,7 @@
  * Arguments: the path or URL, then `append N` (N single appends) or `load` / `replace` (a load that never commits).
  */
 
-import { openStore } from '../../src/cli/open-store.ts'
-import { StoreLocation } from '../../src/cli/store-location.ts'
+import { openStore, StoreLocation } from '../../src/cli/open-store.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 
 const [place = '', task = '', count = '0'] = process.argv.slice(2)

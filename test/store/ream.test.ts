@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { deflateRawSync, gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { DeflatePool } from '../../src/store/deflate-pool.ts'
-import { countGone, indexOfSlot, isGone, liveSlots, withGone } from '../../src/store/gone-map.ts'
+import { countGone, indexOfSlot, isGone, liveSlots, withGone } from '../../src/store/rank.ts'
 import {
   countItems,
   cutItems,

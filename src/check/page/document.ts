@@ -1,8 +1,16 @@
 /** What the checker keeps of a response's JSON: the parts that rules ask about, and not the items themselves. */
 
 import { shorten } from '../../contract/message-text.ts'
-import { type Fingerprint, fingerprintOf, type ItemFacts, itemFactsOf } from './items.ts'
-import { isJsonObject, type JsonObject, kindOf, shown } from './json.ts'
+import {
+  type Fingerprint,
+  fingerprintOf,
+  type ItemFacts,
+  isJsonObject,
+  itemFactsOf,
+  type JsonObject,
+  kindOf,
+  shown,
+} from './items.ts'
 
 export const PAGE_RELATIONS = ['first', 'prev', 'next', 'last'] as const
 

@@ -1,7 +1,7 @@
 /** What the checker keeps of the items on a page: how many, a hash of each, and whether all are objects. */
 
+import { shorten } from '../../contract/message-text.ts'
 import { UNPAGINATED_LIMIT } from '../../contract/page.ts'
-import { isJsonObject, kindOf } from './json.ts'
 
 /** A hash of 53 bits: short enough to keep for millions of items, long enough to take equal ones for equal. */
 export type Fingerprint = number
@@ -89,4 +89,23 @@ export function changeBetween(before: ItemFacts, after: ItemFacts): 'reordered' 
 function haveMoved(before: readonly Fingerprint[], after: readonly Fingerprint[]): boolean {
   const [inBefore, inAfter] = [new Set(before), new Set(after)]
   return before.filter((print) => inAfter.has(print)).join() !== after.filter((print) => inBefore.has(print)).join()
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** With its article: "an array", "null", "a string". */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'absent'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/** The value itself, cut to a piece that fits into a message. */
+export function shown(value: unknown): string {
+  return value === undefined ? 'nothing' : shorten(JSON.stringify(value))
 }

@@ -3,7 +3,7 @@
 import { type HttpResponse, statusLine } from '../http/response.ts'
 import type { Layout } from '../layout.ts'
 import { saysTheSame } from '../page/document.ts'
-import { shown } from '../page/json.ts'
+import { shown } from '../page/items.ts'
 import type { DifferenceOf, Rule } from '../rule.ts'
 
 export const C1: Rule = {

@@ -2,7 +2,7 @@
 
 import type { HttpResponse } from '../http/response.ts'
 import { PAGE_RELATIONS } from '../page/document.ts'
-import { isJsonObject, shown } from '../page/json.ts'
+import { isJsonObject, shown } from '../page/items.ts'
 import type { Rule, RuleCheck } from '../rule.ts'
 import { FAMILIAR_QUERY, responseWithUnknownParameter, sizeQueries } from '../shared-requests.ts'
 

@@ -2,7 +2,7 @@
 
 import type { HttpResponse } from '../http/response.ts'
 import type { PageRelation } from '../page/document.ts'
-import { shown } from '../page/json.ts'
+import { shown } from '../page/items.ts'
 import type { Rule, RuleCheck } from '../rule.ts'
 
 export const C5: Rule = {

@@ -2,7 +2,7 @@
 
 import { type HttpResponse, statusLine } from '../http/response.ts'
 import { PAGE_RELATIONS } from '../page/document.ts'
-import { shown } from '../page/json.ts'
+import { shown } from '../page/items.ts'
 import type { Rule, RuleCheck } from '../rule.ts'
 import { probedResponse } from '../shared-requests.ts'
 

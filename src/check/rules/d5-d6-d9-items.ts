@@ -1,6 +1,6 @@
 /** D5, D6 and D9: an empty collection, where the items are, and what an item is. */
 
-import { shown } from '../page/json.ts'
+import { shown } from '../page/items.ts'
 import type { Rule } from '../rule.ts'
 
 export const D5: Rule = {

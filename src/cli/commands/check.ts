@@ -3,13 +3,12 @@
 import type { CheckOptions, Report, Rule, Verdict } from '../../check/index.ts'
 import { makeVisible } from '../../contract/message-text.ts'
 import { PAGE_SIZE } from '../../contract/page.ts'
-import type { CliCommand } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { Interruption } from '../interruption.ts'
 import { print } from '../output.ts'
 import { type Progress, startProgress } from '../progress.ts'
 import { readToken } from '../read-token.ts'
-import type { SettingValues } from '../setting-values.ts'
+import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { reportText, wrap } from './check/text.ts'
 
 export const CHECK: CliCommand = {

@@ -3,12 +3,10 @@
 import { makeVisible } from '../../contract/message-text.ts'
 import { lastPage } from '../../contract/page.ts'
 import type { Head } from '../../store/store.ts'
-import type { CliCommand } from '../command.ts'
 import { Failure } from '../failure.ts'
-import { formatCount } from '../figures.ts'
 import { withStore } from '../open-store.ts'
-import { alignTable, print } from '../output.ts'
-import type { SettingValues } from '../setting-values.ts'
+import { alignTable, formatCount, print } from '../output.ts'
+import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const COLLECTIONS: CliCommand = {
   name: 'collections',

@@ -6,15 +6,12 @@ import { ItemError } from '../../items/item-scanner.ts'
 import { damagedReam } from '../../store/ream.ts'
 import type { Head, Load, PageRead, Store } from '../../store/store.ts'
 import { ItemConflict, StoreError } from '../../store/store-error.ts'
-import type { CliCommand } from '../command.ts'
-import { formatCount, formatDuration, sizeOf } from '../figures.ts'
 import { Interruption } from '../interruption.ts'
 import { existingHead, withStore } from '../open-store.ts'
-import { print } from '../output.ts'
+import { formatCount, formatDuration, print, sizeOf } from '../output.ts'
 import { startProgress } from '../progress.ts'
-import { ReadAhead } from '../read-ahead.ts'
-import type { SettingValues } from '../setting-values.ts'
-import { RunMaker } from '../stored-items.ts'
+import { ReadAhead, RunMaker } from '../read-ahead.ts'
+import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const COMPACT: CliCommand = {
   name: 'compact',

@@ -3,14 +3,12 @@
 import { statSync } from 'node:fs'
 import type { Head, TokenRecord } from '../../store/store.ts'
 import { StoreError } from '../../store/store-error.ts'
-import type { CliCommand } from '../command.ts'
 import { Failure } from '../failure.ts'
-import { formatCount, formatDuration, formatItems, sizeOf } from '../figures.ts'
 import { Interrupted, Interruption } from '../interruption.ts'
+import type { StoreLocation } from '../open-store.ts'
 import { existingHead, openStore, withStore } from '../open-store.ts'
-import { print, printError } from '../output.ts'
-import type { SettingValues } from '../setting-values.ts'
-import type { StoreLocation } from '../store-location.ts'
+import { formatCount, formatDuration, formatItems, print, printError, sizeOf } from '../output.ts'
+import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { type CopyJob, copyCollection, differencesOf, sumIfSame } from './copy/collection.ts'
 
 export const COPY: CliCommand = {

@@ -1,10 +1,8 @@
 /** `reams drop NAME`: removes a collection and all its items. */
 
-import type { CliCommand } from '../command.ts'
-import { formatItems } from '../figures.ts'
 import { existingHead, withStore } from '../open-store.ts'
-import { print } from '../output.ts'
-import type { SettingValues } from '../setting-values.ts'
+import { formatItems, print } from '../output.ts'
+import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const DROP: CliCommand = {
   name: 'drop',

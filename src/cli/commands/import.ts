@@ -2,15 +2,13 @@
 
 import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
 import type { LoadResult } from '../../store/store.ts'
-import type { CliCommand } from '../command.ts'
 import { Failure } from '../failure.ts'
-import { formatCount, formatDuration, formatItems, sizeOf } from '../figures.ts'
 import { formatOfFile } from '../file-name.ts'
 import { Interruption } from '../interruption.ts'
 import { loadSource } from '../load-source.ts'
 import { withStore } from '../open-store.ts'
-import { print } from '../output.ts'
-import type { SettingValues } from '../setting-values.ts'
+import { formatCount, formatDuration, formatItems, print, sizeOf } from '../output.ts'
+import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { openSource } from '../source.ts'
 
 export const IMPORT: CliCommand = {

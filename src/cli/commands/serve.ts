@@ -1,10 +1,9 @@
 /** `reams serve`: serves files, the sample or a store on a port until a signal comes. */
 
 import cluster from 'node:cluster'
-import type { CliCommand } from '../command.ts'
 import { Interruption } from '../interruption.ts'
 import { print } from '../output.ts'
-import type { SettingValues } from '../setting-values.ts'
+import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { greeting } from './serve/greeting.ts'
 import { openServedStore } from './serve/served-store.ts'
 

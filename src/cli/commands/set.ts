@@ -1,10 +1,9 @@
 /** `reams set NAME --private|--public`: changes who can read a collection. */
 
-import type { CliCommand } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { existingHead, withStore } from '../open-store.ts'
 import { print } from '../output.ts'
-import type { SettingValues } from '../setting-values.ts'
+import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const SET: CliCommand = {
   name: 'set',

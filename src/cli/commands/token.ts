@@ -2,14 +2,12 @@
 
 import { hash, randomBytes } from 'node:crypto'
 import { makeVisible } from '../../contract/message-text.ts'
-import { SCOPE_RULE } from '../../contract/scope.ts'
-import { isTokenForm, TOKEN_NAME_RULE, TOKEN_PREFIX } from '../../contract/token.ts'
+import { isTokenForm, SCOPE_RULE, TOKEN_NAME_RULE, TOKEN_PREFIX } from '../../contract/scope.ts'
 import type { TokenRecord } from '../../store/store.ts'
-import type { CliCommand, CommandFamily } from '../command.ts'
 import { Failure } from '../failure.ts'
 import { withStore } from '../open-store.ts'
 import { alignTable, print, printError } from '../output.ts'
-import type { SettingValues } from '../setting-values.ts'
+import type { CliCommand, CommandFamily, SettingValues } from '../setting-values.ts'
 
 const TOKEN: CommandFamily = {
   name: 'token',

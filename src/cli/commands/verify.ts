@@ -1,14 +1,12 @@
 /** `reams verify`: checks every invariant of the storage format and says what does not hold. */
 
 import { StoreError } from '../../store/store-error.ts'
-import type { CliCommand } from '../command.ts'
 import { Failure } from '../failure.ts'
-import { formatCount, formatItems } from '../figures.ts'
+import type { StoreLocation } from '../open-store.ts'
 import { withStore } from '../open-store.ts'
-import { print } from '../output.ts'
+import { formatCount, formatItems, print } from '../output.ts'
 import { startProgress } from '../progress.ts'
-import type { SettingValues } from '../setting-values.ts'
-import type { StoreLocation } from '../store-location.ts'
+import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const VERIFY: CliCommand = {
   name: 'verify',

@@ -1,7 +1,9 @@
 /** A file that is complete or not there: written as a part beside it, which gets its name when all of it is on disk. */
 
+import { closeSync, fstatSync, openSync, rmSync, statSync } from 'node:fs'
 import { chmod, type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Failure, isSystemError } from '../failure.ts'
@@ -178,4 +180,44 @@ export function explainWriting(error: unknown, path: string): unknown {
   const { code, message } = error
   const reason = WRONG_PATH[code] ?? NO_ROOM[code] ?? message
   return new Failure(code in WRONG_PATH ? 2 : 3, `${path} cannot be written: ${reason}.`, { cause: error })
+}
+
+/** SQLite's error for a database that somebody else has locked. */
+const SQLITE_BUSY = 5
+
+/**
+ * Undefined while another process holds it. The lock is an exclusive transaction on an empty database, which the system
+ * ends with its process. Throws where no file can be made, or none can be locked.
+ */
+export function takeLock(path: string): Disposable | undefined {
+  for (;;) {
+    // It must stay open: the system gives up the locks of a process on a file with the first descriptor that is closed.
+    const descriptor = openSync(path, 'a')
+    const database = new DatabaseSync(path, { timeout: 0 })
+    const release = () => {
+      database.close()
+      closeSync(descriptor)
+    }
+    if (!isLocked(database, release)) return undefined
+    // The one who held it before may have removed the file in the meantime, and then this is a lock on nothing.
+    if (statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino)
+      return {
+        [Symbol.dispose]() {
+          rmSync(path, { force: true })
+          release()
+        },
+      }
+    release()
+  }
+}
+
+function isLocked(database: DatabaseSync, release: () => void): boolean {
+  try {
+    database.exec('BEGIN EXCLUSIVE')
+    return true
+  } catch (error) {
+    release()
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return false
+    throw error
+  }
 }

@@ -2,8 +2,7 @@
 
 import type { Collection } from '../../client/collection.ts'
 import type { Page } from '../../client/page.ts'
-import { CsvColumns, MAX_COLUMNS } from '../../items/csv-text.ts'
-import { linesOf } from '../../items/ndjson-text.ts'
+import { CsvColumns, linesOf, MAX_COLUMNS } from '../../items/csv-text.ts'
 import { count, counted } from './text.ts'
 
 export type Form = 'ndjson' | 'csv'

@@ -3,13 +3,13 @@
  * sends thousands of requests ahead, or does not read its replies, holds up nobody else.
  */
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { ProblemName } from '../../contract/problem.ts'
 import { type Incoming, isRead } from '../incoming.ts'
-import { LINGER_MS } from '../limits.ts'
+import { LINGER_MS, MAX_HEADER_BYTES } from '../limits.ts'
 import { problemReply, Refusal, refusalOf } from '../problem-reply.ts'
 import type { Reply } from '../reply.ts'
-import { type Flaw, flawOf, refuse } from './broken-request.ts'
 import { incomingFrom } from './node-request.ts'
 import { Outgoing, type OutgoingOptions } from './outgoing.ts'
 import type { WriteThrottle } from './write-throttle.ts'
@@ -257,4 +257,36 @@ export class Connection {
 /** Not verified yet: it only keeps one caller from using the turns of another. */
 function callerOf({ message }: Exchange): string {
   return message.headers.authorization ?? ''
+}
+
+export type Flaw = readonly [problem: ProblemName, detail: string]
+
+/** What is wrong with the head of a request, by the code of Node's error. */
+const HEAD_FLAWS = new Map<string | undefined, Flaw>([
+  [
+    'HPE_HEADER_OVERFLOW',
+    ['header-too-large', `The request line and headers are larger than ${MAX_HEADER_BYTES} bytes.`],
+  ],
+  ['ERR_HTTP_REQUEST_TIMEOUT', ['request-timeout', 'The head of the request was not complete in time.']],
+  ['CONNECT', ['malformed-request', 'CONNECT asks for a proxy, and this is none.']],
+])
+
+/** The same for its body. */
+const BODY_FLAWS = new Map<string | undefined, Flaw>([
+  ['ERR_HTTP_REQUEST_TIMEOUT', ['request-timeout', 'The body of the request was not complete in time.']],
+  ['HPE_INVALID_EOF_STATE', ['invalid-body', 'The body breaks off.']],
+])
+
+export function flawOf(code: string | undefined, isInBody: boolean): Flaw {
+  if (isInBody) return BODY_FLAWS.get(code) ?? ['malformed-request', 'The body is not sent as HTTP/1.1 defines it.']
+  return HEAD_FLAWS.get(code) ?? ['malformed-request', 'The bytes that came are not an HTTP/1.1 request.']
+}
+
+/** Answers with a problem, and closes the connection. */
+export function refuse(socket: Socket, baseUrl: string, [problem, detail]: Flaw): void {
+  if (!socket.writable) return
+  const { status, headers, body } = problemReply(baseUrl, problem, detail)
+  const lines = Object.entries({ ...headers, Connection: 'close' }).map(([name, value]) => `${name}: ${value}`)
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', String(body)].join('\r\n'))
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }

@@ -1,10 +1,14 @@
 /** `/-/openapi.json` from top to bottom: all that this service offers to one caller, as an OpenAPI 3.1 document. */
 
+import { LRUCache } from 'lru-cache'
 import { collectionUrl, descriptionUrl, entryUrl, pageLinks, problemUrl } from '../../contract/link.ts'
 import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../../contract/page.ts'
 import { PROBLEMS, type ProblemName } from '../../contract/problem.ts'
-import { TOKEN_PREFIX } from '../../contract/token.ts'
+import { TOKEN_PREFIX } from '../../contract/scope.ts'
+import type { HandlerContext } from '../handler-context.ts'
 import { formatNumber } from '../problem-reply.ts'
+import { entryCaching, readableHeads } from '../read/get-entry.ts'
+import { foundByContent, type Reply } from '../reply.ts'
 import {
   BODY_PROBLEMS,
   CACHE_HEADERS,
@@ -435,4 +439,27 @@ function tokenIf(isRequired: boolean): readonly Part[] {
 /** The same keys with mapped values. */
 function mapValues<Value>(record: Readonly<Record<string, Value>>, map: (value: Value, name: string) => unknown): Part {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]))
+}
+
+export async function getOpenapi(context: HandlerContext): Promise<Reply> {
+  const { request, baseUrl, requiresToken, limits, explorer } = context
+  const { heads } = await readableHeads(context)
+  const collections = heads.slice(0, MAX_DESCRIBED_COLLECTIONS).map(({ name, keyField, isPaginated, isPrivate }) => {
+    return { name, keyField, isPaginated, isPrivate }
+  })
+  const others = heads.length - collections.length
+  const body = textOf({ baseUrl, requiresToken, hasExplorer: explorer !== undefined, limits, collections, others })
+  return foundByContent(request, body, 'application/json', entryCaching(context))
+}
+
+/** With many collections it takes some milliseconds to write, and changes only when a collection comes or goes. */
+const known = new LRUCache<string, Buffer>({ max: 10 })
+
+function textOf(instance: Instance): Buffer {
+  const key = JSON.stringify(instance)
+  const remembered = known.get(key)
+  if (remembered !== undefined) return remembered
+  const text = Buffer.from(`${JSON.stringify(describeService(instance))}\n`)
+  known.set(key, text)
+  return text
 }

@@ -5,9 +5,9 @@ import { setImmediate } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import type { HandlerContext } from '../handler-context.ts'
 import type { Incoming } from '../incoming.ts'
+import type { BodyShare } from '../limits.ts'
 import { HARMLESS_GZIP_BYTES, MAX_GZIP_RATIO } from '../limits.ts'
 import { formatNumber, Refusal } from '../problem-reply.ts'
-import type { BodyShare } from './body-memory.ts'
 
 /** As many bytes as are processed in a fraction of a millisecond. */
 export const PIECE_BYTES = 1 << 16

@@ -1,13 +1,17 @@
 /** The servers that hold a store: the one, or on Citus its workers, each with connections of its own. */
 
 import type { ListedHead } from '../store.ts'
-import { DatabaseNode, type NodeOptions } from './database-node.ts'
+import { Connections } from './connection.ts'
 import { readAllHeads, type StoredHead, shardKeyOf } from './head.ts'
 import { HealthProbe } from './health-probe.ts'
+import { PageReader } from './page-reader.ts'
 import type { Rows } from './rows.ts'
-import { SharedRun } from './shared-run.ts'
+import { SharedReads, SharedRun } from './shared-reads.ts'
+import type { StoreUrl } from './store-url.ts'
 import { sweepAll } from './sweep.ts'
 import { Workers } from './workers.ts'
+import type { EncodeReam } from './write-draft.ts'
+import { Writer } from './writer.ts'
 
 type Heads = readonly (StoredHead & ListedHead)[]
 
@@ -101,5 +105,46 @@ export class DatabaseNodes {
     const probe = this.#probes.get(worker) ?? new HealthProbe(this.options.url, this.common.reads, ask)
     this.#probes.set(worker, probe)
     return probe
+  }
+}
+
+export interface NodeOptions {
+  readonly url: StoreUrl
+  readonly readConnections: number
+  readonly writeConnections: number
+  readonly statementMs: number
+  readonly encode: EncodeReam
+  /** Removes what others left behind, if all of it can be reached. */
+  readonly sweep: () => Promise<void>
+}
+
+/** For what takes long: loads, exports, checks. */
+const LONG_CONNECTIONS = 8
+const LONG_STATEMENT_MS = 600_000
+
+export class DatabaseNode {
+  readonly reads: Connections
+  readonly writes: Connections
+  readonly long: Connections
+  readonly shared: SharedReads
+  readonly pages: PageReader
+  readonly writer: Writer
+
+  constructor({ url, readConnections, writeConnections, statementMs, encode, sweep }: NodeOptions) {
+    this.reads = new Connections(url, { mostConnections: readConnections, statementMs })
+    this.writes = new Connections(url, { mostConnections: writeConnections, isPipelined: true, statementMs })
+    this.long = new Connections(url, {
+      mostConnections: LONG_CONNECTIONS,
+      isPipelined: true,
+      statementMs: LONG_STATEMENT_MS,
+    })
+    this.shared = new SharedReads(this.reads)
+    this.pages = new PageReader(this.reads, this.shared)
+    this.writer = new Writer(this.writes, url, encode, sweep)
+  }
+
+  async close(): Promise<void> {
+    await this.writer.close()
+    await Promise.all([this.reads.close(), this.writes.close(), this.long.close()])
   }
 }

@@ -20,7 +20,7 @@ import type {
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { StoreWrites } from '../store-writes.ts'
-import type { DatabaseNode } from './database-node.ts'
+import type { DatabaseNode } from './database-nodes.ts'
 import { DatabaseNodes } from './database-nodes.ts'
 import { explainError, isNodeAway, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
 import { readHead, type StoredHead, shownHead } from './head.ts'

@@ -1,14 +1,13 @@
 /** Reading pages, items and whole collections. Everything that one call answers comes from one snapshot. */
 
 import { missingCollection } from '../collection-rules.ts'
-import { indexOfSlot, isGone } from '../gone-map.ts'
-import { REAM_SIZE, sealedReams } from '../rank.ts'
+import { indexOfSlot, isGone, REAM_SIZE, sealedReams } from '../rank.ts'
 import { deflatedSegment, itemAt, joinItems, rawSegment } from '../ream.ts'
 import type { Head, PageRead, Segment } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Connections } from './connection.ts'
 import { headOf, readHead, type StoredHead, shardKeyOf, shownHead } from './head.ts'
-import type { HoleCounts } from './hole-counts.ts'
+import type { HoleCounts } from './page-parts.ts'
 import { askFor, findParts, pageOf, readParts, segmentOf } from './page-parts.ts'
 import type { Row } from './read-query.ts'
 import type { Reading, Rows } from './rows.ts'

@@ -60,3 +60,34 @@ export class SharedReads implements Reading {
     }
   }
 }
+
+export class SharedRun<T> {
+  readonly #work: () => Promise<T>
+  #running: Promise<T> | undefined
+  #next: Promise<T> | undefined
+
+  constructor(work: () => Promise<T>) {
+    this.#work = work
+  }
+
+  /** What it answers was found after this call, so that everybody sees what they have written before. */
+  ask(): Promise<T> {
+    if (this.#next !== undefined) return this.#next
+    if (this.#running === undefined) return this.#run()
+    const ended = this.#running.then(
+      () => {},
+      () => {},
+    )
+    this.#next = ended.then(() => this.#run())
+    return this.#next
+  }
+
+  #run(): Promise<T> {
+    this.#next = undefined
+    const running = this.#work().finally(() => {
+      this.#running = undefined
+    })
+    this.#running = running
+    return running
+  }
+}

@@ -5,7 +5,7 @@ import { StoreError } from '../store-error.ts'
 import type { Connections } from './connection.ts'
 import { listedHead, type StoredHead } from './head.ts'
 import type { Row } from './read-query.ts'
-import { SharedRun } from './shared-run.ts'
+import { SharedRun } from './shared-reads.ts'
 import { HEAD } from './statements.ts'
 
 /** How long an answer counts: a rebalance moves collections to other workers. */

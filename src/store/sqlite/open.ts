@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ChangeName, ChangeParameters, ChangeResult } from '../changes.ts'
 import { itemTag } from '../collection-rules.ts'
+import { type LoadSteps, ReamLoad } from '../load.ts'
 import { NO_ROOM } from '../ream.ts'
 import type {
   Head,
@@ -23,12 +24,12 @@ import { StoreError } from '../store-error.ts'
 import { StoreWrites } from '../store-writes.ts'
 import { explainError, inCollection } from './explain-error.ts'
 import { readAllHeads, readHead } from './head.ts'
-import { runLoad } from './load.ts'
 import { checkOnlyName } from './other-name.ts'
 import { PageReader } from './page-reader.ts'
 import { readItem, readPage, readSegments } from './read.ts'
 import { Rows } from './rows.ts'
 import { prepareStore } from './schema.ts'
+import type { LeasedPlan } from './steps.ts'
 import { checkSameFile, type FilePlace, fileIdentity, foldLog, openReadConnection } from './store-file.ts'
 import { readToken, readTokens } from './token.ts'
 import { verifySqlite } from './verify.ts'
@@ -205,4 +206,30 @@ class SqliteStore extends StoreWrites implements Store {
       throw explainError(error, this.#path)
     }
   }
+}
+
+/** Counts the steps that are committed: in the end the store must know as many. */
+export class StepCount {
+  value = 0
+
+  async add<T>(step: Promise<T>): Promise<T> {
+    const result = await step
+    this.value++
+    return result
+  }
+}
+
+export function runLoad(writer: Writer, plan: LeasedPlan): Load {
+  const count = new StepCount()
+  const steps: LoadSteps = {
+    claimKeys: (keys, text) => count.add(writer.step('claimKeys', plan, keys, text)),
+    putReams: (reams) => count.add(writer.step('putReams', plan, reams)),
+    putTail: (from, raw) => count.add(writer.step('putTail', plan, from, raw)),
+    stageReplacements: (from) => count.add(writer.step('stageReplacements', plan, from)),
+    finish: (appended, replaced) => writer.step('finishLoad', plan, { appended, replaced, steps: count.value }),
+    abandon: () => writer.step('abandonLoad', plan),
+    renew: () => writer.step('renewLoad', plan),
+    sweep: () => writer.sweep(),
+  }
+  return new ReamLoad(plan, steps)
 }

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { formatDuration } from '../../../src/cli/figures.ts'
+import { formatDuration } from '../../../src/cli/output.ts'
 import type { Fault, StoreServer } from '../fault.ts'
 import { POSTGRES } from '../needs.ts'
 import type { Findings } from '../report.ts'

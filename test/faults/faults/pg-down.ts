@@ -1,7 +1,7 @@
 /** PostgreSQL goes down under a service that is written to and lives on, and comes back. */
 
 import { median } from '../../../bench/measure.ts'
-import { formatDuration } from '../../../src/cli/figures.ts'
+import { formatDuration } from '../../../src/cli/output.ts'
 import type { PostgresCluster } from '../../store/postgres-cluster.ts'
 import type { Fault } from '../fault.ts'
 import { POSTGRES } from '../needs.ts'

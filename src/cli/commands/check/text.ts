@@ -5,7 +5,7 @@ import { createRequest, curlLine } from '../../../check/http/request.ts'
 import type { CollectionReport, Report, RuleReport, RuleStatus, Verdict } from '../../../check/index.ts'
 import { makeVisible } from '../../../contract/message-text.ts'
 import { lastPage } from '../../../contract/page.ts'
-import { formatCount, formatDuration, formatItems, formatPages } from '../../figures.ts'
+import { formatCount, formatDuration, formatItems, formatPages } from '../../output.ts'
 
 /** How a report is shown. */
 export interface ReportView {

@@ -7,8 +7,7 @@ import { lastPage } from '../../../contract/page.ts'
 import { itemKey } from '../../../items/item-scanner.ts'
 import type { Head, Store } from '../../../store/store.ts'
 import { StoreError } from '../../../store/store-error.ts'
-import { formatItems, pagesOf } from '../../figures.ts'
-import { alignTable } from '../../output.ts'
+import { alignTable, formatItems, pagesOf } from '../../output.ts'
 
 /** More would push the rest off the screen. */
 const COLLECTIONS_SHOWN = 20

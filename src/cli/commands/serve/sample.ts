@@ -5,8 +5,7 @@ import { link, mkdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { itemRun } from '../../../items/item-run.ts'
 import { Failure, isSystemError } from '../../failure.ts'
-import { withStore } from '../../open-store.ts'
-import { StoreLocation } from '../../store-location.ts'
+import { StoreLocation, withStore } from '../../open-store.ts'
 import { TemporaryDirectory } from '../../temporary-directory.ts'
 
 /** Creates the store beside its path, on the same file system, and moves it there when it is complete. */

@@ -2,10 +2,9 @@
 
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStore } from '../../open-store.ts'
+import { openStore, StoreLocation } from '../../open-store.ts'
 import { printError } from '../../output.ts'
 import type { SettingValues } from '../../setting-values.ts'
-import { StoreLocation } from '../../store-location.ts'
 import { CLOSE_GRACE_MS, type RunningServer, startServer } from './server.ts'
 
 /** Where the store is: in the environment, because a password must not be in the arguments of a process. */

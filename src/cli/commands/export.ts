@@ -1,17 +1,15 @@
 /** `reams export NAME`: writes the items of a collection as NDJSON, each as it came in. */
 
 import { randomUUID } from 'node:crypto'
-import { toNdjson } from '../items/ndjson-text.ts'
-import type { Store } from '../store/store.ts'
-import type { CliCommand } from './command.ts'
-import { Failure } from './failure.ts'
-import { formatItems } from './figures.ts'
-import { type ByteStream, type OutputTarget, openStream, outputTarget } from './files/output-target.ts'
-import { explainWriting, PartFile } from './files/part-file.ts'
-import { Interruption } from './interruption.ts'
-import { existingHead, withStore } from './open-store.ts'
-import { isReaderGone, printError } from './output.ts'
-import type { SettingValues } from './setting-values.ts'
+import { toNdjson } from '../../items/csv-text.ts'
+import type { Store } from '../../store/store.ts'
+import { Failure } from '../failure.ts'
+import { type ByteStream, type OutputTarget, openStream, outputTarget } from '../files/output-target.ts'
+import { explainWriting, PartFile } from '../files/part-file.ts'
+import { Interruption } from '../interruption.ts'
+import { existingHead, withStore } from '../open-store.ts'
+import { formatItems, isReaderGone, printError } from '../output.ts'
+import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const EXPORT: CliCommand = {
   name: 'export',

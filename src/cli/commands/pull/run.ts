@@ -1,22 +1,20 @@
 /** Runs a pull: reads the settings, downloads, and reports. */
 
-import { createSocketFetch } from '../../check/http/socket-fetch.ts'
-import { openCollection } from '../../client/index.ts'
-import { hideSecret } from '../../contract/message-text.ts'
-import { explainFailure } from '../client-failure.ts'
-import { parseTarget } from '../collection-target.ts'
-import { Failure } from '../failure.ts'
-import { formatOfName } from '../file-name.ts'
-import { type OutputTarget, outputTarget } from '../files/output-target.ts'
-import { explainWriting } from '../files/part-file.ts'
-import { Interrupted, Interruption } from '../interruption.ts'
-import { isReaderGone, printError } from '../output.ts'
-import { readToken } from '../read-token.ts'
-import type { SettingValues } from '../setting-values.ts'
-import type { FormatOptions } from './format.ts'
-import { type PullJob, type PullOutcome, PullReport } from './report.ts'
+import { createSocketFetch } from '../../../check/http/socket-fetch.ts'
+import { openCollection, type Page, type Sink, type Step } from '../../../client/index.ts'
+import { hideSecret } from '../../../contract/message-text.ts'
+import { explainFailure } from '../../client-failure.ts'
+import { Failure } from '../../failure.ts'
+import { formatOfName } from '../../file-name.ts'
+import { type ByteStream, type OutputTarget, openStream, outputTarget } from '../../files/output-target.ts'
+import { explainWriting } from '../../files/part-file.ts'
+import { Interrupted, Interruption } from '../../interruption.ts'
+import { isReaderGone, printError } from '../../output.ts'
+import { parseTarget, readToken } from '../../read-token.ts'
+import type { SettingValues } from '../../setting-values.ts'
+import { createFormat, type FormatOptions, type PullFormat } from './format.ts'
+import { type PullJob, type PullOutcome, PullReport, provenOutcome } from './report.ts'
 import { PullStopped, pullToFile } from './to-file.ts'
-import { pullToStream } from './to-stream.ts'
 
 /** Answers the exit status. */
 export async function runPull(text: string, settings: SettingValues): Promise<number> {
@@ -75,4 +73,44 @@ function pull(job: PullJob, target: OutputTarget, settings: SettingValues): Prom
   const { path, isFile } = target
   if (path === undefined || !isFile) return pullToStream(job, target)
   return pullToFile({ ...job, path, isResumed: settings.get('resume'), isForced: settings.get('force') })
+}
+
+export async function pullToStream(job: PullJob, target: OutputTarget): Promise<PullOutcome> {
+  const { subject, collection, signal, report } = job
+  await using stream = await openStream(target, signal)
+  const sink = new StreamSink(stream, createFormat(subject))
+  const onProgress = report.follow(0, () => sink.bytes)
+  const result = await collection.pull(sink, { signal, onProgress })
+  const outcome = provenOutcome(sink, result)
+  await stream.write(sink.format.end(sink.items))
+  return outcome
+}
+
+class StreamSink implements Sink {
+  readonly #stream: ByteStream
+  readonly format: PullFormat
+  items = 0
+  /** Of items. */
+  bytes = 0
+
+  constructor(stream: ByteStream, format: PullFormat) {
+    this.#stream = stream
+    this.format = format
+  }
+
+  async page(page: Page, { first }: Step<unknown>): Promise<void> {
+    const lines = page.ndjson(first)
+    const text = this.format.render(lines, this.items)
+    this.items += page.length - first
+    this.bytes += lines.length
+    if (text.length > 0) await this.#stream.write(text)
+  }
+
+  async restart(): Promise<void> {
+    if (this.items === 0) return
+    throw new Failure(
+      1,
+      'The collection changed while it was read, so that items may be missing or twice in what was written, which cannot be taken back. Pull it into a file, which begins again by itself: -o FILE',
+    )
+  }
 }

@@ -1,11 +1,10 @@
 /** How items are written into what is pulled: NDJSON, one JSON array, or CSV. */
 
-import { excerpt } from '../../contract/message-text.ts'
-import { CsvColumns, MAX_COLUMNS } from '../../items/csv-text.ts'
-import { linesOf } from '../../items/ndjson-text.ts'
-import type { InputFormat } from '../../items/read-items.ts'
-import { Failure } from '../failure.ts'
-import { formatCount } from '../figures.ts'
+import { excerpt } from '../../../contract/message-text.ts'
+import { CsvColumns, linesOf, MAX_COLUMNS } from '../../../items/csv-text.ts'
+import type { InputFormat } from '../../../items/read-items.ts'
+import { Failure } from '../../failure.ts'
+import { formatCount } from '../../output.ts'
 
 /** Its items come as NDJSON: each on a line, without line breaks in it. */
 export interface PullFormat {

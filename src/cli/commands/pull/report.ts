@@ -1,11 +1,10 @@
 /** What a pull has to do, what comes of it, and what it says: on stderr, apart from a result for programs. */
 
-import type { Collection, Progress, PullResult, Retry } from '../../client/index.ts'
-import { hideSecret } from '../../contract/message-text.ts'
-import { Failure } from '../failure.ts'
-import { formatBytes, formatCount, formatDuration, formatItems } from '../figures.ts'
-import { print, printError } from '../output.ts'
-import { startPullProgress } from '../progress.ts'
+import type { Collection, Progress, PullResult, Retry } from '../../../client/index.ts'
+import { hideSecret } from '../../../contract/message-text.ts'
+import { Failure } from '../../failure.ts'
+import { formatBytes, formatCount, formatDuration, formatItems, print, printError } from '../../output.ts'
+import { startPullProgress } from '../../progress.ts'
 import type { PullFormat } from './format.ts'
 import type { PullSubject } from './part.ts'
 

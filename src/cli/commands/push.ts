@@ -1,6 +1,6 @@
 /** `reams push URL FILE|-`: appends the items of a file to a collection of any server, over HTTP. */
 
-import type { CliCommand } from './command.ts'
+import type { CliCommand } from '../setting-values.ts'
 
 export const PUSH: CliCommand = {
   name: 'push',

@@ -2,10 +2,10 @@
 
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { CollectionChanged } from '../../client/index.ts'
-import { Failure, isSystemError } from '../failure.ts'
-import { formatCount, formatItems } from '../figures.ts'
-import { takeLock } from '../files/file-lock.ts'
+import { CollectionChanged } from '../../../client/index.ts'
+import { Failure, isSystemError } from '../../failure.ts'
+import { takeLock } from '../../files/part-file.ts'
+import { formatCount, formatItems } from '../../output.ts'
 import {
   NOTHING_YET,
   type Progressed,

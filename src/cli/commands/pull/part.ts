@@ -1,9 +1,9 @@
 /** What was pulled so far: a part of the file, and a note beside it of how much of that is certain to be on disk. */
 
 import { readFile } from 'node:fs/promises'
-import type { Page, Sink, Step, WalkState } from '../../client/index.ts'
-import { isSystemError } from '../failure.ts'
-import { PartFile, removeFile, replaceFile, syncDirectoryOf } from '../files/part-file.ts'
+import type { Page, Sink, Step, WalkState } from '../../../client/index.ts'
+import { isSystemError } from '../../failure.ts'
+import { PartFile, removeFile, replaceFile, syncDirectoryOf } from '../../files/part-file.ts'
 import { createFormat, type FormatOptions, type PullFormat } from './format.ts'
 
 /** A crash costs at most what came in this time, and during a sync of the disk. */

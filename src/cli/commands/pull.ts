@@ -1,6 +1,6 @@
 /** `reams pull URL`: downloads a whole collection, from any server with the contract. */
 
-import type { CliCommand } from './command.ts'
+import type { CliCommand } from '../setting-values.ts'
 
 export const PULL: CliCommand = {
   name: 'pull',
