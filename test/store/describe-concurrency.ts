@@ -4,12 +4,10 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import { fullPages } from '../../src/contract/page.ts'
-import type { CollectionSettings, Created, Head, ItemConditions, Once, Store } from '../../src/store/store.ts'
-import type { StoreUnderTest } from './describe-store.ts'
-import { isError, item, keyed } from './items.ts'
+import type { Created, Head, ItemConditions, Once, Store } from '../../src/store/store.ts'
+import { isError, item, itemsFrom, keyed } from './items.ts'
 import { pagesOf, readAllPages, readItems } from './store-reading.ts'
-
-const SETTINGS: CollectionSettings = { keyField: 'id', isPaginated: true, isPrivate: false }
+import { KEYED, type Subject } from './subject.ts'
 
 const CONNECTIONS = 3
 
@@ -19,21 +17,11 @@ const AT_ONCE = 6
 /** The refusals that another writer can bring about. */
 const REFUSALS = ['key-conflict', 'no-item', 'no-collection', 'precondition-failed', 'busy', 'lease-lost']
 
-type Kind =
-  | 'append'
-  | 'put'
-  | 'create'
-  | 'change'
-  | 'remove'
-  | 'replace'
-  | 'delete'
-  | 'load'
-  | 'swap'
-  | 'drop'
-  | 'ensure'
+const FREQUENT = ['append', 'put', 'create', 'change', 'remove', 'replace', 'delete'] as const
+const RARE = ['load', 'swap', 'drop'] as const
 
 interface Change {
-  readonly kind: Kind
+  readonly kind: (typeof FREQUENT)[number] | (typeof RARE)[number] | 'ensure'
   readonly ids: readonly number[]
   /** How often it is sent, through different connections. */
   readonly times: number
@@ -52,22 +40,19 @@ const ids = fc.uniqueArray(
 )
 const times = fc.constantFrom(1, 1, 1, 2, 3)
 const kind = fc.oneof(
-  { weight: 20, arbitrary: fc.constantFrom<Kind>('append', 'put', 'create', 'change', 'remove', 'replace', 'delete') },
-  { weight: 1, arbitrary: fc.constantFrom<Kind>('load', 'swap', 'drop') },
-  { weight: 1, arbitrary: fc.constant<Kind>('ensure') },
+  { weight: 20, arbitrary: fc.constantFrom(...FREQUENT) },
+  { weight: 1, arbitrary: fc.constantFrom(...RARE) },
+  { weight: 1, arbitrary: fc.constant('ensure' as const) },
 )
 const changes: fc.Arbitrary<Change[]> = fc.array(fc.record({ kind, ids, times }), { minLength: 60, maxLength: 60 })
 
-export function describeStoreConcurrency(opened: () => StoreUnderTest): void {
-  let names = 0
-
+export function describeConcurrency({ store, openAgain, newName }: Subject): void {
   it('is, after writes through several connections at once, what their answers say in the order of the versions', async () => {
-    const { store, openAgain } = opened()
     const others = await Promise.all(Array.from({ length: CONNECTIONS - 1 }, openAgain))
     try {
       await fc.assert(
         fc.asyncProperty(fc.constantFrom(0, 495, 998), changes, async (count, each) => {
-          const run = new Run([store, ...others], `concurrent-${++names}`)
+          const run = new Run([store, ...others], newName())
           await run.begin(count)
           await run.send(each)
           await run.check()
@@ -77,7 +62,6 @@ export function describeStoreConcurrency(opened: () => StoreUnderTest): void {
     } finally {
       for (const other of others) await other.close()
     }
-    assert.deepEqual((await store.verify()).findings, [])
   })
 }
 
@@ -93,8 +77,8 @@ class Run {
   }
 
   async begin(count: number): Promise<void> {
-    await this.#store(0).create(this.#name, SETTINGS)
-    const texts = Array.from({ length: count }, (_, id) => item(id))
+    await this.#store(0).create(this.#name, KEYED)
+    const texts = itemsFrom(0, count)
     if (count > 0) this.#add(await this.#store(0).append(this.#name, keyed(texts)), true, append(texts))
   }
 
@@ -120,9 +104,7 @@ class Run {
   }
 
   #store(index: number): Store {
-    const store = this.#stores[index % this.#stores.length]
-    assert.ok(store)
-    return store
+    return this.#stores[index % this.#stores.length] ?? assert.fail()
   }
 
   #add(head: Head, isPureAppend: boolean, apply: Done['apply']): void {
@@ -179,14 +161,14 @@ class Run {
       case 'drop':
         return void (await again(async (each) => void (await each.drop(name, undefined, { once }))))
       case 'ensure':
-        return void (await again((each) => each.ensure(name, SETTINGS, { once })))
+        return void (await again((each) => each.ensure(name, KEYED, { once })))
       default:
         return this.#load(store, texts, kind === 'swap')
     }
   }
 
   async #load(store: Store, texts: readonly string[], isReplacement: boolean): Promise<void> {
-    const load = await store.load(this.#name, { isReplacement, settings: SETTINGS })
+    const load = await store.load(this.#name, { isReplacement, settings: KEYED })
     try {
       await load.append(keyed(texts))
       const { head } = await load.commit()
