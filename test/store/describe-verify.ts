@@ -8,147 +8,58 @@ import type { Finding } from '../../src/store/store.ts'
 import { itemsFrom, keyed } from './items.ts'
 import type { Engine, StoreUnderTest } from './test-store.ts'
 
-type Columns = StoreUnderTest['columns']
+/** Another row like one of the table. */
+const copyOf = (table: string, values: string): string =>
+  `INSERT INTO ${table} SELECT $ids, ${values}$sum FROM ${table}`
 
-interface Damage {
-  readonly what: string
-  /** `WHERE` and what follows are added: the rows of the collection. It must change something. */
-  readonly sql: string | ((columns: Columns) => string)
-  /** More of the condition. */
-  readonly where?: string
-  readonly values?: (string | Uint8Array)[]
-  readonly expected: RegExp
-}
+/** No gzip answer could be made of a ream that ends so. */
+const ENDED = deflateRawSync(joinItems(itemsFrom(1000, 500)))
 
-/** Three reams and a tail, of which four items are gone. */
+/** What is damaged; SQL that does it, to rows that meet a condition and are of the collection; what is found. */
+type Damage = readonly [what: string, sql: string, where: string, expected: RegExp, value?: string | Uint8Array]
+
+/** Three reams and a tail, of which four items are gone. `$ids`, `$generation` and `$sum` are columns of the engine. */
 const DAMAGES: readonly Damage[] = [
-  { what: 'a head that counts one too many', sql: 'UPDATE head SET live = live + 1', expected: /head says 1597 items/ },
-  { what: 'a ream that is missing', sql: 'DELETE FROM ream', where: 'number = 1', expected: /Ream 1 is missing/ },
-  {
-    what: 'a ream beyond the head',
-    sql: 'UPDATE ream SET number = 7',
-    where: 'number = 2',
-    expected: /Ream 7 lies beyond/,
-  },
-  {
-    what: 'a wrong checksum',
-    sql: 'UPDATE ream SET crc = crc + 1',
-    where: 'number = 0',
-    expected: /Ream 0 does not inflate/,
-  },
-  { what: 'a wrong length', sql: 'UPDATE ream SET raw_length = raw_length - 1', expected: /Ream 0 does not inflate/ },
-  {
-    what: 'damaged bytes',
-    sql: 'UPDATE ream SET data = $1',
-    where: 'number = 2',
-    values: [Buffer.from('ffff', 'hex')],
-    expected: /Ream 2 does not inflate/,
-  },
-  {
-    what: 'a ream whose bytes end the stream, which no gzip answer could be made of',
-    sql: 'UPDATE ream SET data = $1',
-    where: 'number = 2',
-    values: [deflateRawSync(joinItems(itemsFrom(1000, 500)))],
-    expected: /Ream 2 does not end with a sync flush/,
-  },
-  {
-    what: 'a wrong count in a ream',
-    sql: 'UPDATE ream SET count = 400',
-    where: 'number = 1',
-    expected: /Ream 1 says 400/,
-  },
-  {
-    what: 'a map of what is gone that lies',
-    sql: 'UPDATE ream SET gone = NULL',
-    where: 'number = 0',
-    expected: /Ream 0 says 498 items, but its map has 0/,
-  },
-  {
-    what: 'an item that is no object',
-    sql: "UPDATE tail SET item = '[1]'",
-    where: 'position = 1500',
-    expected: /position 1500 is not a JSON object: \[1\]/,
-  },
-  {
-    what: 'an item that is no JSON',
-    sql: "UPDATE tail SET item = '{'",
-    where: 'position = 1500',
-    expected: /position 1500 is not JSON/,
-  },
-  {
-    what: 'a line break in an item',
-    sql: 'UPDATE tail SET item = $1',
-    where: 'position = 1500',
-    values: ['{\n}'],
-    expected: /holds a line break/,
-  },
-  {
-    what: 'a tail item that is missing',
-    sql: 'DELETE FROM tail',
-    where: 'position = 1550',
-    expected: /hole count|head says/,
-  },
-  {
-    what: 'a tail item beyond the head',
-    sql: ({ ids, sum }) => `INSERT INTO tail SELECT ${ids}, 1700, item${sum} FROM tail`,
-    where: 'position = 1500',
-    expected: /Position 1700 in the tail lies beyond/,
-  },
-  {
-    what: 'a tail item in a sealed ream',
-    sql: ({ ids, sum }) => `INSERT INTO tail SELECT ${ids}, 3, item${sum} FROM tail`,
-    where: 'position = 1500',
-    expected: /Position 3 is in the tail, though its ream is sealed/,
-  },
-  {
-    what: 'a key that points elsewhere',
-    sql: 'UPDATE key SET position = 7',
-    where: "key = '5'",
-    expected: /key "5" of the item at position 5 points to position 7/,
-  },
-  {
-    what: 'a key that is missing',
-    sql: 'DELETE FROM key',
-    where: "key = '1599'",
-    expected: /key "1599" of the item at position 1599 is missing/,
-  },
-  {
-    what: 'a key too many',
-    sql: ({ ids, sum }) => `INSERT INTO key SELECT ${ids}, 'x', 3${sum} FROM key`,
-    where: "key = '3'",
-    expected: /1597 keys for 1596 items with a key/,
-  },
-  {
-    what: 'a hole count that is wrong',
-    sql: 'UPDATE hole SET gone = 9',
-    where: 'level = 1',
-    expected: /hole count of level 1, block 0 is 9; 4 are gone/,
-  },
-  {
-    what: 'a hole count that is missing',
-    sql: 'DELETE FROM hole',
-    where: 'level = 2',
-    expected: /hole count of level 2, block 0 is missing/,
-  },
-  {
-    what: 'a hole count too many',
-    sql: ({ ids, sum }) => `INSERT INTO hole SELECT ${ids}, 0, 2, 1${sum} FROM hole`,
-    where: 'level = 2',
-    expected: /level 0, block 2 is 1; 0 are gone/,
-  },
-  {
-    what: 'reams of no collection',
-    sql: ({ generation }) => `UPDATE head SET ${generation} = 9`,
-    expected: /3 rows of "ream" belong to no collection/,
-  },
+  ['a head that counts one too many', 'UPDATE head SET live = live + 1', 'true', /head says 1597 items/],
+  ['a ream that is missing', 'DELETE FROM ream', 'number = 1', /Ream 1 is missing/],
+  ['a ream beyond the head', 'UPDATE ream SET number = 7', 'number = 2', /Ream 7 lies beyond/],
+  ['a wrong checksum', 'UPDATE ream SET crc = crc + 1', 'number = 0', /Ream 0 does not inflate/],
+  ['a wrong length', 'UPDATE ream SET raw_length = raw_length - 1', 'number = 0', /Ream 0 does not inflate/],
+  ['damaged bytes', 'UPDATE ream SET data = $1', 'number = 2', /Ream 2 does not inflate/, Buffer.from([255, 255])],
+  ['bytes that end the stream', 'UPDATE ream SET data = $1', 'number = 2', /2 does not end with a sync flush/, ENDED],
+  ['a wrong count in a ream', 'UPDATE ream SET count = 400', 'number = 1', /Ream 1 says 400/],
+  ['a map that lies', 'UPDATE ream SET gone = NULL', 'number = 0', /Ream 0 says 498 items, but its map has 0/],
+  ['an item that is no object', "UPDATE tail SET item = '[1]'", 'position = 1500', /1500 is not a JSON object: \[1\]/],
+  ['an item that is no JSON', "UPDATE tail SET item = '{'", 'position = 1500', /position 1500 is not JSON/],
+  ['a line break in an item', 'UPDATE tail SET item = $1', 'position = 1500', /holds a line break/, '{\n}'],
+  ['a tail item that is missing', 'DELETE FROM tail', 'position = 1550', /hole count|head says/],
+  ['a tail item beyond the head', copyOf('tail', '1700, item'), 'position = 1500', /1700 in the tail lies beyond/],
+  [
+    'a tail item in a sealed ream',
+    copyOf('tail', '3, item'),
+    'position = 1500',
+    /3 is in the tail, though its ream is/,
+  ],
+  [
+    'a key that points elsewhere',
+    'UPDATE key SET position = 7',
+    "key = '5'",
+    /"5" .* at position 5 points to position 7/,
+  ],
+  ['a key that is missing', 'DELETE FROM key', "key = '1599'", /key "1599" of the item at position 1599 is missing/],
+  ['a key too many', copyOf('key', "'x', 3"), "key = '3'", /1597 keys for 1596 items with a key/],
+  ['a hole count that is wrong', 'UPDATE hole SET gone = 9', 'level = 1', /level 1, block 0 is 9; 4 are gone/],
+  ['a hole count that is missing', 'DELETE FROM hole', 'level = 2', /hole count of level 2, block 0 is missing/],
+  ['a hole count too many', copyOf('hole', '0, 2, 1'), 'level = 2', /level 0, block 2 is 1; 0 are gone/],
+  ['reams of no collection', 'UPDATE head SET $generation = 9', 'true', /3 rows of "ream" belong to no collection/],
 ]
 
-/** Collections with the same items, of which the store then is damaged in each in another way. */
+/** Collections with the same items, each then damaged in another way. */
 export function describeVerify(engine: Engine): void {
   describe('verify', () => {
     let opened: StoreUnderTest
     let findings: readonly Finding[]
-    const nameOf = ({ what }: Damage): string => what.toLowerCase().replaceAll(/\W+/g, '-').slice(0, 60)
+    const nameOf = ([what]: Damage): string => what.toLowerCase().replaceAll(' ', '-')
 
     before(async () => {
       opened = await engine.open()
@@ -179,21 +90,23 @@ export function describeVerify(engine: Engine): void {
     })
 
     it('finds what is damaged, and names the collection', async () => {
+      const { ids, generation, sum } = opened.columns
       for (const damage of DAMAGES) {
-        const { sql, where = 'true', values = [] } = damage
-        const statement = typeof sql === 'string' ? sql : sql(opened.columns)
-        const own = /^UPDATE head /.test(statement) ? `name = '${nameOf(damage)}'` : opened.rowsOf(nameOf(damage))
-        const rows = await opened.execute(`${statement} WHERE ${where} AND ${own} RETURNING 1`, values)
-        assert.notDeepEqual(rows, [], damage.what)
+        const [what, sql, where, , value] = damage
+        const own = sql.startsWith('UPDATE head ') ? `name = '${nameOf(damage)}'` : opened.rowsOf(nameOf(damage))
+        const filled = sql.replace('$ids', ids).replace('$generation', generation).replace('$sum', sum)
+        const values = value === undefined ? [] : [value]
+        const rows = await opened.execute(`${filled} WHERE ${where} AND ${own} RETURNING 1`, values)
+        assert.notDeepEqual(rows, [], what)
       }
       findings = (await opened.store.verify()).findings
       assert.ok(findings.every(({ collection }) => collection !== 'sound'))
     })
 
     for (const damage of DAMAGES)
-      it(`finds ${damage.what}`, () => {
+      it(`finds ${damage[0]}`, () => {
         const own = findings.filter(({ collection }) => collection === '' || collection === nameOf(damage))
-        assert.match(own.map(({ message }) => message).join('\n'), damage.expected)
+        assert.match(own.map(({ message }) => message).join('\n'), damage[3])
       })
   })
 }

@@ -17,29 +17,22 @@ const TABLES = ['head', 'ream', 'tail', 'key', 'hole', 'token', 'request_log', '
 
 type Call = (store: Store) => Promise<unknown>
 
-interface Damage {
-  readonly what: string
-  /** Changes rows, and not their checksums. */
-  readonly sql: string
-  /** Reads that would be made of what is damaged, and writes that would give it a new checksum. */
-  readonly calls: readonly Call[]
-  /** What each of them answers instead. */
-  readonly message: RegExp
-}
+/**
+ * What is damaged; SQL that changes rows, and not their checksums; reads that would be made of them, and writes that
+ * would give them a new checksum; what each of these answers instead.
+ */
+type Damage = readonly [what: string, sql: string, calls: readonly Call[], message: RegExp]
 
 const EVENTS = "collection_id = (SELECT id FROM head WHERE name = 'events')"
-const page =
-  (number: number): Call =>
-  (store) =>
-    store.page('events', number)
-const itemOf =
-  (key: string): Call =>
-  (store) =>
-    store.item('events', key)
-const remove =
-  (key: string): Call =>
-  (store) =>
-    store.delete('events', [key])
+function page(number: number): Call {
+  return (store) => store.page('events', number)
+}
+function itemOf(key: string): Call {
+  return (store) => store.item('events', key)
+}
+function remove(key: string): Call {
+  return (store) => store.delete('events', [key])
+}
 const head: Call = (store) => store.head('events')
 const token: Call = (store) => store.token(TOKEN.hash)
 const sendAgain: Call = (store) => store.append('events', keyed(itemsFrom(0, 1600)), ONCE)
@@ -54,125 +47,96 @@ const loadAndSealTail: Call = async (store) => {
   }
 }
 
+function change(text: string): Call {
+  return (store) => store.put('events', keyed([text]))
+}
+function append(text: string): Call {
+  return (store) => store.append('events', keyed([text]))
+}
+const publicPage: Call = (store) => store.page('events', 1, { isPublicOnly: true })
+const zippedPage: Call = (store) => store.page('events', 2, { form: 'deflated' })
+const collections: Call = (store) => store.collections()
+
+const HEAD = "WHERE name = 'events'"
+const TAIL = `WHERE position = 1501 AND ${EVENTS}`
+const KEY = `WHERE key = '7' AND ${EVENTS}`
+const FIRST_REAM = `DELETE FROM ream WHERE number = 0 AND ${EVENTS};`
+
 const DAMAGES: readonly Damage[] = [
-  {
-    what: 'an item of the tail',
-    sql: `UPDATE tail SET item = '{"id":1501,"x":0}' WHERE position = 1501 AND ${EVENTS}`,
-    calls: [page(4), itemOf('1501'), sealTail, loadAndSealTail],
-    message: /"events" is damaged\. The item at position 1501, in the tail, does not match its checksum/,
-  },
-  {
-    what: 'an item of the tail that is missing',
-    sql: `DELETE FROM tail WHERE position = 1501 AND ${EVENTS}`,
-    calls: [page(4), itemOf('1501'), sealTail, remove('1501')],
-    message: /"events" is damaged\. (Its tail has 98 items in the place of 99|.* 1501, in the tail, is missing)/,
-  },
-  {
-    what: 'the count of a head',
-    sql: "UPDATE head SET live = live + 1 WHERE name = 'events'",
-    calls: [head],
-    message: /^The store is damaged\. The head of "events" does not match its checksum/,
-  },
-  {
-    what: 'a head whose collection is no longer private',
-    sql: "UPDATE head SET private = 1 - private WHERE name = 'events'",
-    calls: [(store) => store.page('events', 1, { isPublicOnly: true })],
-    message: /The head of "events" does not match its checksum/,
-  },
-  {
-    what: 'the name of a head',
-    sql: "UPDATE head SET name = 'event3' WHERE name = 'events'",
-    calls: [head],
-    message: /The head of "event3" does not match its checksum/,
-  },
-  {
-    what: 'a head that is missing',
-    sql: "DELETE FROM head WHERE name = 'events'",
-    calls: [head, (store) => store.collections()],
-    message: /The table "head" has 1 rows in the place of 2/,
-  },
-  {
-    what: 'the position of a key',
-    sql: `UPDATE key SET position = 8 WHERE key = '7' AND ${EVENTS}`,
-    calls: [itemOf('7'), remove('7')],
-    message: /"events" is damaged\. The key "7" does not match its checksum/,
-  },
-  {
+  [
+    'an item of the tail',
+    `UPDATE tail SET item = '{"id":1501,"x":0}' ${TAIL}`,
+    [page(4), itemOf('1501'), sealTail, loadAndSealTail],
+    /"events" is damaged\. The item at position 1501, in the tail, does not match its checksum/,
+  ],
+  [
+    'an item of the tail that is missing',
+    `DELETE FROM tail ${TAIL}`,
+    [page(4), itemOf('1501'), sealTail, remove('1501')],
+    /"events" is damaged\. (Its tail has 98 items in the place of 99|.* 1501, in the tail, is missing)/,
+  ],
+  [
+    'a count',
+    `UPDATE head SET live = live + 1 ${HEAD}`,
+    [head],
+    /^The store is damaged\. The head of "events" does not/,
+  ],
+  ['privacy', `UPDATE head SET private = 1 - private ${HEAD}`, [publicPage], /The head of "events" does not match/],
+  ['a name', `UPDATE head SET name = 'event3' ${HEAD}`, [head], /The head of "event3" does not match its checksum/],
+  ['a head that is missing', `DELETE FROM head ${HEAD}`, [head, collections], /"head" has 1 rows in the place of 2/],
+  [
+    'the position of a key',
+    `UPDATE key SET position = 8 ${KEY}`,
+    [itemOf('7'), remove('7')],
+    /"events" is damaged\. The key "7" does not match its checksum/,
+  ],
+  [
+    'a key that became another',
     // In its own place, as a flipped bit would leave it: it sorts right before the next one.
-    what: 'a key that became another',
-    sql: `UPDATE key SET key = '69x' WHERE key = '7' AND ${EVENTS}`,
-    calls: [
-      itemOf('7'),
-      (store) => store.put('events', keyed(['{"id":7,"x":0}'])),
-      (store) => store.append('events', keyed(['{"id":"69x"}'])),
-    ],
-    message: /"events" is damaged\. The key "69x" does not match its checksum/,
-  },
-  {
-    what: 'hole counts',
-    sql: `UPDATE hole SET gone = gone + 1 WHERE ${EVENTS}`,
-    calls: [page(3), remove('8')],
-    message: /"events" is damaged\. The hole count of level \d, block 0 does not match its checksum/,
-  },
-  {
-    what: 'a hole count that is missing',
-    sql: `DELETE FROM hole WHERE level = 0 AND block = 0 AND ${EVENTS}`,
-    calls: [page(3)],
-    message: /"events" is damaged\. Its hole counts do not add up/,
-  },
-  {
-    what: 'the bytes of a ream, for a gzip answer too',
-    sql: `UPDATE ream SET data = zeroblob(length(data)) WHERE number = 1 AND ${EVENTS}`,
-    calls: [
-      page(2),
-      (store) => store.page('events', 2, { form: 'deflated' }),
-      (store) => store.put('events', keyed(['{"id":700,"x":0}'])),
-    ],
-    message: /"events" is damaged\. Ream 1 does not match its checksum/,
-  },
-  {
-    what: 'a ream in the place of another',
-    sql: `DELETE FROM ream WHERE number = 0 AND ${EVENTS}; UPDATE ream SET number = 0 WHERE number = 1 AND ${EVENTS}`,
-    calls: [page(1)],
-    message: /"events" is damaged\. Ream 0 does not match its checksum/,
-  },
-  {
-    what: 'a ream of another collection',
-    sql: `DELETE FROM ream WHERE number = 0 AND ${EVENTS};
-      UPDATE ream SET collection_id = (SELECT id FROM head WHERE name = 'events') WHERE number = 0`,
-    calls: [page(1)],
-    message: /"events" is damaged\. Ream 0 does not match its checksum/,
-  },
-  {
-    what: 'the scopes of a token',
-    sql: `UPDATE token SET scopes = '["admin"]'`,
-    calls: [token],
-    message: /The token "ci" does not match its checksum/,
-  },
-  {
-    what: 'the hash of a token',
-    sql: "UPDATE token SET hash = 'c0'",
-    calls: [token],
-    message: /The token "ci" does not match its checksum/,
-  },
-  {
-    what: 'a token that is missing',
-    sql: 'DELETE FROM token',
-    calls: [token],
-    message: /The table "token" has 0 rows in the place of 1/,
-  },
-  {
-    what: 'the answer to a request that is sent again',
-    sql: `UPDATE request_log SET outcome = '{}'`,
-    calls: [sendAgain],
-    message: /The request that is remembered as "request" does not match its checksum/,
-  },
-  {
-    what: 'the key of a request that is sent again',
-    sql: `UPDATE request_log SET key = 'requesu'`,
-    calls: [sendAgain],
-    message: /The request that is remembered as "requesu" does not match its checksum/,
-  },
+    `UPDATE key SET key = '69x' ${KEY}`,
+    [itemOf('7'), change('{"id":7,"x":0}'), append('{"id":"69x"}')],
+    /"events" is damaged\. The key "69x" does not match its checksum/,
+  ],
+  [
+    'hole counts',
+    `UPDATE hole SET gone = gone + 1 WHERE ${EVENTS}`,
+    [page(3), remove('8')],
+    /"events" is damaged\. The hole count of level \d, block 0 does not match its checksum/,
+  ],
+  [
+    'a hole count that is missing',
+    `DELETE FROM hole WHERE level = 0 AND block = 0 AND ${EVENTS}`,
+    [page(3)],
+    /"events" is damaged\. Its hole counts do not add up/,
+  ],
+  [
+    'the bytes of a ream',
+    `UPDATE ream SET data = zeroblob(length(data)) WHERE number = 1 AND ${EVENTS}`,
+    [page(2), zippedPage, change('{"id":700,"x":0}')],
+    /"events" is damaged\. Ream 1 does not match its checksum/,
+  ],
+  [
+    'a ream in the place of another',
+    `${FIRST_REAM} UPDATE ream SET number = 0 WHERE number = 1 AND ${EVENTS}`,
+    [page(1)],
+    /"events" is damaged\. Ream 0 does not match its checksum/,
+  ],
+  [
+    'a ream of another collection',
+    `${FIRST_REAM} UPDATE ream SET collection_id = (SELECT id FROM head ${HEAD}) WHERE number = 0`,
+    [page(1)],
+    /"events" is damaged\. Ream 0 does not match its checksum/,
+  ],
+  ['scopes of a token', `UPDATE token SET scopes = '["admin"]'`, [token], /The token "ci" does not match its checksum/],
+  ['the hash of a token', "UPDATE token SET hash = 'c0'", [token], /The token "ci" does not match its checksum/],
+  ['a token that is missing', 'DELETE FROM token', [token], /The table "token" has 0 rows in the place of 1/],
+  [
+    'a remembered answer',
+    `UPDATE request_log SET outcome = '{}'`,
+    [sendAgain],
+    /remembered as "request" does not match/,
+  ],
+  ['a remembered key', `UPDATE request_log SET key = 'requesu'`, [sendAgain], /remembered as "requesu" does not match/],
 ]
 
 const corrupt = (message: RegExp) => ({ name: 'StoreError', code: 'corrupt', message })
@@ -208,7 +172,7 @@ describe('a store in an SQLite file that is damaged', () => {
     await use(store).finally(() => changeRows(path, restore))
   }
 
-  for (const { what, sql, calls, message } of DAMAGES)
+  for (const [what, sql, calls, message] of DAMAGES)
     it(`refuses what would be made of ${what}, and gives nothing damaged a new checksum`, async () => {
       await whileDamaged(sql, async (store) => {
         const { findings } = await store.verify()
