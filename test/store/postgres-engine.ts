@@ -10,6 +10,8 @@ import type { StoreUnderTest, TestStore } from './test-store.ts'
 export interface PostgresUnderTest extends StoreUnderTest {
   readonly url: string
   readonly schema: string
+  /** Has a view in the place of the table of reams meanwhile, with another expression for one of its columns. */
+  withReamView(column: string, expression: string, use: () => Promise<void>): Promise<void>
   /** Locks the head of a collection, as a writer does, until the answer is called. */
   holdHead(name: string): Promise<() => Promise<void>>
 }
@@ -44,6 +46,13 @@ export async function openPostgresForTest({ url: server }: PostgresServer): Prom
     async forbidRequest(key) {
       await execute(`ALTER TABLE request_log ADD CONSTRAINT forbid CHECK (key <> '${key}')`)
       return () => execute('ALTER TABLE request_log DROP CONSTRAINT forbid')
+    },
+    async withReamView(column, expression, use) {
+      const columns = 'shard_key, generation_id, number, count, raw_length, crc, gone, data'
+      const selected = columns.replace(`${column},`, `${expression} AS ${column},`)
+      await execute('ALTER TABLE ream RENAME TO ream_itself')
+      await execute(`CREATE VIEW ream AS SELECT ${selected} FROM ream_itself`)
+      await use().finally(() => execute('DROP VIEW ream; ALTER TABLE ream_itself RENAME TO ream'))
     },
     async holdHead(name) {
       const client = new Client(server)

@@ -4,13 +4,12 @@ import { lastPage } from '../../src/contract/page.ts'
 import type { Store } from '../../src/store/store.ts'
 import { isError, item, itemsFrom, keyed } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
-import { describePostgres, type PostgresServer } from './postgres-server.ts'
+import { describePostgres } from './postgres-server.ts'
 import { pagesOf, readAllPages, readPageTexts, textsOf } from './store-reading.ts'
 
 const COUNT = 140_000
 
 describePostgres('pages with holes, where a process remembers what is gone', (startPostgres) => {
-  let server: PostgresServer
   let engine: PostgresUnderTest
   let other: Store
   let texts: string[]
@@ -22,8 +21,7 @@ describePostgres('pages with holes, where a process remembers what is gone', (st
   }
 
   before(async () => {
-    server = await startPostgres()
-    engine = await openPostgresForTest(server)
+    engine = await openPostgresForTest(await startPostgres())
     other = await engine.openAgain()
     await engine.store.create('events', { keyField: 'id' })
     texts = itemsFrom(1, COUNT)
@@ -34,9 +32,8 @@ describePostgres('pages with holes, where a process remembers what is gone', (st
   })
 
   after(async () => {
-    await other.close()
-    await engine.remove()
-    await server.stop()
+    await other?.close()
+    await engine?.remove()
   })
 
   it('are right, also after others have deleted, replaced and appended', async () => {
@@ -92,19 +89,13 @@ describePostgres('pages with holes, where a process remembers what is gone', (st
     await engine.store.append('damaged', keyed(itemsFrom(1, 2_000)))
     await engine.store.delete('damaged', ['1'])
     await readAllPages(engine.store, 'damaged')
-    const [[generationId]] = (await engine.execute('SELECT generation_id FROM head WHERE name = $1', ['damaged'])) as [
-      [string],
-    ]
-    await engine.execute('UPDATE ream SET count = 498 WHERE generation_id = $1::bigint AND number = 1', [generationId])
+    const own = engine.rowsOf('damaged')
+    await engine.execute(`UPDATE ream SET count = 498 WHERE ${own} AND number = 1`)
     await assert.rejects(engine.store.page('damaged', 2), isError('corrupt'))
-    await engine.execute('UPDATE ream SET count = 500 WHERE generation_id = $1::bigint AND number = 1', [generationId])
+    await engine.execute(`UPDATE ream SET count = 500 WHERE ${own} AND number = 1`)
     assert.deepEqual(await readPageTexts(engine.store, 'damaged', 2), itemsFrom(502, 500))
-    await engine.execute('UPDATE hole SET gone = 2 WHERE generation_id = $1::bigint AND level = 0', [generationId])
+    await engine.execute(`UPDATE hole SET gone = 2 WHERE ${own} AND level = 0`)
     const fresh = await engine.openAgain()
-    try {
-      await assert.rejects(fresh.page('damaged', 2), isError('corrupt'))
-    } finally {
-      await fresh.close()
-    }
+    await assert.rejects(fresh.page('damaged', 2), isError('corrupt')).finally(() => fresh.close())
   })
 })

@@ -36,6 +36,12 @@ describePostgres('verify, on PostgreSQL alone', (startPostgres) => {
   })
   after(() => opened?.remove())
 
+  it('has nothing to note where the database has checksums', async () => {
+    const [[setting] = []] = await opened.execute('SHOW data_checksums')
+    const { findings, notes } = await opened.store.verify()
+    assert.deepEqual([findings, notes.length], [[], setting === 'on' ? 0 : 1])
+  })
+
   for (const [what, { sql, expected }] of Object.entries(DAMAGES))
     it(`finds ${what}`, async () => {
       const name = what.replaceAll(' ', '-')
