@@ -5,7 +5,7 @@ import { it } from 'node:test'
 import fc from 'fast-check'
 import { fullPages } from '../../src/contract/page.ts'
 import type { Created, Head, ItemConditions, Once, Store } from '../../src/store/store.ts'
-import { isError, item, itemsFrom, keyed } from './items.ts'
+import { item, itemsFrom, keyed } from './items.ts'
 import { pagesOf, readAllPages, readItems } from './store-reading.ts'
 import { KEYED, type Subject } from './subject.ts'
 
@@ -52,8 +52,7 @@ export function describeConcurrency({ store, openAgain, newName }: Subject): voi
     try {
       await fc.assert(
         fc.asyncProperty(fc.constantFrom(0, 495, 998), changes, async (count, each) => {
-          const run = new Run([store, ...others], newName())
-          await run.begin(count)
+          const run = await Run.begin([store, ...others], newName(), count)
           await run.send(each)
           await run.check()
         }),
@@ -71,15 +70,17 @@ class Run {
   readonly #done: Done[] = []
   #revision = 0
 
-  constructor(stores: readonly Store[], name: string) {
+  private constructor(stores: readonly Store[], name: string) {
     this.#stores = stores
     this.#name = name
   }
 
-  async begin(count: number): Promise<void> {
-    await this.#store(0).create(this.#name, KEYED)
+  static async begin(stores: readonly Store[], name: string, count: number): Promise<Run> {
+    const run = new Run(stores, name)
+    await run.#store(0).create(name, KEYED)
     const texts = itemsFrom(0, count)
-    if (count > 0) this.#add(await this.#store(0).append(this.#name, keyed(texts)), true, append(texts))
+    if (count > 0) run.#add(await run.#store(0).append(name, keyed(texts)), true, append(texts))
+    return run
   }
 
   /** Each connection sends its part, some at a time; a change that is sent several times goes through several. */
@@ -111,12 +112,10 @@ class Run {
     this.#done.push({ head, isPureAppend, apply })
   }
 
-  async #sendOne(connection: number, change: Change): Promise<void> {
-    try {
-      await this.#attempt(connection, change)
-    } catch (error) {
-      if (!REFUSALS.some((code) => isError(code)(error))) throw error
-    }
+  #sendOne(connection: number, change: Change): Promise<void> {
+    return this.#attempt(connection, change).catch((error) => {
+      if (!REFUSALS.includes(error.code)) throw error
+    })
   }
 
   async #attempt(connection: number, { kind, ids, times }: Change): Promise<void> {

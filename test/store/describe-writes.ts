@@ -8,9 +8,6 @@ import { allRefused, changed, isError, item, itemsFrom, keyed, keysFrom, outcome
 import { readItems, textsOf } from './store-reading.ts'
 import { KEYED, type Subject } from './subject.ts'
 
-/** As many as share one commit, and more. */
-const MANY = 150
-
 /** Well formed, and the tag of nothing. */
 const OTHER_TAG = `"${'x'.repeat(43)}"`
 
@@ -48,15 +45,6 @@ export function describeWrites(subject: Subject): void {
       await assert.rejects(store.append(name, keyed([item(2000), item(2000)])), isError('key-conflict'))
       assert.deepEqual(await check(name, itemsFrom(0, 700)), before)
       assert.equal(await textOf(name, 1000), undefined)
-    })
-
-    it('lets those that wait together succeed or fail alone', async () => {
-      const name = await filled(0)
-      const outcomes = await outcomesOf(
-        Array.from({ length: 60 }, (_, index) => store.append(name, keyed([item(index % 50)]))),
-      )
-      assert.deepEqual(outcomes, [...Array(50).fill('done'), ...Array(10).fill('key-conflict')])
-      await check(name, itemsFrom(0, 50))
     })
   })
 
@@ -145,16 +133,6 @@ export function describeWrites(subject: Subject): void {
       for (const texts of [[], [item(1), item(2)], itemsFrom(598, 4)])
         await assert.rejects(store.put(name, keyed(texts)), RangeError)
       assert.deepEqual(await check(name, itemsFrom(0, 600)), before)
-    })
-
-    it('by many at once keeps the last of each key, in the place of the first', async () => {
-      const name = await filled(700)
-      const puts = await Promise.all(
-        Array.from({ length: MANY }, (_, turn) => store.put(name, keyed([changed(690 + (turn % 30), turn)]))),
-      )
-      assert.equal(puts.filter(({ isNew }) => isNew).length, 20)
-      const last = Array.from({ length: 30 }, (_, index) => changed(690 + index, MANY - 30 + index))
-      await check(name, [...itemsFrom(0, 690), ...last])
     })
   })
 
@@ -308,19 +286,6 @@ export function describeWrites(subject: Subject): void {
       for (const [index, conditions] of holdingWithout.entries())
         assert.equal((await store.put(name, keyed([item(10 + index)]), conditions)).isNew, true)
       await check(name, [...itemsFrom(0, 3), ...itemsFrom(10, holdingWithout.length)])
-    })
-
-    it('let one of many create an item', async () => {
-      const name = await filled(600)
-      const outcomes = await elsewhere((again) =>
-        outcomesOf(
-          Array.from({ length: MANY }, (_, turn) =>
-            (turn % 2 === 0 ? store : again).put(name, keyed([changed(1000, turn)]), { ifNoneMatch: '*' }),
-          ),
-        ),
-      )
-      assert.equal(outcomes.filter((each) => each === 'precondition-failed').length, MANY - 1)
-      await check(name, [...itemsFrom(0, 600), changed(1000, outcomes.indexOf('done'))])
     })
 
     it('let one of many change an item from one state, and none is lost when all try again', async () => {
