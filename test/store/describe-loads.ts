@@ -122,15 +122,10 @@ export function describeLoads({ store, newName, filled, headOf, check, load, tex
 
       const replaced = await load(name, more, { onConflict: 'replace' })
       assert.deepEqual([replaced.appended, replaced.replaced, replaced.skipped], [0, 605, 0])
-      const expected = itemsFrom(0, 1301)
       // Of two items with one key, 700, the second came later.
-      for (const [id, n] of [
-        [8, 1],
-        [699, 3],
-        [700, 2],
-        [900, 4],
-      ] as const)
-        expected[id] = changed(id, n)
+      const expected = itemsFrom(0, 1301).with(8, changed(8, 1)).with(699, changed(699, 3))
+      expected.splice(700, 1, changed(700, 2))
+      expected.splice(900, 1, changed(900, 4))
       await check(name, expected)
     })
 

@@ -129,7 +129,7 @@ export function describeModel({ store, newName, newOnce, check }: Subject): void
         for (const each of changes) await model.apply(each)
         await model.check()
       }),
-      { numRuns: 40 },
+      { numRuns: 30 },
     )
   })
 

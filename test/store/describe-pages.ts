@@ -146,18 +146,7 @@ export function describePages({ store, newName, filled, check, textOf, elsewhere
 
     it('are found by keys as they were written, and by no others', async () => {
       const name = await filled(0)
-      const keys = [
-        '12345678901234567890',
-        '12345678901234567891',
-        '-0',
-        'a/b',
-        'ä',
-        'x y',
-        "it's",
-        '%2F',
-        '😀',
-        '\ufffd',
-      ]
+      const keys = "12345678901234567890|12345678901234567891|-0|a/b|ä|x y|it's|%2F|😀|\ufffd".split('|')
       keys.push('k'.repeat(1024))
       const texts = keys.map((key) => (/^-?\d+$/.test(key) ? `{"id":${key}}` : JSON.stringify({ id: key })))
       await store.append(name, keyed(texts))

@@ -7,7 +7,7 @@ import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.t
 import { describePostgres } from './postgres-server.ts'
 import { pagesOf, readAllPages, readPageTexts, textsOf } from './store-reading.ts'
 
-const COUNT = 140_000
+const COUNT = 130_000
 
 describePostgres('pages with holes, where a process remembers what is gone', (startPostgres) => {
   let engine: PostgresUnderTest
@@ -26,9 +26,10 @@ describePostgres('pages with holes, where a process remembers what is gone', (st
     await engine.store.create('events', { keyField: 'id' })
     texts = itemsFrom(1, COUNT)
     // More than one block of each level but the highest.
-    for (let start = 0; start < COUNT; start += 10_000)
-      await engine.store.append('events', keyed(texts.slice(start, start + 10_000)))
-    await remove(Array.from({ length: 600 }, (_, index) => 1 + index * 233))
+    const load = await engine.store.load('events')
+    for (let start = 0; start < COUNT; start += 500) await load.append(keyed(texts.slice(start, start + 500)))
+    await load.commit()
+    await remove(Array.from({ length: 550 }, (_, index) => 1 + index * 233))
   })
 
   after(async () => {
@@ -68,14 +69,14 @@ describePostgres('pages with holes, where a process remembers what is gone', (st
     const reads: { commitId: string; page: number; texts: string[] }[] = []
     const reader = async (step: number) => {
       for (let turn = 1; !isDone; turn++) {
-        const read = await store.page('events', 1 + ((turn * step) % 280))
+        const read = await store.page('events', 1 + ((turn * step) % 260))
         assert.ok(read)
         reads.push({ commitId: read.head.commitId, page: read.page, texts: textsOf(read) })
       }
     }
     const readers = [7, 31, 97].map(reader)
-    for (let index = 0; index < 60; index++) {
-      await remove([10 + index * 2_000 - ((10 + index * 2_000 - 1) % 233 === 0 ? 1 : 0)])
+    for (let id = 10; id < COUNT - 10_000; id += 6_000) {
+      await remove([(id - 1) % 233 === 0 ? id - 1 : id])
       note((await other.head('events'))?.commitId)
     }
     isDone = true
