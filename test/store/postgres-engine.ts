@@ -52,7 +52,10 @@ export async function openPostgresForTest({ url: server }: PostgresServer): Prom
       const selected = columns.replace(`${column},`, `${expression} AS ${column},`)
       await execute('ALTER TABLE ream RENAME TO ream_itself')
       await execute(`CREATE VIEW ream AS SELECT ${selected} FROM ream_itself`)
-      await use().finally(() => execute('DROP VIEW ream; ALTER TABLE ream_itself RENAME TO ream'))
+      await use().finally(async () => {
+        await execute('DROP VIEW ream')
+        await execute('ALTER TABLE ream_itself RENAME TO ream')
+      })
     },
     async holdHead(name) {
       const client = new Client(server)
