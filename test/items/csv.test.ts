@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { latin1, readAll, refusal } from './read-all.ts'
-
-/** Characters that JSON, CSV or UTF-8 treat in a way of their own, among ordinary ones. */
-const character = fc.constantFrom(...'ab0 "\\/,:{}[]\n\r\t\0\u001f\u007fé\u2028\ufeff\uffff😀')
+import { character, latin1, readAll, refusal } from './read-all.ts'
 
 const csv = { format: 'csv' } as const
 

@@ -3,9 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { ItemPacker, itemRun } from '../../src/items/item-run.ts'
 import { ItemError, ItemScanner, itemKey, MAX_KEY_BYTES } from '../../src/items/item-scanner.ts'
-
-/** Characters that JSON, CSV or UTF-8 treat in a way of their own, among ordinary ones. */
-const character = fc.constantFrom(...'ab0 "\\/,:{}[]\n\r\t\0\u001f\u007fé\u2028\ufeff\uffff😀')
+import { character } from './read-all.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

@@ -3,10 +3,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { InputError } from '../../src/items/input-error.ts'
 import { readItems } from '../../src/items/read-items.ts'
-import { latin1, readAll, refusal } from './read-all.ts'
-
-/** Characters that JSON, CSV or UTF-8 treat in a way of their own, among ordinary ones. */
-const character = fc.constantFrom(...'ab0 "\\/,:{}[]\n\r\t\0\u001f\u007fé\u2028\ufeff\uffff😀')
+import { character, latin1, readAll, refusal } from './read-all.ts'
 
 const ndjson = { format: 'ndjson' } as const
 const RULE = 'every line must hold one whole JSON object'

@@ -1,7 +1,11 @@
 /** Reads an input in chunks of given sizes, and gives back all of it in a form that is easy to compare. */
 
+import fc from 'fast-check'
 import { InputError } from '../../src/items/input-error.ts'
 import { type ReadOptions, readItems } from '../../src/items/read-items.ts'
+
+/** Characters that JSON, CSV or UTF-8 treat in a way of their own, among ordinary ones. */
+export const character = fc.constantFrom(...'ab0 "\\/,:{}[]\n\r\t\0\u001f\u007fé\u2028\ufeff\uffff😀')
 
 export interface Reading {
   readonly items: string[]

@@ -3,16 +3,13 @@
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
 import { shardKeyOf } from '../../src/store/postgres/head.ts'
+import { untilItWorks } from './postgres-cluster.ts'
 import { newSchema, runSql, withParameter } from './postgres-engine.ts'
 
 const run = promisify(execFile)
-
-/** For the orphans of a postmaster that was killed: until they are gone no other one can start. */
-const MAX_MS_UNTIL_START = 60_000
 
 /** A coordinator or a worker, with the processes that it is. */
 export class CitusNode {
@@ -60,14 +57,7 @@ export class CitusNode {
     const words = ['-D', this.#directory, '-l', join(this.#directory, 'log'), '-s', '-w', 'start']
     // A node is a client of the others: in our home it would look for certificates that are not for it.
     const env = { PATH: process.env['PATH'], HOME: this.#directory }
-    for (const startedAt = performance.now(); ; await sleep(20)) {
-      try {
-        await run(join(this.#programs, 'pg_ctl'), words, { uid, gid, env, cwd: this.#directory })
-        return
-      } catch (error) {
-        if (performance.now() - startedAt > MAX_MS_UNTIL_START) throw error
-      }
-    }
+    await untilItWorks(() => run(join(this.#programs, 'pg_ctl'), words, { uid, gid, env, cwd: this.#directory }))
   }
 
   processes(): number[] {
@@ -163,9 +153,10 @@ export class CitusCluster {
 
 /** After a node was away, the coordinator tells it what has changed; before that nothing about nodes can be changed. */
 async function untilSynced(citusUrl: string): Promise<void> {
-  const sql = 'SELECT 1 FROM pg_dist_node WHERE hasmetadata AND NOT metadatasynced'
-  for (const startedAt = performance.now(); (await runSql(citusUrl, '', sql)).length > 0; await sleep(100))
-    if (performance.now() - startedAt > MAX_MS_UNTIL_START) throw new Error('A node of the Citus does not catch up.')
+  await untilItWorks(async () => {
+    const behind = await runSql(citusUrl, '', 'SELECT 1 FROM pg_dist_node WHERE hasmetadata AND NOT metadatasynced')
+    if (behind.length > 0) throw new Error('A node of the Citus does not catch up.')
+  })
 }
 
 function atPort(citusUrl: string, port: number): string {

@@ -42,6 +42,17 @@ export interface ClusterOptions {
 /** For the orphans of a postmaster that was killed: until they are gone no other one can start. */
 const MAX_MS_UNTIL_START = 60_000
 
+/** Tries until it works, or gives up and throws the last error. */
+export async function untilItWorks<T>(work: () => Promise<T>): Promise<T> {
+  for (const startedAt = performance.now(); ; await sleep(20)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (performance.now() - startedAt > MAX_MS_UNTIL_START) throw error
+    }
+  }
+}
+
 /** To find the user that the server runs as, or make it. */
 const USER_TRIES = 10
 
@@ -111,13 +122,9 @@ export class PostgresCluster implements AsyncDisposable {
 
   /** As whoever watches over it would: until it starts. */
   async start(): Promise<void> {
-    for (const startedAt = performance.now(); ; await sleep(20)) {
-      try {
-        return await this.#order('start')
-      } catch (error) {
-        if (performance.now() - startedAt > MAX_MS_UNTIL_START) throw this.#explained(error)
-      }
-    }
+    await untilItWorks(() => this.#order('start')).catch((error) => {
+      throw this.#explained(error)
+    })
   }
 
   /** Ends all connections. */
@@ -154,14 +161,7 @@ export class PostgresCluster implements AsyncDisposable {
 
   /** Resolves when it takes connections. */
   async ready(): Promise<void> {
-    for (const startedAt = performance.now(); ; await sleep(20)) {
-      try {
-        await using _ = await this.connect()
-        return
-      } catch (error) {
-        if (performance.now() - startedAt > MAX_MS_UNTIL_START) throw error
-      }
-    }
+    await using _ = await untilItWorks(() => this.connect())
   }
 
   /** Does something that ends all connections, and resolves when they have ended and what was done is done. */

@@ -17,7 +17,8 @@ describe('a store in a PostgreSQL that commits before the disk has it, and crash
   before(async () => {
     directory = new TemporaryDirectory()
     // By itself it would bring the log to the disk after 10 seconds.
-    cluster = await PostgresCluster.create(directory.path, ['synchronous_commit = off', 'wal_writer_delay = 10s'])
+    const settings = ['synchronous_commit = off', 'wal_writer_delay = 10s']
+    cluster = await PostgresCluster.create(directory.path, settings, { initdb: ['--no-data-checksums'] })
     store = await openPostgresStore({ url: cluster.storeIn('reams'), create: true })
     await store.create('events', { keyField: 'id' })
   })
@@ -63,6 +64,12 @@ describe('a store in a PostgreSQL that commits before the disk has it, and crash
     await store.revokeToken('kept', 5)
     await cluster.restartImmediately()
     assert.deepEqual(await store.tokens(), [{ ...TOKEN, revokedAt: 5 }])
+  })
+
+  it('is told by verify to run without checksums, if it does, which is no damage', async () => {
+    const { findings, notes } = await store.verify()
+    assert.deepEqual(findings, [])
+    assert.match(notes.join(), /^The database runs without data checksums/)
   })
 
   it('lacks what somebody else wrote, which shows that the tests above would find a loss', async () => {

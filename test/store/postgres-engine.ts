@@ -2,16 +2,16 @@
 
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
+import { shardKeyOf } from '../../src/store/postgres/head.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
-import type { StoreUnderTest } from './describe-store.ts'
 import type { PostgresServer } from './postgres-server.ts'
-import type { TestStore } from './test-store.ts'
+import type { StoreUnderTest, TestStore } from './test-store.ts'
 
 export interface PostgresUnderTest extends StoreUnderTest {
   readonly url: string
   readonly schema: string
-  /** Runs SQL on the store's tables, as nobody but a test does. */
-  execute(sql: string, values?: unknown[]): Promise<unknown[][]>
+  /** Has a view in the place of the table of reams meanwhile, with another expression for one of its columns. */
+  withReamView(column: string, expression: string, use: () => Promise<void>): Promise<void>
   /** Locks the head of a collection, as a writer does, until the answer is called. */
   holdHead(name: string): Promise<() => Promise<void>>
 }
@@ -27,13 +27,36 @@ export async function openPostgresForTest({ url: server }: PostgresServer): Prom
   const schema = newSchema()
   const url = withParameter(server, 'schema', schema)
   const store = await openPostgresStore({ url, create: true })
-  const execute = async (sql: string, values: unknown[] = []): Promise<unknown[][]> =>
+  const execute = (sql: string, values?: unknown[]): Promise<unknown[][]> =>
     runSql(server, `SET search_path = ${schema}; SET default_transaction_read_only = off`, sql, values)
   return {
     store,
     url,
+    location: url,
     schema,
     execute,
+    rowsOf: (collection) => `shard_key = ${shardKeyOf(collection)}`,
+    columns: { ids: 'shard_key, generation_id', generation: 'generation_id', sum: '' },
+    async ageRequests(ms, condition = 'true') {
+      await execute(`UPDATE request_log SET at = now() - interval '${ms} milliseconds' WHERE ${condition}`)
+    },
+    async ageLeases() {
+      await execute("UPDATE lease SET renewed_at = now() - interval '1 minute'")
+    },
+    async forbidRequest(key) {
+      await execute(`ALTER TABLE request_log ADD CONSTRAINT forbid CHECK (key <> '${key}')`)
+      return () => execute('ALTER TABLE request_log DROP CONSTRAINT forbid')
+    },
+    async withReamView(column, expression, use) {
+      const columns = 'shard_key, generation_id, number, count, raw_length, crc, gone, data'
+      const selected = columns.replace(`${column},`, `${expression} AS ${column},`)
+      await execute('ALTER TABLE ream RENAME TO ream_itself')
+      await execute(`CREATE VIEW ream AS SELECT ${selected} FROM ream_itself`)
+      await use().finally(async () => {
+        await execute('DROP VIEW ream')
+        await execute('ALTER TABLE ream_itself RENAME TO ream')
+      })
+    },
     async holdHead(name) {
       const client = new Client(server)
       await client.connect()
@@ -49,18 +72,8 @@ export async function openPostgresForTest({ url: server }: PostgresServer): Prom
   }
 }
 
-/** The same for the tests of what stands above the stores. */
-export async function openPostgresTestStore(server: PostgresServer): Promise<TestStore> {
-  const { store, url, execute, remove } = await openPostgresForTest(server)
-  return {
-    store,
-    location: url,
-    async ageRequests(ms) {
-      await execute(`UPDATE request_log SET at = now() - interval '${ms} milliseconds'`)
-    },
-    remove,
-  }
-}
+/** The same, where only what any engine can do is wanted. */
+export const openPostgresTestStore: (server: PostgresServer) => Promise<TestStore> = openPostgresForTest
 
 /** Runs SQL on a connection of its own. */
 export async function runSql(url: string, before: string, sql: string, values: unknown[] = []): Promise<unknown[][]> {

@@ -4,13 +4,12 @@ import { lastPage } from '../../src/contract/page.ts'
 import type { Store } from '../../src/store/store.ts'
 import { isError, item, itemsFrom, keyed } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
-import { describePostgres, type PostgresServer } from './postgres-server.ts'
+import { describePostgres } from './postgres-server.ts'
 import { pagesOf, readAllPages, readPageTexts, textsOf } from './store-reading.ts'
 
-const COUNT = 140_000
+const COUNT = 130_000
 
 describePostgres('pages with holes, where a process remembers what is gone', (startPostgres) => {
-  let server: PostgresServer
   let engine: PostgresUnderTest
   let other: Store
   let texts: string[]
@@ -22,21 +21,20 @@ describePostgres('pages with holes, where a process remembers what is gone', (st
   }
 
   before(async () => {
-    server = await startPostgres()
-    engine = await openPostgresForTest(server)
+    engine = await openPostgresForTest(await startPostgres())
     other = await engine.openAgain()
     await engine.store.create('events', { keyField: 'id' })
     texts = itemsFrom(1, COUNT)
     // More than one block of each level but the highest.
-    for (let start = 0; start < COUNT; start += 10_000)
-      await engine.store.append('events', keyed(texts.slice(start, start + 10_000)))
-    await remove(Array.from({ length: 600 }, (_, index) => 1 + index * 233))
+    const load = await engine.store.load('events')
+    for (let start = 0; start < COUNT; start += 500) await load.append(keyed(texts.slice(start, start + 500)))
+    await load.commit()
+    await remove(Array.from({ length: 550 }, (_, index) => 1 + index * 233))
   })
 
   after(async () => {
-    await other.close()
-    await engine.remove()
-    await server.stop()
+    await other?.close()
+    await engine?.remove()
   })
 
   it('are right, also after others have deleted, replaced and appended', async () => {
@@ -71,14 +69,14 @@ describePostgres('pages with holes, where a process remembers what is gone', (st
     const reads: { commitId: string; page: number; texts: string[] }[] = []
     const reader = async (step: number) => {
       for (let turn = 1; !isDone; turn++) {
-        const read = await store.page('events', 1 + ((turn * step) % 280))
+        const read = await store.page('events', 1 + ((turn * step) % 260))
         assert.ok(read)
         reads.push({ commitId: read.head.commitId, page: read.page, texts: textsOf(read) })
       }
     }
     const readers = [7, 31, 97].map(reader)
-    for (let index = 0; index < 60; index++) {
-      await remove([10 + index * 2_000 - ((10 + index * 2_000 - 1) % 233 === 0 ? 1 : 0)])
+    for (let id = 10; id < COUNT - 10_000; id += 6_000) {
+      await remove([(id - 1) % 233 === 0 ? id - 1 : id])
       note((await other.head('events'))?.commitId)
     }
     isDone = true
@@ -92,19 +90,13 @@ describePostgres('pages with holes, where a process remembers what is gone', (st
     await engine.store.append('damaged', keyed(itemsFrom(1, 2_000)))
     await engine.store.delete('damaged', ['1'])
     await readAllPages(engine.store, 'damaged')
-    const [[generationId]] = (await engine.execute('SELECT generation_id FROM head WHERE name = $1', ['damaged'])) as [
-      [string],
-    ]
-    await engine.execute('UPDATE ream SET count = 498 WHERE generation_id = $1::bigint AND number = 1', [generationId])
+    const own = engine.rowsOf('damaged')
+    await engine.execute(`UPDATE ream SET count = 498 WHERE ${own} AND number = 1`)
     await assert.rejects(engine.store.page('damaged', 2), isError('corrupt'))
-    await engine.execute('UPDATE ream SET count = 500 WHERE generation_id = $1::bigint AND number = 1', [generationId])
+    await engine.execute(`UPDATE ream SET count = 500 WHERE ${own} AND number = 1`)
     assert.deepEqual(await readPageTexts(engine.store, 'damaged', 2), itemsFrom(502, 500))
-    await engine.execute('UPDATE hole SET gone = 2 WHERE generation_id = $1::bigint AND level = 0', [generationId])
+    await engine.execute(`UPDATE hole SET gone = 2 WHERE ${own} AND level = 0`)
     const fresh = await engine.openAgain()
-    try {
-      await assert.rejects(fresh.page('damaged', 2), isError('corrupt'))
-    } finally {
-      await fresh.close()
-    }
+    await assert.rejects(fresh.page('damaged', 2), isError('corrupt')).finally(() => fresh.close())
   })
 })

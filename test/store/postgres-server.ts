@@ -3,7 +3,7 @@
  * of its own and removed at the end.
  */
 
-import { describe } from 'node:test'
+import { after, describe } from 'node:test'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { CITUS, NO_CITUS } from './citus-server.ts'
 import { type ClusterOptions, PostgresCluster } from './postgres-cluster.ts'
@@ -33,9 +33,18 @@ export async function startPostgres(): Promise<PostgresServer> {
 /** `isCitus` is for tests that would tell nothing new there. */
 type Define = (start: () => Promise<PostgresServer>, isCitus: boolean) => void
 
-/** Describes the same twice: on PostgreSQL, and on the Citus that REAMS_TEST_CITUS names. */
+/** Describes the same twice: on PostgreSQL, and on the Citus that REAMS_TEST_CITUS names. Servers are stopped at the end. */
 export function describePostgres(title: string, define: Define): void {
-  describe(title, () => define(startPostgres, false))
+  describe(title, () => {
+    let starting: Promise<PostgresServer> | undefined
+    const start = async () => {
+      starting ??= startPostgres()
+      return { url: (await starting).url, stop: async () => {} }
+    }
+    define(start, false)
+    // Behind the hooks of the suite, which may need it to the end.
+    after(async () => (await starting)?.stop())
+  })
   describe(`${title}, on Citus`, { skip: NO_CITUS }, () => define(async () => CITUS, true))
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { describe, it } from 'node:test'
-import { deflateRawSync, gunzipSync, gzipSync } from 'node:zlib'
+import { after, describe, it } from 'node:test'
+import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { DeflatePool } from '../../src/store/deflate-pool.ts'
 import { countGone, indexOfSlot, isGone, liveSlots, withGone } from '../../src/store/rank.ts'
@@ -35,39 +35,31 @@ describe('ream', () => {
     )
   })
 
-  it('is the same whether it was deflated here or on another thread', async () => {
-    const raw = joinItems(Array.from({ length: 500 }, (_, id) => `{"id":${id}}`))
+  describe('deflated on other threads', () => {
     const pool = new DeflatePool()
-    const { ream, release } = await pool.encode(raw, 500)
-    assert.deepEqual({ ...ream, data: Buffer.from(ream.data) }, encodeReam(raw, 500))
-    release()
-    await pool.close()
-  })
+    after(() => pool.close())
 
-  it('is deflated in order of arrival by a few threads, however many wait', async () => {
-    const pool = new DeflatePool()
-    const raws = Array.from({ length: 100 }, (_, turn) =>
-      joinItems([`{"turn":${turn},"x":"${'x'.repeat(turn * 900)}"}`]),
-    )
-    await Promise.all(
-      raws.map(async (raw) => {
-        const { ream, release } = await pool.encode(raw, 1)
-        assert.deepEqual(inflateReam(ream), raw)
-        release()
-      }),
-    )
-    await pool.close()
-  })
+    it('is the same as deflated here, in order of arrival, however many wait', async () => {
+      const raws = Array.from({ length: 100 }, (_, turn) =>
+        joinItems([`{"turn":${turn},"x":"${'x'.repeat(turn * 900)}"}`]),
+      )
+      await Promise.all(
+        raws.map(async (raw) => {
+          const { ream, release } = await pool.encode(raw, 1)
+          assert.deepEqual({ ...ream, data: Buffer.from(ream.data) }, encodeReam(raw, 1))
+          release()
+        }),
+      )
+    })
 
-  it('finds room for bytes that do not shrink, however many', async () => {
-    const pool = new DeflatePool()
-    const noise = randomBytes(20_000_000)
-    const { ream, release } = await pool.encode(noise, 1)
-    assert.ok(inflateReam(ream).equals(noise))
-    release()
-    // What was made for the large one serves a small one too.
-    assert.equal((await pool.encode(randomBytes(1000), 1)).ream.rawLength, 1000)
-    await pool.close()
+    it('finds room for bytes that do not shrink, however many', async () => {
+      const noise = randomBytes(20_000_000)
+      const { ream, release } = await pool.encode(noise, 1)
+      assert.ok(inflateReam(ream).equals(noise))
+      release()
+      // What was made for the large one serves a small one too.
+      assert.equal((await pool.encode(randomBytes(1000), 1)).ream.rawLength, 1000)
+    })
   })
 
   it('is edited as a list of its items would be', () => {
@@ -85,15 +77,9 @@ describe('ream', () => {
 
   it('notices damage: other bytes, a wrong length, a wrong checksum', () => {
     const ream = encodeReam(joinItems(['{"a":1}', '{"b":"text text text text"}']), 2)
-    const damaged = Uint8Array.from(ream.data)
-    damaged[0] = 0xff
-    for (const each of [
-      { ...ream, data: damaged },
-      { ...ream, rawLength: ream.rawLength - 1 },
-      { ...ream, rawLength: 9999 },
-    ])
-      assert.throws(() => inflateReam(each), { code: 'corrupt' })
-    assert.throws(() => inflateReam({ ...ream, crc: ream.crc ^ 1 }), { code: 'corrupt' })
+    const data = Uint8Array.from(ream.data).with(0, 0xff)
+    for (const damage of [{ data }, { rawLength: ream.rawLength - 1 }, { rawLength: 9999 }, { crc: ream.crc ^ 1 }])
+      assert.throws(() => inflateReam({ ...ream, ...damage }), { code: 'corrupt' })
   })
 
   it('can stand in the middle of a stream, unless its bytes end the stream or go on behind it', () => {
@@ -110,9 +96,7 @@ describe('ream', () => {
   })
 
   it('of nothing is nothing', () => {
-    const ream = encodeReam(new Uint8Array(0), 0)
-    assert.deepEqual(splitItems(inflateReam(ream)), [])
-    assert.equal(gunzipSync(gzipSync(inflateReam(ream))).length, 0)
+    assert.deepEqual(splitItems(inflateReam(encodeReam(new Uint8Array(0), 0))), [])
   })
 
   it('is cut between items', () => {

@@ -1,305 +1,198 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
-import { StoreError } from '../../src/store/store-error.ts'
-import { itemsFrom, keyed } from './items.ts'
+import { item, itemsFrom, keyed } from './items.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
 import { changeRows } from './sqlite-rows.ts'
 import { readItems } from './store-reading.ts'
 
 const PAGE_BYTES = 8192
+const DAY_MS = 24 * 60 * 60 * 1000
 const TOKEN = { name: 'ci', hash: 'c1', scopes: ['read:events'], createdAt: 1, expiresAt: null, revokedAt: null }
 const ONCE = { once: { key: 'request', digest: 'a' } }
+const TABLES = ['head', 'ream', 'tail', 'key', 'hole', 'token', 'request_log', 'row_count']
 
-/** 1,596 items with 4 holes: three reams and a tail; a token, a request that is remembered, and a sound collection beside. */
-async function openFilled(t: TestContext) {
-  const opened = await openSqliteForTest()
-  t.after(() => opened.remove())
-  const { store } = opened
-  for (const name of ['events', 'others']) {
-    await store.create(name, { keyField: 'id' })
-    await store.append(name, keyed(itemsFrom(0, 1600)), name === 'events' ? ONCE : {})
-    await store.delete(name, ['1', '2', '600', '1502'])
-  }
-  await store.addToken(TOKEN)
-  return opened
-}
+type Call = (store: Store) => Promise<unknown>
+
+/**
+ * What is damaged; SQL that changes rows, and not their checksums; reads that would be made of them, and writes that
+ * would give them a new checksum; what each of these answers instead.
+ */
+type Damage = readonly [what: string, sql: string, calls: readonly Call[], message: RegExp]
 
 const EVENTS = "collection_id = (SELECT id FROM head WHERE name = 'events')"
-const page = (number: number) => (store: Store) => store.page('events', number)
-const itemOf = (key: string) => (store: Store) => store.item('events', key)
-/** In its own place, as a flipped bit would leave it: it sorts right before the next one. */
-const CHANGED_KEY = `UPDATE key SET key = '69x' WHERE key = '7' AND ${EVENTS}`
-const head = (store: Store) => store.head('events')
-
-/** Changes a column, and not the checksum; `message` is told to whoever then reads. */
-const DAMAGES: readonly { what: string; sql: string; read: (store: Store) => Promise<unknown>; message: RegExp }[] = [
-  {
-    what: 'an item of the tail',
-    sql: `UPDATE tail SET item = '{"id":1501,"x":0}' WHERE position = 1501 AND ${EVENTS}`,
-    read: page(4),
-    message: /"events" is damaged\. The item at position 1501, in the tail, does not match its checksum/,
-  },
-  {
-    what: 'an item of the tail, read by its key',
-    sql: `UPDATE tail SET item = '{"id":1501,"x":0}' WHERE position = 1501 AND ${EVENTS}`,
-    read: itemOf('1501'),
-    message: /"events" is damaged\. The item at position 1501, in the tail, does not match its checksum/,
-  },
-  {
-    what: 'an item of the tail that is missing',
-    sql: `DELETE FROM tail WHERE position = 1501 AND ${EVENTS}`,
-    read: page(4),
-    message: /"events" is damaged\. Its tail has 98 items in the place of 99/,
-  },
-  {
-    what: 'an item of the tail that is missing, read by its key',
-    sql: `DELETE FROM tail WHERE position = 1501 AND ${EVENTS}`,
-    read: itemOf('1501'),
-    message: /"events" is damaged\. The item at position 1501, in the tail, is missing/,
-  },
-  {
-    what: 'the count of a head',
-    sql: "UPDATE head SET live = live + 1 WHERE name = 'events'",
-    read: head,
-    message: /^The store is damaged\. The head of "events" does not match its checksum/,
-  },
-  {
-    what: 'a head whose collection is no longer private',
-    sql: "UPDATE head SET private = 1 - private WHERE name = 'events'",
-    read: (store) => store.page('events', 1, { isPublicOnly: true }),
-    message: /The head of "events" does not match its checksum/,
-  },
-  {
-    what: 'the name of a head',
-    sql: "UPDATE head SET name = 'event3' WHERE name = 'events'",
-    read: head,
-    message: /The head of "event3" does not match its checksum/,
-  },
-  {
-    what: 'a head that is missing',
-    sql: "DELETE FROM head WHERE name = 'events'",
-    read: head,
-    message: /The table "head" has 1 rows in the place of 2/,
-  },
-  {
-    what: 'a head that is missing, in the list of all',
-    sql: "DELETE FROM head WHERE name = 'events'",
-    read: (store) => store.collections(),
-    message: /The table "head" has 1 rows in the place of 2/,
-  },
-  {
-    what: 'the position of a key',
-    sql: `UPDATE key SET position = 8 WHERE key = '7' AND ${EVENTS}`,
-    read: itemOf('7'),
-    message: /"events" is damaged\. The key "7" does not match its checksum/,
-  },
-  {
-    what: 'a key that became another',
-    sql: CHANGED_KEY,
-    read: itemOf('7'),
-    message: /"events" is damaged\. The key "69x" does not match its checksum/,
-  },
-  {
-    what: 'a hole count',
-    sql: `UPDATE hole SET gone = gone + 1 WHERE level = 0 AND block = 0 AND ${EVENTS}`,
-    read: page(3),
-    message: /"events" is damaged\. The hole count of level 0, block 0 does not match its checksum/,
-  },
-  {
-    what: 'a hole count that is missing',
-    sql: `DELETE FROM hole WHERE level = 0 AND block = 0 AND ${EVENTS}`,
-    read: page(3),
-    message: /"events" is damaged\. Its hole counts do not add up/,
-  },
-  {
-    what: 'the bytes of a ream, for a gzip answer',
-    sql: `UPDATE ream SET data = zeroblob(length(data)) WHERE number = 1 AND ${EVENTS}`,
-    read: (store) => store.page('events', 2, { form: 'deflated' }),
-    message: /"events" is damaged\. Ream 1 does not match its checksum/,
-  },
-  {
-    what: 'a ream in the place of another',
-    sql: `DELETE FROM ream WHERE number = 0 AND ${EVENTS}; UPDATE ream SET number = 0 WHERE number = 1 AND ${EVENTS}`,
-    read: page(1),
-    message: /"events" is damaged\. Ream 0 does not match its checksum/,
-  },
-  {
-    what: 'a ream of another collection',
-    sql: `DELETE FROM ream WHERE number = 0 AND ${EVENTS};
-      UPDATE ream SET collection_id = (SELECT id FROM head WHERE name = 'events') WHERE number = 0`,
-    read: page(1),
-    message: /"events" is damaged\. Ream 0 does not match its checksum/,
-  },
-  {
-    what: 'the scopes of a token',
-    sql: `UPDATE token SET scopes = '["admin"]'`,
-    read: (store) => store.token(TOKEN.hash),
-    message: /The token "ci" does not match its checksum/,
-  },
-  {
-    what: 'the hash of a token',
-    sql: "UPDATE token SET hash = 'c0'",
-    read: (store) => store.token(TOKEN.hash),
-    message: /The token "ci" does not match its checksum/,
-  },
-  {
-    what: 'a token that is missing',
-    sql: 'DELETE FROM token',
-    read: (store) => store.token(TOKEN.hash),
-    message: /The table "token" has 0 rows in the place of 1/,
-  },
-  {
-    what: 'the answer to a request that is sent again',
-    sql: `UPDATE request_log SET outcome = '{}'`,
-    read: (store) => store.append('events', keyed(itemsFrom(0, 1600)), ONCE),
-    message: /The request that is remembered as "request" does not match its checksum/,
-  },
-  {
-    what: 'the key of a request that is sent again',
-    sql: `UPDATE request_log SET key = 'requesu'`,
-    read: (store) => store.append('events', keyed(itemsFrom(0, 1600)), ONCE),
-    message: /The request that is remembered as "requesu" does not match its checksum/,
-  },
-]
-
-const isCorrupt = (message: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof StoreError)
-  assert.equal(error.code, 'corrupt', error.message)
-  assert.match(error.message, message)
-  return true
+function page(number: number): Call {
+  return (store) => store.page('events', number)
+}
+function itemOf(key: string): Call {
+  return (store) => store.item('events', key)
+}
+function remove(key: string): Call {
+  return (store) => store.delete('events', [key])
+}
+const head: Call = (store) => store.head('events')
+const token: Call = (store) => store.token(TOKEN.hash)
+const sendAgain: Call = (store) => store.append('events', keyed(itemsFrom(0, 1600)), ONCE)
+const sealTail: Call = (store) => store.append('events', keyed(itemsFrom(5000, 500)))
+const loadAndSealTail: Call = async (store) => {
+  const load = await store.load('events')
+  try {
+    await load.append(keyed(itemsFrom(5000, 500)))
+    await load.commit()
+  } finally {
+    await load.abort()
+  }
 }
 
+function change(text: string): Call {
+  return (store) => store.put('events', keyed([text]))
+}
+function append(text: string): Call {
+  return (store) => store.append('events', keyed([text]))
+}
+const publicPage: Call = (store) => store.page('events', 1, { isPublicOnly: true })
+const zippedPage: Call = (store) => store.page('events', 2, { form: 'deflated' })
+const collections: Call = (store) => store.collections()
+
+const HEAD = "WHERE name = 'events'"
+const TAIL = `WHERE position = 1501 AND ${EVENTS}`
+const KEY = `WHERE key = '7' AND ${EVENTS}`
+const FIRST_REAM = `DELETE FROM ream WHERE number = 0 AND ${EVENTS};`
+
+const DAMAGES: readonly Damage[] = [
+  [
+    'an item of the tail',
+    `UPDATE tail SET item = '{"id":1501,"x":0}' ${TAIL}`,
+    [page(4), itemOf('1501'), sealTail, loadAndSealTail],
+    /"events" is damaged\. The item at position 1501, in the tail, does not match its checksum/,
+  ],
+  [
+    'an item of the tail that is missing',
+    `DELETE FROM tail ${TAIL}`,
+    [page(4), itemOf('1501'), sealTail, remove('1501')],
+    /"events" is damaged\. (Its tail has 98 items in the place of 99|.* 1501, in the tail, is missing)/,
+  ],
+  [
+    'a count',
+    `UPDATE head SET live = live + 1 ${HEAD}`,
+    [head],
+    /^The store is damaged\. The head of "events" does not/,
+  ],
+  ['privacy', `UPDATE head SET private = 1 - private ${HEAD}`, [publicPage], /The head of "events" does not match/],
+  ['a name', `UPDATE head SET name = 'event3' ${HEAD}`, [head], /The head of "event3" does not match its checksum/],
+  ['a head that is missing', `DELETE FROM head ${HEAD}`, [head, collections], /"head" has 1 rows in the place of 2/],
+  [
+    'the position of a key',
+    `UPDATE key SET position = 8 ${KEY}`,
+    [itemOf('7'), remove('7')],
+    /"events" is damaged\. The key "7" does not match its checksum/,
+  ],
+  [
+    'a key that became another',
+    // In its own place, as a flipped bit would leave it: it sorts right before the next one.
+    `UPDATE key SET key = '69x' ${KEY}`,
+    [itemOf('7'), change('{"id":7,"x":0}'), append('{"id":"69x"}')],
+    /"events" is damaged\. The key "69x" does not match its checksum/,
+  ],
+  [
+    'hole counts',
+    `UPDATE hole SET gone = gone + 1 WHERE ${EVENTS}`,
+    [page(3), remove('8')],
+    /"events" is damaged\. The hole count of level \d, block 0 does not match its checksum/,
+  ],
+  [
+    'a hole count that is missing',
+    `DELETE FROM hole WHERE level = 0 AND block = 0 AND ${EVENTS}`,
+    [page(3)],
+    /"events" is damaged\. Its hole counts do not add up/,
+  ],
+  [
+    'the bytes of a ream',
+    `UPDATE ream SET data = zeroblob(length(data)) WHERE number = 1 AND ${EVENTS}`,
+    [page(2), zippedPage, change('{"id":700,"x":0}')],
+    /"events" is damaged\. Ream 1 does not match its checksum/,
+  ],
+  [
+    'a ream in the place of another',
+    `${FIRST_REAM} UPDATE ream SET number = 0 WHERE number = 1 AND ${EVENTS}`,
+    [page(1)],
+    /"events" is damaged\. Ream 0 does not match its checksum/,
+  ],
+  [
+    'a ream of another collection',
+    `${FIRST_REAM} UPDATE ream SET collection_id = (SELECT id FROM head ${HEAD}) WHERE number = 0`,
+    [page(1)],
+    /"events" is damaged\. Ream 0 does not match its checksum/,
+  ],
+  ['scopes of a token', `UPDATE token SET scopes = '["admin"]'`, [token], /The token "ci" does not match its checksum/],
+  ['the hash of a token', "UPDATE token SET hash = 'c0'", [token], /The token "ci" does not match its checksum/],
+  ['a token that is missing', 'DELETE FROM token', [token], /The table "token" has 0 rows in the place of 1/],
+  [
+    'a remembered answer',
+    `UPDATE request_log SET outcome = '{}'`,
+    [sendAgain],
+    /remembered as "request" does not match/,
+  ],
+  ['a remembered key', `UPDATE request_log SET key = 'requesu'`, [sendAgain], /remembered as "requesu" does not match/],
+]
+
+const corrupt = (message: RegExp) => ({ name: 'StoreError', code: 'corrupt', message })
+
 describe('a store in an SQLite file that is damaged', () => {
-  for (const { what, sql, read, message } of DAMAGES)
-    it(`says so instead of an answer made of ${what}`, async (t) => {
-      const { store, path } = await openFilled(t)
-      await read(store)
-      changeRows(path, sql)
-      await assert.rejects(read(store), isCorrupt(message))
-    })
+  let opened: Awaited<ReturnType<typeof openSqliteForTest>>
+  let pristine: string
+  let files = 0
 
-  for (const [what, text, read] of [
-    ['an item of the tail', '{"id":"tail","x":0}', page(4)],
-    ['the key of an item', 'a key like no other', itemOf('a key like no other')],
-    ['the name of a collection', 'events', head],
-  ] as const)
-    it(`notices one bit of its file: in ${what}`, async (t) => {
-      const { store, path, openAgain } = await openFilled(t)
-      await store.append('events', keyed(['{"id":"tail","x":0}', '{"id":"a key like no other"}']))
-      await store.close()
-      const bytes = readFileSync(path)
-      for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1))
-        bytes[at + 3] = (bytes[at + 3] ?? 0) ^ 4
-      writeFileSync(path, bytes)
-      const flipped = await openAgain()
-      await assert.rejects(read(flipped), isCorrupt(/does not match its checksum/))
-      await flipped.close()
-    })
+  /** 1,596 items with 4 holes: three reams and a tail; a token, a request that is remembered, and a sound collection beside. */
+  before(async () => {
+    opened = await openSqliteForTest()
+    const { store, path } = opened
+    for (const name of ['events', 'others']) {
+      await store.create(name, { keyField: 'id' })
+      await store.append(name, keyed(itemsFrom(0, 1600)), name === 'events' ? ONCE : {})
+      await store.delete(name, ['1', '2', '600', '1502'])
+    }
+    await store.addToken(TOKEN)
+    pristine = `${path}.pristine`
+    changeRows(path, `VACUUM INTO '${pristine}'`)
+  })
+  after(() => opened.remove())
 
-  it('notices that two pages of its file have changed places', async (t) => {
-    const { store, path, openAgain } = await openFilled(t)
-    await store.create('wide')
-    await store.append('wide', itemRun(Array.from({ length: 100 }, (_, n) => `{"n":${n},"wide":"${'x'.repeat(500)}"}`)))
-    await store.close()
-    const bytes = readFileSync(path)
-    const pageOf = (n: number) => Math.floor(bytes.indexOf(`{"n":${n},"wide"`) / PAGE_BYTES) * PAGE_BYTES
-    const [one, other] = [pageOf(30), pageOf(60)]
-    const kept = Buffer.from(bytes.subarray(one, one + PAGE_BYTES))
-    bytes.copyWithin(one, other, other + PAGE_BYTES)
-    bytes.set(kept, other)
-    writeFileSync(path, bytes)
-    const swapped = await openAgain()
-    await assert.rejects(
-      swapped.page('wide', 1),
-      isCorrupt(/"wide" is damaged\. The items of its tail are not in order/),
+  /** Damages the store, and puts every row back at the end. */
+  const whileDamaged = async (sql: string, use: Call): Promise<void> => {
+    const { store, path } = opened
+    changeRows(path, sql)
+    const restored = TABLES.map(
+      (table) => `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM pristine.${table};`,
     )
-    assert.notDeepEqual((await swapped.verify()).findings, [])
-    await swapped.close()
-  })
+    const restore = `ATTACH '${pristine}' AS pristine; BEGIN; ${restored.join('\n')} COMMIT`
+    await use(store).finally(() => changeRows(path, restore))
+  }
 
-  it('goes on with what is sound', async (t) => {
-    const { store, path } = await openFilled(t)
-    changeRows(path, `UPDATE tail SET item = '{}' WHERE position = 1501 AND ${EVENTS}`)
-    assert.equal((await readItems(store, 'others')).length, 1596)
-    for (const number of [1, 2]) assert.equal((await store.page('events', number))?.page, number)
-    assert.equal((await store.item('events', 'none'))?.item, undefined)
-    await store.append('events', keyed(['{"id":"new"}']))
-  })
-
-  const WRITES: readonly { what: string; sql: string; write: (store: Store) => Promise<unknown> }[] = [
-    {
-      what: 'an append that seals the tail',
-      sql: `UPDATE tail SET item = '{"id":1501,"x":0}' WHERE position = 1501 AND ${EVENTS}`,
-      write: (store) => store.append('events', keyed(itemsFrom(5000, 500))),
-    },
-    {
-      what: 'an append that seals a tail of which an item is missing',
-      sql: `DELETE FROM tail WHERE position = 1501 AND ${EVENTS}`,
-      write: (store) => store.append('events', keyed(itemsFrom(5000, 500))),
-    },
-    {
-      what: 'a load that seals the tail',
-      sql: `UPDATE tail SET item = '{"id":1501,"x":0}' WHERE position = 1501 AND ${EVENTS}`,
-      async write(store) {
-        const load = await store.load('events')
-        try {
-          await load.append(keyed(itemsFrom(5000, 500)))
-          await load.commit()
-        } catch (error) {
-          await load.abort()
-          throw error
-        }
-      },
-    },
-    {
-      what: 'a put into a ream',
-      sql: `UPDATE ream SET crc = crc + 1 WHERE number = 0 AND ${EVENTS}`,
-      write: (store) => store.put('events', keyed(['{"id":3,"x":0}'])),
-    },
-    {
-      what: 'a deletion by a key that leads elsewhere',
-      sql: `UPDATE key SET position = 8 WHERE key = '7' AND ${EVENTS}`,
-      write: (store) => store.delete('events', ['7']),
-    },
-    {
-      what: 'a put of a key that was lost',
-      sql: CHANGED_KEY,
-      write: (store) => store.put('events', keyed(['{"id":7,"x":0}'])),
-    },
-    {
-      what: 'an append of a key that only damage has put in the way',
-      sql: CHANGED_KEY,
-      write: (store) => store.append('events', keyed(['{"id":"69x"}'])),
-    },
-    {
-      what: 'a deletion that changes a hole count',
-      sql: `UPDATE hole SET gone = gone + 1 WHERE level = 2 AND ${EVENTS}`,
-      write: (store) => store.delete('events', ['8']),
-    },
-    {
-      what: 'a deletion of an item of the tail that is missing',
-      sql: `DELETE FROM tail WHERE position = 1501 AND ${EVENTS}`,
-      write: (store) => store.delete('events', ['1501']),
-    },
-  ]
-
-  for (const { what, sql, write } of WRITES)
-    it(`refuses ${what}, so that nothing damaged gets a new checksum`, async (t) => {
-      const { store, path } = await openFilled(t)
-      changeRows(path, sql)
-      const { findings: before } = await store.verify()
-      assert.notDeepEqual(before, [])
-      await assert.rejects(write(store), isCorrupt(/"events" is damaged/))
-      assert.deepEqual((await store.verify()).findings, before)
+  for (const [what, sql, calls, message] of DAMAGES)
+    it(`refuses what would be made of ${what}, and gives nothing damaged a new checksum`, async () => {
+      await whileDamaged(sql, async (store) => {
+        const { findings } = await store.verify()
+        assert.notDeepEqual(findings, [])
+        for (const call of calls) await assert.rejects(call(store), corrupt(message))
+        assert.deepEqual((await store.verify()).findings, findings)
+      })
+      assert.deepEqual((await opened.store.verify()).findings, [])
     })
 
-  it('shows every row that is damaged to verify, and names it', async (t) => {
-    const { store, path } = await openFilled(t)
-    changeRows(
-      path,
+  it('goes on with what is sound', () =>
+    whileDamaged(`UPDATE tail SET item = '{}' WHERE position = 1501 AND ${EVENTS}`, async (store) => {
+      assert.equal((await readItems(store, 'others')).length, 1596)
+      for (const number of [1, 2]) assert.equal((await store.page('events', number))?.page, number)
+      assert.equal((await store.item('events', 'none'))?.item, undefined)
+      await store.append('events', keyed(['{"id":"new"}']))
+    }))
+
+  it('shows every row that is damaged to verify, and names it', () =>
+    whileDamaged(
       `UPDATE tail SET item = '{}' WHERE position IN (1501, 1503) AND ${EVENTS};
        UPDATE key SET position = 8 WHERE key = '7' AND ${EVENTS};
        UPDATE ream SET crc = crc + 1 WHERE number = 2 AND ${EVENTS};
@@ -307,19 +200,93 @@ describe('a store in an SQLite file that is damaged', () => {
        UPDATE token SET scopes = '[]';
        UPDATE request_log SET outcome = '{';
        UPDATE head SET live = 0 WHERE name = 'others'`,
-    )
-    const { findings } = await store.verify()
-    const shown = findings.map(({ collection, message }) => `${collection}: ${message}`)
-    for (const expected of [
-      'events: The item at position 1501, in the tail, does not match its checksum.',
-      'events: The item at position 1503, in the tail, does not match its checksum.',
-      'events: The key "7" does not match its checksum.',
-      'events: Ream 2 does not match its checksum.',
-      'events: The hole count of level 2, block 0 does not match its checksum.',
-      ': The token "ci" does not match its checksum.',
-      ': The request that is remembered as "request" does not match its checksum.',
-      ': The head of "others" does not match its checksum.',
-    ])
-      assert.ok(shown.includes(expected), `${expected}\n${shown.join('\n')}`)
+      async (store) => {
+        const { findings } = await store.verify()
+        const shown = findings.map(({ collection, message }) => `${collection}: ${message}`)
+        for (const expected of [
+          'events: The item at position 1501, in the tail, does not match its checksum.',
+          'events: The item at position 1503, in the tail, does not match its checksum.',
+          'events: The key "7" does not match its checksum.',
+          'events: Ream 2 does not match its checksum.',
+          'events: The hole count of level 2, block 0 does not match its checksum.',
+          ': The token "ci" does not match its checksum.',
+          ': The request that is remembered as "request" does not match its checksum.',
+          ': The head of "others" does not match its checksum.',
+        ])
+          assert.ok(shown.includes(expected), `${expected}\n${shown.join('\n')}`)
+      },
+    ))
+
+  /** Changes the bytes of a copy of the file, and opens it. */
+  const withBytes = async (change: (bytes: Buffer) => void, use: Call): Promise<void> => {
+    const path = `${pristine}.${++files}`
+    const bytes = readFileSync(pristine)
+    change(bytes)
+    writeFileSync(path, bytes)
+    const store = await openSqliteStore({ path })
+    await use(store).finally(() => store.close())
+  }
+  const placesOf = (bytes: Buffer, text: string): number[] => {
+    const places: number[] = []
+    for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) places.push(at)
+    return places
+  }
+
+  describe('in single bits or pages', () => {
+    before(async () => {
+      const writable = await openSqliteStore({ path: pristine })
+      await writable.append('events', keyed(['{"id":"tail","x":0}', '{"id":"a key like no other"}']))
+      await writable.create('wide')
+      const wide = Array.from({ length: 100 }, (_, n) => `{"n":${n},"wide":"${'x'.repeat(500)}"}`)
+      await writable.append('wide', itemRun(wide))
+      await writable.close()
+    })
+
+    for (const [what, text, read] of [
+      ['an item of the tail', '{"id":"tail","x":0}', page(4)],
+      ['the key of an item', 'a key like no other', itemOf('a key like no other')],
+      ['the name of a collection', 'events', head],
+    ] as const)
+      it(`notices one bit of its file: in ${what}`, () =>
+        withBytes(
+          (bytes) => {
+            for (const at of placesOf(bytes, text)) bytes[at + 3] = (bytes[at + 3] ?? 0) ^ 4
+          },
+          (store) => assert.rejects(read(store), corrupt(/does not match its checksum/)),
+        ))
+
+    it('notices that two pages of its file have changed places', () =>
+      withBytes(
+        (bytes) => {
+          const pageOf = (n: number) => Math.floor(bytes.indexOf(`{"n":${n},"wide"`) / PAGE_BYTES) * PAGE_BYTES
+          const [one, other] = [pageOf(30), pageOf(60)]
+          const kept = Buffer.from(bytes.subarray(one, one + PAGE_BYTES))
+          bytes.copyWithin(one, other, other + PAGE_BYTES)
+          bytes.set(kept, other)
+        },
+        async (store) => {
+          const message = /"wide" is damaged\. The items of its tail are not in order/
+          await assert.rejects(store.page('wide', 1), corrupt(message))
+          assert.notDeepEqual((await store.verify()).findings, [])
+        },
+      ))
+
+    it('forgets no request because one bit of the index by age makes it look old', () =>
+      withBytes(
+        (bytes) => {
+          // Only the index has the time right before the key; it takes six bytes.
+          const flipped = placesOf(bytes, ONCE.once.key).filter((at) => {
+            const time = bytes.readUIntBE(at - 6, 6)
+            return time > Date.now() - DAY_MS && time <= Date.now()
+          })
+          assert.equal(flipped.length, 1)
+          for (const at of flipped) bytes[at - 6] = 0
+        },
+        async (store) => {
+          await store.append('events', keyed([item(7000)]), { once: { key: 'another', digest: 'b' } })
+          await sendAgain(store)
+          assert.equal((await store.head('events'))?.live, 1599)
+        },
+      ))
   })
 })

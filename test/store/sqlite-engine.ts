@@ -3,16 +3,38 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
-import type { StoreUnderTest } from './describe-store.ts'
+import { changeSoundRows } from './sqlite-rows.ts'
+import type { StoreUnderTest } from './test-store.ts'
 
 export async function openSqliteForTest(): Promise<StoreUnderTest & { path: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'reams-test-'))
   const path = join(directory, 'test.db')
   const store = await openSqliteStore({ path, create: true })
+  const execute = async (sql: string, values: (string | Uint8Array)[] = []): Promise<unknown[][]> => {
+    using database = new DatabaseSync(path)
+    const rows = database.prepare(sql.replaceAll(/\$(\d)/g, '?$1')).all(...values)
+    return rows.map((row) => Object.values(row))
+  }
   return {
     store,
     path,
+    location: path,
+    execute,
+    rowsOf: (collection) => `collection_id = (SELECT id FROM head WHERE name = '${collection}')`,
+    columns: { ids: 'collection_id, generation', generation: 'generation', sum: ', sum' },
+    async ageRequests(ms, condition = 'true') {
+      changeSoundRows(path, 'request_log', `UPDATE request_log SET at = ${Date.now() - ms} WHERE ${condition}`)
+    },
+    async ageLeases() {
+      await execute('UPDATE lease SET renewed_tick = 0')
+    },
+    async forbidRequest(key) {
+      await execute(`CREATE TRIGGER forbid BEFORE INSERT ON request_log WHEN new.key = '${key}'
+        BEGIN SELECT RAISE(ABORT, 'no'); END`)
+      return () => execute('DROP TRIGGER forbid')
+    },
     openAgain: () => openSqliteStore({ path }),
     async remove() {
       await store.close()

@@ -4,12 +4,10 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import { fullPages } from '../../src/contract/page.ts'
-import type { CollectionSettings, Created, Head, ItemConditions, Once, Store } from '../../src/store/store.ts'
-import type { StoreUnderTest } from './describe-store.ts'
-import { isError, item, keyed } from './items.ts'
+import type { Created, Head, ItemConditions, Once, Store } from '../../src/store/store.ts'
+import { item, itemsFrom, keyed } from './items.ts'
 import { pagesOf, readAllPages, readItems } from './store-reading.ts'
-
-const SETTINGS: CollectionSettings = { keyField: 'id', isPaginated: true, isPrivate: false }
+import { KEYED, type Subject } from './subject.ts'
 
 const CONNECTIONS = 3
 
@@ -19,21 +17,11 @@ const AT_ONCE = 6
 /** The refusals that another writer can bring about. */
 const REFUSALS = ['key-conflict', 'no-item', 'no-collection', 'precondition-failed', 'busy', 'lease-lost']
 
-type Kind =
-  | 'append'
-  | 'put'
-  | 'create'
-  | 'change'
-  | 'remove'
-  | 'replace'
-  | 'delete'
-  | 'load'
-  | 'swap'
-  | 'drop'
-  | 'ensure'
+const FREQUENT = ['append', 'put', 'create', 'change', 'remove', 'replace', 'delete'] as const
+const RARE = ['load', 'swap', 'drop'] as const
 
 interface Change {
-  readonly kind: Kind
+  readonly kind: (typeof FREQUENT)[number] | (typeof RARE)[number] | 'ensure'
   readonly ids: readonly number[]
   /** How often it is sent, through different connections. */
   readonly times: number
@@ -52,23 +40,19 @@ const ids = fc.uniqueArray(
 )
 const times = fc.constantFrom(1, 1, 1, 2, 3)
 const kind = fc.oneof(
-  { weight: 20, arbitrary: fc.constantFrom<Kind>('append', 'put', 'create', 'change', 'remove', 'replace', 'delete') },
-  { weight: 1, arbitrary: fc.constantFrom<Kind>('load', 'swap', 'drop') },
-  { weight: 1, arbitrary: fc.constant<Kind>('ensure') },
+  { weight: 20, arbitrary: fc.constantFrom(...FREQUENT) },
+  { weight: 1, arbitrary: fc.constantFrom(...RARE) },
+  { weight: 1, arbitrary: fc.constant('ensure' as const) },
 )
 const changes: fc.Arbitrary<Change[]> = fc.array(fc.record({ kind, ids, times }), { minLength: 60, maxLength: 60 })
 
-export function describeStoreConcurrency(opened: () => StoreUnderTest): void {
-  let names = 0
-
+export function describeConcurrency({ store, openAgain, newName }: Subject): void {
   it('is, after writes through several connections at once, what their answers say in the order of the versions', async () => {
-    const { store, openAgain } = opened()
     const others = await Promise.all(Array.from({ length: CONNECTIONS - 1 }, openAgain))
     try {
       await fc.assert(
         fc.asyncProperty(fc.constantFrom(0, 495, 998), changes, async (count, each) => {
-          const run = new Run([store, ...others], `concurrent-${++names}`)
-          await run.begin(count)
+          const run = await Run.begin([store, ...others], newName(), count)
           await run.send(each)
           await run.check()
         }),
@@ -77,7 +61,6 @@ export function describeStoreConcurrency(opened: () => StoreUnderTest): void {
     } finally {
       for (const other of others) await other.close()
     }
-    assert.deepEqual((await store.verify()).findings, [])
   })
 }
 
@@ -87,15 +70,17 @@ class Run {
   readonly #done: Done[] = []
   #revision = 0
 
-  constructor(stores: readonly Store[], name: string) {
+  private constructor(stores: readonly Store[], name: string) {
     this.#stores = stores
     this.#name = name
   }
 
-  async begin(count: number): Promise<void> {
-    await this.#store(0).create(this.#name, SETTINGS)
-    const texts = Array.from({ length: count }, (_, id) => item(id))
-    if (count > 0) this.#add(await this.#store(0).append(this.#name, keyed(texts)), true, append(texts))
+  static async begin(stores: readonly Store[], name: string, count: number): Promise<Run> {
+    const run = new Run(stores, name)
+    await run.#store(0).create(name, KEYED)
+    const texts = itemsFrom(0, count)
+    if (count > 0) run.#add(await run.#store(0).append(name, keyed(texts)), true, append(texts))
+    return run
   }
 
   /** Each connection sends its part, some at a time; a change that is sent several times goes through several. */
@@ -120,21 +105,17 @@ class Run {
   }
 
   #store(index: number): Store {
-    const store = this.#stores[index % this.#stores.length]
-    assert.ok(store)
-    return store
+    return this.#stores[index % this.#stores.length] ?? assert.fail()
   }
 
   #add(head: Head, isPureAppend: boolean, apply: Done['apply']): void {
     this.#done.push({ head, isPureAppend, apply })
   }
 
-  async #sendOne(connection: number, change: Change): Promise<void> {
-    try {
-      await this.#attempt(connection, change)
-    } catch (error) {
-      if (!REFUSALS.some((code) => isError(code)(error))) throw error
-    }
+  #sendOne(connection: number, change: Change): Promise<void> {
+    return this.#attempt(connection, change).catch((error) => {
+      if (!REFUSALS.includes(error.code)) throw error
+    })
   }
 
   async #attempt(connection: number, { kind, ids, times }: Change): Promise<void> {
@@ -179,14 +160,14 @@ class Run {
       case 'drop':
         return void (await again(async (each) => void (await each.drop(name, undefined, { once }))))
       case 'ensure':
-        return void (await again((each) => each.ensure(name, SETTINGS, { once })))
+        return void (await again((each) => each.ensure(name, KEYED, { once })))
       default:
         return this.#load(store, texts, kind === 'swap')
     }
   }
 
   async #load(store: Store, texts: readonly string[], isReplacement: boolean): Promise<void> {
-    const load = await store.load(this.#name, { isReplacement, settings: SETTINGS })
+    const load = await store.load(this.#name, { isReplacement, settings: KEYED })
     try {
       await load.append(keyed(texts))
       const { head } = await load.commit()

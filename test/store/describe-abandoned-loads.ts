@@ -1,0 +1,107 @@
+/** The part of the specification about loads that never end: their process is killed, stands still or loses its lease. */
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { isError, item, itemsFrom, keyed } from './items.ts'
+import type { Subject } from './subject.ts'
+
+const CHILD = fileURLToPath(new URL('./child-writer.ts', import.meta.url))
+
+/** Starts a process that loads into the collection `events`, and kills it when it has written a few steps. */
+export async function killWhileLoading(location: string, task: string, meanwhile = async () => {}): Promise<void> {
+  const child = spawn(process.execPath, [CHILD, location, task], { stdio: ['ignore', 'pipe', 'inherit'] })
+  for (let steps = 0; steps < 6; ) steps += String((await once(child.stdout, 'data'))[0]).length
+  await meanwhile()
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+}
+
+export function describeAbandonedLoads({ opened, store, newName, filled, headOf, check, elsewhere }: Subject): void {
+  describe('a load that never ends', () => {
+    /** How many rows a collection has: reams, tail, keys, leases and what is left over. */
+    const rowsOf = async (name: string): Promise<number[]> => {
+      const own = opened().rowsOf(name)
+      const tables = ['ream', 'tail', 'key', 'lease', 'leftover']
+      const counts = await Promise.all(
+        tables.map((table) => opened().execute(`SELECT count(*) FROM ${table} WHERE ${own}`)),
+      )
+      return counts.flat(2).map(Number)
+    }
+
+    for (const task of ['load', 'replace'])
+      it(`because its process was killed leaves the old state and nothing else (${task})`, async () => {
+        const name = 'events'
+        await store.create(name, { keyField: 'id' })
+        await store.append(name, keyed(itemsFrom(0, 1600)))
+        const before = await headOf(name)
+        await killWhileLoading(opened().location, task, async () => {
+          await assert.rejects(store.append(name, keyed([item(9000)])), isError('busy', /Wait/))
+        })
+        assert.deepEqual(await check(name, itemsFrom(0, 1600)), before)
+        assert.deepEqual((await store.verify()).findings, [])
+        await opened().ageLeases()
+        await store.append(name, keyed([item(9000)]))
+        await check(name, [...itemsFrom(0, 1600), item(9000)])
+        assert.deepEqual(await rowsOf(name), [3, 101, 1601, 0, 0])
+        await store.drop(name)
+      })
+
+    it('because it stood still is taken over, and cannot go on, whatever it has written', async () => {
+      for (const options of [{}, { isReplacement: true }, { onConflict: 'replace' }] as const) {
+        const name = await filled(600)
+        const load = await store.load(name, options)
+        await load.append(keyed(itemsFrom(9000, 700)))
+        await elsewhere(async (other) => {
+          // The load renews its lease every two seconds, and may do so in between.
+          for (let isBusy = true; isBusy; ) {
+            await opened().ageLeases()
+            isBusy = await other.remove(name, '7').then(
+              () => false,
+              (error) => isError('busy')(error) || assert.fail(error),
+            )
+          }
+        })
+        await assert.rejects(load.append(keyed(itemsFrom(9700, 700))), isError('lease-lost', /start it again/))
+        await assert.rejects(load.commit(), isError('lease-lost'))
+        await load.abort()
+        await check(name, itemsFrom(0, 600).toSpliced(7, 1))
+        assert.deepEqual(await rowsOf(name), [1, 100, 599, 0, 0])
+      }
+    })
+
+    it('because it is aborted leaves nothing, also where it takes more than one step to remove it', async () => {
+      const name = await filled(600)
+      const before = await headOf(name)
+      const load = await store.load(name, { onConflict: 'replace' })
+      for (const more of ['', ',"n":1']) {
+        const texts = Array.from({ length: 25_000 }, (_, id) => item(id, more))
+        await load.append(keyed(texts))
+      }
+      await load.abort()
+      assert.deepEqual(await check(name, itemsFrom(0, 600)), before)
+      assert.deepEqual(await rowsOf(name), [1, 100, 600, 0, 0])
+    })
+
+    it('because it died behind its commit leaves what some later write removes', async () => {
+      const name = await filled(1600)
+      const { ids, sum, generation } = opened().columns
+      const [owner = ''] = ids.split(', ')
+      const columns = `number, count, raw_length, crc, gone, data${sum}`
+      const own = opened().rowsOf(name)
+      await opened().execute(`
+        INSERT INTO ream (${ids}, ${columns}) SELECT ${owner}, 0, ${columns} FROM ream WHERE ${own}`)
+      await opened().execute(`
+        INSERT INTO leftover (${ids}, base) SELECT ${owner}, 0, 0 FROM ream WHERE number = 0 AND ${generation} > 0 AND ${own}`)
+      assert.deepEqual(await rowsOf(name), [6, 100, 1600, 0, 1])
+      await elsewhere(async (fresh) => {
+        await fresh.create(newName())
+        while ((await rowsOf(name)).at(-1) !== 0) await sleep(10)
+      })
+      assert.deepEqual(await rowsOf(name), [3, 100, 1600, 0, 0])
+    })
+  })
+}

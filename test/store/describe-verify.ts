@@ -1,0 +1,112 @@
+/** What `verify` finds, in every engine: each damage breaks one rule of a collection behind the store's back. */
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { deflateRawSync } from 'node:zlib'
+import { joinItems } from '../../src/store/ream.ts'
+import type { Finding } from '../../src/store/store.ts'
+import { itemsFrom, keyed } from './items.ts'
+import type { Engine, StoreUnderTest } from './test-store.ts'
+
+/** Another row like one of the table. */
+const copyOf = (table: string, values: string): string =>
+  `INSERT INTO ${table} SELECT $ids, ${values}$sum FROM ${table}`
+
+/** No gzip answer could be made of a ream that ends so. */
+const ENDED = deflateRawSync(joinItems(itemsFrom(1000, 500)))
+
+/** What is damaged; SQL that does it, to rows that meet a condition and are of the collection; what is found. */
+type Damage = readonly [what: string, sql: string, where: string, expected: RegExp, value?: string | Uint8Array]
+
+/** Three reams and a tail, of which four items are gone. `$ids`, `$generation` and `$sum` are columns of the engine. */
+const DAMAGES: readonly Damage[] = [
+  ['a head that counts one too many', 'UPDATE head SET live = live + 1', 'true', /head says 1597 items/],
+  ['a ream that is missing', 'DELETE FROM ream', 'number = 1', /Ream 1 is missing/],
+  ['a ream beyond the head', 'UPDATE ream SET number = 7', 'number = 2', /Ream 7 lies beyond/],
+  ['a wrong checksum', 'UPDATE ream SET crc = crc + 1', 'number = 0', /Ream 0 does not inflate/],
+  ['a wrong length', 'UPDATE ream SET raw_length = raw_length - 1', 'number = 0', /Ream 0 does not inflate/],
+  ['damaged bytes', 'UPDATE ream SET data = $1', 'number = 2', /Ream 2 does not inflate/, Buffer.from([255, 255])],
+  ['bytes that end the stream', 'UPDATE ream SET data = $1', 'number = 2', /2 does not end with a sync flush/, ENDED],
+  ['a wrong count in a ream', 'UPDATE ream SET count = 400', 'number = 1', /Ream 1 says 400/],
+  ['a map that lies', 'UPDATE ream SET gone = NULL', 'number = 0', /Ream 0 says 498 items, but its map has 0/],
+  ['an item that is no object', "UPDATE tail SET item = '[1]'", 'position = 1500', /1500 is not a JSON object: \[1\]/],
+  ['an item that is no JSON', "UPDATE tail SET item = '{'", 'position = 1500', /position 1500 is not JSON/],
+  ['a line break in an item', 'UPDATE tail SET item = $1', 'position = 1500', /holds a line break/, '{\n}'],
+  ['a tail item that is missing', 'DELETE FROM tail', 'position = 1550', /hole count|head says/],
+  ['a tail item beyond the head', copyOf('tail', '1700, item'), 'position = 1500', /1700 in the tail lies beyond/],
+  [
+    'a tail item in a sealed ream',
+    copyOf('tail', '3, item'),
+    'position = 1500',
+    /3 is in the tail, though its ream is/,
+  ],
+  [
+    'a key that points elsewhere',
+    'UPDATE key SET position = 7',
+    "key = '5'",
+    /"5" .* at position 5 points to position 7/,
+  ],
+  ['a key that is missing', 'DELETE FROM key', "key = '1599'", /key "1599" of the item at position 1599 is missing/],
+  ['a key too many', copyOf('key', "'x', 3"), "key = '3'", /1597 keys for 1596 items with a key/],
+  ['a hole count that is wrong', 'UPDATE hole SET gone = 9', 'level = 1', /level 1, block 0 is 9; 4 are gone/],
+  ['a hole count that is missing', 'DELETE FROM hole', 'level = 2', /hole count of level 2, block 0 is missing/],
+  ['a hole count too many', copyOf('hole', '0, 2, 1'), 'level = 2', /level 0, block 2 is 1; 0 are gone/],
+  ['reams of no collection', 'UPDATE head SET $generation = 9', 'true', /3 rows of "ream" belong to no collection/],
+]
+
+/** Collections with the same items, each then damaged in another way. */
+export function describeVerify(engine: Engine): void {
+  describe('verify', () => {
+    let opened: StoreUnderTest
+    let findings: readonly Finding[]
+    const nameOf = ([what]: Damage): string => what.toLowerCase().replaceAll(' ', '-')
+
+    before(async () => {
+      opened = await engine.open()
+      for (const name of ['sound', ...DAMAGES.map(nameOf)]) {
+        await opened.store.create(name, { keyField: 'id' })
+        await opened.store.append(name, keyed(itemsFrom(0, 1600)))
+        await opened.store.delete(name, ['1', '2', '600', '1502'])
+      }
+    })
+    after(() => opened?.remove())
+
+    it('finds nothing where nothing is damaged, also while loads are running, and tells how far it is', async () => {
+      const { store } = opened
+      const load = await store.load('sound', { onConflict: 'replace' })
+      await load.append(keyed(itemsFrom(1000, 1500)))
+      const other = await store.load('venues', { isReplacement: true, settings: { keyField: 'id' } })
+      await other.append(keyed(itemsFrom(0, 700)))
+      const items = (DAMAGES.length + 1) * 1596
+      const seen: number[] = []
+      const result = await store.verify((read, total) => {
+        assert.equal(total, items)
+        seen.push(read)
+      })
+      assert.deepEqual([result.findings, result.items, seen.at(-1)], [[], items, items])
+      await load.commit()
+      await other.abort()
+      assert.deepEqual((await store.verify()).findings, [])
+    })
+
+    it('finds what is damaged, and names the collection', async () => {
+      const { ids, generation, sum } = opened.columns
+      for (const damage of DAMAGES) {
+        const [what, sql, where, , value] = damage
+        const own = sql.startsWith('UPDATE head ') ? `name = '${nameOf(damage)}'` : opened.rowsOf(nameOf(damage))
+        const filled = sql.replace('$ids', ids).replace('$generation', generation).replace('$sum', sum)
+        const values = value === undefined ? [] : [value]
+        const rows = await opened.execute(`${filled} WHERE ${where} AND ${own} RETURNING 1`, values)
+        assert.notDeepEqual(rows, [], what)
+      }
+      findings = (await opened.store.verify()).findings
+      assert.ok(findings.every(({ collection }) => collection !== 'sound'))
+    })
+
+    for (const damage of DAMAGES)
+      it(`finds ${damage[0]}`, () => {
+        const own = findings.filter(({ collection }) => collection === '' || collection === nameOf(damage))
+        assert.match(own.map(({ message }) => message).join('\n'), damage[3])
+      })
+  })
+}

@@ -1,0 +1,310 @@
+/** The part of the specification about writes of items: appends, puts, removals, and the conditions they may have. */
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { itemRun } from '../../src/items/item-run.ts'
+import type { ItemConditions, Store } from '../../src/store/store.ts'
+import { allRefused, changed, isError, item, itemsFrom, keyed, keysFrom, outcomesOf } from './items.ts'
+import { readItems, textsOf } from './store-reading.ts'
+import { KEYED, type Subject } from './subject.ts'
+
+/** Well formed, and the tag of nothing. */
+const OTHER_TAG = `"${'x'.repeat(43)}"`
+
+export function describeWrites(subject: Subject): void {
+  const { store, newName, newOnce, filled, headOf, check, load, textOf, tagOf, elsewhere } = subject
+
+  describe('appending', () => {
+    it('fills pages from any size to any size, also when one of two steps is a load', async () => {
+      for (const first of [0, 1, 499, 500])
+        for (const second of [0, 1, 500, 1001]) {
+          const [name, other] = [await filled(first), newName()]
+          const { appended, replaced, skipped } = await load(name, itemsFrom(first, second))
+          assert.deepEqual([appended, replaced, skipped], [second, 0, 0])
+          await load(other, itemsFrom(0, first), { settings: KEYED })
+          await store.append(other, keyed(itemsFrom(first, second)))
+          for (const each of [name, other]) await check(each, itemsFrom(0, first + second))
+        }
+    })
+
+    it('changes nothing when there is nothing to append or to load', async () => {
+      for (const keyField of [null, 'id']) {
+        const name = await filled(3, { keyField })
+        const before = await headOf(name)
+        assert.deepEqual(await store.append(name, itemRun([], { keyField })), before)
+        assert.deepEqual((await load(name, [])).head, before)
+        assert.deepEqual(await check(name, itemsFrom(0, 3)), before)
+      }
+    })
+
+    it('refuses a key that is there already, and keeps nothing of that call', async () => {
+      const name = await filled(700)
+      const before = await headOf(name)
+      const conflict = { code: 'key-conflict', name: 'ItemConflict', index: 600, key: '3' }
+      await assert.rejects(store.append(name, keyed([...itemsFrom(1000, 600), item(3)])), conflict)
+      await assert.rejects(store.append(name, keyed([item(2000), item(2000)])), isError('key-conflict'))
+      assert.deepEqual(await check(name, itemsFrom(0, 700)), before)
+      assert.equal(await textOf(name, 1000), undefined)
+    })
+  })
+
+  it('a collection without a key refuses what needs one, and one with a key refuses items without', async () => {
+    const [name, withKey] = [await filled(2, {}), await filled(2)]
+    for (const conditions of [{}, { ifMatch: '*' }, { ifNoneMatch: '*' }] as const) {
+      await assert.rejects(store.put(name, keyed([item(1)]), conditions), isError('no-key-field'))
+      await assert.rejects(store.remove(name, '1', conditions), isError('no-key-field'))
+    }
+    const without = itemRun([item(7)])
+    const running = await store.load(withKey)
+    await allRefused('no-key-field', [
+      store.delete(name, ['1']),
+      store.replace(name, keyed([item(1)])),
+      store.load(name, { onConflict: 'skip' }),
+      store.load(newName(), { onConflict: 'replace' }),
+      running.append(without),
+    ])
+    await running.abort()
+    const calls = [store.append(withKey, without), store.replace(withKey, without), store.put(withKey, without)]
+    await allRefused('no-key-field', calls)
+    for (const each of [name, withKey]) await check(each, itemsFrom(0, 2))
+  })
+
+  it('an unpaginated collection has one page, and takes no more than 10,000 items', async () => {
+    const name = await filled(10_000, { ...KEYED, isPaginated: false })
+    const one = keyed([item(10_000)])
+    await allRefused('unpaginated-full', [store.append(name, one), store.put(name, one)])
+    await assert.rejects(load(name, [item(10_000)]), isError('unpaginated-full'))
+    const read = (await store.page(name, 7)) ?? assert.fail()
+    assert.equal(read.page, 0)
+    assert.deepEqual(textsOf(read), itemsFrom(0, 10_000))
+    assert.equal((await store.put(name, keyed([changed(7, 1)]))).isNew, false)
+    assert.deepEqual(await readItems(store, name), itemsFrom(0, 10_000).with(7, changed(7, 1)))
+    await store.remove(name, '7')
+    assert.equal((await store.put(name, keyed([item(10_000)]))).isNew, true)
+  })
+
+  describe('putting an item', () => {
+    it('appends one that is new, and seals the ream that it fills', async () => {
+      for (const count of [0, 499, 999]) {
+        const name = await filled(count)
+        for (let id = count; id < count + 3; id++) {
+          const { head, isNew, tag } = await store.put(name, keyed([item(id)]))
+          assert.deepEqual([isNew, tag, head.live], [true, await tagOf(name, id), id + 1])
+        }
+        await check(name, itemsFrom(0, count + 3))
+      }
+    })
+
+    it('replaces one that is there, in its place, in sealed reams and in the tail', async () => {
+      const name = await filled(1234)
+      const texts = itemsFrom(0, 1234)
+      for (const id of [0, 499, 500, 777, 999, 1000, 1233]) {
+        const before = await headOf(name)
+        texts[id] = item(id, `,"new":"${'x'.repeat(id)}"`)
+        const { head, isNew, tag } = await store.put(name, keyed([texts[id]]))
+        assert.deepEqual([isNew, tag], [false, await tagOf(name, id)])
+        assert.deepEqual([head.version, head.live], [before.version + 1, before.live])
+        assert.notEqual(head.fullPagesId, before.fullPagesId)
+      }
+      await check(name, texts)
+    })
+
+    it('keeps it byte for byte; the tag is that of the bytes', async () => {
+      const name = await filled(499)
+      const texts = [
+        '{"id":500,"n":1.10,"m":12345678901234567890}',
+        ' { "id" : 501 , "u":"ä€😀\\u00e4" }\t',
+        '{"id":502,"n":1,"n":2}',
+      ]
+      for (const [index, text] of texts.entries()) {
+        const { tag } = await store.put(name, keyed([text]))
+        assert.match(tag, /^"[\x21\x23-\x7e]+"$/)
+        assert.deepEqual([await textOf(name, 500 + index), await tagOf(name, 500 + index)], [text, tag])
+        assert.equal((await store.put(name, keyed([text]))).tag, tag)
+        assert.notEqual((await store.put(name, keyed([`${text} `]))).tag, tag)
+        await store.put(name, keyed([text]))
+      }
+      await check(name, [...itemsFrom(0, 499), ...texts])
+    })
+
+    it('is refused for a run that does not hold one item', async () => {
+      const name = await filled(600)
+      const before = await headOf(name)
+      for (const texts of [[], [item(1), item(2)], itemsFrom(598, 4)])
+        await assert.rejects(store.put(name, keyed(texts)), RangeError)
+      assert.deepEqual(await check(name, itemsFrom(0, 600)), before)
+    })
+  })
+
+  describe('removing and deleting items', () => {
+    it('closes the gap, in sealed reams and in the tail; a key that comes again comes last', async () => {
+      const name = await filled(1234)
+      let texts = itemsFrom(0, 1234)
+      for (const id of [0, 499, 500, 777, 1000, 1233]) {
+        const before = await headOf(name)
+        const head = await store.remove(name, String(id))
+        assert.deepEqual([head.version, head.live], [before.version + 1, before.live - 1])
+        assert.notEqual(head.fullPagesId, before.fullPagesId)
+        texts = texts.filter((text) => text !== item(id))
+        assert.deepEqual(await check(name, texts), head)
+      }
+      assert.equal(await textOf(name, 499), undefined)
+      assert.equal((await store.put(name, keyed([item(499)]))).isNew, true)
+      await store.append(name, keyed([item(0)]))
+      await check(name, [...texts, item(499), item(0)])
+    })
+
+    it('leaves what is left when whole reams are gone', async () => {
+      const name = await filled(3100)
+      await store.delete(name, keysFrom(400, 2200))
+      await check(name, [...itemsFrom(0, 400), ...itemsFrom(2600, 500)])
+      await store.delete(name, [...keysFrom(0, 400), ...keysFrom(2600, 500)])
+      await check(name, [])
+      await store.append(name, keyed(itemsFrom(0, 3)))
+      await check(name, itemsFrom(0, 3))
+    })
+
+    it('is refused, like a replacement, for a key that is not there, and then keeps nothing of that call', async () => {
+      const name = await filled(600)
+      const before = await headOf(name)
+      await allRefused('no-item', [
+        store.delete(name, ['1', '2', 'nope']),
+        store.delete(name, ['1', '1']),
+        store.replace(name, keyed([changed(1, 1), item(5000)])),
+        store.remove(name, '600'),
+        store.remove(name, '600', { ifNoneMatch: '*' }),
+        store.remove(name, '600', { ifNoneMatch: [OTHER_TAG] }),
+      ])
+      assert.deepEqual(await check(name, itemsFrom(0, 600)), before)
+    })
+  })
+
+  describe('many changes at once', () => {
+    it('see what those before them left, whether those were done or refused', async () => {
+      const name = await filled(1200)
+      const tag = await tagOf(name, 7)
+      const [once, removing] = [newOnce(), newOnce()]
+      const outcomes = await outcomesOf([
+        store.put(name, keyed([changed(7, 1)]), { ifMatch: [tag] }),
+        store.put(name, keyed([changed(7, 2)]), { ifMatch: [tag] }),
+        store.put(name, keyed([changed(8, 3)]), { ifMatch: '*' }, { once }),
+        store.delete(name, ['9', '10', 'nope']),
+        store.remove(name, '11', {}, { once: removing }),
+        store.remove(name, '11', {}, { once: removing }),
+        store.remove(name, '11'),
+        store.replace(name, keyed([changed(12, 4), item(11)])),
+        store.put(name, keyed([changed(8, 5)]), {}, { once: { ...once, digest: 'b' } }),
+        store.put(name, keyed([changed(11, 6)]), { ifNoneMatch: '*' }),
+        store.replace(name, keyed([changed(7, 7), changed(700, 8), changed(1199, 9)])),
+        store.delete(name, ['0', '499']),
+      ])
+      assert.deepEqual(outcomes, [
+        ...['done', 'precondition-failed', 'done', 'no-item', 'done', 'done', 'no-item'],
+        ...['no-item', 'request-differs', 'done', 'done', 'done'],
+      ])
+      const texts = [...itemsFrom(0, 1200), changed(11, 6)]
+        .with(7, changed(7, 7))
+        .with(8, changed(8, 3))
+        .with(700, changed(700, 8))
+        .with(1199, changed(1199, 9))
+      await check(
+        name,
+        texts.filter((_, index) => ![0, 11, 499].includes(index)),
+      )
+    })
+
+    it('change nothing of a collection that is dropped with them', async () => {
+      const [name, other] = [await filled(1200), await filled(1200)]
+      await Promise.all([
+        store.put(name, keyed([changed(3, 1)])),
+        store.put(other, keyed([changed(3, 1)])),
+        store.drop(name),
+        store.drop(await filled(0)),
+      ])
+      assert.equal(await store.head(name), undefined)
+      await check(other, itemsFrom(0, 1200).with(3, changed(3, 1)))
+    })
+  })
+
+  describe('conditions', () => {
+    const holding = (tag: string): ItemConditions[] => [
+      {},
+      { ifMatch: '*' },
+      { ifMatch: [tag] },
+      { ifMatch: [OTHER_TAG, tag] },
+      { ifNoneMatch: [] },
+      { ifNoneMatch: [OTHER_TAG] },
+      { ifMatch: [tag], ifNoneMatch: [OTHER_TAG] },
+    ]
+    const failing = (tag: string): ItemConditions[] => [
+      { ifMatch: [] },
+      { ifMatch: [OTHER_TAG] },
+      { ifMatch: [tag.slice(1, -1)] },
+      { ifMatch: [`W/${tag}`] },
+      { ifNoneMatch: '*' },
+      { ifNoneMatch: [tag] },
+      { ifNoneMatch: [OTHER_TAG, tag] },
+      { ifMatch: [tag], ifNoneMatch: '*' },
+      { ifMatch: [OTHER_TAG], ifNoneMatch: [OTHER_TAG] },
+    ]
+    const holdingWithout: ItemConditions[] = [
+      {},
+      ...(['*', [OTHER_TAG], []] as const).map((ifNoneMatch) => ({ ifNoneMatch })),
+    ]
+    const failingWithout: ItemConditions[] = (['*', [OTHER_TAG], []] as const).map((ifMatch) => ({ ifMatch }))
+    const refuses = async (name: string, id: number, conditions: ItemConditions): Promise<void> => {
+      const told = JSON.stringify(conditions)
+      await assert.rejects(store.put(name, keyed([changed(id, 1)]), conditions), isError('precondition-failed'), told)
+      await assert.rejects(store.remove(name, String(id), conditions), isError('precondition-failed'), told)
+    }
+
+    for (const [place, id] of [
+      ['a sealed ream', 2],
+      ['the tail', 1001],
+    ] as const)
+      it(`on an item in ${place}: it is replaced and removed where they hold, and else nothing changes`, async () => {
+        const name = await filled(1003)
+        const before = await headOf(name)
+        for (const conditions of failing(await tagOf(name, id))) await refuses(name, id, conditions)
+        assert.deepEqual(await check(name, itemsFrom(0, 1003)), before)
+        for (let turn = 0; turn < holding('').length; turn++) {
+          const put = await store.put(name, keyed([changed(id, turn)]), holding(await tagOf(name, id))[turn])
+          assert.deepEqual([put.isNew, put.tag], [false, await tagOf(name, id)])
+        }
+        for (const conditions of holding(await tagOf(name, id))) {
+          assert.equal((await store.remove(name, String(id), conditions)).live, 1002)
+          await store.put(name, keyed([changed(id, 6)]))
+        }
+        await check(name, [...itemsFrom(0, id), ...itemsFrom(id + 1, 1002 - id), changed(id, 6)])
+      })
+
+    it('on an item that is not there: it is created where they hold, and else nothing changes', async () => {
+      const name = await filled(3)
+      const before = await headOf(name)
+      for (const conditions of failingWithout) await refuses(name, 9, conditions)
+      assert.deepEqual(await check(name, itemsFrom(0, 3)), before)
+      for (const [index, conditions] of holdingWithout.entries())
+        assert.equal((await store.put(name, keyed([item(10 + index)]), conditions)).isNew, true)
+      await check(name, [...itemsFrom(0, 3), ...itemsFrom(10, holdingWithout.length)])
+    })
+
+    it('let one of many change an item from one state, and none is lost when all try again', async () => {
+      const name = await filled(0)
+      await store.put(name, keyed([changed(1, 0)]))
+      const increment = async (each: Store): Promise<void> => {
+        const { text, tag } = (await each.item(name, '1'))?.item ?? assert.fail()
+        const next = JSON.parse(Buffer.from(text).toString()).n + 1
+        try {
+          await each.put(name, keyed([changed(1, next)]), { ifMatch: [tag] })
+        } catch (error) {
+          if (!isError('precondition-failed')(error)) throw error
+          await increment(each)
+        }
+      }
+      await elsewhere((again) =>
+        Promise.all(Array.from({ length: 24 }, (_, turn) => increment(turn % 2 === 0 ? store : again))),
+      )
+      await check(name, [changed(1, 24)])
+    })
+  })
+}
