@@ -26,7 +26,7 @@ import {
   SEND_GRACE_MS,
 } from '../src/service/limits.ts'
 import { MAX_DESCRIBED_COLLECTIONS } from '../src/service/openapi/describe-service.ts'
-import { KEPT_MS } from '../src/store/sqlite/request-log.ts'
+import { KEPT_MS } from '../src/store/sqlite/rows/request-log.ts'
 import { type Page, table } from './page.ts'
 
 export function limitsPage(): Page {

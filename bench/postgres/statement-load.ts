@@ -4,8 +4,8 @@
  */
 
 import { Client } from 'pg'
-import { shardKeyOf } from '../../src/store/postgres/head.ts'
-import { statementsIn } from '../../src/store/postgres/rows.ts'
+import { shardKeyOf } from '../../src/store/postgres/rows/head.ts'
+import { statementsIn } from '../../src/store/postgres/rows/rows.ts'
 import { randomPages } from '../random.ts'
 import type { StatementPlan } from './rivals.ts'
 import { runClients } from './run-clients.ts'

@@ -1,8 +1,8 @@
-/** Opens the store that a command names: the only place that picks an engine. */
+/** Where a store is, and how it is opened: the only place that picks an engine. */
 
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isPostgresUrl, readStoreLabel } from '../store/postgres/store-label.ts'
+import { isPostgresUrl, readStoreLabel } from '../store/postgres/server/store-label.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Head, Store } from '../store/store.ts'
 import { Failure } from './failure.ts'

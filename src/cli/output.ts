@@ -1,4 +1,4 @@
-/** Results go to stdout, everything else to stderr. */
+/** Results go to stdout, everything else to stderr; how figures and tables are written. */
 
 import { makeVisible } from '../contract/message-text.ts'
 import { lastPage } from '../contract/page.ts'

@@ -1,4 +1,4 @@
-/** The values in force for one run of a command: a flag wins over its variable, the variable over the default. */
+/** What a command is, and the values of its settings: a flag wins over its variable, the variable over the default. */
 
 import { Failure } from './failure.ts'
 import { longFlag, SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts'

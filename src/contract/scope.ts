@@ -1,4 +1,4 @@
-/** What a token may do: scopes (D19). */
+/** Tokens: their form, and what they may do: scopes (D19). */
 
 import { isCollectionName } from './name.ts'
 

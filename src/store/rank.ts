@@ -1,4 +1,4 @@
-/** From the rank of an item to its ream and its place in it, through three levels of hole counts. Pure. */
+/** Positions: the reams they lie in, which of them are gone, and the way from the rank of an item to its ream. Pure. */
 
 import { PAGE_SIZE } from '../contract/page.ts'
 

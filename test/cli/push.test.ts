@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { parseTarget } from '../../src/cli/read-token.ts'
+import { parseTarget } from '../../src/cli/remote-collection.ts'
 import { eventLines, storedLines } from './items.ts'
 import {
   addToken,

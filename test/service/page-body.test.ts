@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { constants, crc32, deflateRawSync, gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { ITEM_SEPARATOR } from '../../src/contract/envelope.ts'
-import { createCrc32Combine, joinDeflated, spliceGzip } from '../../src/service/read/page-body.ts'
+import { createCrc32Combine } from '../../src/service/read/crc32-combine.ts'
+import { joinDeflated, spliceGzip } from '../../src/service/read/page-body.ts'
 import type { Segment } from '../../src/store/store.ts'
 
 function segment(text: string): Segment {

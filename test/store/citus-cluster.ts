@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
-import { shardKeyOf } from '../../src/store/postgres/head.ts'
+import { shardKeyOf } from '../../src/store/postgres/rows/head.ts'
 import { untilItWorks } from './postgres-cluster.ts'
 import { newSchema, runSql, withParameter } from './postgres-engine.ts'
 

@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
-import { shardKeyOf } from '../../src/store/postgres/head.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
+import { shardKeyOf } from '../../src/store/postgres/rows/head.ts'
 import type { PostgresServer } from './postgres-server.ts'
 import type { StoreUnderTest, TestStore } from './test-store.ts'
 

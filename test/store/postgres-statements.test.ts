@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
 import { Client } from 'pg'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
-import { statementsIn } from '../../src/store/postgres/rows.ts'
-import { STATEMENTS, type StatementName } from '../../src/store/postgres/statements.ts'
+import { statementsIn } from '../../src/store/postgres/rows/rows.ts'
+import { STATEMENTS, type StatementName } from '../../src/store/postgres/rows/statements.ts'
 import { CITUS, NO_CITUS } from './citus-server.ts'
 import { newSchema, withParameter } from './postgres-engine.ts'
 import { describePostgres, type PostgresServer } from './postgres-server.ts'
@@ -107,7 +107,7 @@ describe('the statements of a store in PostgreSQL, as they are written', () => {
 
   it('are all sent by somebody', () => {
     const directory = join(import.meta.dirname, '../../src/store/postgres')
-    const files = globSync('*.ts', { cwd: directory }).filter((file) => file !== 'statements.ts')
+    const files = globSync('**/*.ts', { cwd: directory }).filter((file) => !file.endsWith('statements.ts'))
     const source = files.map((file) => readFileSync(join(directory, file), 'utf8')).join('\n')
     assert.deepEqual(
       names.filter((name) => !source.includes(`'${name}'`)),

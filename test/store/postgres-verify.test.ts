@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
-import { shardKeyOf } from '../../src/store/postgres/head.ts'
+import { shardKeyOf } from '../../src/store/postgres/rows/head.ts'
 import { itemsFrom, keyed } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
 import { describePostgres } from './postgres-server.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { SharedRun } from '../../src/store/postgres/shared-reads.ts'
+import { SharedRun } from '../../src/store/postgres/read/shared-reads.ts'
 
 describe('something that runs once for all who ask', () => {
   it('runs once at a time, and answers with what was found after one has asked', async () => {

@@ -1,7 +1,7 @@
 /** Rows of an SQLite store, changed behind its back. */
 
 import { DatabaseSync } from 'node:sqlite'
-import { defineRowSum } from '../../src/store/sqlite/row-sum.ts'
+import { defineRowSum } from '../../src/store/sqlite/rows/row-sum.ts'
 
 /** Runs SQL on the file, and leaves the checksums of all rows as they were. */
 export function changeRows(path: string, sql: string): void {

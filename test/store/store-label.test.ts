@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { readStoreLabel } from '../../src/store/postgres/store-label.ts'
+import { readStoreLabel } from '../../src/store/postgres/server/store-label.ts'
 
 describe('how a store in PostgreSQL is called', () => {
   it('is its URL, without the password wherever it stands', () => {

@@ -7,7 +7,7 @@ import { Failure } from '../failure.ts'
 import { Interruption } from '../interruption.ts'
 import { print } from '../output.ts'
 import { type Progress, startProgress } from '../progress.ts'
-import { readToken } from '../read-token.ts'
+import { readToken } from '../remote-collection.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { reportText, wrap } from './check/text.ts'
 

@@ -1,7 +1,7 @@
 /** `reams export NAME`: writes the items of a collection as NDJSON, each as it came in. */
 
 import { randomUUID } from 'node:crypto'
-import { toNdjson } from '../../items/csv-text.ts'
+import { toNdjson } from '../../items/item-text.ts'
 import type { Store } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
 import { type ByteStream, type OutputTarget, openStream, outputTarget } from '../files/output-target.ts'

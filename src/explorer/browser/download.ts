@@ -2,7 +2,7 @@
 
 import type { Collection } from '../../client/collection.ts'
 import type { Page } from '../../client/page.ts'
-import { CsvColumns, linesOf, MAX_COLUMNS } from '../../items/csv-text.ts'
+import { CsvColumns, linesOf, MAX_COLUMNS } from '../../items/item-text.ts'
 import { count, counted } from './text.ts'
 
 export type Form = 'ndjson' | 'csv'

@@ -4,6 +4,7 @@ import { pageEnvelopeHead, wholeEnvelopeHead } from '../../contract/envelope.ts'
 import { matchesTag, pageTag } from '../../contract/etag.ts'
 import { isCollectionName } from '../../contract/name.ts'
 import { effectivePage, parsePage } from '../../contract/page.ts'
+import { freeMemory } from '../../items/item-run.ts'
 import type { Head, PageRead, SegmentForm } from '../../store/store.ts'
 import { hasNoScope, mayRead } from '../access.ts'
 import { type HandlerContext, segmentsOf } from '../handler-context.ts'
@@ -11,7 +12,7 @@ import { queryValues } from '../incoming.ts'
 import { chooseEncoding, chooseEnvelopeType, type Encoding } from '../negotiate.ts'
 import { collectionNotFound, problemReply, quoted } from '../problem-reply.ts'
 import { cachingOf, found, notModified, type Reply } from '../reply.ts'
-import { free, itemsIn, PAGE_FORMS, type PageItems, USUAL_ROOM } from './page-body.ts'
+import { itemsIn, PAGE_FORMS, type PageItems, USUAL_ROOM } from './page-body.ts'
 import { hasSameItems, type KeptPage } from './page-cache.ts'
 
 export async function getCollection(context: HandlerContext): Promise<Reply> {
@@ -77,7 +78,7 @@ function pageReply(context: HandlerContext, head: Head, page: number, items: Pag
   const [type, caching, tag] = [typeFor(context), cachingOf(context, head), tagOf(context, head, page, encoding)]
   const body = bodyOf(envelopeHead(baseUrl, head, page), items)
   const reply = found(body, type, tag, caching, encoding)
-  if (pages.isOff) return { ...reply, onSent: () => free(body) }
+  if (pages.isOff) return { ...reply, onSent: () => freeMemory(body) }
   const kept = { head, page, items: itemsIn(body, items, tailBytes), reply, tag, baseUrl, type, caching }
   pages.keep({ ...kept, bytes: body.length }, encoding)
   return reply

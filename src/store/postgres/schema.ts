@@ -3,10 +3,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
-import type { Connections } from './connection.ts'
-import { stateOf } from './explain-error.ts'
-import type { Rows } from './rows.ts'
-import type { StoreUrl } from './store-url.ts'
+import type { Rows } from './rows/rows.ts'
+import type { Connections } from './server/connection.ts'
+import { stateOf } from './server/explain-error.ts'
+import type { StoreUrl } from './server/store-url.ts'
 
 const OLDEST_SERVER = 15
 

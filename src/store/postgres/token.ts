@@ -2,9 +2,9 @@
 
 import type { TokenRecord } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import type { Row } from './read-query.ts'
-import type { Reading, Rows } from './rows.ts'
-import { Transaction } from './transaction.ts'
+import type { Row } from './rows/read-query.ts'
+import type { Reading, Rows } from './rows/rows.ts'
+import { Transaction } from './server/transaction.ts'
 
 export async function readTokens(rows: Reading): Promise<TokenRecord[]> {
   return (await rows.all('readTokens')).map(tokenOf)

@@ -4,11 +4,11 @@ import { isCollectionName } from '../../contract/name.ts'
 import type { Head, VerifyResult } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { Findings, type OpenRows, verifyRows } from '../verify.ts'
-import { readAllHeads, readHead, type StoredHead } from './head.ts'
-import { HoleCounts } from './page-parts.ts'
-import { inSnapshot, readPage } from './read.ts'
-import type { Rows } from './rows.ts'
-import { keyBytes, readReams, readTail } from './stored-ream.ts'
+import { HoleCounts } from './read/page-parts.ts'
+import { inSnapshot, readPage } from './read/read.ts'
+import { readAllHeads, readHead, type StoredHead } from './rows/head.ts'
+import type { Rows } from './rows/rows.ts'
+import { keyBytes, readReams, readTail } from './rows/stored-ream.ts'
 
 /** A position beyond every other. */
 const END = Number.MAX_SAFE_INTEGER

@@ -4,10 +4,10 @@ import { closeSync, openSync, readdirSync, readFileSync, type Stats, statSync } 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
-import { isLocked, notAStore, PERMISSIONS } from './explain-error.ts'
-import { checkOnlyName } from './other-name.ts'
-import { defineRowSum } from './row-sum.ts'
-import { openReadConnection, openWriteConnection } from './store-file.ts'
+import { checkOnlyName } from './file/other-name.ts'
+import { openReadConnection, openWriteConnection } from './file/store-file.ts'
+import { isLocked, notAStore, PERMISSIONS } from './rows/explain-error.ts'
+import { defineRowSum } from './rows/row-sum.ts'
 
 /** "Ream" in the header of the file tells a store from any other SQLite database. */
 const APPLICATION_ID = 0x5265616d

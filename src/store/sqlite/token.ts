@@ -2,7 +2,7 @@
 
 import type { TokenRecord } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { checkAbsence, neighboursIn } from './absence.ts'
+import { checkAbsence, neighboursIn } from './rows/absence.ts'
 import {
   changeRowCount,
   checkRowCount,
@@ -12,8 +12,8 @@ import {
   rowStart,
   type SummedTable,
   withSum,
-} from './row-sum.ts'
-import type { Row, Rows } from './rows.ts'
+} from './rows/row-sum.ts'
+import type { Row, Rows } from './rows/rows.ts'
 
 const TOKEN: SummedTable = {
   name: 'token',

@@ -2,15 +2,15 @@
 
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toNdjson } from '../../../items/csv-text.ts'
 import { ItemError } from '../../../items/item-scanner.ts'
+import { toNdjson } from '../../../items/item-text.ts'
 import { existingCollection } from '../../../store/collection-rules.ts'
 import type { Head, Load, Segment, Store } from '../../../store/store.ts'
 import { ItemConflict, StoreError } from '../../../store/store-error.ts'
 import { describeFailure, Failure } from '../../failure.ts'
+import { ReadAhead, RunMaker } from '../../load-items.ts'
 import type { StoreLocation } from '../../open-store.ts'
 import { startProgress } from '../../progress.ts'
-import { ReadAhead, RunMaker } from '../../read-ahead.ts'
 
 export interface Side {
   readonly location: StoreLocation

@@ -1,7 +1,7 @@
 /** How items are written into what is pulled: NDJSON, one JSON array, or CSV. */
 
 import { excerpt } from '../../../contract/message-text.ts'
-import { CsvColumns, linesOf, MAX_COLUMNS } from '../../../items/csv-text.ts'
+import { CsvColumns, linesOf, MAX_COLUMNS } from '../../../items/item-text.ts'
 import type { InputFormat } from '../../../items/read-items.ts'
 import { Failure } from '../../failure.ts'
 import { formatCount } from '../../output.ts'

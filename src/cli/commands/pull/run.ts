@@ -10,7 +10,7 @@ import { type ByteStream, type OutputTarget, openStream, outputTarget } from '..
 import { explainWriting } from '../../files/part-file.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
 import { isReaderGone, printError } from '../../output.ts'
-import { parseTarget, readToken } from '../../read-token.ts'
+import { parseTarget, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { createFormat, type FormatOptions, type PullFormat } from './format.ts'
 import { type PullJob, type PullOutcome, PullReport, provenOutcome } from './report.ts'

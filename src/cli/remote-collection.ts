@@ -1,0 +1,77 @@
+/** What commands that talk to a server have in common: the URL of a collection, and the bearer token to send. */
+
+import { createReadStream } from 'node:fs'
+import { Failure, isSystemError } from './failure.ts'
+
+/** More than any server takes in a header. */
+const MAX_BYTES = 16 * 1024
+
+/** A file wins over the variable REAMS_TOKEN, whose value is the token itself. Empty counts as none there. */
+export async function readToken(file: string | undefined, variable: string | undefined): Promise<string | undefined> {
+  if (file !== undefined) return checkToken(await readStart(file), file)
+  return variable === undefined || variable === '' ? undefined : checkToken(variable, 'REAMS_TOKEN')
+}
+
+async function readStart(file: string): Promise<string> {
+  const chunks: Buffer[] = []
+  try {
+    // Not to its end, because some files have none; and as a stream, because of pipes.
+    for await (const chunk of createReadStream(file, { end: MAX_BYTES })) chunks.push(chunk)
+  } catch (error) {
+    if (isSystemError(error)) throw new Failure(2, cannotRead(file, error.code), { cause: error })
+    throw error
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+function cannotRead(file: string, code: string): string {
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `There is no token file ${file}. Check the path.`
+  if (code === 'EISDIR') return `${file} is a directory: expected a file with a token.`
+  if (code === 'EACCES' || code === 'EPERM') return `The token file ${file} cannot be read: no permission.`
+  return `The token file ${file} cannot be read: ${code}.`
+}
+
+/** No message shows what was read. */
+function checkToken(text: string, place: string): string {
+  const token = text.trim()
+  const problem = problemOf(token)
+  if (problem !== undefined) throw new Failure(2, `${place} ${problem}: expected a token and nothing else.`)
+  return token
+}
+
+function problemOf(token: string): string | undefined {
+  if (token === '') return 'is empty'
+  if (token.length > MAX_BYTES) return `holds more than ${MAX_BYTES} bytes`
+  if (/[\r\n]/.test(token)) return 'has more than one line'
+  return /[^\x21-\x7e]/.test(token) ? 'holds blanks or other characters that no token has' : undefined
+}
+
+export interface PushTarget {
+  readonly url: URL
+  /** The last part of the path. */
+  readonly name: string
+  /** Whether it is on this machine, where packing costs more than it saves. */
+  readonly isLoopback: boolean
+}
+
+const EXAMPLE = 'Give the URL of a collection, such as https://api.example.com/events.'
+
+/** Throws a Failure that says what is wrong; what could be a secret is not shown. */
+export function parseTarget(text: string): PushTarget {
+  const shown = text.includes('@') ? 'This' : `"${text}"`
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined) throw new Failure(2, `${shown} is not an absolute URL. ${EXAMPLE}`)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new Failure(2, `${shown} begins with ${url.protocol}, not with http: or https:. ${EXAMPLE}`)
+  if (url.username !== '' || url.password !== '')
+    throw new Failure(
+      2,
+      'The URL holds a user name or a password. Leave them out: a token comes from --token-file or REAMS_TOKEN.',
+    )
+  if (/[?#]/.test(text)) throw new Failure(2, `The URL has a query or a fragment. ${EXAMPLE}`)
+  const name = url.pathname.slice(url.pathname.lastIndexOf('/') + 1)
+  if (name === '') throw new Failure(2, `${url.href} ends with a slash and names no collection. ${EXAMPLE}`)
+  return { url, name, isLoopback: LOOPBACK.test(url.hostname) }
+}
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/

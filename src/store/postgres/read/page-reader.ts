@@ -1,0 +1,108 @@
+/** Reads a page in one statement, from where it lay when the collection was seen last: each answer is checked. */
+
+import type { PageRead } from '../../store.ts'
+import { headOf, readHead, type StoredHead, shardKeyOf } from '../rows/head.ts'
+import type { Rows } from '../rows/rows.ts'
+import type { Connections } from '../server/connection.ts'
+import { askFor, findParts, HoleCounts, pageOf, readParts } from './page-parts.ts'
+import { inSnapshot, readPage, readWhole } from './read.ts'
+import type { SharedReads } from './shared-reads.ts'
+
+/** Collections that are remembered, at most. */
+const MAX_SEEN = 10_000
+
+/** Stretches of hole counts that are remembered, of some kilobytes each, before all are forgotten. */
+const MAX_STRETCHES = 2_000
+
+/** Before a snapshot is taken: while others write, what was asked for may lie elsewhere by then. */
+const MAX_ASKS = 6
+
+/** A collection as it was read last. */
+interface Seen {
+  readonly head: StoredHead
+  readonly holes: HoleCounts
+}
+
+export class PageReader {
+  readonly #connections: Connections
+  readonly #shared: SharedReads
+  readonly #seen = new Map<string, Seen>()
+  #stretches = 0
+
+  constructor(connections: Connections, shared: SharedReads) {
+    this.#connections = connections
+    this.#shared = shared
+  }
+
+  /** Whether it was public when it was seen last: then it can be read at once, and is judged by the head that comes along. */
+  wasPublic(name: string): boolean {
+    return this.#seen.get(name)?.head.isPrivate === false
+  }
+
+  /** Whether a collection is public, as far as is known. Else one head is read, whether there is one or not. */
+  async isPublic(name: string): Promise<boolean> {
+    if (this.wasPublic(name)) return true
+    const head = await readHead(this.#shared, name)
+    this.#remember(name, head)
+    return head?.isPrivate === false
+  }
+
+  async read(name: string, page: number): Promise<PageRead | undefined> {
+    const shardKey = shardKeyOf(name)
+    let seen = this.#seen.get(name)
+    for (let asks = 0; asks < MAX_ASKS; asks++) {
+      if (seen?.head.isPaginated === false) break
+      const guess = seen && findParts(seen.head, page, seen.holes)
+      if (seen !== undefined && guess === undefined) {
+        if (!seen.holes.isMissing) break
+        seen = await this.#fill(seen)
+        if (seen === undefined) return undefined
+        continue
+      }
+      // Without holes page 1 is ream 0.
+      const asked = seen && guess ? askFor(guess, seen.head) : { reams: [page - 1], hasTail: false }
+      const found = await readParts(this.#shared, { name, shardKey }, asked)
+      seen = this.#remember(name, found[0] && headOf(name, found[0]))
+      if (seen === undefined) return undefined
+      const parts = seen.head.isPaginated && findParts(seen.head, page, seen.holes)
+      const read = parts && pageOf(found, seen.head, parts)
+      if (read) return read
+    }
+    return this.#connections.retry((rows) => this.#readSurely(rows, name, page))
+  }
+
+  async #fill({ head, holes }: Seen): Promise<Seen | undefined> {
+    this.#stretches++
+    return this.#remember(head.name, await holes.fill(this.#shared, head))
+  }
+
+  async #readSurely(rows: Rows, name: string, page: number): Promise<PageRead | undefined> {
+    if (this.#seen.get(name)?.head.isPaginated === false) {
+      const whole = await readWhole(rows, name)
+      if (whole === undefined || !whole.head.isPaginated) return whole
+    }
+    return inSnapshot(rows, async () => {
+      const seen = this.#remember(name, await readHead(rows, name))
+      if (seen === undefined) return undefined
+      if (!seen.head.isPaginated) return readWhole(rows, name)
+      return readPage(rows, seen.head, page, seen.holes)
+    })
+  }
+
+  #remember(name: string, head: StoredHead | undefined): Seen | undefined {
+    if (head === undefined) {
+      this.#seen.delete(name)
+      return undefined
+    }
+    if (this.#stretches > MAX_STRETCHES) {
+      this.#seen.clear()
+      this.#stretches = 0
+    }
+    const last = this.#seen.get(name)
+    const seen = { head, holes: last?.holes.areOf(head) ? last.holes : new HoleCounts(head) }
+    const [oldest] = this.#seen.keys()
+    if (last === undefined && this.#seen.size === MAX_SEEN) this.#seen.delete(oldest ?? '')
+    this.#seen.set(name, seen)
+    return seen
+  }
+}

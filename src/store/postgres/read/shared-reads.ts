@@ -1,0 +1,93 @@
+/**
+ * Reads of one statement each: those that come in the same turn of the event loop go to the server together, on one
+ * connection. Where one comes at a time, each has a connection of its own.
+ */
+
+import type { Row } from '../rows/read-query.ts'
+import type { Reading } from '../rows/rows.ts'
+import type { StatementName } from '../rows/statements.ts'
+import type { Connections } from '../server/connection.ts'
+import { isRefused, stateOf, TOOK_TOO_LONG } from '../server/explain-error.ts'
+
+/** On one connection, at most: the last one waits for all before it. */
+const MAX_TOGETHER = 8
+
+interface Ask {
+  readonly name: StatementName
+  readonly values: readonly unknown[]
+  resolve(rows: readonly Row[]): void
+  reject(error: unknown): void
+}
+
+export class SharedReads implements Reading {
+  readonly #connections: Connections
+  #waiting: Ask[] = []
+
+  constructor(connections: Connections) {
+    this.#connections = connections
+  }
+
+  all(name: StatementName, ...values: readonly unknown[]): Promise<readonly Row[]> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#send())
+      this.#waiting.push({ name, values, resolve, reject })
+    })
+  }
+
+  async first(name: StatementName, ...values: readonly unknown[]): Promise<Row | undefined> {
+    return (await this.all(name, ...values))[0]
+  }
+
+  #send(): void {
+    const asks = this.#waiting
+    this.#waiting = []
+    for (let start = 0; start < asks.length; start += MAX_TOGETHER)
+      void this.#ask(asks.slice(start, start + MAX_TOGETHER))
+  }
+
+  async #ask(asks: readonly Ask[]): Promise<void> {
+    let answered = 0
+    const onFound = (rows: readonly Row[]) => asks[answered++]?.resolve(rows)
+    try {
+      await this.#connections.retry((rows) => rows.together(asks.slice(answered), onFound))
+    } catch (error) {
+      // What the server refuses, or what cannot be read, is the next one to be answered: the others are none the worse.
+      // Where one takes too long, the others would too, one after the other.
+      const isOfOne = (isRefused(error) && stateOf(error) !== TOOK_TOO_LONG) || error instanceof RangeError
+      const failed = isOfOne ? answered + 1 : asks.length
+      for (const { reject } of asks.slice(answered, failed)) reject(error)
+      if (failed < asks.length) await this.#ask(asks.slice(failed))
+    }
+  }
+}
+
+export class SharedRun<T> {
+  readonly #work: () => Promise<T>
+  #running: Promise<T> | undefined
+  #next: Promise<T> | undefined
+
+  constructor(work: () => Promise<T>) {
+    this.#work = work
+  }
+
+  /** What it answers was found after this call, so that everybody sees what they have written before. */
+  ask(): Promise<T> {
+    if (this.#next !== undefined) return this.#next
+    if (this.#running === undefined) return this.#run()
+    const ended = this.#running.then(
+      () => {},
+      () => {},
+    )
+    this.#next = ended.then(() => this.#run())
+    return this.#next
+  }
+
+  #run(): Promise<T> {
+    this.#next = undefined
+    const running = this.#work().finally(() => {
+      this.#running = undefined
+    })
+    this.#running = running
+    return running
+  }
+}

@@ -1,0 +1,99 @@
+/** The head of a collection as PostgreSQL's rows hold it. */
+
+import { hash } from 'node:crypto'
+import type { Head, ListedHead } from '../../store.ts'
+import type { Transaction } from '../server/transaction.ts'
+import type { Row } from './read-query.ts'
+import type { Reading } from './rows.ts'
+import { HEAD_WIDTH } from './statements.ts'
+
+/** Where the rows of a collection lie. */
+export interface RowOwner {
+  readonly shardKey: number
+  /** Random: another one for each generation of a collection. */
+  readonly generationId: number
+}
+
+/** A head with what nobody outside needs to know. */
+export interface StoredHead extends Head, RowOwner {
+  /** A load is running, or left something where the next write would go. */
+  readonly isGuarded: boolean
+}
+
+/** Bytes of a shard key: an integer that JavaScript keeps exactly. */
+const SHARD_KEY_BYTES = 6
+
+/** Places that are remembered, at most: every statement needs one, and a hash takes longer than the rest of it. */
+const MAX_SHARD_KEYS = 10_000
+const shardKeys = new Map<string, number>()
+
+/** The shard key of a name: on Citus it picks the shard. Names that share one do no harm. */
+export function shardKeyOf(name: string): number {
+  const known = shardKeys.get(name)
+  if (known !== undefined) return known
+  const shardKey = hash('sha256', name, 'buffer').readUIntBE(0, SHARD_KEY_BYTES)
+  if (shardKeys.size === MAX_SHARD_KEYS) shardKeys.clear()
+  shardKeys.set(name, shardKey)
+  return shardKey
+}
+
+export async function readHead(rows: Reading, name: string): Promise<StoredHead | undefined> {
+  const row = await rows.first('readHead', shardKeyOf(name), name)
+  return row && headOf(name, row)
+}
+
+/** All heads, each with the time of its last change. */
+export async function readAllHeads(rows: Reading): Promise<(StoredHead & ListedHead)[]> {
+  return (await rows.all('readHeads')).map(listedHead)
+}
+
+export function listedHead(row: Row): StoredHead & ListedHead {
+  return { ...headOf(row[HEAD_WIDTH] as string, row), changedAt: row[HEAD_WIDTH + 1] as number | null }
+}
+
+/** Reads the head from the first columns of a row. The columns are NOT NULL, so the types hold. */
+export function headOf(name: string, row: Row): StoredHead {
+  return {
+    name,
+    shardKey: shardKeyOf(name),
+    id: row[0] as number,
+    keyField: row[1] === null ? null : String(row[1]),
+    isPaginated: row[2] as boolean,
+    isPrivate: row[3] as boolean,
+    generation: row[4] as number,
+    version: row[5] as number,
+    commitId: row[6] as string,
+    fullPagesId: row[7] as string,
+    next: row[8] as number,
+    live: row[9] as number,
+    generationId: row[10] as number,
+    isGuarded: row[11] as boolean,
+  }
+}
+
+/** The head as the store's callers see it. */
+export function shownHead(head: StoredHead): Head {
+  // Field by field: taking the others out of it takes ten times as long, and every page has a head.
+  const { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live } = head
+  return { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live }
+}
+
+/** The head as it is once nobody else is writing to the collection, which stays so until the transaction ends. */
+export async function lockHead(transaction: Transaction, name: string): Promise<StoredHead | undefined> {
+  const shardKey = shardKeyOf(name)
+  const row = await transaction.first('lockHead', shardKey, name)
+  if (row === undefined) void transaction.write('beDurable', shardKey)
+  return row && headOf(name, row)
+}
+
+/** Writes a head; `before` is what is stored of it, if anything. */
+export function writeHead(transaction: Transaction, before: StoredHead | undefined, head: StoredHead): void {
+  const { shardKey, name, id, isPaginated, isPrivate, generation, version, commitId, fullPagesId } = head
+  const state = [generation, version, commitId, fullPagesId, head.next, head.live, head.generationId, head.isGuarded]
+  if (before?.commitId === commitId) void transaction.write('guardHead', shardKey, name, head.isGuarded)
+  else if (before !== undefined) void transaction.write('updateHead', shardKey, name, isPrivate, ...state)
+  else {
+    const keyField = head.keyField === null ? null : Buffer.from(head.keyField)
+    void transaction.write('insertHead', shardKey, name, id, keyField, isPaginated, isPrivate, ...state)
+  }
+}

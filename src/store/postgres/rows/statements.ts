@@ -1,0 +1,322 @@
+/**
+ * Every statement that the store sends, in one place, by name. `@head` stands for the table in the store's schema. On
+ * Citus each of the hot ones is one task on one shard, because it names the shard key; and each is small, because there a
+ * worker plans it anew every time. Rows are inserted in bulk by VALUES that unnest, which need no table to come from.
+ */
+
+import { REAM_SIZE } from '../../rank.ts'
+
+export interface Statement {
+  readonly sql: string
+  /** Stands in the path of a request. */
+  readonly isHot: boolean
+}
+
+const hot = (sql: string): Statement => ({ sql, isHot: true })
+const rare = (sql: string): Statement => ({ sql, isHot: false })
+
+/** See `headOf`. */
+export const HEAD = `
+  h.id, h.key_field, h.paginated, h.private, h.generation, h.version, h.commit_id, h.full_pages_id, h.next, h.live,
+  h.generation_id, h.guarded`
+
+/** How many columns HEAD has: what a statement selects after them begins here. */
+export const HEAD_WIDTH = 12
+
+/** See `bytesOf`. Base64 is read in half the time of the usual hexadecimal. */
+const BYTES = "r.count, r.raw_length, r.crc, encode(r.data, 'base64')"
+
+const REAM = `${BYTES}, r.number, r.gone`
+
+/** Instead of BYTES: the tail's items as one text, not deflated, with a comma and a line feed between them. */
+const TAIL_BYTES = `count(t.item)::integer, NULL::bigint, NULL::bigint,
+  encode(string_agg(t.item, decode('2c0a', 'hex') ORDER BY t.position), 'base64')`
+
+/** Which items of the tail a head shows. */
+const IN_TAIL = `t.shard_key = $1::bigint AND t.generation_id = h.generation_id AND t.position < h.next
+        AND t.position >= h.next / ${REAM_SIZE} * ${REAM_SIZE}`
+
+/** After the clock was set back, a time in the future says nothing. */
+const LEASE_IS_DEAD = "renewed_at NOT BETWEEN now() - interval '10 seconds' AND now() + interval '1 minute'"
+
+/** Requests are remembered for a day. */
+const LOG_LIFETIME = "interval '24 hours'"
+
+/** The time of the transaction, in milliseconds since 1970. */
+const NOW_MS = '(extract(epoch FROM now()) * 1000)::bigint'
+
+/**
+ * A write is durable when it is answered, should the database be set to less. It is asked for where the rows are: on Citus
+ * the setting of the worker counts, and no SET gets there.
+ */
+const BE_DURABLE = `CASE WHEN current_setting('synchronous_commit') = 'off'
+  THEN set_config('synchronous_commit', 'on', true) END`
+
+export const STATEMENTS = {
+  /** Something that only a store has. */
+  ping: hot('SELECT version FROM @reams_format LIMIT 1'),
+
+  // Heads
+
+  readHead: hot(`SELECT ${HEAD} FROM @head h WHERE h.shard_key = $1::bigint AND h.name = $2::text`),
+  readHeads: rare(`SELECT ${HEAD}, h.name, h.changed_at FROM @head h ORDER BY h.name`),
+  lockHead: hot(`
+    SELECT ${HEAD}, ${BE_DURABLE} FROM @head h
+    WHERE h.shard_key = $1::bigint AND h.name = $2::text FOR NO KEY UPDATE`),
+  /** For a name without a head. */
+  beDurable: rare(`SELECT ${BE_DURABLE} FROM (SELECT count(*) FROM @head h WHERE h.shard_key = $1::bigint) h`),
+  insertHead: rare(`
+    INSERT INTO @head
+      (shard_key, name, id, key_field, paginated, private, generation, version, commit_id, full_pages_id, next, live,
+        generation_id, guarded, changed_at)
+    VALUES ($1::bigint, $2::text, $3::bigint, $4::bytea, $5::boolean, $6::boolean, $7::bigint, $8::bigint, $9::text,
+      $10::text, $11::bigint, $12::bigint, $13::bigint, $14::boolean, ${NOW_MS})`),
+  updateHead: hot(`
+    UPDATE @head SET private = $3::boolean, generation = $4::bigint, version = $5::bigint, commit_id = $6::text,
+      full_pages_id = $7::text, next = $8::bigint, live = $9::bigint, generation_id = $10::bigint, guarded = $11::boolean,
+      changed_at = ${NOW_MS}
+    WHERE shard_key = $1::bigint AND name = $2::text`),
+  /** A load begins or ends, and nobody sees a difference. */
+  guardHead: rare('UPDATE @head SET guarded = $3::boolean WHERE shard_key = $1::bigint AND name = $2::text'),
+  deleteHead: rare('DELETE FROM @head WHERE shard_key = $1::bigint AND name = $2::text'),
+
+  // Pages
+
+  /** Head and what is gone in some blocks of a level. */
+  readHoleBlocks: hot(`
+    SELECT ${HEAD}, o.block, o.gone FROM @head h
+    LEFT JOIN @hole o ON o.shard_key = $1::bigint AND o.generation_id = h.generation_id AND o.level = $3::smallint
+      AND o.block BETWEEN $4::bigint AND $5::bigint
+    WHERE h.shard_key = $1::bigint AND h.name = $2::text
+    ORDER BY o.block`),
+  /** Head and reams by number. */
+  readParts: hot(`
+    SELECT ${HEAD}, ${BYTES}, r.number FROM @head h
+    LEFT JOIN @ream r ON r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number = ANY ($3::bigint[])
+    WHERE h.shard_key = $1::bigint AND h.name = $2::text`),
+  /** Head and tail. */
+  readTailPart: hot(`
+    SELECT ${HEAD}, t.*, h.next / ${REAM_SIZE} FROM @head h
+    LEFT JOIN LATERAL (SELECT ${TAIL_BYTES} FROM @tail t WHERE ${IN_TAIL}) t ON true
+    WHERE h.shard_key = $1::bigint AND h.name = $2::text`),
+  /** Head, reams by number, and tail. */
+  readLastParts: hot(`
+    SELECT ${HEAD}, p.* FROM @head h
+    LEFT JOIN LATERAL (
+      SELECT ${BYTES}, r.number FROM @ream r
+      WHERE r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number = ANY ($3::bigint[])
+      UNION ALL
+      SELECT ${TAIL_BYTES}, h.next / ${REAM_SIZE} FROM @tail t WHERE ${IN_TAIL}
+    ) p ON true
+    WHERE h.shard_key = $1::bigint AND h.name = $2::text`),
+  /** Head and all items: for an unpaginated collection. */
+  readWhole: hot(`
+    SELECT ${HEAD}, p.* FROM @head h
+    LEFT JOIN LATERAL (
+      SELECT ${BYTES}, r.number FROM @ream r
+      WHERE r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number < h.next / ${REAM_SIZE} AND r.count > 0
+      UNION ALL
+      SELECT ${TAIL_BYTES}, h.next / ${REAM_SIZE} FROM @tail t WHERE ${IN_TAIL} HAVING count(t.item) > 0
+    ) p ON true
+    WHERE h.shard_key = $1::bigint AND h.name = $2::text
+    ORDER BY p.number`),
+  /** Head, position of the key, and the tail's item or the ream that is there. */
+  readItem: hot(`
+    SELECT ${HEAD}, k.position, t.item, ${REAM} FROM @head h
+    LEFT JOIN @key k ON k.shard_key = $1::bigint AND k.generation_id = h.generation_id AND k.key = $3::bytea AND k.position < h.next
+    LEFT JOIN @tail t ON t.shard_key = $1::bigint AND t.generation_id = h.generation_id AND t.position = k.position
+    LEFT JOIN @ream r ON r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number = k.position / ${REAM_SIZE}
+    WHERE h.shard_key = $1::bigint AND h.name = $2::text`),
+
+  // Reams, tail, keys and holes
+
+  readReams: rare(`
+    SELECT ${REAM} FROM @ream r
+    WHERE r.shard_key = $1::bigint AND r.generation_id = $2::bigint AND r.number >= $3::bigint AND r.number < $4::bigint
+    ORDER BY r.number LIMIT $5::integer`),
+  readReamsByNumber: hot(`
+    SELECT ${REAM} FROM @ream r
+    WHERE r.shard_key = $1::bigint AND r.generation_id = $2::bigint AND r.number = ANY ($3::bigint[])`),
+  readTail: hot(`
+    SELECT t.position, t.item FROM @tail t
+    WHERE t.shard_key = $1::bigint AND t.generation_id = $2::bigint AND t.position >= $3::bigint AND t.position < $4::bigint
+    ORDER BY t.position LIMIT $5::integer`),
+  /** Which of the keys are there: number in the list, from 1, and position. One is looked up after the other. */
+  readPositions: hot(`
+    SELECT u.number, k.position FROM unnest($3::bytea[]) WITH ORDINALITY u (key, number)
+    CROSS JOIN LATERAL (
+      SELECT k.position FROM @key k WHERE k.shard_key = $1::bigint AND k.generation_id = $2::bigint AND k.key = u.key LIMIT 1
+    ) k`),
+  putReam: hot(`
+    INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, data)
+    VALUES ($1::bigint, $2::bigint, $3::bigint, $4::integer, $5::bigint, $6::bigint, $7::bytea, $8::bytea)
+    ON CONFLICT (shard_key, generation_id, number) DO UPDATE SET count = excluded.count, raw_length = excluded.raw_length,
+      crc = excluded.crc, gone = excluded.gone, data = excluded.data`),
+  putTail: hot(`
+    INSERT INTO @tail (shard_key, generation_id, position, item)
+    VALUES ($1::bigint, $2::bigint, unnest($3::bigint[]), unnest($4::bytea[]))
+    ON CONFLICT (shard_key, generation_id, position) DO UPDATE SET item = excluded.item`),
+  deleteTail: hot(`
+    DELETE FROM @tail
+    WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND position >= $3::bigint AND position < $4::bigint`),
+  deleteTailItems: hot(`
+    DELETE FROM @tail WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND position = ANY ($3::bigint[])`),
+  putKeys: hot(`
+    INSERT INTO @key (shard_key, generation_id, key, position)
+    VALUES ($1::bigint, $2::bigint, unnest($3::bytea[]), unnest($4::bigint[]))
+    ON CONFLICT (shard_key, generation_id, key) DO UPDATE SET position = excluded.position`),
+  deleteKeys: hot(
+    'DELETE FROM @key WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND key = ANY ($3::bytea[])',
+  ),
+  addHoles: hot(`
+    INSERT INTO @hole (shard_key, generation_id, level, block, gone)
+    VALUES ($1::bigint, $2::bigint, unnest($3::smallint[]), unnest($4::bigint[]), unnest($5::integer[]))
+    ON CONFLICT (shard_key, generation_id, level, block) DO UPDATE SET gone = hole.gone + excluded.gone`),
+
+  // Requests
+
+  findRequests: hot(`
+    SELECT key, collection_id, digest, outcome FROM @request_log
+    WHERE shard_key = $1::bigint AND key = ANY ($2::text[]) AND at > now() - ${LOG_LIFETIME}`),
+  /** One that is remembered already is refused by the primary key, and the transaction with it. */
+  rememberRequest: hot(`
+    INSERT INTO @request_log (shard_key, key, collection_id, digest, outcome)
+    VALUES ($1::bigint, $2::text, $3::bigint, $4::text, $5::text)`),
+  /** Those keys, and some others, if they no longer count. */
+  forgetRequests: hot(`
+    DELETE FROM @request_log
+    WHERE shard_key = $1::bigint AND at <= now() - ${LOG_LIFETIME} AND key = ANY ($2::text[] || ARRAY (
+      SELECT key FROM @request_log WHERE shard_key = $1::bigint AND at <= now() - ${LOG_LIFETIME}
+      ORDER BY at LIMIT $3::integer))`),
+
+  // Leases
+
+  insertLease: rare(`
+    INSERT INTO @lease (shard_key, name, generation_id, staging, base, holder, host, pid)
+    VALUES ($1::bigint, $2::text, $3::bigint, $4::bigint, $5::bigint, $6::text, $7::text, $8::integer)
+    ON CONFLICT (shard_key, name) DO NOTHING`),
+  readLease: hot(`
+    SELECT generation_id, staging, base, holder, host, pid, (extract(epoch FROM started_at) * 1000)::bigint, ${LEASE_IS_DEAD}
+    FROM @lease WHERE shard_key = $1::bigint AND name = $2::text`),
+  /** Until the transaction ends nobody can take the lease over; renewing it goes on. */
+  holdLease: rare(`
+    SELECT steps FROM @lease WHERE shard_key = $1::bigint AND name = $2::text AND holder = $3::text FOR KEY SHARE`),
+  countStep: rare(`
+    UPDATE @lease SET steps = steps + 1 WHERE shard_key = $1::bigint AND name = $2::text AND holder = $3::text`),
+  renewLease: rare(`
+    UPDATE @lease SET renewed_at = now() WHERE shard_key = $1::bigint AND name = $2::text AND holder = $3::text`),
+  deleteLease: rare('DELETE FROM @lease WHERE shard_key = $1::bigint AND name = $2::text AND holder = $3::text'),
+  deleteDeadLease: rare(`
+    DELETE FROM @lease
+    WHERE shard_key = $1::bigint AND name = $2::text AND holder = $3::text AND ${LEASE_IS_DEAD}`),
+  readDeadLeases: rare(`SELECT name FROM @lease WHERE ${LEASE_IS_DEAD}`),
+
+  // Loads: what they write depends on their lease
+
+  /** The bytes of all reams come as one value: as elements of an array they would travel in hexadecimal. */
+  loadReams: rare(`
+    INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, data)
+    SELECT l.shard_key, $4::bigint, u.number, u.count, u.raw_length, u.crc, u.gone,
+      substring($12::bytea FROM u.start FOR u.length)
+    FROM @lease l, unnest($5::bigint[], $6::integer[], $7::bigint[], $8::bigint[], $9::bytea[], $10::integer[], $11::integer[])
+      u (number, count, raw_length, crc, gone, start, length)
+    WHERE l.shard_key = $1::bigint AND l.name = $2::text AND l.holder = $3::text
+    ON CONFLICT (shard_key, generation_id, number) DO UPDATE SET count = excluded.count, raw_length = excluded.raw_length,
+      crc = excluded.crc, gone = excluded.gone, data = excluded.data`),
+  loadTail: rare(`
+    INSERT INTO @tail (shard_key, generation_id, position, item)
+    SELECT l.shard_key, $4::bigint, u.position, u.item FROM @lease l, unnest($5::bigint[], $6::bytea[]) u (position, item)
+    WHERE l.shard_key = $1::bigint AND l.name = $2::text AND l.holder = $3::text
+    ON CONFLICT (shard_key, generation_id, position) DO UPDATE SET item = excluded.item`),
+  /** In the order of the index, and without ON CONFLICT: that takes half of the time. */
+  loadKeys: rare(`
+    INSERT INTO @key (shard_key, generation_id, key, position)
+    SELECT l.shard_key, l.generation_id, u.key, $4::bigint + u.number - 1
+    FROM @lease l, unnest($5::bytea[]) WITH ORDINALITY u (key, number)
+    WHERE l.shard_key = $1::bigint AND l.name = $2::text AND l.holder = $3::text
+    ORDER BY u.key`),
+  moveStagedReams: rare(`
+    INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, data)
+    SELECT r.shard_key, $2::bigint, r.number, r.count, r.raw_length, r.crc, r.gone, r.data FROM @ream r
+    WHERE r.shard_key = $1::bigint AND r.generation_id = $3::bigint
+    ON CONFLICT (shard_key, generation_id, number) DO UPDATE SET count = excluded.count, raw_length = excluded.raw_length,
+      crc = excluded.crc, gone = excluded.gone, data = excluded.data`),
+
+  // Leftovers
+
+  addLeftover: rare(`
+    INSERT INTO @leftover (shard_key, generation_id, base) VALUES ($1::bigint, $2::bigint, $3::bigint)
+    ON CONFLICT (shard_key, generation_id) DO UPDATE SET base = least(leftover.base, excluded.base), key_cursor = ''`),
+  readLeftoverShardKeys: rare('SELECT DISTINCT shard_key FROM @leftover'),
+  lockLeftover: rare(`
+    SELECT generation_id, base, key_cursor FROM @leftover WHERE shard_key = $1::bigint ORDER BY generation_id LIMIT 1 FOR UPDATE`),
+  deleteLeftover: rare('DELETE FROM @leftover WHERE shard_key = $1::bigint AND generation_id = $2::bigint'),
+  moveCursor: rare(
+    'UPDATE @leftover SET key_cursor = $3::bytea WHERE shard_key = $1::bigint AND generation_id = $2::bigint',
+  ),
+  /** Whether readers see something of a generation from a position on. */
+  isVisible: rare(
+    'SELECT 1 FROM @head WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND next > $3::bigint',
+  ),
+  unguard: rare('UPDATE @head SET guarded = false WHERE shard_key = $1::bigint AND generation_id = $2::bigint'),
+  sweepReams: rare(`
+    DELETE FROM @ream WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND number = ANY (ARRAY (
+      SELECT number FROM @ream WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND number >= $3::bigint
+      ORDER BY number LIMIT $4::integer))`),
+  sweepTail: rare(`
+    DELETE FROM @tail WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND position = ANY (ARRAY (
+      SELECT position FROM @tail WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND position >= $3::bigint
+      ORDER BY position LIMIT $4::integer))`),
+  sweepHoles: rare('DELETE FROM @hole WHERE shard_key = $1::bigint AND generation_id = $2::bigint'),
+  findLastKey: rare(`
+    SELECT k.key FROM (
+      SELECT key FROM @key WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND key > $3::bytea
+      ORDER BY key LIMIT $4::integer
+    ) k ORDER BY k.key DESC LIMIT 1`),
+  sweepKeys: rare(`
+    DELETE FROM @key
+    WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND key > $3::bytea AND key <= $4::bytea
+      AND position >= $5::bigint`),
+
+  // Tokens
+
+  readTokens: rare('SELECT name, hash, scopes, created_at, expires_at, revoked_at FROM @token ORDER BY name'),
+  readToken: hot('SELECT name, hash, scopes, created_at, expires_at, revoked_at FROM @token WHERE hash = $1::text'),
+  insertToken: rare(`
+    INSERT INTO @token (name, hash, scopes, created_at, expires_at, revoked_at)
+    VALUES ($1::text, $2::text, $3::text, $4::bigint, $5::bigint, $6::bigint) ON CONFLICT DO NOTHING`),
+  revokeToken: rare('UPDATE @token SET revoked_at = coalesce(revoked_at, $2::bigint) WHERE name = $1::text'),
+
+  // The check of all invariants
+
+  readHoles: rare('SELECT level, block, gone FROM @hole WHERE shard_key = $1::bigint AND generation_id = $2::bigint'),
+  countKeys: rare(`
+    SELECT count(*) FILTER (WHERE position < $3::bigint), count(*) FILTER (WHERE position >= $3::bigint)
+    FROM @key WHERE shard_key = $1::bigint AND generation_id = $2::bigint`),
+  mayHaveUnseen: rare(`
+    SELECT 1 FROM @lease WHERE shard_key = $1::bigint AND generation_id = $2::bigint
+    UNION ALL SELECT 1 FROM @leftover WHERE shard_key = $1::bigint AND generation_id = $2::bigint`),
+  findVisibleLeftovers: rare(`
+    SELECT h.name FROM @head h JOIN @leftover l ON l.shard_key = h.shard_key AND l.generation_id = h.generation_id AND l.base < h.next
+    UNION ALL SELECT h.name FROM @head h JOIN @lease l ON l.shard_key = h.shard_key AND l.generation_id = h.generation_id AND l.base < h.next`),
+  findUnguarded: rare(`
+    SELECT h.name FROM @head h JOIN @leftover l ON l.shard_key = h.shard_key AND l.generation_id = h.generation_id WHERE NOT h.guarded
+    UNION ALL SELECT h.name FROM @head h JOIN @lease l ON l.shard_key = h.shard_key AND l.name = h.name WHERE NOT h.guarded`),
+  findStrayReams: rare(strays('ream')),
+  findStrayTails: rare(strays('tail')),
+  findStrayKeys: rare(strays('key')),
+  findStrayHoles: rare(strays('hole')),
+  readDataChecksums: rare("SELECT current_setting('data_checksums')"),
+} as const
+
+export type StatementName = keyof typeof STATEMENTS
+
+/** Rows of a generation that neither a head nor a load nor a leftover accounts for. */
+function strays(table: string): string {
+  return `
+    SELECT '${table}', s.shard_key, s.generation_id, s.count
+    FROM (SELECT shard_key, generation_id, count(*) FROM @${table} GROUP BY shard_key, generation_id) s
+    WHERE NOT EXISTS (SELECT 1 FROM @head h WHERE h.shard_key = s.shard_key AND h.generation_id = s.generation_id)
+      AND NOT EXISTS (SELECT 1 FROM @lease l WHERE l.shard_key = s.shard_key AND s.generation_id IN (l.generation_id, l.staging))
+      AND NOT EXISTS (SELECT 1 FROM @leftover l WHERE l.shard_key = s.shard_key AND l.generation_id = s.generation_id)`
+}

@@ -1,0 +1,206 @@
+/** Connections to PostgreSQL: a few for each kind of work, lent for a while, with bounds on all that could wait. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
+import { StoreError } from '../../store-error.ts'
+import type { Columns } from '../rows/read-query.ts'
+import { Rows, type StatementTexts, statementsIn } from '../rows/rows.ts'
+import { isConnectionLost, isConnectTimeout, isNodeAway, stateOf, TryAgain } from './explain-error.ts'
+import type { StoreUrl } from './store-url.ts'
+
+/** For a connection, new or free. */
+const CONNECT_MS = 5_000
+
+/** The server gives up on a statement that takes too long, and the client so much later. */
+const GRACE_MS = 2_000
+
+const FULL_SERVER_MS = 2_000
+const PAUSE_MS = 20
+export const TOO_MANY_CONNECTIONS = '53300'
+
+/**
+ * Who would be the next to wait is told to come again. A request needs a connection several times: were only a few let
+ * wait, most of a crowd would be sent away after a part of their work, and almost nobody would get to the end of it.
+ */
+const MAX_WAITING = 1_000
+
+/** Idle connections are kept for a while: the first statement on a new one is slow. */
+const IDLE_MS = 60_000
+
+const KEEP_ALIVE_MS = 10_000
+
+/** Citus has to see the shard key to know the shard: a plan for all values is none there. */
+const PLAN_WITH_VALUES = 'SET plan_cache_mode = auto'
+
+export interface ConnectionOptions {
+  readonly mostConnections: number
+  /** Statements are sent without waiting for the answers to those before. Default false. */
+  readonly isPipelined?: boolean
+  /** How long a statement may take. */
+  readonly statementMs: number
+  /** How long is waited for a connection, new or free. Default 5,000. */
+  readonly connectMs?: number
+  /** How long is waited for a server that has no connection left. Default 2,000. */
+  readonly fullServerMs?: number
+}
+
+export class Connections {
+  readonly #url: StoreUrl
+  readonly #texts: StatementTexts
+  readonly #columns: Columns | undefined
+  readonly #statementMs: number
+  readonly #connectMs: number
+  readonly #fullServerMs: number
+  readonly #pool: Pool
+  /** How often work is tried on another connection: all that were idle may have died unnoticed. */
+  readonly mostTries: number
+  /** The clients that lead straight to a server, where a prepared statement stays where it was prepared. */
+  readonly #direct = new WeakSet<ClientBase>()
+
+  constructor(url: StoreUrl, options: ConnectionOptions) {
+    const { mostConnections, isPipelined = false, statementMs, connectMs = CONNECT_MS } = options
+    const { fullServerMs = FULL_SERVER_MS } = options
+    this.#url = url
+    this.#columns = isPipelined ? undefined : new Map()
+    this.#statementMs = statementMs
+    this.#connectMs = connectMs
+    this.#fullServerMs = fullServerMs
+    this.mostTries = mostConnections + 2
+    this.#texts = statementsIn(url.schema)
+    const config: PoolConfig = {
+      ...url.connection,
+      application_name: url.connection.application_name ?? 'reams',
+      Client: ClosingClient,
+      max: mostConnections,
+      pipeline: isPipelined,
+      connectionTimeoutMillis: connectMs,
+      idleTimeoutMillis: IDLE_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+      onConnect: (client) => this.#examine(client),
+      query_timeout: this.#statementMs + GRACE_MS,
+    }
+    this.#pool = new Pool(config)
+    // A connection that dies while nobody uses it is replaced when one is needed.
+    this.#pool.on('error', () => {})
+  }
+
+  /** Lends a connection. After most errors it is closed: nobody knows in which state it is. */
+  async lend<T>(use: (rows: Rows) => Promise<T>): Promise<T> {
+    const { rows, giveBack } = await this.borrow()
+    let isUsable = false
+    try {
+      const result = await use(rows)
+      isUsable = true
+      return result
+    } catch (error) {
+      isUsable = error instanceof StoreError || error instanceof TryAgain || isNodeAway(error)
+      throw error
+    } finally {
+      giveBack(isUsable)
+    }
+  }
+
+  /** A connection for as long as it takes. */
+  async borrow(): Promise<{ rows: Rows; giveBack(isUsable: boolean): void }> {
+    const client = await this.#take()
+    client.on('error', ignore)
+    return {
+      rows: new Rows(client, {
+        texts: this.#texts,
+        isPreparing: this.#direct.has(client),
+        columns: this.#columns,
+        statementMs: this.#statementMs,
+      }),
+      giveBack(isUsable) {
+        if (!isUsable && client instanceof ClosingClient) client.hangUp()
+        client.off('error', ignore)
+        client.release(!isUsable)
+      },
+    }
+  }
+
+  /** As `lend`, for work that can be done again: one that fails because its connection was lost is. */
+  async retry<T>(use: (rows: Rows) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      let isLent = false
+      try {
+        return await this.lend((rows) => {
+          isLent = true
+          return use(rows)
+        })
+      } catch (error) {
+        if (!isLent || tries === this.mostTries || !isConnectionLost(error)) throw error
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.#pool.ending) await this.#pool.end()
+  }
+
+  async #take(): Promise<PoolClient> {
+    const deadline = performance.now() + this.#fullServerMs
+    for (let tries = 1; ; tries++) {
+      if (this.#pool.ending) throw new StoreError('closed', 'The store is closed.')
+      if (this.#pool.waitingCount >= MAX_WAITING) throw this.#overloaded(`${MAX_WAITING} others wait for one already`)
+      try {
+        return await this.#pool.connect()
+      } catch (error) {
+        if (isWaitOver(error)) throw this.#overloaded(`none became free within ${this.#connectMs / 1000} s`)
+        // After a pause of the whole machine the time is over before the answer that came can be read.
+        if (isConnectTimeout(error) && tries === 1) continue
+        if (stateOf(error) !== TOO_MANY_CONNECTIONS || performance.now() >= deadline) throw error
+        // One of ours may be free in a moment.
+        await sleep(PAUSE_MS)
+      }
+    }
+  }
+
+  #overloaded(reason: string): StoreError {
+    return new StoreError(
+      'overloaded',
+      `There is no connection left to the store ${this.#url.label}: ${reason}. Try again in a moment.`,
+    )
+  }
+
+  /** A pooler in between, such as PgBouncer, gives out numbers of its own for its clients. */
+  async #examine(client: ClientBase): Promise<void> {
+    const { preparing } = this.#url
+    if (preparing === 'never') return
+    const { rows } = await client.query({ text: 'SELECT pg_backend_pid()', rowMode: 'array' })
+    const isDirect = 'processID' in client && client.processID === rows[0]?.[0]
+    if (preparing === 'always' || isDirect) this.#direct.add(client)
+    // A pooler would hand the settings on to others; there only transactions have them.
+    if (isDirect) await client.query(`SET statement_timeout = ${this.#statementMs}; ${PLAN_WITH_VALUES}`)
+  }
+}
+
+/** What the pool says when all of its connections are in use for long. */
+function isWaitOver(error: unknown): boolean {
+  return error instanceof Error && error.message === 'timeout exceeded when trying to connect'
+}
+
+function ignore(): void {
+  // The statement under way is told as well.
+}
+
+type Callback = (error: Error | null, client?: Client) => void
+
+export class ClosingClient extends Client {
+  override connect(): Promise<Client>
+  override connect(callback: Callback): void
+  override connect(callback?: Callback): Promise<Client> | undefined {
+    if (callback === undefined) return super.connect()
+    super.connect((error: Error | null, client?: Client) => {
+      // The driver keeps the line open where a password is missing.
+      if (error) this.hangUp()
+      callback(error, client)
+    })
+    return undefined
+  }
+
+  hangUp(): void {
+    this.connection.stream.destroy()
+  }
+}

@@ -1,0 +1,150 @@
+/** The servers that hold a store: the one, or on Citus its workers, each with connections of its own. */
+
+import type { ListedHead } from '../../store.ts'
+import { PageReader } from '../read/page-reader.ts'
+import { SharedReads, SharedRun } from '../read/shared-reads.ts'
+import { readAllHeads, type StoredHead, shardKeyOf } from '../rows/head.ts'
+import type { Rows } from '../rows/rows.ts'
+import { sweepAll } from '../write/sweep.ts'
+import type { EncodeReam } from '../write/write-draft.ts'
+import { Writer } from '../write/writer.ts'
+import { Connections } from './connection.ts'
+import { HealthProbe } from './health-probe.ts'
+import type { StoreUrl } from './store-url.ts'
+import { Workers } from './workers.ts'
+
+type Heads = readonly (StoredHead & ListedHead)[]
+
+export class DatabaseNodes {
+  readonly options: NodeOptions
+  /** For what is not about one collection; without Citus for everything. */
+  readonly common: DatabaseNode
+  readonly #probe: HealthProbe
+  /** By worker of Citus. */
+  readonly #nodes = new Map<string, DatabaseNode>()
+  readonly #probes = new Map<string, HealthProbe>()
+  #workers: Workers | undefined
+  /** A list takes so long, while a worker is away or hangs, that many at once would take all connections. */
+  readonly #all = new SharedRun(() => this.common.reads.retry(readAllHeads))
+  readonly #reachable = new SharedRun(() => this.#listReachable())
+
+  constructor(options: Omit<NodeOptions, 'sweep'>) {
+    this.options = { ...options, sweep: () => this.#sweep() }
+    this.common = new DatabaseNode(this.options)
+    this.#probe = new HealthProbe(options.url, this.common.reads, (rows) => rows.all('ping'))
+  }
+
+  /** To be called before anything else where the extension Citus is there. */
+  async findWorkers(): Promise<void> {
+    this.#workers = await Workers.find(this.common.reads, this.options.url.schema)
+  }
+
+  get areSeveral(): boolean {
+    return this.#workers !== undefined
+  }
+
+  /** The one that holds a collection, or would. */
+  async of(name: string): Promise<DatabaseNode> {
+    if (this.#workers === undefined) return this.common
+    const worker = await this.#workers.of(shardKeyOf(name))
+    const node = this.#nodes.get(worker) ?? new DatabaseNode(this.options)
+    this.#nodes.set(worker, node)
+    return node
+  }
+
+  /** Rejects when the store cannot be read. Answers with the workers that are away. */
+  async ping(): Promise<string[]> {
+    await this.#probe.check()
+    return this.#away()
+  }
+
+  allHeads(): Promise<Heads> {
+    return this.#all.ask()
+  }
+
+  /** The heads on all workers that answer, and the names of the others. */
+  async reachableHeads(): Promise<{ heads: Heads; away: readonly string[] }> {
+    if ((await this.#away()).length === 0)
+      try {
+        return { heads: await this.allHeads(), away: [] }
+      } catch (error) {
+        if ((await this.#away()).length === 0) throw error
+      }
+    return this.#reachable.ask()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.common, ...this.#nodes.values()].map((node) => node.close()))
+    // After them: what they still had to do may have asked whether workers are well.
+    await Promise.all([this.#probe, ...this.#probes.values()].map((probe) => probe.close()))
+  }
+
+  async #listReachable(): Promise<{ heads: Heads; away: readonly string[] }> {
+    const away = await this.#away()
+    const heads = away.length === 0 ? await this.allHeads() : await this.#workers?.headsWithout(away)
+    return { heads: heads ?? [], away }
+  }
+
+  /** Not while a worker is away: one that hangs would keep whoever sweeps waiting, and what it has stays anyway. */
+  async #sweep(): Promise<void> {
+    if ((await this.#away()).length === 0) await sweepAll(this.common.long)
+  }
+
+  /** The workers that do not answer. */
+  async #away(): Promise<string[]> {
+    const workers = this.#workers
+    if (workers === undefined) return []
+    const names = [...(await workers.all()).keys()]
+    const checks = await Promise.allSettled(names.map((worker) => this.#probeOf(workers, worker).check()))
+    return names.filter((_, index) => checks[index]?.status === 'rejected')
+  }
+
+  #probeOf(workers: Workers, worker: string): HealthProbe {
+    // Collections move: asked for anew each time.
+    const ask = async (rows: Rows) => rows.query(await workers.questionFor(worker))
+    const probe = this.#probes.get(worker) ?? new HealthProbe(this.options.url, this.common.reads, ask)
+    this.#probes.set(worker, probe)
+    return probe
+  }
+}
+
+export interface NodeOptions {
+  readonly url: StoreUrl
+  readonly readConnections: number
+  readonly writeConnections: number
+  readonly statementMs: number
+  readonly encode: EncodeReam
+  /** Removes what others left behind, if all of it can be reached. */
+  readonly sweep: () => Promise<void>
+}
+
+/** For what takes long: loads, exports, checks. */
+const LONG_CONNECTIONS = 8
+const LONG_STATEMENT_MS = 600_000
+
+export class DatabaseNode {
+  readonly reads: Connections
+  readonly writes: Connections
+  readonly long: Connections
+  readonly shared: SharedReads
+  readonly pages: PageReader
+  readonly writer: Writer
+
+  constructor({ url, readConnections, writeConnections, statementMs, encode, sweep }: NodeOptions) {
+    this.reads = new Connections(url, { mostConnections: readConnections, statementMs })
+    this.writes = new Connections(url, { mostConnections: writeConnections, isPipelined: true, statementMs })
+    this.long = new Connections(url, {
+      mostConnections: LONG_CONNECTIONS,
+      isPipelined: true,
+      statementMs: LONG_STATEMENT_MS,
+    })
+    this.shared = new SharedReads(this.reads)
+    this.pages = new PageReader(this.reads, this.shared)
+    this.writer = new Writer(this.writes, url, encode, sweep)
+  }
+
+  async close(): Promise<void> {
+    await this.writer.close()
+    await Promise.all([this.reads.close(), this.writes.close(), this.long.close()])
+  }
+}

@@ -1,0 +1,175 @@
+/** What PostgreSQL, its driver and the network report, as errors that say what to do. Never with a password. */
+
+import { StoreError, type StoreErrorCode } from '../../store-error.ts'
+import type { StoreUrl } from './store-url.ts'
+
+type Explanation = readonly [StoreErrorCode, string]
+
+/** A statement that the server gave up on. */
+export const TOOK_TOO_LONG = '57014'
+
+/** Codes of the standard (SQLSTATE), or the first two letters of a class of them. */
+const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
+  '0A000': [
+    'unsupported',
+    'PostgreSQL calls it 0A000, and would refuse it again. Where a pooler stands before a Citus, both the role and the database need plan_cache_mode = auto.',
+  ],
+  '08': ['unavailable', 'It was lost, or a server behind it cannot be reached. Try again in a moment.'],
+  '25': ['unavailable', 'The session ended in the middle. Try again in a moment.'],
+  '25006': ['read-only', 'The database takes no writes now: it is a standby, or was set to read-only.'],
+  '28': ['no-permission', 'Look at the user and the password: it is read from REAMS_STORE, PGPASSWORD or ~/.pgpass.'],
+  '3D000': ['missing-store', 'Make the database first, with `createdb` or CREATE DATABASE.'],
+  '3F000': ['missing-store', 'Its tables are gone. Start what uses it again, or restore it from a backup.'],
+  '42P01': ['missing-store', 'Its tables are gone. Start what uses it again, or restore it from a backup.'],
+  '40': ['unavailable', 'Another writer was in the way. Nothing of this write was kept; try again.'],
+  '53100': ['full', 'The disk of the server is full. Nothing of this write was kept; free some space and try again.'],
+  '53300': [
+    'unavailable',
+    'All connections of the server are taken. Raise max_connections, or put a pooler in between.',
+  ],
+  '53': ['unavailable', 'The server is short of something. Try again in a moment.'],
+  '55': ['unavailable', 'Something is in use. Try again in a moment.'],
+  '55P03': ['unavailable', 'Another writer has held a lock for long. Nothing of this write was kept; try again.'],
+  [TOOK_TOO_LONG]: ['unavailable', 'It took too long, and nothing was changed; try again.'],
+  '57P': ['unavailable', 'The server is stopping or starting. Try again in a moment.'],
+  '58': ['unavailable', "The server's disk failed. Look at its log."],
+  XX000: ['unavailable', 'Look at the log of the server, then try again.'],
+  XX001: ['corrupt', 'Restore it from a backup; `reams verify` tells more.'],
+  XX002: ['corrupt', 'Restore it from a backup; `reams verify` tells more.'],
+}
+
+/** Turns whatever came from PostgreSQL into a StoreError; errors of our own pass as they are. */
+export function explainError(error: unknown, url: StoreUrl): unknown {
+  if (!(error instanceof Error) || error instanceof StoreError || isOurs(error)) return error
+  const options = { cause: error }
+  if (error instanceof OutcomeUnknown) return new StoreError('outcome-unknown', unknownOutcome(url), options)
+  const state = stateOf(error)
+  if (state === '42501') return new StoreError('no-permission', missingGrants(error, url), options)
+  const [code, advice] = state === undefined ? explainDriver(error) : explainState(state)
+  const reason = messageOf(error).replace(/\.$/, '')
+  return new StoreError(code, `The store ${url.label}: ${reason}. ${advice}`, options)
+}
+
+/** A mistake in this program, not an answer of the database. */
+function isOurs(error: Error): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof TryAgain
+}
+
+function explainState(state: string): Explanation {
+  const known = EXPLANATIONS[state] ?? EXPLANATIONS[state.slice(0, 3)] ?? EXPLANATIONS[state.slice(0, 2)]
+  return known ?? ['unsupported', `PostgreSQL calls it ${state}, and would refuse it again.`]
+}
+
+/** Errors that do not come from the server. */
+function explainDriver(error: Error): Explanation {
+  const message = messageOf(error)
+  if (/ENOTFOUND|EAI_AGAIN/.test(message))
+    return ['unavailable', 'No host of this name was found: look at the host in the URL of the store.']
+  if (/ECONNREFUSED/.test(message))
+    return ['unavailable', 'Nothing listens there: look whether the server runs, and at the host and port in the URL.']
+  if (isConnectTimeout(error))
+    return ['unavailable', 'It did not answer in time: look whether the server is well and can be reached from here.']
+  if (/password/i.test(message)) return ['no-permission', 'Set it with PGPASSWORD, ~/.pgpass or REAMS_STORE.']
+  if (/SSL|certificate/i.test(message))
+    return ['unavailable', 'Look at sslmode and sslrootcert in the URL of the store.']
+  return ['unavailable', 'Look whether the server runs and can be reached, then try again.']
+}
+
+/** An error of several addresses has no message of its own, and that of a missing password speaks of something else. */
+function messageOf(error: Error): string {
+  if (/^SASL: .*password/.test(error.message)) return 'The server wants a password, and none was given'
+  if (error instanceof AggregateError && error.message === '')
+    return error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join(', ')
+  return error.message
+}
+
+function unknownOutcome({ label }: StoreUrl): string {
+  return `No certain answer came from the store ${label} while a write was committed: it may have been done or not. Look before you send it again, or send it with an idempotency key.`
+}
+
+function missingGrants(error: Error, { label, schema, connection }: StoreUrl): string {
+  const role = `"${connection.user}"`
+  const grants = [
+    `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
+  ]
+  return `The store ${label}: ${error.message}. Its owner can allow it: ${grants.join('; ')};`
+}
+
+/** The SQLSTATE of an error that the server reported. */
+export function stateOf(error: unknown): string | undefined {
+  const isReported = error instanceof Error && 'code' in error && 'severity' in error
+  return isReported && typeof error.code === 'string' ? error.code : undefined
+}
+
+/**
+ * Whether the server refused this one statement: then the transaction is certainly undone, and a COMMIT behind it did
+ * nothing. Decided by the state alone: severity and message are in the language of the server.
+ */
+export function isRefused(error: unknown): boolean {
+  const state = stateOf(error)
+  return state !== undefined && !SESSION_ENDED.test(state)
+}
+
+/**
+ * Whether a COMMIT that failed is certainly undone: a constraint, or what the standard calls a rollback. Anything else
+ * may come after the commit: from a server that is told to stop, or from one that commits on others, such as Citus.
+ */
+export function isCommitUndone(error: unknown): boolean {
+  return /^(23|40(?!003))/.test(stateOf(error) ?? '')
+}
+
+/** Whether a server behind this one is away: Citus says so of a worker. The connection itself is as it was. */
+export function isNodeAway(error: unknown): boolean {
+  return /^08(?!P01)/.test(stateOf(error) ?? '')
+}
+
+/** Whether the connection broke, so that the same may work on another one. */
+export function isConnectionLost(error: unknown): boolean {
+  const state = stateOf(error)
+  if (state !== undefined) return /^(08P01|57P0[1235])/.test(state)
+  // Whoever waited for a new one has waited long enough.
+  if (!(error instanceof Error) || isConnectTimeout(error)) return false
+  return LOST.test(error.message) || ('code' in error && LOST_CODES.includes(String(error.code)))
+}
+
+/** Whether a new connection was not there in time. */
+export function isConnectTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Connection terminated due to connection timeout'
+}
+
+/** Whether a transaction that failed so is certainly undone, and may well succeed the next time. */
+export function canTryAgain(error: unknown): boolean {
+  if (error instanceof OutcomeUnknown) return false
+  return isConnectionLost(error) || CROSSED.includes(stateOf(error) ?? '')
+}
+
+/** Whether one of several calls in a transaction is to blame, and the others may succeed without it. */
+export function isOfOneCall(error: unknown): boolean {
+  if (error instanceof StoreError) return error.code === 'corrupt'
+  return /^(22|23|54)/.test(stateOf(error) ?? '')
+}
+
+/** A session ended, or never began. A pooler says so too, and does not know how far the server came. */
+const SESSION_ENDED = /^(08|28|3D|53300|57P)/
+
+/** Two of the same key at once, a serialization failure, a deadlock. */
+const CROSSED: readonly string[] = ['23505', '40001', '40P01']
+
+const LOST = /^Connection terminated|not queryable/
+const LOST_CODES: readonly string[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT']
+
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown'
+}
+
+export class TryAgain extends Error {
+  override readonly name = 'TryAgain'
+  /** What a load left behind is in the way and is to be removed first. */
+  readonly needsSweep: boolean
+
+  constructor(needsSweep: boolean) {
+    super('This has to be tried again.')
+    this.needsSweep = needsSweep
+  }
+}

@@ -1,0 +1,167 @@
+/** Writes wait in a queue for each collection: what arrives while a commit runs shares the next one. */
+
+import type { Change } from '../../draft.ts'
+import type { Once } from '../../store.ts'
+import { StoreError } from '../../store-error.ts'
+import type { Connections } from '../server/connection.ts'
+import { explainError, isOfOneCall, OutcomeUnknown } from '../server/explain-error.ts'
+import type { StoreUrl } from '../server/store-url.ts'
+import { type Call, commitTogether, type Outcome } from './commit-together.ts'
+import { tryTransaction, untilKnown } from './try-transaction.ts'
+import type { EncodeReam } from './write-draft.ts'
+
+/** Calls in one commit, at most: other processes want to write too. */
+const CALLS_A_COMMIT = 256
+
+/** Calls that wait, of all collections: who would be the next is told to come again. */
+const MAX_WAITING = 2_000
+
+/** A call that has waited for so long for the commits before it is told to come again. */
+const LONGEST_WAIT_MS = 10_000
+
+/** After a write, but no more often than this, it is looked for what processes left behind that died. */
+const TIDY_EVERY_MS = 60_000
+
+interface WaitingCall extends Call {
+  readonly since: number
+  settle(outcome: Outcome): void
+  fail(error: unknown): void
+}
+
+export class Writer {
+  readonly #connections: Connections
+  readonly #url: StoreUrl
+  readonly #encode: EncodeReam
+  readonly #tidy: () => Promise<void>
+  #tidiedAt = Number.NEGATIVE_INFINITY
+  #tidying: NodeJS.Timeout | undefined
+  #isTidying = false
+  readonly #queues = new Map<string, WaitingCall[]>()
+  readonly #running = new Set<Promise<void>>()
+  #waiting = 0
+  #isClosed = false
+
+  constructor(connections: Connections, url: StoreUrl, encode: EncodeReam, tidy: () => Promise<void>) {
+    this.#connections = connections
+    this.#url = url
+    this.#encode = encode
+    this.#tidy = tidy
+  }
+
+  /** Resolves when the change is durable. With `once`, only the first time. */
+  async change<T>(name: string, change: Change<T>, once?: Once): Promise<T> {
+    if (this.#isClosed) throw new StoreError('closed', 'The store is closed.')
+    if (this.#waiting >= MAX_WAITING)
+      throw new StoreError('overloaded', `${MAX_WAITING} others wait to be written already. Try again in a moment.`)
+    const outcome = await new Promise<Outcome>((resolve, reject) =>
+      this.#enqueue(name, { change, once, since: performance.now(), settle: resolve, fail: reject }),
+    )
+    if ('refusal' in outcome) throw outcome.refusal
+    // It is what the change returned, or what it returned the first time.
+    return outcome.value as T
+  }
+
+  /** Resolves when all that was begun has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#tidying)
+    await Promise.all(this.#running)
+  }
+
+  #enqueue(name: string, call: WaitingCall): void {
+    this.#waiting++
+    const queue = this.#queues.get(name)
+    if (queue !== undefined) {
+      queue.push(call)
+      return
+    }
+    this.#queues.set(name, [call])
+    this.#follow(this.#work(name))
+  }
+
+  #follow(work: Promise<void>): void {
+    const running = work.finally(() => this.#running.delete(running))
+    this.#running.add(running)
+  }
+
+  async #work(name: string): Promise<void> {
+    for (let calls = this.#take(name); calls.length > 0; calls = this.#take(name)) {
+      await this.#commit(name, calls)
+      this.#waiting -= calls.length
+      this.#dismiss(name)
+    }
+    const restMs = this.#tidiedAt + TIDY_EVERY_MS - performance.now()
+    if (this.#isTidying) return
+    if (restMs <= 0) this.#tidyUp()
+    else this.#tidying ??= setTimeout(() => this.#tidyUp(), restMs).unref()
+  }
+
+  #tidyUp(): void {
+    clearTimeout(this.#tidying)
+    this.#tidying = undefined
+    this.#tidiedAt = performance.now()
+    this.#isTidying = true
+    // What cannot be removed now is left to a later time.
+    const tidied = this.#tidy().catch(() => {})
+    this.#follow(
+      tidied.then(() => {
+        this.#isTidying = false
+      }),
+    )
+  }
+
+  /** While the database is slow the queue must not grow slower than it empties. */
+  #dismiss(name: string): void {
+    const queue = this.#queues.get(name) ?? []
+    const oldest = performance.now() - LONGEST_WAIT_MS
+    const start = queue.findIndex(({ since }) => since > oldest)
+    const seconds = LONGEST_WAIT_MS / 1000
+    for (const { fail } of queue.splice(0, start === -1 ? queue.length : start)) {
+      this.#waiting--
+      fail(
+        new StoreError('overloaded', `The writes before this one took more than ${seconds} s. Try again in a moment.`),
+      )
+    }
+  }
+
+  /** The calls of the next commit. A queue that is empty is removed. */
+  #take(name: string): WaitingCall[] {
+    const queue = this.#queues.get(name) ?? []
+    const alone = queue.findIndex(({ change }) => change.isDrop)
+    const end = alone === -1 ? CALLS_A_COMMIT : Math.min(CALLS_A_COMMIT, Math.max(1, alone))
+    const calls = queue.splice(0, end)
+    if (calls.length === 0) this.#queues.delete(name)
+    return calls
+  }
+
+  async #commit(name: string, calls: readonly WaitingCall[]): Promise<void> {
+    try {
+      settle(calls, await this.#try(name, calls))
+    } catch (error) {
+      if (calls.length > 1 && isOfOneCall(error)) {
+        for (const call of calls) await this.#commit(name, [call])
+        return
+      }
+      const known = error instanceof OutcomeUnknown ? calls.filter(({ once }) => once !== undefined) : []
+      for (const call of calls) if (!known.includes(call)) call.fail(explainError(error, this.#url))
+      if (known.length > 0) await this.#findOut(name, known)
+    }
+  }
+
+  /** The same again: if it was done, the log of requests knows the answer. */
+  async #findOut(name: string, calls: readonly WaitingCall[]): Promise<void> {
+    try {
+      settle(calls, await untilKnown(() => this.#try(name, calls)))
+    } catch (error) {
+      for (const { fail } of calls) fail(explainError(error, this.#url))
+    }
+  }
+
+  #try(name: string, calls: readonly Call[]): Promise<Outcome[]> {
+    return tryTransaction(this.#connections, name, (rows) => commitTogether(rows, name, calls, this.#encode))
+  }
+}
+
+function settle(calls: readonly WaitingCall[], outcomes: readonly Outcome[]): void {
+  for (const [index, outcome] of outcomes.entries()) calls[index]?.settle(outcome)
+}

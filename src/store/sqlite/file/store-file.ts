@@ -1,0 +1,60 @@
+/** The file of a store as the file system sees it, and connections to it. */
+
+import { statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { StoreError } from '../../store-error.ts'
+
+/** Where the file of a store is, and which one it is. */
+export interface FilePlace {
+  readonly path: string
+  readonly identity: string | undefined
+}
+
+/** Tells one file from another at the same path; undefined where there is none. */
+export function fileIdentity(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false, bigint: true })
+  return stats && `${stats.dev}-${stats.ino}`
+}
+
+/**
+ * Folds the write-ahead log into the file, so that a copy of the file is a copy of the store. SQLite does it when the last
+ * connection closes, but not if that one could only read. While other processes have the store open it is left to them.
+ */
+export function foldLog(path: string): void {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
+  if (log === undefined) return
+  try {
+    const database = openWriteConnection(path)
+    database.prepare('SELECT 1 FROM head').get()
+    database.close()
+  } catch {
+    // Nothing is lost: what is in the log is committed, and is read from there.
+  }
+}
+
+/** Refuses to go on when there is another file at the path by now, or none. */
+export function checkSameFile({ path, identity }: FilePlace): void {
+  if (fileIdentity(path) === identity) return
+  throw new StoreError(
+    'unavailable',
+    `The store ${path} was removed, or replaced by another file, while it was open. Restart what serves it.`,
+  )
+}
+
+/** How long a connection waits for another one's lock before it gives up. */
+export const BUSY_TIMEOUT_MS = 10_000
+
+/** Page cache of the writing connection: keys arrive in any order and touch many pages. */
+const WRITER_CACHE_KIB = 16 * 1024
+
+/** A connection that only reads. Each SELECT, or each BEGIN … COMMIT, sees one snapshot. */
+export function openReadConnection(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+}
+
+/** A connection that writes durably: a commit returns when it has reached the disk. */
+export function openWriteConnection(path: string, timeout: number = BUSY_TIMEOUT_MS): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout })
+  database.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -${WRITER_CACHE_KIB}`)
+  return database
+}

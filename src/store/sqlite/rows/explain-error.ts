@@ -1,0 +1,109 @@
+/** SQLite's result codes, and damaged rows, as errors that say what to do. */
+
+import { StoreError } from '../../store-error.ts'
+
+/** Primary result codes of SQLite. */
+const BUSY = 5
+const LOCKED = 6
+const READ_ONLY = 8
+const IO_ERROR = 10
+const CORRUPT = 11
+const FULL = 13
+const CANNOT_OPEN = 14
+const CONSTRAINT = 19
+const NOT_A_DATABASE = 26
+
+/** Turns whatever SQLite threw into a StoreError; anything else passes as it is. */
+export function explainError(error: unknown, path: string): unknown {
+  if (isDamage(error))
+    return new StoreError(
+      'corrupt',
+      `The store ${path} is damaged: ${error.message}. Restore it from a backup; \`reams verify\` tells more.`,
+      { cause: error },
+    )
+  const code = resultCode(error)
+  if (code === undefined || !(error instanceof Error)) return error
+  const cause = { cause: error }
+  switch (code & 0xff) {
+    case BUSY:
+    case LOCKED:
+      return new StoreError(
+        'unavailable',
+        `The store ${path} is locked by another process that has been writing for long. Try again in a moment.`,
+        cause,
+      )
+    case READ_ONLY:
+    case CANNOT_OPEN:
+      return new StoreError(
+        'read-only',
+        `The store ${path} cannot be opened for this: ${error.message}. ${PERMISSIONS}`,
+        cause,
+      )
+    case IO_ERROR:
+      return new StoreError(
+        'unavailable',
+        `The disk failed on the store ${path}: ${error.message}. Look at the disk and its free space, then try again.`,
+        cause,
+      )
+    case FULL:
+      return new StoreError(
+        'full',
+        `The disk of the store ${path} is full. Nothing of this write was kept; free some space and try again.`,
+        cause,
+      )
+    case NOT_A_DATABASE:
+      return notAStore(path, 'it is not an SQLite database')
+    default:
+      return new StoreError('unavailable', `SQLite failed on the store ${path}: ${error.message}.`, cause)
+  }
+}
+
+/** What to do about a store that this user cannot open. */
+export const PERMISSIONS = 'The file and its directory must be readable and writable for this user.'
+
+export function notAStore(path: string, reason: string): StoreError {
+  return new StoreError('not-a-store', `${path} is not a Reams store: ${reason}. Name another path with --store.`)
+}
+
+/** Whether the file is damaged. A number that JavaScript cannot hold is none that was ever written. */
+export function isDamage(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  const code = resultCode(error)
+  return code === undefined ? 'code' in error && error.code === 'ERR_OUT_OF_RANGE' : (code & 0xff) === CORRUPT
+}
+
+/** Whether one call alone may have met it, such as one to a damaged collection. A full disk, for one, is met by all. */
+export function isOfOneCall(error: unknown): boolean {
+  const code = resultCode(error)
+  return code === undefined || [CORRUPT, CONSTRAINT].includes(code & 0xff)
+}
+
+/** Whether another connection was in the way: then it may work a moment later. */
+export function isLocked(error: unknown): boolean {
+  const code = resultCode(error)
+  return code !== undefined && [BUSY, LOCKED].includes(code & 0xff)
+}
+
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  return typeof error.errcode === 'number' ? error.errcode : undefined
+}
+
+/** `collection` is the one that is being read, and known to whoever reads it; undefined if it is not known which that is. */
+export function damage(collection: string | undefined, message: string): StoreError {
+  const where = collection === undefined ? 'The store' : `The collection "${collection}"`
+  return new StoreError(
+    'corrupt',
+    `${where} is damaged. ${message} \`reams verify\` tells more; restore the store from a backup.`,
+    { collection },
+  )
+}
+
+/** Reads rows of a collection that the reader may know of: what SQLite finds damaged there is named after it. */
+export function inCollection<T>(name: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw isDamage(error) ? damage(name, `SQLite says: ${error.message}.`) : error
+  }
+}

@@ -1,0 +1,182 @@
+/** What the writer thread does beside changes. What the steps of a load write stays unseen until `finishLoad` moves the head. */
+
+import { randomUUID } from 'node:crypto'
+import { checkName, newId } from '../../collection-rules.ts'
+import { headAfterLoad, type LoadCounts, type LoadPlan, planLoad } from '../../load.ts'
+import { REAM_SIZE, sealedReams } from '../../rank.ts'
+import { byReam, encodeReam, type SealedReam, splitItems } from '../../ream.ts'
+import { changeReam, openReam } from '../../ream-draft.ts'
+import type { Head, LoadOptions, TokenRecord } from '../../store.ts'
+import { ItemConflict, StoreError } from '../../store-error.ts'
+import { insertHead, putHead, readHead } from '../rows/head.ts'
+import { claimKey } from '../rows/key.ts'
+import type { Rows } from '../rows/rows.ts'
+import { insertReam, insertTail, putTailItem, readReam, readTailItems, sealTail } from '../rows/stored-ream.ts'
+import { insertToken, revokeToken } from '../token.ts'
+import {
+  abandonLease,
+  addLeftover,
+  beginStep,
+  checkSteps,
+  findObstacle,
+  type Lease,
+  releaseLease,
+  renewLease,
+  stagingOwner,
+  sweepStep,
+  takeLease,
+} from './sweep.ts'
+
+/** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
+const REPLACEMENTS_A_STEP = 5_000
+
+/** A position beyond every other. */
+const END = Number.MAX_SAFE_INTEGER
+
+const STAGED_REAMS = 'SELECT number FROM ream WHERE collection_id = ? AND generation = ?'
+
+/** What the thread has to know of a load. */
+export interface LeasedPlan extends LoadPlan {
+  readonly lease: Lease
+}
+
+function beginLoad(rows: Rows, name: string, options: LoadOptions): LeasedPlan {
+  checkName(name)
+  const head = readHead(rows, name)
+  const obstacle = findObstacle(rows, name, head)
+  if (obstacle !== undefined) throw obstacle
+  const plan = planLoad(name, head, options)
+  const generation = (head?.generation ?? 1) + (head !== undefined && plan.isReplacement ? 1 : 0)
+  const lease = { name, id: head?.id ?? newId(), generation, base: plan.base, holder: randomUUID() }
+  takeLease(rows, lease)
+  return { ...plan, lease }
+}
+
+/**
+ * What the thread can be asked to do beside changes of a collection: the steps of loads, tokens, the sweep. It remembers
+ * of running loads which position the next claimed key gets.
+ */
+export class Steps {
+  readonly #rows: Rows
+  readonly #nextPositions = new Map<string, number>()
+
+  constructor(rows: Rows) {
+    this.#rows = rows
+  }
+
+  beginLoad(name: string, options: LoadOptions): LeasedPlan {
+    const plan = beginLoad(this.#rows, name, options)
+    this.#nextPositions.set(plan.lease.holder, plan.lease.base)
+    return plan
+  }
+
+  abandonLoad(plan: LeasedPlan): void {
+    this.#nextPositions.delete(plan.lease.holder)
+    abandonLease(this.#rows, plan.lease)
+  }
+
+  /**
+   * Gives each key the next position, in order, and answers with the indexes of the items that get none because their key
+   * is there already. Replacements are kept aside until the load ends: readers must not see them before.
+   */
+  claimKeys(plan: LeasedPlan, keys: readonly string[], text: Uint8Array | undefined): number[] {
+    const { lease, onConflict } = plan
+    beginStep(this.#rows, lease)
+    let position = this.#nextPositions.get(lease.holder)
+    if (position === undefined)
+      throw new StoreError('lease-lost', `The load into "${lease.name}" lost the thread that wrote it. Start it again.`)
+    /** By the index of an item, the position of the one that has its key. */
+    const refused = new Map<number, number>()
+    for (const [index, key] of keys.entries()) {
+      const taken = claimKey(this.#rows, lease, key, position)
+      if (taken === position) position++
+      else if (onConflict === 'fail') throw new ItemConflict(index, key)
+      else refused.set(index, taken)
+    }
+    if (onConflict === 'replace' && text !== undefined && refused.size > 0)
+      this.#keepReplacements(lease, splitItems(text), refused)
+    this.#nextPositions.set(lease.holder, position)
+    return [...refused.keys()]
+  }
+
+  #keepReplacements(lease: Lease, texts: readonly string[], refused: ReadonlyMap<number, number>): void {
+    for (const [index, position] of refused) putTailItem(this.#rows, stagingOwner(lease), position, texts[index] ?? '')
+  }
+
+  putReams(plan: LeasedPlan, reams: readonly SealedReam[]): void {
+    beginStep(this.#rows, plan.lease)
+    for (const ream of reams) insertReam(this.#rows, plan.lease, ream.number, ream, ream.gone)
+  }
+
+  putTail(plan: LeasedPlan, from: number, raw: Uint8Array): void {
+    beginStep(this.#rows, plan.lease)
+    insertTail(this.#rows, plan.lease, from, raw)
+  }
+
+  renewLoad(plan: LeasedPlan): void {
+    renewLease(this.#rows, plan.lease)
+  }
+
+  /** Prepares the reams that replacements change, some at a time. Answers where to go on, or undefined at the end. */
+  stageReplacements(plan: LeasedPlan, from: number): number | undefined {
+    const { lease } = plan
+    beginStep(this.#rows, lease)
+    const staging = stagingOwner(lease)
+    const pending = readTailItems(this.#rows, staging, from, END, REPLACEMENTS_A_STEP)
+    const reams = [...byReam(new Map(pending.map(({ position, item }) => [position, item])))]
+    // The last ream of a full step may have more to come: it is left for the next one.
+    const isCut = pending.length === REPLACEMENTS_A_STEP
+    const goOn = isCut ? reams.pop()?.[0] : undefined
+    for (const [number, slots] of reams) {
+      const stored = readReam(this.#rows, lease, number)
+      if (stored === undefined) continue
+      const { raw, count, gone } = changeReam(openReam(stored), slots)
+      insertReam(this.#rows, staging, number, encodeReam(raw, count), gone)
+    }
+    return goOn === undefined ? undefined : goOn * REAM_SIZE
+  }
+
+  /** Makes the load visible: the one commit that readers notice. */
+  finishLoad(plan: LeasedPlan, counts: LoadCounts): Head {
+    const rows = this.#rows
+    const { lease, isReplacement } = plan
+    checkSteps(rows, lease, counts.steps)
+    const before = readHead(rows, lease.name)
+    const after = headAfterLoad(plan, before, counts, lease.id)
+    if (counts.replaced > 0) this.#applyReplacements(lease)
+    const begun = Math.floor(lease.base / REAM_SIZE)
+    if (lease.base % REAM_SIZE !== 0 && sealedReams(after) > begun) sealTail(rows, lease, begun)
+    if (before !== undefined && isReplacement) addLeftover(rows, before, 0)
+    if (before === undefined) insertHead(rows, after)
+    else if (after !== before) putHead(rows, after)
+    releaseLease(rows, lease)
+    this.#nextPositions.delete(lease.holder)
+    return after
+  }
+
+  #applyReplacements(lease: Lease): void {
+    const rows = this.#rows
+    const staging = stagingOwner(lease)
+    for (const { position } of readTailItems(rows, lease, 0, END))
+      for (const { item } of readTailItems(rows, staging, position, position + 1))
+        putTailItem(rows, lease, position, item)
+    for (const [number] of rows.all(STAGED_REAMS, staging.id, staging.generation) as unknown as [number][]) {
+      const ream = readReam(rows, staging, number)
+      if (ream !== undefined) insertReam(rows, lease, number, ream, ream.gone)
+    }
+    addLeftover(rows, staging, 0)
+  }
+
+  /** Removes some of what is left over. True while there is more to do. */
+  sweep(): boolean {
+    return sweepStep(this.#rows)
+  }
+
+  addToken(token: TokenRecord): void {
+    insertToken(this.#rows, token)
+  }
+
+  revokeToken(name: string, at: number): void {
+    revokeToken(this.#rows, name, at)
+  }
+}

@@ -1,0 +1,63 @@
+/** Reads what a change needs into the draft of its collection, and writes what differs in the end. */
+
+import { type Change, Draft } from '../../draft.ts'
+import { holeCounts, REAM_SIZE } from '../../rank.ts'
+import { encodeReam } from '../../ream.ts'
+import { damage } from '../rows/explain-error.ts'
+import { deleteHead, insertHead, putHead, readHead } from '../rows/head.ts'
+import { claimKey, deleteKey, findKey } from '../rows/key.ts'
+import type { Rows } from '../rows/rows.ts'
+import { deleteTail, insertReam, putHole, putTailItem, readHole, readReam, readTail } from '../rows/stored-ream.ts'
+import { addLeftover, findObstacle } from './sweep.ts'
+
+export function beginDraft(rows: Rows, name: string): Draft {
+  const head = readHead(rows, name)
+  return new Draft(name, head, findObstacle(rows, name, head))
+}
+
+export function readForChange(rows: Rows, draft: Draft, change: Change<unknown>): void {
+  const { stored } = draft
+  if (stored === undefined) return
+  const keys = draft.missingKeys([change])
+  const positions = new Map<string, number>()
+  for (const key of keys) {
+    // That a key is free is proven when it is claimed: only who looks for an item needs a proof that there is none.
+    const position = findKey(rows, stored, key, change.touchesItems)
+    if (position !== undefined && position < stored.next) positions.set(key, position)
+  }
+  draft.addPositions(keys, positions)
+  const { reams, tail } = draft.missingRows([change])
+  for (const number of reams) {
+    const ream = readReam(rows, stored, number)
+    if (ream === undefined) throw damage(stored.name, `Ream ${number} is missing.`)
+    draft.addReam(number, ream)
+  }
+  if (tail !== undefined) draft.addTail(readTail(rows, stored, Math.floor(tail.from / REAM_SIZE), tail.to))
+}
+
+export function writeDraft(rows: Rows, draft: Draft): void {
+  const { head, stored } = draft
+  if (!draft.isChanged) return
+  if (head === undefined) {
+    // The collection is gone with this commit; its reams are left over, to be swept.
+    if (stored !== undefined) deleteHead(rows, stored)
+    if (stored !== undefined) addLeftover(rows, stored, 0)
+    return
+  }
+  if (stored === undefined) insertHead(rows, head)
+  else putHead(rows, head)
+  for (const number of draft.sealed) deleteTail(rows, head, number * REAM_SIZE, (number + 1) * REAM_SIZE)
+  for (const [position, item] of draft.changedTail)
+    if (item === null) deleteTail(rows, head, position, position + 1)
+    else putTailItem(rows, head, position, item)
+  for (const key of draft.removedKeys) deleteKey(rows, head, key)
+  for (const [key, position] of draft.addedKeys)
+    if (claimKey(rows, head, key, position) !== position)
+      throw damage(head.name, `The key ${JSON.stringify(key)} was not found, and is there.`)
+  for (const { level, block, gone } of holeCounts(draft.holes))
+    putHole(rows, head, { level, block, gone: readHole(rows, head, level, block) + gone })
+  for (const ream of draft.changedReams.values()) {
+    const { raw, count, gone } = ream.content()
+    insertReam(rows, head, ream.number, encodeReam(raw, count), gone)
+  }
+}
