@@ -209,7 +209,7 @@ class SqliteStore extends StoreWrites implements Store {
 }
 
 /** Counts the steps that are committed: in the end the store must know as many. */
-export class StepCount {
+class StepCount {
   value = 0
 
   async add<T>(step: Promise<T>): Promise<T> {
@@ -219,7 +219,7 @@ export class StepCount {
   }
 }
 
-export function runLoad(writer: Writer, plan: LeasedPlan): Load {
+function runLoad(writer: Writer, plan: LeasedPlan): Load {
   const count = new StepCount()
   const steps: LoadSteps = {
     claimKeys: (keys, text) => count.add(writer.step('claimKeys', plan, keys, text)),
