@@ -8,8 +8,8 @@ import { type HttpResponse, statusLine } from './http/response.ts'
 import { findLayout, type Layout, pageOf, samplePages } from './layout.ts'
 import { changeBetween } from './page/items.ts'
 import type { CollectionReport, RuleReport } from './report.ts'
+import { isExcusable, type ReportContext, ruleReport } from './report.ts'
 import { type Rule, RuleCheck } from './rule.ts'
-import { isExcusable, type ReportContext, ruleReport } from './rule-report.ts'
 
 export interface CollectionOptions extends Target, ReportContext {
   readonly requester: Requester

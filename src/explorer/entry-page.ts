@@ -5,7 +5,7 @@ import { lastPage } from '../contract/page.ts'
 import { count, counted, visible } from './browser/text.ts'
 import { type Html, html } from './html.ts'
 import { codePopover, fetchCall, heading, localHref, type Page } from './page-parts.ts'
-import { bar } from './summary.ts'
+import { bar } from './value.ts'
 
 /** A collection as its page and the entry show it. */
 export interface CollectionFacts {

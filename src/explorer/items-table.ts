@@ -6,8 +6,7 @@ import { brief, count } from './browser/text.ts'
 import type { CollectionFacts } from './entry-page.ts'
 import { type Content, type Html, html } from './html.ts'
 import { localHref } from './page-parts.ts'
-import { summaryOf } from './summary.ts'
-import { cellOf, isCutOff, type Kind, readValue, type Value } from './value.ts'
+import { cellOf, isCutOff, type Kind, readValue, summaryOf, type Value } from './value.ts'
 
 /** Of one item a page looks at no more than this: otherwise few items could make it work for seconds. */
 const LOOKED_AT_BYTES = 8 * 1024

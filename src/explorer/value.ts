@@ -1,7 +1,7 @@
 /** What kind of value a field has, and how that looks in a cell. */
 
 import { stringOf } from '../items/item-fields.ts'
-import { brief, indented } from './browser/text.ts'
+import { brief, count, counted, indented } from './browser/text.ts'
 import { type Content, type Html, html } from './html.ts'
 
 export type Kind = 'number' | 'date' | 'boolean' | 'link' | 'text' | 'object' | 'array' | 'null'
@@ -49,4 +49,61 @@ function contentOf({ kind, text }: Value): Content {
 export function preformatted(json: string, characters?: number): Html {
   const pieces = indented(json, characters).map(({ text, isName }) => (isName ? html`<b>${text}</b>` : text))
   return html`<pre class="json" tabindex="0">${pieces}</pre>`
+}
+
+const STEPS = 12
+const MAX_VALUES = 3
+
+/** `kind` is that of all values, nulls aside. */
+export function summaryOf(kind: Kind, values: readonly (Value | undefined)[]): Content {
+  if (kind === 'object' || kind === 'array') return ''
+  const texts = values.flatMap((value) => (value === undefined || value.kind === 'null' ? [] : [value.text]))
+  if (texts.length === 0) return ''
+  return kind === 'number' || kind === 'date' ? histogram(kind, texts) : mostFrequent(texts)
+}
+
+/** Its outline has a baseline and is labelled at both ends, so that it needs no colour. */
+function histogram(kind: Kind, texts: readonly string[]): Content {
+  const points = texts
+    .map((text) => (kind === 'date' ? { text: text.slice(0, 10), at: Date.parse(text) } : { text, at: Number(text) }))
+    .filter(({ at }) => Number.isFinite(at))
+    .sort((a, b) => a.at - b.at)
+  const [least, most] = [points[0], points.at(-1)]
+  if (least === undefined || most === undefined) return ''
+  const steps = new Array<number>(STEPS).fill(0)
+  // Halves, because the difference of two large numbers may be none.
+  const width = most.at / 2 - least.at / 2 || 1
+  for (const { at } of points) {
+    const step = Math.min(STEPS - 1, Math.floor(((at / 2 - least.at / 2) / width) * STEPS))
+    steps[step] = (steps[step] ?? 0) + 1
+  }
+  const range = `from ${brief(least.text, 24)} to ${brief(most.text, 24)}`
+  const label = `Histogram of ${counted(points.length, 'value')} ${range}, in ${STEPS} steps: ${steps.join(', ')}`
+  const tallest = Math.max(...steps)
+  const bars = steps.map((number, step) => `M${step * 8} 24v${((-22 * number) / tallest).toFixed(1)}h7V24`).join('')
+  return html`<div class="histogram"><svg viewBox="0 0 95 24" role="img" preserveAspectRatio="none">
+<title>${label}</title><path d="M0 23.5h95v.5H0${bars}"/></svg>
+<div aria-hidden="true"><span>${brief(least.text, 12)}</span><span>${brief(most.text, 12)}</span></div></div>`
+}
+
+function mostFrequent(texts: readonly string[]): Content {
+  const times = new Map<string, number>()
+  for (const text of texts) times.set(text, (times.get(text) ?? 0) + 1)
+  const ranking = [...times].sort(([, a], [, b]) => b - a)
+  if (times.size > 1 && ranking[0]?.[1] === 1) return counted(times.size, 'different value')
+  const rows = ranking
+    .slice(0, MAX_VALUES)
+    .map(
+      ([text, number]) => html`<li><span>${brief(text, 40)}</span>${count(number)}${bar(number / texts.length)}</li>`,
+    )
+  const others = times.size - rows.length
+  const more = others > 0 ? html`<li class="quiet">${counted(others, 'other')}</li>` : ''
+  return html`<ol class="frequent" aria-label="Most frequent values">${rows}${more}</ol>`
+}
+
+/** A share of the whole as a bar in a frame; the figure itself stands beside it. */
+export function bar(share: number): Html {
+  const width = Math.max(share * 100, share && 1).toFixed(1)
+  return html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+<rect width="${width}" height="8"/></svg>`
 }
