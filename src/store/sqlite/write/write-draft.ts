@@ -22,7 +22,7 @@ export function readForChange(rows: Rows, draft: Draft, change: Change<unknown>)
   const positions = new Map<string, number>()
   for (const key of keys) {
     // That a key is free is proven when it is claimed: only who looks for an item needs a proof that there is none.
-    const position = findKey(rows, stored, key, change.touchesItems)
+    const position = findKey(rows, stored, key, change.touchesItems === true)
     if (position !== undefined && position < stored.next) positions.set(key, position)
   }
   draft.addPositions(keys, positions)
