@@ -83,7 +83,7 @@ ${rows}</tbody>
   if (!isAll || rows.length < items.length)
     notes.push(`The first ${count(rows.length)} items are shown; the raw JSON has all.`)
   if (left > 0) notes.push(`${count(left)} more fields have no column here: open an item to see all of it.`)
-  if (cut > 0) notes.push(`Of ${count(cut)} large items only the beginning is shown.`)
+  if (cut > 0) notes.push(`Only the beginning of ${cut === 1 ? 'a large item' : `${count(cut)} large items`} is shown.`)
   return { table, notes }
 }
 

@@ -39,8 +39,10 @@ export interface Change<T> {
 /** Rows that have to be read before changes are applied. */
 export interface MissingRows {
   readonly reams: readonly number[]
-  /** The positions of the stored tail, if it is needed. */
+  /** The positions of the whole tail, if it is needed. */
   readonly tail: { readonly from: number; readonly to: number } | undefined
+  /** Else single positions of it. */
+  readonly tailPositions: readonly number[]
 }
 
 export class Draft {
@@ -100,7 +102,7 @@ export class Draft {
   missingRows(changes: readonly Change<unknown>[]): MissingRows {
     const { stored } = this
     if (stored === undefined || this.#head === undefined || this.#obstacle !== undefined)
-      return { reams: [], tail: undefined }
+      return { reams: [], tail: undefined, tailPositions: [] }
     const touched = changes.flatMap(({ keys = [], touchesItems }) => (touchesItems ? keys : []))
     const positions = touched.map((key) => this.#positions.get(key)).filter((position) => position !== undefined)
     const sealed = sealedReams(stored)
@@ -109,17 +111,19 @@ export class Draft {
     const from = sealed * REAM_SIZE
     const appends = changes.reduce((sum, change) => sum + (change.appends ?? 0), 0)
     const isSealing = this.#head.next + appends >= from + REAM_SIZE
-    const isNeeded = stored.next > from && !this.#isTailRead && (isSealing || numbers.has(sealed))
-    return { reams, tail: isNeeded ? { from, to: stored.next } : undefined }
+    const isOpen = stored.next > from && !this.#isTailRead
+    if (isOpen && isSealing) return { reams, tail: { from, to: stored.next }, tailPositions: [] }
+    const isUnread = (position: number) => position >= from && position < stored.next && !this.#tail.has(position)
+    return { reams, tail: undefined, tailPositions: isOpen ? [...new Set(positions.filter(isUnread))] : [] }
   }
 
   addReam(number: number, ream: SealedReam | OpenReam): void {
     this.#reams.set(number, new ReamDraft(number, ream))
   }
 
-  addTail(items: Iterable<TailItem>): void {
+  addTail(items: Iterable<TailItem>, isWhole: boolean): void {
     for (const { position, item } of items) if (!this.changedTail.has(position)) this.#tail.set(position, item)
-    this.#isTailRead = true
+    this.#isTailRead ||= isWhole
   }
 
   // What changes do

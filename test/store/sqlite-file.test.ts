@@ -274,6 +274,21 @@ describe('a store in an SQLite file', () => {
     }
   })
 
+  it('undoes what a load did in a commit that failed, and does it again: its keys lead to its items', async () => {
+    const store = await makeStore(newPath())
+    const load = await store.load('loaded', { settings: { keyField: 'id' } })
+    // In one turn of the event loop, so that they share a commit, which the wrong call makes fail.
+    const taken = load.append(keyed(itemsFrom(0, 700)))
+    await assert.rejects(store.append('events', undefined as never), { name: 'Error' })
+    await taken
+    await load.append(keyed(itemsFrom(700, 700)))
+    await load.commit()
+    assert.deepEqual((await store.verify()).findings, [])
+    const found = await store.item('loaded', '650')
+    assert.deepEqual(JSON.parse(Buffer.from(found?.item?.text ?? []).toString()).id, 650)
+    await store.close()
+  })
+
   it('takes no harm from a full disk: the write is refused, all else stays', async (context) => {
     if (process.getuid?.() !== 0) return context.skip('needs root to mount a small file system')
     const mount = mkdtempSync(join(directory, 'small-'))

@@ -100,7 +100,7 @@ export class Requester {
   }
 
   async #sendOnce(request: HttpRequest, collectionName: string): Promise<HttpResponse> {
-    if (this.requestsLeft <= 0) throw new LimitReached('all requests of this run are used up; --requests allows more')
+    if (this.requestsLeft <= 0) throw new LimitReached('all requests of this run are used up')
     this.requestsLeft--
     // One after the other, in the order in which they came.
     const turn = this.#lastTurn.then(() => this.#takeTurn())

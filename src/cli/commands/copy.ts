@@ -130,8 +130,10 @@ async function copyOne(job: CopyJob, origin: Head): Promise<void> {
   const target = await job.to.store.head(name)
   const same = target && (await sumIfSame(job, origin, target))
   if (target !== undefined && same === undefined && !job.isReplacement) throw taken(job.to.location, target)
-  const { head, sha256 } = same === undefined ? await copyCollection(job, origin) : { head: origin, sha256: same }
-  const how = same === undefined ? 'copied and compared' : 'the same already, compared'
+  const { head, sha256, isCompared } =
+    same === undefined ? await copyCollection(job, origin) : { head: origin, sha256: same, isCompared: true }
+  const copied = isCompared ? 'copied and compared' : 'copied, not compared because others write to it,'
+  const how = same === undefined ? copied : 'the same already, compared'
   const duration = formatDuration(performance.now() - startedAt)
   await print(`${name}: ${sizeOf(head)}, ${how} in ${duration}; SHA-256 ${sha256}`)
 }

@@ -32,6 +32,8 @@ const SEGMENTS_PER_TURN = 8
 
 export interface Copied {
   readonly head: Head
+  /** False where others have written to it since, so that there was nothing to compare with. */
+  readonly isCompared: boolean
   /** SHA-256 of the items in order, as `reams export` writes them. */
   readonly sha256: string
 }
@@ -48,8 +50,10 @@ export async function copyCollection(job: CopyJob, origin: Head): Promise<Copied
     const sha256 = await send(job, origin, load)
     job.signal.throwIfAborted()
     const { head } = await load.commit()
-    if ((await sumOf(job, to, head, 'checking')) !== sha256) throw differing(to.location, name)
-    return { head, sha256 }
+    const isSame = (await sumOf(job, to, head, 'checking')) === sha256
+    const isCompared = isSame || (await to.store.head(name))?.commitId === head.commitId
+    if (!isSame && isCompared) throw differing(to.location, name)
+    return { head, sha256, isCompared }
   } catch (error) {
     await load.abort().catch(() => {})
     const isDamage = error instanceof ItemError || error instanceof ItemConflict

@@ -75,14 +75,16 @@ async function readForChanges(
     const positions = found.map(([number, position]) => [keys[Number(number) - 1] ?? '', Number(position)] as const)
     draft.addPositions(keys, new Map(positions.filter(([, position]) => position < next)))
   }
-  const { reams, tail } = draft.missingRows(changes)
+  const { reams, tail, tailPositions } = draft.missingRows(changes)
+  const single = tailPositions.length > 0 && { from: Math.min(...tailPositions), to: Math.max(...tailPositions) + 1 }
+  const range = tail ?? single
   const [foundReams, foundTail] = await Promise.all([
     reams.length > 0 && transaction.all('readReamsByNumber', shardKey, generationId, reams),
-    tail && transaction.all('readTail', shardKey, generationId, tail.from, tail.to, REAM_SIZE),
+    range && transaction.all('readTail', shardKey, generationId, range.from, range.to, REAM_SIZE),
   ])
   for (const ream of (foundReams || []).map((row) => reamOf(row))) draft.addReam(ream.number, ream)
-  if (foundTail)
-    draft.addTail(foundTail.map(([position, item]) => ({ position: Number(position), item: String(item) })))
+  const items = (foundTail || []).map(([position, item]) => ({ position: Number(position), item: String(item) }))
+  draft.addTail(items, tail !== undefined)
 }
 
 /**

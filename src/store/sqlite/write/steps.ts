@@ -58,10 +58,18 @@ function beginLoad(rows: Rows, name: string, options: LoadOptions): LeasedPlan {
  */
 export class Steps {
   readonly #rows: Rows
-  readonly #nextPositions = new Map<string, number>()
+  #nextPositions = new Map<string, number>()
 
   constructor(rows: Rows) {
     this.#rows = rows
+  }
+
+  /** What it remembers, for whoever may have to undo what follows. The result takes it back. */
+  remember(): () => void {
+    const nextPositions = new Map(this.#nextPositions)
+    return () => {
+      this.#nextPositions = nextPositions
+    }
   }
 
   beginLoad(name: string, options: LoadOptions): LeasedPlan {

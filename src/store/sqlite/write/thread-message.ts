@@ -6,7 +6,7 @@ import { ItemConflict, StoreError } from '../../store-error.ts'
 import type { Steps } from './steps.ts'
 import { SweepNeeded } from './sweep.ts'
 
-export type StepName = keyof Steps
+export type StepName = Exclude<keyof Steps, 'remember'>
 
 /** Asks for a change of one collection. */
 export interface ChangeMessage {

@@ -48,6 +48,7 @@ export class Transactions {
     // What goes into a file that has lost its name is lost with the last process that has it open.
     checkSameFile(this.#place)
     this.#begin()
+    const forget = this.#steps.remember()
     try {
       const replies: ReplyMessage[] = []
       for (const call of calls) replies.push('name' in call ? this.#change(call) : this.#step(call))
@@ -56,6 +57,7 @@ export class Transactions {
       return replies
     } catch (error) {
       this.#drafts.clear()
+      forget()
       if (this.#rows.isInTransaction) this.#rows.run('ROLLBACK')
       throw error
     }

@@ -7,7 +7,16 @@ import { damage } from '../rows/explain-error.ts'
 import { deleteHead, insertHead, putHead, readHead } from '../rows/head.ts'
 import { claimKey, deleteKey, findKey } from '../rows/key.ts'
 import type { Rows } from '../rows/rows.ts'
-import { deleteTail, insertReam, putHole, putTailItem, readHole, readReam, readTail } from '../rows/stored-ream.ts'
+import {
+  deleteTail,
+  insertReam,
+  putHole,
+  putTailItem,
+  readHole,
+  readReam,
+  readTail,
+  readTailItem,
+} from '../rows/stored-ream.ts'
 import { addLeftover, findObstacle } from './sweep.ts'
 
 export function beginDraft(rows: Rows, name: string): Draft {
@@ -26,13 +35,15 @@ export function readForChange(rows: Rows, draft: Draft, change: Change<unknown>)
     if (position !== undefined && position < stored.next) positions.set(key, position)
   }
   draft.addPositions(keys, positions)
-  const { reams, tail } = draft.missingRows([change])
+  const { reams, tail, tailPositions } = draft.missingRows([change])
   for (const number of reams) {
     const ream = readReam(rows, stored, number)
     if (ream === undefined) throw damage(stored.name, `Ream ${number} is missing.`)
     draft.addReam(number, ream)
   }
-  if (tail !== undefined) draft.addTail(readTail(rows, stored, Math.floor(tail.from / REAM_SIZE), tail.to))
+  if (tail !== undefined) draft.addTail(readTail(rows, stored, Math.floor(tail.from / REAM_SIZE), tail.to), true)
+  const items = tailPositions.map((position) => ({ position, item: readTailItem(rows, stored, position) }))
+  draft.addTail(items, false)
 }
 
 export function writeDraft(rows: Rows, draft: Draft): void {
