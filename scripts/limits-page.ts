@@ -118,7 +118,7 @@ export function limitsPage(): Page {
       ),
       '## On Citus',
       '**One collection lies on one shard**, and so on one worker: its size, and how fast it is read and written, are bounded by that machine, as in one PostgreSQL. What grows with the number of workers is the number of collections ([Citus](../how-to/citus.md)).',
-      'What a store in PostgreSQL waits for, and how long: [when the database is away](../how-to/postgres.md#when-the-database-is-away). What `reams pull`, `push` and `check` wait for and read are [settings](settings.md).',
+      'What a store in PostgreSQL waits for, and how long: [when the database is down](../how-to/postgres.md#when-the-database-is-down). What `reams pull`, `push` and `check` wait for and read are [settings](settings.md).',
     ],
   }
 }
