@@ -43,5 +43,5 @@ function problemOf(token: string): string | undefined {
   if (token === '') return 'is empty'
   if (token.length > MAX_BYTES) return `holds more than ${MAX_BYTES} bytes`
   if (/[\r\n]/.test(token)) return 'has more than one line'
-  return /[^\x21-\x7e]/.test(token) ? 'holds blanks or other characters that no token has' : undefined
+  return /[^\x21-\x7e]/.test(token) ? 'contains spaces or other characters that no token has' : undefined
 }

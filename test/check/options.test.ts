@@ -12,7 +12,7 @@ describe('wrong use of the checker', () => {
     [`${URL_OF_EVENTS}?page=1`, {}, /has a query or a fragment/],
     [URL_OF_EVENTS, { rules: ['C99' as RuleId] }, /no rule "C99"\. The rules are C1, /],
     [URL_OF_EVENTS, { rules: [] }, /no rule to try/],
-    [URL_OF_EVENTS, { collections: ['..'] }, /"\.\." cannot be the name/],
+    [URL_OF_EVENTS, { collections: ['..'] }, /Invalid collection name "\.\."/],
     [URL_OF_EVENTS, { baseUrl: 'x' }, /base URL "x" is not an absolute URL/],
     [URL_OF_EVENTS, { concurrency: 0 }, /"concurrency" is 0\. Give a number of at least 1/],
     [URL_OF_EVENTS, { requests: 0 }, /"requests" is 0/],

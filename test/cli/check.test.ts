@@ -228,8 +228,8 @@ describe('check with a token', () => {
     const contents: [content: string, problem: string][] = [
       [' \n', 'is empty'],
       [`${TOKEN}\n${TOKEN}\n`, 'has more than one line'],
-      [`Bearer ${TOKEN}`, 'holds blanks or other characters that no token has'],
-      [`${TOKEN}\u0007`, 'holds blanks or other characters that no token has'],
+      [`Bearer ${TOKEN}`, 'contains spaces or other characters that no token has'],
+      [`${TOKEN}\u0007`, 'contains spaces or other characters that no token has'],
       ['x'.repeat(20_000), 'holds more than 16384 bytes'],
     ]
     const url = 'http://127.0.0.1:1/events'

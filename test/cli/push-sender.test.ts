@@ -152,7 +152,7 @@ describe('a batch that is not answered', () => {
     const onRetry = () => t.mock.timers.setTime(Date.now() + 86_400_000)
     await assert.rejects(send(url, await batchesOf(eventLines(1)), { onRetry, retries: 1 }), {
       name: 'ConnectionLost',
-      message: /– after so long the server may have forgotten what was sent\.$/,
+      message: /– after so long the server may have forgotten the idempotency keys\.$/,
     })
     assert.equal(posted.length, 1)
   })

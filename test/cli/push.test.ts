@@ -19,7 +19,7 @@ import {
 } from './push-servers.ts'
 import { runCli, startServer, workDirectory } from './run-cli.ts'
 
-const AGAIN = 'Start the same command again within 24 hours to go on: nothing is appended twice.'
+const AGAIN = 'Run the same command again within 24 hours to continue: nothing is appended twice.'
 
 /** How many items the collection has. */
 async function countAt(url: string): Promise<number> {
@@ -189,15 +189,15 @@ describe('a push that fails', () => {
 })
 
 describe('the URL of a push or a pull', () => {
-  const example = 'Give the URL of a collection, such as https://api.example.com/events.'
+  const example = 'Expected the URL of a collection, such as https://api.example.com/events.'
   const cases: [url: string, message: string][] = [
     ['events.ndjson', `"events.ndjson" is not an absolute URL. ${example}`],
-    ['ftp://x.example/events', `"ftp://x.example/events" begins with ftp:, not with http: or https:. ${example}`],
+    ['ftp://x.example/events', `"ftp://x.example/events" begins with ftp:, expected http: or https:. ${example}`],
     ['http://127.0.0.1:1/', `http://127.0.0.1:1/ ends with a slash and names no collection. ${example}`],
     ['http://127.0.0.1:1/events?token=hidden', `The URL has a query or a fragment. ${example}`],
     [
       'http://me:hidden@127.0.0.1:1/events',
-      'The URL holds a user name or a password. Leave them out: a token comes from --token-file or REAMS_TOKEN.',
+      'The URL contains a user name or a password. Leave them out: a token comes from --token-file or REAMS_TOKEN.',
     ],
     ['//me:hidden@127.0.0.1/events', `This is not an absolute URL. ${example}`],
   ]

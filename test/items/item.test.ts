@@ -65,7 +65,7 @@ describe('a run of items', () => {
     assert.equal(reasonFor('{"a":"\n"}'), 'a line break stands in a string at column 7: is its closing " missing?')
     assert.equal(reasonFor('{"a":"\\x"}'), 'unknown escape in a string at column 8')
     assert.equal(reasonFor(`{"a":${'['.repeat(512)}`), 'nested deeper than 512 at column 517')
-    assert.match(reasonFor('{"a":"\ud800"}'), /^it holds half of a surrogate pair/)
+    assert.match(reasonFor('{"a":"\ud800"}'), /^it contains a lone surrogate/)
     assert.throws(() => itemRun(['{}', '[1,2]', '{}']), {
       name: 'ItemError',
       kind: 'form',
@@ -111,9 +111,9 @@ describe('the key of an item', () => {
       '{}': 'is missing',
       '{"id":1,"\\u0069d":1}': 'is given more than once',
       '{"id":""}': 'is empty',
-      '{"id":"\\ud800x"}': 'holds half of a surrogate pair, which UTF-8 cannot express',
-      '{"id":"\\udc00\\ud800"}': 'holds half of a surrogate pair, which UTF-8 cannot express',
-      '{"id":"a\\u0000"}': 'holds a NUL character, which a key may not',
+      '{"id":"\\ud800x"}': 'contains a lone surrogate, which UTF-8 cannot express',
+      '{"id":"\\udc00\\ud800"}': 'contains a lone surrogate, which UTF-8 cannot express',
+      '{"id":"a\\u0000"}': 'contains a NUL character, which is not allowed in a key',
     }
     for (const [text, reason] of Object.entries(reasons))
       assert.equal(reasonFor(text, { keyField: 'id' }), `the key field "id" ${reason}`)

@@ -9,7 +9,7 @@ import { latin1, readAll, refusal } from './read-all.ts'
 const character = fc.constantFrom(...'ab0 "\\/,:{}[]\n\r\t\0\u001f\u007fé\u2028\ufeff\uffff😀')
 
 const ndjson = { format: 'ndjson' } as const
-const RULE = 'every line must hold one whole JSON object'
+const RULE = 'every line must be one complete JSON object'
 
 describe('reading NDJSON', () => {
   it('keeps every line byte for byte, without its end', async () => {
@@ -69,10 +69,10 @@ describe('reading NDJSON', () => {
   })
 
   it('points to the right format when the first line is not NDJSON at all', async () => {
-    const array = 'it is an array, not an object; a file that is one JSON array is read with --format json'
+    const array = 'it is an array, not an object; for a file that is one JSON array use --format json'
     assert.deepEqual(await refusal('[\n  {"a":1}\n]\n', ndjson), [1, array, '['])
     assert.deepEqual(await refusal('\n[{"a":1}]', ndjson), [2, array, '[{"a":1}]'])
-    const pretty = `it breaks off: a closing } is missing; ${RULE}; one JSON array over several lines is read with --format json`
+    const pretty = `it breaks off: a closing } is missing; ${RULE}; for one JSON array over several lines use --format json`
     assert.deepEqual(await refusal('{\n  "a":1\n}\n', ndjson), [1, pretty, '{'])
   })
 

@@ -122,7 +122,7 @@ describe('a service whose database', () => {
       for (const [method, path, body] of REQUESTS) {
         const answer = await ask(method, path, body)
         if (method === 'GET') assert.equal(answer.status, 200, answer.text)
-        else assertAway(answer, 'The store takes no writes now.')
+        else assertAway(answer, 'The store is read-only now.')
       }
       assert.equal((await ask('GET', '/-/health')).status, 200)
     } finally {

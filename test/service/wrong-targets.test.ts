@@ -116,7 +116,7 @@ describe('a write that does not fit', () => {
       ['DELETE', '/events', undefined],
     ] as const) {
       const answer = await ask(method, path, body, { 'If-Match': '*' })
-      const detail = 'An import, a copy or a compaction of this collection is under way.'
+      const detail = 'An import, a copy or a compaction of this collection is running.'
       assert.equal(problemIn(answer), `503 collection-busy: ${detail}`)
       assert.equal(answer.headers['retry-after'], '1')
     }

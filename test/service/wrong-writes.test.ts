@@ -25,7 +25,7 @@ const WRONG_ITEMS: readonly Wrong[] = [
     'two objects',
     '{"id":7}\n{"id":8}',
     '400 invalid-body',
-    'The body: something follows the object; several are sent as an array or as NDJSON.',
+    'The body: something follows the object; send several as an array or as NDJSON.',
   ],
   [
     'UTF-16',
@@ -81,7 +81,7 @@ const WRONG_ITEMS: readonly Wrong[] = [
     'a key twice in the request',
     '[{"id":7},{"id":8},{"id":"7"}]',
     '409 conflict',
-    'The key "7" stands in the request twice, in the items 0 and 2, counted from 0.',
+    'The key "7" is in the request twice, in the items 0 and 2, counted from 0.',
   ],
 ]
 
@@ -101,7 +101,7 @@ const WRONG_HEADERS: readonly Wrong[] = [
       `encoding ${encoding}`,
       '{"id":7}',
       '415 unsupported-media-type',
-      `The Content-Encoding is "${encoding}"; gzip is taken.`,
+      `The Content-Encoding is "${encoding}"; expected gzip.`,
       { 'Content-Encoding': encoding },
     ],
   ),
@@ -122,7 +122,7 @@ const TWO_FILES = Buffer.concat([PACKED, Buffer.alloc(3), gzipSync(' {}')])
 const WRONG_GZIP: readonly Wrong[] = [
   ['no gzip', '{"id":7}', '400 invalid-body', 'The body is not gzip.', GZIP],
   ['nothing packed', '', '400 invalid-body', '', GZIP],
-  ['gzip without its last byte', PACKED.subarray(0, -1), '400 invalid-body', 'The gzip data breaks off.', GZIP],
+  ['gzip without its last byte', PACKED.subarray(0, -1), '400 invalid-body', 'The gzip data is truncated.', GZIP],
   ['a wrong checksum', BAD_SUM, '400 invalid-body', 'The body is not gzip.', GZIP],
   ['garbage behind it', Buffer.concat([PACKED, bytes('garbage')]), '400 invalid-body', 'The body is not gzip.', GZIP],
   ['zeros and more behind it', TWO_FILES, '400 invalid-body', 'Something follows the gzip data.', GZIP],

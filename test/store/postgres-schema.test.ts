@@ -167,7 +167,7 @@ describe('a store in a PostgreSQL database', () => {
       for (const mode of ['verify_full', 'no-verify', ''])
         await assert.rejects(
           openPostgresStore({ url: withParameter(serverUrl(), 'sslmode', mode) }),
-          isError('not-a-store', /sslmode=.* is none of disable, .*verify-full/),
+          isError('not-a-store', /sslmode=.*: expected one of disable, .*verify-full/),
         )
       await assert.rejects(
         openPostgresStore({ url: withParameter(serverUrl(), 'sslmode', 'verify-ca') }),

@@ -67,7 +67,7 @@ function formatOf({ path = '' }: OutputTarget, settings: SettingValues): FormatO
   if (columns !== undefined && format !== 'csv')
     throw new Failure(2, `--columns is for CSV, and this is ${format}. Leave it out, or add --format csv.`)
   if (path === '' && settings.get('resume'))
-    throw new Failure(2, '--resume needs a file. Name it: -o FILE, as in the pull that was stopped.')
+    throw new Failure(2, '--resume needs a file: name it with -o FILE, as in the interrupted pull.')
   return { format, columns }
 }
 

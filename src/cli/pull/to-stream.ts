@@ -41,7 +41,7 @@ class StreamSink implements Sink {
     if (this.items === 0) return
     throw new Failure(
       1,
-      'The collection changed while it was read, so that items may be missing or twice in what was written, which cannot be taken back. Pull it into a file, which begins again by itself: -o FILE',
+      'The collection changed while it was read, so items may be missing or duplicated in the output. Pull it into a file instead, which starts over by itself: -o FILE',
     )
   }
 }
