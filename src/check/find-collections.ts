@@ -95,7 +95,7 @@ function notesOn(hrefs: readonly string[], names: readonly string[], base: strin
   if (hrefs.length === 0) notes.push('The entry point links no collection.')
   if (foreign.length > 0)
     notes.push(
-      `The entry point links to ${foreign.length} URLs that are not under ${base}/, such as ${shorten(example)}; they were left out. If that is its address, pass it as the base URL (--base-url).`,
+      `Links of the entry point that were left out because they are not under ${base}/: ${foreign.length}, such as ${shorten(example)}. If that is its address, pass it as the base URL (--base-url).`,
     )
   if (names.length > MAX_COLLECTIONS)
     notes.push(

@@ -112,7 +112,7 @@ export class PageTooLarge extends ClientError {
 
   constructor(request: RequestLine, pageBytes: number) {
     const why = `it has more than ${pageBytes} bytes, decompressed. The option pageBytes sets the limit.`
-    super('The answer is too large', request, why, { status: 200 })
+    super('The response is too large', request, why, { status: 200 })
   }
 }
 

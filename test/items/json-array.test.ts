@@ -44,7 +44,7 @@ describe('reading a JSON array', () => {
       ['[', 1, 'it is truncated: the closing ] of the array is missing', ''],
       ['[\n{"a":1}\n', 3, 'it is truncated: the closing ] of the array is missing', ''],
       ['[{"a":1},', 1, 'it is truncated: the closing ] of the array is missing', ''],
-      ['[{"a":1},\n{"a":[1', 2, 'it breaks off: a closing ] is missing', '{"a":[1'],
+      ['[{"a":1},\n{"a":[1', 2, 'it is truncated: a closing ] is missing', '{"a":[1'],
       ['[{"a":1}\n{"b":2}]', 2, 'a comma or the closing ] of the array is missing before this', '{"b":2}]'],
       ['[{"a":1},\n]', 2, 'an item is missing between the last comma and the closing ]', ']'],
       ['[{"a":1},,{}]', 1, 'an item is missing before this comma', ',{}]'],
@@ -54,7 +54,7 @@ describe('reading a JSON array', () => {
       ['[{}, -1]', 1, 'it is a number, not an object', '-1]'],
       ['[x]', 1, 'expected an object here', 'x]'],
       ['[{"a":1,\n "b":x}]', 2, 'unexpected character `x` at column 6', ' "b":x}]'],
-      ['[{"a":"x\n"}]', 1, 'a line break stands in a string at column 8: is its closing " missing?', '{"a":"x'],
+      ['[{"a":"x\n"}]', 1, 'there is a line break in a string at column 8: is its closing " missing?', '{"a":"x'],
     ]
     for (const [input, ...expected] of cases) assert.deepEqual(await refusal(input, json), expected, input)
   })

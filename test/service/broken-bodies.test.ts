@@ -36,7 +36,7 @@ describe('a body that does not come to its end', () => {
       const socket = await openSocket(port)
       socket.end(headOf('POST', '/events', headers) + body)
       const [answer, ...more] = await answersOn(socket)
-      assert.equal(problemInRaw(answer), '400 invalid-body: The body breaks off.')
+      assert.equal(problemInRaw(answer), '400 invalid-body: The body is truncated.')
       assert.deepEqual([answer?.headers.get('connection'), more.length], ['close', 0])
       const lost = await openSocket(port)
       lost.write(headOf('POST', '/events', headers) + body)

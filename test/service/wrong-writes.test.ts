@@ -20,7 +20,7 @@ const WRONG_ITEMS: readonly Wrong[] = [
   ['nothing', '', '400 invalid-body', 'The body is empty.'],
   ['nothing but blanks', ' \r\n\t', '400 invalid-body', 'The body is empty.'],
   ['null', 'null', '400 invalid-body', 'The body: it is null, not an object.'],
-  ['an object that breaks off', '{"id":7', '400 invalid-item', 'The body: it breaks off: a closing } is missing.'],
+  ['an object that breaks off', '{"id":7', '400 invalid-item', 'The body: it is truncated: a closing } is missing.'],
   [
     'two objects',
     '{"id":7}\n{"id":8}',
@@ -53,7 +53,7 @@ const WRONG_ITEMS: readonly Wrong[] = [
     'an array without an end',
     '[{"id":7}',
     '400 invalid-body',
-    'Element 1: it breaks off: the closing ] of the array is missing.',
+    'Element 1: it is truncated: the closing ] of the array is missing.',
   ],
   [
     'a wrong byte in an array',
@@ -65,7 +65,7 @@ const WRONG_ITEMS: readonly Wrong[] = [
     'a bad line',
     '{"id":7}\n\n{"id":',
     '400 invalid-item',
-    'Line 3: it breaks off: a closing } is missing: {"id":.',
+    'Line 3: it is truncated: a closing } is missing: {"id":.',
     NDJSON,
   ],
   [

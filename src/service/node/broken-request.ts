@@ -21,7 +21,7 @@ const HEAD_FLAWS = new Map<string | undefined, Flaw>([
 /** The same for its body. */
 const BODY_FLAWS = new Map<string | undefined, Flaw>([
   ['ERR_HTTP_REQUEST_TIMEOUT', ['request-timeout', 'The body of the request was not complete in time.']],
-  ['HPE_INVALID_EOF_STATE', ['invalid-body', 'The body breaks off.']],
+  ['HPE_INVALID_EOF_STATE', ['invalid-body', 'The body is truncated.']],
 ])
 
 export function flawOf(code: string | undefined, isInBody: boolean): Flaw {

@@ -62,7 +62,7 @@ async function collect(request: Incoming, maxBytes: number, share: BodyShare): P
     })
   } catch (error) {
     if (error instanceof Refusal) throw error
-    throw new Refusal('invalid-body', 'The body breaks off.')
+    throw new Refusal('invalid-body', 'The body is truncated.')
   }
   return builder.body()
 }
