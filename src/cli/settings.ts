@@ -60,7 +60,7 @@ export const SETTINGS = {
     sample: toggle('serve data/reams.db, created from sample data'),
     format: {
       kind: oneOf('name', 'ndjson', 'json', 'csv'),
-      description: 'ndjson, json or csv, if the file name does not show it',
+      description: 'ndjson, json or csv, if not clear from the name',
     },
     columns: { kind: COLUMNS, description: 'the columns of CSV, a,b,c (those of page 1)' },
     itemBytes: {

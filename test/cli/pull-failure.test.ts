@@ -45,7 +45,7 @@ describe('the failure of a client, in words for the command line', () => {
     [http(500), 3, /status 500/],
     [new ConnectionLost({ url }, 'gone'), 3, /^The connection failed: GET http:\/\/x\.example\/events – gone\.$/],
     [new TimeoutError({ url }, 1000), 3, /The option --timeout sets the limit\.$/],
-    [new InvalidPage({ url }, 'odd'), 1, /^The response breaks the contract: .* "reams check" says more about what/],
+    [new InvalidPage({ url }, 'odd'), 1, /^The response breaks the contract: .* "reams check" shows what/],
     [new PageTooLarge({ url }, 7), 1, /The option --answer-bytes sets the limit\.$/],
     [new ForbiddenOrigin({ url }, 'a link', 200, 'http://y.example'), 1, /--allow-origin allows it\. The token, if/],
     [new CollectionChanged({ url }, 'less'), 1, /^The collection changed while it was read/],

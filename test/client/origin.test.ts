@@ -151,7 +151,7 @@ describe('a redirect', () => {
     const fetch = async () => Object.defineProperty(new Response(null), 'type', { value: 'opaqueredirect' })
     await assert.rejects(readAll(EVENTS, { fetch }), (error: Error) => {
       assertForbidden(error, undefined)
-      return /a redirect leads to an address that the browser does not show\. Ask that address instead\.$/.test(
+      return /a redirect leads to an address that the browser does not reveal\. Use that address instead\.$/.test(
         error.message,
       )
     })

@@ -13,7 +13,7 @@ const DAMAGES: readonly { what: string; sql: string; expected: RegExp }[] = [
   {
     what: 'a ream beyond the head',
     sql: 'UPDATE ream SET number = 7 WHERE number = 2',
-    expected: /Ream 7 lies beyond/,
+    expected: /Ream 7 is beyond/,
   },
   {
     what: 'a wrong checksum',
@@ -26,11 +26,15 @@ const DAMAGES: readonly { what: string; sql: string; expected: RegExp }[] = [
     sql: "UPDATE ream SET data = x'ffff' WHERE number = 2",
     expected: /Ream 2 does not inflate/,
   },
-  { what: 'a wrong count in a ream', sql: 'UPDATE ream SET count = 400 WHERE number = 1', expected: /Ream 1 says 400/ },
+  {
+    what: 'a wrong count in a ream',
+    sql: 'UPDATE ream SET count = 400 WHERE number = 1',
+    expected: /Ream 1 has a count of 400/,
+  },
   {
     what: 'a map of what is gone that lies',
     sql: 'UPDATE ream SET gone = NULL WHERE number = 0',
-    expected: /Ream 0 says 498 items, but its map has 0/,
+    expected: /Ream 0 has a count of 498, but its bitmap has 0/,
   },
   {
     what: 'an item that is no object',
@@ -55,7 +59,7 @@ const DAMAGES: readonly { what: string; sql: string; expected: RegExp }[] = [
   {
     what: 'a tail item beyond the head',
     sql: 'INSERT INTO tail SELECT collection_id, generation, 1700, item, sum FROM tail WHERE position = 1500',
-    expected: /Position 1700 in the tail lies beyond/,
+    expected: /Position 1700 in the tail is beyond/,
   },
   {
     what: 'a tail item in a sealed ream',
