@@ -36,7 +36,7 @@ describe('a write that does not fit', () => {
       'large settings',
       '/other',
       ' '.repeat(20_000),
-      /^413 content-too-large: The body has 20,000 bytes; at most 16,384/,
+      /^413 content-too-large: The body has 20,000 bytes; the limit is 16,384/,
     ],
     ['another key', '/events', '{"key":"code"}', /^409 conflict: .* the key "id", and this asks for the key "code"\. /],
     ['no key any more', '/events', '{}', /^409 conflict: .* the key "id", and this asks for no key\. (?!.*import)/],

@@ -162,7 +162,7 @@ describe('a store in a PostgreSQL database', () => {
         )
       await assert.rejects(
         openPostgresStore({ url: withParameter(serverUrl(), 'prepare', 'perhaps') }),
-        isError('not-a-store', /auto, always and never/),
+        isError('not-a-store', /auto, always or never/),
       )
       for (const mode of ['verify_full', 'no-verify', ''])
         await assert.rejects(
@@ -188,7 +188,7 @@ describe('a store in a PostgreSQL database', () => {
       }, 'reams')
       await assert.rejects(
         openPostgresStore({ url, create: true }),
-        isError('unavailable', /ECONNREFUSED.*server runs/),
+        isError('unavailable', /ECONNREFUSED.*server is running/),
       )
     })
 
