@@ -67,7 +67,7 @@ class Puller {
   async stopped(name: string, wish: Wish = {}): Promise<number> {
     const error = await this.pull(name, { requests: 6, ...wish }).catch((error) => error)
     assert.ok(error instanceof PullStopped, String(error))
-    const [, count = ''] = /^([\d,]+) of 5,000 items are in .*\.part; add --resume to go on/.exec(error.kept) ?? []
+    const [, count = ''] = /^([\d,]+) of 5,000 items are in .*\.part; add --resume to continue/.exec(error.kept) ?? []
     return Number(count.replace(',', ''))
   }
 
@@ -140,14 +140,14 @@ describe('a pull that was stopped', () => {
       [{ isResumed: true, url: 'http://other.example/events' }, `, of ${EVENTS}. ${begin}`],
     ]
     for (const [wish, message] of cases) {
-      const expected = { exitStatus: 2, message: `${puller.at('e.csv.part')} is there${message}` }
+      const expected = { exitStatus: 2, message: `${puller.at('e.csv.part')} exists${message}` }
       await assert.rejects(puller.pull('e.csv', wish), expected)
       assert.deepEqual(puller.asked, [])
     }
     writeFileSync(puller.at('e.csv.part.json'), 'x')
     for (const isResumed of [false, true])
       await assert.rejects(puller.pull('e.csv', { isResumed }), {
-        message: `${puller.at('e.csv.part')} exists, but its progress file is missing. ${begin}`,
+        message: `${puller.at('e.csv.part')} exists, but its progress file is missing or unreadable. ${begin}`,
       })
     await puller.pull('e.csv', { format: 'csv', isForced: true })
     assert.equal(puller.read('e.csv').split('\n', 1)[0], 'id,title')
@@ -224,7 +224,7 @@ describe('reams pull --resume', () => {
       const { status, stderr } = await cli.stop(signal)
       assert.equal(status, exitStatus)
       const [, count = ''] =
-        /^reams: interrupted by SIG\w+\. ([\d,]+) of 5,000 items are in e\.ndjson\.part; add --resume to go on from there\.\n$/.exec(
+        /^reams: interrupted by SIG\w+\. ([\d,]+) of 5,000 items are in e\.ndjson\.part; add --resume to continue from there\.\n$/.exec(
           stderr,
         ) ?? []
       assert.deepEqual(names(), ['e.ndjson.part', 'e.ndjson.part.json'])

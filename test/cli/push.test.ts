@@ -129,7 +129,7 @@ describe('a push that fails', () => {
     assert.equal(status, 1)
     assert.match(
       stderr,
-      /^reams: events\.ndjson, line 1701: .*\. The first 1,200 items are acknowledged\. Start the same/,
+      /^reams: events\.ndjson, line 1701: .*\. The first 1,200 items are acknowledged\. Run the same/,
     )
     assert.equal(await stored(), eventLines(1200))
     writeFileSync(file, eventLines(1705))
@@ -146,7 +146,7 @@ describe('a push that fails', () => {
     assert.equal(status, 1)
     assert.match(
       stderr,
-      /^reams: Items 1,001 to 1,500 \(lines 1,002 to 1,501\) not taken\. Request failed with status 400 Bad Request: POST http\S+ – Item 1,208 \(line 1,209\): .* The first 1,000 items are acknowledged\. Start the same/,
+      /^reams: Items 1,001 to 1,500 \(lines 1,002 to 1,501\) not accepted\. Request failed with status 400 Bad Request: POST http\S+ – Item 1,208 \(line 1,209\): .* The first 1,000 items are acknowledged\. Run the same/,
     )
     writeFileSync(file, lines)
     assert.equal((await push(directory, url, 'events.ndjson')).status, 0)
@@ -162,7 +162,7 @@ describe('a push that fails', () => {
       ['', url, 2, /401 Unauthorized: .* A token comes from --token-file or REAMS_TOKEN\. No item is acknowledged\. /],
       [reader, url, 2, /403 Forbidden: .* The token has no scope "write:events"\. .* No item is acknowledged\. /],
       [TOKEN, url.replace('events', 'nope'), 2, /404 Not Found: .* There is no collection "nope"\. /],
-      [TOKEN, 'http://127.0.0.1:1/events', 3, /\(retry 1\)\.\nreams: Items 1 to 12 .* not taken\. .*ECONNREFUSED/],
+      [TOKEN, 'http://127.0.0.1:1/events', 3, /\(retry 1\)\.\nreams: Items 1 to 12 .* not accepted\. .*ECONNREFUSED/],
     ]
     for (const [token, to, status, message] of cases) {
       const words = ['push', to, 'events.ndjson', '--retries', '1']
@@ -182,7 +182,7 @@ describe('a push that fails', () => {
     assert.equal(status, 3)
     assert.match(
       stderr,
-      / The first 10 items are acknowledged\. A pipe cannot be read again: look what the collection has, and send the rest from a file\.\n$/,
+      / The first 10 items are acknowledged\. A pipe cannot be read again: check what the collection has, and send the rest from a file\.\n$/,
     )
     assert.equal(await stored(), eventLines(20))
   })

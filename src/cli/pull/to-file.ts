@@ -102,7 +102,7 @@ function differenceOf(noted: PullSubject, now: PullSubject): string | undefined 
   return noted.columns === undefined ? 'with all columns' : `with --columns ${noted.columns.join(',')}`
 }
 
-const UNKNOWN = 'but its progress file is missing'
+const UNKNOWN = 'but its progress file is missing or unreadable'
 
 function otherPart(path: string, what: string): Failure {
   return new Failure(2, `${partPath(path)} exists, ${what}. Pull to another file, or add --force to start over.`)
