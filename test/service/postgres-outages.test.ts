@@ -225,7 +225,7 @@ describe('a service behind a line to its database', () => {
         if (key !== undefined) assert.equal(answer.status, 201, text)
         else {
           assert.match(problemIn({ status: answer.status, text }), /^503 outcome-unknown: .* while it committed/)
-          assert.match(text, /Send the request again with the Idempotency-Key it had/)
+          assert.match(text, /Send the request again with the same Idempotency-Key/)
           assert.equal(answer.headers.get('retry-after'), null)
         }
         // A commit that is still on its way holds the head, which this write waits for.
