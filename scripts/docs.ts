@@ -45,7 +45,7 @@ function commandsPage(): Page {
         ['exit status', 'means'],
         [
           ['0', 'done'],
-          ['1', 'the answer is no: a bad item, a setting that differs, a store that is not sound, a broken contract'],
+          ['1', 'the answer is no: a bad item, a setting that differs, a damaged store, a broken contract'],
           ['2', 'wrong usage: a flag, a name, a path, a URL'],
           [
             '3',
@@ -102,7 +102,7 @@ function settingsPage(): Page {
   return {
     title: 'Settings',
     blocks: [
-      'Every setting is a flag and a variable of the environment. The flag wins over the variable, the variable over the default; an empty variable counts as none. A command takes no notice of variables for settings that it does not have.',
+      'Every setting is a flag and a variable of the environment. The flag wins over the variable, the variable over the default; an empty variable counts as none. A command ignores variables for settings that it does not have.',
       table(
         ['flag', 'variable', 'default', ''],
         settings.map(([, setting]) => [
@@ -116,7 +116,7 @@ function settingsPage(): Page {
       Object.entries(OTHER_VARIABLES)
         .map(([variable, purpose]) => `- \`${variable}\`: ${purpose}`)
         .join('\n'),
-      'And these belong to others: `PGUSER`, `PGPASSWORD`, `PGHOST`, `PGPORT` and `PGDATABASE` fill in what the URL of [a store in PostgreSQL](../how-to/postgres.md) leaves out; `NODE_EXTRA_CA_CERTS` names a file with the signer of a certificate of your own; `TMPDIR` is where `reams serve FILE…` puts its temporary store; `NODE_COMPILE_CACHE` is where Node.js keeps translated code, in a clone `node_modules/.cache/reams`.',
+      'And these belong to others: `PGUSER`, `PGPASSWORD`, `PGHOST`, `PGPORT` and `PGDATABASE` fill in what the URL of [a store in PostgreSQL](../how-to/postgres.md) leaves out; `NODE_EXTRA_CA_CERTS` names a file with the CA of your own certificate; `TMPDIR` is where `reams serve FILE…` puts its temporary store; `NODE_COMPILE_CACHE` is where Node.js caches compiled code, in a clone `node_modules/.cache/reams`.',
       ...settings.flatMap(([, setting]) => settingSection(setting)),
     ],
   }
@@ -145,7 +145,7 @@ function problemsPage(): Page {
   return {
     title: 'Problems',
     blocks: [
-      'Every error is an [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) document of the type `application/problem+json`. Its `type` is `{base_url}/-/problems/<name>`, where a `GET` answers with what this page says. `detail` names the value at fault, `hint` what to do.',
+      'Every error is an [RFC 9457](https://www.rfc-editor.org/rfc/rfc9457) document of the type `application/problem+json`. Its `type` is `{base_url}/-/problems/<name>`, where a `GET` answers with what this page says. `detail` names the offending value, `hint` says what to do.',
       table(
         ['name', 'status', 'title'],
         problems.map(([name, { status, title }]) => [`[\`${name}\`](#${name})`, String(status), title]),

@@ -33,7 +33,7 @@ export function limitsPage(): Page {
   return {
     title: 'Limits',
     blocks: [
-      'How large, how many and how long. A limit without a setting is fixed. How many collections there are, and how many items in one with pages, is not limited.',
+      'How large, how many and how long. A limit without a setting is fixed. The number of collections, and of items in a paginated one, is not limited.',
       '## Collections and items',
       table(
         ['', 'limit', 'beyond it'],
@@ -47,17 +47,17 @@ export function limitsPage(): Page {
             `${size(DEFAULT_ITEM_BYTES)}; ${setting('--item-bytes')}, up to ${size(MAX_ITEM_BYTES)}`,
             refused('content-too-large'),
           ],
-          ['objects and arrays within one another', count(MAX_DEPTH), refused('invalid-item')],
+          ['nesting of objects and arrays', count(MAX_DEPTH), refused('invalid-item')],
           ['key of an item', `1 to ${count(MAX_KEY_BYTES)} bytes of UTF-8`, refused('invalid-item')],
           ['name of the key field, over HTTP', `${count(MAX_KEY_FIELD_LENGTH)} characters`, refused('invalid-body')],
           [
-            'collections with paths of their own in `/-/openapi.json`',
+            'collections with their own paths in `/-/openapi.json`',
             count(MAX_DESCRIBED_COLLECTIONS),
             '`/{collection}` stands for them',
           ],
         ],
       ),
-      'A file with an item that is refused is refused as a whole, with exit status 1.',
+      'A file with a refused item is refused as a whole, with exit status 1.',
       '## Requests',
       table(
         ['', 'limit', 'beyond it'],
@@ -79,22 +79,22 @@ export function limitsPage(): Page {
             refused('content-too-large'),
           ],
           ['settings of a collection', size(MAX_SETTINGS_BYTES), refused('content-too-large')],
-          ['all bodies under way', `${BODIES_AT_ONCE} times the largest body`, refused('service-busy')],
+          ['all bodies in progress', `${BODIES_AT_ONCE} times the largest body`, refused('service-busy')],
           ['those of one token', `${BODIES_A_TOKEN} times the largest body`, refused('service-busy')],
           [
-            'answers that clients are slow to take, all together',
+            'responses that clients are slow to read, all together',
             `${size(DEFAULT_UNSENT_BYTES)}; ${setting('--unsent-bytes')}`,
             'the slowest client is disconnected',
           ],
           [
             'connections of a process, on Linux',
-            '200 less than the files it may open (`ulimit -n`), or a quarter of them if that is more',
+            '200 less than the limit of open files (`ulimit -n`), or a quarter of that limit if that is more',
             'the next one is closed at once',
           ],
           [
-            'requests that a client sends ahead on one connection',
+            'pipelined requests on one connection',
             'any number, answered one after the other',
-            'the rest is not read before its turn',
+            'the rest is not read until its turn',
           ],
           ['`Idempotency-Key`', '1 to 255 visible ASCII characters', refused('invalid-idempotency-key')],
           ['how long one is remembered', seconds(KEPT_MS), 'the write is done again'],
@@ -104,21 +104,21 @@ export function limitsPage(): Page {
       table(
         ['', 'limit', 'beyond it'],
         [
-          ['until the head of a request is there', seconds(HEAD_TIMEOUT_MS), refused('request-timeout')],
-          ['until all of it is there', seconds(REQUEST_TIMEOUT_MS), refused('request-timeout')],
+          ['until the head of a request has arrived', seconds(HEAD_TIMEOUT_MS), refused('request-timeout')],
+          ['until all of it has arrived', seconds(REQUEST_TIMEOUT_MS), refused('request-timeout')],
           ['an idle connection', seconds(KEEP_ALIVE_MS), 'is closed'],
           [
-            'a client that takes its answer slowly',
+            'a client that reads its response slowly',
             `${count(MIN_BYTES_PER_SECOND)} bytes a second, after ${seconds(SEND_GRACE_MS)} and what the system buffers`,
             'is disconnected',
           ],
-          ['the rest of a body that is not wanted', seconds(LINGER_MS), 'the connection is closed'],
-          ['requests under way when the service is told to stop', seconds(CLOSE_GRACE_MS), 'are cut off'],
+          ['the rest of a refused body', seconds(LINGER_MS), 'the connection is closed'],
+          ['running requests when the service is told to stop', seconds(CLOSE_GRACE_MS), 'are cut off'],
         ],
       ),
       '## On Citus',
-      '**One collection lies on one shard**, and so on one worker: its size, and how fast it is read and written, are bounded by that machine, as in one PostgreSQL. What grows with the number of workers is the number of collections ([Citus](../how-to/citus.md)).',
-      'What a store in PostgreSQL waits for, and how long: [when the database is away](../how-to/postgres.md#when-the-database-is-away). What `reams pull`, `push` and `check` wait for and read are [settings](settings.md).',
+      '**Each collection is on one shard**, and so on one worker: its size, and how fast it is read and written, are limited by that machine, as with plain PostgreSQL. What scales with the number of workers is the number of collections ([Citus](../how-to/citus.md)).',
+      'What a store in PostgreSQL waits for, and how long: [when the database is down](../how-to/postgres.md#when-the-database-is-down). What `reams pull`, `push` and `check` wait for and read are [settings](settings.md).',
     ],
   }
 }

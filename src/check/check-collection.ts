@@ -266,7 +266,7 @@ function obstacleOf(bare: HttpResponse, hasToken: boolean): string | undefined {
   if (fault !== undefined) return fault
   if (status === 401 || status === 403 || status === 407)
     return `${statusLine(bare)}: ${hasToken ? 'the token is refused' : 'the collection asks for a token (--token-file)'}`
-  if (UNAVAILABLE.includes(status)) return `${statusLine(bare)}: there is no collection to judge at this URL`
+  if (UNAVAILABLE.includes(status)) return `${statusLine(bare)}: there is no collection to check at this URL`
   if (document !== undefined || status !== 200) return undefined
   // What begins like an object is broken JSON, and C1 says so.
   if (/^(\(not UTF-8\) |\\ufeff)?\s*\{/.test(beginning)) return undefined
@@ -282,7 +282,7 @@ function isApplicable({ scope, countsFromOne }: Rule, { kind, bare, isFromZero }
 
 function notApplicable(rule: Rule, layout: Layout): string {
   if (layout.bare.status !== 200) return 'the collection does not answer 200 (C1)'
-  if (layout.kind === 'no envelope') return 'the answer is no envelope (C1)'
+  if (layout.kind === 'no envelope') return 'the response is not an envelope (C1)'
   if (rule.countsFromOne && layout.isFromZero) return 'pages count from 0 (D1)'
   return rule.scope === 'paginated' ? 'the collection is unpaginated' : 'the collection is paginated'
 }

@@ -41,7 +41,8 @@ function rulesOf(ids: readonly RuleId[] | undefined): readonly Rule[] {
   const known = RULES.map(({ id }) => id)
   const unknown = ids?.find((id) => !known.includes(id))
   if (unknown !== undefined) throw new WrongUse(`There is no rule "${unknown}". The rules are ${known.join(', ')}.`)
-  if (ids?.length === 0) throw new WrongUse('There is no rule to try. Leave "rules" out for all of them.')
+  if (ids?.length === 0)
+    throw new WrongUse('Invalid "rules": expected at least one rule. Leave the option out for all of them.')
   return ids === undefined ? RULES : RULES.filter(({ id }) => ids.includes(id))
 }
 

@@ -65,17 +65,17 @@ export function limitsOf(options: CheckOptions) {
 
 function number(name: string, value: number, least: number): number {
   if (Number.isFinite(value) && value >= least) return value
-  throw new WrongUse(`"${name}" is ${value}. Give a number of at least ${least}.`)
+  throw new WrongUse(`Invalid "${name}": expected a number of at least ${least}, got ${value}.`)
 }
 
-const EXAMPLE = 'Give one such as https://api.example.com/events.'
+const EXAMPLE = 'Expected one such as https://api.example.com/events.'
 
 /** The URL to check. No message shows what may be a password. */
 export function parseAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined) throw new WrongUse(`"${text}" is not an absolute URL. ${EXAMPLE}`)
   if (url.username !== '' || url.password !== '')
-    throw new WrongUse(`The URL holds a user name or password. Give it without, and a token beside it. ${EXAMPLE}`)
+    throw new WrongUse(`The URL contains a user name or password. Leave them out, and pass a token instead. ${EXAMPLE}`)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new WrongUse(`"${text}" does not begin with http: or https:. ${EXAMPLE}`)
   if (/[?#]/.test(text))

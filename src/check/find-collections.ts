@@ -45,13 +45,13 @@ function withoutSlash({ origin, pathname }: URL): string {
 
 function linkAddress(baseUrl: string): URL {
   if (URL.canParse(baseUrl)) return new URL(baseUrl)
-  throw new WrongUse(`The base URL "${baseUrl}" is not an absolute URL. Give one such as https://api.example.com.`)
+  throw new WrongUse(`The base URL "${baseUrl}" is not an absolute URL. Expected one such as https://api.example.com.`)
 }
 
 function pathSegment(name: string): string {
   const segment = encodeURIComponent(name)
   if (isSegment(segment)) return segment
-  throw new WrongUse(`"${name}" cannot be the name of a collection.`)
+  throw new WrongUse(`Invalid collection name "${name}".`)
 }
 
 async function request(requester: Requester, address: URL): Promise<HttpResponse | undefined> {
@@ -95,7 +95,7 @@ function notesOn(hrefs: readonly string[], names: readonly string[], base: strin
   if (hrefs.length === 0) notes.push('The entry point links no collection.')
   if (foreign.length > 0)
     notes.push(
-      `The entry point links ${foreign.length} that are not under ${base}/ and were left out, such as ${shorten(example)}. If that is its address, give it as the base URL (--base-url).`,
+      `Links of the entry point that were left out because they are not under ${base}/: ${foreign.length}, such as ${shorten(example)}. If that is its address, pass it as the base URL (--base-url).`,
     )
   if (names.length > MAX_COLLECTIONS)
     notes.push(

@@ -34,7 +34,7 @@ function statusOf(error: ClientError): FailureStatus {
 
 /** What helps at the command line, besides the hint of the server. */
 function adviceOn(error: ClientError): string {
-  if (error instanceof InvalidPage) return '"reams check" says more about what a server does wrong.'
+  if (error instanceof InvalidPage) return '"reams check" shows what a server does wrong.'
   if (error instanceof ForbiddenOrigin) return 'The token, if there is one, is not sent there.'
   if (!(error instanceof HttpError)) return ''
   if (error.status === 404) return 'Check the URL. A private collection is found only with a token for it.'

@@ -28,7 +28,7 @@ export function formatOfFile(path: string): InputFormat {
   const known = [...FORMATS.keys()].join(', ')
   throw new Failure(
     2,
-    `The name of ${path} does not tell its format. Known are ${known}, each also with .gz. Add --format ndjson, json or csv.`,
+    `The name of ${path} does not show its format: expected ${known}, each also with .gz. Or add --format ndjson, json or csv.`,
   )
 }
 

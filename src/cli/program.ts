@@ -102,7 +102,7 @@ export function createProgram(onCommand: OnCommand): Command {
     .showHelpAfterError('"reams --help" lists the commands.')
     .exitOverride()
     .addHelpText('after', examplesText(EXAMPLES))
-    .addHelpText('after', '\n"reams COMMAND --help" tells more about each.')
+    .addHelpText('after', '\n"reams COMMAND --help" has more about each command.')
   for (const command of COMMANDS) addCommand(program, command, onCommand)
   return program
 }
@@ -142,7 +142,7 @@ function familyCommand(program: Command, { name, group, summary, description, ex
     .helpCommand(false)
     .showHelpAfterError(`"reams ${name} --help" lists its commands.`)
     .addHelpText('after', examplesText(examples))
-    .addHelpText('after', `\n"reams ${name} COMMAND --help" tells more about each.`)
+    .addHelpText('after', `\n"reams ${name} COMMAND --help" has more about each command.`)
 }
 
 /** A setting as a flag of a command. Commander gets no default: it only collects what the user gave. */

@@ -43,7 +43,7 @@ function problemOf(token: string): string | undefined {
   if (token === '') return 'is empty'
   if (token.length > MAX_BYTES) return `holds more than ${MAX_BYTES} bytes`
   if (/[\r\n]/.test(token)) return 'has more than one line'
-  return /[^\x21-\x7e]/.test(token) ? 'holds blanks or other characters that no token has' : undefined
+  return /[^\x21-\x7e]/.test(token) ? 'contains spaces or other characters that no token has' : undefined
 }
 
 export interface PushTarget {
@@ -54,7 +54,7 @@ export interface PushTarget {
   readonly isLoopback: boolean
 }
 
-const EXAMPLE = 'Give the URL of a collection, such as https://api.example.com/events.'
+const EXAMPLE = 'Expected the URL of a collection, such as https://api.example.com/events.'
 
 /** Throws a Failure that says what is wrong; what could be a secret is not shown. */
 export function parseTarget(text: string): PushTarget {
@@ -62,11 +62,11 @@ export function parseTarget(text: string): PushTarget {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined) throw new Failure(2, `${shown} is not an absolute URL. ${EXAMPLE}`)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new Failure(2, `${shown} begins with ${url.protocol}, not with http: or https:. ${EXAMPLE}`)
+    throw new Failure(2, `${shown} begins with ${url.protocol}, expected http: or https:. ${EXAMPLE}`)
   if (url.username !== '' || url.password !== '')
     throw new Failure(
       2,
-      'The URL holds a user name or a password. Leave them out: a token comes from --token-file or REAMS_TOKEN.',
+      'The URL contains a user name or a password. Leave them out: a token comes from --token-file or REAMS_TOKEN.',
     )
   if (/[?#]/.test(text)) throw new Failure(2, `The URL has a query or a fragment. ${EXAMPLE}`)
   const name = url.pathname.slice(url.pathname.lastIndexOf('/') + 1)

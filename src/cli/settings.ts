@@ -60,7 +60,7 @@ export const SETTINGS = {
     sample: toggle('serve data/reams.db, created from sample data'),
     format: {
       kind: oneOf('name', 'ndjson', 'json', 'csv'),
-      description: 'ndjson, json or csv, if the file name does not tell',
+      description: 'ndjson, json or csv, if not clear from the name',
     },
     columns: { kind: COLUMNS, description: 'the columns of CSV, a,b,c (those of page 1)' },
     itemBytes: {
@@ -163,7 +163,7 @@ export const SETTINGS = {
       description: 'write to this file; as gzip if it ends in .gz',
     },
     force: toggle('overwrite the file if it exists'),
-    resume: toggle('resume a pull that was stopped'),
+    resume: toggle('resume an interrupted pull'),
     quiet: toggle('print nothing but errors'),
     json: toggle('print JSON, for programs'),
   }),
@@ -172,7 +172,7 @@ export const SETTINGS = {
 /** What else the program reads from the environment. None is a flag: a token on the command line is visible to all. */
 export const OTHER_VARIABLES = {
   REAMS_TOKEN: 'the bearer token itself, for commands that send requests; a file given with `--token-file` wins',
-  REAMS_DEBUG: 'with the value 1, an error also shows where in the program it arose',
+  REAMS_DEBUG: 'with the value 1, an error also shows where in the program it occurred',
 } as const satisfies Record<`REAMS_${string}`, string>
 
 export type SettingName = keyof typeof SETTINGS

@@ -13,7 +13,10 @@ export class TemporaryDirectory {
       this.path = mkdtempSync(join(parent, 'reams-'))
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      throw new Failure(3, `Cannot create a temporary directory in ${parent}: ${reason}. Set TMPDIR to another place.`)
+      throw new Failure(
+        3,
+        `Cannot create a temporary directory in ${parent}: ${reason}. Set TMPDIR to another directory.`,
+      )
     }
     process.on('exit', this.#remove)
   }

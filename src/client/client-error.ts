@@ -63,7 +63,7 @@ export class TimeoutError extends ClientError {
   override readonly name = 'TimeoutError'
 
   constructor(request: RequestLine, timeoutMs: number) {
-    const why = `the answer was not complete after ${timeoutMs} ms. The option timeoutMs gives it longer.`
+    const why = `the response was not complete after ${timeoutMs} ms. The option timeoutMs sets the limit.`
     super('Request timed out', request, why)
   }
 }
@@ -88,8 +88,8 @@ export class HttpError extends ClientError {
     const why = [
       problem?.detail ?? problem?.title,
       problem?.hint,
-      location && `It leads to ${location}, and that is not followed.`,
-      retryAfterMs && `It asks for a pause of ${Math.ceil(retryAfterMs / 1000)} s.`,
+      location && `It redirects to ${location}, which is not followed.`,
+      retryAfterMs && `It asks to wait ${Math.ceil(retryAfterMs / 1000)} s.`,
     ]
     const what = `Request failed with status ${`${status} ${statusText}`.trim()}`
     super(what, request, why.filter(Boolean).join(' '), options)
@@ -102,7 +102,7 @@ export class InvalidPage extends ClientError {
   override readonly name = 'InvalidPage'
 
   constructor(request: RequestLine, why: string, cause?: unknown) {
-    super('The answer breaks the contract', request, `${why}.`, { status: 200, cause })
+    super('The response breaks the contract', request, `${why}.`, { status: 200, cause })
   }
 }
 
@@ -111,8 +111,8 @@ export class PageTooLarge extends ClientError {
   override readonly name = 'PageTooLarge'
 
   constructor(request: RequestLine, pageBytes: number) {
-    const why = `it has more than ${pageBytes} bytes, unpacked. The option pageBytes sets the limit.`
-    super('The answer is too large', request, why, { status: 200 })
+    const why = `it has more than ${pageBytes} bytes, decompressed. The option pageBytes sets the limit.`
+    super('The response is too large', request, why, { status: 200 })
   }
 }
 
@@ -138,7 +138,7 @@ export class CollectionChanged extends ClientError {
     super(
       'The collection changed while it was read',
       request,
-      `${why}, so items may be missing or twice. Read it again.`,
+      `${why}, so items may be missing or duplicated. Read it again.`,
     )
   }
 }
@@ -152,9 +152,9 @@ export function reasonOf(error: unknown): string {
 }
 
 function whereAndWhy(url: string, target: string | undefined): string {
-  if (target === undefined) return 'an address that the browser does not show. Ask that address instead.'
-  if (!/^https?:/.test(target)) return `${target}. Pages are read by http: and https: alone.`
-  return `${target}. That is another origin than ${new URL(url).origin}; the option allowedOrigins allows it.`
+  if (target === undefined) return 'an address that the browser does not reveal. Use that address instead.'
+  if (!/^https?:/.test(target)) return `${target}. Only http: and https: are supported.`
+  return `${target}. That is not the origin ${new URL(url).origin}; the option allowedOrigins allows it.`
 }
 
 function quoted(text: string): string {

@@ -71,7 +71,7 @@ export class Collection<Item = unknown> {
   /** One page; beyond the last one, the last. */
   async page(number: number, options: ReadOptions = {}): Promise<Page<Item>> {
     if (!Number.isSafeInteger(number) || number < 1)
-      throw new TypeError(`${number} is not the number of a page. They count from 1.`)
+      throw new TypeError(`Invalid page number ${number}: expected 1 or more.`)
     return this.#read(number, options)
   }
 

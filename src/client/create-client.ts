@@ -40,6 +40,6 @@ function checkedUrl(text: string, example: string): string {
 function flawOf({ href, protocol, username, password, search, hash }: URL): string | undefined {
   if (username + password !== '') return 'The URL contains a user name or a password; use the option token'
   if (protocol !== 'http:' && protocol !== 'https:')
-    return `The URL "${href}" begins with ${protocol}, not with http: or https:`
+    return `The URL "${href}" begins with ${protocol}, expected http: or https:`
   return search + hash === '' ? undefined : `The URL "${href}" has a query or a fragment`
 }

@@ -60,7 +60,7 @@ async function receive(request: OutgoingRequest, terms: ExchangeTerms, signal: A
   const isGood = status === (request.body === undefined ? 200 : 201)
   const limit = isGood ? terms.settings.pageBytes : PROBLEM_BYTES
   const body = await readBody(response, limit, signal).catch((error) => {
-    if (isGood) throw new ConnectionLost(request, `the answer broke off: ${reasonOf(error)}`, error)
+    if (isGood) throw new ConnectionLost(request, `the response was truncated: ${reasonOf(error)}`, error)
     // The status says enough.
     return undefined
   })

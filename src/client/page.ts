@@ -88,7 +88,7 @@ function listsOf(fetched: FetchedBody): EmbeddedList[] {
     return embeddedLists(body)
   } catch (error) {
     if (error instanceof JsonFlaw && error.isCutOff)
-      throw new ConnectionLost(fetched, `the answer breaks off after ${body.length} bytes`, error)
+      throw new ConnectionLost(fetched, `the response is truncated after ${body.length} bytes`, error)
     throw new InvalidPage(fetched, error instanceof RangeError ? error.message : flawOf(body), error)
   }
 }

@@ -99,7 +99,7 @@ export class Walk<Item> {
     // Pages that were read ahead are dropped.
     this.#options.signal?.throwIfAborted()
     const first = this.#items - (page.number - 1) * PAGE_SIZE
-    if (first < 0) throw this.#changed(`page ${page.number} does not follow on ${this.#items} items`)
+    if (first < 0) throw this.#changed(`page ${page.number} does not continue after ${this.#items} items`)
     this.#items += page.length - first
     const drift = { appended: Math.max(0, this.#items - (this.#firstCount ?? 0)), replaced: this.#replaced }
     return { page, first, state: { items: this.#items, itemCount: page.itemCount, anchor }, drift }
@@ -118,7 +118,7 @@ export class Walk<Item> {
     const count = this.#highestCount
     const page = await this.#options.read(number, signal)
     if (page.itemCount < count) throw this.#changed(`item_count fell from ${count} to ${page.itemCount}`)
-    if (page.number !== number) throw this.#changed(`page ${number} is not there any more`)
+    if (page.number !== number) throw this.#changed(`page ${number} is gone`)
     this.#highestCount = Math.max(this.#highestCount, page.itemCount)
     return page
   }

@@ -74,7 +74,7 @@ export function normalizeBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined) throw new TypeError(`The base URL "${text}" is not an absolute URL. ${EXAMPLE}`)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new TypeError(`The base URL "${text}" begins with ${url.protocol}, not with http: or https:. ${EXAMPLE}`)
+    throw new TypeError(`The base URL "${text}" begins with ${url.protocol}, expected http: or https:. ${EXAMPLE}`)
   if (url.username !== '' || url.password !== '')
     throw new TypeError(`The base URL holds a user name or password, which would stand in every link. ${EXAMPLE}`)
   // The one sign that a URL parser lets a host have and that would end a text in JSON.

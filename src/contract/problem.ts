@@ -23,7 +23,7 @@ export const PROBLEMS = {
   },
   'malformed-request': {
     status: 400,
-    title: 'The request cannot be read',
+    title: 'The request is malformed',
     description: 'The request line, the Host header or another part of the request is not valid HTTP.',
     hint: 'Send a well-formed HTTP/1.1 request with one valid Host header.',
   },
@@ -31,13 +31,13 @@ export const PROBLEMS = {
     status: 401,
     title: 'A token is needed, or this one is not valid',
     description:
-      'Writes need a token, and so do reads where the service asks for it. A token that is malformed, unknown, expired or revoked is refused everywhere.',
+      'Writes need a token, and so do reads if the service requires one. A malformed, unknown, expired or revoked token is refused everywhere.',
     hint: 'Send a valid token as "Authorization: Bearer reams_…".',
   },
   'collection-not-found': {
     status: 404,
     title: 'There is no such collection',
-    description: 'No collection of that name can be read here. Names are lower case and end without a slash.',
+    description: 'You can read no collection with that name here. Names are lower case and end without a slash.',
     hint: 'The entry point lists the collections.',
   },
   'item-not-found': {
@@ -49,97 +49,97 @@ export const PROBLEMS = {
   'path-not-found': {
     status: 404,
     title: 'There is nothing at this path',
-    description: 'The path is neither a collection nor an item nor one of the service’s own.',
+    description: 'The path is not a collection, an item or one of the service’s own paths.',
     hint: 'The entry point lists the collections.',
   },
   'method-not-allowed': {
     status: 405,
     title: 'The method is not available here',
-    description: 'The resource does not have that method. The Allow header lists those that it has.',
+    description: 'The resource does not support that method. The Allow header lists those that it does.',
     hint: 'Use one of the methods in the Allow header.',
   },
   'invalid-body': {
     status: 400,
     title: 'The body is not what is expected',
     description:
-      'The body is not valid JSON or NDJSON in UTF-8, breaks off, cannot be unpacked, or is not of the form that this request takes.',
+      'The body is not valid JSON or NDJSON in UTF-8, is truncated, cannot be decompressed, or does not have the form that this request expects.',
     hint: 'Send one JSON object, a JSON array of objects, or NDJSON, as the Content-Type says.',
   },
   'invalid-item': {
     status: 400,
     title: 'An item is not valid',
     description:
-      'An item is not a JSON object, is nested too deep, or has no key that can be one. Nothing of the request was written.',
-    hint: 'Mend the item that the detail names, and send all of them again.',
+      'An item is not a JSON object, is nested too deeply, or has no valid key. Nothing of the request was written.',
+    hint: 'Fix the item that the detail names, and send all of them again.',
   },
   'key-mismatch': {
     status: 400,
     title: 'The key in the path is not that of the item',
-    description: 'The item holds another key than the path.',
+    description: 'The item has a different key than the path.',
     hint: 'Send the item to the path of its own key.',
   },
   'invalid-name': {
     status: 400,
     title: 'A collection cannot have that name',
-    description: 'A name is 1 to 64 of a-z 0-9 _ - . and begins with a letter or a digit.',
+    description: 'A name has 1 to 64 characters of a-z 0-9 _ - . and begins with a letter or a digit.',
     hint: 'Choose another name.',
   },
   'invalid-idempotency-key': {
     status: 400,
-    title: 'The Idempotency-Key cannot be used',
+    title: 'The Idempotency-Key is not valid',
     description: 'An Idempotency-Key is 1 to 255 visible ASCII characters, given once.',
     hint: 'Send a random one, such as a UUID, or none.',
   },
   forbidden: {
     status: 403,
     title: 'The token may not do this',
-    description: 'The token is valid, and its scopes do not include this request.',
+    description: 'The token is valid, but its scopes do not include this request.',
     hint: 'Use a token with the scope that the detail names.',
   },
   conflict: {
     status: 409,
     title: 'The request does not fit the collection',
     description:
-      'A key is there already, the collection has other settings or no key, it was created anew meanwhile, or it is unpaginated and full. Nothing was written.',
-    hint: 'Look at the collection, and send what fits it.',
+      'A key already exists, the collection has different settings or no key, it was dropped and created again in the meantime, or it is unpaginated and full. Nothing was written.',
+    hint: 'Check the collection, and send a request that fits it.',
   },
   'precondition-failed': {
     status: 412,
     title: 'A condition of the request does not hold',
     description: 'If-Match or If-None-Match names a state that is not, or no longer, the current one.',
-    hint: 'Read the resource again, and decide anew.',
+    hint: 'Read the resource again, then decide whether to repeat the request.',
   },
   'content-too-large': {
     status: 413,
     title: 'The request is too large',
     description:
-      'The body, unpacked or not, an item of it, or the number of its items is above a limit of the service, or it is packed far too tightly. Nothing was written.',
+      'The body, compressed or decompressed, one of its items, or the number of its items exceeds a limit of the service, or its compression ratio is so high that it looks like a bomb. Nothing was written.',
     hint: 'Send less at a time; the limits are settings of the service.',
   },
   'unsupported-media-type': {
     status: 415,
-    title: 'The type of the body is not taken',
+    title: 'The type of the body is not supported',
     description:
-      'Items are taken as application/json and application/x-ndjson, plain or with Content-Encoding: gzip; settings as application/json.',
-    hint: 'Set the Content-Type, and no Content-Encoding but gzip.',
+      'Items are accepted as application/json and application/x-ndjson, plain or with Content-Encoding: gzip; settings as application/json.',
+    hint: 'Set the Content-Type, and use no Content-Encoding except gzip.',
   },
   'misdirected-request': {
     status: 421,
     title: 'The request is for another host',
     description:
-      'The service listens on loopback and was told no address of its own, so it answers only for `localhost`, `127.0.0.1` and `[::1]`. A web page whose host was made to point here gets nothing.',
-    hint: 'Ask for localhost, 127.0.0.1 or [::1], or start the service with the address that clients use, such as --base-url https://api.example.com.',
+      'The service listens on loopback without a base URL, so it accepts only the hosts `localhost`, `127.0.0.1` and `[::1]`. This protects against DNS rebinding.',
+    hint: 'Use localhost, 127.0.0.1 or [::1], or start the service with the address that clients use, such as --base-url https://api.example.com.',
   },
   'idempotency-conflict': {
     status: 422,
     title: 'The Idempotency-Key was used for another request',
-    description: 'A request with this key was answered within the last 24 hours, and its body was another one.',
-    hint: 'Take a new key for a new request.',
+    description: 'A request with this key but a different body was answered within the last 24 hours.',
+    hint: 'Use a new key for a new request.',
   },
   'precondition-required': {
     status: 428,
     title: 'The request needs a condition',
-    description: 'A collection is dropped only with If-Match and the ETag of one of its pages as it is now.',
+    description: 'A collection is dropped only with If-Match and the current ETag of one of its pages.',
     hint: 'Read a page, and send its ETag as If-Match.',
   },
   'request-timeout': {
@@ -151,47 +151,47 @@ export const PROBLEMS = {
   'header-too-large': {
     status: 431,
     title: 'The request line and headers are too large',
-    description: 'The URL and the headers of the request together are larger than the service takes (16 KiB).',
-    hint: 'Shorten the URL or leave out headers, cookies for instance.',
+    description: 'The URL and the headers of the request together are larger than the service accepts (16 KiB).',
+    hint: 'Shorten the URL or leave out headers, for example cookies.',
   },
   'internal-error': {
     status: 500,
     title: 'The service failed',
-    description: 'Something went wrong that the service did not foresee. Its log has the details.',
-    hint: 'Try again; if it stays, tell whoever runs the service.',
+    description: 'An unexpected error occurred. The log of the service has the details.',
+    hint: 'Try again; if the problem persists, tell the operator of the service.',
   },
   'store-unavailable': {
     status: 503,
     title: 'The store is not available',
     description:
-      'The service runs but cannot use its store at the moment: it is down, starting, out of connections, too slow, damaged, or takes no writes.',
-    hint: 'Try again in a moment; if it stays, tell whoever runs the service.',
+      'The service runs but cannot use its store at the moment: the store is down, starting, out of connections, too slow, damaged, or read-only.',
+    hint: 'Try again in a moment; if the problem persists, tell the operator of the service.',
   },
   'outcome-unknown': {
     status: 503,
-    title: 'Nobody knows whether the write was done',
+    title: 'It is unknown whether the write was done',
     description:
-      'The database was asked to commit the write and gave no certain answer, as when the connection is lost: all of the write was done, or nothing. With an Idempotency-Key the service finds out by itself, and answers so only when the database stays away.',
-    hint: 'Send the request again with the Idempotency-Key it had. Without one, look whether it was done before sending it again.',
+      'The database was asked to commit the write and gave no definite answer, for example because the connection was lost: either all of the write was done, or nothing. With an Idempotency-Key the service finds out by itself, and gives this error only if the database stays unavailable.',
+    hint: 'Send the request again with the same Idempotency-Key. Without one, check whether it was done before you send it again.',
   },
   'collection-busy': {
     status: 503,
     title: 'The collection is being loaded',
     description:
-      'An import, a copy or a compaction of this collection is under way, and until it ends nobody else can write to it.',
+      'An import, a copy or a compaction of this collection is running, and nobody else can write to it until it ends.',
     hint: 'Try again in a moment.',
   },
   'service-busy': {
     status: 503,
     title: 'The service is busy with other requests',
     description:
-      'The bodies of the requests under way fill the memory that there is for them: four times the largest body, and twice for the requests of one token. Nothing was written.',
+      'The bodies of the requests in progress use all the memory reserved for them: four times the largest body, and twice the largest body for one token. Nothing was written.',
     hint: 'Try again in a moment, or send less at a time.',
   },
   'store-full': {
     status: 507,
     title: 'The disk is full',
-    description: 'There is no room for this write on the disk of the store. Nothing of it was kept; reads go on.',
+    description: 'There is no room for this write on the disk of the store. Nothing of it was kept; reads still work.',
     hint: 'Free some space, and send the request again.',
   },
 } as const satisfies Record<string, ProblemKind>

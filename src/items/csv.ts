@@ -131,11 +131,10 @@ export class CsvReader implements ItemReader {
 
 /** What the parser's errors mean, in words that help. */
 const REASONS: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'a quote is opened in the row that begins here, and never closed',
-  CSV_INVALID_CLOSING_QUOTE:
-    'something follows the closing quote of a field; a quote inside a quoted field is written twice',
+  CSV_QUOTE_NOT_CLOSED: 'a quote in the row that begins here is never closed',
+  CSV_INVALID_CLOSING_QUOTE: 'something follows the closing quote of a field; double a quote inside a quoted field',
   INVALID_OPENING_QUOTE:
-    'a quote stands in a field that does not begin with one; put the field in quotes and write the quote twice',
+    'a quote is in a field that does not begin with one; put the field in quotes and double the quote',
 }
 
 function readHeader(names: readonly string[], piece: Piece): string[] {

@@ -48,7 +48,7 @@ async function* gunzip(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Ar
   }
 }
 
-const SOMETHING_FOLLOWS = 'the gzip data is damaged (something follows the zeros behind it); copy or pack it again'
+const SOMETHING_FOLLOWS = 'the gzip data is damaged (something follows its zero padding); copy or compress it again'
 
 /** Passes bytes on and remembers after how many of them the last one stood that is not zero. */
 class WatchedEnd implements AsyncIterable<Uint8Array> {
@@ -86,7 +86,7 @@ function isZlibError(error: unknown): error is NodeJS.ErrnoException {
 function unreadable(error: NodeJS.ErrnoException): InputError {
   const reason =
     error.code === 'Z_BUF_ERROR'
-      ? 'the gzip data breaks off; it was not copied or written to its end'
-      : `the gzip data is damaged (${error.message}); copy or pack it again`
+      ? 'the gzip data is truncated; it was not copied or written completely'
+      : `the gzip data is damaged (${error.message}); copy or compress it again`
   return new InputError(reason, { cause: error })
 }

@@ -32,10 +32,7 @@ export function itemRun(texts: Iterable<string>, options: ItemOptions = {}): Ite
   for (const [index, text] of all.entries()) {
     try {
       if (!text.isWellFormed())
-        throw new ItemError(
-          'form',
-          'it holds half of a surrogate pair, which UTF-8 cannot express; write it as an escape',
-        )
+        throw new ItemError('form', 'it contains a lone surrogate, which UTF-8 cannot express; write it as an escape')
       const bytes = encoder.encode(text)
       scanner.check(bytes, 0, bytes.length)
       packer.add(bytes, 0, bytes.length)

@@ -63,7 +63,7 @@ export class ItemScanner {
     this.keyField = options.keyField ?? null
     this.itemBytes = options.itemBytes ?? DEFAULT_ITEM_BYTES
     if (this.keyField !== null && !this.keyField.isWellFormed())
-      throw new TypeError('The key field holds a lone surrogate, so no item can have it. Give the name of a field.')
+      throw new TypeError('Invalid key field: it contains a lone surrogate, so no item can have it.')
     this.#json = new JsonScanner(this.keyField ?? undefined)
   }
 
@@ -134,13 +134,13 @@ export class ItemScanner {
     else this.#copyKey(bytes, start, end)
     if (this.keyLength === 0) throw this.#keyError('is empty')
     if (this.keyLength <= 2 && this.key[0] === DOT && (this.keyLength === 1 || this.key[1] === DOT))
-      throw this.#keyError('is "." or "..", which no URL can end with')
+      throw this.#keyError('is "." or "..", which cannot be the end of a URL')
   }
 
   /** `maxLength`: bytes that it has at most. */
   #encodeKey(text: string, maxLength: number): void {
-    if (!text.isWellFormed()) throw this.#keyError('holds half of a surrogate pair, which UTF-8 cannot express')
-    if (text.includes('\0')) throw this.#keyError('holds a NUL character, which a key may not')
+    if (!text.isWellFormed()) throw this.#keyError('contains a lone surrogate, which UTF-8 cannot express')
+    if (text.includes('\0')) throw this.#keyError('contains a NUL character, which is not allowed in a key')
     this.#makeRoom(maxLength)
     this.keyLength = this.#encoder.encodeInto(text, this.key).written
   }
@@ -148,8 +148,8 @@ export class ItemScanner {
   #readInteger(bytes: Uint8Array, start: number): void {
     let end = bytes[start] === MINUS ? start + 1 : start
     while ((bytes[end] as number) >= DIGIT_0 && (bytes[end] as number) <= DIGIT_9) end++
-    if (end === start) throw this.#keyError(`holds ${kindOf(bytes, start)}; ${KEY_RULE}`)
-    if (isNumberPart(bytes[end])) throw this.#keyError(`holds a number with a fraction or an exponent; ${KEY_RULE}`)
+    if (end === start) throw this.#keyError(`is ${kindOf(bytes, start)}; ${KEY_RULE}`)
+    if (isNumberPart(bytes[end])) throw this.#keyError(`is a number with a fraction or an exponent; ${KEY_RULE}`)
     this.#copyKey(bytes, start, end)
   }
 

@@ -37,7 +37,7 @@ export class JsonArrayReader implements ItemReader {
     if (invalid !== undefined) throw invalidUtf8(this.#piece(), invalid)
     if (this.#window.length > 0) throw this.#wrongItem(this.#scanner.fault(this.#window.bytes, this.#window.start))
     if (this.#expected !== 'nothing' && this.#expected !== 'opening bracket')
-      throw this.#wrong('it breaks off: the closing ] of the array is missing')
+      throw this.#wrong('it is truncated: the closing ] of the array is missing')
     if (!this.#batch.isEmpty) yield this.#batch.take()
   }
 
@@ -63,7 +63,7 @@ export class JsonArrayReader implements ItemReader {
   #afterPunctuation(expected: Expected, byte: number): Expected {
     if (expected === 'opening bracket') {
       if (byte === OPEN_ARRAY) return 'first item'
-      throw this.#wrong(byte === OPEN_OBJECT ? AN_OBJECT : 'the file must hold one JSON array of objects')
+      throw this.#wrong(byte === OPEN_OBJECT ? AN_OBJECT : 'the file must be one JSON array of objects')
     }
     if (expected === 'nothing') throw this.#wrong('something follows the closing ] of the array')
     if (byte === CLOSE_ARRAY) return 'nothing'
@@ -108,7 +108,7 @@ export class JsonArrayReader implements ItemReader {
     if (first === CLOSE_ARRAY) return this.#wrong('an item is missing between the last comma and the closing ]')
     if (first === COMMA) return this.#wrong('an item is missing before this comma')
     const isValue = /["[\dtfn-]/.test(String.fromCharCode(first))
-    return this.#wrong(isValue ? `it is ${kindOf(bytes, start)}, not an object` : 'an object must stand here')
+    return this.#wrong(isValue ? `it is ${kindOf(bytes, start)}, not an object` : 'expected an object here')
   }
 
   /** `end` is where the item ends, if that is known. */
@@ -126,5 +126,4 @@ export class JsonArrayReader implements ItemReader {
   }
 }
 
-const AN_OBJECT =
-  'the file begins with an object, not with an array; objects on lines of their own are read with --format ndjson'
+const AN_OBJECT = 'the file begins with an object, not with an array; for one object per line use --format ndjson'

@@ -40,7 +40,7 @@ export class JsonFlaw extends Error {
   readonly isCutOff: boolean
 
   constructor(isCutOff: boolean) {
-    super(isCutOff ? 'it breaks off' : 'it is not JSON')
+    super(isCutOff ? 'it is truncated' : 'it is not JSON')
     this.isCutOff = isCutOff
   }
 }

@@ -208,12 +208,12 @@ export function describeFault(scanner: JsonScanner, bytes: Uint8Array, start: nu
   const column = columnOf(bytes, start, faultAt)
   switch (fault) {
     case 'end':
-      return missing === '' ? 'it breaks off' : `it breaks off: a closing ${missing} is missing`
+      return missing === '' ? 'it is truncated' : `it is truncated: a closing ${missing} is missing`
     case 'character':
       return `unexpected character \`${characterAt(bytes, faultAt)}\` at column ${column}`
     case 'control':
       if (bytes[faultAt] === LINE_FEED || bytes[faultAt] === CARRIAGE_RETURN)
-        return `a line break stands in a string at column ${column}: is its closing " missing?`
+        return `there is a line break in a string at column ${column}: is its closing " missing?`
       return `the control character \`${characterAt(bytes, faultAt)}\` at column ${column} must be written as an escape`
     case 'escape':
       return `unknown escape in a string at column ${column}`

@@ -88,13 +88,13 @@ export class NdjsonReader implements ItemReader {
   }
 
   #advice({ bytes, start, end }: Piece, at: number): string {
-    const rule = 'every line must hold one whole JSON object'
+    const rule = 'every line must be one complete JSON object'
     if (this.#batch.total > 0) return `; ${rule}`
     const first = bytes[skipBlanks(bytes, start, end)]
-    if (first === OPEN_ARRAY) return '; a file that is one JSON array is read with --format json'
+    if (first === OPEN_ARRAY) return '; for a file that is one JSON array use --format json'
     const isBrokenOff =
       first === OPEN_OBJECT && at > start && (bytes[at] === LINE_FEED || bytes[at] === CARRIAGE_RETURN)
-    return isBrokenOff ? `; ${rule}; one JSON array over several lines is read with --format json` : `; ${rule}`
+    return isBrokenOff ? `; ${rule}; for one JSON array over several lines use --format json` : `; ${rule}`
   }
 
   #piece(): Piece {

@@ -100,6 +100,6 @@ export class BodyMemory {
 }
 
 function busy(who: string, held: number, maxBytes: number): Refusal {
-  const detail = `${who} ${formatNumber(held)} of the ${formatNumber(maxBytes)} bytes that there are for bodies.`
+  const detail = `${who} ${formatNumber(held)} of the ${formatNumber(maxBytes)} bytes of memory for bodies.`
   return new Refusal('service-busy', detail, RETRY)
 }

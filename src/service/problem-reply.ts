@@ -47,20 +47,20 @@ const STORE_PROBLEMS = new Map<unknown, readonly [name: ProblemName, detail?: st
   ['settings-differ', ['conflict']],
   ['collection-changed', ['conflict']],
   ['unpaginated-full', ['conflict']],
-  ['no-key-field', ['conflict', 'The collection was created meanwhile, and not with the key that was expected.']],
+  ['no-key-field', ['conflict', 'The collection was created in the meantime, with a different key.']],
   ['no-item', ['item-not-found']],
-  ['no-collection', ['collection-not-found', 'There is no such collection, or no longer.']],
+  ['no-collection', ['collection-not-found', 'There is no such collection, or it was dropped.']],
   ['invalid-name', ['invalid-name']],
   ['precondition-failed', ['precondition-failed']],
   ['request-differs', ['idempotency-conflict']],
-  ['busy', ['collection-busy', 'An import, a copy or a compaction of this collection is under way.', RETRY]],
+  ['busy', ['collection-busy', 'An import, a copy or a compaction of this collection is running.', RETRY]],
   ['full', ['store-full', 'There is no room for this write.']],
   // Temporary, in most cases for seconds.
   ['unavailable', ['store-unavailable', 'The store did not answer.', RETRY]],
-  ['overloaded', ['store-unavailable', 'Too many others wait for the store.', RETRY]],
-  ['read-only', ['store-unavailable', 'The store takes no writes now.', RETRY]],
+  ['overloaded', ['store-unavailable', 'Too many other requests are waiting for the store.', RETRY]],
+  ['read-only', ['store-unavailable', 'The store is read-only now.', RETRY]],
   // Without Retry-After: a client that follows it blindly could write twice.
-  ['outcome-unknown', ['outcome-unknown', 'No certain answer came from the store while it committed the write.']],
+  ['outcome-unknown', ['outcome-unknown', 'The store gave no definite answer while it committed the write.']],
 ])
 
 /** The problems that stand for an error which the operator has to see. */
@@ -80,7 +80,7 @@ export function refusalOf(error: unknown): Refusal {
   if (error.code !== 'corrupt') return new Refusal('store-unavailable', 'The store cannot be used.')
   // The store names the collection only to callers who may know that it exists.
   const where = 'collection' in error ? `The collection ${quoted(String(error.collection))}` : 'The store'
-  return new Refusal('store-unavailable', `${where} is damaged.`, { hint: 'Tell whoever runs the service.' })
+  return new Refusal('store-unavailable', `${where} is damaged.`, { hint: 'Tell the operator of the service.' })
 }
 
 const QUOTED_CHARACTERS = 100

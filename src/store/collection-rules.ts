@@ -46,7 +46,7 @@ export function completeSettings(settings: Partial<CollectionSettings>): Collect
 
 export function checkName(name: string): void {
   if (!isCollectionName(name))
-    throw new StoreError('invalid-name', `"${name}" cannot be the name of a collection. A name has ${NAME_RULE}.`)
+    throw new StoreError('invalid-name', `Invalid collection name "${name}": expected ${NAME_RULE}.`)
 }
 
 export function missingCollection(name: string): StoreError {
@@ -54,13 +54,16 @@ export function missingCollection(name: string): StoreError {
 }
 
 export function existingCollection(name: string): StoreError {
-  return new StoreError('collection-exists', `There is a collection "${name}" already. Choose another name.`)
+  return new StoreError('collection-exists', `There is already a collection "${name}". Choose another name.`)
 }
 
 /** Refuses another collection than the one with that id. */
 export function checkIdentity(head: Head, id: number | undefined): void {
   if (id !== undefined && head.id !== id)
-    throw new StoreError('collection-changed', `The collection "${head.name}" was dropped and created again meanwhile.`)
+    throw new StoreError(
+      'collection-changed',
+      `The collection "${head.name}" was dropped and created again in the meantime.`,
+    )
 }
 
 /** Refuses a collection that is no longer in that state. */
@@ -91,7 +94,7 @@ export function missingItem(head: Head, key: string): StoreError {
 export function missingKeys(name: string, keyField: string): StoreError {
   return new StoreError(
     'no-key-field',
-    `The collection "${name}" has the key "${keyField}", but these items were given without their keys. Make the run with itemRun(texts, { keyField: ${JSON.stringify(keyField)} }).`,
+    `The collection "${name}" has the key "${keyField}", but these items were passed without their keys. Create the run with itemRun(texts, { keyField: ${JSON.stringify(keyField)} }).`,
   )
 }
 
@@ -102,7 +105,7 @@ export function checkRoom(collection: CollectionSettings & { name: string; live:
   if (collection.isPaginated || collection.live + count <= UNPAGINATED_LIMIT) return
   throw new StoreError(
     'unpaginated-full',
-    `The collection "${collection.name}" is unpaginated and holds at most ${figure(UNPAGINATED_LIMIT)} items; with these it would have ${figure(collection.live + count)}. Put them into a collection of another name that is paginated.`,
+    `The collection "${collection.name}" is unpaginated and holds at most ${figure(UNPAGINATED_LIMIT)} items; with these it would have ${figure(collection.live + count)}. Use another collection, with pages.`,
   )
 }
 
@@ -111,7 +114,7 @@ export function checkSettings(head: Head, wanted: Partial<CollectionSettings>): 
   const differing = (what: string, stored: string, asked: string): StoreError =>
     new StoreError(
       'settings-differ',
-      `The collection "${head.name}" was created ${what} ${stored}, and this asks for ${asked}. That stays as it is: ask for the same, or choose another name.`,
+      `The collection "${head.name}" was created ${what} ${stored}, and this asks for ${asked}. That cannot be changed: ask for the same, or choose another name.`,
     )
   const { keyField, isPaginated, isPrivate } = wanted
   if (keyField !== undefined && keyField !== head.keyField)
@@ -137,9 +140,9 @@ export function itemTag(text: Uint8Array): string {
 /** `readTag` is undefined where there is no item, and called only where a condition names tags: it may cost something. */
 export function checkConditions({ ifMatch, ifNoneMatch }: ItemConditions, readTag: (() => string) | undefined): void {
   if (ifMatch !== undefined && !names(ifMatch, readTag))
-    throw new StoreError('precondition-failed', 'The item is not, or no longer, the one that the condition names.')
+    throw new StoreError('precondition-failed', 'The item does not, or no longer, match the condition.')
   if (ifNoneMatch !== undefined && names(ifNoneMatch, readTag))
-    throw new StoreError('precondition-failed', 'The item is there, and the condition excludes it.')
+    throw new StoreError('precondition-failed', 'The item exists, and the condition excludes that.')
 }
 
 function names(tags: readonly string[] | '*', readTag: (() => string) | undefined): boolean {

@@ -126,7 +126,7 @@ export class ReamLoad implements Load {
   }
 
   append(run: ItemRun): Promise<void> {
-    if (this.#isEnded) return Promise.reject(new StoreError('closed', 'The load has ended; it takes no more items.'))
+    if (this.#isEnded) return Promise.reject(new StoreError('closed', 'The load has ended and accepts no more items.'))
     const claimed = this.#claim(run)
     claimed.catch(() => {})
     // What is wrong with this run is told after the ones before it were taken, lest they be blamed.

@@ -70,7 +70,7 @@ export function damageOf({ number, rawLength }: ReamBytes & { readonly number: n
 export function damagedReam(): StoreError {
   return new StoreError(
     'corrupt',
-    'A ream of the store is damaged. `reams verify` tells which one; restore the store from a backup.',
+    'A ream of the store is damaged. `reams verify` says which one; restore the store from a backup.',
   )
 }
 

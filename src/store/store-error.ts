@@ -52,7 +52,7 @@ export class ItemConflict extends StoreError {
   readonly key: string
 
   constructor(index: number, key: string) {
-    super('key-conflict', `An item with the key ${JSON.stringify(key)} is there already.`)
+    super('key-conflict', `There is already an item with the key ${JSON.stringify(key)}.`)
     this.index = index
     this.key = key
   }

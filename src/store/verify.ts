@@ -133,7 +133,7 @@ class CollectionCheck {
     let expected = 0
     for await (const ream of this.#rows.reams(this.#head)) {
       if (ream.number >= this.#sealed) {
-        await this.#checkUnseen(`Ream ${ream.number} lies beyond the head, which ends at ream ${this.#sealed - 1}.`)
+        await this.#checkUnseen(`Ream ${ream.number} is beyond the head, which ends at ream ${this.#sealed - 1}.`)
         continue
       }
       for (; expected < ream.number; expected++) this.#report(`Ream ${expected} is missing.`)
@@ -141,13 +141,15 @@ class CollectionCheck {
       const gone = countGone(ream.gone)
       if (gone > 0) this.#goneByReam.set(ream.number, gone)
       if (ream.count + gone !== REAM_SIZE)
-        this.#report(`Ream ${ream.number} says ${ream.count} items, but its map has ${gone} of ${REAM_SIZE} gone.`)
+        this.#report(
+          `Ream ${ream.number} has a count of ${ream.count}, but its bitmap has ${gone} of ${REAM_SIZE} gone.`,
+        )
       if (ream.count > 0 && !isSpliceable(ream))
-        this.#report(`Ream ${ream.number} does not end with a sync flush, so no gzip answer can be made of it.`)
+        this.#report(`Ream ${ream.number} does not end with a sync flush, so it cannot be sent as gzip.`)
       const texts = this.#inflate(ream)
       if (texts === undefined) continue
       if (texts.length !== ream.count)
-        this.#report(`Ream ${ream.number} says ${ream.count} items and holds ${texts.length}.`)
+        this.#report(`Ream ${ream.number} has a count of ${ream.count}, but contains ${texts.length} items.`)
       const positions = liveSlots(ream.gone).map((slot) => ream.number * REAM_SIZE + slot)
       await this.#checkItems(texts, positions)
     }
@@ -171,7 +173,7 @@ class CollectionCheck {
       if (position < start) this.#report(`Position ${position} is in the tail, though its ream is sealed.`)
       else if (position >= this.#head.next)
         await this.#checkUnseen(
-          `Position ${position} in the tail lies beyond the head, which ends at ${this.#head.next}.`,
+          `Position ${position} in the tail is beyond the head, which ends at ${this.#head.next}.`,
         )
       else {
         texts.push(item)
@@ -241,15 +243,15 @@ class CollectionCheck {
     const { live, next, keyField, isPaginated } = this.#head
     const gone = [...this.#goneByReam.values()].reduce((sum, count) => sum + count, 0)
     if (live !== next - gone)
-      this.#report(`The head says ${live} items, but ${next} positions less ${gone} gone are ${next - gone}.`)
-    if (live !== this.#items) this.#report(`The head says ${live} items, and ${this.#items} are there.`)
+      this.#report(`The head says ${live} items, but ${next} positions minus ${gone} gone are ${next - gone}.`)
+    if (live !== this.#items) this.#report(`The head says ${live} items, but ${this.#items} are there.`)
     if (!isPaginated && live > UNPAGINATED_LIMIT)
       this.#report(`It is unpaginated and has ${live} items, more than ${UNPAGINATED_LIMIT}.`)
     const keys = await this.#rows.countKeys(this.#head)
     const expected = keyField === null ? 0 : live
     if (keys.visible !== expected) this.#report(`There are ${keys.visible} keys for ${expected} items with a key.`)
     if (keys.unseen > 0) await this.#checkUnseen(`${keys.unseen} keys point beyond the head, which ends at ${next}.`)
-    if (!isCollectionName(this.#head.name)) this.#report('Its name is none that a collection may have.')
+    if (!isCollectionName(this.#head.name)) this.#report('Its name is not a valid collection name.')
   }
 
   /** The pages in order = the items in order. */
@@ -259,7 +261,7 @@ class CollectionCheck {
     for (let page = 1; page <= lastPage(this.#head.live); page++) {
       const digest = await this.#pageDigest(page)
       if (digest !== (digests[page - 1] ?? crc32('')))
-        this.#report(`Page ${page} does not hold the items that belong on it.`)
+        this.#report(`Page ${page} does not have the items that belong on it.`)
     }
   }
 

@@ -591,7 +591,7 @@ describe('a status other than 200', () => {
     unjudged(
       String(status),
       always('{}', {}, status),
-      new RegExp(`^${status} [A-Za-z ]+: there is no collection to judge at this URL$`),
+      new RegExp(`^${status} [A-Za-z ]+: there is no collection to check at this URL$`),
     )
 
   for (const status of [201, 204, 206, 304, 400, 405, 500, 501])

@@ -6,20 +6,20 @@ const URL_OF_EVENTS = 'http://app.invalid/events'
 
 describe('wrong use of the checker', () => {
   const cases: [url: string, options: CheckOptions, message: RegExp][] = [
-    ['events', {}, /"events" is not an absolute URL\. Give one such as https:/],
+    ['events', {}, /"events" is not an absolute URL\. Expected one such as https:/],
     ['ftp://app.invalid/events', {}, /does not begin with http: or https:/],
-    ['ftp://me:secret@app.invalid/events', {}, /holds a user name or password/],
+    ['ftp://me:secret@app.invalid/events', {}, /contains a user name or password/],
     [`${URL_OF_EVENTS}?page=1`, {}, /has a query or a fragment/],
     [URL_OF_EVENTS, { rules: ['C99' as RuleId] }, /no rule "C99"\. The rules are C1, /],
-    [URL_OF_EVENTS, { rules: [] }, /no rule to try/],
-    [URL_OF_EVENTS, { collections: ['..'] }, /"\.\." cannot be the name/],
+    [URL_OF_EVENTS, { rules: [] }, /expected at least one rule/],
+    [URL_OF_EVENTS, { collections: ['..'] }, /Invalid collection name "\.\."/],
     [URL_OF_EVENTS, { baseUrl: 'x' }, /base URL "x" is not an absolute URL/],
-    [URL_OF_EVENTS, { concurrency: 0 }, /"concurrency" is 0\. Give a number of at least 1/],
-    [URL_OF_EVENTS, { requests: 0 }, /"requests" is 0/],
-    [URL_OF_EVENTS, { delayMs: -1 }, /"delayMs" is -1/],
-    [URL_OF_EVENTS, { timeoutMs: Number.NaN }, /"timeoutMs" is NaN/],
-    [URL_OF_EVENTS, { timeLimitMs: 0 }, /"timeLimitMs" is 0/],
-    [URL_OF_EVENTS, { answerBytes: 0 }, /"answerBytes" is 0/],
+    [URL_OF_EVENTS, { concurrency: 0 }, /Invalid "concurrency": expected a number of at least 1, got 0/],
+    [URL_OF_EVENTS, { requests: 0 }, /Invalid "requests": .* got 0/],
+    [URL_OF_EVENTS, { delayMs: -1 }, /Invalid "delayMs": .* got -1/],
+    [URL_OF_EVENTS, { timeoutMs: Number.NaN }, /Invalid "timeoutMs": .* got NaN/],
+    [URL_OF_EVENTS, { timeLimitMs: 0 }, /Invalid "timeLimitMs": .* got 0/],
+    [URL_OF_EVENTS, { answerBytes: 0 }, /Invalid "answerBytes": .* got 0/],
   ]
   for (const [url, options, message] of cases)
     it(`${url} ${JSON.stringify(options)}`, async () => {

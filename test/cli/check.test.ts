@@ -228,8 +228,8 @@ describe('check with a token', () => {
     const contents: [content: string, problem: string][] = [
       [' \n', 'is empty'],
       [`${TOKEN}\n${TOKEN}\n`, 'has more than one line'],
-      [`Bearer ${TOKEN}`, 'holds blanks or other characters that no token has'],
-      [`${TOKEN}\u0007`, 'holds blanks or other characters that no token has'],
+      [`Bearer ${TOKEN}`, 'contains spaces or other characters that no token has'],
+      [`${TOKEN}\u0007`, 'contains spaces or other characters that no token has'],
       ['x'.repeat(20_000), 'holds more than 16384 bytes'],
     ]
     const url = 'http://127.0.0.1:1/events'
@@ -287,7 +287,7 @@ describe('check, used wrongly', () => {
     [['events'], /^reams: "events" is not an absolute URL\. /],
     [['ftp://127.0.0.1/events'], /^reams: "ftp:.*" does not begin with http: or https:/],
     [[`${url}?page=2`], /^reams: .* has a query or a fragment/],
-    [['http://me:secret@127.0.0.1/events'], /^reams: The URL holds a user name or password/],
+    [['http://me:secret@127.0.0.1/events'], /^reams: The URL contains a user name or password/],
     [[url, '--format', 'csv'], /^reams: Invalid --format "csv": expected one of text, json\.$/m],
   ]
   for (const [words, message] of cases)

@@ -62,7 +62,7 @@ describe('export', () => {
     const words = ['export', 'events', '-o', 'link.ndjson']
     const refused = await runCli(words, { in: directory })
     assert.equal(refused.status, 2)
-    assert.match(refused.stderr, /real\.ndjson is there already\. .*--force/)
+    assert.match(refused.stderr, /real\.ndjson already exists\. .*--force/)
     assert.equal(readFileSync(at('real.ndjson'), 'utf8'), 'old')
     assert.equal((await runCli([...words, '--force'], { in: directory })).status, 0)
     assert.ok(lstatSync(at('link.ndjson')).isSymbolicLink())

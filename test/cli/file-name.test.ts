@@ -44,5 +44,5 @@ describe('the name of a file', () => {
 
   for (const path of ['x.txt', 'x', 'x.gz', 'json', 'x.json.bz2'])
     it(`${path} tells no format, and the message lists those there are`, () =>
-      assert.throws(() => formatOfFile(path), /does not tell its format.*\.ndjson, \.jsonl, \.json, \.csv.*--format/))
+      assert.throws(() => formatOfFile(path), /does not show its format.*\.ndjson, \.jsonl, \.json, \.csv.*--format/))
 })

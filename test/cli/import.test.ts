@@ -112,7 +112,7 @@ describe('import', () => {
         ['import', '--', name, '-'],
         /^reams: Invalid collection name ".*": expected 1 to 64 of a-z 0-9/,
       ]),
-      [['import', 'x', 'x.txt'], /x\.txt does not tell its format\. Known are \.ndjson, \.jsonl, \.json, \.csv/],
+      [['import', 'x', 'x.txt'], /x\.txt does not show its format: expected \.ndjson, \.jsonl, \.json, \.csv/],
       [['import', 'x', 'no.csv'], /^reams: There is no file no\.csv\. Check the path\.\n$/],
       [['import', 'x', 'folder.ndjson'], /^reams: folder\.ndjson is a directory: expected a file of items\.\n$/],
       [['serve', 'folder.ndjson'], /^reams: folder\.ndjson is a directory: expected a file of items\.\n$/],

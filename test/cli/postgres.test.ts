@@ -128,10 +128,10 @@ describePostgres('the command line on a store in PostgreSQL', (startPostgres, is
       const { port } = hanging.address() as AddressInfo
       const at = (host: string) => `postgres://me:wrong-and-secret@${host}/db`
       const down = at(`127.0.0.1:${await freePort()}`)
-      await refused(t, at('nowhere.invalid'), 'collections', 3, /nowhere\.invalid.*look at the host in the URL/)
-      await refused(t, down, 'import events -', 3, /ECONNREFUSED.*whether the server runs/)
-      await refused(t, down, 'serve --port 0 --create', 3, /ECONNREFUSED.*whether the server runs/)
-      await refused(t, at(`127.0.0.1:${port}`), 'collections', 3, /did not answer in time: look whether/)
+      await refused(t, at('nowhere.invalid'), 'collections', 3, /nowhere\.invalid.*check the host in the URL/)
+      await refused(t, down, 'import events -', 3, /ECONNREFUSED.*the server is running/)
+      await refused(t, down, 'serve --port 0 --create', 3, /ECONNREFUSED.*the server is running/)
+      await refused(t, at(`127.0.0.1:${port}`), 'collections', 3, /did not answer in time: check that/)
       await refused(t, 'postgres://me:wrong-and-secret/x@host/db', 'collections', 2, /%2F for/)
     })
 
@@ -142,7 +142,7 @@ describePostgres('the command line on a store in PostgreSQL', (startPostgres, is
       const as = (secret: string): string => newUrl({ username: 'reams_cli_role', password: secret })
       const wrong = /authentication failed.*REAMS_STORE, PGPASSWORD or ~\/\.pgpass/
       await refused(t, as('wrong-and-secret'), 'collections', 3, wrong)
-      const none = /wants a password, and none was given.*PGPASSWORD, ~\/\.pgpass or REAMS_STORE/
+      const none = /requires a password, and none was given.*PGPASSWORD, ~\/\.pgpass or REAMS_STORE/
       await refused(t, as(''), 'collections', 3, none)
     })
 

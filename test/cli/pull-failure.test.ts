@@ -44,8 +44,8 @@ describe('the failure of a client, in words for the command line', () => {
     [http(429), 3, /status 429/],
     [http(500), 3, /status 500/],
     [new ConnectionLost({ url }, 'gone'), 3, /^The connection failed: GET http:\/\/x\.example\/events – gone\.$/],
-    [new TimeoutError({ url }, 1000), 3, /The option --timeout gives it longer\.$/],
-    [new InvalidPage({ url }, 'odd'), 1, /^The answer breaks the contract: .* "reams check" says more about what/],
+    [new TimeoutError({ url }, 1000), 3, /The option --timeout sets the limit\.$/],
+    [new InvalidPage({ url }, 'odd'), 1, /^The response breaks the contract: .* "reams check" shows what/],
     [new PageTooLarge({ url }, 7), 1, /The option --answer-bytes sets the limit\.$/],
     [new ForbiddenOrigin({ url }, 'a link', 200, 'http://y.example'), 1, /--allow-origin allows it\. The token, if/],
     [new CollectionChanged({ url }, 'less'), 1, /^The collection changed while it was read/],
@@ -75,7 +75,7 @@ describe('reams pull of a server that fails', () => {
     const { pull, server } = await serve(t)
     server.delayMs = 20_000
     const late = await pull('--timeout', '1', '--retries', '0')
-    assert.match(late.stderr, /Request timed out: .* The option --timeout gives it longer\.\n$/)
+    assert.match(late.stderr, /Request timed out: .* The option --timeout sets the limit\.\n$/)
     assert.equal(late.status, 3)
     const nobody = await runCli(['pull', 'http://127.0.0.1:1/events', '--retries', '1'], { in: workDirectory(t) })
     assert.match(nobody.stderr, /The connection failed: GET http:\/\/127\.0\.0\.1:1\/events\?page=1 – .*ECONNREFUSED/)
@@ -125,7 +125,7 @@ describe('a collection that changes while it is pulled', () => {
     assert.equal(toFile.status, 0, toFile.stderr)
     assert.equal(read('e.ndjson').toString(), linesOf(server.items))
     assert.match(toFile.stderr, /^reams: the collection changed; it is pulled again from its beginning\.\nevents: /)
-    assert.match(toFile.stderr, / It changed meanwhile and was read again, once\.\n$/)
+    assert.match(toFile.stderr, / It changed during the pull and was read again, once\.\n$/)
     server.items = [...server.items, { id: 'last' }]
     const toStdout = await pull()
     assert.match(toStdout.stderr, /^reams: The collection changed while it was read, .* by itself: -o FILE\n$/)
@@ -141,7 +141,7 @@ describe('a collection that changes while it is pulled', () => {
     const { status, stderr } = await pull('-o', 'e.ndjson', '--quiet')
     assert.match(
       stderr,
-      /^reams: The collection changed while it was read: GET .*so items may be missing or twice\..*\n$/,
+      /^reams: The collection changed while it was read: GET .*so items may be missing or duplicated\..*\n$/,
     )
     assert.deepEqual([status, names()], [1, []])
   })

@@ -94,9 +94,9 @@ the last one,,,1E5
     [
       'an item that is not an object',
       [['{"a":1}'], ['[2,3]']],
-      /^Item 2 is not an object, so it has no fields for CSV: \[2,3\]\. Take --format ndjson/,
+      /^Item 2 is not an object, so it has no fields for CSV: \[2,3\]\. Use --format ndjson/,
     ],
-    ['items without any field', [['{}', '{}']], /^No item has any field, so there is nothing for CSV to hold\./],
+    ['items without any field', [['{}', '{}']], /^No item has any field, so there are no columns for CSV\./],
     [
       'a field that comes late',
       [['{"a":1}'], ['{"a":1,"late":2}']],

@@ -67,7 +67,7 @@ class Puller {
   async stopped(name: string, wish: Wish = {}): Promise<number> {
     const error = await this.pull(name, { requests: 6, ...wish }).catch((error) => error)
     assert.ok(error instanceof PullStopped, String(error))
-    const [, count = ''] = /^([\d,]+) of 5,000 items are in .*\.part; add --resume to go on/.exec(error.kept) ?? []
+    const [, count = ''] = /^([\d,]+) of 5,000 items are in .*\.part; add --resume to continue/.exec(error.kept) ?? []
     return Number(count.replace(',', ''))
   }
 
@@ -131,23 +131,23 @@ describe('a pull that was stopped', () => {
   it('is not overwritten, nor resumed as another one, without --force', async (t) => {
     const puller = new Puller(t)
     const items = await puller.stopped('e.csv', { format: 'csv', columns: ['id'] })
-    const begin = 'Pull to another file, or add --force to begin again.'
+    const begin = 'Pull to another file, or add --force to start over.'
     const shown = items.toLocaleString('en-US')
     const cases: [wish: Wish, message: string][] = [
-      [{}, `, with ${shown} items of a pull that was stopped. Add --resume to resume it, or --force to begin again.`],
+      [{}, `, with ${shown} items of an interrupted pull. Add --resume to resume it, or --force to start over.`],
       [{ isResumed: true, format: 'json' }, `, csv. ${begin}`],
       [{ isResumed: true, format: 'csv' }, `, with --columns id. ${begin}`],
       [{ isResumed: true, url: 'http://other.example/events' }, `, of ${EVENTS}. ${begin}`],
     ]
     for (const [wish, message] of cases) {
-      const expected = { exitStatus: 2, message: `${puller.at('e.csv.part')} is there${message}` }
+      const expected = { exitStatus: 2, message: `${puller.at('e.csv.part')} exists${message}` }
       await assert.rejects(puller.pull('e.csv', wish), expected)
       assert.deepEqual(puller.asked, [])
     }
     writeFileSync(puller.at('e.csv.part.json'), 'x')
     for (const isResumed of [false, true])
       await assert.rejects(puller.pull('e.csv', { isResumed }), {
-        message: `${puller.at('e.csv.part')} is there, and no note beside it says how far a pull has come. ${begin}`,
+        message: `${puller.at('e.csv.part')} exists, but its progress file is missing or unreadable. ${begin}`,
       })
     await puller.pull('e.csv', { format: 'csv', isForced: true })
     assert.equal(puller.read('e.csv').split('\n', 1)[0], 'id,title')
@@ -159,7 +159,7 @@ describe('a pull that was stopped', () => {
     chmodSync(puller.at('e.ndjson'), 0o600)
     await puller.stopped('e.ndjson', { isForced: true })
     assert.equal(puller.read('e.ndjson'), 'old')
-    await assert.rejects(puller.pull('e.ndjson'), /add --resume to resume the pull that was stopped, or --force to/)
+    await assert.rejects(puller.pull('e.ndjson'), /add --resume to resume the interrupted pull, or --force to/)
     await puller.pull('e.ndjson', { isResumed: true })
     assert.equal(puller.read('e.ndjson'), linesOf(puller.server.items))
     assert.equal(statSync(puller.at('e.ndjson')).mode & 0o777, 0o600)
@@ -174,7 +174,7 @@ describe('a pull that was stopped', () => {
     writeFileSync(puller.at('e.ndjson.part.json'), '{}')
     await assert.rejects(puller.pull('e.ndjson', { isResumed: true }), {
       exitStatus: 2,
-      message: `${puller.at('e.ndjson')} is there already. Name another file, or add --force to overwrite it.`,
+      message: `${puller.at('e.ndjson')} already exists. Name another file, or add --force to overwrite it.`,
     })
     assert.deepEqual(puller.names(), ['e.ndjson'])
   })
@@ -199,7 +199,7 @@ describe('reams pull --resume', () => {
     // From now on nothing comes any more.
     server.delayMs = 1_000_000
     const second = await startPull(t, directory, url, '-o', 'e.ndjson', '--force').ends()
-    assert.equal(second.stderr, 'reams: Another pull to e.ndjson is under way. Wait for its end.\n')
+    assert.equal(second.stderr, 'reams: Another pull to e.ndjson is running. Wait until it has ended.\n')
     assert.equal(second.status, 3)
     cli.child.kill('SIGKILL')
     await cli.ends()
@@ -224,7 +224,7 @@ describe('reams pull --resume', () => {
       const { status, stderr } = await cli.stop(signal)
       assert.equal(status, exitStatus)
       const [, count = ''] =
-        /^reams: interrupted by SIG\w+\. ([\d,]+) of 5,000 items are in e\.ndjson\.part; add --resume to go on from there\.\n$/.exec(
+        /^reams: interrupted by SIG\w+\. ([\d,]+) of 5,000 items are in e\.ndjson\.part; add --resume to continue from there\.\n$/.exec(
           stderr,
         ) ?? []
       assert.deepEqual(names(), ['e.ndjson.part', 'e.ndjson.part.json'])

@@ -166,14 +166,17 @@ describe('reams pull', () => {
 describe('wrong use of reams pull', () => {
   const url = 'http://127.0.0.1:1/events'
   const cases: [words: string[], message: RegExp][] = [
-    [['events'], /^reams: "events" is not an absolute URL\. Give the URL of a collection/],
-    [[url, '--resume'], /^reams: --resume needs a file\. Name it: -o FILE/],
+    [['events'], /^reams: "events" is not an absolute URL\. Expected the URL of a collection/],
+    [[url, '--resume'], /^reams: --resume needs a file: name it with -o FILE/],
     [[url, '--columns', 'a'], /^reams: --columns is for CSV, and this is ndjson\./],
     [[url, '-o', '.'], /^reams: \. is a directory\. Name a file in it\./],
     [[url, '-o', 'none/e.csv'], /^reams: none\/e\.csv cannot be written: its directory does not/],
-    [[url, '-o', 'file/e.csv'], /^reams: file\/e\.csv cannot be written: what should be its directory is a file\./],
-    [[url, '-o', 'file'], /^reams: file is there already\. Name another file, or add --force to overwrite it\.\n$/],
-    [[url, '-o', 'e', '--force'], /^reams: e cannot be written: what should be its part is a directory\.\n$/],
+    [[url, '-o', 'file/e.csv'], /^reams: file\/e\.csv cannot be written: its directory is a file\./],
+    [[url, '-o', 'file'], /^reams: file already exists\. Name another file, or add --force to overwrite it\.\n$/],
+    [
+      [url, '-o', 'e', '--force'],
+      /^reams: e cannot be written: the name of its .part file is taken by a directory\.\n$/,
+    ],
   ]
   for (const [words, message] of cases)
     it(`reams pull ${words.join(' ')}`, async (t) => {

@@ -114,7 +114,7 @@ describe('a batch that is not answered', () => {
         response.writeHead(201, { 'content-length': 100 })
         response.write('{"appended":1', () => response.destroy())
       },
-      /^The connection failed: POST .*the answer broke off/,
+      /^The connection failed: POST .*the response was truncated/,
     ],
   ]
   for (const [what, answer, why] of failures)
@@ -152,7 +152,7 @@ describe('a batch that is not answered', () => {
     const onRetry = () => t.mock.timers.setTime(Date.now() + 86_400_000)
     await assert.rejects(send(url, await batchesOf(eventLines(1)), { onRetry, retries: 1 }), {
       name: 'ConnectionLost',
-      message: /– after so long the server may have forgotten what was sent\.$/,
+      message: /– after so long the server may have forgotten the idempotency keys\.$/,
     })
     assert.equal(posted.length, 1)
   })
@@ -172,7 +172,7 @@ describe('an answer that is no acknowledgement', () => {
     }
     await fails(t, (response) => void response.writeHead(308, { location: '/elsewhere' }).end(), {
       name: 'HttpError',
-      message: /status 308 Permanent Redirect: POST \S+ – It leads to \/elsewhere, and that is not followed\.$/,
+      message: /status 308 Permanent Redirect: POST \S+ – It redirects to \/elsewhere, which is not followed\.$/,
     })
   })
 

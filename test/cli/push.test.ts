@@ -19,7 +19,7 @@ import {
 } from './push-servers.ts'
 import { runCli, startServer, workDirectory } from './run-cli.ts'
 
-const AGAIN = 'Start the same command again within 24 hours to go on: nothing is appended twice.'
+const AGAIN = 'Run the same command again within 24 hours to continue: nothing is appended twice.'
 
 /** How many items the collection has. */
 async function countAt(url: string): Promise<number> {
@@ -129,7 +129,7 @@ describe('a push that fails', () => {
     assert.equal(status, 1)
     assert.match(
       stderr,
-      /^reams: events\.ndjson, line 1701: .*\. The first 1,200 items are acknowledged\. Start the same/,
+      /^reams: events\.ndjson, line 1701: .*\. The first 1,200 items are acknowledged\. Run the same/,
     )
     assert.equal(await stored(), eventLines(1200))
     writeFileSync(file, eventLines(1705))
@@ -146,7 +146,7 @@ describe('a push that fails', () => {
     assert.equal(status, 1)
     assert.match(
       stderr,
-      /^reams: Items 1,001 to 1,500 \(lines 1,002 to 1,501\) not taken\. Request failed with status 400 Bad Request: POST http\S+ – Item 1,208 \(line 1,209\): .* The first 1,000 items are acknowledged\. Start the same/,
+      /^reams: Items 1,001 to 1,500 \(lines 1,002 to 1,501\) not accepted\. Request failed with status 400 Bad Request: POST http\S+ – Item 1,208 \(line 1,209\): .* The first 1,000 items are acknowledged\. Run the same/,
     )
     writeFileSync(file, lines)
     assert.equal((await push(directory, url, 'events.ndjson')).status, 0)
@@ -162,7 +162,7 @@ describe('a push that fails', () => {
       ['', url, 2, /401 Unauthorized: .* A token comes from --token-file or REAMS_TOKEN\. No item is acknowledged\. /],
       [reader, url, 2, /403 Forbidden: .* The token has no scope "write:events"\. .* No item is acknowledged\. /],
       [TOKEN, url.replace('events', 'nope'), 2, /404 Not Found: .* There is no collection "nope"\. /],
-      [TOKEN, 'http://127.0.0.1:1/events', 3, /\(retry 1\)\.\nreams: Items 1 to 12 .* not taken\. .*ECONNREFUSED/],
+      [TOKEN, 'http://127.0.0.1:1/events', 3, /\(retry 1\)\.\nreams: Items 1 to 12 .* not accepted\. .*ECONNREFUSED/],
     ]
     for (const [token, to, status, message] of cases) {
       const words = ['push', to, 'events.ndjson', '--retries', '1']
@@ -182,22 +182,22 @@ describe('a push that fails', () => {
     assert.equal(status, 3)
     assert.match(
       stderr,
-      / The first 10 items are acknowledged\. A pipe cannot be read again: look what the collection has, and send the rest from a file\.\n$/,
+      / The first 10 items are acknowledged\. A pipe cannot be read again: check what the collection has, and send the rest from a file\.\n$/,
     )
     assert.equal(await stored(), eventLines(20))
   })
 })
 
 describe('the URL of a push or a pull', () => {
-  const example = 'Give the URL of a collection, such as https://api.example.com/events.'
+  const example = 'Expected the URL of a collection, such as https://api.example.com/events.'
   const cases: [url: string, message: string][] = [
     ['events.ndjson', `"events.ndjson" is not an absolute URL. ${example}`],
-    ['ftp://x.example/events', `"ftp://x.example/events" begins with ftp:, not with http: or https:. ${example}`],
+    ['ftp://x.example/events', `"ftp://x.example/events" begins with ftp:, expected http: or https:. ${example}`],
     ['http://127.0.0.1:1/', `http://127.0.0.1:1/ ends with a slash and names no collection. ${example}`],
     ['http://127.0.0.1:1/events?token=hidden', `The URL has a query or a fragment. ${example}`],
     [
       'http://me:hidden@127.0.0.1:1/events',
-      'The URL holds a user name or a password. Leave them out: a token comes from --token-file or REAMS_TOKEN.',
+      'The URL contains a user name or a password. Leave them out: a token comes from --token-file or REAMS_TOKEN.',
     ],
     ['//me:hidden@127.0.0.1/events', `This is not an absolute URL. ${example}`],
   ]

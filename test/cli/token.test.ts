@@ -98,7 +98,7 @@ describe('token create', () => {
     const before = await storedTokens()
     assert.deepEqual(
       await create('--scope', 'read:events'),
-      refused('There is a token "ci" already. Choose another name.', 1),
+      refused('There is already a token "ci". Choose another name.', 1),
     )
     assert.deepEqual(await storedTokens(), before)
   })

@@ -238,7 +238,7 @@ describe('a collection', () => {
     for (const name of ['', '.', '..']) assert.throws(() => client.collection(name), TypeError)
     const wrong: [string, RegExp][] = [
       ['events', /is not absolute\. Expected one such as https:/],
-      ['file:///events', /begins with file:, not with http: or https:/],
+      ['file:///events', /begins with file:, expected http: or https:/],
       ['https://api.example.com/events?page=2', /has a query or a fragment/],
       [
         'https://me:secret@api.example.com/events',
@@ -284,7 +284,7 @@ describe('a collection', () => {
     })
     const collection = openCollection(EVENTS)
     for (const number of [0, -1, 1.5, Number.NaN, 2 ** 53])
-      await assert.rejects(collection.page(number), { name: 'TypeError', message: /is not the number of a page/ })
+      await assert.rejects(collection.page(number), { name: 'TypeError', message: /^Invalid page number/ })
   })
 })
 

@@ -193,7 +193,7 @@ describe('a collection that changes while it is pulled', () => {
     assert.ok(outcome instanceof CollectionChanged)
     assert.match(
       outcome.message,
-      /^The collection changed while it was read: GET http:\/\/events\.example\/events – item_count fell from \d+ to \d+, so items may be missing or twice\. Read it again\.$/,
+      /^The collection changed while it was read: GET http:\/\/events\.example\/events – item_count fell from \d+ to \d+, so items may be missing or duplicated\. Read it again\.$/,
     )
     assert.equal(requests, 12)
   })

@@ -43,8 +43,8 @@ describe('a link to another origin', () => {
   for (const href of targets)
     it(`is refused: ${href}`, async () => {
       const advice = /^(http|\/\/)/.test(href)
-        ? 'That is another origin than http://events.example; the option allowedOrigins allows it'
-        : 'Pages are read by http: and https: alone'
+        ? 'That is not the origin http://events.example; the option allowedOrigins allows it'
+        : 'Only http: and https: are supported'
       for (const relation of ['first', 'next', 'last']) {
         const distort = (envelope: Links) => relinked(envelope, { [relation]: { href } })
         const { fetch, requests } = distorted(distort)
@@ -132,7 +132,7 @@ describe('a redirect', () => {
     const { origin, seen } = await redirectTo(t, () => '/old')
     await assert.rejects(readAll(`${origin}/old`, {}), (error) => {
       assert.ok(error instanceof HttpError && error.status === 302)
-      return /page=1 – It leads to \/old\?page=1, and that is not followed\.$/.test(error.message)
+      return /page=1 – It redirects to \/old\?page=1, which is not followed\.$/.test(error.message)
     })
     assert.equal(seen.length, 6)
   })
@@ -151,7 +151,7 @@ describe('a redirect', () => {
     const fetch = async () => Object.defineProperty(new Response(null), 'type', { value: 'opaqueredirect' })
     await assert.rejects(readAll(EVENTS, { fetch }), (error: Error) => {
       assertForbidden(error, undefined)
-      return /a redirect leads to an address that the browser does not show\. Ask that address instead\.$/.test(
+      return /a redirect leads to an address that the browser does not reveal\. Use that address instead\.$/.test(
         error.message,
       )
     })

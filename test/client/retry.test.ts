@@ -81,7 +81,7 @@ describe('a request that fails', () => {
       const error = await readAll(EVENTS, { fetch: server.fetch }).catch((error) => error)
       assert.ok(error instanceof HttpError)
       assert.ok((error.retryAfterMs ?? 0) > 120_000)
-      assert.match(error.message, /page=1 – It asks for a pause of \d+ s\.$/)
+      assert.match(error.message, /page=1 – It asks to wait \d+ s\.$/)
       assert.equal(server.requests.length, 1)
     }
   })
@@ -194,7 +194,7 @@ describe('a page that does not come', () => {
     assert.ok(error instanceof TimeoutError, String(error))
     assert.match(
       error.message,
-      /^Request timed out: GET .* – the answer was not complete after 30 ms\. The option timeoutMs gives it longer\.$/,
+      /^Request timed out: GET .* – the response was not complete after 30 ms\. The option timeoutMs sets the limit\.$/,
     )
     assert.ok(server.seen.length <= 3)
   })

@@ -17,7 +17,7 @@ describe('the base URL', () => {
 
   for (const [text, reason] of [
     ['api.example.com', /not an absolute URL/],
-    ['ftp://example.com', /not with http/],
+    ['ftp://example.com', /expected http/],
     ['https://user:secret@example.com', /user name or password/],
     ['https://exam"ple.com', /quotation mark/],
     ['https://example.com/?a=1', /query or a fragment/],

@@ -51,17 +51,12 @@ describe('reading CSV', () => {
       ['a,b\n1,2\n\n1,2,3\n4,5', 4, 'the row has 3 fields, the header has 2', '1,2,3'],
       ['a,b\r\n1,2\r\n1', 3, 'the row has 1 field, the header has 2', '1'],
       ['\na,b,a\n', 2, 'the header names the field "a" twice', 'a,b,a'],
-      ['a\n1\n"x\ny', 3, 'a quote is opened in the row that begins here, and never closed', '"x'],
-      [
-        'a\n"x"y\n',
-        2,
-        'something follows the closing quote of a field; a quote inside a quoted field is written twice',
-        '"x"y',
-      ],
+      ['a\n1\n"x\ny', 3, 'a quote in the row that begins here is never closed', '"x'],
+      ['a\n"x"y\n', 2, 'something follows the closing quote of a field; double a quote inside a quoted field', '"x"y'],
       [
         'a\nx"y\n',
         2,
-        'a quote stands in a field that does not begin with one; put the field in quotes and write the quote twice',
+        'a quote is in a field that does not begin with one; put the field in quotes and double the quote',
         'x"y',
       ],
     ]

@@ -51,19 +51,19 @@ describe('a run of items', () => {
     assert.equal(reasonFor('-1.5'), 'it is a number, not an object')
     assert.equal(reasonFor('nope'), 'unexpected character `o` at column 2')
     assert.equal(reasonFor(' \n'), 'it is empty')
-    assert.equal(reasonFor('{"a":1'), 'it breaks off: a closing } is missing')
-    assert.equal(reasonFor('{"a":[1'), 'it breaks off: a closing ] is missing')
-    assert.equal(reasonFor('{"a":"1'), 'it breaks off: a closing " is missing')
+    assert.equal(reasonFor('{"a":1'), 'it is truncated: a closing } is missing')
+    assert.equal(reasonFor('{"a":[1'), 'it is truncated: a closing ] is missing')
+    assert.equal(reasonFor('{"a":"1'), 'it is truncated: a closing " is missing')
     assert.equal(reasonFor('{"a":1}{"b":2}'), 'something follows the object')
     assert.equal(reasonFor('{"é":1,\n"😀" ü}'), 'unexpected character `ü` at column 5')
     assert.equal(
       reasonFor('{"a":"\u0007"}'),
       'the control character `\\u0007` at column 7 must be written as an escape',
     )
-    assert.equal(reasonFor('{"a":"\n"}'), 'a line break stands in a string at column 7: is its closing " missing?')
+    assert.equal(reasonFor('{"a":"\n"}'), 'there is a line break in a string at column 7: is its closing " missing?')
     assert.equal(reasonFor('{"a":"\\x"}'), 'unknown escape in a string at column 8')
     assert.equal(reasonFor(`{"a":${'['.repeat(512)}`), 'nested deeper than 512 at column 517')
-    assert.match(reasonFor('{"a":"\ud800"}'), /^it holds half of a surrogate pair/)
+    assert.match(reasonFor('{"a":"\ud800"}'), /^it contains a lone surrogate/)
     assert.throws(() => itemRun(['{}', '[1,2]', '{}']), {
       name: 'ItemError',
       kind: 'form',
@@ -99,19 +99,19 @@ describe('the key of an item', () => {
 
   it('is refused with a reason of its own for everything else', () => {
     const reasons = {
-      '{"id":1.5}': 'holds a number with a fraction or an exponent; a key is a string or an integer',
-      '{"id":1E5}': 'holds a number with a fraction or an exponent; a key is a string or an integer',
-      '{"id":true}': 'holds true; a key is a string or an integer',
-      '{"id":null}': 'holds null; a key is a string or an integer',
-      '{"id":{"id":1}}': 'holds an object; a key is a string or an integer',
-      '{"id":[1]}': 'holds an array; a key is a string or an integer',
+      '{"id":1.5}': 'is a number with a fraction or an exponent; a key is a string or an integer',
+      '{"id":1E5}': 'is a number with a fraction or an exponent; a key is a string or an integer',
+      '{"id":true}': 'is true; a key is a string or an integer',
+      '{"id":null}': 'is null; a key is a string or an integer',
+      '{"id":{"id":1}}': 'is an object; a key is a string or an integer',
+      '{"id":[1]}': 'is an array; a key is a string or an integer',
       '{"ID":1}': 'is missing',
       '{}': 'is missing',
       '{"id":1,"\\u0069d":1}': 'is given more than once',
       '{"id":""}': 'is empty',
-      '{"id":"\\ud800x"}': 'holds half of a surrogate pair, which UTF-8 cannot express',
-      '{"id":"\\udc00\\ud800"}': 'holds half of a surrogate pair, which UTF-8 cannot express',
-      '{"id":"a\\u0000"}': 'holds a NUL character, which a key may not',
+      '{"id":"\\ud800x"}': 'contains a lone surrogate, which UTF-8 cannot express',
+      '{"id":"\\udc00\\ud800"}': 'contains a lone surrogate, which UTF-8 cannot express',
+      '{"id":"a\\u0000"}': 'contains a NUL character, which is not allowed in a key',
     }
     for (const [text, reason] of Object.entries(reasons))
       assert.equal(reasonFor(text, { keyField: 'id' }), `the key field "id" ${reason}`)

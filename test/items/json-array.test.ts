@@ -34,14 +34,14 @@ describe('reading a JSON array', () => {
       [
         '{"a":1}\n{"b":2}',
         1,
-        'the file begins with an object, not with an array; objects on lines of their own are read with --format ndjson',
+        'the file begins with an object, not with an array; for one object per line use --format ndjson',
         '{"a":1}',
       ],
-      ['\n"x"', 2, 'the file must hold one JSON array of objects', '"x"'],
-      ['[', 1, 'it breaks off: the closing ] of the array is missing', ''],
-      ['[\n{"a":1}\n', 3, 'it breaks off: the closing ] of the array is missing', ''],
-      ['[{"a":1},', 1, 'it breaks off: the closing ] of the array is missing', ''],
-      ['[{"a":1},\n{"a":[1', 2, 'it breaks off: a closing ] is missing', '{"a":[1'],
+      ['\n"x"', 2, 'the file must be one JSON array of objects', '"x"'],
+      ['[', 1, 'it is truncated: the closing ] of the array is missing', ''],
+      ['[\n{"a":1}\n', 3, 'it is truncated: the closing ] of the array is missing', ''],
+      ['[{"a":1},', 1, 'it is truncated: the closing ] of the array is missing', ''],
+      ['[{"a":1},\n{"a":[1', 2, 'it is truncated: a closing ] is missing', '{"a":[1'],
       ['[{"a":1}\n{"b":2}]', 2, 'a comma or the closing ] of the array is missing before this', '{"b":2}]'],
       ['[{"a":1},\n]', 2, 'an item is missing between the last comma and the closing ]', ']'],
       ['[{"a":1},,{}]', 1, 'an item is missing before this comma', ',{}]'],
@@ -49,9 +49,9 @@ describe('reading a JSON array', () => {
       ['[{},\n[1]]', 2, 'it is an array, not an object', '[1]]'],
       ['[{}, null]', 1, 'it is null, not an object', 'null]'],
       ['[{}, -1]', 1, 'it is a number, not an object', '-1]'],
-      ['[x]', 1, 'an object must stand here', 'x]'],
+      ['[x]', 1, 'expected an object here', 'x]'],
       ['[{"a":1,\n "b":x}]', 2, 'unexpected character `x` at column 6', ' "b":x}]'],
-      ['[{"a":"x\n"}]', 1, 'a line break stands in a string at column 8: is its closing " missing?', '{"a":"x'],
+      ['[{"a":"x\n"}]', 1, 'there is a line break in a string at column 8: is its closing " missing?', '{"a":"x'],
     ]
     for (const [input, ...expected] of cases) assert.deepEqual(await refusal(input, json), expected, input)
   })

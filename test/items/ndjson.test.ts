@@ -6,7 +6,7 @@ import { readItems } from '../../src/items/read-items.ts'
 import { character, latin1, readAll, refusal } from './read-all.ts'
 
 const ndjson = { format: 'ndjson' } as const
-const RULE = 'every line must hold one whole JSON object'
+const RULE = 'every line must be one complete JSON object'
 
 describe('reading NDJSON', () => {
   it('keeps every line byte for byte, without its end', async () => {
@@ -53,11 +53,11 @@ describe('reading NDJSON', () => {
       ['[1]', 'it is an array, not an object'],
       ['"x"', 'it is a string, not an object'],
       ['null', 'it is null, not an object'],
-      ['{"a":1', 'it breaks off: a closing } is missing'],
+      ['{"a":1', 'it is truncated: a closing } is missing'],
       ['{"a":1}{"b":2}', 'something follows the object'],
       ['{"a":1} x', 'something follows the object'],
       ['{"a":x}', 'unexpected character `x` at column 6'],
-      ['{"a":"', 'it breaks off: a closing " is missing'],
+      ['{"a":"', 'it is truncated: a closing " is missing'],
     ] as const) {
       const expected = [2, `${reason}; ${RULE}`, line]
       assert.deepEqual(await refusal(first + line, ndjson), expected)
@@ -66,10 +66,10 @@ describe('reading NDJSON', () => {
   })
 
   it('points to the right format when the first line is not NDJSON at all', async () => {
-    const array = 'it is an array, not an object; a file that is one JSON array is read with --format json'
+    const array = 'it is an array, not an object; for a file that is one JSON array use --format json'
     assert.deepEqual(await refusal('[\n  {"a":1}\n]\n', ndjson), [1, array, '['])
     assert.deepEqual(await refusal('\n[{"a":1}]', ndjson), [2, array, '[{"a":1}]'])
-    const pretty = `it breaks off: a closing } is missing; ${RULE}; one JSON array over several lines is read with --format json`
+    const pretty = `it is truncated: a closing } is missing; ${RULE}; for one JSON array over several lines use --format json`
     assert.deepEqual(await refusal('{\n  "a":1\n}\n', ndjson), [1, pretty, '{'])
   })
 

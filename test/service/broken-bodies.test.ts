@@ -36,7 +36,7 @@ describe('a body that does not come to its end', () => {
       const socket = await openSocket(port)
       socket.end(headOf('POST', '/events', headers) + body)
       const [answer, ...more] = await answersOn(socket)
-      assert.equal(problemInRaw(answer), '400 invalid-body: The body breaks off.')
+      assert.equal(problemInRaw(answer), '400 invalid-body: The body is truncated.')
       assert.deepEqual([answer?.headers.get('connection'), more.length], ['close', 0])
       const lost = await openSocket(port)
       lost.write(headOf('POST', '/events', headers) + body)
@@ -56,7 +56,7 @@ describe('a body that does not come to its end', () => {
       const socket = await openSocket(server().port)
       socket.write(server().headOf('POST', '/events', headers) + body)
       const [answer, ...more] = await answersOn(socket)
-      assert.equal(problemInRaw(answer), '400 malformed-request: The body is not sent as HTTP/1.1 defines it.')
+      assert.equal(problemInRaw(answer), '400 malformed-request: The body is not valid HTTP/1.1.')
       assert.equal(more.length, 0)
       await assertGoesOn(server())
     })
@@ -84,7 +84,7 @@ describe('a body that does not come to its end', () => {
       answers.map(({ status }) => status),
       [200, 200, 400],
     )
-    assert.match(problemInRaw(answers[2]), /^400 malformed-request: The body is not sent/)
+    assert.match(problemInRaw(answers[2]), /^400 malformed-request: The body is not valid/)
   })
 })
 
@@ -171,13 +171,13 @@ describe('a body that need not be read', () => {
     const tooLong = await openSocket(port)
     tooLong.write(headOf('POST', '/events', announcing(1_000_000_000)))
     const [announced, ...more] = await answersOn(tooLong)
-    const detail = 'The body has 1,000,000,000 bytes; at most 100,000 are taken.'
+    const detail = 'The body has 1,000,000,000 bytes; the limit is 100,000.'
     assert.deepEqual([problemInRaw(announced), more.length], [`413 content-too-large: ${detail}`, 0])
     const endless = await openSocket(port)
     endless.write(headOf('POST', '/events', CHUNKED))
     endless.write(chunked('x'.repeat(60_000), 'x'.repeat(60_000)).subarray(0, -5))
     const [counted, ...others] = await answersOn(endless)
-    const found = 'The body has more than the 100,000 bytes that are taken.'
+    const found = 'The body has more than 100,000 bytes.'
     assert.deepEqual([problemInRaw(counted), others.length], [`413 content-too-large: ${found}`, 0])
     await assertGoesOn(server())
   })

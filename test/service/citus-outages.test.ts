@@ -84,7 +84,10 @@ describe('a service on Citus, one worker of which', { skip: lack ?? false }, () 
       const listed = await runCli(['collections'], options)
       assert.equal(listed.status, 3)
       assert.match(listed.stdout, new RegExp(`^${here} `, 'm'))
-      assert.match(listed.stderr, new RegExp(`:${worker.port} cannot be reached: the collections there are not listed`))
+      assert.match(
+        listed.stderr,
+        new RegExp(`:${worker.port} cannot be reached, so the collections there are not listed`),
+      )
       const imported = await runCli(['import', here, '-'], { ...options, input: `{"id":"imported, ${state}"}` })
       assert.equal(imported.status, 0, imported.stderr)
       const missing = await nameAt(cluster, await cluster.workerOf(here), 'missing')

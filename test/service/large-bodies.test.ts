@@ -79,7 +79,7 @@ describe('the bodies of all requests under way', () => {
     while (refused.status !== 503) refused = await ask('POST', '/events', 'nothing')
     assert.match(
       problemIn(refused),
-      /^503 service-busy: Other requests with this token hold 799,998 of the 800,000 bytes that there are for bodies/,
+      /^503 service-busy: Other requests with this token hold 799,998 of the 800,000 bytes of memory for bodies/,
     )
     assert.equal(refused.headers['retry-after'], '1')
     const chunks = await ask('PUT', '/events/1', '{"id":1}', { 'Transfer-Encoding': 'chunked' })
@@ -128,7 +128,7 @@ describe('gzip bombs', () => {
       const answer = await fetch(`http://127.0.0.1:${port}/events`, { method: 'POST', body: bomb, headers })
       return problemIn({ status: answer.status, text: await answer.text() })
     }
-    const refusal = /^413 content-too-large: Unpacked, the body has more than the 16,000,000 bytes that are taken\.$/
+    const refusal = /^413 content-too-large: The decompressed body has more than 16,000,000 bytes\.$/
     for (let count = 0; count < 5; count++) assert.match(await explode(), refusal)
     const few = await mostBytes(child)
     for (const problem of await Promise.all(Array.from({ length: 50 }, explode))) assert.match(problem, refusal)

@@ -122,7 +122,7 @@ describe('a service whose database', () => {
       for (const [method, path, body] of REQUESTS) {
         const answer = await ask(method, path, body)
         if (method === 'GET') assert.equal(answer.status, 200, answer.text)
-        else assertAway(answer, 'The store takes no writes now.')
+        else assertAway(answer, 'The store is read-only now.')
       }
       assert.equal((await ask('GET', '/-/health')).status, 200)
     } finally {
@@ -225,7 +225,7 @@ describe('a service behind a line to its database', () => {
         if (key !== undefined) assert.equal(answer.status, 201, text)
         else {
           assert.match(problemIn({ status: answer.status, text }), /^503 outcome-unknown: .* while it committed/)
-          assert.match(text, /Send the request again with the Idempotency-Key it had/)
+          assert.match(text, /Send the request again with the same Idempotency-Key/)
           assert.equal(answer.headers.get('retry-after'), null)
         }
         // A commit that is still on its way holds the head, which this write waits for.

@@ -102,7 +102,7 @@ describe('a write that is sent again with its Idempotency-Key', () => {
     await ask('POST', `/${name}`, '{"id":3}', key('abc'))
     for (const body of ['{"id":5}', '{"id": 3}', '[{"id":3}]', '{"id":3}\n']) {
       const answer = await ask('POST', `/${name}`, body, key('abc'))
-      assert.match(problemIn(answer), /^422 idempotency-conflict: A request with this key/)
+      assert.match(problemIn(answer), /^422 idempotency-conflict: This key was already used/)
     }
     assert.equal((await store.head(name))?.live, 3)
   })

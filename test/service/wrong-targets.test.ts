@@ -36,7 +36,7 @@ describe('a write that does not fit', () => {
       'large settings',
       '/other',
       ' '.repeat(20_000),
-      /^413 content-too-large: The body has 20,000 bytes; at most 16,384/,
+      /^413 content-too-large: The body has 20,000 bytes; the limit is 16,384/,
     ],
     ['another key', '/events', '{"key":"code"}', /^409 conflict: .* the key "id", and this asks for the key "code"\. /],
     ['no key any more', '/events', '{}', /^409 conflict: .* the key "id", and this asks for no key\. (?!.*import)/],
@@ -81,9 +81,9 @@ describe('a write that does not fit', () => {
   it('is refused: settings as NDJSON, and an item as more than one line', async () => {
     const { ask } = server()
     const settings = await ask('PUT', '/other', '{}', NDJSON)
-    assert.match(problemIn(settings), /^415 unsupported-media-type: Settings are sent as application\/json\.$/)
+    assert.match(problemIn(settings), /^415 unsupported-media-type: Settings must be sent as application\/json\.$/)
     const two = await ask('PUT', '/events/2', '{"id":2}\n{"id":2}\n', NDJSON)
-    assert.match(problemIn(two), /^400 invalid-body: One item is expected, and there are 2\.$/)
+    assert.match(problemIn(two), /^400 invalid-body: Expected one item, got 2\.$/)
     assert.equal((await ask('PUT', '/events/2', '{"id":2}\n', NDJSON)).status, 200)
   })
 
@@ -103,7 +103,7 @@ describe('a write that does not fit', () => {
     const expected = { name: 'events', key: 'id', paginated: true, private: false, item_count, version }
     assert.deepEqual(JSON.parse(again.text), expected)
     const refused = await ask('PUT', '/events', '{"key":"id"}', { 'If-None-Match': '*' })
-    assert.match(problemIn(refused), /^412 precondition-failed: There is a collection "events" already\.$/)
+    assert.match(problemIn(refused), /^412 precondition-failed: There is already a collection "events"\.$/)
   })
 
   it('is 503 while an import writes to the collection, with the time to try again and without its machine', async () => {
@@ -116,7 +116,7 @@ describe('a write that does not fit', () => {
       ['DELETE', '/events', undefined],
     ] as const) {
       const answer = await ask(method, path, body, { 'If-Match': '*' })
-      const detail = 'An import, a copy or a compaction of this collection is under way.'
+      const detail = 'An import, a copy or a compaction of this collection is running.'
       assert.equal(problemIn(answer), `503 collection-busy: ${detail}`)
       assert.equal(answer.headers['retry-after'], '1')
     }

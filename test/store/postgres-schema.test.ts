@@ -120,9 +120,9 @@ describe('a store in a PostgreSQL database', () => {
         await refuses(url, 'not-a-store', /postgres:\/\//)
       for (const schema of ['', 'Upper', 'a"b', 'pg_catalog', '1a', 'x'.repeat(64)])
         await refuses(urlOf(schema), 'not-a-store', /schema/)
-      await refuses(withParameter(serverUrl(), 'prepare', 'perhaps'), 'not-a-store', /auto, always and never/)
+      await refuses(withParameter(serverUrl(), 'prepare', 'perhaps'), 'not-a-store', /auto, always or never/)
       for (const mode of ['verify_full', 'no-verify', '']) {
-        const words = /sslmode=.* is none of disable, .*verify-full/
+        const words = /sslmode=.*: expected one of disable, .*verify-full/
         await refuses(withParameter(serverUrl(), 'sslmode', mode), 'not-a-store', words)
       }
       await refuses(withParameter(serverUrl(), 'sslmode', 'verify-ca'), 'not-a-store', /sslrootcert/)
@@ -130,7 +130,7 @@ describe('a store in a PostgreSQL database', () => {
   })
 
   it('that cannot be reached says so at once', async () => {
-    await refuses(otherUrl({ port: String(await freePort()) }), 'unavailable', /ECONNREFUSED.*server runs/)
+    await refuses(otherUrl({ port: String(await freePort()) }), 'unavailable', /ECONNREFUSED.*server is running/)
   })
 
   it('never shows the password', async () => {

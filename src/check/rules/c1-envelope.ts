@@ -9,7 +9,7 @@ import type { DifferenceOf, Rule } from '../rule.ts'
 export const C1: Rule = {
   id: 'C1',
   title: 'Every page answers 200 with an envelope of item_count, _links and _embedded, the same plain and as gzip.',
-  why: 'One shape for every page is what lets a client be written once. Compression is a matter of transport and changes nothing.',
+  why: 'With one shape for every page, a client has to be written only once. Compression is a matter of transport and changes nothing.',
   hurts: 'every client: it finds no count, no links or no items where the contract puts them.',
   right: `GET /events → 200
 {"item_count": 1234, "_links": {"first": {…}, "next": {…}, "last": {…}}, "_embedded": {"events": [{…}, …]}}`,

@@ -7,7 +7,7 @@ export const C10: Rule = {
   id: 'C10',
   title: 'A GET needs no body.',
   why: 'A GET has no body, and many clients cannot send one.',
-  hurts: 'every client: there is no way to ask.',
+  hurts: 'every client: it cannot read anything.',
   right: 'GET /events → 200',
   wrong: 'GET /events → 411 Length Required, or 415 Unsupported Media Type',
   scope: 'answer',

@@ -57,7 +57,7 @@ class CountWatcher implements Watcher {
   end(): void {
     if (this.#last !== undefined) this.#judgeSum(this.#last)
     for (const { repeat, isDoubt } of this.#repeats.found()) {
-      const expected = `each item once; item ${repeat.earlierItem} of page ${repeat.earlierPage} stands there already`
+      const expected = `each item once; item ${repeat.earlierItem} of page ${repeat.earlierPage} is the same`
       const came = `item ${repeat.item} of page ${repeat.page} is the same ${repeat.by}`
       const evidence = { request: this.#check.collection.pageRequest(repeat.page) }
       if (isDoubt) this.#check.doubt(evidence, expected, came)

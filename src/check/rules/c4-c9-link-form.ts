@@ -39,7 +39,7 @@ function judgeLinks(check: RuleCheck, response: HttpResponse): void {
 
 export const C9: Rule = {
   id: 'C9',
-  title: '_links may hold other links beside the four; what stands there is a link.',
+  title: '_links may contain links other than the four; every entry is a link.',
   why: 'There is room for more, such as self. The contract does not say what other links look like, so anything that is not a link by HAL only gives a warning.',
   hurts: 'a client that lists all links and expects an href in each.',
   right:

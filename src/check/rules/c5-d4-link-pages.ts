@@ -8,9 +8,9 @@ import type { Rule, RuleCheck } from '../rule.ts'
 export const C5: Rule = {
   id: 'C5',
   title:
-    'first and last stand in every answer; first carries no page, every other link carries the number of its page.',
+    'first and last are in every response; first has no page parameter, every other link has the number of its page.',
   why: 'A crawler follows next to the end, and a parallel one learns from last how far it has to go: ceil(item_count / 500), and 1 for an empty collection.',
-  hurts: 'every crawler: it stops too early, runs in circles or asks for pages that are not there.',
+  hurts: 'every crawler: it stops too early, runs in circles or asks for pages that do not exist.',
   right: 'GET /events?page=2 of 1234 items → prev …?page=1, next …?page=3, last …?page=3, first …/events',
   wrong: 'GET /events?page=2 of 1234 items → prev …/events, without its page',
   scope: 'paginated',

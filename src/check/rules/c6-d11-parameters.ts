@@ -7,7 +7,7 @@ import { probedResponse, responseWithUnknownParameter, UNKNOWN_PARAMETER } from 
 
 export const C6: Rule = {
   id: 'C6',
-  title: 'The parameter page picks the page: asked for page 2, the server answers page 2.',
+  title: 'The parameter page selects the page: asked for page 2, the server returns page 2.',
   why: 'Because pages have numbers, a client can read them in any order, many at a time, or only the last one.',
   hurts: 'anyone who asks for a page and gets another one, without any sign of it.',
   right: 'GET /events?page=2 → the items 501 to 1000',
@@ -33,7 +33,7 @@ function judgePage(check: RuleCheck, memory: PageMemory, { response, document, r
 export const D11: Rule = {
   id: 'D11',
   title: 'Query parameters other than page are ignored, and never reflected in links.',
-  why: 'Trackers and caches add parameters of their own. An answer that repeats them makes as many copies in every cache.',
+  why: 'Trackers and caches add parameters of their own. If a response repeats them, every cache stores one copy for each variant.',
   hurts: 'a client behind something that adds parameters.',
   right: `GET /events?page=2&${UNKNOWN_PARAMETER}=1 → the bytes of /events?page=2`,
   wrong: `GET /events?page=2&${UNKNOWN_PARAMETER}=1 → "next": {"href": "…/events?page=3&${UNKNOWN_PARAMETER}=1"}`,

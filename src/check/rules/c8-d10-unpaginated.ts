@@ -28,7 +28,7 @@ export const D10: Rule = {
   id: 'D10',
   title:
     'An unpaginated collection answers whole, with the bare self, whatever page says, and has at most 10,000 items.',
-  why: 'To call a collection unpaginated is to promise that it stays small, and that page means nothing there.',
+  why: 'An unpaginated collection promises to stay small, and page means nothing there.',
   hurts: 'a client that reads it in one request: it gets a part, an error or far too much.',
   right:
     'GET /venues?page=abc → {"_links": {"self": {"href": "https://api.example.com/venues"}}, "_embedded": {"venues": […]}}',

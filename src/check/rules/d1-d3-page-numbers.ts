@@ -45,9 +45,9 @@ export const D2: Rule = {
 export const D3: Rule = {
   id: 'D3',
   title:
-    'Anything that is not a page number is a 400: 0, -1, +1, 1.5, 1e3, abc, a blank, other digits, page given twice.',
+    'Anything that is not a page number is a 400: 0, -1, +1, 1.5, 1e3, abc, a space, other digits, page given twice.',
   why: 'Taking nonsense for page 1 hides a mistake of the client, which then reads the first page over and over.',
-  hurts: 'a client with a bug: nobody tells it.',
+  hurts: 'a client with a bug: it never finds out.',
   right: 'GET /events?page=abc → 400, with the parameter and the value in the answer',
   wrong: 'GET /events?page=abc → 200 with page 1',
   scope: 'paginated',

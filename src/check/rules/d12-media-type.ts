@@ -25,7 +25,7 @@ export const D12: Rule = {
     await check.compareBytes(layout.bare, json, 'the answer to Accept: */*')
     if (layout.bare.document === undefined) return
     if (html.status === 200 && html.document === undefined)
-      check.broken(html, 'the envelope, for a client that is no browser', `no JSON: ${html.beginning}`)
+      check.broken(html, 'the envelope, for a client that is not a browser', `no JSON: ${html.beginning}`)
     else await check.compareBytes(layout.bare, html, 'the answer to Accept: */*')
   },
 }

@@ -9,7 +9,7 @@ export const D14: Rule = {
   title:
     'Errors are RFC 9457 problem details with type, title, status, detail and hint; type answers with a description.',
   why: 'A program reads type, a person reads detail and hint. One form for all errors means one piece of code for them.',
-  hurts: 'whoever has to find out from a log what went wrong.',
+  hurts: 'anyone who has to find out from a log what went wrong.',
   right: `GET /events?page=0 → 400, Content-Type: application/problem+json
 {"type": "https://api.example.com/-/problems/invalid-page", "title": "…", "status": 400, "detail": "The parameter \\"page\\" is \\"0\\", …", "hint": "Ask for page=1 …"}`,
   wrong: 'GET /events?page=0 → 400, Content-Type: text/html, <h1>Bad Request</h1>',

@@ -8,7 +8,7 @@ export const D15: Rule = {
   id: 'D15',
   title: 'Count, links and items of one answer come from one snapshot of the data.',
   why: 'A count that is read before the items, or after them, is the count of another moment.',
-  hurts: 'a client that reads while others write: a page of 1001 items beside item_count 1000.',
+  hurts: 'a client that reads while others write: a page of 1001 items with item_count 1000.',
   right: 'while items arrive: GET /events?page=3 → item_count 1235 with 235 items',
   wrong: 'while items arrive: GET /events?page=3 → item_count 1234 with 235 items',
   scope: 'paginated',

@@ -8,7 +8,7 @@ export const D8: Rule = {
   id: 'D8',
   title: 'The order is fixed: a page that is read again holds the same items in the same order.',
   why: 'Without a total order, items move between pages from one request to the next, and a client misses some and gets others twice.',
-  hurts: 'whoever reads more than one page: what stood on page 2 may be on page 1 by now.',
+  hurts: 'anyone who reads more than one page: an item of page 2 may be on page 1 by now.',
   right: 'GET /events?page=2, twice → the same items in the same order',
   wrong: 'GET /events?page=2, twice → sorted by a date that many items share, each time in another order',
   scope: 'envelope',

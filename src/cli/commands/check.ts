@@ -16,7 +16,7 @@ export const CHECK: CliCommand = {
   group: 'Look and check',
   usage: 'URL [options]',
   summary: 'check that a server keeps the contract',
-  description: `Checks whether a server, in whatever language it is written, keeps the contract.
+  description: `Checks whether a server, written in any language, keeps the contract.
 It sends only GET, HEAD and OPTIONS. A broken C rule fails the check; a broken
 D rule, which fills a gap in the contract, gives a warning. Exit status 0: kept,
 1: broken, 2: wrong usage, 3: could not tell. REAMS_TOKEN can hold a token.`,
@@ -39,7 +39,7 @@ D rule, which fills a gap in the contract, gives a warning. Exit status 0: kept,
     { line: 'reams check https://x.example/events', purpose: 'a collection' },
     { line: 'reams check https://x.example', purpose: 'all that the entry point links to' },
     { line: 'reams check https://x.example/events --walk', purpose: 'every page of it' },
-    { line: 'reams check --explain C7', purpose: 'what a rule is about' },
+    { line: 'reams check --explain C7', purpose: 'explain a rule' },
   ],
   run: runCheck,
 }

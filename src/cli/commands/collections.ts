@@ -31,7 +31,7 @@ async function runCollections(_operands: readonly string[], settings: SettingVal
     await print(`${location} has no collections. Create one: reams import NAME FILE --store ${location.word}`)
   else await print(tableOf(heads))
   if (away.length > 0)
-    throw new Failure(3, `${away.join(', ')} cannot be reached: the collections there are not listed.`)
+    throw new Failure(3, `${away.join(', ')} cannot be reached, so the collections there are not listed.`)
   return 0
 }
 

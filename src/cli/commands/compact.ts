@@ -20,8 +20,7 @@ export const COMPACT: CliCommand = {
   summary: 'close the holes that deleted items left',
   description: `Rewrites a collection without the holes that deleted items left: pages after a
 hole cost more to read. Items, order and keys stay. Readers are not disturbed;
-other writers of the collection wait. All of it or, if something is wrong,
-nothing.`,
+other writers of the collection wait. It is all or nothing.`,
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
   settings: ['store'],
   examples: [{ line: 'reams compact events --store my.db', purpose: 'after many deletes' }],
@@ -120,5 +119,5 @@ function hasSameItems(then: Head, now: Head): boolean {
 
 /** Then the lease is lost too, and nothing of the load will ever be visible. */
 function changed(name: string): StoreError {
-  return new StoreError('collection-changed', `The collection "${name}" was changed meanwhile. Run it again.`)
+  return new StoreError('collection-changed', `The collection "${name}" was changed in the meantime. Run it again.`)
 }

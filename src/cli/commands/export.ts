@@ -16,7 +16,7 @@ export const EXPORT: CliCommand = {
   group: 'Look and check',
   usage: 'NAME [-o FILE] [options]',
   summary: 'write the items of a collection as NDJSON',
-  description: 'Writes the items of a collection, one a line, each as it came in, from one snapshot.',
+  description: 'Writes the items of a collection, one a line, each exactly as it was stored, from one snapshot.',
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
   settings: ['store', 'output', 'force'],
   examples: [
@@ -34,7 +34,7 @@ async function runExport([name = '']: readonly string[], settings: SettingValues
     const target = await outputTarget(settings.get('output'))
     const { path, isFile, isThere } = target
     if (isThere && !settings.get('force'))
-      throw new Failure(2, `${path} is there already. Name another file, or add --force to overwrite it.`)
+      throw new Failure(2, `${path} already exists. Name another file, or add --force to overwrite it.`)
     const items = isFile ? await writeFile(store, name, target, signal) : await writeStream(store, name, target, signal)
     if (path !== undefined) printError(`${name}: ${formatItems(items)} exported to ${path}.`)
     return 0

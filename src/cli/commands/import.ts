@@ -16,7 +16,7 @@ export const IMPORT: CliCommand = {
   group: 'Load and change',
   usage: 'NAME FILE|- [options]',
   summary: 'load a file into a collection',
-  description: `Loads a file into a collection: all of it or, if something is wrong, nothing.
+  description: `Loads a file into a collection: all of it or, if there is an error, nothing.
 Readers see the old state until the end. Creates the store and the collection if
 missing; the key and whether it is paginated cannot be changed later.`,
   operands: [

@@ -8,9 +8,9 @@ export const PULL: CliCommand = {
   usage: 'URL [-o FILE] [options]',
   summary: 'download a whole collection over HTTP',
   description: `Downloads all items of a collection, in order, from any server that keeps the
-contract, and proves that none is missing: as many are written as the server
-counts. Until then the file is FILE.part; however a pull was stopped, --resume
-goes on with it. REAMS_TOKEN can hold a token.`,
+contract, and verifies that none is missing: as many are written as the server
+counts. Until then the file is FILE.part; --resume continues an interrupted
+pull. REAMS_TOKEN can hold a token.`,
   operands: [{ syntax: '<URL>', description: 'the collection' }],
   settings: [
     'format',

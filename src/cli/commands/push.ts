@@ -7,9 +7,9 @@ export const PUSH: CliCommand = {
   group: 'Load and change',
   usage: 'URL FILE|- [options]',
   summary: 'send a file to a collection over HTTP',
-  description: `Appends the items of a file to a collection, over HTTP, in batches. What is
-lost on the way is sent again, and nothing is doubled: the server knows each
-batch by the file, its place there and its items. So after a crash start the
+  description: `Appends the items of a file to a collection, over HTTP, in batches. Lost
+batches are retried, and nothing is appended twice: the server recognises each
+batch by the file, its position there and its items. So after a crash run the
 same command again, within 24 hours; later the whole file would be appended
 once more. REAMS_TOKEN can hold the token.`,
   operands: [

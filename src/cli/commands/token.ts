@@ -18,8 +18,8 @@ name, scopes that say what it may do, and an expiry date. They belong to a
 store, which keeps only their SHA-256.`,
   examples: [
     { line: 'reams token create --name ci --scope write:events', purpose: 'create one' },
-    { line: 'reams token list', purpose: 'see which there are' },
-    { line: 'reams token revoke ci', purpose: 'end it' },
+    { line: 'reams token list', purpose: 'list all' },
+    { line: 'reams token revoke ci', purpose: 'revoke it' },
   ],
 }
 
@@ -28,7 +28,7 @@ export const TOKEN_CREATE: CliCommand = {
   family: TOKEN,
   group: 'Commands',
   usage: '--name NAME --scope SCOPE [options]',
-  summary: 'create a token and print it, once',
+  summary: 'create a token and print it once',
   description: `Creates a token and prints it to stdout. It cannot be shown again: the store
 keeps only its SHA-256. Running servers accept it at once. The scopes are
 read:NAME, write:NAME (includes read) and create:NAME (includes write), where

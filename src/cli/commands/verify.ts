@@ -12,7 +12,7 @@ export const VERIFY: CliCommand = {
   name: 'verify',
   group: 'Look and check',
   usage: '[options]',
-  summary: 'check that a store is sound',
+  summary: 'check that a store is undamaged',
   description: 'Checks every item, count and key of a store. Exit status 1 if something is wrong.',
   operands: [],
   settings: ['store'],

@@ -23,7 +23,7 @@ export async function outputTarget(path = '-'): Promise<OutputTarget> {
   if (path === '-') return { path: undefined, isFile: false, isThere: false, isPacked: false }
   const existing = await stat(path).catch(() => undefined)
   if (existing?.isDirectory()) throw new Failure(2, `${path} is a directory. Name a file in it.`)
-  if (existing?.isSocket()) throw new Failure(2, `${path} is a socket, and not for writing items to. Name a file.`)
+  if (existing?.isSocket()) throw new Failure(2, `${path} is a socket. Name a file.`)
   const isFile = existing?.isFile() ?? true
   const isPacked = /\.gz$/i.test(path)
   return { path: isFile ? await linkedPath(path) : path, isFile, isThere: isFile && existing !== undefined, isPacked }

@@ -161,17 +161,17 @@ export async function syncDirectoryOf(path: string): Promise<void> {
 /** What another path would solve, and what it would not. */
 const WRONG_PATH: Readonly<Record<string, string>> = {
   ENOENT: 'its directory does not exist',
-  ENOTDIR: 'what should be its directory is a file',
+  ENOTDIR: 'its directory is a file',
   EACCES: 'no permission to write into its directory',
   EPERM: 'no permission to write into its directory',
   EROFS: 'the file system is read-only',
   ENAMETOOLONG: 'the name is too long',
-  EISDIR: 'what should be its part is a directory',
+  EISDIR: 'the name of its .part file is taken by a directory',
 }
 const NO_ROOM: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
-  EDQUOT: 'the quota is used up',
-  EFBIG: 'it would be larger than files can be here',
+  EDQUOT: 'the disk quota is exceeded',
+  EFBIG: 'the file would be too large for this file system',
 }
 
 /** Says why a path cannot be written. Only system errors are explained; others are returned as they are. */

@@ -79,7 +79,7 @@ async function csvOf(pages: readonly Uint8Array[], signal: AbortSignal): Promise
   for (const page of pages) {
     for (const line of linesOf(page)) columns.addFields(line)
     if (columns.names.length > MAX_COLUMNS)
-      throw new Error('The items have too many different fields for CSV. Take NDJSON.')
+      throw new Error('The items have too many different fields for CSV. Use NDJSON.')
     await pause(signal)
   }
   const parts = columns.names.length > 0 ? [columns.header] : []

@@ -268,18 +268,18 @@ const HEAD_FLAWS = new Map<string | undefined, Flaw>([
     ['header-too-large', `The request line and headers are larger than ${MAX_HEADER_BYTES} bytes.`],
   ],
   ['ERR_HTTP_REQUEST_TIMEOUT', ['request-timeout', 'The head of the request was not complete in time.']],
-  ['CONNECT', ['malformed-request', 'CONNECT asks for a proxy, and this is none.']],
+  ['CONNECT', ['malformed-request', 'CONNECT is for proxies, and this is not one.']],
 ])
 
 /** The same for its body. */
 const BODY_FLAWS = new Map<string | undefined, Flaw>([
   ['ERR_HTTP_REQUEST_TIMEOUT', ['request-timeout', 'The body of the request was not complete in time.']],
-  ['HPE_INVALID_EOF_STATE', ['invalid-body', 'The body breaks off.']],
+  ['HPE_INVALID_EOF_STATE', ['invalid-body', 'The body is truncated.']],
 ])
 
 export function flawOf(code: string | undefined, isInBody: boolean): Flaw {
-  if (isInBody) return BODY_FLAWS.get(code) ?? ['malformed-request', 'The body is not sent as HTTP/1.1 defines it.']
-  return HEAD_FLAWS.get(code) ?? ['malformed-request', 'The bytes that came are not an HTTP/1.1 request.']
+  if (isInBody) return BODY_FLAWS.get(code) ?? ['malformed-request', 'The body is not valid HTTP/1.1.']
+  return HEAD_FLAWS.get(code) ?? ['malformed-request', 'This is not an HTTP/1.1 request.']
 }
 
 /** Answers with a problem, and closes the connection. */

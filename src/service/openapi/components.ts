@@ -96,7 +96,7 @@ export function schemas({ baseUrl, limits, collections }: Instance): Part {
     Item: {
       type: 'object',
       description:
-        'A JSON object, as it was written. A number can have more digits than a parser keeps; read such as text.',
+        'A JSON object, as it was written. A number can have more digits than a parser keeps; read such numbers as text.',
       additionalProperties: true,
     },
     Page: pageSchema(undefined, true),
@@ -229,10 +229,10 @@ export const HEADERS = {
   'X-Content-Type-Options': required('The type is what the Content-Type says.', 'nosniff', { const: 'nosniff' }),
   Allow: required('The methods of this path.', 'GET, HEAD, OPTIONS'),
   'WWW-Authenticate': required('How to send a token.', 'Bearer', { const: 'Bearer' }),
-  'Content-Encoding': optional('There if the answer is packed.', 'gzip', { const: 'gzip' }),
+  'Content-Encoding': optional('Present if the response is compressed.', 'gzip', { const: 'gzip' }),
   Location: optional('The URL of what was created, if it has one.', 'https://example.com/events/7', { format: 'uri' }),
   'Retry-After': optional('Seconds, if trying again can help.', 1, { type: 'integer', minimum: 0 }),
-  'Accept-Encoding': optional('How a body can be packed, if that is what is wrong.', 'gzip'),
+  'Accept-Encoding': optional('The accepted encodings of a body, if that is the error.', 'gzip'),
 } as const satisfies Readonly<Record<string, Part>>
 
 /** The headers that make a page in HTML safe, also with 304. */
@@ -279,8 +279,8 @@ const WRITE = {
   'invalid-idempotency-key': 'The Idempotency-Key is not 1 to 255 visible ASCII characters.',
   forbidden: 'The token has no scope "write:events".',
   'collection-not-found': 'There is no collection "nope".',
-  'outcome-unknown': 'No certain answer came from the store while it committed the write.',
-  'collection-busy': 'An import, a copy or a compaction of this collection is under way.',
+  'outcome-unknown': 'The store gave no definite answer while it committed the write.',
+  'collection-busy': 'An import, a copy or a compaction of this collection is running.',
   'store-full': 'There is no room for this write.',
 }
 
@@ -289,8 +289,8 @@ const BODY = {
   'invalid-body': 'The body is empty.',
   'content-too-large': 'The body has 20,001 bytes; at most 20,000 are taken.',
   'unsupported-media-type': 'The Content-Type is "text/plain".',
-  'idempotency-conflict': 'A request with this key was answered before, and it was another one.',
-  'service-busy': 'Other requests with this token hold 30,000 of the 40,000 bytes that there are for bodies.',
+  'idempotency-conflict': 'This key was already used for a different request.',
+  'service-busy': 'Other requests with this token hold 30,000 of the 40,000 bytes of memory for bodies.',
 }
 
 const DETAILS: Readonly<Record<ProblemName, string>> = {
@@ -303,7 +303,7 @@ const DETAILS: Readonly<Record<ProblemName, string>> = {
   'method-not-allowed': '"PATCH" is not available at "/events".',
   'invalid-item': 'The body: the key field "id" is missing.',
   'key-mismatch': 'The path has the key "7", the item "8".',
-  conflict: 'An item with the key "7" is there already.',
+  conflict: 'There is already an item with the key "7".',
   'precondition-failed': 'There is a collection "events" already.',
   'precondition-required': 'Dropping a collection needs If-Match.',
 }

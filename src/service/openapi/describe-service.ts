@@ -49,7 +49,7 @@ export function describeService(instance: Instance): Part {
   const { bodyBytes, itemBytes, requestItems } = limits
   const about = [
     `Collections, ${PAGE_SIZE} items a page, with an exact count. Query parameters that are not described are ignored.`,
-    `A request has at most ${formatNumber(bodyBytes)} bytes, packed and unpacked, and ${formatNumber(requestItems)} items of at most ${formatNumber(itemBytes)} bytes.`,
+    `A request has at most ${formatNumber(bodyBytes)} bytes, both compressed and decompressed, and ${formatNumber(requestItems)} items of at most ${formatNumber(itemBytes)} bytes.`,
   ]
   if (others > 0)
     about.push(
@@ -396,7 +396,7 @@ function sharedResponses(hasExplorer: boolean): Responses {
     allowed: { description: 'The methods of this path.', headers: headers(['Allow']) },
     done: { description: 'It is done, and on disk.' },
     appended: answer('The items are appended.', withLocation, json(schema('Appended'), { appended })),
-    'collection-there': answer('It is there, with these settings.', ['Cache-Control'], collectionContent),
+    'collection-there': answer('It exists, with these settings.', ['Cache-Control'], collectionContent),
     'collection-created': answer('It is created.', withLocation, collectionContent),
     'item-replaced': answer('The item is replaced.', withTag, json(schema('Written'), { replaced })),
     'item-created': answer('The item is created.', withTag, json(schema('Written'), { created })),

@@ -24,7 +24,7 @@ export async function readBody({ request, bodyShare }: HandlerContext, maxBytes:
   const isPacked = isGzip(request)
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > maxBytes)
-    throw tooLarge(`The body has ${formatNumber(announced)} bytes; at most ${formatNumber(maxBytes)} are taken.`)
+    throw tooLarge(`The body has ${formatNumber(announced)} bytes; the limit is ${formatNumber(maxBytes)}.`)
   const body = await collect(request, maxBytes, bodyShare)
   return isPacked ? gunzipBody(body, maxBytes, bodyShare) : body
 }
@@ -47,7 +47,7 @@ function isGzip(request: Incoming): boolean {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
   if (encoding === 'gzip' || encoding === 'x-gzip') return true
   if (encoding === '' || encoding === 'identity') return false
-  const detail = `The Content-Encoding is ${JSON.stringify(encoding.slice(0, 100))}; gzip is taken.`
+  const detail = `The Content-Encoding is ${JSON.stringify(encoding.slice(0, 100))}; expected gzip.`
   throw new Refusal('unsupported-media-type', detail, { headers: { 'Accept-Encoding': 'gzip' } })
 }
 
@@ -57,13 +57,12 @@ async function collect(request: Incoming, maxBytes: number, share: BodyShare): P
   try {
     await request.readBody((chunk) => {
       builder.add(chunk)
-      if (builder.length > maxBytes)
-        throw tooLarge(`The body has more than the ${formatNumber(maxBytes)} bytes that are taken.`)
+      if (builder.length > maxBytes) throw tooLarge(`The body has more than ${formatNumber(maxBytes)} bytes.`)
       share.hold(builder.length)
     })
   } catch (error) {
     if (error instanceof Refusal) throw error
-    throw new Refusal('invalid-body', 'The body breaks off.')
+    throw new Refusal('invalid-body', 'The body is truncated.')
   }
   return builder.body()
 }
@@ -82,11 +81,10 @@ async function unpackedLength(packed: Body, maxBytes: number): Promise<number> {
   let length = 0
   for await (const chunk of gunzipped(packed)) {
     length += chunk.length
-    if (length > maxBytes)
-      throw tooLarge(`Unpacked, the body has more than the ${formatNumber(maxBytes)} bytes that are taken.`)
+    if (length > maxBytes) throw tooLarge(`The decompressed body has more than ${formatNumber(maxBytes)} bytes.`)
     if (length > maxForItsSize)
       throw tooLarge(
-        `Unpacked, the body has more than ${MAX_GZIP_RATIO} times the ${formatNumber(packed.length)} bytes that it has packed.`,
+        `The body decompresses to more than ${MAX_GZIP_RATIO} times its ${formatNumber(packed.length)} bytes.`,
       )
   }
   return length
@@ -99,7 +97,7 @@ async function* gunzipped(packed: Body): AsyncGenerator<Uint8Array> {
     yield* unpacking as AsyncIterable<Uint8Array>
   } catch (error) {
     const isCutOff = error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR'
-    throw new Refusal('invalid-body', isCutOff ? 'The gzip data breaks off.' : 'The body is not gzip.')
+    throw new Refusal('invalid-body', isCutOff ? 'The gzip data is truncated.' : 'The body is not gzip.')
   }
   // Zlib takes zeros after a member for padding, and ignores what follows them.
   if (unpacking.bytesWritten < packed.length) throw new Refusal('invalid-body', 'Something follows the gzip data.')

@@ -33,7 +33,7 @@ export const readSingleItem: ReadItems = async (body, type, keyField, limits) =>
   if (type === 'json') return readObject(body, keyField, limits.itemBytes)
   const run = await readMany(body, type, keyField, limits)
   if (run.count === 1) return run
-  throw new Refusal('invalid-body', `One item is expected, and there are ${formatNumber(run.count)}.`)
+  throw new Refusal('invalid-body', `Expected one item, got ${formatNumber(run.count)}.`)
 }
 
 /** The first byte that is neither a blank nor part of a byte-order mark, which may lie in two pieces. */
@@ -80,7 +80,7 @@ async function joinedRun(runs: readonly ItemRun[], keyField: string | null): Pro
   return { count: runs.reduce((sum, { count }) => sum + count, 0), text, keys }
 }
 
-const LINE_HINT = 'Every line holds one whole JSON object; an array is sent as application/json.'
+const LINE_HINT = 'Send one complete JSON object per line, or an array as application/json.'
 
 function refusedInput({ cause, reason, text, line, item }: InputError, type: BodyType): Refusal {
   const where = type === 'json' && item !== undefined ? `Element ${item - 1}` : `Line ${line}`
@@ -123,6 +123,6 @@ function decodable(bytes: Uint8Array): Uint8Array {
 function refusedObject({ kind, reason }: ItemError, first: number | undefined): Refusal {
   if (kind === 'size') return new Refusal('content-too-large', `The body: ${reason}.`)
   if (reason === 'something follows the object')
-    return new Refusal('invalid-body', `The body: ${reason}; several are sent as an array or as NDJSON.`)
+    return new Refusal('invalid-body', `The body: ${reason}; send several as an array or as NDJSON.`)
   return new Refusal(first === OPEN_OBJECT ? 'invalid-item' : 'invalid-body', `The body: ${reason}.`)
 }

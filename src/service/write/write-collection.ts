@@ -33,7 +33,7 @@ function repeatedKey(error: unknown, { keys = [] }: ItemRun): Refusal | undefine
   const first = keys.indexOf(error.key)
   const second = keys.indexOf(error.key, first + 1)
   if (second < 0) return undefined
-  const detail = `The key ${quoted(error.key)} stands in the request twice, in the items ${first} and ${second}, counted from 0.`
+  const detail = `The key ${quoted(error.key)} is in the request twice, in the items ${first} and ${second}, counted from 0.`
   return new Refusal('conflict', detail)
 }
 
@@ -41,12 +41,12 @@ export async function putCollection(context: HandlerContext): Promise<Reply> {
   const { request, store, limits, baseUrl } = context
   const { name } = await writeTarget(context)
   if (bodyTypeOf(request) !== 'json')
-    throw new Refusal('unsupported-media-type', 'Settings are sent as application/json.')
+    throw new Refusal('unsupported-media-type', 'Settings must be sent as application/json.')
   const onceFor = onceOf(context)
   const body = await readBody(context, Math.min(limits.bodyBytes, MAX_SETTINGS_BYTES))
   const { head, isNew } = await store.ensure(name, settingsOf(joined(body)), await onceFor(body))
   if (!isNew && request.headers.get('if-none-match')?.trim() === '*')
-    throw new Refusal('precondition-failed', `There is a collection ${quoted(name)} already.`)
+    throw new Refusal('precondition-failed', `There is already a collection ${quoted(name)}.`)
   const { keyField: key, isPaginated: paginated, isPrivate, live, version } = head
   const settings = { name, key, paginated, private: isPrivate, item_count: live, version }
   return outcome(isNew ? 201 : 200, settings, isNew ? { Location: collectionUrl(baseUrl, name) } : {})

@@ -103,7 +103,7 @@ class PostgresStore extends StoreWrites implements Store {
   }
 
   async page(name: string, page: number, { isPublicOnly = false }: ReadOptions = {}): Promise<PageRead | undefined> {
-    if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages count from 1.`)
+    if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
     if (!isCollectionName(name)) return undefined
     const { pages } = await this.#explained(this.#nodes.of(name))
     if (isPublicOnly && !pages.wasPublic(name) && !(await this.#explained(pages.isPublic(name)))) return undefined

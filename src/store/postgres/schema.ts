@@ -63,7 +63,7 @@ async function prepare(
   if (!found.isStore && found.hasSchema && !found.isEmpty)
     throw new StoreError(
       'not-a-store',
-      `The schema "${url.schema}" of ${url.label} is not a Reams store: it holds the tables of another application. Name another with ?schema=.`,
+      `The schema "${url.schema}" of ${url.label} is not a Reams store: it contains the tables of another application. Name another one with ?schema=.`,
     )
   if (!found.isStore && !mayCreate)
     throw new StoreError(
@@ -73,7 +73,7 @@ async function prepare(
   if (found.hasCitus && (await isWorker(rows)))
     throw new StoreError(
       'unsupported',
-      `${url.label} is a worker of Citus. A store is made, and brought up to date, through the coordinator; then the workers take everything else too.`,
+      `${url.label} is a worker of Citus. Use the coordinator to create or upgrade a store; after that the workers can do everything else.`,
     )
   try {
     if (!found.isStore) await makeVersionTable(rows, url.schema, found.hasSchema)
@@ -117,7 +117,7 @@ function checkServer({ serverVersion, encoding }: Found, { label }: StoreUrl): v
   if (encoding !== 'UTF8')
     throw new StoreError(
       'unsupported',
-      `The database of ${label} is encoded in ${encoding}; Reams needs one that was created with ENCODING 'UTF8'.`,
+      `The database of ${label} has the encoding ${encoding}; Reams needs one that was created with ENCODING 'UTF8'.`,
     )
 }
 
@@ -126,7 +126,7 @@ async function isUpToDate(rows: Rows, url: StoreUrl, newest: number): Promise<bo
   if (version <= newest) return version === newest
   throw new StoreError(
     'newer-store',
-    `The store ${url.label} was written by a newer Reams (its schema is ${version}, this one knows ${newest}). Update Reams; the store was left as it is.`,
+    `The store ${url.label} was written by a newer Reams (its schema is ${version}, this one knows ${newest}). Update Reams; the store was not changed.`,
   )
 }
 
@@ -180,7 +180,7 @@ function missingRights(
     : `CREATE SCHEMA ${schema} AUTHORIZATION ${role}; or: GRANT CREATE ON DATABASE "${database}" TO ${role};`
   return new StoreError(
     'no-permission',
-    `The store ${label} cannot be made: ${reason}. The owner of the database can allow it: ${grants}`,
+    `The store ${label} cannot be created: ${reason}. The owner of the database can allow it: ${grants}`,
     { cause: error },
   )
 }

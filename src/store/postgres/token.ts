@@ -20,7 +20,7 @@ export function insertToken(rows: Rows, token: TokenRecord): Promise<void> {
   return Transaction.run(rows, async (transaction) => {
     const values = [name, hash, JSON.stringify(scopes), createdAt, expiresAt, revokedAt]
     const { count } = await transaction.write('insertToken', ...values)
-    if (count === 0) throw new StoreError('token-exists', `There is a token "${name}" already. Choose another name.`)
+    if (count === 0) throw new StoreError('token-exists', `There is already a token "${name}". Choose another name.`)
     await transaction.commit()
   })
 }

@@ -74,9 +74,9 @@ async function readPositions(
 
 async function* ownFindings(rows: Rows): AsyncGenerator<string> {
   for (const [name] of await rows.all('findVisibleLeftovers'))
-    yield `Items of the collection "${name}" that readers see are marked as left over, or as those of a load.`
+    yield `Items of the collection "${name}" that readers see are marked as leftovers, or as part of a load.`
   for (const [name] of await rows.all('findUnguarded'))
-    yield `The head of the collection "${name}" does not say that a load is running, or left something behind.`
+    yield `The head of the collection "${name}" does not say that a load is running or has left something behind.`
   for (const stray of ['findStrayReams', 'findStrayTails', 'findStrayKeys', 'findStrayHoles'] as const)
     for (const [table, shardKey, generationId, count] of await rows.all(stray))
       yield `${count} rows of "${table}" belong to no collection (shard key ${shardKey}, generation ${generationId}).`
@@ -87,6 +87,6 @@ async function notes(rows: Rows): Promise<string[]> {
   const [setting] = (await rows.first('readDataChecksums')) ?? []
   if (setting !== 'off') return []
   return [
-    'The database runs without data checksums, so it would not notice a bit that its disk lost. `pg_checksums --enable` turns them on, while the server is stopped.',
+    'The database runs without data checksums, so it would not detect bit flips on its disk. `pg_checksums --enable` turns them on, while the server is stopped.',
   ]
 }

@@ -107,7 +107,7 @@ class SqliteStore extends StoreWrites implements Store {
 
   async page(name: string, page: number, options: PageOptions = {}): Promise<PageRead | undefined> {
     const { isPublicOnly = false, form, room = NO_ROOM } = options
-    if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages count from 1.`)
+    if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
     if (form !== undefined) return this.#pageReader.read({ name, page, isPublicOnly, form, room })
     return this.#read((rows) => readPage(rows, name, page, isPublicOnly))
   }

@@ -93,7 +93,7 @@ function checkSchemaVersion(path: string, version: number, newest: number): void
   if (version <= newest) return
   throw new StoreError(
     'newer-store',
-    `The store ${path} was written by a newer Reams (its schema is ${version}, this one knows ${newest}). Update Reams; the store was left as it is.`,
+    `The store ${path} was written by a newer Reams (its schema is ${version}, this one knows ${newest}). Update Reams; the store was not changed.`,
   )
 }
 
@@ -153,6 +153,6 @@ export function checkSqliteVersion(version: string): void {
   if (isOld < 0)
     throw new StoreError(
       'unsupported',
-      `This Node.js brings SQLite ${version}, which can corrupt a store; Reams needs ${OLDEST_SQLITE} or newer. Update Node.js 24.`,
+      `This Node.js includes SQLite ${version}, which can corrupt a store; Reams needs ${OLDEST_SQLITE} or newer. Update Node.js 24.`,
     )
 }

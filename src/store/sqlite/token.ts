@@ -60,7 +60,7 @@ function findAgain(rows: Rows, hash: string): Row | undefined {
 
 export function insertToken(rows: Rows, token: TokenRecord): void {
   if (readTokens(rows).some(({ name, hash }) => name === token.name || hash === token.hash))
-    throw new StoreError('token-exists', `There is a token "${token.name}" already. Choose another name.`)
+    throw new StoreError('token-exists', `There is already a token "${token.name}". Choose another name.`)
   putToken(rows, token)
   changeRowCount(rows, TOKEN, 1)
 }

@@ -86,7 +86,7 @@ function countKeys(rows: Rows, head: Head): KeyCount {
 function* ownFindings(rows: Rows): Generator<string> {
   for (const [message] of rows.all('PRAGMA quick_check')) if (message !== 'ok') yield `SQLite: ${message}`
   for (const [name] of rows.all(LEFTOVERS_IN_USE))
-    yield `Items of the collection "${name}" that readers see are marked as left over, or as those of a load.`
+    yield `Items of the collection "${name}" that readers see are marked as leftovers, or as part of a load.`
   checkTokens(rows)
   checkRequests(rows)
   for (const stray of STRAYS)

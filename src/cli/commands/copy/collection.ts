@@ -150,7 +150,7 @@ function nameFailure(error: unknown, name: string): unknown {
 function damaged(location: StoreLocation, name: string, error: Error): Failure {
   return new Failure(
     3,
-    `${name}: the store ${location} is damaged, so it was not copied. ${error.message} \`reams verify --store ${location.word}\` tells more; restore the store from a backup.`,
+    `${name}: the store ${location} is damaged, so it was not copied. ${error.message} \`reams verify --store ${location.word}\` has details; restore the store from a backup.`,
     { cause: error },
   )
 }
@@ -158,6 +158,6 @@ function damaged(location: StoreLocation, name: string, error: Error): Failure {
 function differing(location: StoreLocation, name: string): Failure {
   return new Failure(
     3,
-    `${name}: ${location} does not give back what was sent. Check the disk or the database there, remove it with \`reams drop ${name} --store ${location.word}\`, then try again.`,
+    `${name}: ${location} does not return what was copied. Check the disk or the database there, remove it with \`reams drop ${name} --store ${location.word}\`, then try again.`,
   )
 }

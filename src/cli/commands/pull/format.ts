@@ -86,7 +86,7 @@ class CsvFormat implements PullFormat {
     if (line[0] !== OPEN_OBJECT)
       throw new Failure(
         1,
-        `Item ${formatCount(item)} is not an object, so it has no fields for CSV: ${excerpt(line, 0, line.length)}. Take --format ndjson or json.`,
+        `Item ${formatCount(item)} is not an object, so it has no fields for CSV: ${excerpt(line, 0, line.length)}. Use --format ndjson or json.`,
       )
     return this.#columns.row(line, (name) => {
       if (!this.#isChosen) throw missingColumn(name, item)
@@ -105,13 +105,13 @@ function columnsOf(lines: Uint8Array): CsvColumns {
       `The first page has more than ${formatCount(MAX_COLUMNS)} different fields. Choose those that become columns: --columns a,b,c`,
     )
   if (length === 0 && lines.length > 0)
-    throw new Failure(1, 'No item has any field, so there is nothing for CSV to hold. Take --format ndjson or json.')
+    throw new Failure(1, 'No item has any field, so there are no columns for CSV. Use --format ndjson or json.')
   return columns
 }
 
 function missingColumn(name: string, item: number): Failure {
   return new Failure(
     1,
-    `Item ${formatCount(item)} has a field "${name}", which no item of the first page has. Name the columns, "${name}" too or not: --columns a,b,c`,
+    `Item ${formatCount(item)} has a field "${name}", which no item of the first page has. Name the columns, with or without "${name}": --columns a,b,c`,
   )
 }

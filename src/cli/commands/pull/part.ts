@@ -9,7 +9,7 @@ import { createFormat, type FormatOptions, type PullFormat } from './format.ts'
 /** A crash costs at most what came in this time, and during a sync of the disk. */
 const NOTE_EVERY_MS = 1000
 
-const ABOUT = 'How far reams pull has come with the part beside this note. --resume goes on from there.'
+const ABOUT = 'The progress of reams pull in the .part file next to this one. --resume continues from there.'
 const VERSION = 2
 
 /** What is pulled: only the same can be resumed. */

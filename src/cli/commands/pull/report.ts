@@ -53,7 +53,7 @@ export function provenOutcome(
   if (items !== itemCount)
     throw new Failure(
       1,
-      `${formatItems(items)} were written, and the server counts ${formatItems(itemCount)}: the pull is not complete.`,
+      `${formatItems(items)} were written, but the server counts ${formatItems(itemCount)}: the pull is not complete.`,
     )
   const itemsBefore = restarts === 0 ? itemsAtBeginning : 0
   // Of items that came before, nobody knows which fields they had.
@@ -119,9 +119,9 @@ export class PullReport implements Disposable {
     const before = itemsBefore === 0 ? '' : `, ${formatCount(items - itemsBefore)} of them new`
     const sentences = [
       `${name}: complete with ${formatItems(items)}${where}${before} (${speedText(outcome, durationMs)}).`,
-      result.restarts > 0 && `It changed meanwhile and was read again, ${timesText(result.restarts)}.`,
+      result.restarts > 0 && `It changed during the pull and was read again, ${timesText(result.restarts)}.`,
       result.appended > 0 && `${formatItems(result.appended)} came while it was read.`,
-      result.replaced && 'Items were replaced while it was read: each is there once, as it was before or after.',
+      result.replaced && 'Items were replaced during the pull: each is there once, in its old or its new version.',
       ...outcome.unusedColumns.map((column) => `No item has a field "${column}".`),
     ]
     return sentences.filter((sentence) => sentence !== false).join(' ')

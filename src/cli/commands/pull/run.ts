@@ -65,7 +65,7 @@ function formatOf({ path = '' }: OutputTarget, settings: SettingValues): FormatO
   if (columns !== undefined && format !== 'csv')
     throw new Failure(2, `--columns is for CSV, and this is ${format}. Leave it out, or add --format csv.`)
   if (path === '' && settings.get('resume'))
-    throw new Failure(2, '--resume needs a file. Name it: -o FILE, as in the pull that was stopped.')
+    throw new Failure(2, '--resume needs a file: name it with -o FILE, as in the interrupted pull.')
   return { format, columns }
 }
 
@@ -110,7 +110,7 @@ class StreamSink implements Sink {
     if (this.items === 0) return
     throw new Failure(
       1,
-      'The collection changed while it was read, so that items may be missing or twice in what was written, which cannot be taken back. Pull it into a file, which begins again by itself: -o FILE',
+      'The collection changed while it was read, so items may be missing or duplicated in the output. Pull it into a file instead, which starts over by itself: -o FILE',
     )
   }
 }

@@ -65,7 +65,7 @@ function lockPart(path: string): Disposable | undefined {
     if (isSystemError(error)) return undefined
     throw error
   }
-  throw new Failure(3, `Another pull to ${path} is under way. Wait for its end.`)
+  throw new Failure(3, `Another pull to ${path} is running. Wait until it has ended.`)
 }
 
 /** What a pull that was stopped has left and this one resumes. Throws a Failure where --resume or --force has to decide. */
@@ -88,8 +88,8 @@ async function findKept(job: FilePullJob): Promise<Progressed> {
   if (note === undefined || obstacle !== undefined) return NOTHING_YET
   const { bytes, walk, foundColumns } = note
   if (bytes <= part.size) return { bytes, walk, foundColumns }
-  const sizes = `has ${part.size} bytes, and should have ${bytes} at least`
-  report.note(`${partPath(path)} ${sizes}: it is damaged, and the pull begins again.`)
+  const sizes = `has ${part.size} bytes, and should have at least ${bytes}`
+  report.note(`${partPath(path)} ${sizes}: it is damaged, so the pull starts over.`)
   return NOTHING_YET
 }
 
@@ -102,23 +102,23 @@ function differenceOf(noted: PullSubject, now: PullSubject): string | undefined 
   return noted.columns === undefined ? 'with all columns' : `with --columns ${noted.columns.join(',')}`
 }
 
-const UNKNOWN = 'and no note beside it says how far a pull has come'
+const UNKNOWN = 'but its progress file is missing or unreadable'
 
 function otherPart(path: string, what: string): Failure {
-  return new Failure(2, `${partPath(path)} is there, ${what}. Pull to another file, or add --force to begin again.`)
+  return new Failure(2, `${partPath(path)} exists, ${what}. Pull to another file, or add --force to start over.`)
 }
 
 function stopped(path: string, items: number): string {
-  return `${partPath(path)} is there, with ${formatItems(items)} of a pull that was stopped. Add --resume to resume it, or --force to begin again.`
+  return `${partPath(path)} exists, with ${formatItems(items)} of an interrupted pull. Add --resume to resume it, or --force to start over.`
 }
 
 function alreadyThere(path: string, isPart: boolean): string {
-  const resume = isPart ? '--resume to resume the pull that was stopped, or ' : ''
-  return `${path} is there already. Name another file, or add ${resume}--force to overwrite it.`
+  const resume = isPart ? '--resume to resume the interrupted pull, or ' : ''
+  return `${path} already exists. Name another file, or add ${resume}--force to overwrite it.`
 }
 
 function whatIsKept({ certainItems, walk }: PullPart, path: string): string {
   if (certainItems === 0) return ''
   const total = walk === undefined ? '' : ` of ${formatCount(walk.itemCount)}`
-  return `${formatCount(certainItems)}${total} items are in ${partPath(path)}; add --resume to go on from there.`
+  return `${formatCount(certainItems)}${total} items are in ${partPath(path)}; add --resume to continue from there.`
 }

@@ -139,8 +139,8 @@ class Push {
     const count = this.#acknowledged
     const done = count === 0 ? 'No item is acknowledged.' : `The first ${formatItems(count)} are acknowledged.`
     if (this.source.totalBytes === undefined)
-      return `${done} A pipe cannot be read again: look what the collection has, and send the rest from a file.`
-    return `${done} Start the same command again within 24 hours to go on: nothing is appended twice.`
+      return `${done} A pipe cannot be read again: check what the collection has, and send the rest from a file.`
+    return `${done} Run the same command again within 24 hours to continue: nothing is appended twice.`
   }
 }
 
@@ -161,6 +161,6 @@ function explain(error: unknown, push: Push, token: string | undefined): unknown
   const known = explainFailure(cause)
   if (known === undefined) return cause
   const place = placeOf(batch).replace(/^i/, 'I')
-  const message = `${place} not taken. ${nameInFile(known.message, batch)} ${push.standing()}`
+  const message = `${place} not accepted. ${nameInFile(known.message, batch)} ${push.standing()}`
   return new Failure(known.exitStatus, hideSecret(message, token), { cause })
 }

@@ -94,7 +94,7 @@ export class BatchSender implements Disposable {
   async #fetch(request: Request): Promise<Response> {
     // A clock can be set back, too.
     if (Math.abs(Date.now() - this.#sentAt) < REMEMBERED_MS) return this.#http.fetch(request)
-    throw new Error('after so long the server may have forgotten what was sent')
+    throw new Error('after so long the server may have forgotten the idempotency keys')
   }
 }
 

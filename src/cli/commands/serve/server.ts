@@ -28,7 +28,7 @@ export function checkAddress(settings: SettingValues): void {
   if (settings.get('baseUrl') !== undefined || LOOPBACK_HOSTS.has(host)) return
   throw new Failure(
     2,
-    `To listen on ${host}, Reams has to know the address that clients use, for the links. Add it, such as --base-url https://api.example.com or --base-url http://192.0.2.10:${settings.get('port')}.`,
+    `To listen on ${host}, Reams needs the address that clients use, for the links. Add it, for example --base-url https://api.example.com or --base-url http://192.0.2.10:${settings.get('port')}.`,
   )
 }
 
@@ -95,7 +95,7 @@ export function listenFailure(code: string, host: string, port: number): string 
   if (code === 'EADDRINUSE')
     return `Port ${port} on ${host} is in use. Stop the program that uses it, or take another: --port ${other}, or --port 0 for any free one.`
   if (code === 'EACCES')
-    return `No permission to listen on port ${port} of ${host}. Ports below 1024 are for administrators: take a higher one, such as --port 8080.`
+    return `No permission to listen on port ${port} of ${host}. Ports below 1024 are for administrators: use a higher one, such as --port 8080.`
   if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'].includes(code))
     return `This machine has no address "${host}". Use --host with one of its own addresses, or 127.0.0.1.`
   return undefined

@@ -50,7 +50,7 @@ export class RequestLog {
     const known = this.#known.get(nameOf(key, collectionId()))
     if (known !== undefined) {
       if (known.digest !== digest)
-        throw new StoreError('request-differs', 'A request with this key was answered before, and it was another one.')
+        throw new StoreError('request-differs', 'This key was already used for a different request.')
       return known.outcome
     }
     const outcome = write() ?? null

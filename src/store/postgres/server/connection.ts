@@ -143,7 +143,8 @@ export class Connections {
     const deadline = performance.now() + this.#fullServerMs
     for (let tries = 1; ; tries++) {
       if (this.#pool.ending) throw new StoreError('closed', 'The store is closed.')
-      if (this.#pool.waitingCount >= MAX_WAITING) throw this.#overloaded(`${MAX_WAITING} others wait for one already`)
+      if (this.#pool.waitingCount >= MAX_WAITING)
+        throw this.#overloaded(`${MAX_WAITING} others are already waiting for one`)
       try {
         return await this.#pool.connect()
       } catch (error) {

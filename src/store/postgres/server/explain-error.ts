@@ -12,30 +12,30 @@ export const TOOK_TOO_LONG = '57014'
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   '0A000': [
     'unsupported',
-    'PostgreSQL calls it 0A000, and would refuse it again. Where a pooler stands before a Citus, both the role and the database need plan_cache_mode = auto.',
+    'This is SQLSTATE 0A000, so trying again is no use. With a pooler in front of Citus, both the role and the database need plan_cache_mode = auto.',
   ],
-  '08': ['unavailable', 'It was lost, or a server behind it cannot be reached. Try again in a moment.'],
-  '25': ['unavailable', 'The session ended in the middle. Try again in a moment.'],
-  '25006': ['read-only', 'The database takes no writes now: it is a standby, or was set to read-only.'],
-  '28': ['no-permission', 'Look at the user and the password: it is read from REAMS_STORE, PGPASSWORD or ~/.pgpass.'],
-  '3D000': ['missing-store', 'Make the database first, with `createdb` or CREATE DATABASE.'],
-  '3F000': ['missing-store', 'Its tables are gone. Start what uses it again, or restore it from a backup.'],
-  '42P01': ['missing-store', 'Its tables are gone. Start what uses it again, or restore it from a backup.'],
-  '40': ['unavailable', 'Another writer was in the way. Nothing of this write was kept; try again.'],
+  '08': ['unavailable', 'The connection was lost, or a server behind it cannot be reached. Try again in a moment.'],
+  '25': ['unavailable', 'The session ended in the middle of a transaction. Try again in a moment.'],
+  '25006': ['read-only', 'The database is read-only now: it is a standby, or was set to read-only.'],
+  '28': ['no-permission', 'Check the user and the password, which is read from REAMS_STORE, PGPASSWORD or ~/.pgpass.'],
+  '3D000': ['missing-store', 'Create the database first, with `createdb` or CREATE DATABASE.'],
+  '3F000': ['missing-store', 'Its tables are gone. Restart Reams, or restore the store from a backup.'],
+  '42P01': ['missing-store', 'Its tables are gone. Restart Reams, or restore the store from a backup.'],
+  '40': ['unavailable', 'It conflicted with another writer. Nothing of this write was kept; try again.'],
   '53100': ['full', 'The disk of the server is full. Nothing of this write was kept; free some space and try again.'],
   '53300': [
     'unavailable',
     'All connections of the server are taken. Raise max_connections, or put a pooler in between.',
   ],
-  '53': ['unavailable', 'The server is short of something. Try again in a moment.'],
-  '55': ['unavailable', 'Something is in use. Try again in a moment.'],
-  '55P03': ['unavailable', 'Another writer has held a lock for long. Nothing of this write was kept; try again.'],
+  '53': ['unavailable', 'The server is out of resources. Try again in a moment.'],
+  '55': ['unavailable', 'The server says that an object is in use. Try again in a moment.'],
+  '55P03': ['unavailable', 'Another writer has held a lock for too long. Nothing of this write was kept; try again.'],
   [TOOK_TOO_LONG]: ['unavailable', 'It took too long, and nothing was changed; try again.'],
   '57P': ['unavailable', 'The server is stopping or starting. Try again in a moment.'],
-  '58': ['unavailable', "The server's disk failed. Look at its log."],
-  XX000: ['unavailable', 'Look at the log of the server, then try again.'],
-  XX001: ['corrupt', 'Restore it from a backup; `reams verify` tells more.'],
-  XX002: ['corrupt', 'Restore it from a backup; `reams verify` tells more.'],
+  '58': ['unavailable', "The server's disk failed. Check its log."],
+  XX000: ['unavailable', 'Check the log of the server, then try again.'],
+  XX001: ['corrupt', 'Restore it from a backup; `reams verify` has details.'],
+  XX002: ['corrupt', 'Restore it from a backup; `reams verify` has details.'],
 }
 
 /** Turns whatever came from PostgreSQL into a StoreError; errors of our own pass as they are. */
@@ -57,34 +57,33 @@ function isOurs(error: Error): boolean {
 
 function explainState(state: string): Explanation {
   const known = EXPLANATIONS[state] ?? EXPLANATIONS[state.slice(0, 3)] ?? EXPLANATIONS[state.slice(0, 2)]
-  return known ?? ['unsupported', `PostgreSQL calls it ${state}, and would refuse it again.`]
+  return known ?? ['unsupported', `This is SQLSTATE ${state}, so trying again is no use.`]
 }
 
 /** Errors that do not come from the server. */
 function explainDriver(error: Error): Explanation {
   const message = messageOf(error)
   if (/ENOTFOUND|EAI_AGAIN/.test(message))
-    return ['unavailable', 'No host of this name was found: look at the host in the URL of the store.']
+    return ['unavailable', 'There is no host of this name: check the host in the URL of the store.']
   if (/ECONNREFUSED/.test(message))
-    return ['unavailable', 'Nothing listens there: look whether the server runs, and at the host and port in the URL.']
+    return ['unavailable', 'Nothing listens there: check that the server is running, and the host and port in the URL.']
   if (isConnectTimeout(error))
-    return ['unavailable', 'It did not answer in time: look whether the server is well and can be reached from here.']
+    return ['unavailable', 'It did not answer in time: check that the server is healthy and can be reached from here.']
   if (/password/i.test(message)) return ['no-permission', 'Set it with PGPASSWORD, ~/.pgpass or REAMS_STORE.']
-  if (/SSL|certificate/i.test(message))
-    return ['unavailable', 'Look at sslmode and sslrootcert in the URL of the store.']
-  return ['unavailable', 'Look whether the server runs and can be reached, then try again.']
+  if (/SSL|certificate/i.test(message)) return ['unavailable', 'Check sslmode and sslrootcert in the URL of the store.']
+  return ['unavailable', 'Check that the server is running and can be reached, then try again.']
 }
 
 /** An error of several addresses has no message of its own, and that of a missing password speaks of something else. */
 function messageOf(error: Error): string {
-  if (/^SASL: .*password/.test(error.message)) return 'The server wants a password, and none was given'
+  if (/^SASL: .*password/.test(error.message)) return 'The server requires a password, and none was given'
   if (error instanceof AggregateError && error.message === '')
     return error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join(', ')
   return error.message
 }
 
 function unknownOutcome({ label }: StoreUrl): string {
-  return `No certain answer came from the store ${label} while a write was committed: it may have been done or not. Look before you send it again, or send it with an idempotency key.`
+  return `The store ${label} gave no definite answer while a write was committed: it may or may not have been done. Check before you send it again, or send it with an idempotency key.`
 }
 
 function missingGrants(error: Error, { label, schema, connection }: StoreUrl): string {

@@ -41,7 +41,7 @@ export class HealthProbe {
       if ((await Promise.race([asking, late])) === 'late')
         throw new StoreError(
           'unavailable',
-          `The store ${this.#label} has not answered for ${LONGEST_MS / 1000} s. Look whether the server is well.`,
+          `The store ${this.#label} has not answered for ${LONGEST_MS / 1000} s. Check that the server is healthy.`,
         )
     } finally {
       deadline.abort()

@@ -24,7 +24,7 @@ export function readStoreUrl(url: string): StoreUrl {
   const [address = '', query = ''] = url.split('?', 2)
   if (!/^postgres(ql)?:\/\//i.test(address))
     throw new StoreError('not-a-store', 'The URL of a store in PostgreSQL begins with postgres:// or postgresql://.')
-  if (!isReadable(url)) throw unreadable('it cannot be taken apart')
+  if (!isReadable(url)) throw unreadable('it cannot be parsed')
   const parameters = new URLSearchParams(query)
   const schema = takeParameter(parameters, 'schema') ?? DEFAULT_SCHEMA
   const preparing = readPreparing(takeParameter(parameters, 'prepare'))
@@ -43,7 +43,10 @@ function takeParameter(parameters: URLSearchParams, name: string): string | unde
 function readPreparing(value: string | undefined): Preparing {
   if (value === undefined || value === 'auto') return 'auto'
   if (value === 'always' || value === 'never') return value
-  throw new StoreError('not-a-store', `"prepare=${value}" in the URL of the store is none of auto, always and never.`)
+  throw new StoreError(
+    'not-a-store',
+    `Invalid prepare=${value} in the URL of the store: expected auto, always or never.`,
+  )
 }
 
 const SSL_MODES: readonly string[] = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
@@ -53,11 +56,14 @@ function readSslMode(parameters: URLSearchParams): void {
   const mode = parameters.get('sslmode')
   if (mode === null) return
   if (!SSL_MODES.includes(mode))
-    throw new StoreError('not-a-store', `"sslmode=${mode}" in the URL of the store is none of ${SSL_MODES.join(', ')}.`)
+    throw new StoreError(
+      'not-a-store',
+      `Invalid sslmode=${mode} in the URL of the store: expected one of ${SSL_MODES.join(', ')}.`,
+    )
   if (mode === 'verify-ca' && !parameters.has('sslrootcert'))
     throw new StoreError(
       'not-a-store',
-      'With sslmode=verify-ca the URL of the store has to name the certificate of the signer with sslrootcert.',
+      'With sslmode=verify-ca the URL of the store has to name the certificate of the CA with sslrootcert.',
     )
   parameters.set('sslmode', mode === 'allow' || mode === 'prefer' ? 'require' : mode)
   // The words then mean what they mean to psql.
@@ -81,7 +87,7 @@ function readConnection(url: string): PoolConfig {
 function unreadable(reason: string): StoreError {
   return new StoreError(
     'not-a-store',
-    `The URL of the store is wrong: ${reason}. It looks like postgres://user@host:5432/database?schema=reams; special characters in a password are written as %40 for @, %2F for /, %23 for # and so on.`,
+    `Invalid URL of the store: ${reason}. Expected postgres://user@host:5432/database?schema=reams; encode special characters in a password, %40 for @, %2F for /, %23 for # and so on.`,
   )
 }
 
@@ -89,7 +95,7 @@ function checkSchemaName(schema: string): void {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema) && !schema.startsWith('pg_')) return
   throw new StoreError(
     'not-a-store',
-    `"${schema}" cannot be the schema of a store. Its name has 1 to 63 of a-z 0-9 _, the first one no digit, and does not begin with pg_.`,
+    `Invalid schema "${schema}": expected 1 to 63 characters of a-z 0-9 _, not starting with a digit or with pg_.`,
   )
 }
 

@@ -88,7 +88,7 @@ export class Workers {
         WHERE s.logicalrelid = '${head}'::regclass AND n.nodename || ':' || n.nodeport <> ALL (ARRAY[${left}]::text[])
       ) c, pg_catalog.master_run_on_worker(c.names, c.ports, c.commands, true) r`)
     const failed = found.find(([isDone]) => isDone !== true)
-    if (failed !== undefined) throw new StoreError('unavailable', `A part of the store cannot be listed: ${failed[1]}`)
+    if (failed !== undefined) throw new StoreError('unavailable', `Part of the store cannot be listed: ${failed[1]}`)
     const rows = found.flatMap(([, json]) => JSON.parse(String(json)) as Row[])
     return rows
       .map((row) => listedHead(row.with(1, row[1] === null ? null : Buffer.from(String(row[1]), 'base64'))))

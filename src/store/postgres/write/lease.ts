@@ -78,7 +78,7 @@ export async function findObstacle(
 export function lostLease(name: string): StoreError {
   return new StoreError(
     'lease-lost',
-    `The load into "${name}" stood still for more than 10 s and another writer took over. Nothing of it was kept; start it again.`,
+    `The load into "${name}" stalled for more than 10 s and another writer took over. Nothing of it was kept; start it again.`,
   )
 }
 
@@ -86,6 +86,6 @@ export function lostLease(name: string): StoreError {
 export function lostSteps(name: string): StoreError {
   return new StoreError(
     'lease-lost',
-    `The database has lost some of what was loaded into "${name}": it crashed meanwhile. Nothing of it was kept; start it again.`,
+    `The database crashed and lost some of what was loaded into "${name}". Nothing of the load was kept; start it again.`,
   )
 }

@@ -71,7 +71,7 @@ async function sweepStep(transaction: Transaction, shardKey: number): Promise<bo
   if ((await transaction.first('isVisible', shardKey, generationId, base)) !== undefined)
     throw new StoreError(
       'corrupt',
-      'What is marked as left over is in use. `reams verify` tells more; nothing was removed.',
+      'Rows that are marked as leftovers are in use. `reams verify` has details; nothing was removed.',
     )
   const isMore = await sweepGeneration(transaction, shardKey, generationId, base, cursor)
   if (!isMore) {

@@ -52,7 +52,7 @@ export class Writer {
   async change<T>(name: string, change: Change<T>, once?: Once): Promise<T> {
     if (this.#isClosed) throw new StoreError('closed', 'The store is closed.')
     if (this.#waiting >= MAX_WAITING)
-      throw new StoreError('overloaded', `${MAX_WAITING} others wait to be written already. Try again in a moment.`)
+      throw new StoreError('overloaded', `${MAX_WAITING} other writes are already waiting. Try again in a moment.`)
     const outcome = await new Promise<Outcome>((resolve, reject) =>
       this.#enqueue(name, { change, once, since: performance.now(), settle: resolve, fail: reject }),
     )

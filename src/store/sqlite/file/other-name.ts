@@ -56,7 +56,7 @@ function findLogOfOtherName(path: string): string | undefined {
 function writtenUnderOtherName(path: string, name: string): StoreError {
   return new StoreError(
     'unavailable',
-    `The store ${path} is the same file as ${name}, and what was written last is still in ${name}-wal: whoever had it open did not close it. Open ${name} once, for example with \`reams collections --store ${name}\`, then try again.`,
+    `The store ${path} is the same file as ${name}, and its latest writes are still in ${name}-wal, because it was not closed properly. Open ${name} once, for example with \`reams collections --store ${name}\`, then try again.`,
   )
 }
 

@@ -37,7 +37,7 @@ export function checkSameFile({ path, identity }: FilePlace): void {
   if (fileIdentity(path) === identity) return
   throw new StoreError(
     'unavailable',
-    `The store ${path} was removed, or replaced by another file, while it was open. Restart what serves it.`,
+    `The store ${path} was removed, or replaced by another file, while it was open. Restart the process that serves it.`,
   )
 }
 

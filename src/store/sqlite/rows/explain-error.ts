@@ -18,7 +18,7 @@ export function explainError(error: unknown, path: string): unknown {
   if (isDamage(error))
     return new StoreError(
       'corrupt',
-      `The store ${path} is damaged: ${error.message}. Restore it from a backup; \`reams verify\` tells more.`,
+      `The store ${path} is damaged: ${error.message}. Restore it from a backup; \`reams verify\` has details.`,
       { cause: error },
     )
   const code = resultCode(error)
@@ -29,20 +29,16 @@ export function explainError(error: unknown, path: string): unknown {
     case LOCKED:
       return new StoreError(
         'unavailable',
-        `The store ${path} is locked by another process that has been writing for long. Try again in a moment.`,
+        `The store ${path} is locked by another process that has been writing for a long time. Try again in a moment.`,
         cause,
       )
     case READ_ONLY:
     case CANNOT_OPEN:
-      return new StoreError(
-        'read-only',
-        `The store ${path} cannot be opened for this: ${error.message}. ${PERMISSIONS}`,
-        cause,
-      )
+      return new StoreError('read-only', `The store ${path} cannot be opened: ${error.message}. ${PERMISSIONS}`, cause)
     case IO_ERROR:
       return new StoreError(
         'unavailable',
-        `The disk failed on the store ${path}: ${error.message}. Look at the disk and its free space, then try again.`,
+        `The disk failed on the store ${path}: ${error.message}. Check the disk and its free space, then try again.`,
         cause,
       )
     case FULL:
@@ -94,7 +90,7 @@ export function damage(collection: string | undefined, message: string): StoreEr
   const where = collection === undefined ? 'The store' : `The collection "${collection}"`
   return new StoreError(
     'corrupt',
-    `${where} is damaged. ${message} \`reams verify\` tells more; restore the store from a backup.`,
+    `${where} is damaged. ${message} \`reams verify\` has details; restore the store from a backup.`,
     { collection },
   )
 }

@@ -44,7 +44,7 @@ export function doOnce(
   const known = findRequest(rows, key, collectionId())
   if (known !== undefined && known.at > oldest) {
     if (known.digest !== digest)
-      throw new StoreError('request-differs', 'A request with this key was answered before, and it was another one.')
+      throw new StoreError('request-differs', 'This key was already used for a different request.')
     return JSON.parse(known.outcome)
   }
   const outcome = write() ?? null

@@ -92,7 +92,7 @@ export class Steps {
     beginStep(this.#rows, lease)
     let position = this.#nextPositions.get(lease.holder)
     if (position === undefined)
-      throw new StoreError('lease-lost', `The load into "${lease.name}" lost the thread that wrote it. Start it again.`)
+      throw new StoreError('lease-lost', `The load into "${lease.name}" lost its writer thread. Start it again.`)
     /** By the index of an item, the position of the one that has its key. */
     const refused = new Map<number, number>()
     for (const [index, key] of keys.entries()) {

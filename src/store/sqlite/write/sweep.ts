@@ -81,14 +81,14 @@ export function checkSteps(rows: Rows, { name, holder }: Lease, steps: number): 
   if (row[0] === steps) return
   throw new StoreError(
     'lease-lost',
-    `The store has lost some of what was loaded into "${name}": it was put back to an older state meanwhile. Nothing of it was kept; start it again.`,
+    `The store was restored to an older state and lost some of what was loaded into "${name}". Nothing of the load was kept; start it again.`,
   )
 }
 
 function lostLease(name: string): StoreError {
   return new StoreError(
     'lease-lost',
-    `The load into "${name}" stood still for more than ${LEASE_LIFETIME_MS / 1000} s and another writer took over. Nothing of it was kept; start it again.`,
+    `The load into "${name}" stalled for more than ${LEASE_LIFETIME_MS / 1000} s and another writer took over. Nothing of it was kept; start it again.`,
   )
 }
 
@@ -155,7 +155,7 @@ export function sweepStep(rows: Rows): boolean {
   if (rows.get(VISIBLE, id, generation, base) !== undefined)
     throw new StoreError(
       'corrupt',
-      'What is marked as left over is in use. `reams verify` tells more; nothing was removed.',
+      'Rows that are marked as leftovers are in use. `reams verify` has details; nothing was removed.',
     )
   if (rows.run(SWEEP_REAMS, id, generation, Math.floor(base / REAM_SIZE)) > 0) return true
   if (rows.run(SWEEP_TAIL, id, generation, base) > 0) return true
