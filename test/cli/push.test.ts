@@ -19,7 +19,8 @@ import {
 } from './push-servers.ts'
 import { runCli, startServer, workDirectory } from './run-cli.ts'
 
-const AGAIN = 'Run the same command again within 24 hours to continue: nothing is appended twice.'
+const AGAIN =
+  'Run the same command again within 24 hours, with the same file and token, to continue: nothing is appended twice.'
 
 /** How many items the collection has. */
 async function countAt(url: string): Promise<number> {

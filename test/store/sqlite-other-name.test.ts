@@ -61,7 +61,7 @@ describe('a store under another name', { skip: NO_PROC }, () => {
     await assert.rejects(openSqliteStore({ path: link }), {
       code: 'unavailable',
       message: new RegExp(
-        `^The store ${link} is the same file as ${path}, .* still in ${path}-wal: .* Open ${path} once`,
+        `^The store ${link} is the same file as ${path}, .* still in ${path}-wal, .* Open ${path} once`,
       ),
     })
     await (await openSqliteStore({ path })).close()

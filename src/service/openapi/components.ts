@@ -287,7 +287,7 @@ const WRITE = {
 /** Any write with a body; only such a write can be repeated with another body. */
 const BODY = {
   'invalid-body': 'The body is empty.',
-  'content-too-large': 'The body has 20,001 bytes; at most 20,000 are taken.',
+  'content-too-large': 'The body has 20,001 bytes; the limit is 20,000.',
   'unsupported-media-type': 'The Content-Type is "text/plain".',
   'idempotency-conflict': 'This key was already used for a different request.',
   'service-busy': 'Other requests with this token hold 30,000 of the 40,000 bytes of memory for bodies.',
@@ -304,7 +304,7 @@ const DETAILS: Readonly<Record<ProblemName, string>> = {
   'invalid-item': 'The body: the key field "id" is missing.',
   'key-mismatch': 'The path has the key "7", the item "8".',
   conflict: 'There is already an item with the key "7".',
-  'precondition-failed': 'There is a collection "events" already.',
+  'precondition-failed': 'There is already a collection "events".',
   'precondition-required': 'Dropping a collection needs If-Match.',
 }
 
