@@ -1,6 +1,6 @@
 /**
  * Steps through JSON in UTF-8 without decoding it: strict, and small, because browsers load it.
- * Import has `contract/json-scan.ts`, which is faster and larger; decision 0001 says why there are two.
+ * Import has `items/json-scan.ts`, which is faster and larger; decision 0001 says why there are two.
  */
 
 // They stand here, above all, and nothing is imported: so bundlers write the numbers themselves, and engines know them.

@@ -20,7 +20,7 @@ export const COMPACT: CliCommand = {
   summary: 'close the holes that deleted items left',
   description: `Rewrites a collection without the holes that deleted items left: pages after a
 hole cost more to read. Items, order and keys stay. Readers are not disturbed;
-other writers of the collection wait. It is all or nothing.`,
+other writers of the collection are refused meanwhile. It is all or nothing.`,
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
   settings: ['store'],
   examples: [{ line: 'reams compact events --store my.db', purpose: 'after many deletes' }],

@@ -198,7 +198,7 @@ export function takeLock(path: string): Disposable | undefined {
       database.close()
       closeSync(descriptor)
     }
-    if (!isLocked(database, release)) return undefined
+    if (!tryLock(database, release)) return undefined
     // The one who held it before may have removed the file in the meantime, and then this is a lock on nothing.
     if (statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino)
       return {
@@ -211,7 +211,7 @@ export function takeLock(path: string): Disposable | undefined {
   }
 }
 
-function isLocked(database: DatabaseSync, release: () => void): boolean {
+function tryLock(database: DatabaseSync, release: () => void): boolean {
   try {
     database.exec('BEGIN EXCLUSIVE')
     return true

@@ -1,4 +1,4 @@
-/** Writes to a collection: `POST` appends items, `PUT` creates it, `DELETE` drops it. */
+/** Writes to a collection and its items: `POST` appends, `PUT` creates or puts, `DELETE` drops or removes. */
 
 import { allTags, namesPage, strongTags } from '../../contract/etag.ts'
 import { collectionUrl, itemUrl } from '../../contract/link.ts'

@@ -64,8 +64,8 @@ export class Steps {
     this.#rows = rows
   }
 
-  /** What it remembers, for whoever may have to undo what follows. The result takes it back. */
-  remember(): () => void {
+  /** Keeps the positions as they are now. Calling the result restores them, when the transaction is rolled back. */
+  savePositions(): () => void {
     const nextPositions = new Map(this.#nextPositions)
     return () => {
       this.#nextPositions = nextPositions

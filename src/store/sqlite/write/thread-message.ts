@@ -6,7 +6,7 @@ import { ItemConflict, StoreError } from '../../store-error.ts'
 import type { Steps } from './steps.ts'
 import { SweepNeeded } from './sweep.ts'
 
-export type StepName = Exclude<keyof Steps, 'remember'>
+export type StepName = Exclude<keyof Steps, 'savePositions'>
 
 /** Asks for a change of one collection. */
 export interface ChangeMessage {

@@ -48,7 +48,7 @@ export class Transactions {
     // What goes into a file that has lost its name is lost with the last process that has it open.
     checkSameFile(this.#place)
     this.#begin()
-    const forget = this.#steps.remember()
+    const restorePositions = this.#steps.savePositions()
     try {
       const replies: ReplyMessage[] = []
       for (const call of calls) replies.push('name' in call ? this.#change(call) : this.#step(call))
@@ -57,7 +57,7 @@ export class Transactions {
       return replies
     } catch (error) {
       this.#drafts.clear()
-      forget()
+      restorePositions()
       if (this.#rows.isInTransaction) this.#rows.run('ROLLBACK')
       throw error
     }
