@@ -36,6 +36,7 @@ function statusOf(error: ClientError): FailureStatus {
 function adviceOn(error: ClientError): string {
   if (error instanceof InvalidPage) return '"reams check" shows what a server does wrong.'
   if (error instanceof ForbiddenOrigin) return 'The token, if there is one, is not sent there.'
+  if (error instanceof ConnectionLost) return 'Check the URL, and that the server is running.'
   if (!(error instanceof HttpError)) return ''
   if (error.status === 404) return 'Check the URL. A private collection is found only with a token for it.'
   if (error.status === 413) return 'A smaller --batch sends less at a time.'

@@ -197,6 +197,28 @@ describePostgres('copy', (startPostgres, isCitus) => {
     await checkSame(path, url)
   })
 
+  it('does not call a collection damaged that others write to behind its commit', ofFiles, async (t) => {
+    const { directory, path } = await noisyStore(t, 20_000)
+    const target = join(directory, 'new.db')
+    await inStore(target, (store) => store.create('events', { keyField: 'id' }), true)
+    await inStore(target, async (store) => {
+      let isRunning = true
+      const ended = copied(directory, path, target, '--replace').finally(() => {
+        isRunning = false
+      })
+      let added = 0
+      // Refused while the copy is loaded, and taken from its commit on.
+      for (let id = 0; isRunning; id++)
+        await store.append('events', itemRun([`{"id":"new ${id}"}`], { keyField: 'id' })).then(
+          () => added++,
+          (error) => assert.equal(error.code, 'busy'),
+        )
+      assert.match(await ended, /^events: 20,000 items, .* copied/m)
+      const live = (await store.head('events'))?.live ?? 0
+      assert.ok(live >= 20_000 && live <= 20_000 + added)
+    })
+  })
+
   it('says that tokens stay, or copies them too', ofFiles, async (t) => {
     const directory = workDirectory(t)
     const token = async (words: string) => (await runInside(['token', ...words.split(' ')], { in: directory })).stdout

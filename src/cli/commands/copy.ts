@@ -33,7 +33,8 @@ interruption just run it again. Creates the store if missing.`,
 async function runCopy(_operands: readonly string[], settings: SettingValues): Promise<number> {
   const from = required(settings, 'from')
   const to = required(settings, 'to')
-  if (isSameStore(from, to)) throw new Failure(2, `--from and --to are the same store, ${to}.`)
+  if (isSameStore(from, to))
+    throw new Failure(2, `--from and --to are the same store, ${to}. Name another one with --to.`)
   using interruption = new Interruption()
   const { signal } = interruption
   const source = await openSource(from)

@@ -140,7 +140,8 @@ class Push {
     const done = count === 0 ? 'No item is acknowledged.' : `The first ${formatItems(count)} are acknowledged.`
     if (this.source.totalBytes === undefined)
       return `${done} A pipe cannot be read again: check what the collection has, and send the rest from a file.`
-    return `${done} Run the same command again within 24 hours, with the same file and token, to continue: nothing is appended twice.`
+    const condition = count === 0 ? '' : ', with the same file and token, to continue'
+    return `${done} Run the same command again within 24 hours${condition}: nothing is appended twice.`
   }
 }
 
