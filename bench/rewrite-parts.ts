@@ -1,6 +1,6 @@
 /** What it takes to change one item of a ream, part by part. */
 
-import { REAM_SIZE } from '../src/store/rank.ts'
+import { REAM_SIZE } from '../src/store/positions.ts'
 import type { ReamBytes } from '../src/store/ream.ts'
 import { encodeReam } from '../src/store/ream.ts'
 import { changeReam, openReam } from '../src/store/ream-draft.ts'

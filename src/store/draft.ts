@@ -14,7 +14,7 @@ import {
   newHead,
   requireKeys,
 } from './collection-rules.ts'
-import { REAM_SIZE, sealedReams } from './rank.ts'
+import { REAM_SIZE, sealedReams } from './positions.ts'
 import { damagedReam, ReamBuilder, type SealedReam, splitItems, type TailItem } from './ream.ts'
 import { type OpenReam, ReamDraft, sealItems } from './ream-draft.ts'
 import type { CollectionSettings, Head } from './store.ts'

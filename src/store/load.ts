@@ -3,7 +3,7 @@
 import { freeMemory, type ItemRun } from '../items/item-run.ts'
 import { checkRoom, checkSettings, completeSettings, movedHead, newHead, requireKeys } from './collection-rules.ts'
 import { DeflatePool, type PooledReam } from './deflate-pool.ts'
-import { REAM_SIZE } from './rank.ts'
+import { REAM_SIZE } from './positions.ts'
 import { editItems, ReamBuilder, type SealedReam } from './ream.ts'
 import type { CollectionSettings, Head, Load, LoadOptions, LoadResult, OnConflict } from './store.ts'
 import { StoreError } from './store-error.ts'

@@ -1,6 +1,6 @@
 /** A ream that is being changed, item by item. Pure. */
 
-import { type GoneMap, indexOfSlot, isGone, liveSlots, REAM_SIZE, withGone } from './rank.ts'
+import { type GoneMap, indexOfSlot, isGone, liveSlots, REAM_SIZE, withGone } from './positions.ts'
 import {
   countItems,
   cutItems,

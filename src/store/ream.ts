@@ -2,8 +2,8 @@
 
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
-import type { GoneMap } from './rank.ts'
-import { REAM_SIZE } from './rank.ts'
+import type { GoneMap } from './positions.ts'
+import { REAM_SIZE } from './positions.ts'
 import type { Room, Segment } from './store.ts'
 import { StoreError } from './store-error.ts'
 

@@ -43,7 +43,11 @@ describe('the failure of a client, in words for the command line', () => {
     [http(304), 1, /status 304/],
     [http(429), 3, /status 429/],
     [http(500), 3, /status 500/],
-    [new ConnectionLost({ url }, 'gone'), 3, /^The connection failed: GET http:\/\/x\.example\/events – gone\. Check the URL, and that the server is running\.$/],
+    [
+      new ConnectionLost({ url }, 'gone'),
+      3,
+      /^The connection failed: GET http:\/\/x\.example\/events – gone\. Check the URL, and that the server is running\.$/,
+    ],
     [new TimeoutError({ url }, 1000), 3, /The option --timeout sets the limit\.$/],
     [new InvalidPage({ url }, 'odd'), 1, /^The response breaks the contract: .* "reams check" shows what/],
     [new PageTooLarge({ url }, 7), 1, /The option --answer-bytes sets the limit\.$/],

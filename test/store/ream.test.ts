@@ -4,7 +4,7 @@ import { after, describe, it } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { DeflatePool } from '../../src/store/deflate-pool.ts'
-import { countGone, indexOfSlot, isGone, liveSlots, withGone } from '../../src/store/rank.ts'
+import { countGone, indexOfSlot, isGone, liveSlots, withGone } from '../../src/store/positions.ts'
 import {
   countItems,
   cutItems,

@@ -7,10 +7,10 @@ import { damagedReam } from '../../store/ream.ts'
 import type { Head, Load, PageRead, Store } from '../../store/store.ts'
 import { ItemConflict, StoreError } from '../../store/store-error.ts'
 import { Interruption } from '../interruption.ts'
-import { ReadAhead, RunMaker } from '../load-items.ts'
 import { existingHead, withStore } from '../open-store.ts'
 import { formatCount, formatDuration, print, sizeOf } from '../output.ts'
 import { startProgress } from '../progress.ts'
+import { ReadAhead, RunMaker } from '../read-ahead.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const COMPACT: CliCommand = {

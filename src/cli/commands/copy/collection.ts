@@ -8,9 +8,9 @@ import { existingCollection } from '../../../store/collection-rules.ts'
 import type { Head, Load, Segment, Store } from '../../../store/store.ts'
 import { ItemConflict, StoreError } from '../../../store/store-error.ts'
 import { describeFailure, Failure } from '../../failure.ts'
-import { ReadAhead, RunMaker } from '../../load-items.ts'
 import type { StoreLocation } from '../../open-store.ts'
 import { startProgress } from '../../progress.ts'
+import { ReadAhead, RunMaker } from '../../read-ahead.ts'
 
 export interface Side {
   readonly location: StoreLocation

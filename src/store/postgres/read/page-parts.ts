@@ -1,7 +1,7 @@
 /** What a page is made of, as a head and the hole counts tell, and the page from the rows that hold it. */
 
 import { effectivePage, pageRange } from '../../../contract/page.ts'
-import { blocksIn, type HoleCount, locate, REAM_SIZE, sealedReams } from '../../rank.ts'
+import { blocksIn, type HoleCount, locate, REAM_SIZE, sealedReams } from '../../positions.ts'
 import { cutItems, deflatedSegment, joinCuts, rawSegment } from '../../ream.ts'
 import type { PageRead, Segment } from '../../store.ts'
 import { headOf, type StoredHead, shownHead } from '../rows/head.ts'

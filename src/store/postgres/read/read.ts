@@ -1,7 +1,7 @@
 /** Reading pages, items and whole collections. Everything that one call answers comes from one snapshot. */
 
 import { missingCollection } from '../../collection-rules.ts'
-import { indexOfSlot, isGone, REAM_SIZE, sealedReams } from '../../rank.ts'
+import { indexOfSlot, isGone, REAM_SIZE, sealedReams } from '../../positions.ts'
 import { deflatedSegment, itemAt, joinItems, rawSegment } from '../../ream.ts'
 import type { Head, PageRead, Segment } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'

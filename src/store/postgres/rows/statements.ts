@@ -4,7 +4,7 @@
  * worker plans it anew every time. Rows are inserted in bulk by VALUES that unnest, which need no table to come from.
  */
 
-import { REAM_SIZE } from '../../rank.ts'
+import { REAM_SIZE } from '../../positions.ts'
 
 export interface Statement {
   readonly sql: string

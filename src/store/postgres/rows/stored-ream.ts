@@ -1,6 +1,6 @@
 /** Reams and tail items as PostgreSQL's rows hold them. */
 
-import type { GoneMap } from '../../rank.ts'
+import type { GoneMap } from '../../positions.ts'
 import type { ReamBytes, SealedReam, TailItem } from '../../ream.ts'
 import type { RowOwner } from './head.ts'
 import type { Row } from './read-query.ts'

@@ -2,7 +2,7 @@
 
 import { NO_COLLECTION } from '../../collection-rules.ts'
 import { headAfterLoad, type LoadCounts, type LoadSteps } from '../../load.ts'
-import { REAM_SIZE } from '../../rank.ts'
+import { REAM_SIZE } from '../../positions.ts'
 import { byReam, type SealedReam, splitItems } from '../../ream.ts'
 import { ReamDraft, sealItems } from '../../ream-draft.ts'
 import type { Head } from '../../store.ts'

@@ -1,6 +1,6 @@
 /** The removal of what nobody can see: dropped collections, old generations, loads that died. In many small commits. */
 
-import { REAM_SIZE } from '../../rank.ts'
+import { REAM_SIZE } from '../../positions.ts'
 import { StoreError } from '../../store-error.ts'
 import { lockHead, type StoredHead, shardKeyOf, writeHead } from '../rows/head.ts'
 import type { Connections } from '../server/connection.ts'

@@ -3,7 +3,7 @@
 import { newId } from '../../collection-rules.ts'
 import type { PooledReam } from '../../deflate-pool.ts'
 import type { Draft } from '../../draft.ts'
-import { holeCounts, REAM_SIZE } from '../../rank.ts'
+import { holeCounts, REAM_SIZE } from '../../positions.ts'
 import type { SealedReam } from '../../ream.ts'
 import type { ReamDraft } from '../../ream-draft.ts'
 import { type RowOwner, type StoredHead, shardKeyOf, writeHead } from '../rows/head.ts'

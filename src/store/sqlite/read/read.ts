@@ -1,7 +1,7 @@
 /** Reading pages, items and whole collections. Everything that one call answers comes from one snapshot. */
 
 import { effectivePage, pageRange } from '../../../contract/page.ts'
-import { indexOfSlot, isGone, locate, REAM_SIZE, sealedReams } from '../../rank.ts'
+import { indexOfSlot, isGone, locate, REAM_SIZE, sealedReams } from '../../positions.ts'
 import { cutItems, deflatedSegment, itemAt, joinCuts, joinItems, rawSegment } from '../../ream.ts'
 import type { Head, PageRead, Segment } from '../../store.ts'
 import type { StoreError } from '../../store-error.ts'

@@ -1,7 +1,7 @@
 /** Reams, tail items and hole counts as SQLite's rows hold them. */
 
-import type { GoneMap } from '../../rank.ts'
-import { type HoleCount, REAM_SIZE } from '../../rank.ts'
+import type { GoneMap } from '../../positions.ts'
+import { type HoleCount, REAM_SIZE } from '../../positions.ts'
 import { encodeReam, type ReamBytes, type SealedReam, splitItems, type TailItem } from '../../ream.ts'
 import { sealItems } from '../../ream-draft.ts'
 import type { StoreError } from '../../store-error.ts'

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { checkName, newId } from '../../collection-rules.ts'
 import { headAfterLoad, type LoadCounts, type LoadPlan, planLoad } from '../../load.ts'
-import { REAM_SIZE, sealedReams } from '../../rank.ts'
+import { REAM_SIZE, sealedReams } from '../../positions.ts'
 import { byReam, encodeReam, type SealedReam, splitItems } from '../../ream.ts'
 import { changeReam, openReam } from '../../ream-draft.ts'
 import type { Head, LoadOptions, TokenRecord } from '../../store.ts'
@@ -25,7 +25,7 @@ import {
   stagingOwner,
   sweepStep,
   takeLease,
-} from './sweep.ts'
+} from './lease.ts'
 
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
 const REPLACEMENTS_A_STEP = 5_000

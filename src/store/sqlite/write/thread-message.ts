@@ -3,8 +3,8 @@
 import type { ChangeName } from '../../changes.ts'
 import type { Once } from '../../store.ts'
 import { ItemConflict, StoreError } from '../../store-error.ts'
+import { SweepNeeded } from './lease.ts'
 import type { Steps } from './steps.ts'
-import { SweepNeeded } from './sweep.ts'
 
 export type StepName = Exclude<keyof Steps, 'savePositions'>
 

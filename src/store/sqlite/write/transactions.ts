@@ -9,8 +9,8 @@ import { BUSY_TIMEOUT_MS, checkSameFile, type FilePlace, openWriteConnection } f
 import { explainError, isLocked } from '../rows/explain-error.ts'
 import { doOnce } from '../rows/request-log.ts'
 import { Rows } from '../rows/rows.ts'
+import { isAnythingLeftOver, SweepNeeded } from './lease.ts'
 import { Steps } from './steps.ts'
-import { isAnythingLeftOver, SweepNeeded } from './sweep.ts'
 import {
   type CallMessage,
   type ChangeMessage,

@@ -1,7 +1,7 @@
 /** Reads what a change needs into the draft of its collection, and writes what differs in the end. */
 
 import { type Change, Draft } from '../../draft.ts'
-import { holeCounts, REAM_SIZE } from '../../rank.ts'
+import { holeCounts, REAM_SIZE } from '../../positions.ts'
 import { encodeReam } from '../../ream.ts'
 import { damage } from '../rows/explain-error.ts'
 import { deleteHead, insertHead, putHead, readHead } from '../rows/head.ts'
@@ -17,7 +17,7 @@ import {
   readTail,
   readTailItem,
 } from '../rows/stored-ream.ts'
-import { addLeftover, findObstacle } from './sweep.ts'
+import { addLeftover, findObstacle } from './lease.ts'
 
 export function beginDraft(rows: Rows, name: string): Draft {
   const head = readHead(rows, name)

@@ -7,8 +7,8 @@ import { YOUNG_GENERATION_MB } from '../../deflate-pool.ts'
 import type { Once } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
 import type { FilePlace } from '../file/store-file.ts'
+import { SweepNeeded } from './lease.ts'
 import type { Steps } from './steps.ts'
-import { SweepNeeded } from './sweep.ts'
 import {
   type CallMessage,
   type ChangeMessage,

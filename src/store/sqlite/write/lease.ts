@@ -1,7 +1,7 @@
 /** Leases of loads, and the removal of what nobody can see: dropped collections, old generations, loads that died. */
 
 import { hostname } from 'node:os'
-import { REAM_SIZE } from '../../rank.ts'
+import { REAM_SIZE } from '../../positions.ts'
 import type { Head } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
 import { isRunning, thisProcess } from '../file/running-process.ts'

@@ -1,4 +1,4 @@
-/** Loads the items of one store into another, or back into the same: read ahead, with a limit on the bytes held. */
+/** Reads items ahead of whoever writes them, with a limit on the bytes held, and makes runs of stored items. */
 
 import { setImmediate } from 'node:timers/promises'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'

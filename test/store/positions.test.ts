@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { holeCounts, locate, type ReadHoles } from '../../src/store/rank.ts'
+import { holeCounts, locate, type ReadHoles } from '../../src/store/positions.ts'
 
 /** Hole counts of a collection in which `gone[ream]` items are missing. */
 function holesOf(gone: ReadonlyMap<number, number>): ReadHoles {
