@@ -83,10 +83,10 @@ function readEntryPoints(): EntryPoint[] {
     const options = ['-p', project, '--emitDeclarationOnly', '--noCheck', '--outDir', directory]
     execFileSync(process.execPath, [compiler, ...options], { stdio: 'inherit' })
     const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-      exports: Record<string, string>
+      exports: Record<string, { types: string }>
     }
-    return Object.entries(exports).map(([name, path]) => {
-      const file = join(directory, path.replace('./src/', '').replace(/\.ts$/, '.d.ts'))
+    return Object.entries(exports).map(([name, { types }]) => {
+      const file = join(directory, types.replace('./lib/', ''))
       return { name: name.replace('.', 'reams'), comment: fileComment(file), exports: exportsOf(file) }
     })
   } finally {

@@ -1,5 +1,5 @@
-// Installs the packages of the lock file, once for each lock file, and bundles the script of the explorer when its source has
-// changed. Plain JavaScript, because it also runs under an old Node.
+// Installs the packages of the lock file, once for each lock file, and builds when the source has changed: the explorer's
+// script, and the package. Plain JavaScript, because it also runs under an old Node.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -13,10 +13,14 @@ const wanted = createHash('sha256')
   .update(`${process.platform}-${process.arch}`)
   .digest('hex')
 
+// `npm ci` below runs this script again, as `prepare`.
+if (process.env.REAMS_SETUP === '1') process.exit()
 const hasNode = existsSync(join(root, 'node_modules', '.bin', 'node'))
 const hasStamp = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
 if (!hasNode || !(hasStamp || isInstalledByHand())) install()
-if (isBundleOld()) bundle()
+const built = join(root, 'node_modules', '.reams-built')
+const source = sourceState()
+if (!isBuilt()) build()
 
 /** npm writes a lock file of its own at the end of an install: after ours, if it was `npm ci` or `npm install`. */
 function isInstalledByHand() {
@@ -26,8 +30,9 @@ function isInstalledByHand() {
 
 function install() {
   process.stderr.write('Installing the packages, once …\n')
-  const npm = spawnSync('npm', ['ci', '--loglevel=error', '--no-audit', '--no-fund'], {
+  const npm = spawnSync('npm', ['ci', '--include=dev', '--loglevel=error', '--no-audit', '--no-fund'], {
     cwd: root,
+    env: { ...process.env, REAMS_SETUP: '1' },
     stdio: ['ignore', process.stderr, process.stderr],
     shell: process.platform === 'win32',
   })
@@ -37,21 +42,27 @@ function install() {
   writeFileSync(stamp, wanted)
 }
 
-/** What the script is made of lies in these directories. */
-function isBundleOld() {
-  const built = statSync(join(root, 'src/explorer/built/explorer.js'), { throwIfNoEntry: false })
-  if (built === undefined) return true
-  const sources = ['src/explorer/browser', 'src/client', 'src/contract', 'src/items'].flatMap((directory) =>
-    readdirSync(join(root, directory)).map((name) => join(root, directory, name)),
-  )
-  return sources.some((path) => statSync(path).mtimeMs > built.mtimeMs)
+/** Tells one state of the source from another, by the names, sizes and times of its files. */
+function sourceState() {
+  const files = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .filter((path) => !path.includes(join('explorer', 'built')))
+  const lines = files.sort().map((path) => `${path} ${statSync(path).size} ${statSync(path).mtimeMs}`)
+  return createHash('sha256').update(lines.join('\n')).digest('hex')
 }
 
-function bundle() {
+function isBuilt() {
+  const results = ['src/explorer/built/explorer.js', 'lib/index.js'].map((path) => join(root, path))
+  return results.every(existsSync) && existsSync(built) && readFileSync(built, 'utf8') === source
+}
+
+function build() {
   const node = join(root, 'node_modules', '.bin', 'node')
-  const script = join(root, 'scripts', 'build-explorer.ts')
+  const script = join(root, 'scripts', 'build.ts')
   const { status } = spawnSync(node, [script], { stdio: ['ignore', process.stderr, process.stderr] })
-  if (status !== 0) fail('the script of the explorer could not be bundled: see the message above.')
+  if (status !== 0) fail('the build failed: see the message above.')
+  writeFileSync(built, source)
 }
 
 function fail(message) {

@@ -1,0 +1,7 @@
+#!/usr/bin/env node
+// Starts Reams as an installed package. A Node that is too old is told so, before it fails on the first thing that it lacks.
+if (Number.parseInt(process.versions.node, 10) < 24) {
+  process.stderr.write(`reams: This is Node.js ${process.versions.node}; Reams needs 24 or newer.\n`)
+  process.exit(3)
+}
+await import('../lib/cli/main.js')
