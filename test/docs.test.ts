@@ -60,8 +60,8 @@ describe('the generated reference', () => {
 })
 
 describe('the page about the API', () => {
-  const entryPoints: [string, string][] = Object.entries(JSON.parse(read('package.json')).exports)
-  for (const [name, path] of entryPoints)
+  const entryPoints: [string, { default: string }][] = Object.entries(JSON.parse(read('package.json')).exports)
+  for (const [name, { default: path }] of entryPoints)
     it(`has all that ${name.replace('.', 'reams')} exports, and says what it is`, async () => {
       const page = read('docs/reference/api.md')
       const [, section = ''] = page.split(`\n## ${name.replace('.', 'reams')}\n`)
@@ -120,7 +120,12 @@ async function assertCommand([name = '', ...words]: string[], where: string): Pr
   if (name === 'runuser') return assertCommand(words.slice(words.indexOf('--') + 1), where)
   if (PROGRAM.test(name)) await assertProgramTakes(words, shown)
   else if (name === 'npm' && words[0] === 'start') await assertProgramTakes(['serve', ...words.slice(2)], shown)
-  else if (name === 'npm') assert.ok([...SCRIPTS, 'ci'].includes(words.at(-1) ?? ''), shown)
+  else if (name === 'npx' && words[0] === 'reams') await assertProgramTakes(words.slice(1), shown)
+  else if (name === 'npm')
+    assert.ok(
+      [...SCRIPTS, 'ci', 'install', 'pack'].some((each) => words.includes(each)),
+      shown,
+    )
   else if (name === 'node_modules/.bin/node') assert.ok(existsSync(join(ROOT, words.at(-1) ?? '')), shown)
   else assert.ok(OTHER_COMMANDS.has(name), shown)
 }
@@ -150,7 +155,7 @@ function assertInlineCode(code: string): void {
       code,
     )
   const [, script] = /^npm (?:run )?([a-z:]+)/.exec(code) ?? []
-  if (script !== undefined) assert.ok([...SCRIPTS, 'publish'].includes(script), code)
+  if (script !== undefined) assert.ok([...SCRIPTS, 'install', 'pack', 'publish'].includes(script), code)
   const [, problem] = /\/-\/problems\/([a-z-]+)/.exec(code) ?? []
   if (problem !== undefined) assert.ok(Object.hasOwn(PROBLEMS, problem), code)
 }

@@ -84,9 +84,7 @@ describe('the package', () => {
   const at = (cwd: string) => ({ cwd, env: ENVIRONMENT })
 
   before(async () => {
-    const dist = join(directory, 'dist')
-    await run(process.execPath, [join(ROOT, 'scripts/build.ts'), dist], at(directory))
-    await run('npm', ['pack', '--pack-destination', directory], at(dist))
+    await run('npm', ['pack', '--pack-destination', directory], at(ROOT))
     const [tarball = ''] = readdirSync(directory).filter((name) => name.endsWith('.tgz'))
     mkdirSync(home)
     writeFileSync(join(home, 'package.json'), '{"private":true,"type":"module"}')
@@ -122,6 +120,24 @@ describe('the package', () => {
     )
     await run(process.execPath, [compiler, ...options, '--types', '', 'typed.ts'], at(home)).catch((error) =>
       assert.fail(error.stdout),
+    )
+  })
+
+  it('is installed as the README says, or straight from the clone', async () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    assert.match(
+      readFileSync(join(ROOT, 'README.md'), 'utf8'),
+      new RegExp(`^npm install .*/reams-${version}\\.tgz$`, 'm'),
+    )
+    const other = join(directory, 'other')
+    mkdirSync(other)
+    writeFileSync(join(other, 'package.json'), '{"private":true,"type":"module"}')
+    await run('npm', ['install', '--prefer-offline', ROOT], at(other))
+    const program = "import('reams/client').then(({ createClient }) => console.log(typeof createClient))"
+    assert.equal((await run(process.execPath, ['--eval', program], at(other))).stdout, 'function\n')
+    assert.match(
+      (await run(join(other, 'node_modules/.bin/reams'), ['--version'], at(other))).stdout,
+      /^\d+\.\d+\.\d+\n$/,
     )
   })
 
