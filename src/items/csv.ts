@@ -1,10 +1,12 @@
-/** Reads CSV: the header line names the fields, every other row is an item, and all values stay strings. */
+/** Reads CSV: the header line names the fields, every other row is an item. Values stay strings, unless their types are known. */
 
 import { finished } from 'node:stream/promises'
 import { type Parser, parse } from 'csv-parse'
+import type { ColumnTypes } from './column-types.ts'
+import { delimiterOf, readHeader } from './csv-header.ts'
 import { CARRIAGE_RETURN, errorAt, type InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
 import { BatchBuilder, ByteWindow, type InputBatch, type ItemReader } from './item-reader.ts'
-import { ItemError, type ItemOptions, ItemScanner } from './item-scanner.ts'
+import { DEFAULT_ITEM_BYTES, ItemError, type ItemOptions, ItemScanner } from './item-scanner.ts'
 
 /** The parser looks this far ahead before it hands out a row, line end included. */
 const LOOK_AHEAD_BYTES = 16
@@ -15,7 +17,56 @@ interface Row {
   readonly end: number
 }
 
+export interface CsvOptions extends ItemOptions {
+  /** What separates the fields. Undefined: what the header shows. */
+  readonly delimiter?: string | undefined
+  /** Where they are not known yet, every row is added to them, and no items come. Undefined: all values are strings. */
+  readonly types?: ColumnTypes | undefined
+}
+
+/** Holds back what comes until the header has shown how to read it. */
 export class CsvReader implements ItemReader {
+  readonly #options: CsvOptions
+  readonly #held = new ByteWindow()
+  #rows: RowReader | undefined
+
+  constructor(options: CsvOptions) {
+    this.#options = options
+  }
+
+  async *push(block: Uint8Array): AsyncIterable<InputBatch> {
+    if (this.#rows === undefined) {
+      this.#held.append(block)
+      this.#rows = this.#start(false)
+      block = this.#heldBytes
+    }
+    if (this.#rows !== undefined) yield* this.#rows.push(block)
+  }
+
+  async *end(invalid?: Uint8Array): AsyncIterable<InputBatch> {
+    if (this.#rows === undefined) {
+      this.#rows = this.#start(true)
+      yield* this.#rows.push(this.#heldBytes)
+    }
+    yield* this.#rows.end(invalid)
+  }
+
+  get #heldBytes(): Uint8Array {
+    return this.#held.bytes.subarray(this.#held.start, this.#held.end)
+  }
+
+  #start(isEnd: true): RowReader
+  #start(isEnd: boolean): RowReader | undefined
+  #start(isEnd: boolean): RowReader | undefined {
+    const { delimiter, itemBytes = DEFAULT_ITEM_BYTES } = this.#options
+    const header = readHeader(this.#heldBytes)
+    // One that is too long is refused in the same way as any other row.
+    if (!header.isComplete && !isEnd && this.#held.length <= itemBytes + LOOK_AHEAD_BYTES) return undefined
+    return new RowReader(this.#options, delimiterOf(header, delimiter))
+  }
+}
+
+class RowReader implements ItemReader {
   /** The bytes from the end of the last row on: the parser does not tell where a row began, and counts lines in its own way. */
   readonly #window = new ByteWindow()
   /** The offset of the window's start, in bytes of the whole input. */
@@ -26,13 +77,16 @@ export class CsvReader implements ItemReader {
   readonly #encoder = new TextEncoder()
   readonly #rows: Row[] = []
   readonly #parser: Parser
+  readonly #types: ColumnTypes | undefined
   /** The names, each as the beginning of a member: `"name":`. */
   #names: readonly string[] | undefined
 
-  constructor(options: ItemOptions) {
+  constructor(options: CsvOptions, delimiter: string) {
+    this.#types = options.types
     this.#scanner = new ItemScanner(options)
     this.#batch = new BatchBuilder(this.#scanner)
     this.#parser = parse({
+      delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
       relax_column_count: true,
       skip_empty_lines: true,
@@ -68,12 +122,19 @@ export class CsvReader implements ItemReader {
     for (const row of this.#rows.splice(0)) {
       this.#skipBlankLines()
       const piece = this.#piece(row.end - this.#offset)
-      if (this.#names === undefined) this.#names = readHeader(row.values, piece)
+      if (this.#names === undefined) this.#names = this.#begin(row.values, piece)
       else this.#addItem(row.values, this.#names, piece)
       this.#line += countLineBreaks(piece)
       this.#moveOn(row.end - this.#offset)
       if (this.#batch.isFull) yield this.#batch.take()
     }
+  }
+
+  #begin(names: readonly string[], piece: Piece): string[] {
+    const twice = names.find((name, index) => names.indexOf(name) < index)
+    if (twice !== undefined) throw errorAt(`the header names the field ${JSON.stringify(twice)} twice`, piece)
+    if (this.#types?.isKnown === false) this.#types.begin(names)
+    return names.map((name) => `${JSON.stringify(name)}:`)
   }
 
   #addItem(values: readonly string[], names: readonly string[], piece: Piece): void {
@@ -82,7 +143,14 @@ export class CsvReader implements ItemReader {
       const fields = values.length === 1 ? '1 field' : `${values.length} fields`
       throw errorAt(`the row has ${fields}, the header has ${names.length}`, piece)
     }
-    const members = values.map((value, index) => names[index] + JSON.stringify(value))
+    const types = this.#types
+    if (types?.isKnown === false) {
+      types.add(values)
+      return
+    }
+    const members = values.map(
+      (value, i) => names[i] + (types === undefined ? JSON.stringify(value) : types.json(value, i)),
+    )
     const bytes = this.#encoder.encode(`{${members.join(',')}}`)
     try {
       this.#scanner.check(bytes, 0, bytes.length)
@@ -135,12 +203,6 @@ const REASONS: Readonly<Record<string, string>> = {
   CSV_INVALID_CLOSING_QUOTE: 'something follows the closing quote of a field; double a quote inside a quoted field',
   INVALID_OPENING_QUOTE:
     'a quote is in a field that does not begin with one; put the field in quotes and double the quote',
-}
-
-function readHeader(names: readonly string[], piece: Piece): string[] {
-  const twice = names.find((name, index) => names.indexOf(name) < index)
-  if (twice !== undefined) throw errorAt(`the header names the field ${JSON.stringify(twice)} twice`, piece)
-  return names.map((name) => `${JSON.stringify(name)}:`)
 }
 
 function countLineBreaks({ bytes, start, end }: Piece): number {

@@ -6,8 +6,8 @@ import { stringOf, visitFields } from './item-fields.ts'
 /** More than spreadsheets take. Where the names of fields are data, there is no end of them. */
 export const MAX_COLUMNS = 10_000
 
-/** What readers would take for something else, or could cut off. */
-const NEEDS_QUOTES = /^\s|[",\r\n]|\s$/
+/** What readers would take for something else, or could cut off: a delimiter of any kind too, because some find out which it is. */
+const NEEDS_QUOTES = /^\s|[",;|\t\r\n]|\s$/
 
 /** The columns of a file. Items are given as JSON text; one that is not an object has no fields. */
 export class CsvColumns {
@@ -15,7 +15,10 @@ export class CsvColumns {
   /** Columns for which no row had a field yet. */
   readonly unused = new Set<string>()
 
-  constructor(names: Iterable<string> = []) {
+  readonly #delimiter: string
+
+  constructor(names: Iterable<string> = [], delimiter = ',') {
+    this.#delimiter = delimiter
     for (const name of names) this.#add(name)
   }
 
@@ -25,7 +28,7 @@ export class CsvColumns {
 
   /** The first line, which names the columns. */
   get header(): string {
-    return `${csvRow(this.names.map(quoted))}\n`
+    return this.#line(this.names.map(quoted))
   }
 
   /** Adds a column for every field that has none. */
@@ -42,7 +45,12 @@ export class CsvColumns {
       fields[place] = valueText(jsonOf())
       this.unused.delete(name)
     })
-    return `${csvRow(fields)}\n`
+    return this.#line(fields)
+  }
+
+  /** Readers skip empty lines, so a row of nothing but an empty field gets quotes. */
+  #line(fields: readonly string[]): string {
+    return `${fields.join(this.#delimiter) || '""'}\n`
   }
 
   #add(name: string): void {
@@ -50,11 +58,6 @@ export class CsvColumns {
     this.#places.set(name, this.#places.size)
     this.unused.add(name)
   }
-}
-
-/** Readers skip empty lines, so a row of nothing but an empty field gets quotes. */
-function csvRow(fields: readonly string[]): string {
-  return fields.join(',') || '""'
 }
 
 /** Nothing for null, the text of a string, and for anything else what was written. */

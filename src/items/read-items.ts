@@ -1,18 +1,20 @@
 /** From the bytes of a file or a request to batches of checked items, whatever the format. */
 
-import { CsvReader } from './csv.ts'
+import { ColumnTypes } from './column-types.ts'
+import { type CsvOptions, CsvReader } from './csv.ts'
 import { gunzipped } from './gunzip.ts'
 import type { InputBatch, ItemReader } from './item-reader.ts'
-import type { ItemOptions } from './item-scanner.ts'
 import { JsonArrayReader } from './json-array.ts'
 import { NdjsonReader } from './ndjson.ts'
 import { Utf8Gate } from './utf8.ts'
 
 export type { InputBatch } from './item-reader.ts'
 
-export type InputFormat = 'ndjson' | 'json' | 'csv'
+/** `tsv` is CSV with tabs. */
+export type InputFormat = 'ndjson' | 'json' | 'csv' | 'tsv'
 
-export interface ReadOptions extends ItemOptions {
+/** What concerns CSV has no meaning for other formats. */
+export interface ReadOptions extends CsvOptions {
   readonly format: InputFormat
 }
 
@@ -47,6 +49,17 @@ export async function* readUnpacked(
   yield* reader.end(gate.invalid)
 }
 
+/** What the columns of CSV hold: reads all of it. */
+export async function readColumnTypes(
+  source: AsyncIterable<Uint8Array>,
+  options: Omit<ReadOptions, 'types'>,
+): Promise<ColumnTypes> {
+  const types = new ColumnTypes()
+  for await (const _ of readItems(source, { ...options, types })) throw new Error('no items are read here')
+  types.isKnown = true
+  return types
+}
+
 function createReader(options: ReadOptions): ItemReader {
   switch (options.format) {
     case 'ndjson':
@@ -55,5 +68,7 @@ function createReader(options: ReadOptions): ItemReader {
       return new JsonArrayReader(options)
     case 'csv':
       return new CsvReader(options)
+    case 'tsv':
+      return new CsvReader({ ...options, delimiter: options.delimiter ?? '\t' })
   }
 }

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { readColumnTypes } from '../../src/items/read-items.ts'
+import { readAll } from './read-all.ts'
+
+/** The values of the only column, with their types found. */
+async function typed(...values: readonly string[]): Promise<string> {
+  const text = `"a"\n${values.map((value) => `"${value}"\n`).join('')}`
+  const source = async function* () {
+    yield Buffer.from(text)
+  }
+  const types = await readColumnTypes(source(), { format: 'csv' })
+  const { items } = await readAll(text, { format: 'csv', types })
+  return items.map((item) => item.slice('{"a":'.length, -1)).join(' ')
+}
+
+it('makes numbers, booleans and nulls of a column in which every value is one, and strings of all others', async () => {
+  const cases: [string[], string][] = [
+    [
+      ['1', '-0.50', '1e5', '1.10', '9007199254740991', '123456789012345e3'],
+      '1 -0.50 1e5 1.10 9007199254740991 123456789012345e3',
+    ],
+    [['1', '', 'NULL', 'null'], '1 null null null'],
+    [['true', 'FALSE', 'True', ''], 'true false true null'],
+    [['', ''], 'null null'],
+    [['1', 'x', ''], '"1" "x" ""'],
+    [['1', 'true'], '"1" "true"'],
+    [['x', ''], '"x" ""'],
+  ]
+  for (const [values, expected] of cases) assert.equal(await typed(...values), expected)
+})
+
+it('leaves what would not come back as it was written: leading zeros, many digits, other spellings', async () => {
+  const values = ['01', '+1', '1.', '.5', ' 1', '1,5', '0x10', 'NaN', '1e400', '1e-400', '9007199254740993']
+  for (const value of [...values, '1.0000000000000001', '12345678901234567890', 'yes', 'tRUE'])
+    assert.equal(await typed('1', value), `"1" ${JSON.stringify(value)}`)
+})
