@@ -49,7 +49,6 @@ export const MAX_ITEM_BYTES = 1024 * 1024
 const MAX_ANSWER_BYTES = 500_000_000
 
 const DAY_SECONDS = 86_400
-const TIMEOUT = { kind: wholeNumber(1, DAY_SECONDS, 'seconds'), flag: '--timeout <seconds>' } as const
 
 export const SETTINGS = {
   ...group('Data', {
@@ -63,26 +62,14 @@ export const SETTINGS = {
       description: 'ndjson, json or csv, if not clear from the name',
     },
     columns: { kind: COLUMNS, description: 'the columns of CSV, a,b,c (those of page 1)' },
-    itemBytes: {
-      kind: wholeNumber(2, MAX_ITEM_BYTES),
-      default: DEFAULT_ITEM_BYTES,
-      description: 'the largest item, in bytes',
-    },
+    itemBytes: number('the largest item, in bytes', DEFAULT_ITEM_BYTES, [2, MAX_ITEM_BYTES]),
     collection: { kind: COLLECTIONS, description: 'only this collection; can be repeated' },
     tokens: toggle('copy the tokens too'),
-    bodyBytes: {
-      kind: wholeNumber(1, 1024 ** 3),
-      default: DEFAULT_LIMITS.bodyBytes,
-      description: 'the largest request body, in bytes',
-    },
-    requestItems: {
-      kind: wholeNumber(1, 10_000_000),
-      default: DEFAULT_LIMITS.requestItems,
-      description: 'how many items one request can append',
-    },
+    bodyBytes: number('the largest request body, in bytes', DEFAULT_LIMITS.bodyBytes, [1, 1024 ** 3]),
+    requestItems: number('how many items one request can append', DEFAULT_LIMITS.requestItems, [1, 10_000_000]),
   }),
   ...group('Address', {
-    port: { kind: wholeNumber(0, 65_535), default: 8080, description: 'the port; 0 picks a free one' },
+    port: number('the port; 0 picks a free one', 8080, [0, 65_535]),
     host: { kind: HOST, default: '127.0.0.1', description: 'the address to listen on' },
     baseUrl: { kind: BASE_URL, description: 'the URL that every link starts with' },
     requireToken: toggle('answer only requests with a token; see "reams token"'),
@@ -115,40 +102,20 @@ export const SETTINGS = {
   }),
   ...group('Limits', {
     workers: { kind: WORKERS, default: 1, description: 'processes that serve, or auto for one per core' },
-    cacheBytes: {
-      kind: wholeNumber(0, 1024 ** 4),
-      default: DEFAULT_CACHE_BYTES,
-      description: 'memory for recent pages; 0 for none',
-    },
-    unsentBytes: {
-      kind: wholeNumber(1, 1024 ** 4),
-      default: DEFAULT_UNSENT_BYTES,
-      description: 'memory for responses not yet read',
-    },
-    concurrency: { kind: wholeNumber(1, 100), default: 4, description: 'requests at a time' },
-    delay: { kind: wholeNumber(0, 3_600_000, 'ms'), default: 0, description: 'milliseconds between two requests' },
-    batch: {
-      kind: wholeNumber(1, DEFAULT_LIMITS.requestItems),
-      default: 1000,
-      description: 'items per request, at most',
-    },
-    retries: {
-      kind: wholeNumber(0, 1_000_000),
-      default: DEFAULT_RETRY.retries,
-      description: 'how often to retry a request, at most',
-    },
-    pushTimeout: { ...TIMEOUT, default: 60, description: 'how long to wait for a response' },
-    pullTimeout: { ...TIMEOUT, default: 60, description: 'how long to wait for a whole page' },
-    timeout: { ...TIMEOUT, default: 10, description: 'how long to wait for a response' },
+    cacheBytes: number('memory for recent pages; 0 for none', DEFAULT_CACHE_BYTES, [0, 1024 ** 4]),
+    unsentBytes: number('memory for responses not yet read', DEFAULT_UNSENT_BYTES, [1, 1024 ** 4]),
+    concurrency: number('requests at a time', 4, [1, 100]),
+    delay: number('milliseconds between two requests', 0, [0, 3_600_000], 'ms'),
+    batch: number('items per request, at most', 1000, [1, DEFAULT_LIMITS.requestItems]),
+    retries: number('how often to retry a request, at most', DEFAULT_RETRY.retries, [0, 1_000_000]),
+    pushTimeout: timeout('how long to wait for a response', 60),
+    pullTimeout: timeout('how long to wait for a whole page', 60),
+    timeout: timeout('how long to wait for a response', 10),
     timeLimit: {
       kind: wholeNumber(1, 7 * DAY_SECONDS, 'seconds'),
       description: 'how long the whole check may take (120; --walk 3600)',
     },
-    answerBytes: {
-      kind: wholeNumber(1, MAX_ANSWER_BYTES),
-      default: 64 * 1024 * 1024,
-      description: 'the largest response, uncompressed',
-    },
+    answerBytes: number('the largest response, uncompressed', 64 * 1024 * 1024, [1, MAX_ANSWER_BYTES]),
   }),
   ...group('Output', {
     reportFormat: {
@@ -191,6 +158,15 @@ export function longFlag({ flag }: Pick<Setting, 'flag'>): string {
 
 function toggle(description: string) {
   return { kind: SWITCH, default: false, description } as const
+}
+
+function number(description: string, value: number, [min, max]: readonly [number, number], placeholder?: string) {
+  return { kind: wholeNumber(min, max, placeholder), default: value, description } as const
+}
+
+/** Three settings with one flag. */
+function timeout(description: string, seconds: number) {
+  return { ...number(description, seconds, [1, DAY_SECONDS], 'seconds'), flag: '--timeout <seconds>' } as const
 }
 
 /** Completes the rows of one group: flag and variable follow from the name. */
