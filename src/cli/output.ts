@@ -1,6 +1,6 @@
 /** Results go to stdout, everything else to stderr; how figures and tables are written. */
 
-import { makeVisible } from '../contract/message-text.ts'
+import { counted, makeVisible } from '../contract/message-text.ts'
 import { lastPage } from '../contract/page.ts'
 import type { Head } from '../store/store.ts'
 
@@ -33,21 +33,6 @@ export function alignTable(rows: readonly (readonly string[])[], rightAligned: r
   return rows.map((row) => row.map(align).join('  ').trimEnd()).join('\n')
 }
 
-const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
-
-export function formatCount(count: number): string {
-  return COUNT.format(count)
-}
-
-/** `1 item`, `1,234 items`. */
-export function formatItems(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'item' : 'items'}`
-}
-
-export function formatPages(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'page' : 'pages'}`
-}
-
 export function formatDuration(durationMs: number): string {
   if (durationMs < 1000) return `${Math.round(durationMs)} ms`
   const seconds = durationMs / 1000
@@ -69,10 +54,10 @@ export function formatBytes(bytes: number): string {
 
 /** `1,234 items, 3 pages`. */
 export function sizeOf(head: Head): string {
-  return `${formatItems(head.live)}, ${pagesOf(head)}`
+  return `${counted(head.live, 'item')}, ${pagesOf(head)}`
 }
 
 /** `3 pages`, or `unpaginated`. */
 export function pagesOf(head: Head): string {
-  return head.isPaginated ? formatPages(lastPage(head.live)) : 'unpaginated'
+  return head.isPaginated ? counted(lastPage(head.live), 'page') : 'unpaginated'
 }

@@ -1,11 +1,11 @@
 /** The table of all settings: it drives the flags, the REAMS_… variables, --help and the reference page. */
 
 import { DEFAULT_RETRY } from '../client/client-options.ts'
+import { formatCount } from '../contract/message-text.ts'
 import { UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
 import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, DEFAULT_UNSENT_BYTES } from '../service/limits.ts'
 import { StoreLocation } from './open-store.ts'
-import { formatCount } from './output.ts'
 import {
   BASE_URL,
   COLLECTIONS,

@@ -1,11 +1,11 @@
 /** `reams collections`: lists what a store holds. */
 
-import { makeVisible } from '../../contract/message-text.ts'
+import { counted, formatCount, makeVisible } from '../../contract/message-text.ts'
 import { lastPage } from '../../contract/page.ts'
 import type { Head } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
 import { withStore } from '../open-store.ts'
-import { alignTable, formatCount, print } from '../output.ts'
+import { alignTable, print } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const COLLECTIONS: CliCommand = {
@@ -49,7 +49,7 @@ function toJson(head: Head) {
 
 /** What `reams compact` could close. */
 function holesOf({ next, live }: Head): string | false {
-  return next > live && `${formatCount(next - live)} ${next - live === 1 ? 'hole' : 'holes'}`
+  return next > live && counted(next - live, 'hole')
 }
 
 function tableOf(heads: readonly Head[]): string {

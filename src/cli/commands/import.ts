@@ -1,5 +1,6 @@
 /** `reams import NAME FILE|-`: loads a file into a collection, all of it or nothing. */
 
+import { counted, formatCount } from '../../contract/message-text.ts'
 import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
 import type { LoadResult } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
@@ -7,7 +8,7 @@ import { formatOfFile } from '../file-name.ts'
 import { Interruption } from '../interruption.ts'
 import { loadSource } from '../load-source.ts'
 import { withStore } from '../open-store.ts'
-import { formatCount, formatDuration, formatItems, print, sizeOf } from '../output.ts'
+import { formatDuration, print, sizeOf } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { openSource } from '../source.ts'
 
@@ -51,7 +52,7 @@ async function runImport([name = '', file = '']: readonly string[], settings: Se
 }
 
 function summary({ head, appended, replaced, skipped }: LoadResult, durationMs: number): string {
-  const counts = [`${formatItems(appended)} imported`]
+  const counts = [`${counted(appended, 'item')} imported`]
   if (replaced > 0) counts.push(`${formatCount(replaced)} replaced`)
   if (skipped > 0) counts.push(`${formatCount(skipped)} skipped`)
   const perSecond = formatCount(((appended + replaced + skipped) / durationMs) * 1000)

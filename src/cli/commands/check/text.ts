@@ -3,9 +3,9 @@
 import { styleText } from 'node:util'
 import { createRequest, curlLine } from '../../../check/http/request.ts'
 import type { CollectionReport, Report, RuleReport, RuleStatus, Verdict } from '../../../check/index.ts'
-import { makeVisible } from '../../../contract/message-text.ts'
+import { counted, formatCount, makeVisible } from '../../../contract/message-text.ts'
 import { lastPage } from '../../../contract/page.ts'
-import { formatCount, formatDuration, formatItems, formatPages } from '../../output.ts'
+import { formatDuration } from '../../output.ts'
 
 /** How a report is shown. */
 export interface ReportView {
@@ -112,7 +112,7 @@ class TextWriter {
 /** `: 1,234 items, 3 pages`, by what the server says itself; nothing where that is not known. */
 function sizeOf({ paginated, item_count: itemCount }: CollectionReport): string {
   if (paginated === false) return ': unpaginated'
-  return itemCount === undefined ? '' : `: ${formatItems(itemCount)}, ${formatPages(lastPage(itemCount))}`
+  return itemCount === undefined ? '' : `: ${counted(itemCount, 'item')}, ${counted(lastPage(itemCount), 'page')}`
 }
 
 /** More ids than this say nothing any more. */
@@ -122,7 +122,7 @@ const IDS_SHOWN = 10
 function summaryLine(report: Report, durationMs: number): string {
   const { collections, verdict, requests } = report
   const where = collections.length === 1 ? '' : `, in ${formatCount(collections.length)} collections`
-  const effort = `${formatCount(requests)} ${requests === 1 ? 'request' : 'requests'} in ${formatDuration(durationMs)}`
+  const effort = `${counted(requests, 'request')} in ${formatDuration(durationMs)}`
   if (collections.length === 0) return `${HEADLINES[verdict]}: there is no collection to check; ${effort}.`
   return `${HEADLINES[verdict]}: ${countsOf(report).join(', ')}${where}; ${effort}.`
 }

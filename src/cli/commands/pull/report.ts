@@ -1,9 +1,9 @@
 /** What a pull has to do, what comes of it, and what it says: on stderr, apart from a result for programs. */
 
 import type { Collection, Progress, PullResult, Retry } from '../../../client/index.ts'
-import { hideSecret } from '../../../contract/message-text.ts'
+import { counted, formatCount, hideSecret } from '../../../contract/message-text.ts'
 import { Failure } from '../../failure.ts'
-import { formatBytes, formatCount, formatDuration, formatItems, print, printError } from '../../output.ts'
+import { formatBytes, formatDuration, print, printError } from '../../output.ts'
 import { startPullProgress } from '../../progress.ts'
 import type { PullFormat } from './format.ts'
 import type { PullSubject } from './part.ts'
@@ -53,7 +53,7 @@ export function provenOutcome(
   if (items !== itemCount)
     throw new Failure(
       1,
-      `${formatItems(items)} were written, but the server counts ${formatItems(itemCount)}: the pull is not complete.`,
+      `${counted(items, 'item')} were written, but the server counts ${counted(itemCount, 'item')}: the pull is not complete.`,
     )
   const itemsBefore = restarts === 0 ? itemsAtBeginning : 0
   // Of items that came before, nobody knows which fields they had.
@@ -118,9 +118,9 @@ export class PullReport implements Disposable {
     const where = path === undefined ? '' : ` in ${path}`
     const before = itemsBefore === 0 ? '' : `, ${formatCount(items - itemsBefore)} of them new`
     const sentences = [
-      `${name}: complete with ${formatItems(items)}${where}${before} (${speedText(outcome, durationMs)}).`,
+      `${name}: complete with ${counted(items, 'item')}${where}${before} (${speedText(outcome, durationMs)}).`,
       result.restarts > 0 && `It changed during the pull and was read again, ${timesText(result.restarts)}.`,
-      result.appended > 0 && `${formatItems(result.appended)} came while it was read.`,
+      result.appended > 0 && `${counted(result.appended, 'item')} came while it was read.`,
       result.replaced && 'Items were replaced during the pull: each is there once, in its old or its new version.',
       ...outcome.unusedColumns.map((column) => `No item has a field "${column}".`),
     ]

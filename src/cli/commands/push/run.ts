@@ -2,14 +2,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
-import { hideSecret } from '../../../contract/message-text.ts'
+import { counted, formatCount, hideSecret } from '../../../contract/message-text.ts'
 import { InputError } from '../../../items/input-error.ts'
 import { readItems } from '../../../items/read-items.ts'
 import { explainFailure } from '../../client-failure.ts'
 import { Failure } from '../../failure.ts'
 import { formatOfFile } from '../../file-name.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
-import { formatCount, formatDuration, formatItems, print, printError } from '../../output.ts'
+import { formatDuration, print, printError } from '../../output.ts'
 import { startProgress } from '../../progress.ts'
 import { ReadAhead } from '../../read-ahead.ts'
 import { parseTarget, readToken } from '../../remote-collection.ts'
@@ -130,14 +130,14 @@ class Push {
     const perSecond = formatCount((this.#acknowledged / durationMs) * 1000)
     // Below a second the rate says more about the start of the program than about the push.
     const rate = durationMs < 1000 ? '' : ` (${perSecond} items/s)`
-    const done = `${formatItems(this.#acknowledged)} acknowledged in ${formatDuration(durationMs)}${rate}`
-    return `${done}; the collection has ${formatItems(this.#itemCount)}.`
+    const done = `${counted(this.#acknowledged, 'item')} acknowledged in ${formatDuration(durationMs)}${rate}`
+    return `${done}; the collection has ${counted(this.#itemCount, 'item')}.`
   }
 
   /** How far a push came that failed: sentences that can follow any message. */
   standing(): string {
     const count = this.#acknowledged
-    const done = count === 0 ? 'No item is acknowledged.' : `The first ${formatItems(count)} are acknowledged.`
+    const done = count === 0 ? 'No item is acknowledged.' : `The first ${counted(count, 'item')} are acknowledged.`
     if (this.source.totalBytes === undefined)
       return `${done} A pipe cannot be read again: check what the collection has, and send the rest from a file.`
     const condition = count === 0 ? '' : ', with the same file and token, to continue'
