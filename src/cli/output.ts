@@ -1,6 +1,6 @@
 /** Results go to stdout, everything else to stderr; how figures and tables are written. */
 
-import { counted, makeVisible } from '../contract/message-text.ts'
+import { counted, formatCount, makeVisible } from '../contract/message-text.ts'
 import { lastPage } from '../contract/page.ts'
 import type { Head } from '../store/store.ts'
 
@@ -17,6 +17,12 @@ export function print(text: string): Promise<void> {
 /** One line: what stands in it can come from a file, and must not steer the terminal. */
 export function printError(text: string): void {
   process.stderr.write(`${makeVisible(text)}\n`)
+}
+
+/** Something that the user did not expect, while a command goes on: a progress bar is drawn again below it. */
+export function printNote(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
+  printError(`reams: ${text}`)
 }
 
 export function isReaderGone(error: unknown): boolean {
@@ -40,6 +46,12 @@ export function formatDuration(durationMs: number): string {
   const minutes = Math.floor(Math.round(seconds) / 60)
   if (minutes < 60) return `${minutes} min ${Math.round(seconds) % 60} s`
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** `2.0 s (617 items/s)`. Below a second the rate says more about the start of the program. */
+export function formatRate(items: number, durationMs: number): string {
+  const rate = durationMs < 1000 ? '' : ` (${formatCount((items / durationMs) * 1000)} items/s)`
+  return formatDuration(durationMs) + rate
 }
 
 const BYTE_UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB']

@@ -23,7 +23,7 @@ export const COLLECTIONS: CliCommand = {
   run: runCollections,
 }
 
-async function runCollections(_operands: readonly string[], settings: SettingValues): Promise<number> {
+async function runCollections(_operands: readonly string[], settings: SettingValues): Promise<undefined> {
   const location = settings.get('store')
   const { heads, away } = await withStore(location, {}, (store) => store.reachable())
   if (settings.get('json')) await print(JSON.stringify(heads.map(toJson), null, 2))
@@ -32,7 +32,6 @@ async function runCollections(_operands: readonly string[], settings: SettingVal
   else await print(tableOf(heads))
   if (away.length > 0)
     throw new Failure(3, `${away.join(', ')} cannot be reached, so the collections there are not listed.`)
-  return 0
 }
 
 function toJson(head: Head) {

@@ -32,14 +32,14 @@ other writers of the collection are refused meanwhile. It is all or nothing.`,
 const PAGES_AHEAD = 8
 const BYTES_IN_FLIGHT = 4 * 1024 * 1024
 
-async function runCompact([name = '']: readonly string[], settings: SettingValues): Promise<number> {
+async function runCompact([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   using interruption = new Interruption()
   const { signal } = interruption
-  return withStore(settings.get('store'), {}, async (store) => {
+  await withStore(settings.get('store'), {}, async (store) => {
     const before = await existingHead(store, name)
     if (before.live === before.next) {
       await print(`${name}: ${sizeOf(before)}, no holes. There is nothing to do.`)
-      return 0
+      return
     }
     const startedAt = performance.now()
     const progress = startProgress(`compacting ${name}`, before.live)
@@ -47,7 +47,6 @@ async function runCompact([name = '']: readonly string[], settings: SettingValue
     const { head, closed } = await compactCollection(store, name, { signal, onItems }).finally(() => progress.stop())
     const duration = formatDuration(performance.now() - startedAt)
     await print(`${name}: ${counted(closed, 'hole')} closed in ${duration}; the collection has ${sizeOf(head)}.`)
-    return 0
   })
 }
 

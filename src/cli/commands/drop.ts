@@ -17,11 +17,10 @@ export const DROP: CliCommand = {
   run: runDrop,
 }
 
-async function runDrop([name = '']: readonly string[], settings: SettingValues): Promise<number> {
-  return withStore(settings.get('store'), {}, async (store) => {
+async function runDrop([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
+  await withStore(settings.get('store'), {}, async (store) => {
     const head = await existingHead(store, name)
     await store.drop(name)
     await print(`${name}: dropped, with ${counted(head.live, 'item')}.`)
-    return 0
   })
 }

@@ -27,10 +27,10 @@ export const EXPORT: CliCommand = {
   run: runExport,
 }
 
-async function runExport([name = '']: readonly string[], settings: SettingValues): Promise<number> {
+async function runExport([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   using interruption = new Interruption()
   const { signal } = interruption
-  return withStore(settings.get('store'), {}, async (store) => {
+  await withStore(settings.get('store'), {}, async (store) => {
     await existingHead(store, name)
     const target = await outputTarget(settings.get('output'))
     const { path, isFile, isThere } = target
@@ -38,7 +38,6 @@ async function runExport([name = '']: readonly string[], settings: SettingValues
       throw new Failure(2, `${path} already exists. Name another file, or add --force to overwrite it.`)
     const items = isFile ? await writeFile(store, name, target, signal) : await writeStream(store, name, target, signal)
     if (path !== undefined) printError(`${name}: ${counted(items, 'item')} exported to ${path}.`)
-    return 0
   })
 }
 

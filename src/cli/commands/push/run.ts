@@ -2,14 +2,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
-import { counted, formatCount, hideSecret } from '../../../contract/message-text.ts'
+import { counted, hideSecret } from '../../../contract/message-text.ts'
 import { InputError } from '../../../items/input-error.ts'
 import { readItems } from '../../../items/read-items.ts'
-import { explainFailure } from '../../client-failure.ts'
-import { Failure } from '../../failure.ts'
+import { explainFailure, retryText } from '../../client-failure.ts'
+import { Failure, inputFailure } from '../../failure.ts'
 import { formatOfFile } from '../../file-name.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
-import { formatDuration, print, printError } from '../../output.ts'
+import { formatRate, print, printError, printNote } from '../../output.ts'
 import { startProgress } from '../../progress.ts'
 import { ReadAhead } from '../../read-ahead.ts'
 import { parseTarget, readToken } from '../../remote-collection.ts'
@@ -39,12 +39,10 @@ export async function runPush(address: string, file: string, settings: SettingVa
     timeoutMs: settings.get('pushTimeout') * 1000,
     retries: settings.get('retries'),
     signal,
-    onRetry: ({ error, delayMs, retry }) => {
-      const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
-      say(hideSecret(`${reason}; sending again in ${formatDuration(delayMs)} (retry ${retry}).`, token))
-    },
+    onRetry: (retry) => printNote(hideSecret(retryText(retry, 'sending'), token)),
   })
-  if (isPipe) say(`${source.label} cannot be read again: if this push ends early, it cannot be resumed. A file can.`)
+  if (isPipe)
+    printNote(`${source.label} cannot be read again: if this push ends early, it cannot be resumed. A file can.`)
   const push = new Push(source, sender)
   try {
     const batches = cutBatches(
@@ -127,10 +125,7 @@ class Push {
   summary(): string {
     const durationMs = performance.now() - this.#startedAt
     if (this.#acknowledged === 0) return `0 items sent; ${this.source.label} has none.`
-    const perSecond = formatCount((this.#acknowledged / durationMs) * 1000)
-    // Below a second the rate says more about the start of the program than about the push.
-    const rate = durationMs < 1000 ? '' : ` (${perSecond} items/s)`
-    const done = `${counted(this.#acknowledged, 'item')} acknowledged in ${formatDuration(durationMs)}${rate}`
+    const done = `${counted(this.#acknowledged, 'item')} acknowledged in ${formatRate(this.#acknowledged, durationMs)}`
     return `${done}; the collection has ${counted(this.#itemCount, 'item')}.`
   }
 
@@ -145,18 +140,8 @@ class Push {
   }
 }
 
-/** The progress bar, if there is one, is drawn again below. */
-function say(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
-  printError(`reams: ${text}`)
-}
-
 function explain(error: unknown, push: Push, token: string | undefined): unknown {
-  if (error instanceof InputError) {
-    const separator = error.line === undefined ? ': ' : ', '
-    const message = `${push.source.label}${separator}${error.message}. ${push.standing()}`
-    return new Failure(1, message, { cause: error })
-  }
+  if (error instanceof InputError) return inputFailure(error, push.source.label, push.standing())
   if (!(error instanceof BatchRefused)) return error
   const { batch, cause } = error
   const known = explainFailure(cause)
