@@ -1,8 +1,7 @@
 /** C10, D12, D13, D14 and D16: methods, media types, errors and caching. */
 
 import { shorten } from '../../contract/message-text.ts'
-import { createRequest } from '../http/request.ts'
-import { type HttpResponse, headerLine, statusLine } from '../http/response.ts'
+import { createRequest, type HttpResponse, headerLine, statusLine } from '../http/response.ts'
 import type { Rule, RuleCheck } from '../rule.ts'
 import { probedResponse } from '../shared-requests.ts'
 

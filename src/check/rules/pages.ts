@@ -3,8 +3,8 @@
 import { type HttpResponse, statusLine } from '../http/response.ts'
 import type { Page } from '../layout.ts'
 import { PAGE_RELATIONS } from '../page/document.ts'
-import { PageMemory } from '../page/fingerprint-table.ts'
 import { changeBetween } from '../page/items.ts'
+import { PageMemory } from '../page/repeats.ts'
 import type { DifferenceOf, Rule, RuleCheck } from '../rule.ts'
 import {
   pagesBeyond,

@@ -4,13 +4,12 @@ import { counted, formatCount } from '../../contract/message-text.ts'
 import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
 import type { LoadResult } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
-import { formatOfFile } from '../file-name.ts'
 import { Interruption } from '../interruption.ts'
 import { loadSource } from '../load-source.ts'
 import { withStore } from '../open-store.ts'
 import { formatRate, print, sizeOf } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
-import { openSource } from '../source.ts'
+import { formatOfFile, openSource } from '../source.ts'
 
 export const IMPORT: CliCommand = {
   name: 'import',

@@ -1,7 +1,7 @@
 /** A report of the checker as text for people: a line for each rule, what was found below it, and a summary last. */
 
 import { styleText } from 'node:util'
-import { createRequest, curlLine } from '../../../check/http/request.ts'
+import { createRequest, curlLine } from '../../../check/http/response.ts'
 import type { CollectionReport, Report, RuleReport, RuleStatus, Verdict } from '../../../check/index.ts'
 import { counted, formatCount, makeVisible } from '../../../contract/message-text.ts'
 import { lastPage } from '../../../contract/page.ts'
