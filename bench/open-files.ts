@@ -1,7 +1,7 @@
 /** Whether a process may have as many connections as a question needs. */
 
 import { readFileSync } from 'node:fs'
-import { formatCount } from '../src/cli/output.ts'
+import { formatCount } from '../src/contract/message-text.ts'
 
 /** Files of a server or a client that are none of these connections. */
 const OTHER_FILES = 200

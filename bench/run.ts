@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Interrupted, Interruption } from '../src/cli/interruption.ts'
-import { formatDuration, formatItems } from '../src/cli/output.ts'
+import { formatDuration } from '../src/cli/output.ts'
+import { counted } from '../src/contract/message-text.ts'
 import { compareRuns, comparisonTable, summaryOf } from './compare-runs.ts'
 import { estimateMs } from './estimate.ts'
 import { type BenchOptions, FULL_ITEMS, parseOptions, recordedFile, USAGE, WrongUse } from './options.ts'
@@ -28,7 +29,7 @@ async function main(words: readonly string[]): Promise<number> {
   for (const note of notesOf(answers)) console.log(`\n${note}`)
   if (options.items < FULL_ITEMS)
     console.log(
-      `\nThe requirements are for ${formatItems(FULL_ITEMS)}. With fewer, the start of a process weighs in import and import-memory.`,
+      `\nThe requirements are for ${counted(FULL_ITEMS, 'item')}. With fewer, the start of a process weighs in import and import-memory.`,
     )
   const json = jsonOf({ ...options, command: ['node bench/run.ts', ...words].join(' '), startedAt, answers })
   printComparison(JSON.parse(json))
@@ -56,7 +57,7 @@ async function askAll(options: BenchOptions): Promise<Answer[]> {
   const expectedMs = estimateMs(questions, items)
   const gigabytes = ((items * TEMPORARY_BYTES_AN_ITEM) / 1e9).toFixed(1)
   console.error(
-    `${formatItems(items)}: this takes about ${formatDuration(expectedMs)} on two cores and ${gigabytes} GB of temporary files.`,
+    `${counted(items, 'item')}: this takes about ${formatDuration(expectedMs)} on two cores and ${gigabytes} GB of temporary files.`,
   )
   const startedAt = performance.now()
   const onStep = (step: string) => {

@@ -2,8 +2,8 @@
 
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { formatItems } from '../src/cli/output.ts'
 import { TemporaryDirectory } from '../src/cli/temporary-directory.ts'
+import { counted } from '../src/contract/message-text.ts'
 import { lastPage } from '../src/contract/page.ts'
 import {
   DELAYED_SERVER,
@@ -149,7 +149,7 @@ export class Workspace implements AsyncDisposable {
     return this.#once('storeWithHoles', async () => {
       const { path } = await this.keyedStore()
       const deletes = Math.floor(this.items * DELETED_SHARE)
-      this.step(`deleting ${formatItems(deletes)} at random`)
+      this.step(`deleting ${counted(deletes, 'item')} at random`)
       const deleteMs = await deleteAtRandom(path, COLLECTION, { deletes, items: this.items, signal: this.signal })
       return { path, deletes, deleteMs }
     })

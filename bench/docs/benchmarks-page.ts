@@ -1,7 +1,8 @@
 /** `docs/benchmarks/README.md`: the tables of a run beside its pictures. */
 
 import { fenced, table } from '../../scripts/page.ts'
-import { formatBytes, formatCount, formatItems } from '../../src/cli/output.ts'
+import { formatBytes } from '../../src/cli/output.ts'
+import { counted, formatCount } from '../../src/contract/message-text.ts'
 import type { Latency } from '../latency.ts'
 import type { RecordedAnswer, RecordedFigure, RecordedRun } from '../recorded-run.ts'
 import { withUnit } from '../report.ts'
@@ -54,7 +55,7 @@ function depthSection(run: RecordedRun): string[] {
   return [
     '## Latency by depth',
     `![The latency of a page by its depth: ours stays where it is, with OFFSET it rises](depth.svg)`,
-    `One request at a time, gzip, ${formatItems(run.items)}, no cache. The first page by hand is slow because of \`COUNT(*)\`; what comes on top with the depth is \`OFFSET\`.`,
+    `One request at a time, gzip, ${counted(run.items, 'item')}, no cache. The first page by hand is slow because of \`COUNT(*)\`; what comes on top with the depth is \`OFFSET\`.`,
     orNotMeasured(rows, ['depth', 'page', ...LATENCY_HEAD]),
   ]
 }

@@ -1,6 +1,6 @@
 /** Figures as the documentation writes them. */
 
-import { formatCount } from '../../src/cli/output.ts'
+import { formatCount } from '../../src/contract/message-text.ts'
 import type { RecordedRun } from '../recorded-run.ts'
 
 /** `0.50 ms`, `9.1 ms`, `948 ms`. */

@@ -1,6 +1,6 @@
 /** What the documentation shows of a run, taken out of its figures. Undefined stands for what that run did not measure. */
 
-import { formatItems } from '../../src/cli/output.ts'
+import { counted } from '../../src/contract/message-text.ts'
 import { median } from '../measure.ts'
 import type { AtSize } from '../questions/growth.ts'
 import type { AtDepth } from '../questions/hand-written.ts'
@@ -75,11 +75,11 @@ export function rateGroups(run: RecordedRun): RateGroup[] {
 export function rivalGroups(run: RecordedRun): RateGroup[] {
   const few = medianOf(run, 'json-server', 'first page of', 'items') ?? 0
   const groups = (['first', 'last'] as const).flatMap((which) => [
-    group(`${which} page of ${formatItems(run.items)}, gzip`, [
+    group(`${which} page of ${counted(run.items, 'item')}, gzip`, [
       ['written by hand', rateOf(run, 'hand-written', `${which} page: requests/s`, 'handWritten')],
       ['Reams, no cache', rateOf(run, 'hand-written', `${which} page: requests/s`, 'reams'), true],
     ]),
-    group(`${which} page of ${formatItems(few)}, gzip`, [
+    group(`${which} page of ${counted(few, 'item')}, gzip`, [
       ['json-server', rateOf(run, 'json-server', `${which} page of`, 'jsonServer')],
       ['Reams, no cache', rateOf(run, 'json-server', `${which} page of`, 'reams'), true],
     ]),

@@ -1,6 +1,7 @@
 /** The figures that a page written by hand can name. One that the run did not measure is a dash. */
 
-import { formatBytes, formatCount } from '../../src/cli/output.ts'
+import { formatBytes } from '../../src/cli/output.ts'
+import { formatCount } from '../../src/contract/message-text.ts'
 import type { RecordedRun } from '../recorded-run.ts'
 import { formatMs, significant } from './format.ts'
 import { bytesOf, depthsOf, figureOf, medianOf, sizesOf } from './measured.ts'

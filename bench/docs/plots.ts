@@ -1,6 +1,7 @@
 /** The pictures of a run. One that has nothing to show says so: the pages that show it need not know. */
 
-import { formatBytes, formatCount, formatItems } from '../../src/cli/output.ts'
+import { formatBytes } from '../../src/cli/output.ts'
+import { counted, formatCount } from '../../src/contract/message-text.ts'
 import { barPlot } from '../plot/bar-plot.ts'
 import { linePlot } from '../plot/line-plot.ts'
 import { svgOf, text } from '../plot/svg.ts'
@@ -22,7 +23,7 @@ export function plotsOf(run: RecordedRun): ReadonlyMap<string, string> {
 }
 
 function depthPlot(run: RecordedRun): string {
-  const title = `Latency by depth: a page of ${formatItems(run.items)}`
+  const title = `Latency by depth: a page of ${counted(run.items, 'item')}`
   const depths = depthsOf(run)
   if (depths.length === 0) return emptyPlot(title)
   return linePlot({
@@ -79,7 +80,7 @@ function ratesPlot(run: RecordedRun): string {
 }
 
 function bytesPlot(run: RecordedRun): string {
-  const title = `Bytes on disk: ${formatItems(run.items)}`
+  const title = `Bytes on disk: ${counted(run.items, 'item')}`
   const { storeBytes, gzipBytes, rowBytes, ndjsonBytes } = bytesOf(run)
   const sides = [
     { name: 'NDJSON', isOurs: false, value: ndjsonBytes },

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
-import { formatItems } from '../../src/cli/output.ts'
+import { counted } from '../../src/contract/message-text.ts'
 import { nodeProgram, REAMS, type RunningServer, runProgram, startServer, WITHOUT_CACHE } from '../child-process.ts'
 import { writeEvents } from '../data.ts'
 import { deleteAtRandom } from '../delete-at-random.ts'
@@ -74,7 +74,7 @@ export class PostgresWorkspace implements AsyncDisposable {
       const { path } = await this.importTo('holes', ['--key', 'id'])
       const { items, signal } = this.#workspace
       const deletes = Math.floor(items * DELETED_SHARE)
-      this.#workspace.step(`deleting ${formatItems(deletes)} at random`)
+      this.#workspace.step(`deleting ${counted(deletes, 'item')} at random`)
       const deleteMs = await deleteAtRandom(path, COLLECTION, { deletes, items, signal })
       return this.#settled({ path, deletes, deleteMs })
     })

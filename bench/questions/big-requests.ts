@@ -1,6 +1,6 @@
 /** How fast do many items come in over HTTP, next to an import of the same file? */
 
-import { formatCount } from '../../src/cli/output.ts'
+import { formatCount } from '../../src/contract/message-text.ts'
 import { allowWrites } from '../allow-writes.ts'
 import { removeDatabase, removedAtEnd } from '../database-file.ts'
 import { inTurn, median } from '../measure.ts'

@@ -1,6 +1,6 @@
 /** What do 10,000 connections cost on which nothing happens: in memory, and in the time that others wait? */
 
-import { formatCount } from '../../src/cli/output.ts'
+import { formatCount } from '../../src/contract/message-text.ts'
 import { allowWrites } from '../allow-writes.ts'
 import { removedAtEnd } from '../database-file.ts'
 import { compareHealthy, waitingFigures } from '../healthy-clients.ts'

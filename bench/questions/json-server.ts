@@ -1,7 +1,7 @@
 /** What does one gain over json-server from npm, with a collection that it can hold? */
 
 import { readFile } from 'node:fs/promises'
-import { formatItems } from '../../src/cli/output.ts'
+import { counted } from '../../src/contract/message-text.ts'
 import { lastPage, PAGE_SIZE } from '../../src/contract/page.ts'
 import { WITHOUT_CACHE } from '../child-process.ts'
 import { writeEvents } from '../data.ts'
@@ -38,7 +38,7 @@ export const JSON_SERVER: Question = {
         jsonServer: { url: `${jsonServer.url}${theirPath}`, headers },
       })
       figures.push({
-        measured: `${which} page of ${formatItems(items)}: requests/s ÷ of json-server, gzip, ours uncached`,
+        measured: `${which} page of ${counted(items, 'item')}: requests/s ÷ of json-server, gzip, ours uncached`,
         value: rates.reams.requestsASecond / rates.jsonServer.requestsASecond,
         better: 'higher',
         raw: { ...rates, items, tool: LOAD_TOOL },

@@ -1,6 +1,6 @@
 /** Does a server still do its best when four times as many requests come as it can answer, and does nothing grow? */
 
-import { formatCount } from '../../src/cli/output.ts'
+import { formatCount } from '../../src/contract/message-text.ts'
 import { runArrivals } from '../arrivals.ts'
 import { WITHOUT_CACHE } from '../child-process.ts'
 import { mean } from '../measure.ts'

@@ -1,6 +1,6 @@
 /** Does the memory of a pull stay within bounds, and does it stop growing? */
 
-import { formatCount } from '../../src/cli/output.ts'
+import { formatCount } from '../../src/contract/message-text.ts'
 import { memoryFigures } from '../memory.ts'
 import type { Question } from '../question.ts'
 import { COLLECTION } from '../workspace.ts'

@@ -1,6 +1,6 @@
 /** How fast does a collection come home, next to a bare loop that keeps nothing of it? */
 
-import { formatCount } from '../../src/cli/output.ts'
+import { formatCount } from '../../src/contract/message-text.ts'
 import { lastPage } from '../../src/contract/page.ts'
 import { FETCH_LOOP, runProgram } from '../child-process.ts'
 import { removedAtEnd } from '../database-file.ts'

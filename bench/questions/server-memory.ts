@@ -1,6 +1,6 @@
 /** How much memory does a server hold after it has served many pages, without the pages that it keeps and with them? */
 
-import { formatCount } from '../../src/cli/output.ts'
+import { formatCount } from '../../src/contract/message-text.ts'
 import { WITHOUT_CACHE } from '../child-process.ts'
 import { MEGABYTE, readMemory, requireMemory } from '../memory.ts'
 import { PageClient } from '../page-client.ts'

@@ -1,6 +1,6 @@
 /** Does a page of a large collection cost more than one of a small collection? */
 
-import { formatCount } from '../../src/cli/output.ts'
+import { formatCount } from '../../src/contract/message-text.ts'
 import { lastPage } from '../../src/contract/page.ts'
 import { WITHOUT_CACHE } from '../child-process.ts'
 import { compareLatencies } from '../latency.ts'

@@ -1,5 +1,6 @@
 /** The options of the checker, with their defaults and limits. */
 
+import { urlFlaw } from '../contract/link.ts'
 import type { RuleId } from './rule.ts'
 
 export interface CheckOptions {
@@ -68,17 +69,9 @@ function number(name: string, value: number, least: number): number {
   throw new WrongUse(`Invalid "${name}": expected a number of at least ${least}, got ${value}.`)
 }
 
-const EXAMPLE = 'Expected one such as https://api.example.com/events.'
-
-/** The URL to check. No message shows what may be a password. */
+/** The URL to check. */
 export function parseAddress(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined) throw new WrongUse(`"${text}" is not an absolute URL. ${EXAMPLE}`)
-  if (url.username !== '' || url.password !== '')
-    throw new WrongUse(`The URL contains a user name or password. Leave them out, and pass a token instead. ${EXAMPLE}`)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new WrongUse(`"${text}" does not begin with http: or https:. ${EXAMPLE}`)
-  if (/[?#]/.test(text))
-    throw new WrongUse(`"${text}" has a query or a fragment; the URL of a collection has none. ${EXAMPLE}`)
-  return url
+  const flaw = urlFlaw(text)
+  if (flaw !== undefined) throw new WrongUse(`${flaw}. Expected one such as https://api.example.com/events.`)
+  return new URL(text)
 }

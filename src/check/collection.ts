@@ -1,9 +1,9 @@
 /** The collection under test: every request to it goes through here and is sent once. */
 
 import { shorten } from '../contract/message-text.ts'
-import { createRequest, type HttpRequest } from './http/request.ts'
 import type { Requester } from './http/requester.ts'
 import type { HttpResponse } from './http/response.ts'
+import { createRequest, type HttpRequest } from './http/response.ts'
 import type { Document } from './page/document.ts'
 import { isJsonObject, kindOf, shown } from './page/items.ts'
 

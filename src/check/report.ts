@@ -1,6 +1,6 @@
 /** The report of a run, as data. Its form is stable: within a format, fields are only added. */
 
-import { curlLine } from './http/request.ts'
+import { curlLine } from './http/response.ts'
 import type { Finding, Rule, RuleCheck, RuleId } from './rule.ts'
 
 /** Goes up when a field of a report is removed, or gets another meaning. */

@@ -2,7 +2,7 @@
 
 import { makeVisible } from '../contract/message-text.ts'
 import type { Collection } from './collection.ts'
-import type { HttpRequest } from './http/request.ts'
+import type { HttpRequest } from './http/response.ts'
 import { type HttpResponse, statusLine } from './http/response.ts'
 import type { Layout, Page } from './layout.ts'
 

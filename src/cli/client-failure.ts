@@ -1,7 +1,16 @@
 /** Why a pull or a push failed, in words for the command line. */
 
-import { ClientError, ConnectionLost, ForbiddenOrigin, HttpError, InvalidPage, TimeoutError } from '../client/index.ts'
+import {
+  ClientError,
+  ConnectionLost,
+  ForbiddenOrigin,
+  HttpError,
+  InvalidPage,
+  type Retry,
+  TimeoutError,
+} from '../client/index.ts'
 import { Failure, type FailureStatus } from './failure.ts'
+import { formatDuration } from './output.ts'
 
 /** What the options of the client are called here. */
 const FLAGS: Readonly<Record<string, string>> = {
@@ -10,18 +19,19 @@ const FLAGS: Readonly<Record<string, string>> = {
   pageBytes: '--answer-bytes',
 }
 
-export interface Explanation {
-  readonly exitStatus: FailureStatus
-  readonly message: string
-}
-
 /** Undefined for an error that nobody expected. */
-export function explainFailure(error: unknown): Explanation | undefined {
+export function explainFailure(error: unknown): Pick<Failure, 'exitStatus' | 'message'> | undefined {
   if (error instanceof Failure) return error
   if (!(error instanceof ClientError)) return undefined
   const message = error.message.replace(/(?<=\boption )\w+/, (name) => FLAGS[name] ?? name)
   const sentence = /[.!?]$/.test(message) ? message : `${message}.`
   return { exitStatus: statusOf(error), message: `${sentence} ${adviceOn(error)}`.trimEnd() }
+}
+
+/** What is said before a request is sent again. */
+export function retryText({ error, delayMs, retry }: Retry, verb: string): string {
+  const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
+  return `${reason}; ${verb} again in ${formatDuration(delayMs)} (retry ${retry}).`
 }
 
 function statusOf(error: ClientError): FailureStatus {

@@ -1,5 +1,6 @@
 /** What a command that did not succeed says, and with which status it exits: one place for all kinds of errors. */
 
+import type { InputError } from '../items/input-error.ts'
 import { StoreError } from '../store/store-error.ts'
 
 /** 1: the answer is no, or an item is bad. 2: wrong usage. 3: could not tell, because of the surroundings. */
@@ -41,6 +42,12 @@ export function describeFailure(error: unknown): { exitStatus: FailureStatus; me
   if (isSystemError(error)) return { exitStatus: 3, message: `the system refused: ${error.message}.` }
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
   return { exitStatus: 3, message: `unexpected error: ${text} (REAMS_DEBUG=1 shows where)` }
+}
+
+/** For bad input: names its source, and says what became of it. */
+export function inputFailure(error: InputError, label: string, result: string): Failure {
+  const separator = error.line === undefined ? ': ' : ', '
+  return new Failure(1, `${label}${separator}${error.message}. ${result}`, { cause: error })
 }
 
 /** Errors of the operating system, such as a full disk or a file without permission. */

@@ -5,7 +5,7 @@ import type { InputBatch } from '../items/item-reader.ts'
 import { type InputFormat, readItems } from '../items/read-items.ts'
 import type { CollectionSettings, Load, LoadResult, Store } from '../store/store.ts'
 import { ItemConflict, StoreError } from '../store/store-error.ts'
-import { describeFailure, Failure, isSystemError } from './failure.ts'
+import { describeFailure, Failure, inputFailure, isSystemError } from './failure.ts'
 import { startProgress } from './progress.ts'
 import { ReadAhead } from './read-ahead.ts'
 import type { SettingValues } from './setting-values.ts'
@@ -86,10 +86,7 @@ async function append(load: Load, { run, lines }: InputBatch): Promise<void> {
 
 /** Names the source, and says that nothing was imported. */
 function explain(error: unknown, label: string): unknown {
-  if (error instanceof InputError) {
-    const separator = error.line === undefined ? ': ' : ', '
-    return new Failure(1, `${label}${separator}${error.message}. Nothing was imported.`, { cause: error })
-  }
+  if (error instanceof InputError) return inputFailure(error, label, 'Nothing was imported.')
   if (!(error instanceof StoreError) && !isSystemError(error)) return error
   const { exitStatus, message } = describeFailure(error)
   return new Failure(exitStatus, `${label}: ${message} Nothing was imported.`, { cause: error })

@@ -1,6 +1,6 @@
 /** Results go to stdout, everything else to stderr; how figures and tables are written. */
 
-import { makeVisible } from '../contract/message-text.ts'
+import { counted, formatCount, makeVisible } from '../contract/message-text.ts'
 import { lastPage } from '../contract/page.ts'
 import type { Head } from '../store/store.ts'
 
@@ -19,6 +19,12 @@ export function printError(text: string): void {
   process.stderr.write(`${makeVisible(text)}\n`)
 }
 
+/** Something that the user did not expect, while a command goes on: a progress bar is drawn again below it. */
+export function printNote(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
+  printError(`reams: ${text}`)
+}
+
 export function isReaderGone(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE'
 }
@@ -33,21 +39,6 @@ export function alignTable(rows: readonly (readonly string[])[], rightAligned: r
   return rows.map((row) => row.map(align).join('  ').trimEnd()).join('\n')
 }
 
-const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
-
-export function formatCount(count: number): string {
-  return COUNT.format(count)
-}
-
-/** `1 item`, `1,234 items`. */
-export function formatItems(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'item' : 'items'}`
-}
-
-export function formatPages(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'page' : 'pages'}`
-}
-
 export function formatDuration(durationMs: number): string {
   if (durationMs < 1000) return `${Math.round(durationMs)} ms`
   const seconds = durationMs / 1000
@@ -55,6 +46,12 @@ export function formatDuration(durationMs: number): string {
   const minutes = Math.floor(Math.round(seconds) / 60)
   if (minutes < 60) return `${minutes} min ${Math.round(seconds) % 60} s`
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** `2.0 s (617 items/s)`. Below a second the rate says more about the start of the program. */
+export function formatRate(items: number, durationMs: number): string {
+  const rate = durationMs < 1000 ? '' : ` (${formatCount((items / durationMs) * 1000)} items/s)`
+  return formatDuration(durationMs) + rate
 }
 
 const BYTE_UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB']
@@ -69,10 +66,10 @@ export function formatBytes(bytes: number): string {
 
 /** `1,234 items, 3 pages`. */
 export function sizeOf(head: Head): string {
-  return `${formatItems(head.live)}, ${pagesOf(head)}`
+  return `${counted(head.live, 'item')}, ${pagesOf(head)}`
 }
 
 /** `3 pages`, or `unpaginated`. */
 export function pagesOf(head: Head): string {
-  return head.isPaginated ? formatPages(lastPage(head.live)) : 'unpaginated'
+  return head.isPaginated ? counted(lastPage(head.live), 'page') : 'unpaginated'
 }

@@ -13,32 +13,19 @@ import { PULL } from './commands/pull.ts'
 import { PUSH } from './commands/push.ts'
 import { SERVE } from './commands/serve.ts'
 import { SET } from './commands/set.ts'
-import { TOKEN_CREATE, TOKEN_LIST, TOKEN_REVOKE } from './commands/token.ts'
+import { TOKEN_COMMANDS } from './commands/token.ts'
 import { VERIFY } from './commands/verify.ts'
 import { describeFailure } from './failure.ts'
 import { Interrupted } from './interruption.ts'
 import { printError } from './output.ts'
-import type { CliCommand, CommandFamily, Example } from './setting-values.ts'
-import { type Flags, SettingValues } from './setting-values.ts'
+import { type CliCommand, type CommandFamily, type Example, type Flags, SettingValues } from './setting-values.ts'
 import { SETTINGS, type Setting, type SettingName } from './settings.ts'
 
 /** In the order in which --help lists them. */
 export const COMMANDS: readonly CliCommand[] = [
-  SERVE,
-  IMPORT,
-  COPY,
-  PUSH,
-  SET,
-  COMPACT,
-  DROP,
-  TOKEN_CREATE,
-  TOKEN_LIST,
-  TOKEN_REVOKE,
-  COLLECTIONS,
-  EXPORT,
-  VERIFY,
-  PULL,
-  CHECK,
+  ...[SERVE, IMPORT, COPY, PUSH, SET, COMPACT, DROP],
+  ...TOKEN_COMMANDS,
+  ...[COLLECTIONS, EXPORT, VERIFY, PULL, CHECK],
 ]
 
 const EXAMPLES: readonly Example[] = [
@@ -52,7 +39,7 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   let status = 0
   const program = createProgram(async (command, operands, settings) => {
     warnOfPassword(settings)
-    status = await command.run(operands, settings)
+    status = (await command.run(operands, settings)) ?? 0
   })
   try {
     await program.parseAsync(words.length === 0 ? ['--help'] : words, { from: 'user' })

@@ -2,8 +2,8 @@
 
 import type { WriteStream } from 'node:tty'
 import { SingleBar } from 'cli-progress'
-import { makeVisible } from '../contract/message-text.ts'
-import { formatBytes, formatCount, formatDuration, formatItems } from './output.ts'
+import { counted, formatCount, makeVisible } from '../contract/message-text.ts'
+import { formatBytes, formatDuration } from './output.ts'
 
 export interface Progress {
   /** Done so far, in the unit of the total, and the items among it. */
@@ -85,7 +85,7 @@ export interface ProgressState {
 export function progressLine({ label, share, items, elapsedMs, columns }: ProgressState): string {
   const rate = `${formatCount((items / Math.max(elapsedMs, 1)) * 1000)} items/s`
   const left = share === undefined ? undefined : timeLeft(elapsedMs, share)
-  return fitted({ label, done: formatItems(items), rate, left }, share, columns)
+  return fitted({ label, done: counted(items, 'item'), rate, left }, share, columns)
 }
 
 export interface PullState extends PullFigures, Omit<ProgressState, 'share'> {
@@ -99,7 +99,7 @@ export function pullLine(state: PullState): string {
   const added = Math.max(0, items - itemsBefore)
   const pieces = {
     label: makeVisible(label),
-    done: `${formatCount(items)} of ${formatItems(itemCount)}`,
+    done: `${formatCount(items)} of ${counted(itemCount, 'item')}`,
     rate: `${formatCount(added / seconds)} items/s`,
     bytes: `${formatBytes(bytes / seconds)}/s`,
     flight: `${formatCount(requestsInFlight)} in flight`,

@@ -83,6 +83,6 @@ export interface CliCommand extends CommandFamily {
   readonly usage: string
   readonly operands: readonly Operand[]
   readonly settings: readonly SettingName[]
-  /** Returns the exit status. */
-  run(operands: readonly string[], settings: SettingValues): Promise<number>
+  /** Returns the exit status; undefined for success. */
+  run(operands: readonly string[], settings: SettingValues): Promise<number | undefined>
 }

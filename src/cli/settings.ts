@@ -1,31 +1,15 @@
 /** The table of all settings: it drives the flags, the REAMS_… variables, --help and the reference page. */
 
 import { DEFAULT_RETRY } from '../client/client-options.ts'
+import { formatCount } from '../contract/message-text.ts'
 import { UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
 import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, DEFAULT_UNSENT_BYTES } from '../service/limits.ts'
 import { StoreLocation } from './open-store.ts'
-import { formatCount } from './output.ts'
-import {
-  BASE_URL,
-  COLLECTIONS,
-  COLUMNS,
-  HOST,
-  LIFETIME,
-  ORIGINS,
-  oneOf,
-  SCOPES,
-  type SettingKind,
-  STORE,
-  SWITCH,
-  TOKEN_NAME,
-  text,
-  WORKERS,
-  wholeNumber,
-} from './setting-kind.ts'
+import * as kinds from './setting-kind.ts'
 
 interface Row {
-  readonly kind: SettingKind<unknown>
+  readonly kind: kinds.SettingKind<unknown>
   /** Undefined: nothing unless given. */
   readonly default?: unknown
   /** One line of help. */
@@ -49,48 +33,39 @@ export const MAX_ITEM_BYTES = 1024 * 1024
 const MAX_ANSWER_BYTES = 500_000_000
 
 const DAY_SECONDS = 86_400
-const TIMEOUT = { kind: wholeNumber(1, DAY_SECONDS, 'seconds'), flag: '--timeout <seconds>' } as const
 
 export const SETTINGS = {
   ...group('Data', {
-    store: { kind: STORE, default: new StoreLocation('reams.db'), description: 'the store: a file, or postgres://…' },
-    from: { kind: STORE, description: 'the store to copy from: a file, or postgres://…' },
-    to: { kind: STORE, description: 'the store to copy to; created if missing' },
+    store: {
+      kind: kinds.STORE,
+      default: new StoreLocation('reams.db'),
+      description: 'the store: a file, or postgres://…',
+    },
+    from: { kind: kinds.STORE, description: 'the store to copy from: a file, or postgres://…' },
+    to: { kind: kinds.STORE, description: 'the store to copy to; created if missing' },
     create: toggle('create an empty store if there is none'),
     sample: toggle('serve data/reams.db, created from sample data'),
     format: {
-      kind: oneOf('name', 'ndjson', 'json', 'csv'),
+      kind: kinds.oneOf('name', 'ndjson', 'json', 'csv'),
       description: 'ndjson, json or csv, if not clear from the name',
     },
-    columns: { kind: COLUMNS, description: 'the columns of CSV, a,b,c (those of page 1)' },
-    itemBytes: {
-      kind: wholeNumber(2, MAX_ITEM_BYTES),
-      default: DEFAULT_ITEM_BYTES,
-      description: 'the largest item, in bytes',
-    },
-    collection: { kind: COLLECTIONS, description: 'only this collection; can be repeated' },
+    columns: { kind: kinds.COLUMNS, description: 'the columns of CSV, a,b,c (those of page 1)' },
+    itemBytes: number('the largest item, in bytes', DEFAULT_ITEM_BYTES, [2, MAX_ITEM_BYTES]),
+    collection: { kind: kinds.COLLECTIONS, description: 'only this collection; can be repeated' },
     tokens: toggle('copy the tokens too'),
-    bodyBytes: {
-      kind: wholeNumber(1, 1024 ** 3),
-      default: DEFAULT_LIMITS.bodyBytes,
-      description: 'the largest request body, in bytes',
-    },
-    requestItems: {
-      kind: wholeNumber(1, 10_000_000),
-      default: DEFAULT_LIMITS.requestItems,
-      description: 'how many items one request can append',
-    },
+    bodyBytes: number('the largest request body, in bytes', DEFAULT_LIMITS.bodyBytes, [1, 1024 ** 3]),
+    requestItems: number('how many items one request can append', DEFAULT_LIMITS.requestItems, [1, 10_000_000]),
   }),
   ...group('Address', {
-    port: { kind: wholeNumber(0, 65_535), default: 8080, description: 'the port; 0 picks a free one' },
-    host: { kind: HOST, default: '127.0.0.1', description: 'the address to listen on' },
-    baseUrl: { kind: BASE_URL, description: 'the URL that every link starts with' },
+    port: number('the port; 0 picks a free one', 8080, [0, 65_535]),
+    host: { kind: kinds.HOST, default: '127.0.0.1', description: 'the address to listen on' },
+    baseUrl: { kind: kinds.BASE_URL, description: 'the URL that every link starts with' },
     requireToken: toggle('answer only requests with a token; see "reams token"'),
-    tokenFile: { kind: text('file'), description: 'a file with the bearer token to send' },
-    allowOrigin: { kind: ORIGINS, description: 'another server to follow links to; can be repeated' },
+    tokenFile: { kind: kinds.text('file'), description: 'a file with the bearer token to send' },
+    allowOrigin: { kind: kinds.ORIGINS, description: 'another server to follow links to; can be repeated' },
   }),
   ...group('Collection', {
-    key: { kind: text('field'), description: 'the field that identifies an item' },
+    key: { kind: kinds.text('field'), description: 'the field that identifies an item' },
     unpaginated: toggle(`serve it whole, not in pages; at most ${formatCount(UNPAGINATED_LIMIT)} items`),
     private: toggle('do not list it; "not found" without a token for it'),
     public: toggle('list it, and let everybody read it'),
@@ -98,67 +73,47 @@ export const SETTINGS = {
   ...group('Existing items', {
     replace: toggle('replace the whole collection at once'),
     onConflict: {
-      kind: oneOf('what', 'fail', 'skip', 'replace'),
+      kind: kinds.oneOf('what', 'fail', 'skip', 'replace'),
       default: 'fail',
       description: 'if the key exists: fail, skip or replace',
     },
   }),
   ...group('Token', {
-    name: { kind: TOKEN_NAME, description: 'a name of your choice' },
-    scope: { kind: SCOPES, description: 'what the token may do; can be repeated' },
-    expires: { kind: LIFETIME, default: '90d', description: 'how long it is valid: 30m, 12h, 90d or never' },
+    name: { kind: kinds.TOKEN_NAME, description: 'a name of your choice' },
+    scope: { kind: kinds.SCOPES, description: 'what the token may do; can be repeated' },
+    expires: { kind: kinds.LIFETIME, default: '90d', description: 'how long it is valid: 30m, 12h, 90d or never' },
   }),
   ...group('Rules', {
     walk: toggle('read every page, not just a sample'),
     strict: toggle('broken D rules fail the check, instead of warning'),
-    explain: { kind: text('rule'), description: 'explain a rule, and check nothing' },
+    explain: { kind: kinds.text('rule'), description: 'explain a rule, and check nothing' },
   }),
   ...group('Limits', {
-    workers: { kind: WORKERS, default: 1, description: 'processes that serve, or auto for one per core' },
-    cacheBytes: {
-      kind: wholeNumber(0, 1024 ** 4),
-      default: DEFAULT_CACHE_BYTES,
-      description: 'memory for recent pages; 0 for none',
-    },
-    unsentBytes: {
-      kind: wholeNumber(1, 1024 ** 4),
-      default: DEFAULT_UNSENT_BYTES,
-      description: 'memory for responses not yet read',
-    },
-    concurrency: { kind: wholeNumber(1, 100), default: 4, description: 'requests at a time' },
-    delay: { kind: wholeNumber(0, 3_600_000, 'ms'), default: 0, description: 'milliseconds between two requests' },
-    batch: {
-      kind: wholeNumber(1, DEFAULT_LIMITS.requestItems),
-      default: 1000,
-      description: 'items per request, at most',
-    },
-    retries: {
-      kind: wholeNumber(0, 1_000_000),
-      default: DEFAULT_RETRY.retries,
-      description: 'how often to retry a request, at most',
-    },
-    pushTimeout: { ...TIMEOUT, default: 60, description: 'how long to wait for a response' },
-    pullTimeout: { ...TIMEOUT, default: 60, description: 'how long to wait for a whole page' },
-    timeout: { ...TIMEOUT, default: 10, description: 'how long to wait for a response' },
+    workers: { kind: kinds.WORKERS, default: 1, description: 'processes that serve, or auto for one per core' },
+    cacheBytes: number('memory for recent pages; 0 for none', DEFAULT_CACHE_BYTES, [0, 1024 ** 4]),
+    unsentBytes: number('memory for responses not yet read', DEFAULT_UNSENT_BYTES, [1, 1024 ** 4]),
+    concurrency: number('requests at a time', 4, [1, 100]),
+    delay: number('milliseconds between two requests', 0, [0, 3_600_000], 'ms'),
+    batch: number('items per request, at most', 1000, [1, DEFAULT_LIMITS.requestItems]),
+    retries: number('how often to retry a request, at most', DEFAULT_RETRY.retries, [0, 1_000_000]),
+    pushTimeout: timeout('how long to wait for a response', 60),
+    pullTimeout: timeout('how long to wait for a whole page', 60),
+    timeout: timeout('how long to wait for a response', 10),
     timeLimit: {
-      kind: wholeNumber(1, 7 * DAY_SECONDS, 'seconds'),
+      kind: kinds.wholeNumber(1, 7 * DAY_SECONDS, 'seconds'),
       description: 'how long the whole check may take (120; --walk 3600)',
     },
-    answerBytes: {
-      kind: wholeNumber(1, MAX_ANSWER_BYTES),
-      default: 64 * 1024 * 1024,
-      description: 'the largest response, uncompressed',
-    },
+    answerBytes: number('the largest response, uncompressed', 64 * 1024 * 1024, [1, MAX_ANSWER_BYTES]),
   }),
   ...group('Output', {
     reportFormat: {
-      kind: oneOf('name', 'text', 'json'),
+      kind: kinds.oneOf('name', 'text', 'json'),
       flag: '--format <name>',
       default: 'text',
       description: 'text or json',
     },
     output: {
-      kind: text('file'),
+      kind: kinds.text('file'),
       flag: '-o, --output <file>',
       description: 'write to this file; as gzip if it ends in .gz',
     },
@@ -177,7 +132,7 @@ export const OTHER_VARIABLES = {
 
 export type SettingName = keyof typeof SETTINGS
 
-type KindValue<K> = K extends SettingKind<infer T> ? T : never
+type KindValue<K> = K extends kinds.SettingKind<infer T> ? T : never
 
 /** The type of a setting's value: undefined is possible only where there is no default. */
 export type SettingValue<N extends SettingName> =
@@ -190,7 +145,16 @@ export function longFlag({ flag }: Pick<Setting, 'flag'>): string {
 }
 
 function toggle(description: string) {
-  return { kind: SWITCH, default: false, description } as const
+  return { kind: kinds.SWITCH, default: false, description } as const
+}
+
+function number(description: string, value: number, [min, max]: readonly [number, number], placeholder?: string) {
+  return { kind: kinds.wholeNumber(min, max, placeholder), default: value, description } as const
+}
+
+/** Three settings with one flag. */
+function timeout(description: string, seconds: number) {
+  return { ...number(description, seconds, [1, DAY_SECONDS], 'seconds'), flag: '--timeout <seconds>' } as const
 }
 
 /** Completes the rows of one group: flag and variable follow from the name. */

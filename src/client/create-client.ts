@@ -1,6 +1,6 @@
 /** Creates a client for a service, or for one collection by its URL. */
 
-import { collectionUrl } from '../contract/link.ts'
+import { collectionUrl, urlFlaw, withoutSlash } from '../contract/link.ts'
 import { type ClientOptions, settingsOf } from './client-options.ts'
 import { Collection } from './collection.ts'
 import { Requester } from './requester.ts'
@@ -28,18 +28,8 @@ export function openCollection<Item = unknown>(url: string, options: ClientOptio
   return new Collection(checked, new Requester(checked, settingsOf(options)))
 }
 
-/** Without slashes at its end. */
 function checkedUrl(text: string, example: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  // Even a URL that cannot be parsed may contain a password.
-  const flaw = url === undefined ? `The URL "${text.replace(/^.*@/, '…')}" is not absolute` : flawOf(url)
-  if (url === undefined || flaw !== undefined) throw new TypeError(`${flaw}. Expected one such as ${example}.`)
-  return url.origin + url.pathname.replace(/\/+$/, '')
-}
-
-function flawOf({ href, protocol, username, password, search, hash }: URL): string | undefined {
-  if (username + password !== '') return 'The URL contains a user name or a password; use the option token'
-  if (protocol !== 'http:' && protocol !== 'https:')
-    return `The URL "${href}" begins with ${protocol}, expected http: or https:`
-  return search + hash === '' ? undefined : `The URL "${href}" has a query or a fragment`
+  const flaw = urlFlaw(text)
+  if (flaw !== undefined) throw new TypeError(`${flaw}. Expected one such as ${example}.`)
+  return withoutSlash(new URL(text))
 }

@@ -1,6 +1,5 @@
 /** What `import … from 'reams/client'` gives: a client for every server with the contract, in Node.js, Bun, Deno and browsers. */
 
-export type { Anchor } from './anchor.ts'
 export {
   ClientError,
   CollectionChanged,
@@ -25,4 +24,4 @@ export type {
 export { type Client, createClient, openCollection } from './create-client.ts'
 export type { Links } from './envelope.ts'
 export type { Page } from './page.ts'
-export type { Drift, Step, WalkState } from './walk.ts'
+export type { Anchor, Drift, Step, WalkState } from './walk.ts'

@@ -71,16 +71,32 @@ export function pageLinks(baseUrl: string, name: string, page: number, itemCount
  * Throws a TypeError that says what is wrong.
  */
 export function normalizeBaseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined) throw new TypeError(`The base URL "${text}" is not an absolute URL. ${EXAMPLE}`)
-  if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new TypeError(`The base URL "${text}" begins with ${url.protocol}, expected http: or https:. ${EXAMPLE}`)
-  if (url.username !== '' || url.password !== '')
-    throw new TypeError(`The base URL holds a user name or password, which would stand in every link. ${EXAMPLE}`)
   // The one sign that a URL parser lets a host have and that would end a text in JSON.
-  if (url.host.includes('"')) throw new TypeError(`The base URL ${text} has a quotation mark in its host. ${EXAMPLE}`)
-  if (/[?#]/.test(text)) throw new TypeError(`The base URL "${text}" has a query or a fragment. ${EXAMPLE}`)
-  return url.origin + url.pathname.replace(/\/+$/, '')
+  const flaw =
+    urlFlaw(text) ?? (new URL(text).host.includes('"') ? 'The URL has a quotation mark in its host' : undefined)
+  if (flaw !== undefined)
+    throw new TypeError(`${flaw}. Expected one such as https://api.example.com or https://example.com/api/v1.`)
+  return withoutSlash(new URL(text))
 }
 
-const EXAMPLE = 'Give one such as https://api.example.com or https://example.com/api/v1.'
+/** Without a slash at its end. */
+export function withoutSlash({ origin, pathname }: URL): string {
+  return origin + pathname.replace(/\/+$/, '')
+}
+
+/** Why a text cannot be the URL of a service or a collection; undefined if it can. What may be a password is not shown. */
+export function urlFlaw(text: string): string | undefined {
+  const shown = text.includes('@') ? 'This' : `"${text}"`
+  if (!URL.canParse(text)) return `${shown} is not an absolute URL`
+  const { protocol, username, password } = new URL(text)
+  if (username + password !== '') return 'The URL contains a user name or a password: leave them out'
+  if (!/^https?:$/.test(protocol)) return `${shown} begins with ${protocol}, expected http: or https:`
+  return /[?#]/.test(text) ? 'The URL has a query or a fragment' : undefined
+}
+
+/** The names of this machine for itself, as they stand in a URL. */
+export const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'] as const
+
+export function isLoopbackName(host: string): boolean {
+  return LOOPBACK_NAMES.some((name) => name === host)
+}

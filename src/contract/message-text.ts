@@ -1,4 +1,4 @@
-/** Texts made fit for a message: short, with control characters made visible, and without secrets. Pure. */
+/** Texts and figures made fit for a message: short, with control characters made visible, and without secrets. Pure. */
 
 const EXCERPT_LENGTH = 100
 
@@ -40,6 +40,18 @@ export function makeVisible(text: string): string {
 }
 
 const NAMED_CONTROLS: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+
+const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+
+/** `1,234`. */
+export function formatCount(count: number): string {
+  return COUNT.format(count)
+}
+
+/** `1 item`, `1,234 items`. */
+export function counted(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
+}
 
 /** So many characters at its beginning are enough to know it again. */
 const BEGINNING = 8

@@ -1,8 +1,9 @@
 /** The page of a collection: one page of its items, and the way to the others. */
 
 import { collectionUrl, pageLinks, pageUrl, rawUrl } from '../contract/link.ts'
+import { counted, formatCount } from '../contract/message-text.ts'
 import { lastPage, pageRange } from '../contract/page.ts'
-import { count, counted, itemsOn } from './browser/text.ts'
+import { itemsOn } from './browser/text.ts'
 import { type CollectionFacts, flagsOf } from './entry-page.ts'
 import { type Content, type Html, html } from './html.ts'
 import { itemsTable } from './items-table.ts'
@@ -31,7 +32,7 @@ export function collectionPage(baseUrl: string, content: CollectionContent): Pag
   const { collection, page } = content
   const { name, live, isPaginated } = collection
   const urlIn = (base: string) => (isPaginated ? pageUrl(base, name, page) : collectionUrl(base, name))
-  const place = isPaginated ? [`page ${count(page)} of ${count(lastPage(live))}`] : []
+  const place = isPaginated ? [`page ${formatCount(page)} of ${formatCount(lastPage(live))}`] : []
   const actions = [
     rawLink(baseUrl, urlIn(rawUrl(baseUrl))),
     codePopover(urlIn(baseUrl), codeFor(baseUrl, content)),
@@ -88,7 +89,7 @@ function pager(baseUrl: string, { name, live }: CollectionFacts, page: number): 
   return html`<nav class="pager" aria-label="Pages">${link('first', '« First', first)}${link('prev', '‹ Prev', prev)}
 <form method="get" action="${localHref(baseUrl, first.href)}"><label for="jump">Page</label>
 <input id="jump" name="page" inputmode="numeric" size="${String(pages).length + 1}" value="${page}" required
-  pattern="0*[1-9][0-9]*" title="A page from 1 to ${count(pages)}">of ${count(pages)}<noscript><button>Go</button></noscript></form>
+  pattern="0*[1-9][0-9]*" title="A page from 1 to ${formatCount(pages)}">of ${formatCount(pages)}<noscript><button>Go</button></noscript></form>
 ${link('next', 'Next ›', next)}${link('last', 'Last »', last)}
 <div class="strip scripted"><input type="range" min="1" max="${pages}" value="${page}" aria-label="Place in the collection"
   aria-valuetext="Page ${page}, ${itemsOn(page, live)}" data-item-count="${live}"${pages === 1 ? html` disabled` : ''}>

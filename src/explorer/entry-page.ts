@@ -1,8 +1,9 @@
 /** The page of the entry point: all collections, with their sizes. */
 
 import { collectionUrl, entryUrl } from '../contract/link.ts'
+import { counted, formatCount } from '../contract/message-text.ts'
 import { lastPage } from '../contract/page.ts'
-import { count, counted, visible } from './browser/text.ts'
+import { visible } from './browser/text.ts'
 import { type Html, html } from './html.ts'
 import { codePopover, fetchCall, heading, localHref, type Page } from './page-parts.ts'
 import { bar } from './value.ts'
@@ -54,7 +55,7 @@ function rowOf(baseUrl: string, collection: ListedFacts, largest: number): Html 
   const { name, live, isPaginated } = collection
   const href = localHref(baseUrl, collectionUrl(baseUrl, name))
   return html`<tr><th scope="row"><a href="${href}">${name}</a></th>
-<td class="number">${count(live)}</td><td class="number">${isPaginated ? count(lastPage(live)) : '–'}</td>
+<td class="number">${formatCount(live)}</td><td class="number">${isPaginated ? formatCount(lastPage(live)) : '–'}</td>
 <td>${bar(live / largest)}</td><td>${flagsOf(collection).join(' · ')}</td><td>${timeOf(collection)}</td></tr>
 `
 }

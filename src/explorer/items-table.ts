@@ -1,8 +1,9 @@
 /** The items of a page as a table: a row for each item, a column for each field, and above them what the columns hold. */
 
 import { itemUrl } from '../contract/link.ts'
+import { formatCount } from '../contract/message-text.ts'
 import { fieldsOf } from '../items/item-fields.ts'
-import { brief, count } from './browser/text.ts'
+import { brief } from './browser/text.ts'
 import type { CollectionFacts } from './entry-page.ts'
 import { type Content, type Html, html } from './html.ts'
 import { localHref } from './page-parts.ts'
@@ -67,11 +68,11 @@ export function itemsTable(baseUrl: string, collection: CollectionFacts, { piece
     rows.push(row)
     characters += row.text.length
   }
-  const widths = [count(before + items.length).length + 2, ...columns.map(widthOf)]
+  const widths = [formatCount(before + items.length).length + 2, ...columns.map(widthOf)]
   const pixels = widths.map((width) => Math.round(width * CHARACTER_PX))
   const width = pixels.reduce((sum, each) => sum + each)
   const table = html`<div class="scroller" role="region" aria-label="Items" tabindex="0"><table class="items" width="${width}">
-<caption>${collection.name}, items ${count(before + 1)}–${count(before + rows.length)}</caption>
+<caption>${collection.name}, items ${formatCount(before + 1)}–${formatCount(before + rows.length)}</caption>
 <colgroup>${pixels.map((each) => html`<col width="${each}">`)}</colgroup>
 <thead><tr><th scope="col">#</th>${columns.map(headOf)}</tr>
 <tr class="summary"><td></td>${columns.map(({ kind, values }) => html`<td>${summaryOf(kind, values)}</td>`)}</tr></thead>
@@ -81,9 +82,10 @@ ${rows}</tbody>
   const left = names.length - columns.length
   const notes: string[] = []
   if (!isAll || rows.length < items.length)
-    notes.push(`The first ${count(rows.length)} items are shown; the raw JSON has all.`)
-  if (left > 0) notes.push(`${count(left)} more fields have no column here: open an item to see all of it.`)
-  if (cut > 0) notes.push(`Only the beginning of ${cut === 1 ? 'a large item' : `${count(cut)} large items`} is shown.`)
+    notes.push(`The first ${formatCount(rows.length)} items are shown; the raw JSON has all.`)
+  if (left > 0) notes.push(`${formatCount(left)} more fields have no column here: open an item to see all of it.`)
+  if (cut > 0)
+    notes.push(`Only the beginning of ${cut === 1 ? 'a large item' : `${formatCount(cut)} large items`} is shown.`)
   return { table, notes }
 }
 
@@ -137,9 +139,9 @@ function headOf({ name, kind }: Column): Html {
 /** Opens the item: on a page of its own where it has one, beside the table where there is a script. */
 function openerOf(baseUrl: string, { name, keyField }: CollectionFacts, fields: Fields, rank: number): Content {
   const json = keyField === null ? undefined : fields.get(keyField)
-  const label = `Open item ${count(rank)}`
+  const label = `Open item ${formatCount(rank)}`
   if (json === undefined || isCutOff(json))
-    return html`<button type="button" aria-label="${label}">${count(rank)}</button>`
+    return html`<button type="button" aria-label="${label}">${formatCount(rank)}</button>`
   const href = localHref(baseUrl, itemUrl(baseUrl, name, readValue(json).text))
-  return html`<a href="${href}" aria-label="${label}">${count(rank)}</a>`
+  return html`<a href="${href}" aria-label="${label}">${formatCount(rank)}</a>`
 }

@@ -1,7 +1,8 @@
 /** What the pages of the explorer are made of: their outline, and the parts that they share. */
 
 import { collectionUrl, entryUrl, itemUrl, rawUrl } from '../contract/link.ts'
-import { brief, counted } from './browser/text.ts'
+import { counted } from '../contract/message-text.ts'
+import { brief } from './browser/text.ts'
 import { type Content, type Html, html } from './html.ts'
 import { preformatted } from './value.ts'
 

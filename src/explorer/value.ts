@@ -1,7 +1,8 @@
 /** What kind of value a field has, and how that looks in a cell. */
 
+import { counted, formatCount } from '../contract/message-text.ts'
 import { stringOf } from '../items/item-fields.ts'
-import { brief, count, counted, indented } from './browser/text.ts'
+import { brief, indented } from './browser/text.ts'
 import { type Content, type Html, html } from './html.ts'
 
 export type Kind = 'number' | 'date' | 'boolean' | 'link' | 'text' | 'object' | 'array' | 'null'
@@ -94,7 +95,8 @@ function mostFrequent(texts: readonly string[]): Content {
   const rows = ranking
     .slice(0, MAX_VALUES)
     .map(
-      ([text, number]) => html`<li><span>${brief(text, 40)}</span>${count(number)}${bar(number / texts.length)}</li>`,
+      ([text, number]) =>
+        html`<li><span>${brief(text, 40)}</span>${formatCount(number)}${bar(number / texts.length)}</li>`,
     )
   const others = times.size - rows.length
   const more = others > 0 ? html`<li class="quiet">${counted(others, 'other')}</li>` : ''

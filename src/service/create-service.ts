@@ -1,6 +1,6 @@
 /** The service as one function from a request to its reply, ready to be mounted in any server that speaks `fetch`. */
 
-import { normalizeBaseUrl } from '../contract/link.ts'
+import { isLoopbackName, LOOPBACK_NAMES, normalizeBaseUrl } from '../contract/link.ts'
 import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
@@ -151,8 +151,6 @@ function misdirected({ host }: Incoming): Refusal {
   return new Refusal('misdirected-request', `The request is for the host ${quoted(host ?? '')}.`)
 }
 
-const LOOPBACK_HOSTS = ['localhost', '127.0.0.1', '[::1]']
-
 /** The path of a base URL; empty, or begins with a slash and ends without one. */
 function basePathOf(baseUrl: string): string {
   return new URL(baseUrl).pathname.replace(/\/$/, '')
@@ -170,11 +168,11 @@ function createBaseUrlOf(
 ): (host: string | null) => string | undefined {
   if (loopbackPort === undefined) return () => baseUrl
   const byHost = new Map<string | null, string>([[null, baseUrl]])
-  for (const host of LOOPBACK_HOSTS) {
+  for (const host of LOOPBACK_NAMES) {
     const own = new URL(`http://${host}:${loopbackPort}`).origin + basePathOf(baseUrl)
     byHost.set(`${host}:${loopbackPort}`, own)
     if (loopbackPort === 80) byHost.set(host, own)
   }
-  const isLoopbackName = (host: string) => LOOPBACK_HOSTS.includes(host.replace(/:\d*$/, '').toLowerCase())
-  return (host) => byHost.get(host) ?? (isLoopbackName(host ?? '') ? baseUrl : undefined)
+  const isOurs = (host: string) => isLoopbackName(host.replace(/:\d*$/, '').toLowerCase())
+  return (host) => byHost.get(host) ?? (isOurs(host ?? '') ? baseUrl : undefined)
 }

@@ -1,7 +1,8 @@
 /** Limits on what one caller can use up, and the memory that the bodies of all running requests hold together. */
 
+import { formatCount } from '../contract/message-text.ts'
 import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
-import { formatNumber, RETRY, Refusal } from './problem-reply.ts'
+import { RETRY, Refusal } from './problem-reply.ts'
 
 export interface Limits {
   /** Bytes of a body, as it is sent and unpacked. */
@@ -100,6 +101,6 @@ export class BodyMemory {
 }
 
 function busy(who: string, held: number, maxBytes: number): Refusal {
-  const detail = `${who} ${formatNumber(held)} of the ${formatNumber(maxBytes)} bytes of memory for bodies.`
+  const detail = `${who} ${formatCount(held)} of the ${formatCount(maxBytes)} bytes of memory for bodies.`
   return new Refusal('service-busy', detail, RETRY)
 }

@@ -90,11 +90,6 @@ export function quoted(value: string): string {
   return JSON.stringify(value.length > QUOTED_CHARACTERS ? `${value.slice(0, QUOTED_CHARACTERS)}…` : value)
 }
 
-/** 67108864 as 67,108,864. */
-export function formatNumber(count: number): string {
-  return count.toLocaleString('en-US')
-}
-
 export function noCollection(name: string): string {
   return `There is no collection ${quoted(name)}.`
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
-import { createRequest, curlLine, type HttpRequest } from '../../src/check/http/request.ts'
+import { createRequest, curlLine, type HttpRequest } from '../../src/check/http/response.ts'
 import { checkConformance } from '../../src/check/index.ts'
 import { serve } from './hostile-servers.ts'
 

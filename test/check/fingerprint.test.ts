@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { FingerprintTable } from '../../src/check/page/fingerprint-table.ts'
+import { FingerprintTable } from '../../src/check/page/repeats.ts'
 import { fingerprintOf } from '../../src/check/page/items.ts'
 
 /** How many of 300,000 texts have the same value as an earlier one. */

@@ -7,8 +7,8 @@ const URL_OF_EVENTS = 'http://app.invalid/events'
 describe('wrong use of the checker', () => {
   const cases: [url: string, options: CheckOptions, message: RegExp][] = [
     ['events', {}, /"events" is not an absolute URL\. Expected one such as https:/],
-    ['ftp://app.invalid/events', {}, /does not begin with http: or https:/],
-    ['ftp://me:secret@app.invalid/events', {}, /contains a user name or password/],
+    ['ftp://app.invalid/events', {}, /begins with ftp:, expected http: or https:/],
+    ['ftp://me:secret@app.invalid/events', {}, /contains a user name or a password/],
     [`${URL_OF_EVENTS}?page=1`, {}, /has a query or a fragment/],
     [URL_OF_EVENTS, { rules: ['C99' as RuleId] }, /no rule "C99"\. The rules are C1, /],
     [URL_OF_EVENTS, { rules: [] }, /expected at least one rule/],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createRequest } from '../../src/check/http/request.ts'
+import { createRequest } from '../../src/check/http/response.ts'
 import { LimitReached, Requester, type RequesterOptions } from '../../src/check/http/requester.ts'
 import { createSocketFetch } from '../../src/check/http/socket-fetch.ts'
 import { checkConformance } from '../../src/check/index.ts'

@@ -285,9 +285,9 @@ describe('check, used wrongly', () => {
     [[url, '--explain', 'C1'], /^reams: --explain checks nothing: /],
     [['--explain', 'C99'], /^reams: There is no rule "C99"\. The rules are C1, C2, /],
     [['events'], /^reams: "events" is not an absolute URL\. /],
-    [['ftp://127.0.0.1/events'], /^reams: "ftp:.*" does not begin with http: or https:/],
+    [['ftp://127.0.0.1/events'], /^reams: "ftp:.*" begins with ftp:, expected http: or https:/],
     [[`${url}?page=2`], /^reams: .* has a query or a fragment/],
-    [['http://me:secret@127.0.0.1/events'], /^reams: The URL contains a user name or password/],
+    [['http://me:secret@127.0.0.1/events'], /^reams: The URL contains a user name or a password/],
     [[url, '--format', 'csv'], /^reams: Invalid --format "csv": expected one of text, json\.$/m],
   ]
   for (const [words, message] of cases)

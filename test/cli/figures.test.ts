@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { formatDuration, formatItems } from '../../src/cli/output.ts'
+import { formatDuration } from '../../src/cli/output.ts'
+import { counted } from '../../src/contract/message-text.ts'
 
 describe('figures', () => {
   const durations: [number, string][] = [
@@ -15,6 +16,6 @@ describe('figures', () => {
   for (const [durationMs, text] of durations)
     it(`${durationMs} ms is written ${text}`, () => assert.equal(formatDuration(durationMs), text))
 
-  it('one item is no plural', () => assert.equal(formatItems(1), '1 item'))
-  it('thousands are set apart', () => assert.equal(formatItems(1_234_567), '1,234,567 items'))
+  it('one item is no plural', () => assert.equal(counted(1, 'item'), '1 item'))
+  it('thousands are set apart', () => assert.equal(counted(1_234_567, 'item'), '1,234,567 items'))
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { collectionNameOfFile, collectionsOfFiles, formatOfFile } from '../../src/cli/file-name.ts'
+import { collectionNameOfFile, collectionsOfFiles, formatOfFile } from '../../src/cli/source.ts'
 
 describe('the name of a file', () => {
   const names = {

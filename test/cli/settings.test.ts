@@ -85,7 +85,7 @@ describe('settings', () => {
     [
       { baseUrl: 'https://me:secret@example.com' },
       {},
-      'Invalid --base-url: The base URL holds a user name or password, which would stand in every link. Give one such as https://api.example.com or https://example.com/api/v1.',
+      'Invalid --base-url: The URL contains a user name or a password: leave them out. Expected one such as https://api.example.com or https://example.com/api/v1.',
     ],
     ...['90', 'd', '0d', '-1d', '1.5h', '1w', '90 d', '90D', '1000000d', 'Never', '2030-01-01'].map(
       (value): [Flags, Environment, string] => [

@@ -237,12 +237,12 @@ describe('a collection', () => {
     assert.equal(openCollection('https://api.example.com').url, 'https://api.example.com')
     for (const name of ['', '.', '..']) assert.throws(() => client.collection(name), TypeError)
     const wrong: [string, RegExp][] = [
-      ['events', /is not absolute\. Expected one such as https:/],
+      ['events', /is not an absolute URL\. Expected one such as https:/],
       ['file:///events', /begins with file:, expected http: or https:/],
       ['https://api.example.com/events?page=2', /has a query or a fragment/],
       [
         'https://me:secret@api.example.com/events',
-        /^The URL contains a user name or a password; use the option token\. Expected/,
+        /^The URL contains a user name or a password: leave them out\. Expected/,
       ],
     ]
     for (const [url, message] of wrong) {
@@ -254,7 +254,7 @@ describe('a collection', () => {
       (error: Error) => !/secret/.test(error.message),
     )
     assert.throws(() => createClient('https://me:secret@api.example.com:no'), {
-      message: 'The URL "…api.example.com:no" is not absolute. Expected one such as https://api.example.com/v1.',
+      message: 'This is not an absolute URL. Expected one such as https://api.example.com/v1.',
     })
   })
 

@@ -18,7 +18,7 @@ describe('the base URL', () => {
   for (const [text, reason] of [
     ['api.example.com', /not an absolute URL/],
     ['ftp://example.com', /expected http/],
-    ['https://user:secret@example.com', /user name or password/],
+    ['https://user:secret@example.com', /user name or a password/],
     ['https://exam"ple.com', /quotation mark/],
     ['https://example.com/?a=1', /query or a fragment/],
     ['https://example.com/#top', /query or a fragment/],

@@ -1,7 +1,8 @@
 /** What came out of the rounds of one fault. */
 
 import { median } from '../../bench/measure.ts'
-import { formatCount, formatDuration } from '../../src/cli/output.ts'
+import { formatDuration } from '../../src/cli/output.ts'
+import { formatCount } from '../../src/contract/message-text.ts'
 
 export class Report {
   readonly findings = new Findings()

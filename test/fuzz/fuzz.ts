@@ -2,8 +2,9 @@
 
 import { join } from 'node:path'
 import { openStore, StoreLocation } from '../../src/cli/open-store.ts'
-import { formatBytes, formatCount, formatDuration } from '../../src/cli/output.ts'
+import { formatBytes, formatDuration } from '../../src/cli/output.ts'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
+import { formatCount } from '../../src/contract/message-text.ts'
 import { openSocket } from '../service/raw-http.ts'
 import { CaseRunner, type CaseRunnerOptions } from './case-runner.ts'
 import { type Finding, Findings } from './findings.ts'

@@ -1,6 +1,6 @@
 /** `npm run test:fuzz`: sends servers whatever a stranger could send, reports what went wrong, and fails if anything did. */
 
-import { formatCount } from '../../src/cli/output.ts'
+import { formatCount } from '../../src/contract/message-text.ts'
 import { newSeed, parseWords, runCommand, WrongUse, wholeNumber } from '../faults/command.ts'
 import { CASE_KINDS } from './case-runner.ts'
 import type { Transcript } from './exchange.ts'

@@ -1,7 +1,7 @@
 /** Sends the checker's requests: politely, a limited number of them, and never beyond the time limit of the run. */
 
 import { shorten } from '../../contract/message-text.ts'
-import type { HttpRequest } from './request.ts'
+import type { HttpRequest } from './response.ts'
 import { type HttpResponse, noResponse, readBody, responseOf, statusLine, UnreadableBody } from './response.ts'
 import { StaleConnection } from './socket-fetch.ts'
 

@@ -1,6 +1,6 @@
 /** `reams check URL`: tests a server against the rules of the contract, and prints a report. */
 
-import type { CheckOptions, Report, Rule, Verdict } from '../../check/index.ts'
+import type { CheckOptions, Report, Verdict } from '../../check/index.ts'
 import { makeVisible } from '../../contract/message-text.ts'
 import { PAGE_SIZE } from '../../contract/page.ts'
 import { Failure } from '../failure.ts'
@@ -73,19 +73,17 @@ async function runCheck([url]: readonly string[], settings: SettingValues): Prom
 
 /** Only what was given: the rest is the checker's own. */
 function optionsOf(settings: SettingValues, token: string | undefined): CheckOptions {
-  const collections = settings.get('collection')
-  const baseUrl = settings.get('baseUrl')
   const timeLimit = settings.get('timeLimit')
   return {
-    ...(collections !== undefined && { collections }),
-    ...(baseUrl !== undefined && { baseUrl }),
-    ...(token !== undefined && { token }),
+    collections: settings.get('collection'),
+    baseUrl: settings.get('baseUrl'),
+    token,
     walk: settings.get('walk'),
     strict: settings.get('strict'),
     concurrency: settings.get('concurrency'),
     delayMs: settings.get('delay'),
     timeoutMs: settings.get('timeout') * 1000,
-    ...(timeLimit !== undefined && { timeLimitMs: timeLimit * 1000 }),
+    timeLimitMs: timeLimit && timeLimit * 1000,
     answerBytes: settings.get('answerBytes'),
   }
 }
@@ -124,15 +122,12 @@ function reportJson(report: Report): string {
 }
 
 /** The case of the id does not matter. */
-async function explainRule(id: string): Promise<string> {
+async function explainRule(text: string): Promise<string> {
   const { RULES } = await import('../../check/index.ts')
-  const rule = RULES.find((each) => each.id === id.trim().toUpperCase())
+  const rule = RULES.find((each) => each.id === text.trim().toUpperCase())
   if (rule === undefined)
-    throw new Failure(2, `There is no rule "${id}". The rules are ${RULES.map((each) => each.id).join(', ')}.`)
-  return explanation(rule)
-}
-
-function explanation({ id, title, why, hurts, right, wrong }: Rule): string {
+    throw new Failure(2, `There is no rule "${text}". The rules are ${RULES.map((each) => each.id).join(', ')}.`)
+  const { id, title, why, hurts, right, wrong } = rule
   // Responses stay as they are: a line break inside one would be wrong.
   const indented = (text: string): string => text.replace(/^/gm, '  ')
   return [

@@ -1,11 +1,11 @@
 /** `reams collections`: lists what a store holds. */
 
-import { makeVisible } from '../../contract/message-text.ts'
+import { counted, formatCount, makeVisible } from '../../contract/message-text.ts'
 import { lastPage } from '../../contract/page.ts'
 import type { Head } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
 import { withStore } from '../open-store.ts'
-import { alignTable, formatCount, print } from '../output.ts'
+import { alignTable, print } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const COLLECTIONS: CliCommand = {
@@ -23,7 +23,7 @@ export const COLLECTIONS: CliCommand = {
   run: runCollections,
 }
 
-async function runCollections(_operands: readonly string[], settings: SettingValues): Promise<number> {
+async function runCollections(_operands: readonly string[], settings: SettingValues): Promise<undefined> {
   const location = settings.get('store')
   const { heads, away } = await withStore(location, {}, (store) => store.reachable())
   if (settings.get('json')) await print(JSON.stringify(heads.map(toJson), null, 2))
@@ -32,7 +32,6 @@ async function runCollections(_operands: readonly string[], settings: SettingVal
   else await print(tableOf(heads))
   if (away.length > 0)
     throw new Failure(3, `${away.join(', ')} cannot be reached, so the collections there are not listed.`)
-  return 0
 }
 
 function toJson(head: Head) {
@@ -49,7 +48,7 @@ function toJson(head: Head) {
 
 /** What `reams compact` could close. */
 function holesOf({ next, live }: Head): string | false {
-  return next > live && `${formatCount(next - live)} ${next - live === 1 ? 'hole' : 'holes'}`
+  return next > live && counted(next - live, 'hole')
 }
 
 function tableOf(heads: readonly Head[]): string {

@@ -1,6 +1,7 @@
 /** `reams compact NAME`: rewrites a collection without the holes that deleted items left, which make pages slower to read. */
 
 import { inOrder } from '../../client/in-order.ts'
+import { counted } from '../../contract/message-text.ts'
 import { lastPage } from '../../contract/page.ts'
 import { ItemError } from '../../items/item-scanner.ts'
 import { damagedReam } from '../../store/ream.ts'
@@ -8,7 +9,7 @@ import type { Head, Load, PageRead, Store } from '../../store/store.ts'
 import { ItemConflict, StoreError } from '../../store/store-error.ts'
 import { Interruption } from '../interruption.ts'
 import { existingHead, withStore } from '../open-store.ts'
-import { formatCount, formatDuration, print, sizeOf } from '../output.ts'
+import { formatDuration, print, sizeOf } from '../output.ts'
 import { startProgress } from '../progress.ts'
 import { ReadAhead, RunMaker } from '../read-ahead.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
@@ -31,23 +32,21 @@ other writers of the collection are refused meanwhile. It is all or nothing.`,
 const PAGES_AHEAD = 8
 const BYTES_IN_FLIGHT = 4 * 1024 * 1024
 
-async function runCompact([name = '']: readonly string[], settings: SettingValues): Promise<number> {
+async function runCompact([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   using interruption = new Interruption()
   const { signal } = interruption
-  return withStore(settings.get('store'), {}, async (store) => {
+  await withStore(settings.get('store'), {}, async (store) => {
     const before = await existingHead(store, name)
     if (before.live === before.next) {
       await print(`${name}: ${sizeOf(before)}, no holes. There is nothing to do.`)
-      return 0
+      return
     }
     const startedAt = performance.now()
     const progress = startProgress(`compacting ${name}`, before.live)
     const onItems = (items: number): void => progress.update(items, items)
     const { head, closed } = await compactCollection(store, name, { signal, onItems }).finally(() => progress.stop())
-    const holes = `${formatCount(closed)} ${closed === 1 ? 'hole' : 'holes'} closed`
     const duration = formatDuration(performance.now() - startedAt)
-    await print(`${name}: ${holes} in ${duration}; the collection has ${sizeOf(head)}.`)
-    return 0
+    await print(`${name}: ${counted(closed, 'hole')} closed in ${duration}; the collection has ${sizeOf(head)}.`)
   })
 }
 

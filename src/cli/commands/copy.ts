@@ -1,13 +1,14 @@
 /** `reams copy --from STORE --to STORE`: copies collections, one by one, each all or nothing. */
 
 import { statSync } from 'node:fs'
+import { counted } from '../../contract/message-text.ts'
 import type { Head, TokenRecord } from '../../store/store.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { Failure } from '../failure.ts'
 import { Interrupted, Interruption } from '../interruption.ts'
 import type { StoreLocation } from '../open-store.ts'
 import { existingHead, openStore, withStore } from '../open-store.ts'
-import { formatCount, formatDuration, formatItems, print, printError, sizeOf } from '../output.ts'
+import { formatDuration, print, printError, sizeOf } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { type CopyJob, copyCollection, differencesOf, sumIfSame } from './copy/collection.ts'
 
@@ -100,9 +101,11 @@ async function copyAll(job: CopyJob, names: readonly string[] | undefined, withT
   for (const head of heads) refuseDifferent(job, head, await to.store.head(head.name))
   const tokens = await tokensToCopy(job, withTokens)
   for (const head of heads) await copyOne(job, head)
-  const collections = `${formatCount(heads.length)} ${heads.length === 1 ? 'collection' : 'collections'}`
-  const items = formatItems(heads.reduce((sum, { live }) => sum + live, 0))
-  await print(`${to.location} has ${collections} of ${from.location}, with ${items}.`)
+  const items = counted(
+    heads.reduce((sum, { live }) => sum + live, 0),
+    'item',
+  )
+  await print(`${to.location} has ${counted(heads.length, 'collection')} of ${from.location}, with ${items}.`)
   await copyTokens(job, tokens, withTokens)
 }
 
@@ -120,7 +123,7 @@ function refuseDifferent({ to, isReplacement }: CopyJob, origin: Head, target: H
 function taken(location: StoreLocation, { name, live }: Head): Failure {
   return new Failure(
     1,
-    `${location} already has a different collection "${name}", with ${formatItems(live)}. It was left unchanged. --replace replaces it; --collection NAME copies others.`,
+    `${location} already has a different collection "${name}", with ${counted(live, 'item')}. It was left unchanged. --replace replaces it; --collection NAME copies others.`,
   )
 }
 
@@ -159,7 +162,7 @@ async function tokensToCopy({ from, to }: CopyJob, withTokens: boolean): Promise
 /** They stay valid, because a store keeps only the hash of a token. */
 async function copyTokens({ to }: CopyJob, tokens: readonly TokenRecord[], withTokens: boolean): Promise<void> {
   if (tokens.length === 0) return
-  const count = tokens.length === 1 ? '1 token was' : `${formatCount(tokens.length)} tokens were`
+  const count = `${counted(tokens.length, 'token')} ${tokens.length === 1 ? 'was' : 'were'}`
   if (!withTokens) return print(`${count} not copied; --tokens copies them too.`)
   const existing = new Set((await to.store.tokens()).map(({ name }) => name))
   for (const token of tokens) {

@@ -1,7 +1,8 @@
 /** `reams drop NAME`: removes a collection and all its items. */
 
+import { counted } from '../../contract/message-text.ts'
 import { existingHead, withStore } from '../open-store.ts'
-import { formatItems, print } from '../output.ts'
+import { print } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const DROP: CliCommand = {
@@ -16,11 +17,10 @@ export const DROP: CliCommand = {
   run: runDrop,
 }
 
-async function runDrop([name = '']: readonly string[], settings: SettingValues): Promise<number> {
-  return withStore(settings.get('store'), {}, async (store) => {
+async function runDrop([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
+  await withStore(settings.get('store'), {}, async (store) => {
     const head = await existingHead(store, name)
     await store.drop(name)
-    await print(`${name}: dropped, with ${formatItems(head.live)}.`)
-    return 0
+    await print(`${name}: dropped, with ${counted(head.live, 'item')}.`)
   })
 }

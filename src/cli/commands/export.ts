@@ -1,6 +1,7 @@
 /** `reams export NAME`: writes the items of a collection as NDJSON, each as it came in. */
 
 import { randomUUID } from 'node:crypto'
+import { counted } from '../../contract/message-text.ts'
 import { toNdjson } from '../../items/item-text.ts'
 import type { Store } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
@@ -8,7 +9,7 @@ import { type ByteStream, type OutputTarget, openStream, outputTarget } from '..
 import { explainWriting, PartFile } from '../files/part-file.ts'
 import { Interruption } from '../interruption.ts'
 import { existingHead, withStore } from '../open-store.ts'
-import { formatItems, isReaderGone, printError } from '../output.ts'
+import { isReaderGone, printError } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const EXPORT: CliCommand = {
@@ -26,18 +27,17 @@ export const EXPORT: CliCommand = {
   run: runExport,
 }
 
-async function runExport([name = '']: readonly string[], settings: SettingValues): Promise<number> {
+async function runExport([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   using interruption = new Interruption()
   const { signal } = interruption
-  return withStore(settings.get('store'), {}, async (store) => {
+  await withStore(settings.get('store'), {}, async (store) => {
     await existingHead(store, name)
     const target = await outputTarget(settings.get('output'))
     const { path, isFile, isThere } = target
     if (isThere && !settings.get('force'))
       throw new Failure(2, `${path} already exists. Name another file, or add --force to overwrite it.`)
     const items = isFile ? await writeFile(store, name, target, signal) : await writeStream(store, name, target, signal)
-    if (path !== undefined) printError(`${name}: ${formatItems(items)} exported to ${path}.`)
-    return 0
+    if (path !== undefined) printError(`${name}: ${counted(items, 'item')} exported to ${path}.`)
   })
 }
 

@@ -1,15 +1,15 @@
 /** `reams import NAME FILE|-`: loads a file into a collection, all of it or nothing. */
 
+import { counted, formatCount } from '../../contract/message-text.ts'
 import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
 import type { LoadResult } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
-import { formatOfFile } from '../file-name.ts'
 import { Interruption } from '../interruption.ts'
 import { loadSource } from '../load-source.ts'
 import { withStore } from '../open-store.ts'
-import { formatCount, formatDuration, formatItems, print, sizeOf } from '../output.ts'
+import { formatRate, print, sizeOf } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
-import { openSource } from '../source.ts'
+import { formatOfFile, openSource } from '../source.ts'
 
 export const IMPORT: CliCommand = {
   name: 'import',
@@ -32,7 +32,7 @@ missing; the key and whether it is paginated cannot be changed later.`,
   run: runImport,
 }
 
-async function runImport([name = '', file = '']: readonly string[], settings: SettingValues): Promise<number> {
+async function runImport([name = '', file = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   if (!isCollectionName(name)) throw new Failure(2, `Invalid collection name "${name}": expected ${NAME_RULE}.`)
   const format = settings.get('format') ?? (file === '-' ? 'ndjson' : formatOfFile(file))
   using interruption = new Interruption()
@@ -44,18 +44,15 @@ async function runImport([name = '', file = '']: readonly string[], settings: Se
       loadSource(store, name, source, { format, settings, signal }),
     )
     await print(summary(result, performance.now() - startedAt))
-    return 0
   } finally {
     source.close()
   }
 }
 
 function summary({ head, appended, replaced, skipped }: LoadResult, durationMs: number): string {
-  const counts = [`${formatItems(appended)} imported`]
+  const counts = [`${counted(appended, 'item')} imported`]
   if (replaced > 0) counts.push(`${formatCount(replaced)} replaced`)
   if (skipped > 0) counts.push(`${formatCount(skipped)} skipped`)
-  const perSecond = formatCount(((appended + replaced + skipped) / durationMs) * 1000)
-  // Below a second the rate says more about the start of the program than about the import.
-  const rate = durationMs < 1000 ? '' : ` (${perSecond} items/s)`
-  return `${head.name}: ${counts.join(', ')} in ${formatDuration(durationMs)}${rate}; the collection now has ${sizeOf(head)}.`
+  const duration = formatRate(appended + replaced + skipped, durationMs)
+  return `${head.name}: ${counts.join(', ')} in ${duration}; the collection now has ${sizeOf(head)}.`
 }

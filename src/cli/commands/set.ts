@@ -20,14 +20,13 @@ export const SET: CliCommand = {
   run: runSet,
 }
 
-async function runSet([name = '']: readonly string[], settings: SettingValues): Promise<number> {
+async function runSet([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   const isPrivate = wantsPrivate(settings)
-  return withStore(settings.get('store'), {}, async (store) => {
+  await withStore(settings.get('store'), {}, async (store) => {
     const before = await existingHead(store, name)
     if (before.isPrivate !== isPrivate) await store.setPrivate(name, isPrivate)
     const state = isPrivate ? 'private' : 'public'
     await print(`${name}: ${before.isPrivate === isPrivate ? 'already' : 'now'} ${state}.`)
-    return 0
   })
 }
 

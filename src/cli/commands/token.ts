@@ -23,10 +23,11 @@ store, which keeps only their SHA-256.`,
   ],
 }
 
-export const TOKEN_CREATE: CliCommand = {
+const IN_FAMILY = { family: TOKEN, group: 'Commands' }
+
+const CREATE: CliCommand = {
+  ...IN_FAMILY,
   name: 'token create',
-  family: TOKEN,
-  group: 'Commands',
   usage: '--name NAME --scope SCOPE [options]',
   summary: 'create a token and print it once',
   description: `Creates a token and prints it to stdout. It cannot be shown again: the store
@@ -43,10 +44,9 @@ NAME is a collection, or * for all; and admin for everything.`,
   run: runCreate,
 }
 
-export const TOKEN_LIST: CliCommand = {
+const LIST: CliCommand = {
+  ...IN_FAMILY,
   name: 'token list',
-  family: TOKEN,
-  group: 'Commands',
   usage: '[options]',
   summary: 'list the tokens of a store',
   description: `Lists the tokens of a store by name, with their scopes, their times in UTC and
@@ -60,10 +60,9 @@ whether each is active, expired or revoked. The tokens themselves are not kept.`
   run: runList,
 }
 
-export const TOKEN_REVOKE: CliCommand = {
+const REVOKE: CliCommand = {
+  ...IN_FAMILY,
   name: 'token revoke',
-  family: TOKEN,
-  group: 'Commands',
   usage: 'NAME [options]',
   summary: 'stop accepting a token',
   description: `Revokes a token, for good. Running servers refuse it from the next request on.
@@ -74,9 +73,11 @@ It stays in the list, and its name stays taken.`,
   run: runRevoke,
 }
 
+export const TOKEN_COMMANDS = [CREATE, LIST, REVOKE]
+
 const SECRET_BYTES = 32
 
-async function runCreate(_operands: readonly string[], settings: SettingValues): Promise<number> {
+async function runCreate(_operands: readonly string[], settings: SettingValues): Promise<undefined> {
   const secret = TOKEN_PREFIX + randomBytes(SECRET_BYTES).toString('base64url')
   const token = recordOf(secret, settings)
   const { name, scopes, expiresAt } = token
@@ -84,7 +85,6 @@ async function runCreate(_operands: readonly string[], settings: SettingValues):
   const end = expiresAt === null ? 'without an expiry date' : `until ${timeText(expiresAt)} UTC`
   printError(`Token "${name}" for ${scopes.join(', ')}, ${end}. Keep it safe: it cannot be shown again.`)
   await printSecret(secret, name)
-  return 0
 }
 
 function recordOf(secret: string, settings: SettingValues): TokenRecord {
@@ -111,15 +111,12 @@ async function printSecret(secret: string, name: string): Promise<void> {
     await print(secret)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new Failure(
-      3,
-      `The token "${name}" was created but could not be printed: ${reason}. Revoke it with \`reams token revoke ${name}\`, and create another one.`,
-      { cause: error },
-    )
+    const message = `The token "${name}" was created but could not be printed: ${reason}. Revoke it with \`reams token revoke ${name}\`, and create another one.`
+    throw new Failure(3, message, { cause: error })
   }
 }
 
-async function runList(_operands: readonly string[], settings: SettingValues): Promise<number> {
+async function runList(_operands: readonly string[], settings: SettingValues): Promise<undefined> {
   const location = settings.get('store')
   const tokens = await withStore(location, {}, (store) => store.tokens())
   if (settings.get('json')) await print(JSON.stringify(tokens.map(toJson), null, 2))
@@ -128,7 +125,6 @@ async function runList(_operands: readonly string[], settings: SettingValues): P
       `${location} has no tokens. Create one: reams token create --name NAME --scope SCOPE --store ${location.word}`,
     )
   else await print(tableOf(tokens))
-  return 0
 }
 
 function toJson(token: TokenRecord) {
@@ -158,10 +154,10 @@ function timeText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
 }
 
-async function runRevoke([name = '']: readonly string[], settings: SettingValues): Promise<number> {
+async function runRevoke([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   // The message below shows what was typed here, and a token must not be shown.
   if (isTokenForm(name)) throw new Failure(2, 'Expected the name of a token, not the token: see `reams token list`.')
-  return withStore(settings.get('store'), {}, async (store) => {
+  await withStore(settings.get('store'), {}, async (store) => {
     const token = (await store.tokens()).find((each) => each.name === name)
     if (token === undefined) throw new Failure(2, `There is no token "${name}". See \`reams token list\`.`)
     if (token.revokedAt === null) await store.revokeToken(name, Date.now())
@@ -170,6 +166,5 @@ async function runRevoke([name = '']: readonly string[], settings: SettingValues
         ? `${name}: revoked. Servers refuse it from the next request on.`
         : `${name}: already revoked, since ${timeText(token.revokedAt)} UTC.`,
     )
-    return 0
   })
 }

@@ -1,10 +1,11 @@
 /** `reams verify`: checks every invariant of the storage format and says what does not hold. */
 
+import { counted } from '../../contract/message-text.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { Failure } from '../failure.ts'
 import type { StoreLocation } from '../open-store.ts'
 import { withStore } from '../open-store.ts'
-import { formatCount, formatItems, print } from '../output.ts'
+import { print } from '../output.ts'
 import { startProgress } from '../progress.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
@@ -26,9 +27,8 @@ async function runVerify(_operands: readonly string[], settings: SettingValues):
   // What belongs to no collection has none to name.
   for (const { collection, message } of findings) await print(collection === '' ? message : `${collection}: ${message}`)
   for (const note of notes) await print(`Note: ${note}`)
-  const scope = `${location}: ${formatCount(collections)} ${collections === 1 ? 'collection' : 'collections'} with ${formatItems(items)} checked`
-  const problems = findings.length === 1 ? '1 problem' : `${formatCount(findings.length)} problems`
-  await print(`${scope}, ${findings.length === 0 ? 'no problems' : problems} found.`)
+  const scope = `${location}: ${counted(collections, 'collection')} with ${counted(items, 'item')} checked`
+  await print(`${scope}, ${findings.length === 0 ? 'no problems' : counted(findings.length, 'problem')} found.`)
   return findings.length === 0 ? 0 : 1
 }
 

@@ -2,8 +2,8 @@
 
 import type { Collection } from '../../client/collection.ts'
 import type { Page } from '../../client/page.ts'
+import { counted, formatCount } from '../../contract/message-text.ts'
 import { CsvColumns, linesOf, MAX_COLUMNS } from '../../items/item-text.ts'
-import { count, counted } from './text.ts'
 
 export type Form = 'ndjson' | 'csv'
 
@@ -35,7 +35,7 @@ export class Download {
       const pages = await pullAll(collection, signal, (items, all) => {
         bar.max = all || 1
         bar.value = items
-        status.textContent = `${count(items)} of ${counted(all, 'item')}`
+        status.textContent = `${formatCount(items)} of ${counted(all, 'item')}`
       })
       const file = `${name}.${form}`
       save(new Blob(form === 'csv' ? await csvOf(pages, signal) : pages), file)

@@ -1,5 +1,6 @@
 /** How texts, figures and JSON look on a page: nothing hidden, nothing turned around, every digit as it was written. */
 
+import { formatCount } from '../../contract/message-text.ts'
 import { pageRange } from '../../contract/page.ts'
 
 /** Of a text, this much stands in a cell, a heading or a title. */
@@ -35,21 +36,10 @@ export function brief(text: string, characters = BRIEF_CHARACTERS): string {
   return `${visible(text.slice(0, characters).replace(/[\ud800-\udbff]$/, ''))}…`
 }
 
-const FIGURES = new Intl.NumberFormat('en-US')
-
-export function count(number: number): string {
-  return FIGURES.format(number)
-}
-
-/** `1 item`, `1,234 items`. */
-export function counted(number: number, noun: string): string {
-  return `${count(number)} ${noun}${number === 1 ? '' : 's'}`
-}
-
 /** `items 501–1,000`. */
 export function itemsOn(page: number, itemCount: number): string {
   const { start, end } = pageRange(page, itemCount)
-  return itemCount === 0 ? 'no items' : `items ${count(start + 1)}–${count(end)}`
+  return itemCount === 0 ? 'no items' : `items ${formatCount(start + 1)}–${formatCount(end)}`
 }
 
 export interface Piece {

@@ -2,11 +2,11 @@
 
 import { LRUCache } from 'lru-cache'
 import { collectionUrl, descriptionUrl, entryUrl, pageLinks, problemUrl } from '../../contract/link.ts'
+import { formatCount } from '../../contract/message-text.ts'
 import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../../contract/page.ts'
 import { PROBLEMS, type ProblemName } from '../../contract/problem.ts'
 import { TOKEN_PREFIX } from '../../contract/scope.ts'
 import type { HandlerContext } from '../handler-context.ts'
-import { formatNumber } from '../problem-reply.ts'
 import { entryCaching, readableHeads } from '../read/get-entry.ts'
 import { foundByContent, type Reply } from '../reply.ts'
 import {
@@ -49,11 +49,11 @@ export function describeService(instance: Instance): Part {
   const { bodyBytes, itemBytes, requestItems } = limits
   const about = [
     `Collections, ${PAGE_SIZE} items a page, with an exact count. Query parameters that are not described are ignored.`,
-    `A request has at most ${formatNumber(bodyBytes)} bytes, both compressed and decompressed, and ${formatNumber(requestItems)} items of at most ${formatNumber(itemBytes)} bytes.`,
+    `A request has at most ${formatCount(bodyBytes)} bytes, both compressed and decompressed, and ${formatCount(requestItems)} items of at most ${formatCount(itemBytes)} bytes.`,
   ]
   if (others > 0)
     about.push(
-      `The first ${collections.length} collections have paths of their own here; for the other ${formatNumber(others)} the paths with {collection} stand.`,
+      `The first ${collections.length} collections have paths of their own here; for the other ${formatCount(others)} the paths with {collection} stand.`,
     )
   const responses = sharedResponses(hasExplorer)
   return {
@@ -228,7 +228,7 @@ function collectionPaths(
       post: {
         operationId: id('appendItems'),
         summary: `Append items to ${nameInText}`,
-        description: `All of them or none; on disk when it is answered. A token that may \`create:\` the collection makes one with pages and without a key where there is none. An unpaginated collection holds at most ${formatNumber(UNPAGINATED_LIMIT)} items.`,
+        description: `All of them or none; on disk when it is answered. A token that may \`create:\` the collection makes one with pages and without a key where there is none. An unpaginated collection holds at most ${formatCount(UNPAGINATED_LIMIT)} items.`,
         security: toWrite,
         parameters: ['idempotencyKey', 'packed'],
         requestBody: { required: true, content: { ...itemsContent, ...ndjson } },

@@ -7,7 +7,6 @@ import { crc32 } from 'node:zlib'
 import { ENVELOPE_TAIL, ITEM_SEPARATOR } from '../../contract/envelope.ts'
 import type { Room, Segment, SegmentForm } from '../../store/store.ts'
 import type { Encoding } from '../negotiate.ts'
-import { createCrc32Combine } from './crc32-combine.ts'
 
 /** The items of a page as they stand in its body. */
 export interface PageItems {
@@ -43,7 +42,6 @@ const FILE_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255) // defla
 const TAIL = Buffer.from(ENVELOPE_TAIL)
 const SEPARATOR = Buffer.from(ITEM_SEPARATOR)
 const STORED_SEPARATOR = stored(SEPARATOR)
-const combine = createCrc32Combine()
 
 export const PAGE_FORMS: Readonly<Record<Encoding, PageForm>> = {
   identity: {
@@ -150,3 +148,54 @@ function lengthOf(pieces: readonly Uint8Array[]): number {
   for (const piece of pieces) sum += piece.length
   return sum
 }
+
+/**
+ * A CRC-32 is a polynomial over GF(2) modulo this one. Bits run backwards: the top bit is x⁰, and a shift to the right
+ * multiplies by x.
+ */
+const POLYNOMIAL = 0xedb88320
+const ONE = 0x80000000
+const X = 0x40000000
+/** As many as the largest length that a number holds exactly. */
+const LENGTH_BYTES = 7
+
+/**
+ * The CRC-32 of two texts in a row, from the CRC of each and the length of the second: appending so many zero bytes multiplies
+ * a CRC by x to the power 8·length.
+ */
+export function combine(crcOfFirst: number, crcOfSecond: number, lengthOfSecond: number): number {
+  let product = crcOfFirst
+  for (let rest = lengthOfSecond, k = 0; rest > 0; rest = Math.floor(rest / 256), k++) {
+    const byte = rest % 256
+    if (byte > 0) product = multiply(product, POWERS[k]?.[byte] ?? ONE)
+  }
+  return (product ^ crcOfSecond) >>> 0
+}
+
+/** The powers 0 to 255. */
+function powersOf(unit: number): Uint32Array {
+  const powers = new Uint32Array(256)
+  for (let product = ONE, b = 0; b < powers.length; product = multiply(product, unit), b++) powers[b] = product
+  return powers
+}
+
+/** By squaring: the exponent is a power of 2. */
+function power(base: number, exponent: number): number {
+  let product = base
+  for (let reached = 1; reached < exponent; reached *= 2) product = multiply(product, product)
+  return product
+}
+
+/** The product of two polynomials modulo POLYNOMIAL. */
+function multiply(a: number, b: number): number {
+  let product = 0
+  for (let rest = a, term = b; rest !== 0; rest <<= 1) {
+    if (rest & ONE) product ^= term
+    term = term & 1 ? (term >>> 1) ^ POLYNOMIAL : term >>> 1
+  }
+  return product >>> 0
+}
+
+/** POWERS[k][b] is x to the power 8·b·256^k: as many zero bytes as the byte b says at place k of a length. */
+const POWERS: Uint32Array[] = []
+for (let unit = power(X, 8); POWERS.length < LENGTH_BYTES; unit = power(unit, 256)) POWERS.push(powersOf(unit))

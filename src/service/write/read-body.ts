@@ -3,11 +3,12 @@
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
+import { formatCount } from '../../contract/message-text.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import type { Incoming } from '../incoming.ts'
 import type { BodyShare } from '../limits.ts'
 import { HARMLESS_GZIP_BYTES, MAX_GZIP_RATIO } from '../limits.ts'
-import { formatNumber, Refusal } from '../problem-reply.ts'
+import { Refusal } from '../problem-reply.ts'
 
 /** As many bytes as are processed in a fraction of a millisecond. */
 export const PIECE_BYTES = 1 << 16
@@ -24,7 +25,7 @@ export async function readBody({ request, bodyShare }: HandlerContext, maxBytes:
   const isPacked = isGzip(request)
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > maxBytes)
-    throw tooLarge(`The body has ${formatNumber(announced)} bytes; the limit is ${formatNumber(maxBytes)}.`)
+    throw tooLarge(`The body has ${formatCount(announced)} bytes; the limit is ${formatCount(maxBytes)}.`)
   const body = await collect(request, maxBytes, bodyShare)
   return isPacked ? gunzipBody(body, maxBytes, bodyShare) : body
 }
@@ -57,7 +58,7 @@ async function collect(request: Incoming, maxBytes: number, share: BodyShare): P
   try {
     await request.readBody((chunk) => {
       builder.add(chunk)
-      if (builder.length > maxBytes) throw tooLarge(`The body has more than ${formatNumber(maxBytes)} bytes.`)
+      if (builder.length > maxBytes) throw tooLarge(`The body has more than ${formatCount(maxBytes)} bytes.`)
       share.hold(builder.length)
     })
   } catch (error) {
@@ -81,10 +82,10 @@ async function unpackedLength(packed: Body, maxBytes: number): Promise<number> {
   let length = 0
   for await (const chunk of gunzipped(packed)) {
     length += chunk.length
-    if (length > maxBytes) throw tooLarge(`The decompressed body has more than ${formatNumber(maxBytes)} bytes.`)
+    if (length > maxBytes) throw tooLarge(`The decompressed body has more than ${formatCount(maxBytes)} bytes.`)
     if (length > maxForItsSize)
       throw tooLarge(
-        `The body decompresses to more than ${MAX_GZIP_RATIO} times its ${formatNumber(packed.length)} bytes.`,
+        `The body decompresses to more than ${MAX_GZIP_RATIO} times its ${formatCount(packed.length)} bytes.`,
       )
   }
   return length

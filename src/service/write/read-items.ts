@@ -1,13 +1,14 @@
 /** The items of a body: one JSON object, an array of them, or NDJSON; and what is wrong with them, as a problem. */
 
 import { ITEM_SEPARATOR } from '../../contract/envelope.ts'
+import { formatCount } from '../../contract/message-text.ts'
 import { InputError } from '../../items/input-error.ts'
 import { ItemPacker, type ItemRun } from '../../items/item-run.ts'
 import { ItemError, ItemScanner, skipBlanks } from '../../items/item-scanner.ts'
 import { readUnpacked } from '../../items/read-items.ts'
 import { Utf8Gate } from '../../items/utf8.ts'
 import type { Limits } from '../limits.ts'
-import { formatNumber, Refusal } from '../problem-reply.ts'
+import { Refusal } from '../problem-reply.ts'
 import { type Body, inTurns, joined, PIECE_BYTES } from './read-body.ts'
 
 export type BodyType = 'json' | 'ndjson'
@@ -33,7 +34,7 @@ export const readSingleItem: ReadItems = async (body, type, keyField, limits) =>
   if (type === 'json') return readObject(body, keyField, limits.itemBytes)
   const run = await readMany(body, type, keyField, limits)
   if (run.count === 1) return run
-  throw new Refusal('invalid-body', `Expected one item, got ${formatNumber(run.count)}.`)
+  throw new Refusal('invalid-body', `Expected one item, got ${formatCount(run.count)}.`)
 }
 
 /** The first byte that is neither a blank nor part of a byte-order mark, which may lie in two pieces. */
@@ -56,7 +57,7 @@ async function readMany(body: Body, type: BodyType, keyField: string | null, lim
     for await (const { run } of readUnpacked(inTurns(body), { format: type, keyField, itemBytes })) {
       count += run.count
       if (count > requestItems)
-        throw new Refusal('content-too-large', `The request has more than ${formatNumber(requestItems)} items.`)
+        throw new Refusal('content-too-large', `The request has more than ${formatCount(requestItems)} items.`)
       runs.push(run)
     }
   } catch (error) {
@@ -116,7 +117,7 @@ function decodable(bytes: Uint8Array): Uint8Array {
   const text = gate.pass(bytes)
   gate.end()
   if (gate.invalid === undefined) return text
-  const at = formatNumber(bytes.length - gate.invalid.length)
+  const at = formatCount(bytes.length - gate.invalid.length)
   throw new Refusal('invalid-body', `The body: byte ${at}, counted from 0, is not valid UTF-8.`)
 }
 

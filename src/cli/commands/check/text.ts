@@ -1,11 +1,11 @@
 /** A report of the checker as text for people: a line for each rule, what was found below it, and a summary last. */
 
 import { styleText } from 'node:util'
-import { createRequest, curlLine } from '../../../check/http/request.ts'
+import { createRequest, curlLine } from '../../../check/http/response.ts'
 import type { CollectionReport, Report, RuleReport, RuleStatus, Verdict } from '../../../check/index.ts'
-import { makeVisible } from '../../../contract/message-text.ts'
+import { counted, formatCount, makeVisible } from '../../../contract/message-text.ts'
 import { lastPage } from '../../../contract/page.ts'
-import { formatCount, formatDuration, formatItems, formatPages } from '../../output.ts'
+import { formatDuration } from '../../output.ts'
 
 /** How a report is shown. */
 export interface ReportView {
@@ -42,92 +42,78 @@ const STYLES: Readonly<Record<RuleStatus | Verdict, Style>> = {
 }
 
 export function reportText(report: Report, view: ReportView): string {
-  const writer = new TextWriter(view)
-  for (const note of report.notes) writer.put(note)
-  if (report.notes.length > 0) writer.lines.push('')
-  for (const collection of report.collections) {
-    const rules = report.rules.filter((rule) => rule.collection === collection.url)
-    writer.collection(collection, rules)
-  }
-  const summary = wrap(summaryLine(report, view.durationMs), writer.columns)
-  const headline = HEADLINES[report.verdict]
-  writer.lines.push(writer.styled(STYLES[report.verdict], headline) + summary.slice(headline.length))
-  return writer.lines.join('\n')
-}
+  const lines: string[] = []
+  const columns = view.columns === undefined ? Number.POSITIVE_INFINITY : Math.max(view.columns, MIN_COLUMNS)
+  const styled = (style: Style, text: string) =>
+    view.isColoured ? styleText(style, text, { validateStream: false }) : text
+  /** Each label stands in a column of its own, and the lines of the text below one another. */
+  const put = (text: string, indent = 0, style: Style = [], label = '') =>
+    lines.push(
+      ' '.repeat(indent) +
+        (label && styled('dim', label)) +
+        styled(style, wrap(makeVisible(text), columns, indent + label.length)),
+    )
 
-class TextWriter {
-  readonly lines: string[] = []
-  readonly columns: number
-  readonly #view: ReportView
-
-  constructor(view: ReportView) {
-    this.#view = view
-    this.columns = view.columns === undefined ? Number.POSITIVE_INFINITY : Math.max(view.columns, MIN_COLUMNS)
-  }
-
-  collection(collection: CollectionReport, rules: readonly RuleReport[]): void {
+  function putCollection(collection: CollectionReport, rules: readonly RuleReport[]): void {
     const { url, notes } = collection
-    this.lines.push(this.styled('bold', makeVisible(url)) + sizeOf(collection))
+    lines.push(styled('bold', makeVisible(url)) + sizeOf(collection))
     if (rules.every(({ judged }) => !judged)) {
       // One sentence instead of a line for each rule.
       const reason = notes[0] ?? rules[0]?.detail ?? ''
-      this.put(`No rule could be tried: ${reason.replace(/\.$/, '')}.`, 2)
-      const curl = makeVisible(curlLine(createRequest(url), this.#view.hasToken))
-      this.lines.push(`  Check the URL, or see for yourself: ${curl}`)
+      put(`No rule could be tried: ${reason.replace(/\.$/, '')}.`, 2)
+      const curl = makeVisible(curlLine(createRequest(url), view.hasToken))
+      lines.push(`  Check the URL, or see for yourself: ${curl}`)
     } else {
-      for (const note of notes) this.put(note, 2)
-      for (const rule of rules) this.#rule(rule)
+      for (const note of notes) put(note, 2)
+      for (const rule of rules) putRule(rule)
     }
-    this.lines.push('')
+    lines.push('')
   }
 
-  #rule({ id, status, title, detail, judged, findings, hurts }: RuleReport): void {
-    const sentence = wrap(makeVisible(title), this.columns, RULE_INDENT)
-    this.lines.push(`  ${this.styled(STYLES[status], status)}  ${id.padEnd(3)}  ${sentence}`)
-    if (status === 'skip') this.put(judged ? `skipped: ${detail}` : detail, RULE_INDENT, 'dim')
+  function putRule({ id, status, title, detail, judged, findings, hurts }: RuleReport): void {
+    const sentence = wrap(makeVisible(title), columns, RULE_INDENT)
+    lines.push(`  ${styled(STYLES[status], status)}  ${id.padEnd(3)}  ${sentence}`)
+    if (status === 'skip') put(judged ? `skipped: ${detail}` : detail, RULE_INDENT, 'dim')
+    const putLabelled = (label: string, text: string) => put(text, RULE_INDENT, [], label.padEnd(LABEL_WIDTH))
     for (const [index, { request, expected, came }] of findings.slice(0, FINDINGS_SHOWN).entries()) {
-      if (request !== findings[index - 1]?.request) this.lines.push(' '.repeat(RULE_INDENT) + makeVisible(request))
-      this.#labelled('expected', expected)
-      this.#labelled('came', came)
+      if (request !== findings[index - 1]?.request) lines.push(' '.repeat(RULE_INDENT) + makeVisible(request))
+      putLabelled('expected', expected)
+      putLabelled('came', came)
     }
     const more = findings.length - FINDINGS_SHOWN
-    if (more > 0) this.put(`and ${more} more`, RULE_INDENT)
-    if (hurts !== '') this.#labelled('hurts', hurts)
+    if (more > 0) put(`and ${more} more`, RULE_INDENT)
+    if (hurts !== '') putLabelled('hurts', hurts)
   }
 
-  #labelled(label: string, text: string): void {
-    const sentence = wrap(makeVisible(text), this.columns, RULE_INDENT + LABEL_WIDTH)
-    this.lines.push(' '.repeat(RULE_INDENT) + this.styled('dim', label.padEnd(LABEL_WIDTH)) + sentence)
+  for (const note of report.notes) put(note)
+  if (report.notes.length > 0) lines.push('')
+  for (const collection of report.collections) {
+    const rules = report.rules.filter((rule) => rule.collection === collection.url)
+    putCollection(collection, rules)
   }
-
-  put(text: string, indent = 0, style?: Style): void {
-    this.lines.push(' '.repeat(indent) + this.styled(style, wrap(makeVisible(text), this.columns, indent)))
-  }
-
-  styled(style: Style | undefined, text: string): string {
-    return this.#view.isColoured && style !== undefined ? styleText(style, text, { validateStream: false }) : text
-  }
+  const summary = wrap(summaryLine(report, view.durationMs), columns)
+  const headline = HEADLINES[report.verdict]
+  return [...lines, styled(STYLES[report.verdict], headline) + summary.slice(headline.length)].join('\n')
 }
 
 /** `: 1,234 items, 3 pages`, by what the server says itself; nothing where that is not known. */
 function sizeOf({ paginated, item_count: itemCount }: CollectionReport): string {
   if (paginated === false) return ': unpaginated'
-  return itemCount === undefined ? '' : `: ${formatItems(itemCount)}, ${formatPages(lastPage(itemCount))}`
+  return itemCount === undefined ? '' : `: ${counted(itemCount, 'item')}, ${counted(lastPage(itemCount), 'page')}`
 }
 
 /** More ids than this say nothing any more. */
 const IDS_SHOWN = 10
 
+const HEADLINES: Readonly<Record<Verdict, string>> = { kept: 'Kept', broken: 'Broken', unjudged: 'Could not judge' }
+
 /** `Broken: 2 rules fail (C2, C5), 20 pass, 5 are skipped; 43 requests in 0.2 s.` */
 function summaryLine(report: Report, durationMs: number): string {
   const { collections, verdict, requests } = report
   const where = collections.length === 1 ? '' : `, in ${formatCount(collections.length)} collections`
-  const effort = `${formatCount(requests)} ${requests === 1 ? 'request' : 'requests'} in ${formatDuration(durationMs)}`
-  if (collections.length === 0) return `${HEADLINES[verdict]}: there is no collection to check; ${effort}.`
-  return `${HEADLINES[verdict]}: ${countsOf(report).join(', ')}${where}; ${effort}.`
+  const found = collections.length === 0 ? 'there is no collection to check' : countsOf(report).join(', ') + where
+  return `${HEADLINES[verdict]}: ${found}; ${counted(requests, 'request')} in ${formatDuration(durationMs)}.`
 }
-
-const HEADLINES: Readonly<Record<Verdict, string>> = { kept: 'Kept', broken: 'Broken', unjudged: 'Could not judge' }
 
 /** What decides comes first, with its ids; "rules" stands once. */
 function countsOf(report: Report): string[] {
@@ -149,8 +135,9 @@ function countsOf(report: Report): string[] {
 type Count = [rules: readonly RuleReport[], one: string, many: string, note?: string]
 
 function countText([rules, one, many, note = idsOf(rules)]: Count, index: number): string {
-  const unit = index > 0 ? '' : rules.length === 1 ? ' rule' : ' rules'
-  return `${formatCount(rules.length)}${unit} ${rules.length === 1 ? one : many}${note === '' ? '' : ` (${note})`}`
+  const { length } = rules
+  const count = index === 0 ? counted(length, 'rule') : formatCount(length)
+  return `${count} ${length === 1 ? one : many}${note === '' ? '' : ` (${note})`}`
 }
 
 function idsOf(rules: readonly RuleReport[]): string {

@@ -1,10 +1,9 @@
 /** How items are written into what is pulled: NDJSON, one JSON array, or CSV. */
 
-import { excerpt } from '../../../contract/message-text.ts'
+import { excerpt, formatCount } from '../../../contract/message-text.ts'
 import { CsvColumns, linesOf, MAX_COLUMNS } from '../../../items/item-text.ts'
 import type { InputFormat } from '../../../items/read-items.ts'
 import { Failure } from '../../failure.ts'
-import { formatCount } from '../../output.ts'
 
 /** Its items come as NDJSON: each on a line, without line breaks in it. */
 export interface PullFormat {

@@ -1,9 +1,10 @@
 /** What a pull has to do, what comes of it, and what it says: on stderr, apart from a result for programs. */
 
 import type { Collection, Progress, PullResult, Retry } from '../../../client/index.ts'
-import { hideSecret } from '../../../contract/message-text.ts'
+import { counted, formatCount, hideSecret } from '../../../contract/message-text.ts'
+import { retryText } from '../../client-failure.ts'
 import { Failure } from '../../failure.ts'
-import { formatBytes, formatCount, formatDuration, formatItems, print, printError } from '../../output.ts'
+import { formatBytes, formatDuration, print, printError, printNote } from '../../output.ts'
 import { startPullProgress } from '../../progress.ts'
 import type { PullFormat } from './format.ts'
 import type { PullSubject } from './part.ts'
@@ -53,7 +54,7 @@ export function provenOutcome(
   if (items !== itemCount)
     throw new Failure(
       1,
-      `${formatItems(items)} were written, but the server counts ${formatItems(itemCount)}: the pull is not complete.`,
+      `${counted(items, 'item')} were written, but the server counts ${counted(itemCount, 'item')}: the pull is not complete.`,
     )
   const itemsBefore = restarts === 0 ? itemsAtBeginning : 0
   // Of items that came before, nobody knows which fields they had.
@@ -79,21 +80,16 @@ export class PullReport implements Disposable {
     return (progress) => bar.update({ ...progress, bytes: bytes() })
   }
 
-  /** Something that the user did not expect. */
   note(text: string): void {
-    if (this.#options.isQuiet) return
-    // The bar, if there is one, is drawn again below.
-    if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
-    printError(`reams: ${hideSecret(text, this.#options.token)}`)
+    if (!this.#options.isQuiet) printNote(hideSecret(text, this.#options.token))
   }
 
   /** Says on a terminal why nothing moves; a log gets one line, at the end. */
-  readonly onRetry = ({ retry, delayMs, error }: Retry): void => {
+  readonly onRetry = (retry: Retry): void => {
     const now = performance.now()
     if (!process.stderr.isTTY || now - this.#retryShownAt < SHOW_RETRY_EVERY_MS) return
     this.#retryShownAt = now
-    const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
-    this.note(`${reason}; asking again in ${formatDuration(delayMs)} (retry ${retry}).`)
+    this.note(retryText(retry, 'asking'))
   }
 
   async done(outcome: PullOutcome): Promise<void> {
@@ -117,10 +113,11 @@ export class PullReport implements Disposable {
     const { items, itemsBefore, result } = outcome
     const where = path === undefined ? '' : ` in ${path}`
     const before = itemsBefore === 0 ? '' : `, ${formatCount(items - itemsBefore)} of them new`
+    const times = result.restarts === 1 ? 'once' : `${formatCount(result.restarts)} times`
     const sentences = [
-      `${name}: complete with ${formatItems(items)}${where}${before} (${speedText(outcome, durationMs)}).`,
-      result.restarts > 0 && `It changed during the pull and was read again, ${timesText(result.restarts)}.`,
-      result.appended > 0 && `${formatItems(result.appended)} came while it was read.`,
+      `${name}: complete with ${counted(items, 'item')}${where}${before} (${speedText(outcome, durationMs)}).`,
+      result.restarts > 0 && `It changed during the pull and was read again, ${times}.`,
+      result.appended > 0 && `${counted(result.appended, 'item')} came while it was read.`,
       result.replaced && 'Items were replaced during the pull: each is there once, in its old or its new version.',
       ...outcome.unusedColumns.map((column) => `No item has a field "${column}".`),
     ]
@@ -141,8 +138,4 @@ function speedText({ items, itemsBefore, bytes }: PullOutcome, durationMs: numbe
   // Below a second the rate says more about the start of the program than about the pull.
   if (seconds < 1) return took
   return `${took}, ${formatCount((items - itemsBefore) / seconds)} items/s, ${formatBytes(bytes / seconds)}/s`
-}
-
-function timesText(count: number): string {
-  return count === 1 ? 'once' : `${formatCount(count)} times`
 }

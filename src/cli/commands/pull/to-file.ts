@@ -3,9 +3,9 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { CollectionChanged } from '../../../client/index.ts'
+import { counted, formatCount } from '../../../contract/message-text.ts'
 import { Failure, isSystemError } from '../../failure.ts'
 import { takeLock } from '../../files/part-file.ts'
-import { formatCount, formatItems } from '../../output.ts'
 import {
   NOTHING_YET,
   type Progressed,
@@ -109,7 +109,7 @@ function otherPart(path: string, what: string): Failure {
 }
 
 function stopped(path: string, items: number): string {
-  return `${partPath(path)} exists, with ${formatItems(items)} of an interrupted pull. Add --resume to resume it, or --force to start over.`
+  return `${partPath(path)} exists, with ${counted(items, 'item')} of an interrupted pull. Add --resume to resume it, or --force to start over.`
 }
 
 function alreadyThere(path: string, isPart: boolean): string {

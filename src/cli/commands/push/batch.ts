@@ -1,9 +1,9 @@
 /** Cuts the items of an input into batches, each of them the body of one request. */
 
 import { ITEM_SEPARATOR } from '../../../contract/envelope.ts'
+import { formatCount } from '../../../contract/message-text.ts'
 import type { InputBatch } from '../../../items/item-reader.ts'
 import type { ItemRun } from '../../../items/item-run.ts'
-import { formatCount } from '../../output.ts'
 
 export interface Batch {
   /** How many items of the input stand before it. */

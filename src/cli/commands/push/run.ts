@@ -2,19 +2,18 @@
 
 import { randomUUID } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
-import { hideSecret } from '../../../contract/message-text.ts'
+import { counted, hideSecret } from '../../../contract/message-text.ts'
 import { InputError } from '../../../items/input-error.ts'
 import { readItems } from '../../../items/read-items.ts'
-import { explainFailure } from '../../client-failure.ts'
-import { Failure } from '../../failure.ts'
-import { formatOfFile } from '../../file-name.ts'
+import { explainFailure, retryText } from '../../client-failure.ts'
+import { Failure, inputFailure } from '../../failure.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
-import { formatCount, formatDuration, formatItems, print, printError } from '../../output.ts'
+import { formatRate, print, printError, printNote } from '../../output.ts'
 import { startProgress } from '../../progress.ts'
 import { ReadAhead } from '../../read-ahead.ts'
 import { parseTarget, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
-import { openSource, type Source } from '../../source.ts'
+import { formatOfFile, openSource, type Source } from '../../source.ts'
 import { BATCH_BYTES, type Batch, cutBatches, nameInFile, placeOf } from './batch.ts'
 import { BatchSender } from './sender.ts'
 
@@ -39,12 +38,10 @@ export async function runPush(address: string, file: string, settings: SettingVa
     timeoutMs: settings.get('pushTimeout') * 1000,
     retries: settings.get('retries'),
     signal,
-    onRetry: ({ error, delayMs, retry }) => {
-      const reason = error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
-      say(hideSecret(`${reason}; sending again in ${formatDuration(delayMs)} (retry ${retry}).`, token))
-    },
+    onRetry: (retry) => printNote(hideSecret(retryText(retry, 'sending'), token)),
   })
-  if (isPipe) say(`${source.label} cannot be read again: if this push ends early, it cannot be resumed. A file can.`)
+  if (isPipe)
+    printNote(`${source.label} cannot be read again: if this push ends early, it cannot be resumed. A file can.`)
   const push = new Push(source, sender)
   try {
     const batches = cutBatches(
@@ -127,17 +124,14 @@ class Push {
   summary(): string {
     const durationMs = performance.now() - this.#startedAt
     if (this.#acknowledged === 0) return `0 items sent; ${this.source.label} has none.`
-    const perSecond = formatCount((this.#acknowledged / durationMs) * 1000)
-    // Below a second the rate says more about the start of the program than about the push.
-    const rate = durationMs < 1000 ? '' : ` (${perSecond} items/s)`
-    const done = `${formatItems(this.#acknowledged)} acknowledged in ${formatDuration(durationMs)}${rate}`
-    return `${done}; the collection has ${formatItems(this.#itemCount)}.`
+    const done = `${counted(this.#acknowledged, 'item')} acknowledged in ${formatRate(this.#acknowledged, durationMs)}`
+    return `${done}; the collection has ${counted(this.#itemCount, 'item')}.`
   }
 
   /** How far a push came that failed: sentences that can follow any message. */
   standing(): string {
     const count = this.#acknowledged
-    const done = count === 0 ? 'No item is acknowledged.' : `The first ${formatItems(count)} are acknowledged.`
+    const done = count === 0 ? 'No item is acknowledged.' : `The first ${counted(count, 'item')} are acknowledged.`
     if (this.source.totalBytes === undefined)
       return `${done} A pipe cannot be read again: check what the collection has, and send the rest from a file.`
     const condition = count === 0 ? '' : ', with the same file and token, to continue'
@@ -145,18 +139,8 @@ class Push {
   }
 }
 
-/** The progress bar, if there is one, is drawn again below. */
-function say(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
-  printError(`reams: ${text}`)
-}
-
 function explain(error: unknown, push: Push, token: string | undefined): unknown {
-  if (error instanceof InputError) {
-    const separator = error.line === undefined ? ': ' : ', '
-    const message = `${push.source.label}${separator}${error.message}. ${push.standing()}`
-    return new Failure(1, message, { cause: error })
-  }
+  if (error instanceof InputError) return inputFailure(error, push.source.label, push.standing())
   if (!(error instanceof BatchRefused)) return error
   const { batch, cause } = error
   const known = explainFailure(cause)

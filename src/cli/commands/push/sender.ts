@@ -8,9 +8,8 @@ import { settingsOf } from '../../../client/client-options.ts'
 import type { FetchedBody } from '../../../client/exchange.ts'
 import type { Retry } from '../../../client/index.ts'
 import { Requester } from '../../../client/requester.ts'
-import { shorten } from '../../../contract/message-text.ts'
+import { counted, shorten } from '../../../contract/message-text.ts'
 import { Failure } from '../../failure.ts'
-import { formatItems } from '../../output.ts'
 import { type Batch, placeOf } from './batch.ts'
 
 /** The longest answer that is read. */
@@ -110,6 +109,6 @@ function acknowledgedCount(fetched: FetchedBody, batch: Batch): number {
   if (appended === batch.count && typeof itemCount === 'number') return itemCount
   throw new Failure(
     2,
-    `${fetched.url} answered ${placeOf(batch)} with 201, without saying that ${formatItems(batch.count)} were appended. This does not look like a Reams server. It said: ${shorten(text)}`,
+    `${fetched.url} answered ${placeOf(batch)} with 201, without saying that ${counted(batch.count, 'item')} were appended. This does not look like a Reams server. It said: ${shorten(text)}`,
   )
 }

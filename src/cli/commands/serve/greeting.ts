@@ -2,12 +2,12 @@
 
 import { ITEM_SEPARATOR } from '../../../contract/envelope.ts'
 import { collectionUrl, entryUrl, itemUrl, pageUrl } from '../../../contract/link.ts'
-import { makeVisible } from '../../../contract/message-text.ts'
+import { counted, makeVisible } from '../../../contract/message-text.ts'
 import { lastPage } from '../../../contract/page.ts'
 import { itemKey } from '../../../items/item-scanner.ts'
 import type { Head, Store } from '../../../store/store.ts'
 import { StoreError } from '../../../store/store-error.ts'
-import { alignTable, formatItems, pagesOf } from '../../output.ts'
+import { alignTable, pagesOf } from '../../output.ts'
 
 /** More would push the rest off the screen. */
 const COLLECTIONS_SHOWN = 20
@@ -61,7 +61,7 @@ function collectionLines(heads: readonly Head[], baseUrl: string): string[] {
     .slice(0, COLLECTIONS_SHOWN)
     .map((head) => [
       `  ${head.name}`,
-      formatItems(head.live),
+      counted(head.live, 'item'),
       pagesOf(head),
       head.isPrivate ? 'private' : collectionUrl(baseUrl, head.name),
     ])

@@ -1,15 +1,17 @@
 /** The store that `serve` serves: made from files, the sample, or one that is there. */
 
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { link, mkdir, rename } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { itemRun } from '../../../items/item-run.ts'
 import type { Store } from '../../../store/store.ts'
-import { Failure } from '../../failure.ts'
-import { collectionsOfFiles, formatOfFile } from '../../file-name.ts'
+import { Failure, isSystemError } from '../../failure.ts'
 import { loadSource } from '../../load-source.ts'
-import { openStore, StoreLocation } from '../../open-store.ts'
+import { openStore, StoreLocation, withStore } from '../../open-store.ts'
 import type { SettingValues } from '../../setting-values.ts'
-import { openSource } from '../../source.ts'
+import { collectionsOfFiles, formatOfFile, openSource } from '../../source.ts'
 import { TemporaryDirectory } from '../../temporary-directory.ts'
-import { ensureSampleStore } from './sample.ts'
+import { sampleCollections } from './sample.ts'
 
 const SAMPLE = new StoreLocation(join('data', 'reams.db'))
 
@@ -60,4 +62,41 @@ async function openFiles(files: readonly string[], settings: SettingValues, sign
   const kept = resources.move()
   const title = files.length > FILES_SHOWN ? `${files.length} files` : files.join(', ')
   return { store, location, title, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+}
+
+/** Creates the store beside its path, on the same file system, and moves it there when it is complete. */
+async function ensureSampleStore(path: string): Promise<void> {
+  if (existsSync(path)) return
+  using directory = await createDirectory(dirname(path))
+  const draft = join(directory.path, 'reams.db')
+  await withStore(new StoreLocation(draft), { create: true }, async (store) => {
+    for (const { name, keyField, isPaginated, items } of sampleCollections()) {
+      const load = await store.load(name, { settings: { keyField, isPaginated } })
+      await load.append(itemRun(items, { keyField }))
+      await load.commit()
+    }
+  })
+  await moveUnlessThere(draft, path)
+}
+
+async function createDirectory(parent: string): Promise<TemporaryDirectory> {
+  try {
+    await mkdir(parent, { recursive: true })
+    return new TemporaryDirectory(parent)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    const message = `Cannot create the sample store in ${parent}: ${error.code}. Serve a file or a store instead, or start in another directory.`
+    throw new Failure(2, message, { cause: error })
+  }
+}
+
+/** Another process can have created the sample meanwhile, and may be serving it: then its file stays. */
+async function moveUnlessThere(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    // A file system without hard links.
+    if (error.code !== 'EEXIST') await rename(from, to)
+  }
 }

@@ -1,5 +1,6 @@
 /** The service on its port, as the settings want it. */
 
+import { isLoopbackName } from '../../../contract/link.ts'
 import { createService, type Service } from '../../../service/create-service.ts'
 import type { Incoming } from '../../../service/incoming.ts'
 import { type ListenOptions, listen } from '../../../service/node/listen.ts'
@@ -15,17 +16,10 @@ export interface RunningServer extends AsyncDisposable {
   readonly port: number
 }
 
-/** As they stand in a URL. */
-const LOOPBACK_HOSTS: ReadonlyMap<string, string> = new Map([
-  ['127.0.0.1', '127.0.0.1'],
-  ['localhost', 'localhost'],
-  ['::1', '[::1]'],
-])
-
 /** Beyond loopback only the user knows the address that clients use (D17). */
 export function checkAddress(settings: SettingValues): void {
   const host = settings.get('host')
-  if (settings.get('baseUrl') !== undefined || LOOPBACK_HOSTS.has(host)) return
+  if (settings.get('baseUrl') !== undefined || isLoopbackName(inUrl(host))) return
   throw new Failure(
     2,
     `To listen on ${host}, Reams needs the address that clients use, for the links. Add it, for example --base-url https://api.example.com or --base-url http://192.0.2.10:${settings.get('port')}.`,
@@ -34,7 +28,11 @@ export function checkAddress(settings: SettingValues): void {
 
 /** Where a server on a loopback host can be reached. */
 export function localUrl(host: string, port: number): string {
-  return new URL(`http://${LOOPBACK_HOSTS.get(host) ?? host}:${port}`).origin
+  return new URL(`http://${inUrl(host)}:${port}`).origin
+}
+
+function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
 }
 
 /** On the port of the settings, or on another one. Several workers share the port and the memory. */
