@@ -119,27 +119,20 @@ export function addLeftover(rows: Rows, owner: RowOwner, base: number): void {
 /** Says 'sweep first' to the caller, who then calls `sweepStep` until nothing is left and tries again. */
 export class SweepNeeded extends Error {
   override readonly name = 'SweepNeeded'
-  /** The collection in whose way something lies. */
-  readonly collection: string
-
-  constructor(collection: string) {
-    super(collection)
-    this.collection = collection
-  }
 }
 
 /** Why nothing may be written now: a load is running, or the leftovers of one lie where a write would go. */
 export function findObstacle(rows: Rows, name: string, head: Head | undefined): Error | undefined {
   const row = rows.get(LEASE_BY_NAME, name)
   if (row !== undefined) {
-    if (isDead(row)) return new SweepNeeded(name)
+    if (isDead(row)) return new SweepNeeded()
     return new StoreError(
       'busy',
       `An import, a copy or a compaction of "${name}" has been running since ${new Date(row[7] as number).toISOString()} (process ${row[6]} on ${row[5]}). Wait until it has ended, then try again.`,
     )
   }
   const isLeft = head !== undefined && rows.get(LEFTOVER_IN_THE_WAY, head.id, head.generation) !== undefined
-  return isLeft ? new SweepNeeded(name) : undefined
+  return isLeft ? new SweepNeeded() : undefined
 }
 
 export function isAnythingLeftOver(rows: Rows): boolean {
