@@ -4,13 +4,11 @@
  */
 
 import type { SQLInputValue } from 'node:sqlite'
-import { checkSum, columnsOf, rowStart, type SummedTable } from './row-sum.ts'
+import { checkSum, type SummedTable } from './row-sum.ts'
 import type { Row, Rows } from './rows.ts'
 
-/** How to find the rows next to a key. */
-export interface Neighbours {
-  readonly table: SummedTable
-  /** By how many columns of the key are compared. Without any: the last rows, or the first. */
+/** Statements that find the rows next to a key, by how many of its columns are compared. Without any: the last or first rows. */
+interface Neighbours {
   readonly below: readonly string[]
   readonly above: readonly string[]
 }
@@ -18,15 +16,19 @@ export interface Neighbours {
 /** The row next to the place, and one more: of two that are the same, or in the wrong order, one is in the place of another. */
 const ROWS_A_SIDE = 2
 
-export function neighboursIn(table: SummedTable): Neighbours {
+const known = new Map<SummedTable, Neighbours>()
+
+function neighboursIn(table: SummedTable): Neighbours {
   const statements = (sign: string, order: string): string[] =>
     [0, ...table.key.keys().map((at) => at + 1)].map((width) => {
       const conditions = table.key.slice(0, width).map((column, at) => `${column} ${at < width - 1 ? '=' : sign} ?`)
       return `
-        SELECT ${columnsOf(table, 0)} FROM ${table.name} ${width > 0 ? 'WHERE' : ''} ${conditions.join(' AND ')}
+        SELECT ${table.select(0)} FROM ${table.name} ${width > 0 ? 'WHERE' : ''} ${conditions.join(' AND ')}
         ORDER BY ${table.key.map((column) => `${column} ${order}`).join(', ')} LIMIT ${ROWS_A_SIDE}`
     })
-  return { table, below: statements('<', 'DESC'), above: statements('>', 'ASC') }
+  const neighbours = known.get(table) ?? { below: statements('<', 'DESC'), above: statements('>', 'ASC') }
+  known.set(table, neighbours)
+  return neighbours
 }
 
 type Key = readonly SQLInputValue[]
@@ -37,17 +39,17 @@ type Key = readonly SQLInputValue[]
  */
 export function checkAbsence(
   rows: Rows,
-  neighbours: Neighbours,
+  table: SummedTable,
   collection: string | undefined,
   key: Key,
   isHidden = false,
 ): void {
-  const { table } = neighbours
+  const neighbours = neighboursIn(table)
   const below = findRows(rows, neighbours.below, key)
   // From row to row, and back: a walk down ends at a row that is too low for its place, and a walk up at one too high.
   const above = findRows(rows, neighbours.above, below[0] && keyOf(table, below[0]))
   const back = findRows(rows, neighbours.below, above[0] && keyOf(table, above[0]))
-  for (const row of [...below, ...above, ...back]) checkSum(rows, rowStart(table), collection, row)
+  for (const row of [...below, ...above, ...back]) checkSum(rows, table.start(), collection, row)
   const around = [...below.toReversed(), ...(isHidden ? [] : [key]), ...above]
   const isInOrder = around.every((row, index) => index === 0 || compareKeys(table, around[index - 1] ?? [], row) < 0)
   const isBack = compareKeys(table, back[0] ?? [], below[0] ?? []) === 0

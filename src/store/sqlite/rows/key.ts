@@ -1,28 +1,26 @@
 /** Keys and the positions of their items, as SQLite's rows hold them. */
 
-import { checkAbsence, neighboursIn } from './absence.ts'
+import { checkAbsence } from './absence.ts'
 import { damage } from './explain-error.ts'
-import { checkSum, columnsOf, insertInto, rowStart, type SummedTable, withSum } from './row-sum.ts'
+import { checkSum, SummedTable, withSum } from './row-sum.ts'
 import type { Rows } from './rows.ts'
-import { ownerStart, type RowOwner } from './stored-ream.ts'
+import type { RowOwner } from './stored-ream.ts'
 
-const KEY: SummedTable = {
-  name: 'key',
-  key: ['collection_id', 'generation', 'key'],
-  columns: ['collection_id', 'generation', 'key', 'position'],
-  title: ([, , key]) => `The key ${JSON.stringify(key)}`,
-}
-
-const NEIGHBOURS = neighboursIn(KEY)
+const KEY = new SummedTable(
+  'key',
+  'collection_id generation key',
+  'position',
+  ([, , key]) => `The key ${JSON.stringify(key)}`,
+)
 
 /** Rows that are read at a time. */
 const KEYS_AT_A_TIME = 10_000
 
-const FIND = `SELECT ${columnsOf(KEY, 3)} FROM key WHERE collection_id = ? AND generation = ? AND key = ?`
+const FIND = `SELECT ${KEY.select(3)} FROM key WHERE collection_id = ? AND generation = ? AND key = ?`
 const NEXT = `
-  SELECT ${columnsOf(KEY, 2)} FROM key
+  SELECT ${KEY.select(2)} FROM key
   WHERE collection_id = ? AND generation = ? AND key > ? ORDER BY key LIMIT ${KEYS_AT_A_TIME}`
-const INSERT = `${insertInto(KEY)} ON CONFLICT DO NOTHING`
+const INSERT = `${KEY.insert()} ON CONFLICT DO NOTHING`
 const DELETE = 'DELETE FROM key WHERE collection_id = ? AND generation = ? AND key = ?'
 
 /** The position that a key has. To be called in a snapshot. Unless it is told otherwise, it proves that there is none. */
@@ -30,14 +28,14 @@ export function findKey(rows: Rows, owner: RowOwner, key: string, mustProve = tr
   // SQLite would look for U+FFFD in the place of half a surrogate pair, and no key holds such a half.
   if (!key.isWellFormed()) return undefined
   const row = rows.get(FIND, owner.id, owner.generation, key)
-  if (row === undefined && mustProve) checkAbsence(rows, NEIGHBOURS, owner.name, [owner.id, owner.generation, key])
-  if (row !== undefined) checkSum(rows, rowStart(KEY, owner.id, owner.generation, key), owner.name, row)
+  if (row === undefined && mustProve) checkAbsence(rows, KEY, owner.name, [owner.id, owner.generation, key])
+  if (row !== undefined) checkSum(rows, KEY.start(owner.id, owner.generation, key), owner.name, row)
   return row?.[0] as number | undefined
 }
 
 /** The positions of all keys. */
 export function* readPositions(rows: Rows, owner: RowOwner): Generator<number> {
-  const start = ownerStart(KEY, owner)
+  const start = KEY.start(owner.id, owner.generation)
   for (let last: string | undefined = ''; last !== undefined; ) {
     const found = rows.all(NEXT, owner.id, owner.generation, last)
     for (const row of found) checkSum(rows, start, owner.name, row)
@@ -48,7 +46,7 @@ export function* readPositions(rows: Rows, owner: RowOwner): Generator<number> {
 
 /** Gives a key that position, unless it has one already. Answers the position that it has then. */
 export function claimKey(rows: Rows, owner: RowOwner, key: string, position: number): number {
-  const row = withSum(rowStart(KEY, owner.id, owner.generation, key), position)
+  const row = withSum(KEY.start(owner.id, owner.generation, key), position)
   if (rows.run(INSERT, ...row) === 1) return position
   const taken = findKey(rows, owner, key)
   if (taken === undefined) throw damage(owner.name, `The key ${JSON.stringify(key)} is there and cannot be found.`)

@@ -7,38 +7,49 @@ import type { Row, Rows } from './rows.ts'
 type Value = SQLInputValue | SQLOutputValue
 
 /** A table whose rows have a checksum in the column `sum`. */
-export interface SummedTable {
+export class SummedTable {
   readonly name: string
   /** The columns of the primary key. */
   readonly key: readonly string[]
   /** All columns but `sum`, those of the key first. */
   readonly columns: readonly string[]
   /** What a row is called in a message. */
-  title(row: readonly Value[]): string
+  readonly title: (row: readonly Value[]) => string
+  readonly #nameSum: number
+
+  /** `key` and `others` name the columns, with a blank between two. */
+  constructor(name: string, key: string, others: string, title: (row: readonly Value[]) => string) {
+    this.name = name
+    this.key = key.split(' ')
+    this.columns = [...this.key, ...others.split(' ')]
+    this.title = title
+    this.#nameSum = sumOfName(name)
+  }
+
+  /** What rows begin with. */
+  start(...columns: SQLInputValue[]): RowStart {
+    return { table: this, columns, sum: addColumns(this.#nameSum, columns, 0, columns.length) }
+  }
+
+  /** What a statement selects so that `checkSum` can judge it, behind the first `known` columns. */
+  select(known: number, alias?: string): string {
+    const selected = [...this.columns.slice(known), 'sum']
+    return selected.map((column) => (alias === undefined ? column : `${alias}.${column}`)).join(', ')
+  }
+
+  /** A statement that inserts what `withSum` gives. */
+  insert(verb = 'INSERT'): string {
+    const places = [...this.columns, 'sum'].map(() => '?')
+    return `${verb} INTO ${this.name} (${this.select(0)}) VALUES (${places.join(', ')})`
+  }
 }
 
 /** What rows of a table begin with, known to whoever reads or writes them: only the columns after it are selected. */
-export interface RowStart {
+interface RowStart {
   readonly table: SummedTable
   readonly columns: readonly SQLInputValue[]
   /** CRC-32 of the table's name and these columns. */
   readonly sum: number
-}
-
-export function rowStart(table: SummedTable, ...columns: SQLInputValue[]): RowStart {
-  return { table, columns, sum: addColumns(sumOfName(table.name), columns, 0, columns.length) }
-}
-
-/** What a statement selects so that `checkSum` can judge it, behind the first `known` columns. */
-export function columnsOf({ columns }: SummedTable, known: number, alias?: string): string {
-  const selected = [...columns.slice(known), 'sum']
-  return selected.map((column) => (alias === undefined ? column : `${alias}.${column}`)).join(', ')
-}
-
-/** Inserts what `withSum` gives. */
-export function insertInto(table: SummedTable, verb = 'INSERT'): string {
-  const places = [...table.columns, 'sum'].map(() => '?')
-  return `${verb} INTO ${table.name} (${columnsOf(table, 0)}) VALUES (${places.join(', ')})`
 }
 
 /** A whole row, with the columns after its start. */
@@ -130,15 +141,9 @@ const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   return state
 })
 
-const ROW_COUNT: SummedTable = {
-  name: 'row_count',
-  key: ['name'],
-  columns: ['name', 'count'],
-  title: ([name]) => `How many rows the table "${name}" has`,
-}
-
-const READ = `SELECT ${columnsOf(ROW_COUNT, 1)} FROM row_count WHERE name = ?`
-const PUT = insertInto(ROW_COUNT, 'INSERT OR REPLACE')
+const ROW_COUNT = new SummedTable('row_count', 'name', 'count', ([name]) => `How many rows the table "${name}" has`)
+const READ = `SELECT ${ROW_COUNT.select(1)} FROM row_count WHERE name = ?`
+const PUT = ROW_COUNT.insert('INSERT OR REPLACE')
 
 /** To be called in the snapshot in which the rows were counted. Without `found` SQLite counts them, which is fast. */
 export function checkRowCount(rows: Rows, table: SummedTable, found: number = countRows(rows, table)): void {
@@ -149,12 +154,12 @@ export function checkRowCount(rows: Rows, table: SummedTable, found: number = co
 
 /** For whoever inserts or deletes a row: `change` is 1 or -1. */
 export function changeRowCount(rows: Rows, table: SummedTable, change: number): void {
-  rows.run(PUT, ...withSum(rowStart(ROW_COUNT, table.name), readRowCount(rows, table) + change))
+  rows.run(PUT, ...withSum(ROW_COUNT.start(table.name), readRowCount(rows, table) + change))
 }
 
 function readRowCount(rows: Rows, { name }: SummedTable): number {
   const row = rows.get(READ, name)
-  if (row !== undefined) checkSum(rows, rowStart(ROW_COUNT, name), undefined, row)
+  if (row !== undefined) checkSum(rows, ROW_COUNT.start(name), undefined, row)
   return (row?.[0] ?? 0) as number
 }
 
