@@ -3,8 +3,7 @@
 import { existingToken, missingToken } from '../collection-rules.ts'
 import type { TokenRecord } from '../store.ts'
 import { tokenFrom, tokenValues } from '../stored-rows.ts'
-import { checkAbsence } from './rows/absence.ts'
-import { changeRowCount, checkRowCount, checkSum, SummedTable, withSum } from './rows/row-sum.ts'
+import { changeRowCount, checkAbsence, checkRowCount, checkSum, SummedTable, withSum } from './rows/row-sum.ts'
 import type { Row, Rows } from './rows/rows.ts'
 
 const TOKEN = new SummedTable(

@@ -4,8 +4,7 @@ import { hash } from 'node:crypto'
 import type { Head, ListedHead } from '../../store.ts'
 import { HEAD_COLUMNS, headFrom } from '../../stored-rows.ts'
 import type { Transaction } from '../server/transaction.ts'
-import type { Row } from './read-query.ts'
-import type { Reading } from './rows.ts'
+import type { Reading, Row } from './rows.ts'
 import { HEAD_WIDTH } from './statements.ts'
 
 /** Where the rows of a collection lie. */

@@ -2,8 +2,7 @@
 
 import type { Head, ListedHead } from '../../store.ts'
 import { HEAD_COLUMNS, headFrom } from '../../stored-rows.ts'
-import { checkAbsence } from './absence.ts'
-import { changeRowCount, checkRowCount, checkSum, SummedTable, withSum } from './row-sum.ts'
+import { changeRowCount, checkAbsence, checkRowCount, checkSum, SummedTable, withSum } from './row-sum.ts'
 import type { Row, Rows } from './rows.ts'
 
 export const HEAD = new SummedTable(

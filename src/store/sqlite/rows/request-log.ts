@@ -3,8 +3,7 @@
 import { NO_COLLECTION } from '../../collection-rules.ts'
 import type { Once } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
-import { checkAbsence } from './absence.ts'
-import { checkSum, SummedTable, withSum } from './row-sum.ts'
+import { checkAbsence, checkSum, SummedTable, withSum } from './row-sum.ts'
 import type { Rows } from './rows.ts'
 
 const REQUEST = new SummedTable(
