@@ -57,6 +57,14 @@ export function existingCollection(name: string): StoreError {
   return new StoreError('collection-exists', `There is already a collection "${name}". Choose another name.`)
 }
 
+export function existingToken(name: string): StoreError {
+  return new StoreError('token-exists', `There is already a token "${name}". Choose another name.`)
+}
+
+export function missingToken(name: string): StoreError {
+  return new StoreError('no-token', `There is no token "${name}". \`reams token list\` lists them.`)
+}
+
 /** Refuses another collection than the one with that id. */
 export function checkIdentity(head: Head, id: number | undefined): void {
   if (id !== undefined && head.id !== id)

@@ -5,8 +5,10 @@
  */
 
 import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
 import type { ReamBytes } from './ream.ts'
+import { Thread } from './thread.ts'
+
+type DeflateThread = Thread<DeflateCall, DeflateReply>
 
 /** More threads would only wait for the one that reads and the one that writes. */
 const MAX_THREADS = 4
@@ -24,9 +26,6 @@ function memoryFor(raw: Uint8Array): number {
   return 2 * raw.byteLength + Math.ceil(raw.byteLength / 1024) + 4096
 }
 
-/** A thread that does one small thing after the other needs no room for its leftovers. */
-export const YOUNG_GENERATION_MB = 4
-
 /** A ream whose bytes lie in shared memory until `release` is called. */
 export interface PooledReam {
   readonly ream: ReamBytes
@@ -37,12 +36,12 @@ interface Task {
   readonly raw: Uint8Array
   readonly count: number
   resolve(pooled: PooledReam): void
-  reject(error: Error): void
+  reject(error: unknown): void
 }
 
 export class DeflatePool {
   readonly #mostThreads = Math.min(MAX_THREADS, availableParallelism())
-  readonly #threads: DeflateThread[] = []
+  #threads: DeflateThread[] = []
   readonly #waiting: Task[] = []
   readonly #idleMemory: SharedArrayBuffer[] = []
   #memoryBytes = 0
@@ -74,25 +73,27 @@ export class DeflatePool {
       const memory = this.#takeMemory(memoryFor(task.raw))
       if (memory === undefined) return
       this.#waiting.shift()
-      this.#run(task, memory)
+      void this.#run(task, memory)
     }
   }
 
-  #run(task: Task, memory: SharedArrayBuffer): void {
+  async #run({ raw, count, resolve, reject }: Task, memory: SharedArrayBuffer): Promise<void> {
     const release = (): void => {
       this.#idleMemory.push(memory)
       this.#handOut()
     }
-    const thread = this.#leastBusyThread()
-    thread.deflate(task.raw, task.count, memory).then(
-      (ream) => task.resolve({ ream, release }),
-      (error: Error) => {
-        // A thread that failed once is not asked again; the others go on.
-        if (this.#threads.includes(thread)) this.#threads.splice(this.#threads.indexOf(thread), 1)
-        task.reject(error)
-        release()
-      },
-    )
+    let thread: DeflateThread | undefined
+    try {
+      thread = this.#leastBusyThread()
+      new Uint8Array(memory).set(raw)
+      const { dataLength, ...ream } = await thread.ask({ memory, rawLength: raw.byteLength, count })
+      resolve({ ream: { ...ream, data: new Uint8Array(memory, raw.byteLength, dataLength) }, release })
+    } catch (error) {
+      // A thread that failed once is not asked again; the others go on.
+      this.#threads = this.#threads.filter((each) => each !== thread)
+      reject(error)
+      release()
+    }
   }
 
   #takeMemory(leastBytes: number): SharedArrayBuffer | undefined {
@@ -113,87 +114,20 @@ export class DeflatePool {
     const [leastBusy] = this.#threads.toSorted((a, b) => a.callCount - b.callCount)
     const mayStart = this.#threads.length < this.#mostThreads
     if (leastBusy !== undefined && (leastBusy.callCount === 0 || !mayStart)) return leastBusy
-    const thread = new DeflateThread()
+    const thread: DeflateThread = new Thread(import.meta.url, 'deflate-thread')
     this.#threads.push(thread)
     return thread
   }
 }
 
-interface Call {
-  readonly memory: SharedArrayBuffer
-  resolve(ream: ReamBytes): void
-  reject(error: Error): void
-}
-
-class DeflateThread {
-  readonly #worker: Worker
-  readonly #hasEnded: Promise<unknown>
-  readonly #calls = new Map<number, Call>()
-  #lastId = 0
-  #isClosing = false
-
-  constructor() {
-    // Beside this file, under the same extension: .ts in a clone, .js in the package.
-    this.#worker = new Worker(new URL(import.meta.url.replace(/pool\.([jt]s)$/, 'thread.$1')), {
-      execArgv: [],
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-    })
-    this.#worker.on('message', (reply: DeflateReply) => this.#settle(reply))
-    this.#worker.on('error', (error) => this.#fail(error))
-    this.#worker.on('exit', () => this.#fail(new Error('A thread that deflates has ended.')))
-    this.#hasEnded = new Promise((resolve) => this.#worker.once('exit', resolve))
-  }
-
-  get callCount(): number {
-    return this.#calls.size
-  }
-
-  deflate(raw: Uint8Array, count: number, memory: SharedArrayBuffer): Promise<ReamBytes> {
-    return new Promise((resolve, reject) => {
-      const id = ++this.#lastId
-      this.#calls.set(id, { memory, resolve, reject })
-      new Uint8Array(memory).set(raw)
-      const call: DeflateCall = { id, memory, rawLength: raw.byteLength, count }
-      // Only while somebody waits for it does the thread keep the process alive.
-      this.#worker.ref()
-      this.#worker.postMessage(call)
-    })
-  }
-
-  /** Not `terminate`: zlib aborts the process if it is cut off between two of its steps. */
-  async close(): Promise<void> {
-    this.#isClosing = true
-    this.#worker.ref()
-    this.#worker.postMessage(END)
-    await this.#hasEnded
-  }
-
-  #settle({ id, dataLength, ...rest }: DeflateReply): void {
-    const call = this.#calls.get(id)
-    this.#calls.delete(id)
-    if (this.#calls.size === 0 && !this.#isClosing) this.#worker.unref()
-    call?.resolve({ ...rest, data: new Uint8Array(call.memory, rest.rawLength, dataLength) })
-  }
-
-  #fail(error: unknown): void {
-    const calls = [...this.#calls.values()]
-    this.#calls.clear()
-    for (const { reject } of calls) reject(error instanceof Error ? error : new Error(String(error)))
-  }
-}
-
+/** The raw items lie at the beginning of the memory. */
 export interface DeflateCall {
-  readonly id: number
   readonly memory: SharedArrayBuffer
   readonly rawLength: number
   readonly count: number
 }
 
-/** The ream without its bytes, which are in the shared memory. */
+/** The ream without its bytes, which lie in the memory behind the raw items. */
 export interface DeflateReply extends Omit<ReamBytes, 'data'> {
-  readonly id: number
   readonly dataLength: number
 }
-
-/** Asks the thread to end. */
-export const END = 'end'

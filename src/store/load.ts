@@ -58,6 +58,41 @@ export function headAfterLoad(
   return movedHead(before, { ...content, generation: before.generation + (isReplacement ? 1 : 0) }, isPureAppend)
 }
 
+/** A load that has its lease, as the engine keeps it. */
+export interface LeasedPlan<Lease> extends LoadPlan {
+  readonly lease: Lease
+}
+
+/** A lease that was not renewed for so long belongs to a process that is gone or stopped. */
+export const LEASE_LIFETIME_MS = 10_000
+
+/** What one step of a sweep removes, at most: small enough that other writers hardly wait. */
+export const REAMS_A_SWEEP = 500
+export const ROWS_A_SWEEP = 20_000
+
+export function lostLease(name: string): StoreError {
+  return new StoreError(
+    'lease-lost',
+    `The load into "${name}" stalled for more than ${LEASE_LIFETIME_MS / 1000} s and another writer took over. Nothing of it was kept; start it again.`,
+  )
+}
+
+/** Refuses writes while a load is running. */
+export function busyCollection(lease: { name: string; startedAt: number; pid: number; host: string }): StoreError {
+  const { name, startedAt, pid, host } = lease
+  return new StoreError(
+    'busy',
+    `An import, a copy or a compaction of "${name}" has been running since ${new Date(startedAt).toISOString()} (process ${pid} on ${host}). Wait until it has ended, then try again.`,
+  )
+}
+
+export function leftoversInUse(): StoreError {
+  return new StoreError(
+    'corrupt',
+    'Rows that are marked as leftovers are in use. `reams verify` has details; nothing was removed.',
+  )
+}
+
 /** What an engine does for a load. What it writes stays unseen until `finish` moves the head. */
 export interface LoadSteps {
   /** Gives each key the next position, in the order of the calls. Answers with the indexes of those that are taken. */

@@ -21,7 +21,7 @@ export interface OpenReam {
 }
 
 /** By slot: a text takes the place of the item there, null removes it. */
-export type SlotChanges = ReadonlyMap<number, string | null>
+type SlotChanges = ReadonlyMap<number, string | null>
 
 /** Inflates a ream. One whose items, count and map of those that are gone do not agree is damaged. */
 export function openReam(ream: ReamBytes & { readonly gone: GoneMap }): OpenReam {
@@ -29,13 +29,6 @@ export function openReam(ream: ReamBytes & { readonly gone: GoneMap }): OpenReam
   const { count, gone } = ream
   if (countItems(raw) !== count || liveSlots(gone).length !== count) throw damagedReam()
   return { raw, count, gone }
-}
-
-/** The text of the item in a slot that a key leads to. */
-export function itemInSlot({ raw, gone }: OpenReam, slot: number): Uint8Array {
-  if (isGone(gone, slot)) throw damagedReam()
-  const index = indexOfSlot(gone, slot)
-  return cutItems(raw, index, index + 1)
 }
 
 export function changeReam({ raw, count, gone }: OpenReam, changes: SlotChanges): OpenReam {
@@ -65,17 +58,22 @@ export class ReamDraft {
   readonly number: number
   /** As it is stored, or a new one. */
   readonly #origin: SealedReam | OpenReam
-  readonly #changes = new Map<number, string | null>()
+  readonly #changes: Map<number, string | null>
 
-  constructor(number: number, origin: SealedReam | OpenReam) {
+  constructor(number: number, origin: SealedReam | OpenReam, changes: SlotChanges = new Map()) {
     this.number = number
     this.#origin = origin
+    this.#changes = new Map(changes)
   }
 
   item(slot: number): string {
     const changed = this.#changes.get(slot)
     if (changed === null) throw damagedReam()
-    return changed ?? Buffer.from(itemInSlot(this.#open(), slot)).toString()
+    if (changed !== undefined) return changed
+    const { raw, gone } = this.#open()
+    if (isGone(gone, slot)) throw damagedReam()
+    const index = indexOfSlot(gone, slot)
+    return Buffer.from(cutItems(raw, index, index + 1)).toString()
   }
 
   /** Replaces the item in a slot, or removes it. */

@@ -1,7 +1,7 @@
 /** Opens a store in PostgreSQL, or in Citus. Any number of processes may have it open. */
 
 import { isCollectionName } from '../../contract/name.ts'
-import { type ChangeName, type ChangeParameters, type ChangeResult, changeOf } from '../changes.ts'
+import { type ChangeName, type ChangeParameters, type ChangeResult, changeOf, StoreWrites } from '../changes.ts'
 import { itemTag, missingCollection } from '../collection-rules.ts'
 import { DeflatePool } from '../deflate-pool.ts'
 import type {
@@ -19,7 +19,6 @@ import type {
   VerifyResult,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { StoreWrites } from '../store-writes.ts'
 import { readAll, readItem } from './read/read.ts'
 import { readHead, type StoredHead, shownHead } from './rows/head.ts'
 import { prepareStore } from './schema.ts'
@@ -29,8 +28,8 @@ import { explainError, isNodeAway, stateOf, TOOK_TOO_LONG } from './server/expla
 import { readStoreUrl, type StoreUrl } from './server/store-url.ts'
 import { insertToken, readToken, readTokens, revokeToken } from './token.ts'
 import { verifyPostgres } from './verify.ts'
+import { sweepName } from './write/lease.ts'
 import { runLoad } from './write/load.ts'
-import { sweepName } from './write/sweep.ts'
 import type { EncodeReam } from './write/write-draft.ts'
 
 export { ItemConflict, StoreError, type StoreErrorCode } from '../store-error.ts'

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ChangeName, ChangeParameters, ChangeResult } from '../changes.ts'
+import { StoreWrites } from '../changes.ts'
 import { itemTag } from '../collection-rules.ts'
 import { type LoadSteps, ReamLoad } from '../load.ts'
 import { NO_ROOM } from '../ream.ts'
@@ -21,7 +22,6 @@ import type {
   VerifyResult,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { StoreWrites } from '../store-writes.ts'
 import { checkOnlyName } from './file/other-name.ts'
 import { checkSameFile, type FilePlace, fileIdentity, foldLog, openReadConnection } from './file/store-file.ts'
 import { PageReader } from './read/page-reader.ts'
@@ -32,7 +32,7 @@ import { Rows } from './rows/rows.ts'
 import { prepareStore } from './schema.ts'
 import { readToken, readTokens } from './token.ts'
 import { verifySqlite } from './verify.ts'
-import type { LeasedPlan } from './write/steps.ts'
+import type { SqlitePlan } from './write/steps.ts'
 import { Writer } from './write/writer.ts'
 
 export { ItemConflict, StoreError, type StoreErrorCode } from '../store-error.ts'
@@ -219,7 +219,7 @@ class StepCount {
   }
 }
 
-function runLoad(writer: Writer, plan: LeasedPlan): Load {
+function runLoad(writer: Writer, plan: SqlitePlan): Load {
   const count = new StepCount()
   const steps: LoadSteps = {
     claimKeys: (keys, text) => count.add(writer.step('claimKeys', plan, keys, text)),

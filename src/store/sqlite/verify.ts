@@ -7,10 +7,9 @@ import { openReadConnection } from './file/store-file.ts'
 import { findPage } from './read/read.ts'
 import { explainError } from './rows/explain-error.ts'
 import { readAllHeads, readHead } from './rows/head.ts'
-import { findKey, readPositions } from './rows/key.ts'
 import { checkRequests } from './rows/request-log.ts'
 import { Rows } from './rows/rows.ts'
-import { readAllHoles, readReams, readTailItems } from './rows/stored-ream.ts'
+import { findKey, readAllHoles, readPositions, readReams, readTailItems } from './rows/stored-ream.ts'
 import { checkTokens } from './token.ts'
 
 const UNSEEN = `

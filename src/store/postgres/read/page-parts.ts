@@ -5,8 +5,7 @@ import { blocksIn, type HoleCount, locate, REAM_SIZE, sealedReams } from '../../
 import { cutItems, deflatedSegment, joinCuts, rawSegment } from '../../ream.ts'
 import type { PageRead, Segment } from '../../store.ts'
 import { headOf, type StoredHead, shownHead } from '../rows/head.ts'
-import type { Row } from '../rows/read-query.ts'
-import type { Reading } from '../rows/rows.ts'
+import type { Reading, Row } from '../rows/rows.ts'
 import { HEAD_WIDTH } from '../rows/statements.ts'
 import { bytesOf } from '../rows/stored-ream.ts'
 

@@ -3,8 +3,7 @@
  * connection. Where one comes at a time, each has a connection of its own.
  */
 
-import type { Row } from '../rows/read-query.ts'
-import type { Reading } from '../rows/rows.ts'
+import type { Reading, Row } from '../rows/rows.ts'
 import type { StatementName } from '../rows/statements.ts'
 import type { Connections } from '../server/connection.ts'
 import { isRefused, stateOf, TOOK_TOO_LONG } from '../server/explain-error.ts'

@@ -2,9 +2,9 @@
 
 import { hash } from 'node:crypto'
 import type { Head, ListedHead } from '../../store.ts'
+import { HEAD_COLUMNS, headFrom } from '../../stored-rows.ts'
 import type { Transaction } from '../server/transaction.ts'
-import type { Row } from './read-query.ts'
-import type { Reading } from './rows.ts'
+import type { Reading, Row } from './rows.ts'
 import { HEAD_WIDTH } from './statements.ts'
 
 /** Where the rows of a collection lie. */
@@ -53,22 +53,9 @@ export function listedHead(row: Row): StoredHead & ListedHead {
 
 /** Reads the head from the first columns of a row. The columns are NOT NULL, so the types hold. */
 export function headOf(name: string, row: Row): StoredHead {
-  return {
-    name,
-    shardKey: shardKeyOf(name),
-    id: row[0] as number,
-    keyField: row[1] === null ? null : String(row[1]),
-    isPaginated: row[2] as boolean,
-    isPrivate: row[3] as boolean,
-    generation: row[4] as number,
-    version: row[5] as number,
-    commitId: row[6] as string,
-    fullPagesId: row[7] as string,
-    next: row[8] as number,
-    live: row[9] as number,
-    generationId: row[10] as number,
-    isGuarded: row[11] as boolean,
-  }
+  const generationId = row[HEAD_COLUMNS.length] as number
+  const isGuarded = row[HEAD_COLUMNS.length + 1] as boolean
+  return { ...headFrom(name, row), shardKey: shardKeyOf(name), generationId, isGuarded }
 }
 
 /** The head as the store's callers see it. */

@@ -38,10 +38,6 @@ export class RequestLog {
     return this.#fresh.length > 0
   }
 
-  has({ key }: Once, collectionId: number): boolean {
-    return this.#known.has(nameOf(key, collectionId))
-  }
-
   /**
    * Writes, unless that was done before to the collection that is there: then the first outcome is answered. The write may
    * make the collection, so its id is asked for before and after.

@@ -5,6 +5,7 @@
  */
 
 import { REAM_SIZE } from '../../positions.ts'
+import { HEAD_COLUMNS, TOKEN_COLUMNS } from '../../stored-rows.ts'
 
 export interface Statement {
   readonly sql: string
@@ -15,13 +16,13 @@ export interface Statement {
 const hot = (sql: string): Statement => ({ sql, isHot: true })
 const rare = (sql: string): Statement => ({ sql, isHot: false })
 
+const STORED_HEAD = [...HEAD_COLUMNS, 'generation_id', 'guarded']
+
 /** See `headOf`. */
-export const HEAD = `
-  h.id, h.key_field, h.paginated, h.private, h.generation, h.version, h.commit_id, h.full_pages_id, h.next, h.live,
-  h.generation_id, h.guarded`
+export const HEAD = STORED_HEAD.map((column) => `h.${column}`).join(', ')
 
 /** How many columns HEAD has: what a statement selects after them begins here. */
-export const HEAD_WIDTH = 12
+export const HEAD_WIDTH = STORED_HEAD.length
 
 /** See `bytesOf`. Base64 is read in half the time of the usual hexadecimal. */
 const BYTES = "r.count, r.raw_length, r.crc, encode(r.data, 'base64')"
@@ -67,8 +68,7 @@ export const STATEMENTS = {
   beDurable: rare(`SELECT ${BE_DURABLE} FROM (SELECT count(*) FROM @head h WHERE h.shard_key = $1::bigint) h`),
   insertHead: rare(`
     INSERT INTO @head
-      (shard_key, name, id, key_field, paginated, private, generation, version, commit_id, full_pages_id, next, live,
-        generation_id, guarded, changed_at)
+      (shard_key, name, ${STORED_HEAD}, changed_at)
     VALUES ($1::bigint, $2::text, $3::bigint, $4::bytea, $5::boolean, $6::boolean, $7::bigint, $8::bigint, $9::text,
       $10::text, $11::bigint, $12::bigint, $13::bigint, $14::boolean, ${NOW_MS})`),
   updateHead: hot(`
@@ -280,10 +280,10 @@ export const STATEMENTS = {
 
   // Tokens
 
-  readTokens: rare('SELECT name, hash, scopes, created_at, expires_at, revoked_at FROM @token ORDER BY name'),
-  readToken: hot('SELECT name, hash, scopes, created_at, expires_at, revoked_at FROM @token WHERE hash = $1::text'),
+  readTokens: rare(`SELECT ${TOKEN_COLUMNS} FROM @token ORDER BY name`),
+  readToken: hot(`SELECT ${TOKEN_COLUMNS} FROM @token WHERE hash = $1::text`),
   insertToken: rare(`
-    INSERT INTO @token (name, hash, scopes, created_at, expires_at, revoked_at)
+    INSERT INTO @token (${TOKEN_COLUMNS})
     VALUES ($1::text, $2::text, $3::text, $4::bigint, $5::bigint, $6::bigint) ON CONFLICT DO NOTHING`),
   revokeToken: rare('UPDATE @token SET revoked_at = coalesce(revoked_at, $2::bigint) WHERE name = $1::text'),
 

@@ -3,8 +3,7 @@
 import type { GoneMap } from '../../positions.ts'
 import type { ReamBytes, SealedReam, TailItem } from '../../ream.ts'
 import type { RowOwner } from './head.ts'
-import type { Row } from './read-query.ts'
-import type { Rows } from './rows.ts'
+import type { Row, Rows } from './rows.ts'
 
 /** Rows that are fetched at a time, so that memory stays flat. */
 const REAMS_AT_A_TIME = 16
@@ -64,4 +63,43 @@ export async function* readTail(
 /** Half of a surrogate pair cannot be written in UTF-8, so no item has such a key: null is equal to none. */
 export function keyBytes(key: string): Buffer | null {
   return key.isWellFormed() ? Buffer.from(key) : null
+}
+
+/** Reams that go together in one statement. */
+const MESSAGE_BYTES = 1024 * 1024
+
+/** As many as make a message of some size; a large one goes alone. */
+export function* inMessages(reams: readonly SealedReam[]): Generator<readonly SealedReam[]> {
+  let part: SealedReam[] = []
+  let bytes = 0
+  for (const ream of reams) {
+    if (part.length > 0 && bytes + ream.data.byteLength > MESSAGE_BYTES) {
+      yield part
+      part = []
+      bytes = 0
+    }
+    part.push(ream)
+    bytes += ream.data.byteLength
+  }
+  if (part.length > 0) yield part
+}
+
+/** Values for `loadReams`: a list a column, and the bytes of all reams together. */
+export function reamValues(reams: readonly SealedReam[]): unknown[] {
+  const starts: number[] = []
+  let length = 0
+  for (const { data } of reams) {
+    starts.push(length + 1)
+    length += data.byteLength
+  }
+  return [
+    reams.map(({ number }) => number),
+    reams.map(({ count }) => count),
+    reams.map(({ rawLength }) => rawLength),
+    reams.map(({ crc }) => crc),
+    reams.map(({ gone }) => gone && Buffer.from(gone)),
+    starts,
+    reams.map(({ data }) => data.byteLength),
+    Buffer.concat(reams.map(({ data }) => data)),
+  ]
 }

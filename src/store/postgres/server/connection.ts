@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { StoreError } from '../../store-error.ts'
-import type { Columns } from '../rows/read-query.ts'
+import type { Columns } from '../rows/rows.ts'
 import { Rows, type StatementTexts, statementsIn } from '../rows/rows.ts'
 import { isConnectionLost, isConnectTimeout, isNodeAway, stateOf, TryAgain } from './explain-error.ts'
 import type { StoreUrl } from './store-url.ts'

@@ -1,7 +1,6 @@
 /** One transaction on a connection where statements are sent without waiting, and what became of it. */
 
-import type { Row } from '../rows/read-query.ts'
-import type { Result, Rows } from '../rows/rows.ts'
+import type { Result, Row, Rows } from '../rows/rows.ts'
 import type { StatementName } from '../rows/statements.ts'
 import { isCommitUndone, isRefused, OutcomeUnknown, stateOf, TOOK_TOO_LONG } from './explain-error.ts'
 

@@ -4,7 +4,7 @@ import type { ListedHead } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
 import { SharedRun } from '../read/shared-reads.ts'
 import { listedHead, type StoredHead } from '../rows/head.ts'
-import type { Row } from '../rows/read-query.ts'
+import type { Row } from '../rows/rows.ts'
 import { HEAD } from '../rows/statements.ts'
 import type { Connections } from './connection.ts'
 

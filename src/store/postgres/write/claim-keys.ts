@@ -1,11 +1,12 @@
 /** Gives the keys of a load their positions, in order. Runs that wait for their turn share a transaction. */
 
+import type { LeasedPlan } from '../../load.ts'
 import { splitItems } from '../../ream.ts'
 import { ItemConflict } from '../../store-error.ts'
 import { keyBytes } from '../rows/stored-ream.ts'
 import { stateOf } from '../server/explain-error.ts'
 import type { Transaction } from '../server/transaction.ts'
-import type { LeasedPlan } from './lease.ts'
+import type { Lease } from './lease.ts'
 
 const UNIQUE_VIOLATION = '23505'
 
@@ -23,14 +24,14 @@ interface WaitingRun {
 type Transact = <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>
 
 export class KeyClaims {
-  readonly #plan: LeasedPlan
+  readonly #plan: LeasedPlan<Lease>
   readonly #transact: Transact
   readonly #waiting: WaitingRun[] = []
   #isRunning = false
   #next: number
 
   /** `transact` runs its work under the lease of the load and commits it. */
-  constructor(plan: LeasedPlan, transact: Transact) {
+  constructor(plan: LeasedPlan<Lease>, transact: Transact) {
     this.#plan = plan
     this.#transact = transact
     this.#next = plan.base

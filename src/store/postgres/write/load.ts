@@ -1,44 +1,39 @@
-/** A load into PostgreSQL. */
+/** A load into PostgreSQL: its beginning, its steps, and the commit that makes all of it visible. */
 
 import { randomUUID } from 'node:crypto'
-import { checkName, newId } from '../../collection-rules.ts'
-import { type LoadPlan, type LoadSteps, planLoad, ReamLoad } from '../../load.ts'
-import type { Load, LoadOptions } from '../../store.ts'
-import { lockHead, type StoredHead, shardKeyOf, shownHead, writeHead } from '../rows/head.ts'
+import { checkName, NO_COLLECTION, newId } from '../../collection-rules.ts'
+import {
+  headAfterLoad,
+  type LeasedPlan,
+  type LoadCounts,
+  type LoadSteps,
+  lostLease,
+  planLoad,
+  ReamLoad,
+} from '../../load.ts'
+import { REAM_SIZE } from '../../positions.ts'
+import { byReam, type SealedReam, splitItems } from '../../ream.ts'
+import { ReamDraft, sealItems } from '../../ream-draft.ts'
+import type { Head, Load, LoadOptions } from '../../store.ts'
+import { StoreError } from '../../store-error.ts'
+import { lockHead, shardKeyOf, shownHead, writeHead } from '../rows/head.ts'
+import { RequestLog } from '../rows/request-log.ts'
+import { inMessages, reamOf, reamValues } from '../rows/stored-ream.ts'
 import type { Connections } from '../server/connection.ts'
-import { explainError, TryAgain } from '../server/explain-error.ts'
+import type { NodeOptions } from '../server/database-nodes.ts'
+import { explainError, OutcomeUnknown, TryAgain } from '../server/explain-error.ts'
 import { Transaction } from '../server/transaction.ts'
-import { findObstacle, type LeasedPlan, takeLease } from './lease.ts'
-import { type LoadTools, PostgresLoadSteps } from './load-steps.ts'
-import { tryTransaction } from './try-transaction.ts'
+import { KeyClaims } from './claim-keys.ts'
+import { abandonLoad, findObstacle, type Lease, sweepName, takeLease, tryTransaction, untilKnown } from './lease.ts'
+import { encodeDrafts } from './write-draft.ts'
 
-export function beginLoad(connections: Connections, name: string, options: LoadOptions): Promise<LeasedPlan> {
-  checkName(name)
-  return tryTransaction(connections, name, (rows) =>
-    Transaction.run(rows, async (transaction) => {
-      const head = await lockHead(transaction, name)
-      const obstacle = await findObstacle(transaction, name, head)
-      if (obstacle !== undefined) throw obstacle
-      const plan = leasedPlan(planLoad(name, head && shownHead(head), options), head)
-      if (!(await takeLease(transaction, plan.lease))) throw new TryAgain(false)
-      if (head !== undefined) writeHead(transaction, head, { ...head, isGuarded: true })
-      // Somebody may have made the collection before the lease was there.
-      else if ((await lockHead(transaction, name)) !== undefined) throw new TryAgain(false)
-      await transaction.commit()
-      return plan
-    }),
-  )
-}
+/** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
+const REPLACEMENTS_A_STEP = 2_000
 
-/** A replacement writes to a generation of its own. */
-function leasedPlan(plan: LoadPlan, head: StoredHead | undefined): LeasedPlan {
-  const { name, base, isReplacement } = plan
-  const generationId = (isReplacement ? undefined : head?.generationId) ?? newId()
-  return {
-    ...plan,
-    lease: { name, shardKey: shardKeyOf(name), generationId, staging: newId(), base, holder: randomUUID() },
-  }
-}
+/** What a load uses of its node. */
+type LoadTools = Pick<NodeOptions, 'url' | 'encode' | 'sweep'>
+
+type Work<T> = (transaction: Transaction) => Promise<T>
 
 export async function runLoad(
   connections: Connections,
@@ -46,24 +41,211 @@ export async function runLoad(
   name: string,
   options: LoadOptions,
 ): Promise<Load> {
-  const explained = async <T>(work: Promise<T>): Promise<T> => {
+  checkName(name)
+  try {
+    const begin = (transaction: Transaction) => beginLoad(transaction, name, options)
+    const plan = await tryTransaction(connections, name, (rows) => Transaction.run(rows, begin))
+    return new ReamLoad(plan, new PostgresLoadSteps(connections, plan, tools))
+  } catch (error) {
+    throw explainError(error, tools.url)
+  }
+}
+
+async function beginLoad(transaction: Transaction, name: string, options: LoadOptions): Promise<LeasedPlan<Lease>> {
+  const head = await lockHead(transaction, name)
+  const obstacle = await findObstacle(transaction, name, head)
+  if (obstacle !== undefined) throw obstacle
+  const plan = planLoad(name, head && shownHead(head), options)
+  // A replacement writes to a generation of its own.
+  const generationId = (plan.isReplacement ? undefined : head?.generationId) ?? newId()
+  const owner = { shardKey: shardKeyOf(name), generationId }
+  const lease = { ...owner, name, staging: newId(), base: plan.base, holder: randomUUID() }
+  if (!(await takeLease(transaction, lease))) throw new TryAgain(false)
+  if (head !== undefined) writeHead(transaction, head, { ...head, isGuarded: true })
+  // Somebody may have made the collection before the lease was there.
+  else if ((await lockHead(transaction, name)) !== undefined) throw new TryAgain(false)
+  await transaction.commit()
+  return { ...plan, lease }
+}
+
+class PostgresLoadSteps implements LoadSteps {
+  readonly #connections: Connections
+  readonly #plan: LeasedPlan<Lease>
+  readonly #tools: LoadTools
+  readonly #claims: KeyClaims
+  /** How many steps are committed. */
+  #steps = 0
+
+  constructor(connections: Connections, plan: LeasedPlan<Lease>, tools: LoadTools) {
+    this.#connections = connections
+    this.#plan = plan
+    this.#tools = tools
+    this.#claims = new KeyClaims(plan, (work) => this.#underLease(work))
+  }
+
+  claimKeys(keys: readonly string[], text: Uint8Array | undefined): Promise<readonly number[]> {
+    return this.#explained(this.#claims.claim(keys, text))
+  }
+
+  putReams(reams: readonly SealedReam[]): Promise<void> {
+    const { generationId } = this.#plan.lease
+    return this.#step(async (transaction) => this.#putReams(transaction, generationId, reams))
+  }
+
+  putTail(from: number, raw: Uint8Array): Promise<void> {
+    const { shardKey, name, holder, generationId } = this.#plan.lease
+    const items = splitItems(raw).map((text) => Buffer.from(text))
+    const positions = [...items.keys()].map((index) => from + index)
+    return this.#step(async (transaction) => {
+      void transaction.write('loadTail', shardKey, name, holder, generationId, positions, items)
+    })
+  }
+
+  stageReplacements(from: number): Promise<number | undefined> {
+    const { shardKey, generationId, staging } = this.#plan.lease
+    return this.#step(async (transaction) => {
+      const end = Number.MAX_SAFE_INTEGER
+      const pending = await transaction.all('readTail', shardKey, staging, from, end, REPLACEMENTS_A_STEP)
+      const changes = byReam(new Map(pending.map(([position, item]) => [Number(position), String(item)])))
+      // The last ream of a full step may have more to come: it is left for the next one.
+      const goOn = pending.length === REPLACEMENTS_A_STEP ? Math.max(...changes.keys()) : undefined
+      if (goOn !== undefined) changes.delete(goOn)
+      const found = await transaction.all('readReamsByNumber', shardKey, generationId, [...changes.keys()])
+      const reams = found.map((row) => reamOf(row))
+      const drafts = reams.map((ream) => new ReamDraft(ream.number, ream, changes.get(ream.number)))
+      await encodeDrafts(drafts, this.#tools.encode, (ream) => this.#putReams(transaction, staging, [ream]))
+      return goOn === undefined ? undefined : goOn * REAM_SIZE
+    })
+  }
+
+  finish(appended: number, replaced: number): Promise<Head> {
+    const counts = { appended, replaced, steps: this.#steps }
+    const commit = (transaction: Transaction) => this.#commit(transaction, counts)
+    const finish = () => tryTransaction(this.#connections, this.#plan.name, (rows) => Transaction.run(rows, commit))
+    const finished = finish().catch((error: unknown) => {
+      if (!(error instanceof OutcomeUnknown)) throw error
+      return untilKnown(finish)
+    })
+    return this.#explained(finished)
+  }
+
+  abandon(): Promise<void> {
+    const { name, holder } = this.#plan.lease
+    return this.#explained(abandonLoad(this.#connections, name, holder))
+  }
+
+  async renew(): Promise<void> {
+    const { shardKey, name, holder } = this.#plan.lease
+    await this.#connections.lend((rows) => rows.send('renewLease', shardKey, name, holder))
+  }
+
+  /** Here first, then what others left behind. */
+  async sweep(): Promise<void> {
+    await sweepName(this.#connections, this.#plan.name)
+    await this.#tools.sweep()
+  }
+
+  #putReams(transaction: Transaction, generationId: number, reams: readonly SealedReam[]): void {
+    const { shardKey, name, holder } = this.#plan.lease
+    for (const part of inMessages(reams))
+      void transaction.write('loadReams', shardKey, name, holder, generationId, ...reamValues(part))
+  }
+
+  #step<T>(work: Work<T>): Promise<T> {
+    return this.#explained(this.#underLease(work))
+  }
+
+  async #explained<T>(work: Promise<T>): Promise<T> {
     try {
       return await work
     } catch (error) {
-      throw explainError(error, tools.url)
+      throw explainError(error, this.#tools.url)
     }
   }
-  const plan = await explained(beginLoad(connections, name, options))
-  const steps = new PostgresLoadSteps(connections, plan, tools)
-  const explainedSteps: LoadSteps = {
-    claimKeys: (keys, text) => explained(steps.claimKeys(keys, text)),
-    putReams: (reams) => explained(steps.putReams(reams)),
-    putTail: (from, raw) => explained(steps.putTail(from, raw)),
-    stageReplacements: (from) => explained(steps.stageReplacements(from)),
-    finish: (appended, replaced) => explained(steps.finish(appended, replaced)),
-    abandon: () => explained(steps.abandon()),
-    renew: () => explained(steps.renew()),
-    sweep: () => explained(steps.sweep()),
+
+  /** Runs a step in a transaction that commits only while the lease is held; what it wrote is otherwise nothing. */
+  #underLease<T>(work: Work<T>): Promise<T> {
+    const { shardKey, name, holder } = this.#plan.lease
+    return this.#connections.lend((rows) =>
+      Transaction.runUnseen(rows, async (transaction) => {
+        const held = transaction.write('holdLease', shardKey, name, holder)
+        const [{ count }, result] = await Promise.all([held, work(transaction)])
+        if (count === 0) throw lostLease(name)
+        // Last, because steps that run beside this one wait for the row.
+        void transaction.write('countStep', shardKey, name, holder)
+        await transaction.commit()
+        this.#steps++
+        return result
+      }),
+    )
   }
-  return new ReamLoad(plan, explainedSteps)
+
+  /** Remembered like a request: should the connection die with the commit, it is found out whether it was done. */
+  async #commit(transaction: Transaction, counts: LoadCounts): Promise<Head> {
+    const { lease, isReplacement } = this.#plan
+    const { shardKey, name, holder, generationId } = lease
+    const before = await lockHead(transaction, name)
+    const once = { key: `load ${holder}`, digest: '' }
+    const log = new RequestLog(shardKey)
+    await log.find(transaction, [once.key])
+    let isDone = true
+    const makeHead = (): Head => {
+      isDone = false
+      return headAfterLoad(this.#plan, before && shownHead(before), counts)
+    }
+    const head = log.doOnce(once, () => NO_COLLECTION, makeHead) as Head
+    if (isDone) return head
+    const held = await transaction.first('holdLease', shardKey, name, holder)
+    if (held === undefined) throw lostLease(name)
+    if (Number(held[0]) !== counts.steps) throw lostSteps(name)
+    if (counts.replaced > 0) await this.#applyReplacements(transaction, head.next)
+    await this.#sealBegun(transaction, head.next)
+    writeHead(transaction, before, { ...head, shardKey, generationId, isGuarded: false })
+    if (before !== undefined && isReplacement) void transaction.write('addLeftover', shardKey, before.generationId, 0)
+    void transaction.write('deleteLease', shardKey, name, holder)
+    log.write(transaction)
+    await transaction.commit()
+    return head
+  }
+
+  /** What took the place of others goes there: reams that were prepared, and items of the tail. */
+  async #applyReplacements(transaction: Transaction, next: number): Promise<void> {
+    const { shardKey, name, holder, generationId, staging, base } = this.#plan.lease
+    void transaction.write('moveStagedReams', shardKey, generationId, staging)
+    void transaction.write('addLeftover', shardKey, staging, 0)
+    // Only the ream that was begun before and the last one lie in the tail now.
+    for (const start of new Set([base, next].filter((end) => end % REAM_SIZE !== 0).map(reamStart))) {
+      const found = await transaction.all('readTail', shardKey, staging, start, start + REAM_SIZE, REAM_SIZE)
+      if (found.length === 0) continue
+      const columns = [found.map(([position]) => position), found.map(([, item]) => item)]
+      void transaction.write('loadTail', shardKey, name, holder, generationId, ...columns)
+    }
+  }
+
+  /** The ream that was begun before the load is full now: its items lie in the tail, the new ones beside the old. */
+  async #sealBegun(transaction: Transaction, next: number): Promise<void> {
+    const { shardKey, generationId, base } = this.#plan.lease
+    const start = reamStart(base)
+    const end = start + REAM_SIZE
+    if (base === start || next < end) return
+    const found = await transaction.all('readTail', shardKey, generationId, start, end, REAM_SIZE)
+    const items = found.map(([position, item]) => ({ position: Number(position), item: String(item) }))
+    const draft = new ReamDraft(start / REAM_SIZE, sealItems(start, end, items))
+    await encodeDrafts([draft], this.#tools.encode, ({ number, count, rawLength, crc, gone, data }) => {
+      void transaction.write('putReam', shardKey, generationId, number, count, rawLength, crc, gone, data)
+    })
+    void transaction.write('deleteTail', shardKey, generationId, start, end)
+  }
+}
+
+function reamStart(position: number): number {
+  return position - (position % REAM_SIZE)
+}
+
+/** Steps are not waited for until the disk has them: a crash of the database takes the last of them back. */
+function lostSteps(name: string): StoreError {
+  return new StoreError(
+    'lease-lost',
+    `The database crashed and lost some of what was loaded into "${name}". Nothing of the load was kept; start it again.`,
+  )
 }

@@ -7,7 +7,7 @@ import type { Connections } from '../server/connection.ts'
 import { explainError, isOfOneCall, OutcomeUnknown } from '../server/explain-error.ts'
 import type { StoreUrl } from '../server/store-url.ts'
 import { type Call, commitTogether, type Outcome } from './commit-together.ts'
-import { tryTransaction, untilKnown } from './try-transaction.ts'
+import { tryTransaction, untilKnown } from './lease.ts'
 import type { EncodeReam } from './write-draft.ts'
 
 /** Calls in one commit, at most: other processes want to write too. */

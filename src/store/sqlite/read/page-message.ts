@@ -3,7 +3,7 @@
 import { freeMemory } from '../../../items/item-run.ts'
 import { deflatedSegment, NO_ROOM, rawSegment } from '../../ream.ts'
 import type { Head, PageRead, Room, Segment, SegmentForm } from '../../store.ts'
-import { type Failure, unpackError } from '../write/thread-message.ts'
+import { type Failure, unpackError } from '../write/writer-message.ts'
 
 export interface PageQuestion {
   readonly name: string
@@ -12,20 +12,6 @@ export interface PageQuestion {
   /** The form in which the segments come, and the room around a single one. */
   readonly form: SegmentForm
   readonly room: Room
-}
-
-/** Says that the thread can be asked. */
-export const READY = 'ready'
-
-export interface PagesMessage {
-  readonly id: number
-  readonly questions: readonly PageQuestion[]
-}
-
-/** As many answers as there were questions, in their order. */
-export interface PagesReply {
-  readonly id: number
-  readonly answers: readonly PageAnswer[]
 }
 
 /** Undefined: there is no such collection. */

@@ -7,13 +7,11 @@ import type { Head, PageRead, Segment } from '../../store.ts'
 import type { StoreError } from '../../store-error.ts'
 import { damage, inCollection, isDamage } from '../rows/explain-error.ts'
 import { HEAD, HEAD_WIDTH, headOf, readHead } from '../rows/head.ts'
-import { findKey } from '../rows/key.ts'
-import { columnsOf } from '../rows/row-sum.ts'
 import type { Row, Rows } from '../rows/rows.ts'
-import { REAM, readHoles, readReam, readReams, readTail, readTailItem, reamOf } from '../rows/stored-ream.ts'
+import { findKey, REAM, readHoles, readReam, readReams, readTail, readTailItem, reamOf } from '../rows/stored-ream.ts'
 
 const HEAD_AND_REAM = `
-  SELECT ${columnsOf(HEAD, 1, 'h')}, ${columnsOf(REAM, 2, 'r')} FROM head h
+  SELECT ${HEAD.select(1, 'h')}, ${REAM.select(2, 'r')} FROM head h
   LEFT JOIN ream r ON r.collection_id = h.id AND r.generation = h.generation AND r.number = ?
   WHERE h.name = ? AND (h.private = 0 OR ?)`
 

@@ -1,47 +1,24 @@
 /** The head of a collection as SQLite's rows hold it. */
 
 import type { Head, ListedHead } from '../../store.ts'
-import { checkAbsence, neighboursIn } from './absence.ts'
-import {
-  changeRowCount,
-  checkRowCount,
-  checkSum,
-  columnsOf,
-  insertInto,
-  rowStart,
-  type SummedTable,
-  withSum,
-} from './row-sum.ts'
+import { HEAD_COLUMNS, headFrom } from '../../stored-rows.ts'
+import { changeRowCount, checkAbsence, checkRowCount, checkSum, SummedTable, withSum } from './row-sum.ts'
 import type { Row, Rows } from './rows.ts'
 
-export const HEAD: SummedTable = {
-  name: 'head',
-  key: ['name'],
-  columns: [
-    'name',
-    'id',
-    'key_field',
-    'paginated',
-    'private',
-    'generation',
-    'version',
-    'commit_id',
-    'full_pages_id',
-    'next',
-    'live',
-    'changed_at',
-  ],
-  title: ([name]) => `The head of ${JSON.stringify(name)}`,
-}
+export const HEAD = new SummedTable(
+  'head',
+  'name',
+  [...HEAD_COLUMNS, 'changed_at'].join(' '),
+  ([name]) => `The head of ${JSON.stringify(name)}`,
+)
 
-/** How many columns a head takes in a row, without its name: what a statement selects after them begins here. */
-export const HEAD_WIDTH = HEAD.columns.length
+/** Where, in a row that begins with a head, `changed_at` stands, and what a statement selects behind the head's checksum. */
+const CHANGED_AT = HEAD_COLUMNS.length
+export const HEAD_WIDTH = CHANGED_AT + 2
 
-const NEIGHBOURS = neighboursIn(HEAD)
-
-const BY_NAME = `SELECT ${columnsOf(HEAD, 1)} FROM head WHERE name = ?`
-const ALL = `SELECT ${columnsOf(HEAD, 1)}, name FROM head ORDER BY name`
-const PUT = insertInto(HEAD, 'INSERT OR REPLACE')
+const BY_NAME = `SELECT ${HEAD.select(1)} FROM head WHERE name = ?`
+const ALL = `SELECT ${HEAD.select(1)}, name FROM head ORDER BY name`
+const PUT = HEAD.insert('INSERT OR REPLACE')
 const DELETE = 'DELETE FROM head WHERE name = ?'
 
 /** With `isPublicOnly` a private collection is as good as none, and takes as long. */
@@ -55,7 +32,7 @@ export function readHead(rows: Rows, name: string, isPublicOnly = false): Head |
 function findAgain(rows: Rows, name: string, isPublicOnly: boolean): Head | undefined {
   const head = findHead(rows, name)
   if (head !== undefined && !(isPublicOnly && head.isPrivate)) return head
-  checkAbsence(rows, NEIGHBOURS, undefined, [name], head !== undefined)
+  checkAbsence(rows, HEAD, undefined, [name], head !== undefined)
   checkRowCount(rows, HEAD)
   return undefined
 }
@@ -71,7 +48,7 @@ export function readAllHeads(rows: Rows): ListedHead[] {
     checkRowCount(rows, HEAD, found.length)
     return found.map((row) => ({
       ...headOf(rows, row[HEAD_WIDTH] as string, row),
-      changedAt: row[HEAD_WIDTH - 2] as number | null,
+      changedAt: row[CHANGED_AT] as number | null,
     }))
   })
 }
@@ -79,20 +56,8 @@ export function readAllHeads(rows: Rows): ListedHead[] {
 /** Reads the head from the first columns of a row. Its sum is right, so the types hold. */
 export function headOf(rows: Rows, name: string, row: Row): Head {
   // Whether the reader may know of this collection is not known either.
-  checkSum(rows, rowStart(HEAD, name), undefined, row)
-  return {
-    name,
-    id: row[0] as number,
-    keyField: row[1] as string | null,
-    isPaginated: row[2] === 1,
-    isPrivate: row[3] === 1,
-    generation: row[4] as number,
-    version: row[5] as number,
-    commitId: row[6] as string,
-    fullPagesId: row[7] as string,
-    next: row[8] as number,
-    live: row[9] as number,
-  }
+  checkSum(rows, HEAD.start(name), undefined, row)
+  return headFrom(name, row)
 }
 
 export function insertHead(rows: Rows, head: Head): void {
@@ -105,7 +70,7 @@ export function putHead(rows: Rows, head: Head): void {
   const { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live } = head
   const settings = [id, keyField, Number(isPaginated), Number(isPrivate)]
   const state = [generation, version, commitId, fullPagesId, next, live, Date.now()]
-  rows.run(PUT, ...withSum(rowStart(HEAD, name), ...settings, ...state))
+  rows.run(PUT, ...withSum(HEAD.start(name), ...settings, ...state))
 }
 
 export function deleteHead(rows: Rows, { name }: Head): void {

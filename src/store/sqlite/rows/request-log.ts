@@ -3,22 +3,19 @@
 import { NO_COLLECTION } from '../../collection-rules.ts'
 import type { Once } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
-import { checkAbsence, neighboursIn } from './absence.ts'
-import { checkSum, columnsOf, insertInto, rowStart, type SummedTable, withSum } from './row-sum.ts'
+import { checkAbsence, checkSum, SummedTable, withSum } from './row-sum.ts'
 import type { Rows } from './rows.ts'
 
-const REQUEST: SummedTable = {
-  name: 'request_log',
-  key: ['key', 'collection_id'],
-  columns: ['key', 'collection_id', 'digest', 'outcome', 'at'],
-  title: ([key]) => `The request that is remembered as ${JSON.stringify(key)}`,
-}
+const REQUEST = new SummedTable(
+  'request_log',
+  'key collection_id',
+  'digest outcome at',
+  ([key]) => `The request that is remembered as ${JSON.stringify(key)}`,
+)
 
-const NEIGHBOURS = neighboursIn(REQUEST)
-
-const FIND = `SELECT ${columnsOf(REQUEST, 2)} FROM request_log WHERE key = ? AND collection_id = ?`
-const ALL = `SELECT ${columnsOf(REQUEST, 0)} FROM request_log`
-const REMEMBER = insertInto(REQUEST, 'INSERT OR REPLACE')
+const FIND = `SELECT ${REQUEST.select(2)} FROM request_log WHERE key = ? AND collection_id = ?`
+const ALL = `SELECT ${REQUEST.select(0)} FROM request_log`
+const REMEMBER = REQUEST.insert('INSERT OR REPLACE')
 /**
  * Two for each that is added: so what no longer counts grows less, and no write pays for many others. The row is asked for
  * its time too: the index that finds it has no checksum.
@@ -48,7 +45,7 @@ export function doOnce(
     return JSON.parse(known.outcome)
   }
   const outcome = write() ?? null
-  const start = rowStart(REQUEST, key, collectionId() ?? NO_COLLECTION)
+  const start = REQUEST.start(key, collectionId() ?? NO_COLLECTION)
   rows.run(REMEMBER, ...withSum(start, digest, JSON.stringify(outcome), now))
   rows.run(FORGET, oldest)
   return outcome
@@ -65,14 +62,14 @@ function findRequest(rows: Rows, key: string, collectionId: number | undefined):
   const row = rows.get(FIND, key, collectionId)
   if (row === undefined) {
     // Else a write that is sent again would be done twice.
-    checkAbsence(rows, NEIGHBOURS, undefined, [key, collectionId])
+    checkAbsence(rows, REQUEST, undefined, [key, collectionId])
     return undefined
   }
-  checkSum(rows, rowStart(REQUEST, key, collectionId), undefined, row)
+  checkSum(rows, REQUEST.start(key, collectionId), undefined, row)
   return { digest: row[0] as string, outcome: row[1] as string, at: row[2] as number }
 }
 
 /** All that is remembered, of which any damage is reported. */
 export function checkRequests(rows: Rows): void {
-  for (const row of rows.each(ALL)) checkSum(rows, rowStart(REQUEST), undefined, row)
+  for (const row of rows.each(ALL)) checkSum(rows, REQUEST.start(), undefined, row)
 }

@@ -7,38 +7,49 @@ import type { Row, Rows } from './rows.ts'
 type Value = SQLInputValue | SQLOutputValue
 
 /** A table whose rows have a checksum in the column `sum`. */
-export interface SummedTable {
+export class SummedTable {
   readonly name: string
   /** The columns of the primary key. */
   readonly key: readonly string[]
   /** All columns but `sum`, those of the key first. */
   readonly columns: readonly string[]
   /** What a row is called in a message. */
-  title(row: readonly Value[]): string
+  readonly title: (row: readonly Value[]) => string
+  readonly #nameSum: number
+
+  /** `key` and `others` name the columns, with a blank between two. */
+  constructor(name: string, key: string, others: string, title: (row: readonly Value[]) => string) {
+    this.name = name
+    this.key = key.split(' ')
+    this.columns = [...this.key, ...others.split(' ')]
+    this.title = title
+    this.#nameSum = sumOfName(name)
+  }
+
+  /** What rows begin with. */
+  start(...columns: SQLInputValue[]): RowStart {
+    return { table: this, columns, sum: addColumns(this.#nameSum, columns, 0, columns.length) }
+  }
+
+  /** What a statement selects so that `checkSum` can judge it, behind the first `known` columns. */
+  select(known: number, alias?: string): string {
+    const selected = [...this.columns.slice(known), 'sum']
+    return selected.map((column) => (alias === undefined ? column : `${alias}.${column}`)).join(', ')
+  }
+
+  /** A statement that inserts what `withSum` gives. */
+  insert(verb = 'INSERT'): string {
+    const places = [...this.columns, 'sum'].map(() => '?')
+    return `${verb} INTO ${this.name} (${this.select(0)}) VALUES (${places.join(', ')})`
+  }
 }
 
 /** What rows of a table begin with, known to whoever reads or writes them: only the columns after it are selected. */
-export interface RowStart {
+interface RowStart {
   readonly table: SummedTable
   readonly columns: readonly SQLInputValue[]
   /** CRC-32 of the table's name and these columns. */
   readonly sum: number
-}
-
-export function rowStart(table: SummedTable, ...columns: SQLInputValue[]): RowStart {
-  return { table, columns, sum: addColumns(sumOfName(table.name), columns, 0, columns.length) }
-}
-
-/** What a statement selects so that `checkSum` can judge it, behind the first `known` columns. */
-export function columnsOf({ columns }: SummedTable, known: number, alias?: string): string {
-  const selected = [...columns.slice(known), 'sum']
-  return selected.map((column) => (alias === undefined ? column : `${alias}.${column}`)).join(', ')
-}
-
-/** Inserts what `withSum` gives. */
-export function insertInto(table: SummedTable, verb = 'INSERT'): string {
-  const places = [...table.columns, 'sum'].map(() => '?')
-  return `${verb} INTO ${table.name} (${columnsOf(table, 0)}) VALUES (${places.join(', ')})`
 }
 
 /** A whole row, with the columns after its start. */
@@ -130,15 +141,9 @@ const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
   return state
 })
 
-const ROW_COUNT: SummedTable = {
-  name: 'row_count',
-  key: ['name'],
-  columns: ['name', 'count'],
-  title: ([name]) => `How many rows the table "${name}" has`,
-}
-
-const READ = `SELECT ${columnsOf(ROW_COUNT, 1)} FROM row_count WHERE name = ?`
-const PUT = insertInto(ROW_COUNT, 'INSERT OR REPLACE')
+const ROW_COUNT = new SummedTable('row_count', 'name', 'count', ([name]) => `How many rows the table "${name}" has`)
+const READ = `SELECT ${ROW_COUNT.select(1)} FROM row_count WHERE name = ?`
+const PUT = ROW_COUNT.insert('INSERT OR REPLACE')
 
 /** To be called in the snapshot in which the rows were counted. Without `found` SQLite counts them, which is fast. */
 export function checkRowCount(rows: Rows, table: SummedTable, found: number = countRows(rows, table)): void {
@@ -149,15 +154,91 @@ export function checkRowCount(rows: Rows, table: SummedTable, found: number = co
 
 /** For whoever inserts or deletes a row: `change` is 1 or -1. */
 export function changeRowCount(rows: Rows, table: SummedTable, change: number): void {
-  rows.run(PUT, ...withSum(rowStart(ROW_COUNT, table.name), readRowCount(rows, table) + change))
+  rows.run(PUT, ...withSum(ROW_COUNT.start(table.name), readRowCount(rows, table) + change))
 }
 
 function readRowCount(rows: Rows, { name }: SummedTable): number {
   const row = rows.get(READ, name)
-  if (row !== undefined) checkSum(rows, rowStart(ROW_COUNT, name), undefined, row)
+  if (row !== undefined) checkSum(rows, ROW_COUNT.start(name), undefined, row)
   return (row?.[0] ?? 0) as number
 }
 
 function countRows(rows: Rows, { name }: SummedTable): number {
   return rows.get(`SELECT count(*) FROM ${name}`)?.[0] as number
+}
+
+/** Statements that find the rows next to a key, by how many of its columns are compared. Without any: the last or first rows. */
+interface Neighbours {
+  readonly below: readonly string[]
+  readonly above: readonly string[]
+}
+
+/** The row next to the place, and one more: of two that are the same, or in the wrong order, one is in the place of another. */
+const ROWS_A_SIDE = 2
+
+const known = new Map<SummedTable, Neighbours>()
+
+function neighboursIn(table: SummedTable): Neighbours {
+  const statements = (sign: string, order: string): string[] =>
+    [0, ...table.key.keys().map((at) => at + 1)].map((width) => {
+      const conditions = table.key.slice(0, width).map((column, at) => `${column} ${at < width - 1 ? '=' : sign} ?`)
+      return `
+        SELECT ${table.select(0)} FROM ${table.name} ${width > 0 ? 'WHERE' : ''} ${conditions.join(' AND ')}
+        ORDER BY ${table.key.map((column) => `${column} ${order}`).join(', ')} LIMIT ${ROWS_A_SIDE}`
+    })
+  const neighbours = known.get(table) ?? { below: statements('<', 'DESC'), above: statements('>', 'ASC') }
+  known.set(table, neighbours)
+  return neighbours
+}
+
+type Key = readonly SQLInputValue[]
+
+/**
+ * To be called in the snapshot in which the row with this primary key was not found. With `isHidden` it was found, and
+ * must not be known by the time that it takes.
+ */
+export function checkAbsence(
+  rows: Rows,
+  table: SummedTable,
+  collection: string | undefined,
+  key: Key,
+  isHidden = false,
+): void {
+  const neighbours = neighboursIn(table)
+  const below = findRows(rows, neighbours.below, key)
+  // From row to row, and back: a walk down ends at a row that is too low for its place, and a walk up at one too high.
+  const above = findRows(rows, neighbours.above, below[0] && keyOf(table, below[0]))
+  const back = findRows(rows, neighbours.below, above[0] && keyOf(table, above[0]))
+  for (const row of [...below, ...above, ...back]) checkSum(rows, table.start(), collection, row)
+  const around = [...below.toReversed(), ...(isHidden ? [] : [key]), ...above]
+  const isInOrder = around.every((row, index) => index === 0 || compareKeys(table, around[index - 1] ?? [], row) < 0)
+  const isBack = compareKeys(table, back[0] ?? [], below[0] ?? []) === 0
+  if (!isInOrder || !isBack) rows.reportDamage(collection, `Rows of the table "${table.name}" are not in order.`)
+}
+
+/** The rows nearest to a key, whatever collection they are of; without a key, those at the end. */
+function findRows(rows: Rows, statements: readonly string[], key: Key = []): readonly Row[] {
+  const found: Row[] = []
+  // One column less at a time: if all were compared at once, SQLite would leave out a row with a NULL.
+  for (let width = key.length; found.length < ROWS_A_SIDE; width--) {
+    const sql = statements[width]
+    if (sql === undefined || (width === 0 && key.length > 0)) break
+    found.push(...rows.all(sql, ...key.slice(0, width)))
+  }
+  return found.slice(0, ROWS_A_SIDE)
+}
+
+/** The cast: a key has no other types than those of a parameter. */
+function keyOf(table: SummedTable, row: Row): Key {
+  return row.slice(0, table.key.length) as SQLInputValue[]
+}
+
+/** As SQLite compares them: numbers by value, texts by their bytes. */
+function compareKeys(table: SummedTable, a: Key | Row, b: Key | Row): number {
+  for (const at of table.key.keys()) {
+    const [x, y] = [a[at], b[at]]
+    const order = typeof x === 'number' ? x - Number(y) : Buffer.compare(Buffer.from(String(x)), Buffer.from(String(y)))
+    if (order !== 0) return order
+  }
+  return 0
 }

@@ -1,12 +1,10 @@
 /** Reams, tail items and hole counts as SQLite's rows hold them. */
 
-import type { GoneMap } from '../../positions.ts'
-import { type HoleCount, REAM_SIZE } from '../../positions.ts'
+import { type GoneMap, type HoleCount, REAM_SIZE } from '../../positions.ts'
 import { encodeReam, type ReamBytes, type SealedReam, splitItems, type TailItem } from '../../ream.ts'
 import { sealItems } from '../../ream-draft.ts'
-import type { StoreError } from '../../store-error.ts'
 import { damage } from './explain-error.ts'
-import { checkSum, columnsOf, insertInto, type RowStart, rowStart, type SummedTable, withSum } from './row-sum.ts'
+import { checkAbsence, checkSum, SummedTable, withSum } from './row-sum.ts'
 import type { Row, Rows } from './rows.ts'
 
 /** Where something lies: in which generation of which collection. */
@@ -16,38 +14,33 @@ export interface RowOwner {
   readonly generation: number
 }
 
-export const REAM: SummedTable = {
-  name: 'ream',
-  key: ['collection_id', 'generation', 'number'],
-  columns: ['collection_id', 'generation', 'number', 'count', 'raw_length', 'crc', 'gone', 'data'],
-  title: ([, , number]) => `Ream ${number}`,
-}
+export const REAM = new SummedTable(
+  'ream',
+  'collection_id generation number',
+  'count raw_length crc gone data',
+  ([, , number]) => `Ream ${number}`,
+)
 
-export const TAIL: SummedTable = {
-  name: 'tail',
-  key: ['collection_id', 'generation', 'position'],
-  columns: ['collection_id', 'generation', 'position', 'item'],
-  title: ([, , position]) => `The item at position ${position}, in the tail,`,
-}
+const TAIL = new SummedTable(
+  'tail',
+  'collection_id generation position',
+  'item',
+  ([, , position]) => `The item at position ${position}, in the tail,`,
+)
 
-const READ_REAM = `SELECT ${columnsOf(REAM, 2)} FROM ream WHERE collection_id = ? AND generation = ? AND number = ?`
+const READ_REAM = `SELECT ${REAM.select(2)} FROM ream WHERE collection_id = ? AND generation = ? AND number = ?`
 const READ_REAMS = `
-  SELECT ${columnsOf(REAM, 2)} FROM ream WHERE collection_id = ? AND generation = ? AND number < ? ORDER BY number`
+  SELECT ${REAM.select(2)} FROM ream WHERE collection_id = ? AND generation = ? AND number < ? ORDER BY number`
 const READ_TAIL = `
-  SELECT ${columnsOf(TAIL, 2)} FROM tail
+  SELECT ${TAIL.select(2)} FROM tail
   WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ? ORDER BY position LIMIT ?`
 
 /** SQLite's word for it. */
 const NO_LIMIT = -1
 
-/** What rows of a generation begin with. */
-export function ownerStart(table: SummedTable, { id, generation }: RowOwner): RowStart {
-  return rowStart(table, id, generation)
-}
-
 /** Reads the columns of REAM behind its generation, the first of which is column `at`. */
 export function reamOf(rows: Rows, owner: RowOwner, row: Row, at = 0): SealedReam {
-  checkSum(rows, ownerStart(REAM, owner), owner.name, row, at)
+  checkSum(rows, REAM.start(owner.id, owner.generation), owner.name, row, at)
   return {
     number: row[at] as number,
     count: row[at + 1] as number,
@@ -79,7 +72,7 @@ export function readTail(rows: Rows, owner: RowOwner, number: number, end: numbe
 
 /** Items at positions from `from` on and before `to`, the first `most` of them. */
 export function readTailItems(rows: Rows, owner: RowOwner, from: number, to: number, most = NO_LIMIT): TailItem[] {
-  const start = ownerStart(TAIL, owner)
+  const start = TAIL.start(owner.id, owner.generation)
   const items = rows.all(READ_TAIL, owner.id, owner.generation, from, to, most).map((row) => {
     checkSum(rows, start, owner.name, row)
     return { position: row[0] as number, item: row[1] as string }
@@ -93,16 +86,12 @@ export function readTailItems(rows: Rows, owner: RowOwner, from: number, to: num
 /** The item at a position to which a key leads. */
 export function readTailItem(rows: Rows, owner: RowOwner, position: number): string {
   const [found] = readTailItems(rows, owner, position, position + 1)
-  if (found === undefined) throw missingTailItem(owner, position)
+  if (found === undefined) throw damage(owner.name, `The item at position ${position}, in the tail, is missing.`)
   return found.item
 }
 
-export function missingTailItem({ name }: RowOwner, position: number): StoreError {
-  return damage(name, `The item at position ${position}, in the tail, is missing.`)
-}
-
-const INSERT_REAM = insertInto(REAM, 'INSERT OR REPLACE')
-const INSERT_TAIL = insertInto(TAIL, 'INSERT OR REPLACE')
+const INSERT_REAM = REAM.insert('INSERT OR REPLACE')
+const INSERT_TAIL = TAIL.insert('INSERT OR REPLACE')
 const DELETE_TAIL = 'DELETE FROM tail WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ?'
 
 /** Makes a ream of the tail's items. Positions without an item are gone. */
@@ -116,7 +105,7 @@ export function sealTail(rows: Rows, owner: RowOwner, number: number): void {
 
 export function insertReam(rows: Rows, owner: RowOwner, number: number, ream: ReamBytes, gone: GoneMap): void {
   const { count, rawLength, crc, data } = ream
-  rows.run(INSERT_REAM, ...withSum(ownerStart(REAM, owner), number, count, rawLength, crc, gone, data))
+  rows.run(INSERT_REAM, ...withSum(REAM.start(owner.id, owner.generation), number, count, rawLength, crc, gone, data))
 }
 
 export function insertTail(rows: Rows, owner: RowOwner, from: number, raw: Uint8Array): void {
@@ -124,29 +113,29 @@ export function insertTail(rows: Rows, owner: RowOwner, from: number, raw: Uint8
 }
 
 export function putTailItem(rows: Rows, owner: RowOwner, position: number, item: string): void {
-  rows.run(INSERT_TAIL, ...withSum(ownerStart(TAIL, owner), position, item))
+  rows.run(INSERT_TAIL, ...withSum(TAIL.start(owner.id, owner.generation), position, item))
 }
 
 export function deleteTail(rows: Rows, owner: RowOwner, from: number, to: number): void {
   rows.run(DELETE_TAIL, owner.id, owner.generation, from, to)
 }
 
-const HOLE: SummedTable = {
-  name: 'hole',
-  key: ['collection_id', 'generation', 'level', 'block'],
-  columns: ['collection_id', 'generation', 'level', 'block', 'gone'],
-  title: ([, , level, block]) => `The hole count of level ${level}, block ${block}`,
-}
+const HOLE = new SummedTable(
+  'hole',
+  'collection_id generation level block',
+  'gone',
+  ([, , level, block]) => `The hole count of level ${level}, block ${block}`,
+)
 
 const READ = `
-  SELECT ${columnsOf(HOLE, 3)} FROM hole
+  SELECT ${HOLE.select(3)} FROM hole
   WHERE collection_id = ? AND generation = ? AND level = ? AND block >= ? AND block <= ? ORDER BY block`
-const READ_ALL = `SELECT ${columnsOf(HOLE, 2)} FROM hole WHERE collection_id = ? AND generation = ?`
-const PUT = insertInto(HOLE, 'INSERT OR REPLACE')
+const READ_ALL = `SELECT ${HOLE.select(2)} FROM hole WHERE collection_id = ? AND generation = ?`
+const PUT = HOLE.insert('INSERT OR REPLACE')
 
 /** The blocks `from` to `to` of a level that have something gone, in order. */
 export function* readHoles(rows: Rows, owner: RowOwner, level: number, from: number, to: number): Generator<HoleCount> {
-  const start = rowStart(HOLE, owner.id, owner.generation, level)
+  const start = HOLE.start(owner.id, owner.generation, level)
   for (const row of rows.each(READ, owner.id, owner.generation, level, from, to)) {
     checkSum(rows, start, owner.name, row)
     yield { level, block: row[0] as number, gone: row[1] as number }
@@ -160,7 +149,7 @@ export function readHole(rows: Rows, owner: RowOwner, level: number, block: numb
 }
 
 export function* readAllHoles(rows: Rows, owner: RowOwner): Generator<HoleCount> {
-  const start = rowStart(HOLE, owner.id, owner.generation)
+  const start = HOLE.start(owner.id, owner.generation)
   for (const row of rows.each(READ_ALL, owner.id, owner.generation)) {
     checkSum(rows, start, owner.name, row)
     yield { level: row[0] as number, block: row[1] as number, gone: row[2] as number }
@@ -168,5 +157,56 @@ export function* readAllHoles(rows: Rows, owner: RowOwner): Generator<HoleCount>
 }
 
 export function putHole(rows: Rows, owner: RowOwner, { level, block, gone }: HoleCount): void {
-  rows.run(PUT, ...withSum(rowStart(HOLE, owner.id, owner.generation), level, block, gone))
+  rows.run(PUT, ...withSum(HOLE.start(owner.id, owner.generation), level, block, gone))
+}
+
+const KEY = new SummedTable(
+  'key',
+  'collection_id generation key',
+  'position',
+  ([, , key]) => `The key ${JSON.stringify(key)}`,
+)
+
+/** Rows that are read at a time. */
+const KEYS_AT_A_TIME = 10_000
+
+const FIND = `SELECT ${KEY.select(3)} FROM key WHERE collection_id = ? AND generation = ? AND key = ?`
+const NEXT = `
+  SELECT ${KEY.select(2)} FROM key
+  WHERE collection_id = ? AND generation = ? AND key > ? ORDER BY key LIMIT ${KEYS_AT_A_TIME}`
+const INSERT = `${KEY.insert()} ON CONFLICT DO NOTHING`
+const DELETE = 'DELETE FROM key WHERE collection_id = ? AND generation = ? AND key = ?'
+
+/** The position that a key has. To be called in a snapshot. Unless it is told otherwise, it proves that there is none. */
+export function findKey(rows: Rows, owner: RowOwner, key: string, mustProve = true): number | undefined {
+  // SQLite would look for U+FFFD in the place of half a surrogate pair, and no key holds such a half.
+  if (!key.isWellFormed()) return undefined
+  const row = rows.get(FIND, owner.id, owner.generation, key)
+  if (row === undefined && mustProve) checkAbsence(rows, KEY, owner.name, [owner.id, owner.generation, key])
+  if (row !== undefined) checkSum(rows, KEY.start(owner.id, owner.generation, key), owner.name, row)
+  return row?.[0] as number | undefined
+}
+
+/** The positions of all keys. */
+export function* readPositions(rows: Rows, owner: RowOwner): Generator<number> {
+  const start = KEY.start(owner.id, owner.generation)
+  for (let last: string | undefined = ''; last !== undefined; ) {
+    const found = rows.all(NEXT, owner.id, owner.generation, last)
+    for (const row of found) checkSum(rows, start, owner.name, row)
+    for (const row of found) yield row[1] as number
+    last = found.length < KEYS_AT_A_TIME ? undefined : (found.at(-1)?.[0] as string)
+  }
+}
+
+/** Gives a key that position, unless it has one already. Answers the position that it has then. */
+export function claimKey(rows: Rows, owner: RowOwner, key: string, position: number): number {
+  const row = withSum(KEY.start(owner.id, owner.generation, key), position)
+  if (rows.run(INSERT, ...row) === 1) return position
+  const taken = findKey(rows, owner, key)
+  if (taken === undefined) throw damage(owner.name, `The key ${JSON.stringify(key)} is there and cannot be found.`)
+  return taken
+}
+
+export function deleteKey(rows: Rows, owner: RowOwner, key: string): void {
+  rows.run(DELETE, owner.id, owner.generation, key)
 }

@@ -1,6 +1,14 @@
 /** Leases of loads, and the removal of what nobody can see: dropped collections, old generations, loads that died. */
 
 import { hostname } from 'node:os'
+import {
+  busyCollection,
+  LEASE_LIFETIME_MS,
+  leftoversInUse,
+  lostLease,
+  REAMS_A_SWEEP,
+  ROWS_A_SWEEP,
+} from '../../load.ts'
 import { REAM_SIZE } from '../../positions.ts'
 import type { Head } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
@@ -8,22 +16,29 @@ import { isRunning, thisProcess } from '../file/running-process.ts'
 import type { Row, Rows } from '../rows/rows.ts'
 import type { RowOwner } from '../rows/stored-ream.ts'
 
-/** A lease that was not renewed for so long belongs to a process that is gone or stopped. */
-const LEASE_LIFETIME_MS = 10_000
-
-/** What one step removes, at most: small enough that other writers hardly wait. */
-const REAMS_A_STEP = 500
-const ROWS_A_STEP = 20_000
-
 export interface Lease extends RowOwner {
   /** Everything of the load lies at positions from here on. */
   readonly base: number
   readonly holder: string
 }
 
+/** A lease as it is stored, with who holds it and when it was renewed. */
+interface StoredLease extends Lease {
+  readonly host: string
+  readonly pid: number
+  readonly startedAt: number
+  readonly renewedAt: number
+  readonly boot: string
+  readonly namespace: string
+  readonly renewedTick: number
+}
+
+const LEASE_FIELDS = 'name id generation base holder host pid startedAt renewedAt boot namespace renewedTick'.split(
+  ' ',
+) as (keyof StoredLease)[]
 const LEASE_COLUMNS =
   'name, collection_id, generation, base, holder, host, pid, started_at, renewed_at, boot, namespace, renewed_tick'
-const INSERT_LEASE = `INSERT INTO lease (${LEASE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const INSERT_LEASE = `INSERT INTO lease (${LEASE_COLUMNS}) VALUES (${LEASE_FIELDS.map(() => '?')})`
 const LEASES = `SELECT ${LEASE_COLUMNS} FROM lease`
 const LEASE_BY_NAME = `${LEASES} WHERE name = ?`
 const RENEW_LEASE = `
@@ -43,35 +58,34 @@ const VISIBLE = 'SELECT 1 FROM head WHERE id = ? AND generation = ? AND next > ?
 
 const SWEEP_REAMS = `
   DELETE FROM ream WHERE rowid IN (
-    SELECT rowid FROM ream WHERE collection_id = ? AND generation = ? AND number >= ? LIMIT ${REAMS_A_STEP})`
+    SELECT rowid FROM ream WHERE collection_id = ? AND generation = ? AND number >= ? LIMIT ${REAMS_A_SWEEP})`
 const SWEEP_TAIL = `
   DELETE FROM tail WHERE collection_id = ?1 AND generation = ?2 AND position >= ?3 AND position <= (
     SELECT max(position) FROM (
       SELECT position FROM tail WHERE collection_id = ?1 AND generation = ?2 AND position >= ?3
-      ORDER BY position LIMIT ${ROWS_A_STEP}))`
+      ORDER BY position LIMIT ${ROWS_A_SWEEP}))`
 const SWEEP_HOLES = 'DELETE FROM hole WHERE collection_id = ? AND generation = ? AND ? = 0'
 const NEXT_KEYS = `
   SELECT max(key) FROM (
-    SELECT key FROM key WHERE collection_id = ? AND generation = ? AND key > ? ORDER BY key LIMIT ${ROWS_A_STEP})`
+    SELECT key FROM key WHERE collection_id = ? AND generation = ? AND key > ? ORDER BY key LIMIT ${ROWS_A_SWEEP})`
 const SWEEP_KEYS = `
   DELETE FROM key WHERE collection_id = ? AND generation = ? AND key > ? AND key <= ? AND position >= ?`
 
 export function takeLease(rows: Rows, lease: Lease): void {
   const now = Date.now()
-  const { name, id, generation, base, holder } = lease
-  const { pid, boot, namespace } = thisProcess()
-  const place = [name, id, generation, base] as const
-  rows.run(INSERT_LEASE, ...place, holder, hostname(), pid, now, now, boot, namespace, tickMs())
+  const times = { startedAt: now, renewedAt: now, renewedTick: tickMs() }
+  const stored: StoredLease = { ...lease, host: hostname(), ...thisProcess(), ...times }
+  rows.run(INSERT_LEASE, ...LEASE_FIELDS.map((field) => stored[field]))
+}
+
+/** One field a column, in their order. */
+function leaseOf(row: Row): StoredLease {
+  return Object.fromEntries(LEASE_FIELDS.map((field, index) => [field, row[index]])) as unknown as StoredLease
 }
 
 /** Refuses to go on for a load whose lease another writer took over. */
 export function renewLease(rows: Rows, { name, holder }: Lease, steps = 0): void {
   if (rows.run(RENEW_LEASE, Date.now(), tickMs(), steps, name, holder) === 0) throw lostLease(name)
-}
-
-/** Every step of a load begins with this. */
-export function beginStep(rows: Rows, lease: Lease): void {
-  renewLease(rows, lease, 1)
 }
 
 /** A backup that was made during the load, and put back, has its lease but not all that it wrote. */
@@ -82,13 +96,6 @@ export function checkSteps(rows: Rows, { name, holder }: Lease, steps: number): 
   throw new StoreError(
     'lease-lost',
     `The store was restored to an older state and lost some of what was loaded into "${name}". Nothing of the load was kept; start it again.`,
-  )
-}
-
-function lostLease(name: string): StoreError {
-  return new StoreError(
-    'lease-lost',
-    `The load into "${name}" stalled for more than ${LEASE_LIFETIME_MS / 1000} s and another writer took over. Nothing of it was kept; start it again.`,
   )
 }
 
@@ -119,44 +126,27 @@ export function addLeftover(rows: Rows, owner: RowOwner, base: number): void {
 /** Says 'sweep first' to the caller, who then calls `sweepStep` until nothing is left and tries again. */
 export class SweepNeeded extends Error {
   override readonly name = 'SweepNeeded'
-  /** The collection in whose way something lies. */
-  readonly collection: string
-
-  constructor(collection: string) {
-    super(collection)
-    this.collection = collection
-  }
 }
 
 /** Why nothing may be written now: a load is running, or the leftovers of one lie where a write would go. */
 export function findObstacle(rows: Rows, name: string, head: Head | undefined): Error | undefined {
   const row = rows.get(LEASE_BY_NAME, name)
-  if (row !== undefined) {
-    if (isDead(row)) return new SweepNeeded(name)
-    return new StoreError(
-      'busy',
-      `An import, a copy or a compaction of "${name}" has been running since ${new Date(row[7] as number).toISOString()} (process ${row[6]} on ${row[5]}). Wait until it has ended, then try again.`,
-    )
-  }
+  if (row !== undefined) return isDead(leaseOf(row)) ? new SweepNeeded() : busyCollection(leaseOf(row))
   const isLeft = head !== undefined && rows.get(LEFTOVER_IN_THE_WAY, head.id, head.generation) !== undefined
-  return isLeft ? new SweepNeeded(name) : undefined
+  return isLeft ? new SweepNeeded() : undefined
 }
 
 export function isAnythingLeftOver(rows: Rows): boolean {
-  return rows.get(LEFTOVERS) !== undefined || rows.all(LEASES).some(isDead)
+  return rows.get(LEFTOVERS) !== undefined || rows.all(LEASES).map(leaseOf).some(isDead)
 }
 
 /** Removes some of what is left over. True while there is more to do. */
 export function sweepStep(rows: Rows): boolean {
-  for (const row of rows.all(LEASES)) if (isDead(row)) abandonLease(rows, leaseOf(row))
+  for (const lease of rows.all(LEASES).map(leaseOf).filter(isDead)) abandonLease(rows, lease)
   const row = rows.get(LEFTOVERS)
   if (row === undefined) return false
   const [id, generation, base, cursor] = row as [number, number, number, string]
-  if (rows.get(VISIBLE, id, generation, base) !== undefined)
-    throw new StoreError(
-      'corrupt',
-      'Rows that are marked as leftovers are in use. `reams verify` has details; nothing was removed.',
-    )
+  if (rows.get(VISIBLE, id, generation, base) !== undefined) throw leftoversInUse()
   if (rows.run(SWEEP_REAMS, id, generation, Math.floor(base / REAM_SIZE)) > 0) return true
   if (rows.run(SWEEP_TAIL, id, generation, base) > 0) return true
   rows.run(SWEEP_HOLES, id, generation, base)
@@ -170,32 +160,17 @@ export function sweepStep(rows: Rows): boolean {
   return true
 }
 
-function leaseOf(row: Row): Lease {
-  const [name, id, generation, base, holder] = row as [string, number, number, number, string]
-  return { name, id, generation, base, holder }
-}
-
 /**
  * A holder that can be seen from here is looked for. Else, and for one that is stopped or hangs, time tells: by a clock
  * that nobody can set, where both have the same one. By the other clock a time in the future is as old as one in the
  * past. Should a living holder be taken for dead, its next step finds that the lease is gone and it stops, without harm.
  */
-function isDead(row: Row): boolean {
-  const [pid, , renewedAt, boot, namespace, renewedTick] = row.slice(6) as LeaseOwner
-  if (isRunning({ pid, boot, namespace, birth: '' }) === false) return true
+function isDead(lease: StoredLease): boolean {
+  if (isRunning(lease) === false) return true
+  const { boot, renewedAt, renewedTick } = lease
   const ageMs = boot === thisProcess().boot ? tickMs() - renewedTick : Date.now() - renewedAt
   return Math.abs(ageMs) > LEASE_LIFETIME_MS
 }
-
-/** The columns of a lease from `pid` on. */
-type LeaseOwner = [
-  pid: number,
-  startedAt: number,
-  renewedAt: number,
-  boot: string,
-  namespace: string,
-  renewedTick: number,
-]
 
 /** Time since the start of the machine, the same for all its processes. It stands still while the machine sleeps. */
 function tickMs(): number {

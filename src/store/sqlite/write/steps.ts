@@ -2,21 +2,27 @@
 
 import { randomUUID } from 'node:crypto'
 import { checkName, newId } from '../../collection-rules.ts'
-import { headAfterLoad, type LoadCounts, type LoadPlan, planLoad } from '../../load.ts'
+import { headAfterLoad, type LeasedPlan, type LoadCounts, planLoad } from '../../load.ts'
 import { REAM_SIZE, sealedReams } from '../../positions.ts'
 import { byReam, encodeReam, type SealedReam, splitItems } from '../../ream.ts'
-import { changeReam, openReam } from '../../ream-draft.ts'
+import { ReamDraft } from '../../ream-draft.ts'
 import type { Head, LoadOptions, TokenRecord } from '../../store.ts'
 import { ItemConflict, StoreError } from '../../store-error.ts'
 import { insertHead, putHead, readHead } from '../rows/head.ts'
-import { claimKey } from '../rows/key.ts'
 import type { Rows } from '../rows/rows.ts'
-import { insertReam, insertTail, putTailItem, readReam, readTailItems, sealTail } from '../rows/stored-ream.ts'
+import {
+  claimKey,
+  insertReam,
+  insertTail,
+  putTailItem,
+  readReam,
+  readTailItems,
+  sealTail,
+} from '../rows/stored-ream.ts'
 import { insertToken, revokeToken } from '../token.ts'
 import {
   abandonLease,
   addLeftover,
-  beginStep,
   checkSteps,
   findObstacle,
   type Lease,
@@ -36,11 +42,9 @@ const END = Number.MAX_SAFE_INTEGER
 const STAGED_REAMS = 'SELECT number FROM ream WHERE collection_id = ? AND generation = ?'
 
 /** What the thread has to know of a load. */
-export interface LeasedPlan extends LoadPlan {
-  readonly lease: Lease
-}
+export type SqlitePlan = LeasedPlan<Lease>
 
-function beginLoad(rows: Rows, name: string, options: LoadOptions): LeasedPlan {
+function beginLoad(rows: Rows, name: string, options: LoadOptions): SqlitePlan {
   checkName(name)
   const head = readHead(rows, name)
   const obstacle = findObstacle(rows, name, head)
@@ -72,13 +76,13 @@ export class Steps {
     }
   }
 
-  beginLoad(name: string, options: LoadOptions): LeasedPlan {
+  beginLoad(name: string, options: LoadOptions): SqlitePlan {
     const plan = beginLoad(this.#rows, name, options)
     this.#nextPositions.set(plan.lease.holder, plan.lease.base)
     return plan
   }
 
-  abandonLoad(plan: LeasedPlan): void {
+  abandonLoad(plan: SqlitePlan): void {
     this.#nextPositions.delete(plan.lease.holder)
     abandonLease(this.#rows, plan.lease)
   }
@@ -87,9 +91,9 @@ export class Steps {
    * Gives each key the next position, in order, and answers with the indexes of the items that get none because their key
    * is there already. Replacements are kept aside until the load ends: readers must not see them before.
    */
-  claimKeys(plan: LeasedPlan, keys: readonly string[], text: Uint8Array | undefined): number[] {
+  claimKeys(plan: SqlitePlan, keys: readonly string[], text: Uint8Array | undefined): number[] {
     const { lease, onConflict } = plan
-    beginStep(this.#rows, lease)
+    renewLease(this.#rows, lease, 1)
     let position = this.#nextPositions.get(lease.holder)
     if (position === undefined)
       throw new StoreError('lease-lost', `The load into "${lease.name}" lost its writer thread. Start it again.`)
@@ -111,24 +115,24 @@ export class Steps {
     for (const [index, position] of refused) putTailItem(this.#rows, stagingOwner(lease), position, texts[index] ?? '')
   }
 
-  putReams(plan: LeasedPlan, reams: readonly SealedReam[]): void {
-    beginStep(this.#rows, plan.lease)
+  putReams(plan: SqlitePlan, reams: readonly SealedReam[]): void {
+    renewLease(this.#rows, plan.lease, 1)
     for (const ream of reams) insertReam(this.#rows, plan.lease, ream.number, ream, ream.gone)
   }
 
-  putTail(plan: LeasedPlan, from: number, raw: Uint8Array): void {
-    beginStep(this.#rows, plan.lease)
+  putTail(plan: SqlitePlan, from: number, raw: Uint8Array): void {
+    renewLease(this.#rows, plan.lease, 1)
     insertTail(this.#rows, plan.lease, from, raw)
   }
 
-  renewLoad(plan: LeasedPlan): void {
+  renewLoad(plan: SqlitePlan): void {
     renewLease(this.#rows, plan.lease)
   }
 
   /** Prepares the reams that replacements change, some at a time. Answers where to go on, or undefined at the end. */
-  stageReplacements(plan: LeasedPlan, from: number): number | undefined {
+  stageReplacements(plan: SqlitePlan, from: number): number | undefined {
     const { lease } = plan
-    beginStep(this.#rows, lease)
+    renewLease(this.#rows, lease, 1)
     const staging = stagingOwner(lease)
     const pending = readTailItems(this.#rows, staging, from, END, REPLACEMENTS_A_STEP)
     const reams = [...byReam(new Map(pending.map(({ position, item }) => [position, item])))]
@@ -138,14 +142,14 @@ export class Steps {
     for (const [number, slots] of reams) {
       const stored = readReam(this.#rows, lease, number)
       if (stored === undefined) continue
-      const { raw, count, gone } = changeReam(openReam(stored), slots)
+      const { raw, count, gone } = new ReamDraft(number, stored, slots).content()
       insertReam(this.#rows, staging, number, encodeReam(raw, count), gone)
     }
     return goOn === undefined ? undefined : goOn * REAM_SIZE
   }
 
   /** Makes the load visible: the one commit that readers notice. */
-  finishLoad(plan: LeasedPlan, counts: LoadCounts): Head {
+  finishLoad(plan: SqlitePlan, counts: LoadCounts): Head {
     const rows = this.#rows
     const { lease, isReplacement } = plan
     checkSteps(rows, lease, counts.steps)

@@ -11,14 +11,8 @@ import { doOnce } from '../rows/request-log.ts'
 import { Rows } from '../rows/rows.ts'
 import { isAnythingLeftOver, SweepNeeded } from './lease.ts'
 import { Steps } from './steps.ts'
-import {
-  type CallMessage,
-  type ChangeMessage,
-  packError,
-  type ReplyMessage,
-  type StepMessage,
-} from './thread-message.ts'
 import { beginDraft, readForChange, writeDraft } from './write-draft.ts'
+import { type ChangeCall, type Outcome, packError, type StepCall, type WriterCall } from './writer-message.ts'
 
 /**
  * SQLite itself waits longer and longer between its tries to get the lock, and so comes too late again and again where
@@ -44,17 +38,17 @@ export class Transactions {
   }
 
   /** One transaction for all calls. Each succeeds or fails alone; if the transaction itself fails, all of them do. */
-  commitTogether(calls: Iterable<CallMessage>): ReplyMessage[] {
+  commitTogether(calls: Iterable<WriterCall>): Outcome[] {
     // What goes into a file that has lost its name is lost with the last process that has it open.
     checkSameFile(this.#place)
     this.#begin()
     const restorePositions = this.#steps.savePositions()
     try {
-      const replies: ReplyMessage[] = []
-      for (const call of calls) replies.push('name' in call ? this.#change(call) : this.#step(call))
+      const outcomes: Outcome[] = []
+      for (const call of calls) outcomes.push('name' in call ? this.#change(call) : this.#step(call))
       this.#writeDrafts()
       this.#rows.run('COMMIT')
-      return replies
+      return outcomes
     } catch (error) {
       this.#drafts.clear()
       restorePositions()
@@ -67,8 +61,8 @@ export class Transactions {
   tidy(): boolean {
     try {
       if (!isAnythingLeftOver(this.#rows)) return false
-      const [reply] = this.commitTogether([{ id: 0, operation: 'sweep', parameters: [] }])
-      return reply !== undefined && 'value' in reply && reply.value === true
+      const [outcome] = this.commitTogether([{ operation: 'sweep', parameters: [] }])
+      return outcome !== undefined && 'value' in outcome && outcome.value === true
     } catch {
       return false
     }
@@ -89,7 +83,7 @@ export class Transactions {
     }
   }
 
-  #change({ id, name, operation, parameters, once }: ChangeMessage): ReplyMessage {
+  #change({ name, operation, parameters, once }: ChangeCall): Outcome {
     const change = changeOf(operation, parameters)
     let value: unknown
     try {
@@ -103,10 +97,10 @@ export class Transactions {
       // What is refused has changed nothing. Anything else may have: then nobody in this transaction has succeeded.
       const isRefusal = error instanceof StoreError ? error.code !== 'corrupt' : error instanceof SweepNeeded
       if (!isRefusal) throw error
-      return { id, failure: packError(error) }
+      return { failure: packError(error) }
     }
     if (change.isDrop) this.#writeDrafts()
-    return { id, value }
+    return { value }
   }
 
   #writeDrafts(): void {
@@ -114,7 +108,7 @@ export class Transactions {
     this.#drafts.clear()
   }
 
-  #step({ id, operation, parameters }: StepMessage): ReplyMessage {
+  #step({ operation, parameters }: StepCall): Outcome {
     this.#writeDrafts()
     this.#rows.run('SAVEPOINT step')
     try {
@@ -122,13 +116,13 @@ export class Transactions {
       const step = this.#steps[operation] as (...parameters: readonly unknown[]) => unknown
       const value = step.apply(this.#steps, [...parameters])
       this.#rows.run('RELEASE step')
-      return { id, value }
+      return { value }
     } catch (error) {
       // A full disk, for one, makes SQLite roll back everything: then nobody in this transaction has succeeded.
       if (!this.#rows.isInTransaction) throw error
       this.#rows.run('ROLLBACK TO step')
       this.#rows.run('RELEASE step')
-      return { id, failure: packError(explainError(error, this.#place.path)) }
+      return { failure: packError(explainError(error, this.#place.path)) }
     }
   }
 }

@@ -5,10 +5,12 @@ import { holeCounts, REAM_SIZE } from '../../positions.ts'
 import { encodeReam } from '../../ream.ts'
 import { damage } from '../rows/explain-error.ts'
 import { deleteHead, insertHead, putHead, readHead } from '../rows/head.ts'
-import { claimKey, deleteKey, findKey } from '../rows/key.ts'
 import type { Rows } from '../rows/rows.ts'
 import {
+  claimKey,
+  deleteKey,
   deleteTail,
+  findKey,
   insertReam,
   putHole,
   putTailItem,

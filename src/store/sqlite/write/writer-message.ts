@@ -8,31 +8,23 @@ import type { Steps } from './steps.ts'
 
 export type StepName = Exclude<keyof Steps, 'savePositions'>
 
-/** Asks for a change of one collection. */
-export interface ChangeMessage {
-  readonly id: number
+/** A change of one collection. */
+export interface ChangeCall {
   readonly name: string
   readonly operation: ChangeName
   readonly parameters: readonly unknown[]
   readonly once: Once | undefined
 }
 
-/** Asks for anything else. */
-export interface StepMessage {
-  readonly id: number
+/** Anything else. */
+export interface StepCall {
   readonly operation: StepName
   readonly parameters: readonly unknown[]
 }
 
-export type CallMessage = ChangeMessage | StepMessage
+export type WriterCall = ChangeCall | StepCall
 
-/** Asks a thread to close its connection and end. */
-export const END = 'end'
-export type EndMessage = typeof END
-
-export type ReplyMessage =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly failure: Failure }
+export type Outcome = { readonly value: unknown } | { readonly failure: Failure }
 
 /** An error in a form that survives the way between threads, where classes get lost. */
 export interface Failure {
@@ -46,17 +38,16 @@ export interface Failure {
 }
 
 export function packError(error: unknown): Failure {
-  if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: undefined }
-  const { name, message, stack } = error
-  if (error instanceof ItemConflict)
-    return { name, message, stack, code: error.code, index: error.index, key: error.key }
-  if (error instanceof StoreError) return { name, message, stack, code: error.code, collection: error.collection }
-  return { name, message, stack }
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
+  if (!(error instanceof StoreError)) return { name, message, stack }
+  const { code, collection } = error
+  const conflict = error instanceof ItemConflict ? { index: error.index, key: error.key } : {}
+  return { name, message, stack, code, collection, ...conflict }
 }
 
 export function unpackError(failure: Failure): Error {
   const { name, message, code, collection, index, key } = failure
-  if (name === 'SweepNeeded') return new SweepNeeded(message)
+  if (name === 'SweepNeeded') return new SweepNeeded()
   if (index !== undefined && key !== undefined) return new ItemConflict(index, key)
   if (code !== undefined) return new StoreError(code, message, { collection })
   const error = new Error(message)

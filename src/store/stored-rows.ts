@@ -1,0 +1,45 @@
+/** What the rows of both engines hold in the same columns: heads and tokens. */
+
+import type { Head, TokenRecord } from './store.ts'
+
+type Row = readonly unknown[]
+
+/** What a head has beside its name, in the order in which `headFrom` reads it. */
+export const HEAD_COLUMNS = 'id key_field paginated private generation version commit_id full_pages_id next live'.split(
+  ' ',
+)
+
+/** The head of a collection, from the first columns of a row. The engine vouches for the types. */
+export function headFrom(name: string, row: Row): Head {
+  return {
+    name,
+    id: row[0] as number,
+    keyField: row[1] === null ? null : String(row[1]),
+    isPaginated: Boolean(row[2]),
+    isPrivate: Boolean(row[3]),
+    generation: row[4] as number,
+    version: row[5] as number,
+    commitId: row[6] as string,
+    fullPagesId: row[7] as string,
+    next: row[8] as number,
+    live: row[9] as number,
+  }
+}
+
+/** What a token has, in the order in which `tokenFrom` reads it. */
+export const TOKEN_COLUMNS = 'hash, name, scopes, created_at, expires_at, revoked_at'
+
+export function tokenFrom(row: Row): TokenRecord {
+  return {
+    hash: row[0] as string,
+    name: row[1] as string,
+    scopes: JSON.parse(row[2] as string),
+    createdAt: row[3] as number,
+    expiresAt: row[4] as number | null,
+    revokedAt: row[5] as number | null,
+  }
+}
+
+export function tokenValues({ hash, name, scopes, createdAt, expiresAt, revokedAt }: TokenRecord) {
+  return [hash, name, JSON.stringify(scopes), createdAt, expiresAt, revokedAt] as const
+}

@@ -1,0 +1,150 @@
+/** A thread of the store, and both ends of what is said between it and whoever started it: calls and their replies. */
+
+import { parentPort, Worker } from 'node:worker_threads'
+import { StoreError } from './store-error.ts'
+
+/** A thread that does one small thing after the other needs little memory for what it has just thrown away. */
+const YOUNG_GENERATION_MB = 4
+
+/** Replies that are handed on in one turn of the event loop. */
+const REPLIES_A_TURN = 8
+
+/** Asks a thread to end, after the calls before. */
+const END = 'end'
+
+/** A call or a reply, with the number of the call. */
+export type Numbered<T> = readonly [id: number, content: T]
+export type ThreadMessage<Call> = readonly Numbered<Call>[] | typeof END
+
+interface Waiting<Reply> {
+  readonly resolve: (reply: Reply) => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface ThreadOptions {
+  /** Handed to the thread as `workerData`. */
+  readonly data?: unknown
+  /** Send the calls of one turn of the event loop together: a message costs more than the calls in it. Default false. */
+  readonly isBatching?: boolean
+  /** Called once, when nothing more can be asked, before those who still wait are refused. */
+  readonly onEnd?: () => void
+}
+
+export class Thread<Call, Reply> {
+  readonly #worker: Worker
+  readonly #isBatching: boolean
+  readonly #hasEnded: Promise<unknown>
+  readonly #waiting = new Map<number, Waiting<Reply>>()
+  /** Calls that are yet to be sent, and replies whose callers are yet to be told. */
+  readonly #calls: Numbered<Call>[] = []
+  readonly #replies: Numbered<Reply>[] = []
+  #lastId = 0
+  #isClosing = false
+
+  /** Starts the module `name` that lies beside the one at `url`, under the same extension: .ts in a clone, .js in the package. */
+  constructor(url: string, name: string, { data, isBatching = false, onEnd = () => {} }: ThreadOptions = {}) {
+    this.#isBatching = isBatching
+    this.#worker = new Worker(new URL(url.replace(/[^/]*(\.[jt]s)$/, `${name}$1`)), {
+      workerData: data,
+      // Flags that the program was started with, such as --input-type, may not fit a thread.
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    })
+    this.#worker.on('message', (replies: readonly Numbered<Reply>[]) => {
+      this.#replies.push(...replies)
+      if (this.#replies.length === replies.length) this.#settleSome()
+    })
+    let isLost = false
+    const lose = (error: unknown): void => {
+      if (isLost) return
+      isLost = true
+      onEnd()
+      this.#refuseAll(error)
+    }
+    this.#worker.once('error', lose)
+    this.#hasEnded = new Promise((resolve) => this.#worker.once('exit', resolve))
+    void this.#hasEnded.then(() => lose(new StoreError('closed', 'The store was closed before the write was done.')))
+    this.#worker.unref()
+  }
+
+  /** How many calls are not answered yet. */
+  get callCount(): number {
+    return this.#waiting.size
+  }
+
+  ask(call: Call): Promise<Reply> {
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+      // Only while somebody waits for it does the thread keep the process alive.
+      this.#worker.ref()
+      if (this.#calls.push([id, call]) > 1) return
+      if (this.#isBatching) setImmediate(() => this.#post())
+      else this.#post()
+    })
+  }
+
+  /** Not `terminate`: zlib aborts the process if it is cut off between two of its steps. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    this.#post()
+    this.#worker.ref()
+    this.#worker.postMessage(END)
+    await this.#hasEnded
+  }
+
+  #post(): void {
+    const calls = this.#calls.splice(0)
+    try {
+      if (calls.length > 0) this.#worker.postMessage(calls)
+    } catch {
+      // Something in one of them cannot be sent. That one fails alone.
+      for (const call of calls) this.#postAlone(call)
+    }
+  }
+
+  #postAlone(call: Numbered<Call>): void {
+    try {
+      this.#worker.postMessage([call])
+    } catch (error) {
+      this.#take(call[0])?.reject(error)
+    }
+  }
+
+  /** If all who waited for one commit were told at once, whoever only reads would wait until all are answered. */
+  #settleSome(): void {
+    for (const [id, reply] of this.#replies.splice(0, REPLIES_A_TURN)) this.#take(id)?.resolve(reply)
+    if (this.#replies.length > 0) setImmediate(() => this.#settleSome())
+  }
+
+  #take(id: number): Waiting<Reply> | undefined {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (this.#waiting.size === 0 && !this.#isClosing) this.#worker.unref()
+    return waiting
+  }
+
+  #refuseAll(error: unknown): void {
+    for (const [id, reply] of this.#replies.splice(0)) this.#take(id)?.resolve(reply)
+    this.#calls.length = 0
+    for (const { reject } of this.#waiting.values()) reject(error)
+    this.#waiting.clear()
+  }
+}
+
+/** In a thread: answers calls one after the other; memory that goes along is the receiver's then. */
+export function answerCalls<Call, Reply>(
+  answer: (call: Call) => { readonly reply: Reply; readonly memory?: ArrayBuffer[] },
+  close: () => void = () => {},
+): void {
+  parentPort?.on('message', (message: ThreadMessage<Call>) => {
+    if (message === END) {
+      close()
+      parentPort?.close()
+    } else
+      for (const [id, call] of message) {
+        const { reply, memory = [] } = answer(call)
+        parentPort?.postMessage([[id, reply]], memory)
+      }
+  })
+}
