@@ -54,6 +54,13 @@ export const BASE_URL: SettingKind<string> = {
   parse: normalizeBaseUrl,
 }
 
+/** A tab is hard to type in a shell. */
+export const DELIMITER: SettingKind<string> = {
+  placeholder: 'character',
+  expected: 'one character such as , or ; or |, not a letter, digit or quote; or tab',
+  parse: (value) => (value === 'tab' || value === '\\t' ? '\t' : /^[^\p{L}\p{N}"\r\n\P{ASCII}]$/u.exec(value)?.[0]),
+}
+
 export const TOKEN_NAME: SettingKind<string> = {
   placeholder: 'name',
   expected: TOKEN_NAME_RULE,

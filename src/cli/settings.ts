@@ -46,9 +46,11 @@ export const SETTINGS = {
     create: toggle('create an empty store if there is none'),
     sample: toggle('serve data/reams.db, created from sample data'),
     format: {
-      kind: kinds.oneOf('name', 'ndjson', 'json', 'csv'),
-      description: 'ndjson, json or csv, if not clear from the name',
+      kind: kinds.oneOf('name', 'ndjson', 'json', 'csv', 'tsv'),
+      description: 'ndjson, json, csv or tsv, if not clear from the name',
     },
+    delimiter: { kind: kinds.DELIMITER, description: 'what separates CSV fields (told from the header)' },
+    types: toggle('make numbers, booleans and nulls of CSV values'),
     columns: { kind: kinds.COLUMNS, description: 'the columns of CSV, a,b,c (those of page 1)' },
     itemBytes: number('the largest item, in bytes', DEFAULT_ITEM_BYTES, [2, MAX_ITEM_BYTES]),
     collection: { kind: kinds.COLLECTIONS, description: 'only this collection; can be repeated' },
@@ -59,7 +61,7 @@ export const SETTINGS = {
   ...group('Address', {
     port: number('the port; 0 picks a free one', 8080, [0, 65_535]),
     host: { kind: kinds.HOST, default: '127.0.0.1', description: 'the address to listen on' },
-    baseUrl: { kind: kinds.BASE_URL, description: 'the URL that every link starts with' },
+    baseUrl: { kind: kinds.BASE_URL, description: 'the URL that every link starts with (http://127.0.0.1:PORT)' },
     requireToken: toggle('answer only requests with a token; see "reams token"'),
     tokenFile: { kind: kinds.text('file'), description: 'a file with the bearer token to send' },
     allowOrigin: { kind: kinds.ORIGINS, description: 'another server to follow links to; can be repeated' },
@@ -72,6 +74,7 @@ export const SETTINGS = {
   }),
   ...group('Existing items', {
     replace: toggle('replace the whole collection at once'),
+    allowEmpty: toggle('let --replace remove all items'),
     onConflict: {
       kind: kinds.oneOf('what', 'fail', 'skip', 'replace'),
       default: 'fail',
@@ -117,6 +120,7 @@ export const SETTINGS = {
       flag: '-o, --output <file>',
       description: 'write to this file; as gzip if it ends in .gz',
     },
+    yes: toggle('do not ask'),
     force: toggle('overwrite the file if it exists'),
     resume: toggle('resume an interrupted pull'),
     quiet: toggle('print nothing but errors'),

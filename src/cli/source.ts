@@ -3,11 +3,8 @@
 import { constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { Socket } from 'node:net'
-import { basename } from 'node:path'
 import { addAbortSignal, Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isCollectionName, NAME_RULE } from '../contract/name.ts'
-import type { InputFormat } from '../items/read-items.ts'
 import { Failure, isSystemError } from './failure.ts'
 
 /** Large enough that the disk is asked rarely, small beside everything else in memory. */
@@ -26,7 +23,7 @@ export interface Source {
 }
 
 /** `-` is standard input. When `signal` is aborted, reading fails with an error. */
-export async function openSource(path: string, signal: AbortSignal): Promise<Source> {
+export async function openSource(path: string, signal: AbortSignal, label = path): Promise<Source> {
   if (path === '-') {
     if (fstatSync(0).isDirectory())
       throw new Failure(2, 'Standard input is a directory: expected a file of items, or a pipe.')
@@ -37,10 +34,10 @@ export async function openSource(path: string, signal: AbortSignal): Promise<Sou
     if (status.isDirectory()) throw new Failure(2, `${path} is a directory: expected a file of items.`)
     if (status.isFIFO()) {
       const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-      return createSource(path, Readable.from(readPipe(fd, signal)), undefined, signal)
+      return createSource(label, Readable.from(readPipe(fd, signal)), undefined, signal)
     }
     const stream = (await open(path)).createReadStream({ highWaterMark: CHUNK_BYTES })
-    return createSource(path, stream, status.isFile() ? status.size : undefined, signal)
+    return createSource(label, stream, status.isFile() ? status.size : undefined, signal)
   } catch (error) {
     if (isSystemError(error)) throw new Failure(2, cannotRead(path, error.code), { cause: error })
     throw error
@@ -92,59 +89,4 @@ function createSource(label: string, stream: Readable, totalBytes: number | unde
     },
     close: () => stream.destroy(),
   }
-}
-
-const FORMATS: ReadonlyMap<string, InputFormat> = new Map([
-  ['.ndjson', 'ndjson'],
-  ['.jsonl', 'ndjson'],
-  ['.json', 'json'],
-  ['.csv', 'csv'],
-])
-
-/** `base`, the extension that tells the format, and whether `.gz` follows it. */
-const PARTS = /^(?<base>.*?)(?<extension>\.[^.]*)?(?:\.gz)?$/is
-
-/** The format that the extension stands for, `.gz` left aside; undefined if it stands for none. */
-export function formatOfName(path: string): InputFormat | undefined {
-  const extension = PARTS.exec(basename(path))?.groups?.['extension']?.toLowerCase() ?? ''
-  return FORMATS.get(extension)
-}
-
-/** The same, where there has to be one. */
-export function formatOfFile(path: string): InputFormat {
-  const format = formatOfName(path)
-  if (format !== undefined) return format
-  const known = [...FORMATS.keys()].join(', ')
-  throw new Failure(
-    2,
-    `The name of ${path} does not show its format: expected ${known}, each also with .gz. Or add --format ndjson, json or csv.`,
-  )
-}
-
-/** `My Events.ndjson.gz` → `my-events`: lower case, no extensions, a dash for what a name cannot hold. */
-export function collectionNameOfFile(path: string): string {
-  const base = PARTS.exec(basename(path))?.groups?.['base'] ?? ''
-  const name = base
-    .toLowerCase()
-    .replace(/[^a-z0-9_.-]+/g, '-')
-    .replace(/^[^a-z0-9]+|-+$/g, '')
-  if (isCollectionName(name)) return name
-  const came = name === '' ? 'Nothing is left' : `"${name}" comes out`
-  throw new Failure(
-    2,
-    `No collection can be named after ${path}. ${came}, and a name is ${NAME_RULE}. Rename the file, or load it under a name of your own: reams import NAME ${path}`,
-  )
-}
-
-/** The files by the names of their collections, in order; two files of one name are refused. */
-export function collectionsOfFiles(paths: readonly string[]): ReadonlyMap<string, string> {
-  const files = new Map<string, string>()
-  for (const path of paths) {
-    const name = collectionNameOfFile(path)
-    const other = files.get(name)
-    if (other !== undefined)
-      throw new Failure(2, `${other} and ${path} would both be the collection "${name}". Rename one of them.`)
-    files.set(name, path)
-  }
-  return files
 }

@@ -14,6 +14,8 @@ export class ColumnTypes {
   /** Undefined: nothing but nulls so far. */
   #types: (ColumnType | undefined)[] = []
   #names: readonly string[] = []
+  /** How many rows were looked at. */
+  rows = 0
   /** Set when all rows were looked at. */
   isKnown = false
 
@@ -24,6 +26,7 @@ export class ColumnTypes {
 
   /** Looks at the values of a row. */
   add(values: readonly string[]): void {
+    this.rows++
     const types = this.#types
     for (let i = 0; i < values.length; i++) {
       if (types[i] === 'text') continue

@@ -49,13 +49,20 @@ export async function* readUnpacked(
   yield* reader.end(gate.invalid)
 }
 
-/** What the columns of CSV hold: reads all of it. */
+/** What the columns of CSV hold: reads all of it. `onBlock` is told after each block how many rows it was so far. */
 export async function readColumnTypes(
   source: AsyncIterable<Uint8Array>,
   options: Omit<ReadOptions, 'types'>,
+  onBlock: (rows: number) => void = () => {},
 ): Promise<ColumnTypes> {
   const types = new ColumnTypes()
-  for await (const _ of readItems(source, { ...options, types })) throw new Error('no items are read here')
+  const blocks = async function* () {
+    for await (const block of gunzipped(source)) {
+      yield block
+      onBlock(types.rows)
+    }
+  }
+  for await (const _ of readUnpacked(blocks(), { ...options, types })) throw new Error('no items are read here')
   types.isKnown = true
   return types
 }

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { collectionNameOfFile, collectionsOfFiles, formatOfFile } from '../../src/cli/source.ts'
+import { collectionNameOfFile, formatOfFile, namedFiles } from '../../src/cli/files/file-name.ts'
 
 describe('the name of a file', () => {
   const names = {
@@ -21,23 +24,31 @@ describe('the name of a file', () => {
       assert.throws(() => collectionNameOfFile(path), /No collection can be named after .*1 to 64 of a-z/))
 
   it('two files of one name are refused, both named', () =>
-    assert.throws(() => collectionsOfFiles(['a/events.csv', 'other.csv', 'b/Events.json']), {
+    assert.throws(() => namedFiles(['a/events.csv', 'other.csv', 'b/Events.json']), {
       message: 'a/events.csv and b/Events.json would both be the collection "events". Rename one of them.',
     }))
 
   it('files keep their order', () =>
     assert.deepEqual(
-      [...collectionsOfFiles(['b.csv', 'a.csv'])],
-      [
-        ['b', 'b.csv'],
-        ['a', 'a.csv'],
-      ],
+      namedFiles(['b.csv', 'a.csv']).map(({ name }) => name),
+      ['b', 'a'],
     ))
+
+  it('FILE:FIELD is a file and its key field, unless there is a file of that name', () => {
+    const [file] = namedFiles(['a/events.csv:event id'])
+    assert.deepEqual(file, { path: 'a/events.csv', name: 'events', keyField: 'event id' })
+    const directory = mkdtempSync(join(tmpdir(), 'reams-name-'))
+    const path = join(directory, '10:30.csv')
+    writeFileSync(path, '')
+    assert.deepEqual(namedFiles([path]), [{ path, name: '10-30', keyField: undefined }])
+    rmSync(directory, { recursive: true })
+  })
 
   const formats = {
     ndjson: ['x.ndjson', 'x.jsonl', 'x.JSONL.gz'],
     json: ['x.json', 'x.v2.json.gz'],
     csv: ['x.csv', 'X.CSV'],
+    tsv: ['x.tsv.gz'],
   }
   for (const [format, paths] of Object.entries(formats))
     for (const path of paths) it(`${path} is ${format}`, () => assert.equal(formatOfFile(path), format))

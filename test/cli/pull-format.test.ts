@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
-import { createFormat, type FormatOptions } from '../../src/cli/commands/pull/format.ts'
+import { createFormat, type FormatOptions } from '../../src/cli/files/item-format.ts'
 import { readItems } from '../../src/items/read-items.ts'
 
 /** What stands in a file after pages of these items. */

@@ -1,6 +1,8 @@
 /** `reams drop NAME`: removes a collection and all its items. */
 
+import { createInterface } from 'node:readline/promises'
 import { counted } from '../../contract/message-text.ts'
+import { Failure } from '../failure.ts'
 import { existingHead, withStore } from '../open-store.ts'
 import { print } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
@@ -10,9 +12,9 @@ export const DROP: CliCommand = {
   group: 'Load and change',
   usage: 'NAME [options]',
   summary: 'remove a collection and its items',
-  description: 'Removes a collection and all its items, at once and without asking.',
+  description: 'Removes a collection and all its items, at once. On a terminal it asks first.',
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
-  settings: ['store'],
+  settings: ['store', 'yes'],
   examples: [{ line: 'reams drop events', purpose: 'remove events from reams.db' }],
   run: runDrop,
 }
@@ -20,7 +22,20 @@ export const DROP: CliCommand = {
 async function runDrop([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   await withStore(settings.get('store'), {}, async (store) => {
     const head = await existingHead(store, name)
+    if (!settings.get('yes') && process.stdin.isTTY && process.stderr.isTTY) await confirm(name, head.live)
     await store.drop(name)
     await print(`${name}: dropped, with ${counted(head.live, 'item')}.`)
   })
+}
+
+/** Throws a Failure unless the answer is yes. */
+async function confirm(name: string, items: number): Promise<void> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')))
+  const answer = await Promise.race([
+    terminal.question(`Drop "${name}" with ${counted(items, 'item')}? [y/N] `),
+    closed,
+  ])
+  terminal.close()
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure(1, 'Nothing was dropped.')
 }

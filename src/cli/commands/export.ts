@@ -1,10 +1,11 @@
-/** `reams export NAME`: writes the items of a collection as NDJSON, each as it came in. */
+/** `reams export NAME`: writes the items of a collection to a file or a pipe. */
 
 import { randomUUID } from 'node:crypto'
 import { counted } from '../../contract/message-text.ts'
 import { toNdjson } from '../../items/item-text.ts'
 import type { Store } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
+import { createFormat, type ItemFormat, outputFormat } from '../files/item-format.ts'
 import { type ByteStream, type OutputTarget, openStream, outputTarget } from '../files/output-target.ts'
 import { explainWriting, PartFile } from '../files/part-file.ts'
 import { Interruption } from '../interruption.ts'
@@ -16,13 +17,15 @@ export const EXPORT: CliCommand = {
   name: 'export',
   group: 'Look and check',
   usage: 'NAME [-o FILE] [options]',
-  summary: 'write the items of a collection as NDJSON',
-  description: 'Writes the items of a collection, one a line, each exactly as it was stored, from one snapshot.',
+  summary: 'write the items of a collection to a file',
+  description: `Writes the items of a collection, from one snapshot. In NDJSON and JSON each item is
+exactly as it was stored; CSV and TSV have a column for each field.`,
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
-  settings: ['store', 'output', 'force'],
+  settings: ['store', 'format', 'columns', 'output', 'force'],
   examples: [
     { line: 'reams export events -o events.ndjson.gz', purpose: 'to a file' },
-    { line: 'reams export events | head', purpose: 'to stdout' },
+    { line: 'reams export events -o events.csv', purpose: 'for a spreadsheet' },
+    { line: 'reams export events | head', purpose: 'NDJSON to stdout' },
   ],
   run: runExport,
 }
@@ -36,15 +39,20 @@ async function runExport([name = '']: readonly string[], settings: SettingValues
     const { path, isFile, isThere } = target
     if (isThere && !settings.get('force'))
       throw new Failure(2, `${path} already exists. Name another file, or add --force to overwrite it.`)
-    const items = isFile ? await writeFile(store, name, target, signal) : await writeStream(store, name, target, signal)
-    if (path !== undefined) printError(`${name}: ${counted(items, 'item')} exported to ${path}.`)
+    const format = createFormat(outputFormat(target, settings))
+    const write = (output: Pick<ByteStream, 'write'>) => writeItems(store, name, format, output, signal)
+    const items = isFile ? await writeFile(target, write) : await writeStream(target, signal, write)
+    if (path !== undefined) printError(`${name}: ${counted(items, 'item')} exported to ${path}.${unused(format)}`)
   })
 }
 
-async function writeStream(store: Store, name: string, target: OutputTarget, signal: AbortSignal): Promise<number> {
+/** Writes all items, and answers how many there are. */
+type WriteItems = (output: Pick<ByteStream, 'write'>) => Promise<number>
+
+async function writeStream(target: OutputTarget, signal: AbortSignal, write: WriteItems): Promise<number> {
   await using stream = await openStream(target, signal)
   try {
-    return await writeItems(store, name, stream, signal)
+    return await write(stream)
   } catch (error) {
     // As in `| head`.
     if (isReaderGone(error)) return 0
@@ -52,18 +60,13 @@ async function writeStream(store: Store, name: string, target: OutputTarget, sig
   }
 }
 
-async function writeFile(
-  store: Store,
-  name: string,
-  { path = '', isPacked }: OutputTarget,
-  signal: AbortSignal,
-): Promise<number> {
+async function writeFile({ path = '', isPacked }: OutputTarget, write: WriteItems): Promise<number> {
   // A name of its own: FILE.part may be that of a pull.
   const options = { target: path, path: `${path}.${randomUUID().slice(0, 8)}.part`, isPacked }
   let file: PartFile | undefined
   try {
     file = await PartFile.open(options)
-    const items = await writeItems(store, name, file, signal)
+    const items = await write(file)
     await file.complete()
     return items
   } catch (error) {
@@ -75,14 +78,22 @@ async function writeFile(
 async function writeItems(
   store: Store,
   name: string,
+  format: ItemFormat,
   output: Pick<ByteStream, 'write'>,
   signal: AbortSignal,
 ): Promise<number> {
   let items = 0
   for await (const segment of store.items(name)) {
     signal.throwIfAborted()
-    await output.write(toNdjson(segment.raw()))
+    await output.write(format.render(toNdjson(segment.raw()), items))
     items += segment.count
   }
+  await output.write(format.end(items))
   return items
+}
+
+function unused({ unusedColumns }: ItemFormat): string {
+  return unusedColumns.length === 0
+    ? ''
+    : ` No item has a field ${unusedColumns.map((name) => `"${name}"`).join(', ')}.`
 }

@@ -4,12 +4,12 @@ import { counted, formatCount } from '../../contract/message-text.ts'
 import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
 import type { LoadResult } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
+import { Input } from '../input.ts'
 import { Interruption } from '../interruption.ts'
-import { loadSource } from '../load-source.ts'
+import { loadInput } from '../load-input.ts'
 import { withStore } from '../open-store.ts'
 import { formatRate, print, sizeOf } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
-import { formatOfFile, openSource } from '../source.ts'
 
 export const IMPORT: CliCommand = {
   name: 'import',
@@ -21,9 +21,21 @@ Readers see the old state until the end. Creates the store and the collection if
 missing; the key and whether it is paginated cannot be changed later.`,
   operands: [
     { syntax: '<NAME>', description: 'the collection' },
-    { syntax: '<FILE>', description: '.ndjson, .jsonl, .json or .csv, also gzip; - is stdin' },
+    { syntax: '<FILE>', description: '.ndjson, .jsonl, .json, .csv or .tsv, also gzip; - is stdin' },
   ],
-  settings: ['store', 'format', 'itemBytes', 'key', 'unpaginated', 'private', 'replace', 'onConflict'],
+  settings: [
+    'store',
+    'format',
+    'delimiter',
+    'types',
+    'itemBytes',
+    'key',
+    'unpaginated',
+    'private',
+    'replace',
+    'allowEmpty',
+    'onConflict',
+  ],
   examples: [
     { line: 'reams import events events.ndjson --key id', purpose: 'load or append' },
     { line: 'reams import events new.csv.gz --replace', purpose: 'replace all items' },
@@ -34,19 +46,14 @@ missing; the key and whether it is paginated cannot be changed later.`,
 
 async function runImport([name = '', file = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   if (!isCollectionName(name)) throw new Failure(2, `Invalid collection name "${name}": expected ${NAME_RULE}.`)
-  const format = settings.get('format') ?? (file === '-' ? 'ndjson' : formatOfFile(file))
   using interruption = new Interruption()
   const { signal } = interruption
-  const source = await openSource(file, signal)
-  try {
-    const startedAt = performance.now()
-    const result = await withStore(settings.get('store'), { create: true }, (store) =>
-      loadSource(store, name, source, { format, settings, signal }),
-    )
-    await print(summary(result, performance.now() - startedAt))
-  } finally {
-    source.close()
-  }
+  using input = await Input.open(file, settings, signal)
+  const startedAt = performance.now()
+  const result = await withStore(settings.get('store'), { create: true }, (store) =>
+    loadInput(store, name, input, { settings, signal }),
+  )
+  await print(`${summary(result, performance.now() - startedAt)}${input.typesNote}`)
 }
 
 function summary({ head, appended, replaced, skipped }: LoadResult, durationMs: number): string {

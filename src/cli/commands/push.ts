@@ -14,9 +14,9 @@ same command again, within 24 hours; later the whole file would be appended
 once more. REAMS_TOKEN can hold the token.`,
   operands: [
     { syntax: '<URL>', description: 'the collection' },
-    { syntax: '<FILE>', description: '.ndjson, .jsonl, .json or .csv, also gzip; - is stdin' },
+    { syntax: '<FILE>', description: '.ndjson, .jsonl, .json, .csv or .tsv, also gzip; - is stdin' },
   ],
-  settings: ['format', 'itemBytes', 'tokenFile', 'batch', 'retries', 'pushTimeout'],
+  settings: ['format', 'delimiter', 'types', 'itemBytes', 'tokenFile', 'batch', 'retries', 'pushTimeout'],
   examples: [
     { line: 'reams push https://x.example/events new.ndjson', purpose: 'append a file' },
     { line: 'zcat *.gz | reams push https://x.example/events -', purpose: 'from a pipe' },

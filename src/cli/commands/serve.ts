@@ -15,12 +15,16 @@ export const SERVE: CliCommand = {
   description: `Serves files, or the collections of a store, over HTTP until Ctrl-C.
 Files are served from a temporary store, which is removed at the end: each file
 is a collection, named after it. Without files it serves the store.`,
-  operands: [{ syntax: '[FILE...]', description: '.ndjson, .jsonl, .json or .csv, also gzip' }],
+  operands: [
+    { syntax: '[FILE...]', description: '.ndjson, .jsonl, .json, .csv or .tsv, also gzip; FILE:FIELD names its key' },
+  ],
   settings: [
     'store',
     'create',
     'sample',
     'format',
+    'delimiter',
+    'types',
     'itemBytes',
     'bodyBytes',
     'requestItems',
@@ -36,7 +40,7 @@ is a collection, named after it. Without files it serves the store.`,
     'onConflict',
   ],
   examples: [
-    { line: 'reams serve events.ndjson venues.csv.gz', purpose: 'two collections' },
+    { line: 'reams serve events.ndjson:id venues.csv.gz', purpose: 'two collections' },
     { line: 'reams serve --store my.db --port 9000', purpose: 'a store' },
     { line: 'reams serve --store postgres://me@host/db --create', purpose: 'a database' },
     { line: 'reams serve --host 0.0.0.0 --base-url https://x.example', purpose: 'for others' },

@@ -3,8 +3,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Page, Sink, Step, WalkState } from '../../../client/index.ts'
 import { isSystemError } from '../../failure.ts'
+import { createFormat, type FormatOptions, type ItemFormat } from '../../files/item-format.ts'
 import { PartFile, removeFile, replaceFile, syncDirectoryOf } from '../../files/part-file.ts'
-import { createFormat, type FormatOptions, type PullFormat } from './format.ts'
 
 /** A crash costs at most what came in this time, and during a sync of the disk. */
 const NOTE_EVERY_MS = 1000
@@ -59,7 +59,7 @@ export async function removeLeftovers(path: string): Promise<void> {
 
 /** A sink for the pages of a pull. */
 export class PullPart implements Sink {
-  readonly format: PullFormat
+  readonly format: ItemFormat
   readonly #path: string
   readonly #file: PartFile
   readonly #onRestart: () => void

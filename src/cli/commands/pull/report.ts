@@ -4,9 +4,9 @@ import type { Collection, Progress, PullResult, Retry } from '../../../client/in
 import { counted, formatCount, hideSecret } from '../../../contract/message-text.ts'
 import { retryText } from '../../client-failure.ts'
 import { Failure } from '../../failure.ts'
+import type { ItemFormat } from '../../files/item-format.ts'
 import { formatBytes, formatDuration, print, printError, printNote } from '../../output.ts'
 import { startPullProgress } from '../../progress.ts'
-import type { PullFormat } from './format.ts'
 import type { PullSubject } from './part.ts'
 
 /** Retries are shown at most this often. */
@@ -46,7 +46,7 @@ export interface PullOutcome {
 
 /** The proof that a pull is complete: throws a Failure unless as many items were written as the server counts. */
 export function provenOutcome(
-  { items, bytes, format }: { items: number; bytes: number; format: PullFormat },
+  { items, bytes, format }: { items: number; bytes: number; format: ItemFormat },
   result: PullResult,
   itemsAtBeginning = 0,
 ): PullOutcome {

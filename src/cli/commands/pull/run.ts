@@ -5,14 +5,13 @@ import { openCollection, type Page, type Sink, type Step } from '../../../client
 import { hideSecret } from '../../../contract/message-text.ts'
 import { explainFailure } from '../../client-failure.ts'
 import { Failure } from '../../failure.ts'
+import { createFormat, type ItemFormat, outputFormat } from '../../files/item-format.ts'
 import { type ByteStream, type OutputTarget, openStream, outputTarget } from '../../files/output-target.ts'
 import { explainWriting } from '../../files/part-file.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
 import { isReaderGone, printError } from '../../output.ts'
 import { parseTarget, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
-import { formatOfName } from '../../source.ts'
-import { createFormat, type FormatOptions, type PullFormat } from './format.ts'
 import { type PullJob, type PullOutcome, PullReport, provenOutcome } from './report.ts'
 import { PullStopped, pullToFile } from './to-file.ts'
 
@@ -21,7 +20,9 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
   const { url, name, isLoopback } = parseTarget(text)
   const target = await outputTarget(settings.get('output'))
   const { path, isPacked } = target
-  const { format, columns } = formatOf(target, settings)
+  const { format, columns } = outputFormat(target, settings)
+  if (path === undefined && settings.get('resume'))
+    throw new Failure(2, '--resume needs a file: name it with -o FILE, as in the interrupted pull.')
   const token = await readToken(settings.get('tokenFile'), process.env['REAMS_TOKEN'])
   const [isQuiet, isJson] = [settings.get('quiet'), settings.get('json')]
   using report = new PullReport({ url: url.href, name, format, path, token, isQuiet, isJson })
@@ -58,17 +59,6 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
   }
 }
 
-/** Throws a Failure where the settings contradict one another. */
-function formatOf({ path = '' }: OutputTarget, settings: SettingValues): FormatOptions {
-  const format = settings.get('format') ?? formatOfName(path) ?? 'ndjson'
-  const columns = settings.get('columns')
-  if (columns !== undefined && format !== 'csv')
-    throw new Failure(2, `--columns is for CSV, and this is ${format}. Leave it out, or add --format csv.`)
-  if (path === '' && settings.get('resume'))
-    throw new Failure(2, '--resume needs a file: name it with -o FILE, as in the interrupted pull.')
-  return { format, columns }
-}
-
 function pull(job: PullJob, target: OutputTarget, settings: SettingValues): Promise<PullOutcome> {
   const { path, isFile } = target
   if (path === undefined || !isFile) return pullToStream(job, target)
@@ -88,12 +78,12 @@ export async function pullToStream(job: PullJob, target: OutputTarget): Promise<
 
 class StreamSink implements Sink {
   readonly #stream: ByteStream
-  readonly format: PullFormat
+  readonly format: ItemFormat
   items = 0
   /** Of items. */
   bytes = 0
 
-  constructor(stream: ByteStream, format: PullFormat) {
+  constructor(stream: ByteStream, format: ItemFormat) {
     this.#stream = stream
     this.format = format
   }

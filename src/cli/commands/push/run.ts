@@ -4,16 +4,16 @@ import { randomUUID } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { counted, hideSecret } from '../../../contract/message-text.ts'
 import { InputError } from '../../../items/input-error.ts'
-import { readItems } from '../../../items/read-items.ts'
 import { explainFailure, retryText } from '../../client-failure.ts'
 import { Failure, inputFailure } from '../../failure.ts'
+import { Input } from '../../input.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
 import { formatRate, print, printError, printNote } from '../../output.ts'
 import { startProgress } from '../../progress.ts'
 import { ReadAhead } from '../../read-ahead.ts'
 import { parseTarget, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
-import { formatOfFile, openSource, type Source } from '../../source.ts'
+import type { Source } from '../../source.ts'
 import { BATCH_BYTES, type Batch, cutBatches, nameInFile, placeOf } from './batch.ts'
 import { BatchSender } from './sender.ts'
 
@@ -24,10 +24,10 @@ const BYTES_IN_FLIGHT = 4 * BATCH_BYTES
 export async function runPush(address: string, file: string, settings: SettingValues): Promise<number> {
   const { url, name, isLoopback } = parseTarget(address)
   const token = await readToken(settings.get('tokenFile'), process.env['REAMS_TOKEN'])
-  const format = settings.get('format') ?? (file === '-' ? 'ndjson' : formatOfFile(file))
   using interruption = new Interruption()
   const { signal } = interruption
-  const source = await openSource(file, signal)
+  using input = await Input.open(file, settings, signal)
+  const { source } = input
   const isPipe = source.totalBytes === undefined
   using sender = new BatchSender({
     url: url.href,
@@ -42,14 +42,11 @@ export async function runPush(address: string, file: string, settings: SettingVa
   })
   if (isPipe)
     printNote(`${source.label} cannot be read again: if this push ends early, it cannot be resumed. A file can.`)
-  const push = new Push(source, sender)
+  const push = new Push(input, sender, isPipe)
   try {
-    const batches = cutBatches(
-      readItems(source, { format, itemBytes: settings.get('itemBytes') }),
-      settings.get('batch'),
-    )
-    await push.run(batches)
-    await print(`${name}: ${push.summary()}`)
+    await input.findTypes()
+    await push.run(cutBatches(input.items(), settings.get('batch')))
+    await print(`${name}: ${push.summary()}${input.typesNote}`)
     return 0
   } catch (error) {
     if (signal.reason instanceof Interrupted) {
@@ -57,8 +54,6 @@ export async function runPush(address: string, file: string, settings: SettingVa
       return signal.reason.exitStatus
     }
     throw explain(error, push, token)
-  } finally {
-    source.close()
   }
 }
 
@@ -74,16 +69,22 @@ class BatchRefused extends Error {
 }
 
 class Push {
-  readonly source: Source
+  readonly #input: Input
+  readonly #isPipe: boolean
   readonly #sender: BatchSender
   readonly #startedAt = performance.now()
   #acknowledged = 0
   /** Of the collection, now. */
   #itemCount = 0
 
-  constructor(source: Source, sender: BatchSender) {
-    this.source = source
+  constructor(input: Input, sender: BatchSender, isPipe: boolean) {
+    this.#input = input
     this.#sender = sender
+    this.#isPipe = isPipe
+  }
+
+  get source(): Source {
+    return this.#input.source
   }
 
   /** Sends what is read, in order, and reads ahead meanwhile. */
@@ -132,7 +133,7 @@ class Push {
   standing(): string {
     const count = this.#acknowledged
     const done = count === 0 ? 'No item is acknowledged.' : `The first ${counted(count, 'item')} are acknowledged.`
-    if (this.source.totalBytes === undefined)
+    if (this.#isPipe)
       return `${done} A pipe cannot be read again: check what the collection has, and send the rest from a file.`
     const condition = count === 0 ? '' : ', with the same file and token, to continue'
     return `${done} Run the same command again within 24 hours${condition}: nothing is appended twice.`

@@ -6,10 +6,12 @@ import { dirname, join } from 'node:path'
 import { itemRun } from '../../../items/item-run.ts'
 import type { Store } from '../../../store/store.ts'
 import { Failure, isSystemError } from '../../failure.ts'
-import { loadSource } from '../../load-source.ts'
+import { namedFiles } from '../../files/file-name.ts'
+import { checkCsvSettings, formatOf, Input } from '../../input.ts'
+import { loadInput } from '../../load-input.ts'
 import { openStore, StoreLocation, withStore } from '../../open-store.ts'
 import type { SettingValues } from '../../setting-values.ts'
-import { collectionsOfFiles, formatOfFile, openSource } from '../../source.ts'
+import { openSource } from '../../source.ts'
 import { TemporaryDirectory } from '../../temporary-directory.ts'
 import { sampleCollections } from './sample.ts'
 
@@ -47,18 +49,21 @@ async function openFiles(files: readonly string[], settings: SettingValues, sign
     )
   await using resources = new AsyncDisposableStack()
   // All files are opened before the first is loaded, so that a wrong name is reported at once.
+  const named = namedFiles(files)
+  checkCsvSettings(
+    named.map(({ path }) => formatOf(path, settings)),
+    settings,
+  )
   const inputs = []
-  for (const [name, file] of collectionsOfFiles(files)) {
-    const format = settings.get('format') ?? formatOfFile(file)
-    const source = await openSource(file, signal)
-    resources.defer(() => source.close())
-    inputs.push({ name, format, source })
+  for (const { path, name, keyField } of named) {
+    const input = resources.use(new Input(await openSource(path, signal), path, settings, signal))
+    inputs.push({ name, keyField, input })
   }
   const directory = resources.use(new TemporaryDirectory())
   const location = new StoreLocation(join(directory.path, 'reams.db'))
   const store = await openStore(location, { create: true })
   resources.defer(() => store.close())
-  for (const { name, format, source } of inputs) await loadSource(store, name, source, { format, settings, signal })
+  for (const { name, keyField, input } of inputs) await loadInput(store, name, input, { settings, keyField, signal })
   const kept = resources.move()
   const title = files.length > FILES_SHOWN ? `${files.length} files` : files.join(', ')
   return { store, location, title, [Symbol.asyncDispose]: () => kept.disposeAsync() }

@@ -1,49 +1,61 @@
-/** Loads the items of one source into one collection: all of them or, whatever goes wrong, none. */
+/** Loads the items of one input into one collection: all of them or, whatever goes wrong, none. */
 
+import { counted } from '../contract/message-text.ts'
 import { InputError } from '../items/input-error.ts'
 import type { InputBatch } from '../items/item-reader.ts'
-import { type InputFormat, readItems } from '../items/read-items.ts'
 import type { CollectionSettings, Load, LoadResult, Store } from '../store/store.ts'
 import { ItemConflict, StoreError } from '../store/store-error.ts'
 import { describeFailure, Failure, inputFailure, isSystemError } from './failure.ts'
+import type { Input } from './input.ts'
 import { startProgress } from './progress.ts'
 import { ReadAhead } from './read-ahead.ts'
 import type { SettingValues } from './setting-values.ts'
-import type { Source } from './source.ts'
 
 /** How much is read ahead while earlier items are compressed and written: keeps all sides busy, and memory flat. */
 const BYTES_IN_FLIGHT = 4 * 1024 * 1024
 
-export interface LoadSourceOptions {
-  readonly format: InputFormat
+export interface LoadInputOptions {
   /** Those of the command: what they say about the collection and its items. */
   readonly settings: SettingValues
+  /** The key field of this collection, where it is not that of the settings. */
+  readonly keyField?: string | undefined
   /** Its reason is thrown when it is aborted before the commit. */
   readonly signal: AbortSignal
 }
 
-export async function loadSource(
+export async function loadInput(
   store: Store,
   name: string,
-  source: Source,
-  options: LoadSourceOptions,
+  input: Input,
+  options: LoadInputOptions,
 ): Promise<LoadResult> {
-  const { settings, signal } = options
+  const { settings, keyField, signal } = options
   const load = await store.load(name, {
-    settings: collectionSettings(settings),
+    settings: { ...collectionSettings(settings), ...(keyField !== undefined && { keyField }) },
     isReplacement: settings.get('replace'),
     onConflict: settings.get('onConflict'),
   })
   try {
-    await appendAll(load, source, options)
+    await input.findTypes()
+    const items = await appendAll(load, input)
+    if (items === 0 && settings.get('replace') && !settings.get('allowEmpty')) await refuseToEmpty(store, name)
     signal.throwIfAborted()
     return await load.commit()
   } catch (error) {
     // If even this fails, the next writer removes what is left; the first error is the one to report.
     await load.abort().catch(() => {})
     signal.throwIfAborted()
-    throw explain(error, source.label)
+    throw explain(error, input.source.label)
   }
+}
+
+/** A failed export looks like an empty one. */
+async function refuseToEmpty(store: Store, name: string): Promise<void> {
+  const live = (await store.head(name))?.live ?? 0
+  if (live > 0)
+    throw new InputError(
+      `there are no items, and --replace would remove all ${counted(live, 'item')} of "${name}"; if that is wanted, add --allow-empty`,
+    )
 }
 
 /** Only what the user gave: the rest comes from the stored collection. */
@@ -55,13 +67,14 @@ function collectionSettings(settings: SettingValues): Partial<CollectionSettings
   }
 }
 
-async function appendAll(load: Load, source: Source, { format, settings }: LoadSourceOptions): Promise<void> {
+/** Answers how many items there were. */
+async function appendAll(load: Load, input: Input): Promise<number> {
+  const { source } = input
   const ahead = new ReadAhead(BYTES_IN_FLIGHT)
   const progress = startProgress(source.label, source.totalBytes)
-  const { keyField } = load.settings
   let items = 0
   try {
-    for await (const batch of readItems(source, { format, itemBytes: settings.get('itemBytes'), keyField })) {
+    for await (const batch of input.items(load.settings.keyField)) {
       await ahead.add(append(load, batch), batch.run.text.length)
       items += batch.run.count
       progress.update(source.readBytes, items)
@@ -71,6 +84,7 @@ async function appendAll(load: Load, source: Source, { format, settings }: LoadS
     // All must have ended before `abort`. A failure here is of earlier items, and is reported instead of a later one.
     await ahead.end()
   }
+  return items
 }
 
 async function append(load: Load, { run, lines }: InputBatch): Promise<void> {

@@ -1,12 +1,16 @@
-/** How items are written into what is pulled: NDJSON, one JSON array, or CSV. */
+/** How items are written into files: as NDJSON, one JSON array, CSV or TSV. */
 
-import { excerpt, formatCount } from '../../../contract/message-text.ts'
-import { CsvColumns, linesOf, MAX_COLUMNS } from '../../../items/item-text.ts'
-import type { InputFormat } from '../../../items/read-items.ts'
-import { Failure } from '../../failure.ts'
+import { excerpt, formatCount } from '../../contract/message-text.ts'
+import { CsvColumns, linesOf, MAX_COLUMNS } from '../../items/item-text.ts'
+import type { InputFormat } from '../../items/read-items.ts'
+import { Failure } from '../failure.ts'
+import { isCsv } from '../input.ts'
+import type { SettingValues } from '../setting-values.ts'
+import { formatOfFile } from './file-name.ts'
+import type { OutputTarget } from './output-target.ts'
 
-/** Its items come as NDJSON: each on a line, without line breaks in it. */
-export interface PullFormat {
+/** Items come as NDJSON: each on a line, without line breaks in it. */
+export interface ItemFormat {
   /** What is written for these items, behind `before` others. */
   render(lines: Uint8Array, before: number): Uint8Array
   /** What is written behind the last of all items. */
@@ -23,20 +27,29 @@ export interface FormatOptions {
   readonly columns: readonly string[] | undefined
 }
 
+/** What the name of the output and the settings tell. Throws a Failure where they contradict one another. */
+export function outputFormat({ path, isFile }: OutputTarget, settings: SettingValues): FormatOptions {
+  const format = settings.get('format') ?? (path === undefined || !isFile ? 'ndjson' : formatOfFile(path))
+  const columns = settings.get('columns')
+  if (columns !== undefined && !isCsv(format))
+    throw new Failure(2, `--columns is for CSV, and this is ${format}. Leave it out, or add --format csv.`)
+  return { format, columns }
+}
+
 /** `columns` are those of a part that is resumed. */
-export function createFormat({ format, columns: chosen }: FormatOptions, columns: readonly string[] = []): PullFormat {
+export function createFormat({ format, columns: chosen }: FormatOptions, columns: readonly string[] = []): ItemFormat {
   if (format === 'ndjson') return NDJSON
-  return format === 'json' ? JSON_ARRAY : new CsvFormat(chosen, columns)
+  return format === 'json' ? JSON_ARRAY : new CsvFormat(chosen, columns, format === 'tsv' ? '\t' : ',')
 }
 
 const OPEN_OBJECT = 0x7b
 const NOTHING = new Uint8Array()
 const NO_COLUMNS = { columns: [], unusedColumns: [] }
 
-const NDJSON: PullFormat = { ...NO_COLUMNS, render: (lines) => lines, end: () => NOTHING }
+const NDJSON: ItemFormat = { ...NO_COLUMNS, render: (lines) => lines, end: () => NOTHING }
 
 /** One array, an item a line. */
-const JSON_ARRAY: PullFormat = {
+const JSON_ARRAY: ItemFormat = {
   ...NO_COLUMNS,
   render: (lines, before) => {
     if (lines.length === 0) return NOTHING
@@ -51,13 +64,15 @@ const JSON_ARRAY: PullFormat = {
 const JSON_OPENING = Buffer.from('[\n')
 const JSON_SEPARATOR = Buffer.from(',\n')
 
-class CsvFormat implements PullFormat {
+class CsvFormat implements ItemFormat {
   readonly #isChosen: boolean
+  readonly #delimiter: string
   #columns: CsvColumns
 
-  constructor(chosen: readonly string[] | undefined, columns: readonly string[]) {
+  constructor(chosen: readonly string[] | undefined, columns: readonly string[], delimiter: string) {
     this.#isChosen = chosen !== undefined
-    this.#columns = new CsvColumns(chosen ?? columns)
+    this.#delimiter = delimiter
+    this.#columns = new CsvColumns(chosen ?? columns, delimiter)
   }
 
   get columns(): readonly string[] {
@@ -69,7 +84,7 @@ class CsvFormat implements PullFormat {
   }
 
   render(lines: Uint8Array, before: number): Uint8Array {
-    if (before === 0 && !this.#isChosen) this.#columns = columnsOf(lines)
+    if (before === 0 && !this.#isChosen) this.#columns = columnsOf(lines, this.#delimiter)
     let text = before === 0 && lines.length > 0 ? this.#columns.header : ''
     let item = before
     for (const line of linesOf(lines)) text += this.#row(line, ++item)
@@ -94,8 +109,8 @@ class CsvFormat implements PullFormat {
 }
 
 /** Later items have the same fields, or the columns have to be named: what was written cannot be made wider. */
-function columnsOf(lines: Uint8Array): CsvColumns {
-  const columns = new CsvColumns()
+function columnsOf(lines: Uint8Array, delimiter: string): CsvColumns {
+  const columns = new CsvColumns([], delimiter)
   for (const line of linesOf(lines)) columns.addFields(line)
   const { length } = columns.names
   if (length > MAX_COLUMNS)

@@ -1,0 +1,71 @@
+/** What the name of a file says about it: its format, and the name of the collection made from it. */
+
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
+import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
+import type { InputFormat } from '../../items/read-items.ts'
+import { Failure } from '../failure.ts'
+
+const FORMATS: ReadonlyMap<string, InputFormat> = new Map([
+  ['.ndjson', 'ndjson'],
+  ['.jsonl', 'ndjson'],
+  ['.json', 'json'],
+  ['.csv', 'csv'],
+  ['.tsv', 'tsv'],
+])
+
+/** A colon can also be part of a file's name: then there is a file of that name. */
+const FILE_AND_KEY = /^(?<path>.+):(?<keyField>[^:/]+)$/s
+
+/** `base`, the extension that tells the format, and whether `.gz` follows it. */
+const PARTS = /^(?<base>.*?)(?<extension>\.[^.]*)?(?:\.gz)?$/is
+
+/** The format that the extension stands for, `.gz` left aside. */
+export function formatOfFile(path: string): InputFormat {
+  const extension = PARTS.exec(basename(path))?.groups?.['extension']?.toLowerCase() ?? ''
+  const format = FORMATS.get(extension)
+  if (format !== undefined) return format
+  const known = [...FORMATS.keys()].join(', ')
+  throw new Failure(
+    2,
+    `The name of ${path} does not show its format: expected ${known}, each also with .gz. Or add --format ndjson, json, csv or tsv.`,
+  )
+}
+
+/** `My Events.ndjson.gz` → `my-events`: lower case, no extensions, a dash for what a name cannot hold. */
+export function collectionNameOfFile(path: string): string {
+  const base = PARTS.exec(basename(path))?.groups?.['base'] ?? ''
+  const name = base
+    .toLowerCase()
+    .replace(/[^a-z0-9_.-]+/g, '-')
+    .replace(/^[^a-z0-9]+|-+$/g, '')
+  if (isCollectionName(name)) return name
+  const came = name === '' ? 'Nothing is left' : `"${name}" comes out`
+  throw new Failure(
+    2,
+    `No collection can be named after ${path}. ${came}, and a name is ${NAME_RULE}. Rename the file, or load it under a name of your own: reams import NAME ${path}`,
+  )
+}
+
+/** A file that becomes a collection. */
+export interface NamedFile {
+  readonly path: string
+  /** The name of the collection. */
+  readonly name: string
+  /** The key field in `FILE:FIELD`. */
+  readonly keyField: string | undefined
+}
+
+/** Two files of one name are refused. */
+export function namedFiles(words: readonly string[]): NamedFile[] {
+  const files = words.map((word) => {
+    const { path = word, keyField } = (!existsSync(word) && FILE_AND_KEY.exec(word)?.groups) || {}
+    return { path, name: collectionNameOfFile(path), keyField }
+  })
+  for (const { name, path } of files) {
+    const other = files.find((file) => file.name === name)?.path
+    if (other !== undefined && other !== path)
+      throw new Failure(2, `${other} and ${path} would both be the collection "${name}". Rename one of them.`)
+  }
+  return files
+}

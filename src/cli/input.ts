@@ -1,0 +1,114 @@
+/** Where a command reads items from: a file or standard input, in the format that its name or the settings tell. */
+
+import { createWriteStream } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { formatCount } from '../contract/message-text.ts'
+import type { ColumnType, ColumnTypes } from '../items/column-types.ts'
+import type { InputBatch } from '../items/item-reader.ts'
+import { type InputFormat, readColumnTypes, readItems } from '../items/read-items.ts'
+import { Failure } from './failure.ts'
+import { formatOfFile } from './files/file-name.ts'
+import { startProgress } from './progress.ts'
+import type { SettingValues } from './setting-values.ts'
+import { openSource, type Source } from './source.ts'
+import { TemporaryDirectory } from './temporary-directory.ts'
+
+/** A summary has no room for more. */
+const NAMES_SHOWN = 10
+
+export class Input implements Disposable {
+  source: Source
+  readonly format: InputFormat
+  readonly #path: string
+  readonly #settings: SettingValues
+  readonly #signal: AbortSignal
+  #types: ColumnTypes | undefined
+  #copy: TemporaryDirectory | undefined
+
+  constructor(source: Source, path: string, settings: SettingValues, signal: AbortSignal) {
+    this.source = source
+    this.format = formatOf(path, settings)
+    this.#path = path
+    this.#settings = settings
+    this.#signal = signal
+  }
+
+  static async open(path: string, settings: SettingValues, signal: AbortSignal): Promise<Input> {
+    checkCsvSettings([formatOf(path, settings)], settings)
+    return new Input(await openSource(path, signal), path, settings, signal)
+  }
+
+  /** Finds out what the columns hold, if that is asked for: reads all of it, once more than `items`. */
+  async findTypes(): Promise<void> {
+    if (!this.#settings.get('types') || !isCsv(this.format)) return
+    const isFile = this.source.totalBytes !== undefined
+    const path = isFile ? this.#path : await this.#copied()
+    const { label } = this.source
+    if (!isFile) this.source = await openSource(path, this.#signal, label)
+    const progress = startProgress(`${label}, types`, this.source.totalBytes)
+    try {
+      this.#types = await readColumnTypes(this.source, this.#options, (rows) =>
+        progress.update(this.source.readBytes, rows),
+      )
+    } finally {
+      progress.stop()
+    }
+    this.source.close()
+    this.source = await openSource(path, this.#signal, label)
+  }
+
+  items(keyField: string | null = null): AsyncIterable<InputBatch> {
+    return readItems(this.source, { ...this.#options, keyField, types: this.#types })
+  }
+
+  /** What became of the values of CSV, as a sentence; nothing for other formats. */
+  get typesNote(): string {
+    if (!isCsv(this.format)) return ''
+    const types = this.#types
+    if (types === undefined) return ' All values are text; --types makes numbers, booleans and nulls of those that are.'
+    const list = (type: ColumnType) => {
+      const names = types.named(type)
+      const more = names.length > NAMES_SHOWN ? ` and ${formatCount(names.length - NAMES_SHOWN)} more` : ''
+      return names.length === 0 ? [] : [`${type}: ${names.slice(0, NAMES_SHOWN).join(', ')}${more}`]
+    }
+    return ` Types: ${[...list('number'), ...list('boolean'), ...list('null'), 'all others text'].join('; ')}.`
+  }
+
+  [Symbol.dispose](): void {
+    this.source.close()
+    this.#copy?.[Symbol.dispose]()
+  }
+
+  get #options() {
+    return {
+      format: this.format,
+      itemBytes: this.#settings.get('itemBytes'),
+      delimiter: this.#settings.get('delimiter'),
+    }
+  }
+
+  /** What comes from a pipe can be read only once. */
+  async #copied(): Promise<string> {
+    this.#copy = new TemporaryDirectory()
+    const path = join(this.#copy.path, 'input')
+    await pipeline(this.source, createWriteStream(path, { mode: 0o600 }))
+    return path
+  }
+}
+
+/** Standard input is NDJSON unless something else is said. */
+export function formatOf(path: string, settings: SettingValues): InputFormat {
+  return settings.get('format') ?? (path === '-' ? 'ndjson' : formatOfFile(path))
+}
+
+/** Throws a Failure for settings about CSV where nothing is CSV. */
+export function checkCsvSettings(formats: readonly InputFormat[], settings: SettingValues): void {
+  const flag = settings.get('types') ? '--types' : settings.isGiven('delimiter') ? '--delimiter' : undefined
+  if (flag !== undefined && !formats.some(isCsv))
+    throw new Failure(2, `${flag} is for CSV, and this is ${formats[0]}. Leave it out, or add --format csv.`)
+}
+
+export function isCsv(format: InputFormat): boolean {
+  return format === 'csv' || format === 'tsv'
+}
