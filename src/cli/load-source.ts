@@ -14,7 +14,7 @@ import type { Source } from './source.ts'
 /** How much is read ahead while earlier items are compressed and written: keeps all sides busy, and memory flat. */
 const BYTES_IN_FLIGHT = 4 * 1024 * 1024
 
-export interface LoadSourceOptions {
+interface LoadSourceOptions {
   readonly format: InputFormat
   /** Those of the command: what they say about the collection and its items. */
   readonly settings: SettingValues

@@ -50,7 +50,7 @@ async function runCompact([name = '']: readonly string[], settings: SettingValue
   })
 }
 
-export interface CompactOptions {
+interface CompactOptions {
   /** Its reason is thrown when it is aborted before the commit. */
   readonly signal: AbortSignal
   /** Told how many items have been read so far. */

@@ -312,7 +312,7 @@ export const COMMON_PROBLEMS = Object.keys(COMMON).filter(isProblemName)
 export const WRITE_PROBLEMS = Object.keys(WRITE).filter(isProblemName)
 export const BODY_PROBLEMS = Object.keys(BODY).filter(isProblemName)
 
-export function problemExample(baseUrl: string, name: ProblemName): Problem {
+function problemExample(baseUrl: string, name: ProblemName): Problem {
   return problem(baseUrl, name, DETAILS[name])
 }
 

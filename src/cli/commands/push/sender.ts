@@ -35,7 +35,7 @@ export interface SenderOptions {
 }
 
 /** A batch as it goes over the wire. */
-export interface PackedBatch extends Batch {
+interface PackedBatch extends Batch {
   readonly key: string
   readonly headers: Readonly<Record<string, string>>
 }
