@@ -11,9 +11,6 @@ import { ReadAhead } from './read-ahead.ts'
 import type { SettingValues } from './setting-values.ts'
 import type { Source } from './source.ts'
 
-/** How much is read ahead while earlier items are compressed and written: keeps all sides busy, and memory flat. */
-const BYTES_IN_FLIGHT = 4 * 1024 * 1024
-
 interface LoadSourceOptions {
   readonly format: InputFormat
   /** Those of the command: what they say about the collection and its items. */
@@ -56,7 +53,7 @@ function collectionSettings(settings: SettingValues): Partial<CollectionSettings
 }
 
 async function appendAll(load: Load, source: Source, { format, settings }: LoadSourceOptions): Promise<void> {
-  const ahead = new ReadAhead(BYTES_IN_FLIGHT)
+  const ahead = new ReadAhead()
   const progress = startProgress(source.label, source.totalBytes)
   const { keyField } = load.settings
   let items = 0

@@ -52,7 +52,8 @@ function keyOf({ baseUrl }: HandlerContext, ...parts: readonly unknown[]): strin
 
 /** With the status and the headers of the problem itself. */
 export async function problemInHtml(
-  { request, baseUrl }: { readonly request: Incoming; readonly baseUrl: string },
+  request: Incoming,
+  baseUrl: string,
   { status, headers }: Reply,
   problem: Problem,
   explorer: Explorer,

@@ -14,11 +14,8 @@ import { ReadAhead } from '../../read-ahead.ts'
 import { parseTarget, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { formatOfFile, openSource, type Source } from '../../source.ts'
-import { BATCH_BYTES, type Batch, cutBatches, nameInFile, placeOf } from './batch.ts'
+import { type Batch, cutBatches, nameInFile, placeOf } from './batch.ts'
 import { BatchSender } from './sender.ts'
-
-/** What is read ahead while earlier items are being sent: keeps both sides busy, and memory flat. */
-const BYTES_IN_FLIGHT = 4 * BATCH_BYTES
 
 /** Answers the exit status. */
 export async function runPush(address: string, file: string, settings: SettingValues): Promise<number> {
@@ -90,7 +87,7 @@ class Push {
   async run(batches: AsyncIterable<Batch>): Promise<void> {
     const { label, totalBytes } = this.source
     const progress = startProgress(label, totalBytes)
-    const ahead = new ReadAhead(BYTES_IN_FLIGHT)
+    const ahead = new ReadAhead()
     let readItemCount = 0
     let latest = Promise.resolve()
     try {
