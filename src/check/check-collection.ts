@@ -11,7 +11,7 @@ import type { CollectionReport, RuleReport } from './report.ts'
 import { isExcusable, type ReportContext, ruleReport } from './report.ts'
 import { type Rule, RuleCheck } from './rule.ts'
 
-export interface CollectionOptions extends Target, ReportContext {
+interface CollectionOptions extends Target, ReportContext {
   readonly requester: Requester
   readonly rules: readonly Rule[]
   readonly isWalk: boolean
@@ -291,7 +291,7 @@ function notApplicable(rule: Rule, layout: Layout): string {
 const MAX_UNANSWERED = 5
 
 /** The bare response, then pages in ascending order, with `concurrency` of them under way; each with its requested number. */
-export async function* readPages(
+async function* readPages(
   collection: Collection,
   layout: Layout,
   isWalk: boolean,

@@ -42,9 +42,9 @@ export const CHECK_DEFAULTS = {
   delayMs: 0,
   timeoutMs: 10_000,
   timeLimitMs: 120_000,
-  walkTimeLimitMs: 3_600_000,
   answerBytes: 64 * 1024 * 1024,
-} as const
+}
+export const WALK_TIME_LIMIT_MS = 3_600_000
 
 /** A URL or an option that cannot be used. */
 export class WrongUse extends TypeError {
@@ -53,20 +53,14 @@ export class WrongUse extends TypeError {
 
 /** The limits in force. */
 export function limitsOf(options: CheckOptions) {
-  const timeLimitMs = options.walk ? CHECK_DEFAULTS.walkTimeLimitMs : CHECK_DEFAULTS.timeLimitMs
-  return {
-    requests: number('requests', options.requests ?? CHECK_DEFAULTS.requests, 1),
-    concurrency: number('concurrency', options.concurrency ?? CHECK_DEFAULTS.concurrency, 1),
-    delayMs: number('delayMs', options.delayMs ?? CHECK_DEFAULTS.delayMs, 0),
-    timeoutMs: number('timeoutMs', options.timeoutMs ?? CHECK_DEFAULTS.timeoutMs, 1),
-    timeLimitMs: number('timeLimitMs', options.timeLimitMs ?? timeLimitMs, 1),
-    answerBytes: number('answerBytes', options.answerBytes ?? CHECK_DEFAULTS.answerBytes, 1),
+  const limits = { ...CHECK_DEFAULTS, ...(options.walk && { timeLimitMs: WALK_TIME_LIMIT_MS }) }
+  for (const name of Object.keys(limits) as (keyof typeof limits)[]) {
+    const min = name === 'delayMs' ? 0 : 1
+    limits[name] = options[name] ?? limits[name]
+    if (!(Number.isFinite(limits[name]) && limits[name] >= min))
+      throw new WrongUse(`Invalid "${name}": expected a number of at least ${min}, got ${limits[name]}.`)
   }
-}
-
-function number(name: string, value: number, least: number): number {
-  if (Number.isFinite(value) && value >= least) return value
-  throw new WrongUse(`Invalid "${name}": expected a number of at least ${least}, got ${value}.`)
+  return limits
 }
 
 /** The URL to check. */

@@ -96,7 +96,7 @@ export function nameOf({ pathname }: URL): string {
   }
 }
 
-export interface LinkView {
+interface LinkView {
   /** Undefined if the relation is not an object with a string as `href`; `flaw` then says what it is. */
   readonly href: string | undefined
   /** The page that it leads to; undefined if it names none, NaN if what it names is not a number. */

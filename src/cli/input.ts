@@ -66,13 +66,14 @@ export class Input implements Disposable {
   get typesNote(): string {
     if (!isCsv(this.format)) return ''
     const types = this.#types
-    if (types === undefined) return ' All values are text; --types makes numbers, booleans and nulls of those that are.'
+    if (types === undefined) return ' CSV values are text; --types recognizes numbers, booleans and nulls.'
     const list = (type: ColumnType) => {
       const names = types.named(type)
       const more = names.length > NAMES_SHOWN ? ` and ${formatCount(names.length - NAMES_SHOWN)} more` : ''
       return names.length === 0 ? [] : [`${type}: ${names.slice(0, NAMES_SHOWN).join(', ')}${more}`]
     }
-    return ` Types: ${[...list('number'), ...list('boolean'), ...list('null'), 'all others text'].join('; ')}.`
+    const found = [...list('number'), ...list('boolean'), ...list('null')]
+    return found.length === 0 ? ' Types: all text.' : ` Types: ${found.join('; ')}; all others text.`
   }
 
   [Symbol.dispose](): void {

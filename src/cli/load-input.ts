@@ -11,10 +11,7 @@ import { startProgress } from './progress.ts'
 import { ReadAhead } from './read-ahead.ts'
 import type { SettingValues } from './setting-values.ts'
 
-/** How much is read ahead while earlier items are compressed and written: keeps all sides busy, and memory flat. */
-const BYTES_IN_FLIGHT = 4 * 1024 * 1024
-
-export interface LoadInputOptions {
+interface LoadInputOptions {
   /** Those of the command: what they say about the collection and its items. */
   readonly settings: SettingValues
   /** The key field of this collection, where it is not that of the settings. */
@@ -70,7 +67,7 @@ function collectionSettings(settings: SettingValues): Partial<CollectionSettings
 /** Answers how many items there were. */
 async function appendAll(load: Load, input: Input): Promise<number> {
   const { source } = input
-  const ahead = new ReadAhead(BYTES_IN_FLIGHT)
+  const ahead = new ReadAhead()
   const progress = startProgress(source.label, source.totalBytes)
   let items = 0
   try {

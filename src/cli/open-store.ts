@@ -7,7 +7,7 @@ import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Head, Store } from '../store/store.ts'
 import { Failure } from './failure.ts'
 
-export interface OpenStoreOptions {
+interface OpenStoreOptions {
   /** Make the store if there is none. Default false. */
   readonly create?: boolean
 }

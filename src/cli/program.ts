@@ -95,17 +95,11 @@ export function createProgram(onCommand: OnCommand): Command {
 }
 
 function addCommand(program: Command, specification: CliCommand, onCommand: OnCommand): void {
-  const { name, family, group, usage, summary, description, operands, settings, examples } = specification
+  const { name, family, usage, operands, settings } = specification
   const parent = family === undefined ? program : familyCommand(program, family)
-  const command = parent
-    .command(name.replace(/^.* /, ''))
-    .helpGroup(`${group}:`)
+  const command = describe(parent.command(name.replace(/^.* /, '')), specification, variablesText(settings))
     .usage(usage)
-    .summary(summary)
-    .description(description)
     .showHelpAfterError(`"reams ${name} --help" shows how to use it.`)
-    .addHelpText('after', examplesText(examples))
-    .addHelpText('after', `\n${variablesText(settings)}`)
     .optionsGroup('Help:')
     .helpOption('-h, --help', 'print this help')
   for (const operand of operands) command.argument(operand.syntax, operand.description)
@@ -116,20 +110,24 @@ function addCommand(program: Command, specification: CliCommand, onCommand: OnCo
 }
 
 /** The command that holds those of a family; created with the first of them. */
-function familyCommand(program: Command, { name, group, summary, description, examples }: CommandFamily): Command {
+function familyCommand(program: Command, family: CommandFamily): Command {
+  const { name } = family
   const known = program.commands.find((each) => each.name() === name)
   if (known !== undefined) return known
-  return program
-    .command(name)
-    .helpGroup(`${group}:`)
+  return describe(program.command(name), family, `"reams ${name} COMMAND --help" has more about each command.`)
     .usage('COMMAND [options]')
-    .summary(summary)
-    .description(description)
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
     .showHelpAfterError(`"reams ${name} --help" lists its commands.`)
+}
+
+function describe(command: Command, { group, summary, description, examples }: CommandFamily, last: string): Command {
+  return command
+    .helpGroup(`${group}:`)
+    .summary(summary)
+    .description(description)
     .addHelpText('after', examplesText(examples))
-    .addHelpText('after', `\n"reams ${name} COMMAND --help" has more about each command.`)
+    .addHelpText('after', `\n${last}`)
 }
 
 /** A setting as a flag of a command. Commander gets no default: it only collects what the user gave. */

@@ -13,7 +13,7 @@ export interface Progress {
 }
 
 /** The part of a terminal that the bar needs. */
-export type ProgressStream = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>
+type ProgressStream = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>
 
 /** `total` is undefined where the size is not known: then there is no share and no time left. */
 export function startProgress(
@@ -35,7 +35,7 @@ export function startProgress(
 }
 
 /** What is known of a pull, which is exact because the count is known. */
-export interface PullFigures {
+interface PullFigures {
   readonly items: number
   /** Of the whole collection. */
   readonly itemCount: number
@@ -72,7 +72,7 @@ function startLine(stream: ProgressStream, line: (columns: number) => string): (
   return () => bar.stop()
 }
 
-export interface ProgressState {
+interface ProgressState {
   readonly label: string
   /** From 0 to 1; undefined when it is not known. */
   readonly share: number | undefined
@@ -88,9 +88,7 @@ export function progressLine({ label, share, items, elapsedMs, columns }: Progre
   return fitted({ label, done: counted(items, 'item'), rate, left }, share, columns)
 }
 
-export interface PullState extends PullFigures, Omit<ProgressState, 'share'> {
-  readonly itemsBefore: number
-}
+type PullState = PullFigures & Omit<ProgressState, 'share'> & { readonly itemsBefore: number }
 
 export function pullLine(state: PullState): string {
   const { label, items, itemCount, itemsBefore, requestsInFlight, bytes, elapsedMs, columns } = state

@@ -10,13 +10,16 @@ import type { Segment } from '../store/store.ts'
 /** Steps between two turns of the event loop: often enough for the other threads, rarely enough to cost nothing. */
 const STEPS_A_TURN = 8
 
+/** What is read ahead while earlier items are being written: keeps both sides busy, and memory flat. */
+export const BYTES_IN_FLIGHT = 4 * 1024 * 1024
+
 export class ReadAhead {
   readonly #limitBytes: number
   readonly #running: { readonly step: Promise<void>; readonly bytes: number }[] = []
   #bytes = 0
   #stepCount = 0
 
-  constructor(limitBytes: number) {
+  constructor(limitBytes: number = BYTES_IN_FLIGHT) {
     this.#limitBytes = limitBytes
   }
 

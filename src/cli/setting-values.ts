@@ -3,7 +3,7 @@
 import { Failure } from './failure.ts'
 import { longFlag, SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts'
 
-export type Origin = 'flag' | 'environment' | 'default'
+type Origin = 'flag' | 'environment' | 'default'
 
 /** Flags as commander hands them over, by the names of the settings: text, a list of texts, or true for a switch. */
 export type Flags = Readonly<Record<string, string | readonly string[] | boolean | undefined>>
@@ -53,7 +53,7 @@ function parse({ kind }: Setting, text: string, name: string): unknown {
   throw new Failure(2, `Invalid ${name} "${text}": expected ${kind.expected}.`)
 }
 
-export interface Operand {
+interface Operand {
   /** As commander takes it: `<NAME>`, `[FILE...]`. */
   readonly syntax: string
   readonly description: string

@@ -68,14 +68,6 @@ export class TimeoutError extends ClientError {
   }
 }
 
-interface HttpErrorOptions extends ErrorOptions {
-  readonly status: number
-  readonly statusText: string
-  readonly retryAfterMs: number | undefined
-  /** Where the server leads to, if that was not followed. */
-  readonly location: string | null
-}
-
 /** The answer has another status than the one that was expected. */
 export class HttpError extends ClientError {
   override readonly name = 'HttpError'
@@ -83,8 +75,9 @@ export class HttpError extends ClientError {
   /** The pause that the server asked for by `Retry-After`. */
   readonly retryAfterMs: number | undefined
 
-  constructor(request: RequestLine, options: HttpErrorOptions) {
-    const { status, statusText, problem, retryAfterMs, location } = options
+  constructor(request: RequestLine, response: Response, problem?: ProblemDetails, retryAfterMs?: number) {
+    const { status, statusText, headers } = response
+    const location = headers.get('location')
     const why = [
       problem?.detail ?? problem?.title,
       problem?.hint,
@@ -92,7 +85,7 @@ export class HttpError extends ClientError {
       retryAfterMs && `It asks to wait ${Math.ceil(retryAfterMs / 1000)} s.`,
     ]
     const what = `Request failed with status ${`${status} ${statusText}`.trim()}`
-    super(what, request, why.filter(Boolean).join(' '), options)
+    super(what, request, why.filter(Boolean).join(' '), { status, problem })
     this.retryAfterMs = retryAfterMs
   }
 }

@@ -51,22 +51,10 @@ export interface Retry {
   readonly error: unknown
 }
 
-/** The options with their defaults. */
-export interface Settings {
-  readonly fetch: (request: Request) => Response | Promise<Response>
-  readonly headers: Headers
-  readonly concurrency: number
-  readonly timeoutMs: number
-  readonly pageBytes: number
-  readonly allowedOrigins: ReadonlySet<string>
-  readonly retry: RetryPolicy
-  readonly onRetry: (retry: Retry) => void
-}
-
 /** Throws a TypeError for an option that cannot be used. */
-export function settingsOf(options: ClientOptions): Settings {
+export function settingsOf(options: ClientOptions) {
   // In a browser `fetch` must be called as it is, not as a method of something else.
-  const { fetch = (request) => globalThis.fetch(request), token, allowedOrigins = [] } = options
+  const { fetch = (request: Request) => globalThis.fetch(request), token, allowedOrigins = [] } = options
   const { concurrency = 4, timeoutMs = 60_000, pageBytes = 2 ** 26, onRetry = () => {} } = options
   if (!Number.isInteger(concurrency))
     throw new TypeError(`Invalid option concurrency: expected a whole number, got ${concurrency}.`)
@@ -81,17 +69,12 @@ export function settingsOf(options: ClientOptions): Settings {
   const headers = new Headers({ Accept: ACCEPTED })
   for (const [name, value] of Object.entries(options.headers ?? {})) setHeader(headers, name, value)
   if (token !== undefined) headers.set('Authorization', `Bearer ${token}`)
-  return {
-    fetch,
-    headers,
-    concurrency,
-    timeoutMs,
-    pageBytes,
-    allowedOrigins: new Set(allowedOrigins.map(originOf)),
-    retry,
-    onRetry,
-  }
+  const origins: ReadonlySet<string> = new Set(allowedOrigins.map(originOf))
+  return { fetch, headers, concurrency, timeoutMs, pageBytes, allowedOrigins: origins, retry, onRetry }
 }
+
+/** The options with their defaults. */
+export type Settings = ReturnType<typeof settingsOf>
 
 function checkNumber(name: string, value: number, min: number): void {
   if (!(value >= min)) throw new TypeError(`Invalid option ${name}: expected ${min} or more, got ${value}.`)

@@ -64,7 +64,10 @@ async function receive(request: OutgoingRequest, terms: ExchangeTerms, signal: A
     // The status says enough.
     return undefined
   })
-  if (!isGood) throw httpError(request, response, body)
+  if (!isGood) {
+    const problem = body === undefined ? undefined : problemDetails(body)
+    throw new HttpError(request, response, problem, retryAfterMs(headers.get('retry-after'), Date.now()))
+  }
   if (body === undefined) throw new PageTooLarge(request, limit)
   return { url: request.url, headers, body }
 }
@@ -114,20 +117,6 @@ function redirectOf({ status, headers }: Response, base: URL): string | undefine
   const { href, username, password } = new URL(location, base)
   // `fetch` refuses URLs with a user name or a password.
   return username + password === '' ? href : undefined
-}
-
-function httpError(
-  request: RequestLine,
-  { status, statusText, headers }: Response,
-  body: Uint8Array | undefined,
-): HttpError {
-  return new HttpError(request, {
-    status,
-    statusText,
-    problem: body === undefined ? undefined : problemDetails(body),
-    retryAfterMs: retryAfterMs(headers.get('retry-after'), Date.now()),
-    location: headers.get('location'),
-  })
 }
 
 /** The fields of a problem that are strings; undefined for a body without any. */

@@ -120,7 +120,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 /** An array directly under `_embedded`. */
-export interface EmbeddedList {
+interface EmbeddedList {
   readonly name: string
   /** The offset of its opening bracket, and that after its closing one. */
   readonly start: number
@@ -139,7 +139,7 @@ const OPEN_OBJECT = 0x7b
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 /** Throws a JsonFlaw where the body is not a JSON object. */
-export function embeddedLists(body: Uint8Array): EmbeddedList[] {
+function embeddedLists(body: Uint8Array): EmbeddedList[] {
   const lists: EmbeddedList[] = []
   const cursor = new JsonCursor(body)
   const nameAt = (start: number, end: number) => JSON.parse(new TextDecoder().decode(body.subarray(start, end)))
@@ -171,7 +171,7 @@ function readList(cursor: JsonCursor, name: string): EmbeddedList {
 }
 
 /** The items from `first` on, each as it came, on a line of its own. */
-export function ndjsonOf(body: Uint8Array, list: EmbeddedList, first: number): Uint8Array<ArrayBuffer> {
+function ndjsonOf(body: Uint8Array, list: EmbeddedList, first: number): Uint8Array<ArrayBuffer> {
   const { offsets } = list
   const from = offsets[2 * first]
   if (from === undefined) return new Uint8Array()

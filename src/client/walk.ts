@@ -32,7 +32,7 @@ export interface Step<Item> {
   readonly drift: Drift
 }
 
-export interface WalkOptions<Item> {
+interface WalkOptions<Item> {
   /** The URL of the collection, for messages. */
   readonly url: string
   /** Asks for a page by its number. */
@@ -140,15 +140,15 @@ export interface Anchor {
  * What became of the items of an anchor: they stand where they stood; some were replaced, but none moved; or they may
  * have moved.
  */
-export type AnchorResult = 'same' | 'replaced' | 'moved'
+type AnchorResult = 'same' | 'replaced' | 'moved'
 
-export function anchorAt(page: Page): Anchor {
+function anchorAt(page: Page): Anchor {
   const { number, itemCount, etag } = page
   return { page: number, digest: digestOf(page).join(' '), itemCount, ...(etag !== undefined && { etag }) }
 }
 
 /** `page` is the anchor's page, read again. What was appended to it does not count. */
-export function checkAnchor(anchor: Anchor, page: Page): AnchorResult {
+function checkAnchor(anchor: Anchor, page: Page): AnchorResult {
   const before = anchor.digest === '' ? [] : anchor.digest.split(' ')
   const after = digestOf(page).slice(0, before.length)
   const isCountSame = anchor.itemCount === page.itemCount

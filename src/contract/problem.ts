@@ -121,7 +121,7 @@ export const PROBLEMS = {
     title: 'The type of the body is not supported',
     description:
       'Items are accepted as application/json and application/x-ndjson, plain or with Content-Encoding: gzip; settings as application/json.',
-    hint: 'Set the Content-Type, and use no Content-Encoding except gzip.',
+    hint: 'Send items with Content-Type: application/json or application/x-ndjson, and no Content-Encoding except gzip. With curl: -H "Content-Type: application/json".',
   },
   'misdirected-request': {
     status: 421,

@@ -84,7 +84,7 @@ const TOKEN = html`<div class="scripted">${popover(
 <p>For private collections. It is kept in the memory of this tab, and gone with a reload.</p>`,
 )}</div>`
 
-export interface Asset {
+interface Asset {
   /** Below the base URL. It changes with every byte of the content, so it may be cached for ever. */
   readonly path: string
   readonly type: string
@@ -92,7 +92,7 @@ export interface Asset {
   readonly gzip: Uint8Array
 }
 
-export type Assets = Readonly<Record<'script' | 'style' | 'icon', Asset>>
+type Assets = Readonly<Record<'script' | 'style' | 'icon', Asset>>
 
 /** What all assets may have together, not compressed. */
 export const ASSET_BYTES = 60_000
@@ -134,7 +134,7 @@ export function problemPage(baseUrl: string, { type, title, status, detail, hint
 }
 
 /** What the script shows where no page came. */
-export const UNREACHABLE = html`<template id="unreachable">
+const UNREACHABLE = html`<template id="unreachable">
 <header id="top"><nav aria-label="Breadcrumb"><ol><li></li></ol></nav></header>
 <main id="main"><section class="notice unreachable"><h1 tabindex="-1"></h1>
 <p>Nothing could be read. This page asks again as soon as there is a connection.</p>

@@ -38,12 +38,6 @@ export interface Rows {
   readonly before: number
 }
 
-export interface ItemsTable {
-  readonly table: Html
-  /** What it leaves out, in sentences. */
-  readonly notes: readonly string[]
-}
-
 interface Column {
   readonly name: string
   /** What all its values are, nulls aside; `text` where they differ. */
@@ -54,7 +48,12 @@ interface Column {
 
 type Fields = ReadonlyMap<string, string>
 
-export function itemsTable(baseUrl: string, collection: CollectionFacts, { pieces, before }: Rows): ItemsTable {
+/** `notes` say what the table leaves out, in sentences. */
+export function itemsTable(
+  baseUrl: string,
+  collection: CollectionFacts,
+  { pieces, before }: Rows,
+): { table: Html; notes: readonly string[] } {
   const { items, cut, isAll } = firstItems(pieces)
   const names = [...new Set(items.flatMap((fields) => [...fields.keys()]))]
   const columns = names.slice(0, Math.min(MAX_COLUMNS, Math.floor(MAX_CELLS / items.length))).map(columnOf(items))

@@ -1,6 +1,7 @@
 /** Who sends a request, and what that allows (D19). */
 
 import { hash } from 'node:crypto'
+import { isCollectionName } from '../contract/name.ts'
 import { allows, isTokenForm } from '../contract/scope.ts'
 import type { Head, Store } from '../store/store.ts'
 import type { Incoming } from './incoming.ts'
@@ -50,7 +51,11 @@ export function hasNoScope({ scopes }: Caller, name: string): boolean {
 export function requireWrite(caller: Caller, name: string, head: Head | undefined): void {
   if (!caller.isKnown) throw new Refusal('unauthorized', 'Writing needs a token.', CHALLENGE)
   if (allows(caller.scopes, head === undefined ? 'create' : 'write', name)) return
-  if (head === undefined || !mayRead(caller, head)) throw new Refusal('collection-not-found', noCollection(name))
+  if (head === undefined || !mayRead(caller, head)) {
+    // The same for a private collection, so that it tells nothing.
+    const hint = isCollectionName(name) ? { hint: `A token with the scope "create:${name}" could create it.` } : {}
+    throw new Refusal('collection-not-found', noCollection(name), hint)
+  }
   throw new Refusal('forbidden', `The token has no scope "write:${name}".`)
 }
 

@@ -21,7 +21,7 @@ export type Browse = (context: HandlerContext, explorer: Explorer) => Promise<Re
 export async function browseEntry(context: HandlerContext, explorer: Explorer): Promise<Reply> {
   const { heads, isComplete } = await readableHeads(context)
   const make = () => explorer.entry(context.baseUrl, heads, isComplete)
-  return foundHtml(context, { key: keyOf(context, heads, isComplete), make, caching: entryCaching(context) })
+  return foundHtml(context, keyOf(context, heads, isComplete), entryCaching(context), make)
 }
 
 export async function browseCollection(context: HandlerContext, explorer: Explorer): Promise<Reply> {
@@ -34,7 +34,7 @@ export async function browseCollection(context: HandlerContext, explorer: Explor
   // As far as the page shows them.
   const pieces = segments.values().map((segment) => segment.raw())
   const make = () => explorer.collection(baseUrl, { collection, page, pieces })
-  return foundHtml(context, { key: keyOf(context, collection, page), make, caching: cachingOf(context, collection) })
+  return foundHtml(context, keyOf(context, collection, page), cachingOf(context, collection), make)
 }
 
 export async function browseItem(context: HandlerContext, explorer: Explorer): Promise<Reply> {
@@ -42,7 +42,7 @@ export async function browseItem(context: HandlerContext, explorer: Explorer): P
   if ('status' in read) return read
   const { head, key, text } = read
   const make = () => explorer.item(context.baseUrl, { collection: head.name, key, text })
-  return foundHtml(context, { key: keyOf(context, head, key), make, caching: cachingOf(context, head) })
+  return foundHtml(context, keyOf(context, head, key), cachingOf(context, head), make)
 }
 
 /** The head of a collection stands for its items too: its `commitId` is another after every commit. */
@@ -52,7 +52,8 @@ function keyOf({ baseUrl }: HandlerContext, ...parts: readonly unknown[]): strin
 
 /** With the status and the headers of the problem itself. */
 export async function problemInHtml(
-  { request, baseUrl }: { readonly request: Incoming; readonly baseUrl: string },
+  request: Incoming,
+  baseUrl: string,
   { status, headers }: Reply,
   problem: Problem,
   explorer: Explorer,
@@ -64,17 +65,15 @@ export async function problemInHtml(
 /** Off the event loop, where it would take milliseconds. */
 const compress = promisify(gzip)
 
-export interface HtmlContent {
-  /** Names all that the page is made from. */
-  readonly key: string
-  readonly make: () => string
-  readonly caching: Caching
-}
-
-/** A page of data. Its tag is made from all of it: the data, the base URL, and the names of the files that it loads. */
-export async function foundHtml(
+/**
+ * A page of data; `key` names all that it is made from. Its tag is made from all of it: the data, the base URL, and the names
+ * of the files that it loads.
+ */
+async function foundHtml(
   { request, htmlPages }: HandlerContext,
-  { key, make, caching }: HtmlContent,
+  key: string,
+  caching: Caching,
+  make: () => string,
 ): Promise<Reply> {
   const encoding = chooseEncoding(request.headers.get('accept-encoding'))
   const reply = await htmlPages.find(JSON.stringify([encoding, caching, key]), async () => {
@@ -90,17 +89,11 @@ export async function foundHtml(
   return { ...unchanged, headers: { ...unchanged.headers, ...SECURITY_HEADERS } }
 }
 
-export async function htmlReply(request: Incoming, text: string): Promise<Reply> {
+async function htmlReply(request: Incoming, text: string): Promise<Reply> {
   const isGzip = chooseEncoding(request.headers.get('accept-encoding')) === 'gzip'
   const body = isGzip ? await compress(text) : Buffer.from(text)
-  const encoded = isGzip ? { 'Content-Encoding': 'gzip' } : {}
-  const headers = {
-    ...contentHeaders('text/html; charset=utf-8', body.length),
-    Vary: VARY,
-    ...SECURITY_HEADERS,
-    ...encoded,
-  }
-  return { status: 200, headers, body }
+  const own = { Vary: VARY, ...SECURITY_HEADERS, ...(isGzip && { 'Content-Encoding': 'gzip' }) }
+  return { status: 200, headers: { ...contentHeaders('text/html; charset=utf-8', body.length), ...own }, body }
 }
 
 export function getAsset(context: HandlerContext): Reply {

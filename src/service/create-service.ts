@@ -43,16 +43,6 @@ export interface Service {
   readonly reply: (request: Incoming) => Promise<Reply>
 }
 
-/** A request, and where it leads. */
-interface RoutedRequest {
-  readonly request: Incoming
-  readonly baseUrl: string
-  /** Whether it is for a host that this service does not answer for. */
-  readonly isMisdirected: boolean
-  readonly path: string
-  readonly route: Route | undefined
-}
-
 export function createService(options: ServiceOptions): Service {
   const { store, requireToken: requiresToken = false, cacheBytes = DEFAULT_CACHE_BYTES } = options
   const { onError = (error: unknown) => console.error(error) } = options
@@ -68,23 +58,17 @@ export function createService(options: ServiceOptions): Service {
 
   function reply(request: Incoming): Promise<Reply> {
     const path = routedPath(request.target, basePath)
-    const own = baseUrlOf(request.host)
-    const routed = {
-      request,
-      baseUrl: own ?? baseUrl,
-      isMisdirected: own === undefined,
-      path,
-      route: findRoute(path),
-    }
-    const browse = isRead(request) ? routed.route?.browse : undefined
-    if (explorer === undefined || browse === undefined || !wantsHtml(request)) return answer(routed)
-    return answerInHtml(routed, browse, explorer)
+    const route = findRoute(path)
+    const browse = isRead(request) ? route?.browse : undefined
+    if (explorer === undefined || browse === undefined || !wantsHtml(request)) return answer(request, path, route)
+    return answerInHtml(request, path, browse, explorer)
   }
 
-  async function answer(routed: RoutedRequest): Promise<Reply> {
-    const { request, baseUrl, path, route } = routed
+  async function answer(request: Incoming, path: string, route: Route | undefined): Promise<Reply> {
+    const own = baseUrlOf(request.host)
+    const linkBase = own ?? baseUrl
     try {
-      if (routed.isMisdirected) throw misdirected(request)
+      if (own === undefined) throw misdirected(request)
       const found = findCaller(request, store)
       const caller = found instanceof Promise ? await found : found
       if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
@@ -94,7 +78,7 @@ export function createService(options: ServiceOptions): Service {
       const context: HandlerContext = {
         request,
         path,
-        baseUrl,
+        baseUrl: own,
         store,
         caller,
         requiresToken,
@@ -113,15 +97,16 @@ export function createService(options: ServiceOptions): Service {
     } catch (error) {
       const refusal = refusalOf(error)
       if (isFault(refusal)) onError(error, request)
-      return problemReply(baseUrl, refusal.problem, refusal.message, refusal.options)
+      return problemReply(linkBase, refusal.problem, refusal.message, refusal.options)
     }
   }
 
   /** Problems become pages too. */
-  async function answerInHtml(routed: RoutedRequest, browse: Browse, explorer: Explorer): Promise<Reply> {
-    const route = { path: routed.path, methods: { GET: (context: HandlerContext) => browse(context, explorer) } }
-    const reply = await answer({ ...routed, route })
-    return reply.problem === undefined ? reply : problemInHtml(routed, reply, reply.problem, explorer)
+  async function answerInHtml(request: Incoming, path: string, browse: Browse, explorer: Explorer): Promise<Reply> {
+    const methods = { GET: (context: HandlerContext) => browse(context, explorer) }
+    const reply = await answer(request, path, { path, methods })
+    if (reply.problem === undefined) return reply
+    return problemInHtml(request, baseUrlOf(request.host) ?? baseUrl, reply, reply.problem, explorer)
   }
 
   return {

@@ -1,6 +1,7 @@
 /** Problems as replies (D14): refusals, and what the errors of a store become. */
 
 import { type ProblemName, problem } from '../contract/problem.ts'
+import type { StoreError } from '../store/store-error.ts'
 import { contentHeaders, type Reply } from './reply.ts'
 
 export interface ProblemOptions {
@@ -42,26 +43,28 @@ export class Refusal extends Error {
 export const RETRY: ProblemOptions = { headers: { 'Retry-After': '1' } }
 
 /** The problem for each error code of a store, with a detail where the store's own message is not for HTTP or not for everybody. */
-const STORE_PROBLEMS = new Map<unknown, readonly [name: ProblemName, detail?: string, options?: ProblemOptions]>([
-  ['key-conflict', ['conflict']],
-  ['settings-differ', ['conflict']],
-  ['collection-changed', ['conflict']],
-  ['unpaginated-full', ['conflict']],
-  ['no-key-field', ['conflict', 'The collection was created in the meantime, with a different key.']],
-  ['no-item', ['item-not-found']],
-  ['no-collection', ['collection-not-found', 'There is no such collection, or it was dropped.']],
-  ['invalid-name', ['invalid-name']],
-  ['precondition-failed', ['precondition-failed']],
-  ['request-differs', ['idempotency-conflict']],
-  ['busy', ['collection-busy', 'An import, a copy or a compaction of this collection is running.', RETRY]],
-  ['full', ['store-full', 'There is no room for this write.']],
+const STORE_PROBLEMS: Partial<
+  Record<StoreError['code'], readonly [name: ProblemName, detail?: string, options?: ProblemOptions]>
+> = {
+  'key-conflict': ['conflict'],
+  'settings-differ': ['conflict'],
+  'collection-changed': ['conflict'],
+  'unpaginated-full': ['conflict'],
+  'no-key-field': ['conflict', 'The collection was created in the meantime, with a different key.'],
+  'no-item': ['item-not-found'],
+  'no-collection': ['collection-not-found', 'There is no such collection, or it was dropped.'],
+  'invalid-name': ['invalid-name'],
+  'precondition-failed': ['precondition-failed'],
+  'request-differs': ['idempotency-conflict'],
+  busy: ['collection-busy', 'An import, a copy or a compaction of this collection is running.', RETRY],
+  full: ['store-full', 'There is no room for this write.'],
   // Temporary, in most cases for seconds.
-  ['unavailable', ['store-unavailable', 'The store did not answer.', RETRY]],
-  ['overloaded', ['store-unavailable', 'Too many other requests are waiting for the store.', RETRY]],
-  ['read-only', ['store-unavailable', 'The store is read-only now.', RETRY]],
+  unavailable: ['store-unavailable', 'The store did not answer.', RETRY],
+  overloaded: ['store-unavailable', 'Too many other requests are waiting for the store.', RETRY],
+  'read-only': ['store-unavailable', 'The store is read-only now.', RETRY],
   // Without Retry-After: a client that follows it blindly could write twice.
-  ['outcome-unknown', ['outcome-unknown', 'The store gave no definite answer while it committed the write.']],
-])
+  'outcome-unknown': ['outcome-unknown', 'The store gave no definite answer while it committed the write.'],
+}
 
 /** The problems that stand for an error which the operator has to see. */
 const FAULTS: readonly ProblemName[] = ['internal-error', 'store-unavailable', 'outcome-unknown']
@@ -73,14 +76,18 @@ export function isFault({ problem }: Refusal): boolean {
 /** What to answer to an error. The message of a fault is never shown. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  const isOfStore = error instanceof Error && (error.name === 'StoreError' || error.name === 'ItemConflict')
-  if (!isOfStore || !('code' in error)) return new Refusal('internal-error', 'The request could not be answered.')
-  const [name, detail = error.message, options] = STORE_PROBLEMS.get(error.code) ?? []
+  if (!isStoreError(error)) return new Refusal('internal-error', 'The request could not be answered.')
+  const [name, detail = error.message, options] = STORE_PROBLEMS[error.code] ?? []
   if (name !== undefined) return new Refusal(name, detail, options)
   if (error.code !== 'corrupt') return new Refusal('store-unavailable', 'The store cannot be used.')
   // The store names the collection only to callers who may know that it exists.
-  const where = 'collection' in error ? `The collection ${quoted(String(error.collection))}` : 'The store'
+  const where = error.collection === undefined ? 'The store' : `The collection ${quoted(error.collection)}`
   return new Refusal('store-unavailable', `${where} is damaged.`, { hint: 'Tell the operator of the service.' })
+}
+
+/** By its name: the service knows no engine, and the store of somebody who embeds it may come from another copy of Reams. */
+function isStoreError(error: unknown): error is StoreError {
+  return error instanceof Error && (error.name === 'StoreError' || error.name === 'ItemConflict') && 'code' in error
 }
 
 const QUOTED_CHARACTERS = 100

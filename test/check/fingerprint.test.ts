@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { FingerprintTable } from '../../src/check/page/repeats.ts'
 import { fingerprintOf } from '../../src/check/page/items.ts'
+import { FingerprintTable } from '../../src/check/page/repeats.ts'
 
 /** How many of 300,000 texts have the same value as an earlier one. */
 function collisionsAmong(textOf: (index: number) => string, partOf: (print: number) => number): number {

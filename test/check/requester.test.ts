@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createRequest } from '../../src/check/http/response.ts'
 import { LimitReached, Requester, type RequesterOptions } from '../../src/check/http/requester.ts'
+import { createRequest } from '../../src/check/http/response.ts'
 import { createSocketFetch } from '../../src/check/http/socket-fetch.ts'
 import { checkConformance } from '../../src/check/index.ts'
 import { type Handler, serve, serveRaw } from './hostile-servers.ts'

@@ -31,7 +31,7 @@ function plain(status: number, body = '', headers: Record<string, string> = {}):
 describe('the failure of a client, in words for the command line', () => {
   const url = 'http://x.example/events'
   const http = (status: number, method = 'GET') =>
-    new HttpError({ url, method }, { status, statusText: 'Text', retryAfterMs: undefined, location: null })
+    new HttpError({ url, method }, new Response(null, { status, statusText: 'Text' }))
   const cases: [error: ClientError, exitStatus: number, message: RegExp][] = [
     [http(401), 2, /^Request failed with status 401 Text: GET .*\. A token comes from --token-file or REAMS_TOKEN\.$/],
     [http(403), 2, /status 403 Text/],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { CHECK_DEFAULTS } from '../../src/check/check-options.ts'
+import { CHECK_DEFAULTS, WALK_TIME_LIMIT_MS } from '../../src/check/check-options.ts'
 import { Failure } from '../../src/cli/failure.ts'
 import { COMMANDS } from '../../src/cli/program.ts'
 import { type Environment, type Flags, SettingValues } from '../../src/cli/setting-values.ts'
@@ -62,7 +62,7 @@ describe('settings', () => {
     assert.equal(delay.default, CHECK_DEFAULTS.delayMs)
     assert.equal(timeout.default * 1000, CHECK_DEFAULTS.timeoutMs)
     assert.equal(answerBytes.default, CHECK_DEFAULTS.answerBytes)
-    const [limit, walkLimit] = [CHECK_DEFAULTS.timeLimitMs, CHECK_DEFAULTS.walkTimeLimitMs].map((ms) => ms / 1000)
+    const [limit, walkLimit] = [CHECK_DEFAULTS.timeLimitMs, WALK_TIME_LIMIT_MS].map((ms) => ms / 1000)
     assert.ok(timeLimit.description.endsWith(`(${limit}; --walk ${walkLimit})`))
   })
 

@@ -15,11 +15,6 @@ export interface SocketFetch extends Disposable {
   keepNoConnections(): void
 }
 
-export interface SocketFetchOptions {
-  /** What to ask for; whatever comes as gzip is decompressed. Default: bodies are handed over as they come. */
-  readonly encoding?: 'gzip' | 'identity'
-}
-
 /** Its body is as it came: still compressed if `Content-Encoding` says so. */
 export class RawResponse extends Response {}
 
@@ -28,7 +23,8 @@ export class StaleConnection extends Error {
   override readonly name = 'StaleConnection'
 }
 
-export function createSocketFetch({ encoding }: SocketFetchOptions = {}): SocketFetch {
+/** `encoding` is what to ask for: whatever comes as gzip is then decompressed. Default: bodies are handed over as they come. */
+export function createSocketFetch({ encoding }: { readonly encoding?: 'gzip' | 'identity' } = {}): SocketFetch {
   const wanted = encoding === undefined ? {} : { 'accept-encoding': encoding }
   const kept = createAgents(true)
   const single = createAgents(false)

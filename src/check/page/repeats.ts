@@ -3,7 +3,7 @@
 import { shorten } from '../../contract/message-text.ts'
 import { type Fingerprint, fingerprintOf, type ItemFacts, isIdentifierName } from './items.ts'
 
-export interface Repeat {
+interface Repeat {
   /** Pages and items count from 1. */
   readonly page: number
   readonly item: number

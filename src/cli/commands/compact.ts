@@ -11,7 +11,7 @@ import { Interruption } from '../interruption.ts'
 import { existingHead, withStore } from '../open-store.ts'
 import { formatDuration, print, sizeOf } from '../output.ts'
 import { startProgress } from '../progress.ts'
-import { ReadAhead, RunMaker } from '../read-ahead.ts'
+import { BYTES_IN_FLIGHT, ReadAhead, RunMaker } from '../read-ahead.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const COMPACT: CliCommand = {
@@ -30,7 +30,6 @@ other writers of the collection are refused meanwhile. It is all or nothing.`,
 
 /** Pages that are read while earlier ones are being written, at most: so a distant database takes no longer. */
 const PAGES_AHEAD = 8
-const BYTES_IN_FLIGHT = 4 * 1024 * 1024
 
 async function runCompact([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   using interruption = new Interruption()
@@ -50,7 +49,7 @@ async function runCompact([name = '']: readonly string[], settings: SettingValue
   })
 }
 
-export interface CompactOptions {
+interface CompactOptions {
   /** Its reason is thrown when it is aborted before the commit. */
   readonly signal: AbortSignal
   /** Told how many items have been read so far. */
@@ -80,7 +79,7 @@ export async function compactCollection(
 /** Reads page by page, not from one snapshot: nobody changes items meanwhile, and a long snapshot would let the log grow. */
 async function appendOwnItems(load: Load, store: Store, name: string, options: CompactOptions): Promise<Head> {
   const { signal, onItems = () => {} } = options
-  const ahead = new ReadAhead(BYTES_IN_FLIGHT)
+  const ahead = new ReadAhead()
   const runs = new RunMaker(load.settings.keyField)
   const first = await readPage(store, name, 1)
   const { head } = first

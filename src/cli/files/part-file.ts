@@ -6,12 +6,13 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { freeMemory } from '../../items/item-run.ts'
 import { Failure, isSystemError } from '../failure.ts'
 
 /** Bytes written at a time, unless they are flushed earlier. In a gzip file each block is a member of its own. */
 const BLOCK_BYTES = 1024 * 1024
 
-export interface PartFileOptions {
+interface PartFileOptions {
   /** The name that it gets in the end. */
   readonly target: string
   /** The name that it has until then. */
@@ -113,17 +114,17 @@ export class PartFile {
 
   async #put(pieces: readonly Uint8Array[]): Promise<void> {
     const joined = Buffer.concat(pieces)
-    for (const bytes of pieces) free(bytes)
+    for (const bytes of pieces) freeUnshared(bytes)
     const block = this.#isPacked ? await promisify(gzip)(joined) : joined
     await this.#handle.appendFile(block)
     this.#end += block.length
-    free(joined)
+    freeUnshared(joined)
   }
 }
 
-/** Waiting for the garbage collector would cost much memory. Small buffers share theirs, and are left alone. */
-function free({ buffer }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength > Buffer.poolSize) buffer.transfer(0)
+/** Small buffers share their memory with others, and are left alone. */
+function freeUnshared(bytes: Uint8Array): void {
+  if (bytes.buffer.byteLength > Buffer.poolSize) freeMemory(bytes)
 }
 
 /** A reader finds the old text or the new one, never a mix of both. */

@@ -259,7 +259,7 @@ function callerOf({ message }: Exchange): string {
   return message.headers.authorization ?? ''
 }
 
-export type Flaw = readonly [problem: ProblemName, detail: string]
+type Flaw = readonly [problem: ProblemName, detail: string]
 
 /** What is wrong with the head of a request, by the code of Node's error. */
 const HEAD_FLAWS = new Map<string | undefined, Flaw>([

@@ -21,7 +21,7 @@ import { WriteThrottle } from './write-throttle.ts'
 
 /** How long connections are parsed in steps after a flood. */
 const FLOOD_MS = 60_000
-/** Connections that wait to be accepted, one in a turn of the event loop: Node's default of 511 fills up in a rush. */
+/** Connections that wait to be accepted. A turn of the event loop accepts one, so Node's default of 511 overflows in a rush. */
 const BACKLOG = 4_096
 const IDLE_POLL_MS = 20
 
@@ -67,8 +67,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     connectionsCheckingInterval: Math.min(headersTimeoutMs, requestTimeoutMs, 10_000),
     requireHostHeader: false, // checked in node-request.ts, to answer with a problem
   })
-  // Somebody who half-closes the connection after a request still wants the answer. What goes beyond the most connections
-  // is closed at once: a worker of a cluster that cannot take one over is never given another.
+  // A client may half-close the connection after its request, and still wait for the reply. Connections above the limit are
+  // closed at once: a cluster worker that leaves one unaccepted is never given another.
   Object.assign(server, { httpAllowHalfOpen: true, maxConnections: maxConnections(), dropMaxConnection: true })
   const connections = new Map<Socket, Connection>()
   let floodedAt = Number.NEGATIVE_INFINITY
@@ -98,12 +98,12 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const take = (message: IncomingMessage, response: ServerResponse, isContinueAwaited: boolean): void =>
     connections.get(message.socket)?.take({ message, response, isContinueAwaited })
   server.on('request', (message, response) => take(message, response, false))
-  // An expectation that nobody knows may be ignored; Node would answer 417 without a problem.
+  // An unknown expectation may be ignored. Node would answer 417, without problem details.
   server.on('checkExpectation', (message, response) => take(message, response, false))
   server.on('checkContinue', (message, response) => take(message, response, true))
   server.on('connect', (_message, socket: Socket) => connections.get(socket)?.fail('CONNECT'))
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => connections.get(socket)?.fail(error.code))
-  // Not before: a worker of a cluster may get a connection before it is told that it listens.
+  // After all listeners are attached: a cluster worker may get a connection before it is told that it listens.
   server.listen({ port, host, backlog: BACKLOG })
   await once(server, 'listening')
   const bound = addressOf(server)
@@ -123,7 +123,7 @@ async function closeServer(
   graceMs: number,
 ): Promise<void> {
   const closed = once(server, 'close')
-  // Not the HTTP server's own close: it counts a connection as idle whose answer is still on its way out.
+  // Not the HTTP server's own close: it closes idle connections, and takes one for idle whose reply is still being sent.
   NetServer.prototype.close.call(server)
   const closeIdle = (): void => {
     for (const [socket, connection] of connections) if (connection.isIdle && !socket.writableEnded) socket.destroySoon()

@@ -1,10 +1,10 @@
 /**
- * Lets only a few writes, and requests that were sent ahead, begin in each turn of the event loop. A turn accepts one new
- * connection and reads from all others: if hundreds of requests began in each, a read would wait for all of their writes, and
- * a new connection for minutes.
+ * Begins only a few writes and pipelined requests in each turn of the event loop. A turn reads from all open connections and
+ * accepts one new one. If each of them could begin a write, one turn would take as long as hundreds of writes: reads would
+ * wait that long, and the last of many new connections for minutes.
  */
 
-/** They take about half a millisecond. */
+/** Two writes take about half a millisecond. */
 const MAX_PER_TURN = 2
 
 type Begin = () => void

@@ -230,6 +230,10 @@ export const HEADERS = {
   Allow: required('The methods of this path.', 'GET, HEAD, OPTIONS'),
   'WWW-Authenticate': required('How to send a token.', 'Bearer', { const: 'Bearer' }),
   'Content-Encoding': optional('Present if the response is compressed.', 'gzip', { const: 'gzip' }),
+  'Idempotent-Replayed': optional(
+    '`true` if the Idempotency-Key was known: this is the earlier answer, and nothing was written.',
+    'true',
+  ),
   Location: optional('The URL of what was created, if it has one.', 'https://example.com/events/7', { format: 'uri' }),
   'Retry-After': optional('Seconds, if trying again can help.', 1, { type: 'integer', minimum: 0 }),
   'Accept-Encoding': optional('The accepted encodings of a body, if that is the error.', 'gzip'),
@@ -312,7 +316,7 @@ export const COMMON_PROBLEMS = Object.keys(COMMON).filter(isProblemName)
 export const WRITE_PROBLEMS = Object.keys(WRITE).filter(isProblemName)
 export const BODY_PROBLEMS = Object.keys(BODY).filter(isProblemName)
 
-export function problemExample(baseUrl: string, name: ProblemName): Problem {
+function problemExample(baseUrl: string, name: ProblemName): Problem {
   return problem(baseUrl, name, DETAILS[name])
 }
 

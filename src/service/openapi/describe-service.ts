@@ -395,7 +395,11 @@ function sharedResponses(hasExplorer: boolean): Responses {
     ...(hasExplorer && { 'page-not-modified': { description: notModified, headers: headers(CACHE_HEADERS, true) } }),
     allowed: { description: 'The methods of this path.', headers: headers(['Allow']) },
     done: { description: 'It is done, and on disk.' },
-    appended: answer('The items are appended.', withLocation, json(schema('Appended'), { appended })),
+    appended: answer(
+      'The items are appended.',
+      [...withLocation, 'Idempotent-Replayed'],
+      json(schema('Appended'), { appended }),
+    ),
     'collection-there': answer('It exists, with these settings.', ['Cache-Control'], collectionContent),
     'collection-created': answer('It is created.', withLocation, collectionContent),
     'item-replaced': answer('The item is replaced.', withTag, json(schema('Written'), { replaced })),

@@ -8,14 +8,6 @@ import { type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
 import { collectionNotFound, problemReply, quoted } from '../problem-reply.ts'
 import { cachingOf, found, notModified, type Reply } from '../reply.ts'
 
-export interface FoundItem {
-  readonly head: Head
-  readonly key: string
-  /** Its JSON, as it was written. */
-  readonly text: Uint8Array
-  readonly tag: string
-}
-
 export async function getItem(context: HandlerContext): Promise<Reply> {
   const read = await readItem(context)
   if ('status' in read) return read
@@ -26,7 +18,7 @@ export async function getItem(context: HandlerContext): Promise<Reply> {
 }
 
 /** The item that the path names, or why there is none. */
-export async function readItem(context: HandlerContext): Promise<FoundItem | Reply> {
+export async function readItem(context: HandlerContext) {
   const { store, caller, baseUrl } = context
   const [name = '', segment = ''] = segmentsOf(context)
   if (!isCollectionName(name)) return collectionNotFound(context, name)

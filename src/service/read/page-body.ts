@@ -19,7 +19,7 @@ export interface PageItems {
   readonly room?: Room | undefined
 }
 
-export interface PageForm {
+interface PageForm {
   /** The form of the segments that it is made from. */
   readonly stored: SegmentForm
   readonly itemsOf: (segments: readonly Segment[]) => PageItems

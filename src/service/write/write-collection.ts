@@ -20,19 +20,22 @@ export async function postCollection(context: HandlerContext): Promise<Reply> {
   const { run, ...once } = await receiveItems(context, readItems, head?.keyField ?? null)
   const options = { ...once, ...(head === undefined ? { create: true } : { collectionId: head.id }) }
   const { live, version } = await context.store.append(name, run, options).catch((error: unknown) => {
-    throw repeatedKey(error, run) ?? error
+    throw existingKey(error, run, (key) => itemUrl(context.baseUrl, name, key)) ?? error
   })
   const [key] = run.keys ?? []
   const location = run.count === 1 && key !== undefined ? { Location: itemUrl(context.baseUrl, name, key) } : {}
-  return outcome(201, { appended: run.count, item_count: live, version }, location)
+  // A write always makes a newer version, so this one is an earlier answer, for the same Idempotency-Key.
+  const replayed = head !== undefined && version <= head.version ? { 'Idempotent-Replayed': 'true' } : {}
+  return outcome(201, { appended: run.count, item_count: live, version }, { ...location, ...replayed })
 }
 
-/** A Refusal for a key that is twice in the request; undefined if it conflicts with an item of the collection. */
-function repeatedKey(error: unknown, { keys = [] }: ItemRun): Refusal | undefined {
+/** A Refusal for a key that an item of the collection has already, or that is twice in the request. */
+function existingKey(error: unknown, { keys = [] }: ItemRun, urlOf: (key: string) => string): Refusal | undefined {
   if (!(error instanceof Error && 'key' in error && typeof error.key === 'string')) return undefined
   const first = keys.indexOf(error.key)
   const second = keys.indexOf(error.key, first + 1)
-  if (second < 0) return undefined
+  if (second < 0)
+    return new Refusal('conflict', error.message, { hint: `To replace the item, PUT it to ${urlOf(error.key)}` })
   const detail = `The key ${quoted(error.key)} is in the request twice, in the items ${first} and ${second}, counted from 0.`
   return new Refusal('conflict', detail)
 }

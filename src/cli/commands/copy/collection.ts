@@ -25,8 +25,6 @@ export interface CopyJob {
   readonly signal: AbortSignal
 }
 
-const BYTES_IN_FLIGHT = 4 * 1024 * 1024
-
 /** Segments between two turns of the event loop: reading a file never waits for anything. */
 const SEGMENTS_PER_TURN = 8
 
@@ -80,7 +78,7 @@ export function differencesOf(origin: Head, target: Head): string[] {
 }
 
 async function send(job: CopyJob, origin: Head, load: Load): Promise<string> {
-  const ahead = new ReadAhead(BYTES_IN_FLIGHT)
+  const ahead = new ReadAhead()
   const runs = new RunMaker(origin.keyField)
   const sum = createHash('sha256')
   try {

@@ -28,7 +28,7 @@ export interface Progressed {
   readonly foundColumns: readonly string[]
 }
 
-export type PullNote = PullSubject & Progressed
+type PullNote = PullSubject & Progressed
 
 export const NOTHING_YET: Progressed = { bytes: 0, walk: undefined, foundColumns: [] }
 

@@ -12,7 +12,7 @@ import type { PullSubject } from './part.ts'
 /** Retries are shown at most this often. */
 const SHOW_RETRY_EVERY_MS = 1000
 
-export interface ReportOptions {
+interface ReportOptions {
   readonly url: string
   /** Of the collection. */
   readonly name: string

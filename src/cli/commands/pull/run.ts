@@ -65,7 +65,7 @@ function pull(job: PullJob, target: OutputTarget, settings: SettingValues): Prom
   return pullToFile({ ...job, path, isResumed: settings.get('resume'), isForced: settings.get('force') })
 }
 
-export async function pullToStream(job: PullJob, target: OutputTarget): Promise<PullOutcome> {
+async function pullToStream(job: PullJob, target: OutputTarget): Promise<PullOutcome> {
   const { subject, collection, signal, report } = job
   await using stream = await openStream(target, signal)
   const sink = new StreamSink(stream, createFormat(subject))

@@ -17,7 +17,7 @@ import {
 } from './part.ts'
 import { type PullJob, type PullOutcome, provenOutcome } from './report.ts'
 
-export interface FilePullJob extends PullJob {
+interface FilePullJob extends PullJob {
   readonly path: string
   readonly isResumed: boolean
   readonly isForced: boolean

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
-import { counted, hideSecret } from '../../../contract/message-text.ts'
+import { counted, formatCount, hideSecret } from '../../../contract/message-text.ts'
 import { InputError } from '../../../items/input-error.ts'
 import { explainFailure, retryText } from '../../client-failure.ts'
 import { Failure, inputFailure } from '../../failure.ts'
@@ -14,11 +14,8 @@ import { ReadAhead } from '../../read-ahead.ts'
 import { parseTarget, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import type { Source } from '../../source.ts'
-import { BATCH_BYTES, type Batch, cutBatches, nameInFile, placeOf } from './batch.ts'
+import { type Batch, cutBatches, nameInFile, placeOf } from './batch.ts'
 import { BatchSender } from './sender.ts'
-
-/** What is read ahead while earlier items are being sent: keeps both sides busy, and memory flat. */
-const BYTES_IN_FLIGHT = 4 * BATCH_BYTES
 
 /** Answers the exit status. */
 export async function runPush(address: string, file: string, settings: SettingValues): Promise<number> {
@@ -74,6 +71,8 @@ class Push {
   readonly #sender: BatchSender
   readonly #startedAt = performance.now()
   #acknowledged = 0
+  /** Of those, the ones that an earlier push had appended. */
+  #repeated = 0
   /** Of the collection, now. */
   #itemCount = 0
 
@@ -91,7 +90,7 @@ class Push {
   async run(batches: AsyncIterable<Batch>): Promise<void> {
     const { label, totalBytes } = this.source
     const progress = startProgress(label, totalBytes)
-    const ahead = new ReadAhead(BYTES_IN_FLIGHT)
+    const ahead = new ReadAhead()
     let readItemCount = 0
     let latest = Promise.resolve()
     try {
@@ -114,7 +113,9 @@ class Push {
     const packed = await this.#sender.pack(batch)
     await earlier
     try {
-      this.#itemCount = await this.#sender.send(packed)
+      const { itemCount, isRepeated } = await this.#sender.send(packed)
+      this.#itemCount = itemCount
+      if (isRepeated) this.#repeated += batch.count
     } catch (error) {
       throw new BatchRefused(batch, error)
     }
@@ -126,7 +127,15 @@ class Push {
     const durationMs = performance.now() - this.#startedAt
     if (this.#acknowledged === 0) return `0 items sent; ${this.source.label} has none.`
     const done = `${counted(this.#acknowledged, 'item')} acknowledged in ${formatRate(this.#acknowledged, durationMs)}`
-    return `${done}; the collection has ${counted(this.#itemCount, 'item')}.`
+    const count = `the collection has ${counted(this.#itemCount, 'item')}`
+    if (this.#repeated === 0) return `${done}; ${count}.`
+    // The answer to a repeated batch has the count of then.
+    const [share, now] =
+      this.#repeated === this.#acknowledged
+        ? ['All were', '']
+        : [`${formatCount(this.#repeated)} of them were`, `; ${count}`]
+    const advice = 'Even if they were deleted since, they are not appended again: for that, push a copy of the file.'
+    return `${done}${now}. ${share} appended by an earlier push in the last 24 hours. ${advice}`
   }
 
   /** How far a push came that failed: sentences that can follow any message. */

@@ -35,9 +35,16 @@ export interface SenderOptions {
 }
 
 /** A batch as it goes over the wire. */
-export interface PackedBatch extends Batch {
+interface PackedBatch extends Batch {
   readonly key: string
   readonly headers: Readonly<Record<string, string>>
+}
+
+export interface Acknowledgement {
+  /** How many items the collection had then. */
+  readonly itemCount: number
+  /** Whether the server did this for an earlier push, and nothing now. */
+  readonly isRepeated: boolean
 }
 
 export class BatchSender implements Disposable {
@@ -75,13 +82,12 @@ export class BatchSender implements Disposable {
     return isWorthIt ? { ...plain, body, headers: { 'Content-Encoding': 'gzip' } } : plain
   }
 
-  /** Answers how many items the collection has now. */
-  async send(batch: PackedBatch): Promise<number> {
+  async send(batch: PackedBatch): Promise<Acknowledgement> {
     const { url, signal } = this.#options
     const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': batch.key, ...batch.headers }
     this.#sentAt = Date.now()
     return this.#requester.send({ url, method: 'POST', headers, body: batch.body }, { signal }, (fetched) =>
-      acknowledgedCount(fetched, batch),
+      acknowledgement(fetched, batch),
     )
   }
 
@@ -97,7 +103,7 @@ export class BatchSender implements Disposable {
   }
 }
 
-function acknowledgedCount(fetched: FetchedBody, batch: Batch): number {
+function acknowledgement(fetched: FetchedBody, batch: Batch): Acknowledgement {
   const text = new TextDecoder().decode(fetched.body)
   let answer: { appended?: unknown; item_count?: unknown } = {}
   try {
@@ -106,7 +112,8 @@ function acknowledgedCount(fetched: FetchedBody, batch: Batch): number {
     // Not JSON, so not an acknowledgement.
   }
   const { appended, item_count: itemCount } = answer
-  if (appended === batch.count && typeof itemCount === 'number') return itemCount
+  if (appended === batch.count && typeof itemCount === 'number')
+    return { itemCount, isRepeated: fetched.headers.has('idempotent-replayed') }
   throw new Failure(
     2,
     `${fetched.url} answered ${placeOf(batch)} with 201, without saying that ${counted(batch.count, 'item')} were appended. This does not look like a Reams server. It said: ${shorten(text)}`,

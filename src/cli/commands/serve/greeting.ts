@@ -12,7 +12,7 @@ import { alignTable, pagesOf } from '../../output.ts'
 /** More would push the rest off the screen. */
 const COLLECTIONS_SHOWN = 20
 
-export interface GreetingOptions {
+interface GreetingOptions {
   readonly store: Store
   /** What is served, in words. */
   readonly title: string

@@ -1,14 +1,7 @@
 /** The sample data of `serve --sample`: two collections, the same on every machine, enough to see three pages. */
 
-export interface SampleCollection {
-  readonly name: string
-  readonly keyField: string
-  readonly isPaginated: boolean
-  /** As JSON. */
-  readonly items: readonly string[]
-}
-
-export function sampleCollections(): readonly SampleCollection[] {
+/** Items are JSON. */
+export function sampleCollections() {
   const json = (items: readonly object[]) => items.map((item) => JSON.stringify(item))
   return [
     { name: 'events', keyField: 'id', isPaginated: true, items: json(events()) },

@@ -20,7 +20,7 @@ const SAMPLE = new StoreLocation(join('data', 'reams.db'))
 /** A title has no room for more names. */
 const FILES_SHOWN = 3
 
-export interface ServedStore extends AsyncDisposable {
+interface ServedStore extends AsyncDisposable {
   readonly store: Store
   readonly location: StoreLocation
   /** What is served, in words. */
