@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs'
 
 const STATUS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
+const PARENT_POLL_MS = 500
+
 type SignalName = keyof typeof STATUS
 
 /** Why a command that was interrupted did not finish. */
@@ -19,6 +21,7 @@ export class Interrupted extends Error {
 
 export class Interruption {
   readonly #controller = new AbortController()
+  #watch: NodeJS.Timeout | undefined
 
   constructor() {
     for (const name of Object.keys(STATUS))
@@ -38,12 +41,21 @@ export class Interruption {
     })
   }
 
+  /** Takes the end of the parent process for SIGTERM: a shell between npm and this process does not pass signals on. */
+  endWithParent(): void {
+    const parent = process.ppid
+    this.#watch = setInterval(() => {
+      if (process.ppid !== parent && !this.signal.aborted) this.#onSignal('SIGTERM')
+    }, PARENT_POLL_MS).unref()
+  }
+
   readonly #onSignal = (name: SignalName): void => {
     if (this.signal.aborted) process.exit(STATUS[name])
     this.#controller.abort(new Interrupted(name))
   };
 
   [Symbol.dispose](): void {
+    clearInterval(this.#watch)
     for (const name of Object.keys(STATUS)) process.off(name, this.#onSignal)
   }
 }

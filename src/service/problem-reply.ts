@@ -94,7 +94,11 @@ const QUOTED_CHARACTERS = 100
 
 /** A value from the request, quoted and shortened, for a detail. */
 export function quoted(value: string): string {
-  return JSON.stringify(value.length > QUOTED_CHARACTERS ? `${value.slice(0, QUOTED_CHARACTERS)}…` : value)
+  return JSON.stringify(shortened(value))
+}
+
+export function shortened(value: string): string {
+  return value.length > QUOTED_CHARACTERS ? `${value.slice(0, QUOTED_CHARACTERS)}…` : value
 }
 
 export function noCollection(name: string): string {

@@ -48,11 +48,15 @@ is a collection, named after it. Without files it serves the store.`,
   run: runServe,
 }
 
+/** What npm runs in the foreground: when npm ends, so does the server. */
+const NPM_EVENTS = ['start', 'npx']
+
 async function runServe(files: readonly string[], settings: SettingValues): Promise<number> {
   // Here and not above, so that other commands start without the service.
   const { checkAddress, localUrl, startServer, tryPort } = await import('./serve/server.ts')
   const { runWorker, startWorkers, WorkerEnded } = await import('./serve/workers.ts')
   using interruption = new Interruption()
+  if (NPM_EVENTS.includes(process.env['npm_lifecycle_event'] ?? '')) interruption.endWithParent()
   if (cluster.isWorker) return runWorker(settings, interruption.happened())
   checkAddress(settings)
   // Files can take long to load: better to know before whether the port is free.

@@ -9,7 +9,7 @@ import type { CollectionSettings, CollectionState, Head, ItemConditions } from '
 import { type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
 import type { Incoming } from '../incoming.ts'
 import { MAX_KEY_FIELD_LENGTH, MAX_SETTINGS_BYTES } from '../limits.ts'
-import { noCollection, quoted, Refusal } from '../problem-reply.ts'
+import { noCollection, quoted, Refusal, shortened } from '../problem-reply.ts'
 import { DONE, outcome, type Reply } from '../reply.ts'
 import { joined, readBody } from './read-body.ts'
 import { readItems, readSingleItem } from './read-items.ts'
@@ -25,7 +25,8 @@ export async function postCollection(context: HandlerContext): Promise<Reply> {
   const [key] = run.keys ?? []
   const location = run.count === 1 && key !== undefined ? { Location: itemUrl(context.baseUrl, name, key) } : {}
   // A write always makes a newer version, so this one is an earlier answer, for the same Idempotency-Key.
-  const replayed = head !== undefined && version <= head.version ? { 'Idempotent-Replayed': 'true' } : {}
+  const isReplayed = once.once !== undefined && run.count > 0 && head !== undefined && version <= head.version
+  const replayed = isReplayed ? { 'Idempotent-Replayed': 'true' } : {}
   return outcome(201, { appended: run.count, item_count: live, version }, { ...location, ...replayed })
 }
 
@@ -34,8 +35,8 @@ function existingKey(error: unknown, { keys = [] }: ItemRun, urlOf: (key: string
   if (!(error instanceof Error && 'key' in error && typeof error.key === 'string')) return undefined
   const first = keys.indexOf(error.key)
   const second = keys.indexOf(error.key, first + 1)
-  if (second < 0)
-    return new Refusal('conflict', error.message, { hint: `To replace the item, PUT it to ${urlOf(error.key)}` })
+  const hint = `To replace an item, PUT it to its own URL: ${shortened(urlOf(error.key))}`
+  if (second < 0) return new Refusal('conflict', error.message, { hint })
   const detail = `The key ${quoted(error.key)} is in the request twice, in the items ${first} and ${second}, counted from 0.`
   return new Refusal('conflict', detail)
 }
