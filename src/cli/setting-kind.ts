@@ -56,7 +56,7 @@ export const BASE_URL: SettingKind<string> = {
 
 /** A tab is hard to type in a shell. */
 export const DELIMITER: SettingKind<string> = {
-  placeholder: 'character',
+  placeholder: 'char',
   expected: 'one character such as , or ; or |, not a letter, digit or quote; or tab',
   parse: (value) => (value === 'tab' || value === '\\t' ? '\t' : /^[^\p{L}\p{N}"\r\n\P{ASCII}]$/u.exec(value)?.[0]),
 }

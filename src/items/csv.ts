@@ -2,7 +2,7 @@
 
 import { finished } from 'node:stream/promises'
 import { type Parser, parse } from 'csv-parse'
-import type { ColumnTypes } from './column-types.ts'
+import type { ColumnTypes } from './csv-columns.ts'
 import { delimiterOf, readHeader } from './csv-header.ts'
 import { CARRIAGE_RETURN, errorAt, type InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
 import { BatchBuilder, ByteWindow, type InputBatch, type ItemReader } from './item-reader.ts'

@@ -1,7 +1,7 @@
 /** From the bytes of a file or a request to batches of checked items, whatever the format. */
 
-import { ColumnTypes } from './column-types.ts'
 import { type CsvOptions, CsvReader } from './csv.ts'
+import { ColumnTypes } from './csv-columns.ts'
 import { gunzipped } from './gunzip.ts'
 import type { InputBatch, ItemReader } from './item-reader.ts'
 import { JsonArrayReader } from './json-array.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -33,29 +34,34 @@ describe('a replace by nothing', () => {
 })
 
 describe('a drop on a terminal', () => {
-  /** Runs it on a terminal, with these answers. */
-  function dropWith(directory: string, answer: string, flags = ''): string {
+  /** Runs it on a terminal, and answers what it asks. */
+  async function dropWith(directory: string, answer: string, flags = ''): Promise<string> {
     const command = `${process.execPath} ${MAIN} drop events ${flags}`
-    // From a real pipe: of what a socket says at its end, `script` waits for more.
-    const words = ['-c', `printf '%s' "$1" | script -qc "$2" /dev/null`, 'sh', answer, command]
-    return execFileSync('sh', words, { cwd: directory, encoding: 'utf8', timeout: 30_000 })
+    const terminal = spawn('script', ['-qc', command, '/dev/null'], { cwd: directory })
+    let said = ''
+    terminal.stdout.on('data', (chunk) => {
+      if (!said.includes('[y/N]') && `${said}${chunk}`.includes('[y/N]')) terminal.stdin.write(answer)
+      said += chunk
+    })
+    await once(terminal, 'close')
+    return said
   }
 
   it('asks, naming the number of items, and drops for a yes only', async (t) => {
     const directory = workDirectory(t)
     await putLines(directory, 'events', eventLines(3))
     for (const answer of ['\n', 'n\n', 'maybe\n', '\u0004']) {
-      const said = dropWith(directory, answer)
+      const said = await dropWith(directory, answer)
       assert.match(said, /Drop "events" with 3 items\? \[y\/N\] /)
       assert.match(said, /reams: Nothing was dropped\./)
     }
-    assert.match(dropWith(directory, 'y\n'), /events: dropped, with 3 items\./)
+    assert.match(await dropWith(directory, 'y\n'), /events: dropped, with 3 items\./)
   })
 
   it('does not ask with --yes, nor where there is no terminal', async (t) => {
     const directory = workDirectory(t)
     await putLines(directory, 'events', eventLines(3))
-    assert.equal(dropWith(directory, '', '--yes').trim(), 'events: dropped, with 3 items.')
+    assert.equal((await dropWith(directory, '', '--yes')).trim(), 'events: dropped, with 3 items.')
     await putLines(directory, 'events', eventLines(3))
     assert.equal((await runInside(['drop', 'events'], { in: directory })).stdout, 'events: dropped, with 3 items.\n')
   })

@@ -21,7 +21,7 @@ Readers see the old state until the end. Creates the store and the collection if
 missing; the key and whether it is paginated cannot be changed later.`,
   operands: [
     { syntax: '<NAME>', description: 'the collection' },
-    { syntax: '<FILE>', description: '.ndjson, .jsonl, .json, .csv or .tsv, also gzip; - is stdin' },
+    { syntax: '<FILE>', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin' },
   ],
   settings: [
     'store',

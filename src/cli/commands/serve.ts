@@ -14,10 +14,9 @@ export const SERVE: CliCommand = {
   summary: 'serve files or a store over HTTP',
   description: `Serves files, or the collections of a store, over HTTP until Ctrl-C.
 Files are served from a temporary store, which is removed at the end: each file
-is a collection, named after it. Without files it serves the store.`,
-  operands: [
-    { syntax: '[FILE...]', description: '.ndjson, .jsonl, .json, .csv or .tsv, also gzip; FILE:FIELD names its key' },
-  ],
+is a collection, named after it, and FILE:FIELD also tells its key. Without files
+it serves the store.`,
+  operands: [{ syntax: '[FILE...]', description: '.ndjson, .jsonl, .json, .csv or .tsv, also gzip' }],
   settings: [
     'store',
     'create',
