@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { allows, isTokenForm } from '../contract/scope.ts'
 import type { Head, Store } from '../store/store.ts'
 import type { Incoming } from './incoming.ts'
-import { noCollection, Refusal } from './problem-reply.ts'
+import { collectionNotFound, Refusal } from './problem-reply.ts'
 
 export interface Caller {
   readonly isKnown: boolean
@@ -50,7 +50,7 @@ export function hasNoScope({ scopes }: Caller, name: string): boolean {
 export function requireWrite(caller: Caller, name: string, head: Head | undefined): void {
   if (!caller.isKnown) throw new Refusal('unauthorized', 'Writing needs a token.', CHALLENGE)
   if (allows(caller.scopes, head === undefined ? 'create' : 'write', name)) return
-  if (head === undefined || !mayRead(caller, head)) throw new Refusal('collection-not-found', noCollection(name))
+  if (head === undefined || !mayRead(caller, head)) throw collectionNotFound(name)
   throw new Refusal('forbidden', `The token has no scope "write:${name}".`)
 }
 

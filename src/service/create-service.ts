@@ -66,9 +66,9 @@ export function createService(options: ServiceOptions): Service {
 
   async function answer(request: Incoming, path: string, route: Route | undefined): Promise<Reply> {
     const own = baseUrlOf(request.host)
-    const linkBase = own ?? baseUrl
     try {
-      if (own === undefined) throw misdirected(request)
+      if (own === undefined)
+        throw new Refusal('misdirected-request', `The request is for the host ${quoted(request.host ?? '')}.`)
       const found = findCaller(request, store)
       const caller = found instanceof Promise ? await found : found
       if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
@@ -97,7 +97,7 @@ export function createService(options: ServiceOptions): Service {
     } catch (error) {
       const refusal = refusalOf(error)
       if (isFault(refusal)) onError(error, request)
-      return problemReply(linkBase, refusal.problem, refusal.message, refusal.options)
+      return problemReply(own ?? baseUrl, refusal.problem, refusal.message, refusal.options)
     }
   }
 
@@ -120,7 +120,7 @@ export function createService(options: ServiceOptions): Service {
 
 /** HEAD is handled as GET; the body is left out when the reply is sent. */
 function handle(route: Route | undefined, context: HandlerContext): Reply | Promise<Reply> {
-  if (route === undefined) return pathNotFound(context)
+  if (route === undefined) throw pathNotFound(context)
   const { methods } = route
   const { method } = context.request
   const name = method === 'HEAD' ? 'GET' : method
@@ -129,11 +129,7 @@ function handle(route: Route | undefined, context: HandlerContext): Reply | Prom
   const headers = { Allow: [...Object.keys(methods), 'HEAD', 'OPTIONS'].join(', ') }
   if (method === 'OPTIONS') return { status: 204, headers, body: null }
   const detail = `${quoted(method)} is not available at ${quoted(context.path)}.`
-  return problemReply(context.baseUrl, 'method-not-allowed', detail, { headers })
-}
-
-function misdirected({ host }: Incoming): Refusal {
-  return new Refusal('misdirected-request', `The request is for the host ${quoted(host ?? '')}.`)
+  throw new Refusal('method-not-allowed', detail, { headers })
 }
 
 /** The path of a base URL; empty, or begins with a slash and ends without one. */
