@@ -1,6 +1,6 @@
 /** The options of the checker, with their defaults and limits. */
 
-import { urlFlaw } from '../contract/link.ts'
+import { urlFlaw } from '../contract/url.ts'
 import type { RuleId } from './rule.ts'
 
 export interface CheckOptions {

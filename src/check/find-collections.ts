@@ -1,7 +1,7 @@
 /** Which collections to judge: the one at the URL, those that were named, or those that an entry point links. */
 
-import { withoutSlash } from '../contract/link.ts'
 import { shorten } from '../contract/message-text.ts'
+import { withoutSlash } from '../contract/url.ts'
 import { type CheckOptions, WrongUse } from './check-options.ts'
 import { nameOf } from './collection.ts'
 import { LimitReached, type Requester } from './http/requester.ts'

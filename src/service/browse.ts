@@ -67,13 +67,13 @@ const compress = promisify(gzip)
  * of the files that it loads.
  */
 async function foundHtml(
-  { request, htmlPages }: HandlerContext,
+  { request, findHtml }: HandlerContext,
   key: string,
   caching: Caching,
   make: () => string,
 ): Promise<Reply> {
   const encoding = chooseEncoding(request.headers.get('accept-encoding'))
-  const reply = await htmlPages.find(JSON.stringify([encoding, caching, key]), async () => {
+  const reply = await findHtml(JSON.stringify([encoding, caching, key]), async () => {
     const text = make()
     const { status, headers, body } = await htmlReply(request, text)
     const ETag = `"html.${hash('sha256', text, 'base64url')}.${encoding}"`

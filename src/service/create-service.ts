@@ -1,16 +1,17 @@
 /** The service as one function from a request to its reply, ready to be mounted in any server that speaks `fetch`. */
 
-import { isLoopbackName, LOOPBACK_NAMES, normalizeBaseUrl } from '../contract/link.ts'
+import { normalizeBaseUrl } from '../contract/link.ts'
+import { isLoopbackName, LOOPBACK_NAMES } from '../contract/url.ts'
 import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
 import { type Browse, problemInHtml } from './browse.ts'
 import type { HandlerContext } from './handler-context.ts'
 import { type Incoming, incomingOf, isRead, routedPath } from './incoming.ts'
-import { BodyMemory, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits, NO_SHARE } from './limits.ts'
+import { createBodyMemory, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits, NO_SHARE } from './limits.ts'
 import { wantsHtml } from './negotiate.ts'
 import { isFault, pathNotFound, problemReply, quoted, Refusal, refusalOf } from './problem-reply.ts'
-import { HtmlPages, PageCache, SharedHeads } from './read/page-cache.ts'
+import { cacheHtml, PageCache, shareHeads } from './read/page-cache.ts'
 import { type Reply, responseOf } from './reply.ts'
 import { findRoute, type Route } from './routes.ts'
 
@@ -51,10 +52,10 @@ export function createService(options: ServiceOptions): Service {
   const basePath = basePathOf(baseUrl)
   const baseUrlOf = createBaseUrlOf(baseUrl, options.loopbackPort)
   const pages = new PageCache(cacheBytes)
-  const htmlPages = new HtmlPages(cacheBytes)
-  const heads = new SharedHeads(store)
+  const findHtml = cacheHtml(cacheBytes)
+  const readHead = shareHeads(store)
   const explorer = options.explorer === false ? undefined : createExplorer()
-  const bodyMemory = new BodyMemory(limits.bodyBytes)
+  const shareOf = createBodyMemory(limits.bodyBytes)
 
   function reply(request: Incoming): Promise<Reply> {
     const path = routedPath(request.target, basePath)
@@ -74,7 +75,7 @@ export function createService(options: ServiceOptions): Service {
       if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
       if (requiresToken && route?.isOpen !== true && !caller.isKnown)
         throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
-      const bodyShare = isRead(request) ? NO_SHARE : bodyMemory.share(caller.id)
+      const bodyShare = isRead(request) ? NO_SHARE : shareOf(caller.id)
       const context: HandlerContext = {
         request,
         path,
@@ -84,9 +85,9 @@ export function createService(options: ServiceOptions): Service {
         requiresToken,
         limits,
         bodyShare,
-        heads,
+        readHead,
         pages,
-        htmlPages,
+        findHtml,
         explorer,
       }
       try {

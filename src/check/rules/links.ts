@@ -1,6 +1,6 @@
 /** C4, C5, C9, D4, D7 and D17: the form of links, which there are, and where each leads. */
 
-import { isLoopbackName } from '../../contract/link.ts'
+import { isLoopbackName } from '../../contract/url.ts'
 import { type HttpResponse, statusLine } from '../http/response.ts'
 import { type Page, pageOf } from '../layout.ts'
 import { PAGE_RELATIONS, type PageRelation } from '../page/document.ts'

@@ -26,7 +26,7 @@ export async function getCollection(context: HandlerContext): Promise<Reply> {
   const ifNoneMatch = request.headers.get('if-none-match')
   const kept = context.pages.find(name, requestedPage, encoding)
   if (ifNoneMatch !== null || kept !== undefined) {
-    const head = await context.heads.read(name, hasNoScope(context.caller, name))
+    const head = await context.readHead(name, hasNoScope(context.caller, name))
     if (head === undefined || !mayRead(context.caller, head)) throw collectionNotFound(name)
     const page = answeringPage(head, requestedPage)
     const current = kept !== undefined && kept.page === page && hasSameItems(kept, head) ? kept : undefined

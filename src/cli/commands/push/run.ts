@@ -15,7 +15,7 @@ import { parseTarget, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { formatOfFile, openSource, type Source } from '../../source.ts'
 import { type Batch, cutBatches, nameInFile, placeOf } from './batch.ts'
-import { BatchSender } from './sender.ts'
+import { type BatchSender, createSender } from './sender.ts'
 
 /** Answers the exit status. */
 export async function runPush(address: string, file: string, settings: SettingValues): Promise<number> {
@@ -26,7 +26,7 @@ export async function runPush(address: string, file: string, settings: SettingVa
   const { signal } = interruption
   const source = await openSource(file, signal)
   const isPipe = source.totalBytes === undefined
-  using sender = new BatchSender({
+  using sender = createSender({
     url: url.href,
     token,
     // Two pipes with the same items are not the same.
@@ -39,7 +39,7 @@ export async function runPush(address: string, file: string, settings: SettingVa
   })
   if (isPipe)
     printNote(`${source.label} cannot be read again: if this push ends early, it cannot be resumed. A file can.`)
-  const push = new Push(source, sender)
+  const push = createPush(source, sender)
   try {
     const batches = cutBatches(
       readItems(source, { format, itemBytes: settings.get('itemBytes') }),
@@ -70,74 +70,68 @@ class BatchRefused extends Error {
   }
 }
 
-class Push {
-  readonly source: Source
-  readonly #sender: BatchSender
-  readonly #startedAt = performance.now()
-  #acknowledged = 0
+type Push = ReturnType<typeof createPush>
+
+function createPush(source: Source, sender: BatchSender) {
+  const { label, totalBytes } = source
+  const startedAt = performance.now()
+  let acknowledged = 0
   /** Of the collection, now. */
-  #itemCount = 0
-
-  constructor(source: Source, sender: BatchSender) {
-    this.source = source
-    this.#sender = sender
-  }
-
-  /** Sends what is read, in order, and reads ahead meanwhile. */
-  async run(batches: AsyncIterable<Batch>): Promise<void> {
-    const { label, totalBytes } = this.source
-    const progress = startProgress(label, totalBytes)
-    const ahead = new ReadAhead()
-    let readItemCount = 0
-    let latest = Promise.resolve()
-    try {
-      for await (const batch of batches) {
-        readItemCount += batch.count
-        // What was read and not sent yet counts for nothing.
-        const show = () =>
-          progress.update(this.source.readBytes * (this.#acknowledged / readItemCount), this.#acknowledged)
-        latest = this.#sendAfter(latest, batch).then(show)
-        await ahead.add(latest, batch.body.length)
-      }
-    } finally {
-      // An error here is about earlier items, and is thrown in place of a later one.
-      await ahead.end().finally(() => progress.stop())
-    }
-  }
+  let itemCount = 0
 
   /** Compresses the batch at once, and sends it when everything before it is acknowledged. */
-  async #sendAfter(earlier: Promise<void>, batch: Batch): Promise<void> {
-    const packed = await this.#sender.pack(batch)
+  async function sendAfter(earlier: Promise<void>, batch: Batch): Promise<void> {
+    const packed = await sender.pack(batch)
     await earlier
     try {
-      this.#itemCount = await this.#sender.send(packed)
+      itemCount = await sender.send(packed)
     } catch (error) {
       throw new BatchRefused(batch, error)
     }
-    this.#acknowledged += batch.count
+    acknowledged += batch.count
   }
 
-  /** What a push that is done says. */
-  summary(): string {
-    const durationMs = performance.now() - this.#startedAt
-    if (this.#acknowledged === 0) return `0 items sent; ${this.source.label} has none.`
-    const done = `${counted(this.#acknowledged, 'item')} acknowledged in ${formatRate(this.#acknowledged, durationMs)}`
-    return `${done}; the collection has ${counted(this.#itemCount, 'item')}.`
-  }
-
-  /** How far a push came that failed: sentences that can follow any message. */
-  standing(): string {
-    const count = this.#acknowledged
-    const done = count === 0 ? 'No item is acknowledged.' : `The first ${counted(count, 'item')} are acknowledged.`
-    if (this.source.totalBytes === undefined)
-      return `${done} A pipe cannot be read again: check what the collection has, and send the rest from a file.`
-    const condition = count === 0 ? '' : ', with the same file and token, to continue'
-    return `${done} Run the same command again within 24 hours${condition}: nothing is appended twice.`
+  return {
+    label,
+    /** Sends what is read, in order, and reads ahead meanwhile. */
+    run: async (batches: AsyncIterable<Batch>): Promise<void> => {
+      const progress = startProgress(label, totalBytes)
+      const ahead = new ReadAhead()
+      let readItemCount = 0
+      let latest = Promise.resolve()
+      try {
+        for await (const batch of batches) {
+          readItemCount += batch.count
+          // What was read and not sent yet counts for nothing.
+          const show = () => progress.update(source.readBytes * (acknowledged / readItemCount), acknowledged)
+          latest = sendAfter(latest, batch).then(show)
+          await ahead.add(latest, batch.body.length)
+        }
+      } finally {
+        // An error here is about earlier items, and is thrown in place of a later one.
+        await ahead.end().finally(() => progress.stop())
+      }
+    },
+    /** What a push that is done says. */
+    summary: (): string => {
+      if (acknowledged === 0) return `0 items sent; ${label} has none.`
+      const done = `acknowledged in ${formatRate(acknowledged, performance.now() - startedAt)}`
+      return `${counted(acknowledged, 'item')} ${done}; the collection has ${counted(itemCount, 'item')}.`
+    },
+    /** How far a push came that failed: sentences that can follow any message. */
+    standing: (): string => {
+      const none = acknowledged === 0
+      const done = none ? 'No item is acknowledged.' : `The first ${counted(acknowledged, 'item')} are acknowledged.`
+      if (totalBytes === undefined)
+        return `${done} A pipe cannot be read again: check what the collection has, and send the rest from a file.`
+      const condition = none ? '' : ', with the same file and token, to continue'
+      return `${done} Run the same command again within 24 hours${condition}: nothing is appended twice.`
+    },
   }
 }
 
 function explain(error: unknown, push: Push, token: string | undefined): unknown {
-  if (error instanceof InputError) return inputFailure(error, push.source.label, push.standing())
+  if (error instanceof InputError) return inputFailure(error, push.label, push.standing())
   if (!(error instanceof BatchRefused)) return error
   const { batch, cause } = error
   const known = explainFailure(cause)
