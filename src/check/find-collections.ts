@@ -1,7 +1,6 @@
 /** Which collections to judge: the one at the URL, those that were named, or those that an entry point links. */
 
 import { shorten } from '../contract/message-text.ts'
-import { withoutSlash } from '../contract/url.ts'
 import { type CheckOptions, WrongUse } from './check-options.ts'
 import { nameOf } from './collection.ts'
 import { LimitReached, type Requester } from './http/requester.ts'
@@ -38,6 +37,10 @@ export async function findCollections(
   }
   const names = [...new Set(hrefs.flatMap((href) => nameUnder(linkBase, href) ?? []))]
   return { targets: names.slice(0, MAX_COLLECTIONS).map(target), notes: notesOn(hrefs, names, linkBase) }
+}
+
+function withoutSlash({ origin, pathname }: URL): string {
+  return `${origin}${pathname.replace(/\/+$/, '')}`
 }
 
 function linkAddress(baseUrl: string): URL {
