@@ -30,11 +30,7 @@ const MORE_READINGS = 2
 /** How often rules are tried if the data changes meanwhile. */
 const MAX_ATTEMPTS = 3
 
-export async function checkCollection(options: CollectionOptions): Promise<[CollectionReport, RuleReport[]]> {
-  return new CollectionRun(options).run()
-}
-
-class CollectionRun {
+export class CollectionRun {
   readonly #options: CollectionOptions
   readonly #ruleChecks = new Map<Rule, RuleCheck>()
   readonly #notes: string[] = []

@@ -1,7 +1,7 @@
 /** Checks whether a server keeps the contract, and returns a report. */
 
 import { hideSecret } from '../contract/message-text.ts'
-import { checkCollection } from './check-collection.ts'
+import { CollectionRun } from './check-collection.ts'
 import { type CheckOptions, limitsOf, parseAddress, WrongUse } from './check-options.ts'
 import { findCollections } from './find-collections.ts'
 import { Requester } from './http/requester.ts'
@@ -30,7 +30,7 @@ export async function checkConformance(url: string, options: CheckOptions = {}):
     for (const target of targets) {
       const onPage = (page: number, last: number) => options.onPage?.(target.url, page, last)
       const context = { requester, rules, isStrict, isWalk, hasToken: token !== undefined, onPage }
-      const [collection, ruleReports] = await checkCollection({ ...target, ...limits, ...context })
+      const [collection, ruleReports] = await new CollectionRun({ ...target, ...limits, ...context }).run()
       collections.push(collection)
       reports.push(...ruleReports)
     }

@@ -1,6 +1,5 @@
 /** The options of the checker, with their defaults and limits. */
 
-import { urlFlaw } from '../contract/link.ts'
 import type { RuleId } from './rule.ts'
 
 export interface CheckOptions {
@@ -63,9 +62,18 @@ export function limitsOf(options: CheckOptions) {
   return limits
 }
 
-/** The URL to check. */
+const EXAMPLE = 'Expected one such as https://api.example.com/events.'
+
+/** The URL to check. No message shows what may be a password. */
 export function parseAddress(text: string): URL {
-  const flaw = urlFlaw(text)
-  if (flaw !== undefined) throw new WrongUse(`${flaw}. Expected one such as https://api.example.com/events.`)
-  return new URL(text)
+  const shown = text.includes('@') ? 'This' : `"${text}"`
+  if (!URL.canParse(text)) throw new WrongUse(`${shown} is not an absolute URL. ${EXAMPLE}`)
+  const url = new URL(text)
+  const { protocol, username, password } = url
+  if (username + password !== '')
+    throw new WrongUse(`The URL contains a user name or a password: leave them out. ${EXAMPLE}`)
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new WrongUse(`${shown} begins with ${protocol}, expected http: or https:. ${EXAMPLE}`)
+  if (/[?#]/.test(text)) throw new WrongUse(`The URL has a query or a fragment. ${EXAMPLE}`)
+  return url
 }

@@ -1,6 +1,5 @@
 /** Which collections to judge: the one at the URL, those that were named, or those that an entry point links. */
 
-import { withoutSlash } from '../contract/link.ts'
 import { shorten } from '../contract/message-text.ts'
 import { type CheckOptions, WrongUse } from './check-options.ts'
 import { nameOf } from './collection.ts'
@@ -38,6 +37,10 @@ export async function findCollections(
   }
   const names = [...new Set(hrefs.flatMap((href) => nameUnder(linkBase, href) ?? []))]
   return { targets: names.slice(0, MAX_COLLECTIONS).map(target), notes: notesOn(hrefs, names, linkBase) }
+}
+
+function withoutSlash({ origin, pathname }: URL): string {
+  return `${origin}${pathname.replace(/\/+$/, '')}`
 }
 
 function linkAddress(baseUrl: string): URL {

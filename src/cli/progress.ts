@@ -16,22 +16,14 @@ export interface Progress {
 type ProgressStream = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>
 
 /** `total` is undefined where the size is not known: then there is no share and no time left. */
-export function startProgress(
-  label: string,
-  total: number | undefined,
-  stream: ProgressStream = process.stderr,
-): Progress {
-  const startedAt = performance.now()
+export function startProgress(label: string, total: number | undefined, stream?: ProgressStream): Progress {
   const latest = { items: 0, share: total === undefined ? undefined : 0 }
-  const line = (columns: number) =>
-    progressLine({ label, ...latest, elapsedMs: performance.now() - startedAt, columns })
-  return {
-    update: (done, items) => {
-      latest.items = items
-      if (total !== undefined) latest.share = Math.min(1, done / Math.max(total, 1))
-    },
-    stop: startLine(stream, line),
+  const stop = startLine(stream, (elapsedMs, columns) => progressLine({ label, ...latest, elapsedMs, columns }))
+  const update = (done: number, items: number) => {
+    latest.items = items
+    if (total !== undefined) latest.share = Math.min(1, done / Math.max(total, 1))
   }
+  return { update, stop }
 }
 
 /** What is known of a pull, which is exact because the count is known. */
@@ -45,28 +37,31 @@ interface PullFigures {
 }
 
 /** `itemsBefore` were there before this run. */
-export function startPullProgress(label: string, itemsBefore: number, stream: ProgressStream = process.stderr) {
-  const startedAt = performance.now()
+export function startPullProgress(label: string, itemsBefore: number, stream?: ProgressStream) {
   let latest: PullFigures | undefined
-  const line = (columns: number) => {
+  const stop = startLine(stream, (elapsedMs, columns) => {
     if (latest === undefined) return makeVisible(label).slice(0, columns)
-    return pullLine({ label, ...latest, itemsBefore, elapsedMs: performance.now() - startedAt, columns })
-  }
+    return pullLine({ label, ...latest, itemsBefore, elapsedMs, columns })
+  })
   const update = (figures: PullFigures) => {
     latest = figures
   }
-  return { update, stop: startLine(stream, line) }
+  return { update, stop }
 }
 
 /** Keeps drawing a line on a terminal until it is stopped, which removes it. Elsewhere nothing is drawn. */
-function startLine(stream: ProgressStream, line: (columns: number) => string): () => void {
+function startLine(
+  stream: ProgressStream = process.stderr,
+  line: (elapsedMs: number, columns: number) => string,
+): () => void {
   if (stream.isTTY !== true) return () => {}
+  const startedAt = performance.now()
   const bar = new SingleBar({
     stream,
     clearOnComplete: true,
     // Cut to the width of the terminal, instead of switching its line wrapping off, which a killed process leaves off.
     linewrap: true,
-    format: (_options, params) => line(params.maxWidth - 1),
+    format: (_options, params) => line(performance.now() - startedAt, params.maxWidth - 1),
   })
   bar.start(1, 0)
   return () => bar.stop()

@@ -1,7 +1,7 @@
 /** What commands that talk to a server have in common: the URL of a collection, and the bearer token to send. */
 
 import { createReadStream } from 'node:fs'
-import { isLoopbackName, urlFlaw } from '../contract/link.ts'
+import { isLoopbackName, urlFlaw } from '../contract/url.ts'
 import { Failure, isSystemError } from './failure.ts'
 
 /** More than any server takes in a header. */

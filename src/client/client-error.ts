@@ -136,14 +136,6 @@ export class CollectionChanged extends ClientError {
   }
 }
 
-/** What `fetch` says about a failure: in Node.js the reason stands in the cause, in the code if nowhere else. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const { cause = error } = error
-  if (!(cause instanceof Error)) return error.message
-  return cause.message || ('code' in cause ? String(cause.code) : error.message)
-}
-
 function whereAndWhy(url: string, target: string | undefined): string {
   if (target === undefined) return 'an address that the browser does not reveal. Use that address instead.'
   if (!/^https?:/.test(target)) return `${target}. Only http: and https: are supported.`

@@ -4,7 +4,7 @@ import { pageUrl } from '../contract/link.ts'
 import { CollectionChanged } from './client-error.ts'
 import { type Page, readPage } from './page.ts'
 import type { RequestContext, Requester } from './requester.ts'
-import { type Drift, type Step, Walk, type WalkState } from './walk.ts'
+import { type Drift, type Step, type WalkState, walk } from './walk.ts'
 
 export interface ReadOptions {
   /** Ends the operation, which rejects with the signal's reason. */
@@ -129,7 +129,7 @@ export class Collection<Item = unknown> {
     const { url } = this
     const ahead = this.#requester.settings.concurrency
     const read = (number: number, ending: AbortSignal | undefined) => this.#read(number, { signal: ending, onRetry })
-    return new Walk<Item>({ url, read, signal, ahead, from }).steps()
+    return walk<Item>({ url, read, signal, ahead, from })
   }
 
   #read(page: number, context: RequestContext): Promise<Page<Item>> {

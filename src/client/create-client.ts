@@ -1,6 +1,7 @@
 /** Creates a client for a service, or for one collection by its URL. */
 
-import { collectionUrl, urlFlaw, withoutSlash } from '../contract/link.ts'
+import { collectionUrl } from '../contract/link.ts'
+import { urlFlaw, withoutSlash } from '../contract/url.ts'
 import { type ClientOptions, settingsOf } from './client-options.ts'
 import { Collection } from './collection.ts'
 import { Requester } from './requester.ts'

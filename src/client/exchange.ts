@@ -7,7 +7,6 @@ import {
   PageTooLarge,
   type ProblemDetails,
   type RequestLine,
-  reasonOf,
   TimeoutError,
 } from './client-error.ts'
 import { ACCEPTED, type Settings } from './client-options.ts'
@@ -182,4 +181,12 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array<Array
     at += chunk.length
   }
   return bytes
+}
+
+/** What `fetch` says about a failure: in Node.js the reason stands in the cause, in the code if nowhere else. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause = error } = error
+  if (!(cause instanceof Error)) return error.message
+  return cause.message || ('code' in cause ? String(cause.code) : error.message)
 }

@@ -1,26 +1,8 @@
 /** What `import … from 'reams/client'` gives: a client for every server with the contract, in Node.js, Bun, Deno and browsers. */
 
-export {
-  ClientError,
-  CollectionChanged,
-  ConnectionLost,
-  ForbiddenOrigin,
-  HttpError,
-  InvalidPage,
-  PageTooLarge,
-  type ProblemDetails,
-  TimeoutError,
-} from './client-error.ts'
+export * from './client-error.ts'
 export { type ClientOptions, DEFAULT_RETRY, type Retry, type RetryPolicy } from './client-options.ts'
-export type {
-  Collection,
-  IterateOptions,
-  Progress,
-  PullOptions,
-  PullResult,
-  ReadOptions,
-  Sink,
-} from './collection.ts'
+export type * from './collection.ts'
 export { type Client, createClient, openCollection } from './create-client.ts'
 export type { Links } from './envelope.ts'
 export type { Page } from './page.ts'

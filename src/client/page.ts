@@ -1,9 +1,9 @@
 /** One page of a collection, checked: what its envelope says, and its items as values and as bytes. */
 
 import { JsonCursor, JsonFlaw } from '../items/json-cursor.ts'
-import { ConnectionLost, InvalidPage, reasonOf } from './client-error.ts'
+import { ConnectionLost, InvalidPage } from './client-error.ts'
 import { type Envelope, type Links, type PageRequest, readEnvelope } from './envelope.ts'
-import type { FetchedBody } from './exchange.ts'
+import { type FetchedBody, reasonOf } from './exchange.ts'
 
 export class Page<Item = unknown> {
   /** The URL that was requested. */

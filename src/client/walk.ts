@@ -44,87 +44,72 @@ interface WalkOptions<Item> {
   readonly from?: WalkState | undefined
 }
 
-/** One pass over the collection. It throws CollectionChanged when items may have been skipped or repeated. */
-export class Walk<Item> {
-  readonly #options: WalkOptions<Item>
-  #items: number
-  #highestCount: number
-  #firstCount: number | undefined
-  #replaced = false
+/**
+ * One pass over the collection: at least one step, even if nothing on its page is new. Throws CollectionChanged when items may
+ * have been skipped or repeated.
+ */
+export async function* walk<Item>(options: WalkOptions<Item>): AsyncGenerator<Step<Item>, void> {
+  const { from, ahead, signal } = options
+  let items = from?.items ?? 0
+  let highestCount = from?.itemCount ?? 0
+  let firstCount = from?.itemCount
+  let replaced = false
+  const changed = (why: string) => new CollectionChanged(options, why)
+  const nextPage = () => Math.floor(items / PAGE_SIZE) + 1
 
-  constructor(options: WalkOptions<Item>) {
-    const { from } = options
-    this.#options = options
-    this.#items = from?.items ?? 0
-    this.#highestCount = from?.itemCount ?? 0
-    this.#firstCount = from?.itemCount
-  }
-
-  /** Yields at least one step, even if nothing on its page is new. */
-  async *steps(): AsyncGenerator<Step<Item>, void> {
-    const { from, ahead, signal } = this.#options
-    let latest = from === undefined ? await this.#read(1) : await this.#check(from.anchor)
-    if (this.#items > latest.itemCount) throw this.#changed(`there are ${latest.itemCount} items, not ${this.#items}`)
-    this.#firstCount ??= latest.itemCount
-    // Here, the newest page is known to follow everything that was handed over.
-    while (!latest.isLast) {
-      let anchor = anchorAt(latest)
-      if (latest.number === this.#nextPage) yield this.#handOver(latest, anchor)
-      const last = latest.lastPage
-      const known = [latest]
-      if (latest.number < last - 1) {
-        const target = await this.#read(last - 1)
-        // Not earlier: the periods that the two anchors cover must overlap.
-        await this.#check(anchor)
-        anchor = anchorAt(target)
-        known.push(target)
-      }
-      const read = async (number: number, ending: AbortSignal) =>
-        known.find((page) => page.number === number) ?? this.#read(number, ending)
-      for await (const page of inOrder(this.#nextPage, last, ahead, read, signal)) {
-        if (page.number < last) yield this.#handOver(page, anchor)
-        else latest = page
-      }
-      await this.#check(anchor)
-    }
-    yield this.#handOver(latest, anchorAt(latest))
-  }
-
-  get #nextPage(): number {
-    return Math.floor(this.#items / PAGE_SIZE) + 1
-  }
-
-  #handOver(page: Page<Item>, anchor: Anchor): Step<Item> {
-    // Pages that were read ahead are dropped.
-    this.#options.signal?.throwIfAborted()
-    const first = this.#items - (page.number - 1) * PAGE_SIZE
-    if (first < 0) throw this.#changed(`page ${page.number} does not continue after ${this.#items} items`)
-    this.#items += page.length - first
-    const drift = { appended: Math.max(0, this.#items - (this.#firstCount ?? 0)), replaced: this.#replaced }
-    return { page, first, state: { items: this.#items, itemCount: page.itemCount, anchor }, drift }
-  }
-
-  async #check(anchor: Anchor): Promise<Page<Item>> {
-    const page = await this.#read(anchor.page)
-    const result = checkAnchor(anchor, page)
-    if (result === 'moved') throw this.#changed(`the items of page ${anchor.page} are not where they were`)
-    if (result === 'replaced') this.#replaced = true
-    return page
-  }
-
-  async #read(number: number, signal = this.#options.signal): Promise<Page<Item>> {
+  async function read(number: number, ending = signal): Promise<Page<Item>> {
     // Responses may overtake one another, but one requested after this count was seen cannot be older.
-    const count = this.#highestCount
-    const page = await this.#options.read(number, signal)
-    if (page.itemCount < count) throw this.#changed(`item_count fell from ${count} to ${page.itemCount}`)
-    if (page.number !== number) throw this.#changed(`page ${number} is gone`)
-    this.#highestCount = Math.max(this.#highestCount, page.itemCount)
+    const count = highestCount
+    const page = await options.read(number, ending)
+    if (page.itemCount < count) throw changed(`item_count fell from ${count} to ${page.itemCount}`)
+    if (page.number !== number) throw changed(`page ${number} is gone`)
+    highestCount = Math.max(highestCount, page.itemCount)
     return page
   }
 
-  #changed(why: string): CollectionChanged {
-    return new CollectionChanged(this.#options, why)
+  async function check(anchor: Anchor): Promise<Page<Item>> {
+    const page = await read(anchor.page)
+    const result = checkAnchor(anchor, page)
+    if (result === 'moved') throw changed(`the items of page ${anchor.page} are not where they were`)
+    if (result === 'replaced') replaced = true
+    return page
   }
+
+  function handOver(page: Page<Item>, anchor: Anchor): Step<Item> {
+    // Pages that were read ahead are dropped.
+    signal?.throwIfAborted()
+    const first = items - (page.number - 1) * PAGE_SIZE
+    if (first < 0) throw changed(`page ${page.number} does not continue after ${items} items`)
+    items += page.length - first
+    const drift = { appended: Math.max(0, items - (firstCount ?? 0)), replaced }
+    return { page, first, state: { items, itemCount: page.itemCount, anchor }, drift }
+  }
+
+  let latest = from === undefined ? await read(1) : await check(from.anchor)
+  if (items > latest.itemCount) throw changed(`there are ${latest.itemCount} items, not ${items}`)
+  firstCount ??= latest.itemCount
+  // Here, the newest page is known to follow everything that was handed over.
+  while (!latest.isLast) {
+    let anchor = anchorAt(latest)
+    if (latest.number === nextPage()) yield handOver(latest, anchor)
+    const last = latest.lastPage
+    const known = [latest]
+    if (latest.number < last - 1) {
+      const target = await read(last - 1)
+      // Not earlier: the periods that the two anchors cover must overlap.
+      await check(anchor)
+      anchor = anchorAt(target)
+      known.push(target)
+    }
+    const readUnknown = async (number: number, ending: AbortSignal) =>
+      known.find((page) => page.number === number) ?? read(number, ending)
+    for await (const page of inOrder(nextPage(), last, ahead, readUnknown, signal)) {
+      if (page.number < last) yield handOver(page, anchor)
+      else latest = page
+    }
+    await check(anchor)
+  }
+  yield handOver(latest, anchorAt(latest))
 }
 
 /** A page whose items are remembered, to see later whether anything before them was removed. As JSON it has about 4 KB. */

@@ -1,6 +1,7 @@
 /** Every URL that Reams writes into an answer is built here, from the base URL and nothing else (C4, D17). */
 
 import { lastPage } from './page.ts'
+import { urlFlaw, withoutSlash } from './url.ts'
 
 /** A link relation: an object with one field (C4). */
 export interface Link {
@@ -77,26 +78,4 @@ export function normalizeBaseUrl(text: string): string {
   if (flaw !== undefined)
     throw new TypeError(`${flaw}. Expected one such as https://api.example.com or https://example.com/api/v1.`)
   return withoutSlash(new URL(text))
-}
-
-/** Without a slash at its end. */
-export function withoutSlash({ origin, pathname }: URL): string {
-  return origin + pathname.replace(/\/+$/, '')
-}
-
-/** Why a text cannot be the URL of a service or a collection; undefined if it can. What may be a password is not shown. */
-export function urlFlaw(text: string): string | undefined {
-  const shown = text.includes('@') ? 'This' : `"${text}"`
-  if (!URL.canParse(text)) return `${shown} is not an absolute URL`
-  const { protocol, username, password } = new URL(text)
-  if (username + password !== '') return 'The URL contains a user name or a password: leave them out'
-  if (!/^https?:$/.test(protocol)) return `${shown} begins with ${protocol}, expected http: or https:`
-  return /[?#]/.test(text) ? 'The URL has a query or a fragment' : undefined
-}
-
-/** The names of this machine for itself, as they stand in a URL. */
-export const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'] as const
-
-export function isLoopbackName(host: string): boolean {
-  return LOOPBACK_NAMES.some((name) => name === host)
 }

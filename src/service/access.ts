@@ -5,7 +5,7 @@ import { isCollectionName } from '../contract/name.ts'
 import { allows, isTokenForm } from '../contract/scope.ts'
 import type { Head, Store } from '../store/store.ts'
 import type { Incoming } from './incoming.ts'
-import { noCollection, Refusal } from './problem-reply.ts'
+import { collectionNotFound, Refusal } from './problem-reply.ts'
 
 export interface Caller {
   readonly isKnown: boolean
@@ -54,7 +54,7 @@ export function requireWrite(caller: Caller, name: string, head: Head | undefine
   if (head === undefined || !mayRead(caller, head)) {
     // The same for a private collection, so that it tells nothing.
     const hint = isCollectionName(name) ? { hint: `A token with the scope "create:${name}" could create it.` } : {}
-    throw new Refusal('collection-not-found', noCollection(name), hint)
+    throw collectionNotFound(name, hint)
   }
   throw new Refusal('forbidden', `The token has no scope "write:${name}".`)
 }

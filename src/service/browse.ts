@@ -27,9 +27,8 @@ export async function browseEntry(context: HandlerContext, explorer: Explorer): 
 export async function browseCollection(context: HandlerContext, explorer: Explorer): Promise<Reply> {
   const { request, baseUrl } = context
   const [name = ''] = segmentsOf(context)
-  if (!isCollectionName(name)) return collectionNotFound(context, name)
+  if (!isCollectionName(name)) throw collectionNotFound(name)
   const read = await readPage(context, name, queryValues(request.target, 'page'))
-  if ('status' in read) return read
   const { head: collection, page, segments } = read
   // As far as the page shows them.
   const pieces = segments.values().map((segment) => segment.raw())
@@ -38,9 +37,7 @@ export async function browseCollection(context: HandlerContext, explorer: Explor
 }
 
 export async function browseItem(context: HandlerContext, explorer: Explorer): Promise<Reply> {
-  const read = await readItem(context)
-  if ('status' in read) return read
-  const { head, key, text } = read
+  const { head, key, text } = await readItem(context)
   const make = () => explorer.item(context.baseUrl, { collection: head.name, key, text })
   return foundHtml(context, keyOf(context, head, key), cachingOf(context, head), make)
 }
@@ -70,13 +67,13 @@ const compress = promisify(gzip)
  * of the files that it loads.
  */
 async function foundHtml(
-  { request, htmlPages }: HandlerContext,
+  { request, findHtml }: HandlerContext,
   key: string,
   caching: Caching,
   make: () => string,
 ): Promise<Reply> {
   const encoding = chooseEncoding(request.headers.get('accept-encoding'))
-  const reply = await htmlPages.find(JSON.stringify([encoding, caching, key]), async () => {
+  const reply = await findHtml(JSON.stringify([encoding, caching, key]), async () => {
     const text = make()
     const { status, headers, body } = await htmlReply(request, text)
     const ETag = `"html.${hash('sha256', text, 'base64url')}.${encoding}"`
@@ -98,7 +95,7 @@ async function htmlReply(request: Incoming, text: string): Promise<Reply> {
 
 export function getAsset(context: HandlerContext): Reply {
   const asset = context.explorer?.asset(context.path)
-  if (asset === undefined) return pathNotFound(context)
+  if (asset === undefined) throw pathNotFound(context)
   const { headers } = context.request
   const encoding = chooseEncoding(headers.get('accept-encoding'))
   const tag = `"${asset.path.split('/').at(-1)}.${encoding}"`

@@ -1,16 +1,17 @@
 /** The service as one function from a request to its reply, ready to be mounted in any server that speaks `fetch`. */
 
-import { isLoopbackName, LOOPBACK_NAMES, normalizeBaseUrl } from '../contract/link.ts'
+import { normalizeBaseUrl } from '../contract/link.ts'
+import { isLoopbackName, LOOPBACK_NAMES } from '../contract/url.ts'
 import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
 import { type Browse, problemInHtml } from './browse.ts'
 import type { HandlerContext } from './handler-context.ts'
 import { type Incoming, incomingOf, isRead, routedPath } from './incoming.ts'
-import { BodyMemory, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits, NO_SHARE } from './limits.ts'
+import { createBodyMemory, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits, NO_SHARE } from './limits.ts'
 import { wantsHtml } from './negotiate.ts'
 import { isFault, pathNotFound, problemReply, quoted, Refusal, refusalOf } from './problem-reply.ts'
-import { HtmlPages, PageCache, SharedHeads } from './read/page-cache.ts'
+import { cacheHtml, PageCache, shareHeads } from './read/page-cache.ts'
 import { type Reply, responseOf } from './reply.ts'
 import { findRoute, type Route } from './routes.ts'
 
@@ -51,10 +52,10 @@ export function createService(options: ServiceOptions): Service {
   const basePath = basePathOf(baseUrl)
   const baseUrlOf = createBaseUrlOf(baseUrl, options.loopbackPort)
   const pages = new PageCache(cacheBytes)
-  const htmlPages = new HtmlPages(cacheBytes)
-  const heads = new SharedHeads(store)
+  const findHtml = cacheHtml(cacheBytes)
+  const readHead = shareHeads(store)
   const explorer = options.explorer === false ? undefined : createExplorer()
-  const bodyMemory = new BodyMemory(limits.bodyBytes)
+  const shareOf = createBodyMemory(limits.bodyBytes)
 
   function reply(request: Incoming): Promise<Reply> {
     const path = routedPath(request.target, basePath)
@@ -66,15 +67,15 @@ export function createService(options: ServiceOptions): Service {
 
   async function answer(request: Incoming, path: string, route: Route | undefined): Promise<Reply> {
     const own = baseUrlOf(request.host)
-    const linkBase = own ?? baseUrl
     try {
-      if (own === undefined) throw misdirected(request)
+      if (own === undefined)
+        throw new Refusal('misdirected-request', `The request is for the host ${quoted(request.host ?? '')}.`)
       const found = findCaller(request, store)
       const caller = found instanceof Promise ? await found : found
       if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
       if (requiresToken && route?.isOpen !== true && !caller.isKnown)
         throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
-      const bodyShare = isRead(request) ? NO_SHARE : bodyMemory.share(caller.id)
+      const bodyShare = isRead(request) ? NO_SHARE : shareOf(caller.id)
       const context: HandlerContext = {
         request,
         path,
@@ -84,9 +85,9 @@ export function createService(options: ServiceOptions): Service {
         requiresToken,
         limits,
         bodyShare,
-        heads,
+        readHead,
         pages,
-        htmlPages,
+        findHtml,
         explorer,
       }
       try {
@@ -97,7 +98,7 @@ export function createService(options: ServiceOptions): Service {
     } catch (error) {
       const refusal = refusalOf(error)
       if (isFault(refusal)) onError(error, request)
-      return problemReply(linkBase, refusal.problem, refusal.message, refusal.options)
+      return problemReply(own ?? baseUrl, refusal.problem, refusal.message, refusal.options)
     }
   }
 
@@ -120,7 +121,7 @@ export function createService(options: ServiceOptions): Service {
 
 /** HEAD is handled as GET; the body is left out when the reply is sent. */
 function handle(route: Route | undefined, context: HandlerContext): Reply | Promise<Reply> {
-  if (route === undefined) return pathNotFound(context)
+  if (route === undefined) throw pathNotFound(context)
   const { methods } = route
   const { method } = context.request
   const name = method === 'HEAD' ? 'GET' : method
@@ -129,11 +130,7 @@ function handle(route: Route | undefined, context: HandlerContext): Reply | Prom
   const headers = { Allow: [...Object.keys(methods), 'HEAD', 'OPTIONS'].join(', ') }
   if (method === 'OPTIONS') return { status: 204, headers, body: null }
   const detail = `${quoted(method)} is not available at ${quoted(context.path)}.`
-  return problemReply(context.baseUrl, 'method-not-allowed', detail, { headers })
-}
-
-function misdirected({ host }: Incoming): Refusal {
-  return new Refusal('misdirected-request', `The request is for the host ${quoted(host ?? '')}.`)
+  throw new Refusal('method-not-allowed', detail, { headers })
 }
 
 /** The path of a base URL; empty, or begins with a slash and ends without one. */

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts'
 import type { Caller } from './access.ts'
 import type { Incoming } from './incoming.ts'
 import type { BodyShare, Limits } from './limits.ts'
-import type { HtmlPages, PageCache, SharedHeads } from './read/page-cache.ts'
+import type { FindHtml, PageCache, ReadHead } from './read/page-cache.ts'
 import type { Reply } from './reply.ts'
 
 export interface HandlerContext {
@@ -21,10 +21,11 @@ export interface HandlerContext {
   readonly limits: Limits
   /** The share of this request in the memory for all bodies. */
   readonly bodyShare: BodyShare
-  readonly heads: SharedHeads
+  readonly readHead: ReadHead
   /** Pages that were sent before. */
   readonly pages: PageCache
-  readonly htmlPages: HtmlPages
+  /** Pages for browsers that were sent before. */
+  readonly findHtml: FindHtml
   /** Makes pages for browsers; undefined where the explorer is off. */
   readonly explorer: Explorer | undefined
 }

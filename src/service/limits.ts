@@ -64,35 +64,27 @@ export interface BodyShare {
 /** For a request whose body nobody reads. */
 export const NO_SHARE: BodyShare = { hold() {}, release() {} }
 
-/** One token gets half of it at most, so that it cannot keep others from writing. */
-export class BodyMemory {
-  readonly #maxBytes: number
-  readonly #maxTokenBytes: number
-  #held = 0
-  readonly #heldByToken = new Map<string, number>()
-
-  /** `bodyBytes`: of the largest body. */
-  constructor(bodyBytes: number) {
-    this.#maxBytes = bodyBytes * BODIES_AT_ONCE
-    this.#maxTokenBytes = bodyBytes * BODIES_A_TOKEN
-  }
-
-  share(token: string): BodyShare {
+/** `bodyBytes` is the largest body. One token gets half of the memory at most, so that it cannot keep others from writing. */
+export function createBodyMemory(bodyBytes: number): (token: string) => BodyShare {
+  const maxBytes = bodyBytes * BODIES_AT_ONCE
+  const maxTokenBytes = bodyBytes * BODIES_A_TOKEN
+  let held = 0
+  const heldByToken = new Map<string, number>()
+  return (token) => {
     let own = 0
     const resize = (bytes: number): void => {
-      this.#held += bytes - own
-      const ofToken = (this.#heldByToken.get(token) ?? 0) + bytes - own
-      if (ofToken > 0) this.#heldByToken.set(token, ofToken)
-      else this.#heldByToken.delete(token)
+      held += bytes - own
+      const ofToken = (heldByToken.get(token) ?? 0) + bytes - own
+      if (ofToken > 0) heldByToken.set(token, ofToken)
+      else heldByToken.delete(token)
       own = bytes
     }
     return {
       hold: (bytes) => {
         if (bytes <= own) return
-        const [others, ofToken] = [this.#held - own, (this.#heldByToken.get(token) ?? 0) - own]
-        if (ofToken + bytes > this.#maxTokenBytes)
-          throw busy('Other requests with this token hold', ofToken, this.#maxTokenBytes)
-        if (others + bytes > this.#maxBytes) throw busy('Other requests hold', others, this.#maxBytes)
+        const [others, ofToken] = [held - own, (heldByToken.get(token) ?? 0) - own]
+        if (ofToken + bytes > maxTokenBytes) throw busy('Other requests with this token hold', ofToken, maxTokenBytes)
+        if (others + bytes > maxBytes) throw busy('Other requests hold', others, maxBytes)
         resize(bytes)
       },
       release: () => resize(0),

@@ -18,15 +18,6 @@ export function problemReply(baseUrl: string, name: ProblemName, detail: string,
   return { status: said.status, headers: { ...own, ...options.headers }, body, problem: said }
 }
 
-export function collectionNotFound({ baseUrl }: { readonly baseUrl: string }, name: string): Reply {
-  return problemReply(baseUrl, 'collection-not-found', noCollection(name))
-}
-
-export function pathNotFound({ baseUrl, path }: { readonly baseUrl: string; readonly path: string }): Reply {
-  const options = path.endsWith('/') ? { hint: 'Leave out the slash at the end.' } : {}
-  return problemReply(baseUrl, 'path-not-found', `There is nothing at ${quoted(path)}.`, options)
-}
-
 /** Thrown anywhere while a request is handled, and answered as a problem. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
@@ -101,6 +92,12 @@ export function shortened(value: string): string {
   return value.length > QUOTED_CHARACTERS ? `${value.slice(0, QUOTED_CHARACTERS)}…` : value
 }
 
-export function noCollection(name: string): string {
-  return `There is no collection ${quoted(name)}.`
+/** The same for a name that does not exist, and for one that the caller may not know of. */
+export function collectionNotFound(name: string, options?: ProblemOptions): Refusal {
+  return new Refusal('collection-not-found', `There is no collection ${quoted(name)}.`, options)
+}
+
+export function pathNotFound({ path }: { readonly path: string }): Refusal {
+  const options = path.endsWith('/') ? { hint: 'Leave out the slash at the end.' } : {}
+  return new Refusal('path-not-found', `There is nothing at ${quoted(path)}.`, options)
 }

@@ -3,7 +3,7 @@ import { appendFileSync, chmodSync, readdirSync, readFileSync, statSync, truncat
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { PullReport } from '../../src/cli/commands/pull/report.ts'
+import { createReport } from '../../src/cli/commands/pull/report.ts'
 import { PullStopped, pullToFile } from '../../src/cli/commands/pull/to-file.ts'
 import { openCollection } from '../../src/client/index.ts'
 import type { InputFormat } from '../../src/items/read-items.ts'
@@ -47,7 +47,7 @@ class Puller {
     })
     const options = { fetch, concurrency: 1, retry: { retries: 0 } }
     const path = this.at(name)
-    using report = new PullReport({ url, name, format, path, token: undefined, isQuiet: true, isJson: false })
+    using report = createReport({ url, name, format, path, token: undefined, isQuiet: true, isJson: false })
     try {
       return await pullToFile({
         subject: { url, format, columns, isPacked },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
 import { type Batch, cutBatches, nameInFile, placeOf } from '../../src/cli/commands/push/batch.ts'
-import { BatchSender, type SenderOptions } from '../../src/cli/commands/push/sender.ts'
+import { createSender, type SenderOptions } from '../../src/cli/commands/push/sender.ts'
 import type { Retry } from '../../src/client/index.ts'
 import { readItems } from '../../src/items/read-items.ts'
 import { eventLines } from './items.ts'
@@ -16,7 +16,7 @@ async function batchesOf(lines: string, maxItems = 10): Promise<Batch[]> {
 /** Sends all, and answers what was told of retries. */
 async function send(url: string, batches: readonly Batch[], options: Partial<SenderOptions> = {}): Promise<Retry[]> {
   const retries: Retry[] = []
-  using sender = new BatchSender({
+  using sender = createSender({
     url,
     token: TOKEN,
     sourceId: '/data/events.ndjson',

@@ -17,7 +17,7 @@ export const C2: Rule = {
   wrong: `GET /events?page=3 → {"item_count": 234, …}: the count of the page`,
   scope: 'paginated',
   countsFromOne: true,
-  watch: (check) => new CountWatcher(check),
+  watch: watchCounts,
   async probe(check) {
     for (const suspect of check.suspects) await check.compare(check.layout.bare, suspect, countDifference)
   },
@@ -31,42 +31,19 @@ const countDifference: DifferenceOf = ({ document: first }, { document }) =>
     ? undefined
     : { expected: `item_count ${first.count}, as in the first answer`, came: String(document.count) }
 
-class CountWatcher implements Watcher {
-  readonly #check: RuleCheck
-  readonly #memory = new PageMemory()
-  readonly #repeats = new RepeatFinder()
+function watchCounts(check: RuleCheck): Watcher {
+  const { layout } = check
+  const memory = new PageMemory()
+  const repeats = new RepeatFinder()
   /** How many pages were counted, and the number of the last of them: they come in ascending order. */
-  #pages = 0
-  #lastPage = 0
+  let [pages, lastPage] = [0, 0]
   /** Items on page 1 if that is not the last one. */
-  #pageSize: number = PAGE_SIZE
-  #sum = 0
-  #firstCount: number | undefined
-  #last: HttpResponse | undefined
+  let pageSize: number = PAGE_SIZE
+  let sum = 0
+  let firstCount: number | undefined
+  let last: HttpResponse | undefined
 
-  constructor(check: RuleCheck) {
-    this.#check = check
-  }
-
-  see(page: Page): void {
-    this.#judgeCount(page)
-    if (page.document.items === undefined && page.document.count !== 0) this.#judgeMissing(page)
-    this.#countItems(page)
-  }
-
-  end(): void {
-    if (this.#last !== undefined) this.#judgeSum(this.#last)
-    for (const { repeat, isDoubt } of this.#repeats.found()) {
-      const expected = `each item once; item ${repeat.earlierItem} of page ${repeat.earlierPage} is the same`
-      const came = `item ${repeat.item} of page ${repeat.page} is the same ${repeat.by}`
-      const evidence = { request: this.#check.collection.pageRequest(repeat.page) }
-      if (isDoubt) this.#check.doubt(evidence, expected, came)
-      else this.#check.differs(evidence, expected, came)
-    }
-  }
-
-  #judgeCount({ response, document: { itemCount, count, links } }: Page): void {
-    const check = this.#check
+  function judgeCount({ response, document: { itemCount, count, links } }: Page): void {
     if (itemCount === undefined && PAGE_RELATIONS.some((name) => links.has(name)))
       check.broken(response, 'item_count beside the page links', 'no item_count')
     if (typeof itemCount === 'number' && itemCount < 0)
@@ -74,47 +51,62 @@ class CountWatcher implements Watcher {
     // No collection is that large, and nothing can be computed with it.
     else if (Number.isInteger(itemCount) && count === undefined)
       check.broken(response, 'the number of the items as item_count', String(itemCount))
-    this.#firstCount ??= count
-    if (count !== undefined && count !== this.#firstCount && check.suspects.length < MAX_SUSPECTS)
+    firstCount ??= count
+    if (count !== undefined && count !== firstCount && check.suspects.length < MAX_SUSPECTS)
       check.suspects.push(response)
   }
 
   /** Without an array there is nothing to count. Whatever else stands there may hold the items. */
-  #judgeMissing({ response, document: { embedded, embeddedKind, count } }: Page): void {
+  function judgeMissing({ response, document: { embedded, embeddedKind, count } }: Page): void {
     if (embeddedKind === 'an object' && embedded.length === 0 && count !== undefined)
-      this.#check.broken(response, `items in _embedded, beside item_count ${count}`, 'an empty object')
-    else this.#check.obstacle = 'there is no array of items in _embedded (D6)'
+      check.broken(response, `items in _embedded, beside item_count ${count}`, 'an empty object')
+    else check.obstacle = 'there is no array of items in _embedded (D6)'
   }
 
-  #countItems({ response, document: { items }, requested, number }: Page): void {
-    const { last } = this.#check.layout
+  function countItems({ response, document: { items }, requested, number }: Page): void {
     // A page that was read twice, bare and by its number, is counted once; another page in its place is C6's matter.
-    if (items === undefined || requested <= this.#lastPage || number !== requested) return
-    this.#lastPage = requested
-    this.#pages++
-    this.#sum += items.count
+    if (items === undefined || requested <= lastPage || number !== requested) return
+    lastPage = requested
+    pages++
+    sum += items.count
     // A whole page that comes again is C6's matter.
-    if (this.#memory.earlier(requested, items) === undefined) this.#repeats.add(requested, items)
-    if (requested === 1 && last !== 1) this.#pageSize = items.count
-    if (requested === last) this.#last = response
+    if (memory.earlier(requested, items) === undefined) repeats.add(requested, items)
+    if (requested === 1 && layout.last !== 1) pageSize = items.count
+    if (requested === layout.last) last = response
   }
 
   /** The pages before the last one are as long as the first; C3 says whether that is 500. */
-  #judgeSum(response: HttpResponse): void {
-    const { layout } = this.#check
+  function judgeSum(response: HttpResponse): void {
     const { count, items } = response.document ?? {}
     if (layout.last === undefined || count === undefined || items === undefined) return
-    const hasSeenAll = this.#pages === layout.last
-    const sum = hasSeenAll ? this.#sum : this.#pageSize * (layout.last - 1) + items.count
-    if (sum === count) return
-    const came = `item_count ${count}, and ${sum} items on ${layout.last} ${layout.last === 1 ? 'page' : 'pages'}`
+    const total = pages === layout.last ? sum : pageSize * (layout.last - 1) + items.count
+    if (total === count) return
+    const came = `item_count ${count}, and ${total} items on ${layout.last} ${layout.last === 1 ? 'page' : 'pages'}`
     const isEvidentAlone =
       items.count !== count - PAGE_SIZE * (layout.last - 1) &&
-      this.#pageSize === PAGE_SIZE &&
+      pageSize === PAGE_SIZE &&
       lastByCount(count) === expectedLast(layout, response.document) &&
       lastByCount(count) === layout.last
-    if (isEvidentAlone) this.#check.broken(response, `item_count ${sum}`, came)
-    else this.#check.differs(response, `item_count ${sum}`, came)
+    if (isEvidentAlone) check.broken(response, `item_count ${total}`, came)
+    else check.differs(response, `item_count ${total}`, came)
+  }
+
+  return {
+    see(page) {
+      judgeCount(page)
+      if (page.document.items === undefined && page.document.count !== 0) judgeMissing(page)
+      countItems(page)
+    },
+    end() {
+      if (last !== undefined) judgeSum(last)
+      for (const { repeat, isDoubt } of repeats.found()) {
+        const expected = `each item once; item ${repeat.earlierItem} of page ${repeat.earlierPage} is the same`
+        const came = `item ${repeat.item} of page ${repeat.page} is the same ${repeat.by}`
+        const evidence = { request: check.collection.pageRequest(repeat.page) }
+        if (isDoubt) check.doubt(evidence, expected, came)
+        else check.differs(evidence, expected, came)
+      }
+    },
   }
 }
 

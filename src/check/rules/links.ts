@@ -1,6 +1,5 @@
 /** C4, C5, C9, D4, D7 and D17: the form of links, which there are, and where each leads. */
 
-import { isLoopbackName } from '../../contract/link.ts'
 import { type HttpResponse, statusLine } from '../http/response.ts'
 import { type Page, pageOf } from '../layout.ts'
 import { PAGE_RELATIONS, type PageRelation } from '../page/document.ts'
@@ -188,6 +187,5 @@ function judgeHosts(check: RuleCheck, plain: HttpResponse, response: HttpRespons
 
 /** Numbers of pages move with the data, and a server on loopback may choose among the names of loopback. */
 function targetOf(link: string): string {
-  const [, host = ''] = /\/\/(\[[^\]]*\]|[^/:]+)(?=[:/])/.exec(link) ?? []
-  return link.replace(/\?page=[0-9]+/, '').replace(isLoopbackName(host) ? host : '', '')
+  return link.replace(/\?page=[0-9]+/, '').replace(/\/\/(localhost|127\.0\.0\.1|\[::1\])(?=[:/])/, '//loopback')
 }

@@ -11,7 +11,7 @@ import { Interruption } from '../interruption.ts'
 import { existingHead, withStore } from '../open-store.ts'
 import { formatDuration, print, sizeOf } from '../output.ts'
 import { startProgress } from '../progress.ts'
-import { BYTES_IN_FLIGHT, ReadAhead, RunMaker } from '../read-ahead.ts'
+import { BYTES_IN_FLIGHT, ReadAhead, runMaker } from '../read-ahead.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const COMPACT: CliCommand = {
@@ -80,7 +80,7 @@ export async function compactCollection(
 async function appendOwnItems(load: Load, store: Store, name: string, options: CompactOptions): Promise<Head> {
   const { signal, onItems = () => {} } = options
   const ahead = new ReadAhead()
-  const runs = new RunMaker(load.settings.keyField)
+  const runOf = runMaker(load.settings.keyField)
   const first = await readPage(store, name, 1)
   const { head } = first
   // As many as go into the bytes in flight, if the others are like the first one.
@@ -92,7 +92,7 @@ async function appendOwnItems(load: Load, store: Store, name: string, options: C
     for await (const read of inOrder(1, last, pagesAhead, (page) => readPage(store, name, page))) {
       signal.throwIfAborted()
       if (!hasSameItems(head, read.head)) throw changed(name)
-      const run = runs.runOf(read.segments)
+      const run = runOf(read.segments)
       await ahead.add(load.append(run), run.text.byteLength)
       items += run.count
       onItems(items)

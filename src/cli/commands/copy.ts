@@ -147,12 +147,11 @@ async function tokensToCopy({ from, to }: CopyJob, withTokens: boolean): Promise
   const tokens = await from.store.tokens()
   if (!withTokens) return tokens
   const existing = new Map((await to.store.tokens()).map((token) => [token.name, token]))
-  for (const { name, hash } of tokens)
-    if ((existing.get(name)?.hash ?? hash) !== hash)
-      throw new Failure(
-        1,
-        `${to.location} already has a different token "${name}". Nothing was copied. Leave out --tokens, and create new tokens there.`,
-      )
+  const other = tokens.find(({ name, hash }) => (existing.get(name)?.hash ?? hash) !== hash)
+  if (other !== undefined) {
+    const message = `${to.location} already has a different token "${other.name}". Nothing was copied. Leave out --tokens, and create new tokens there.`
+    throw new Failure(1, message)
+  }
   return tokens.filter(({ name, revokedAt }) => {
     const known = existing.get(name)
     return known === undefined || (revokedAt !== null && known.revokedAt === null)

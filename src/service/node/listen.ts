@@ -4,15 +4,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Incoming } from '../incoming.ts'
-import {
-  DEFAULT_UNSENT_BYTES,
-  HEAD_TIMEOUT_MS,
-  KEEP_ALIVE_MS,
-  MAX_HEADER_BYTES,
-  MIN_BYTES_PER_SECOND,
-  REQUEST_TIMEOUT_MS,
-  SEND_GRACE_MS,
-} from '../limits.ts'
+import * as limits from '../limits.ts'
 import type { Reply } from '../reply.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { maxConnections } from './linux-proc.ts'
@@ -56,12 +48,11 @@ export interface Listening {
 /** Puts a service on a port. Rejects with the system's own error and its `code` when the port cannot be had. */
 export async function listen(options: ListenOptions): Promise<Listening> {
   const { reply, host = '127.0.0.1', port = 8080 } = options
-  const { headersTimeoutMs = HEAD_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options
-  const { unsentBytes = DEFAULT_UNSENT_BYTES, minBytesPerSecond = MIN_BYTES_PER_SECOND } = options
-  const { sendGraceMs = SEND_GRACE_MS } = options
+  const { headersTimeoutMs = limits.HEAD_TIMEOUT_MS, requestTimeoutMs = limits.REQUEST_TIMEOUT_MS } = options
+  const { minBytesPerSecond = limits.MIN_BYTES_PER_SECOND, sendGraceMs = limits.SEND_GRACE_MS } = options
   const server = createServer({
-    maxHeaderSize: MAX_HEADER_BYTES,
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: limits.MAX_HEADER_BYTES,
+    keepAliveTimeout: limits.KEEP_ALIVE_MS,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: Math.min(headersTimeoutMs, requestTimeoutMs, 10_000),
@@ -76,7 +67,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     floodedAt = performance.now()
     for (const connection of connections.values()) connection.parseInSteps()
   }
-  const unsent = new UnsentMemory(unsentBytes)
+  const unsent = new UnsentMemory(options.unsentBytes ?? limits.DEFAULT_UNSENT_BYTES)
   const throttle = new WriteThrottle()
   let shared: ConnectionOptions | undefined
   server.on('connection', (socket) => {

@@ -98,9 +98,6 @@ export function describeService(instance: Instance): Part {
 
 /** The paths of the service itself. */
 function servicePaths({ baseUrl, requiresToken, hasExplorer }: Instance, responses: Responses): Part {
-  const place = { baseUrl, responses, tag: SERVICE_TAG, security: tokenIf(requiresToken) }
-  // What shows no data is open even where tokens are required.
-  const openPlace = { ...place, security: tokenIf(false) }
   const self = { href: collectionUrl(baseUrl, 'events') }
   const links = { self: { href: entryUrl(baseUrl) }, 'service-desc': { href: descriptionUrl(baseUrl) } }
   const changed_at = '2026-11-15T09:30:00.000Z'
@@ -144,9 +141,12 @@ function servicePaths({ baseUrl, requiresToken, hasExplorer }: Instance, respons
       problems: ['path-not-found'],
     },
   } as const
+  const describe = describer(baseUrl, responses, SERVICE_TAG, tokenIf(requiresToken))
+  // What shows no data is open even where tokens are required.
+  const describeOpen = describer(baseUrl, responses, SERVICE_TAG, tokenIf(false))
   return {
-    ...mapValues(paths, (get, path) => pathItem(place, path, { get })),
-    ...mapValues(openPaths, (get, path) => pathItem(openPlace, path, { get })),
+    ...mapValues(paths, (get, path) => describe({ get }, path)),
+    ...mapValues(openPaths, (get, path) => describeOpen({ get }, path)),
   }
 }
 
@@ -162,9 +162,8 @@ function collectionPaths(
   const nameInText = isKnown ? `\`${name}\`` : 'a collection'
   // Unique: two collections differ before the last dot, and no id of the service ends in a dot and such a word.
   const id = (own: string) => (isKnown ? `${name}.${own}` : own)
-  const place = { baseUrl, responses, tag: isKnown ? name : ANY_TAG, security: tokenIf(requiresToken) }
   // A scope is named only where it is always needed: not to read what may be public.
-  const toRead = isPrivate ? [{ token: [`read:${name}`] }] : place.security
+  const toRead = isPrivate ? [{ token: [`read:${name}`] }] : tokenIf(requiresToken)
   const toWrite = [{ token: [`write:${nameInPath}`] }]
   // The name of an existing collection is valid.
   const writeProblems = WRITE_PROBLEMS.filter((problem) => !isKnown || problem !== 'invalid-name')
@@ -286,17 +285,7 @@ function collectionPaths(
       '/-/json/{collection}/{key}': { get: asData(readItem, itemAnswer(false)) },
     }),
   }
-  return mapValues(paths, (operations, path) => pathItem(place, path, operations))
-}
-
-/** What the operations of a group of paths have in common. */
-interface Place {
-  readonly baseUrl: string
-  /** To which the responses are added that operations refer to. */
-  readonly responses: Responses
-  readonly tag: string
-  /** For operations without their own. */
-  readonly security: readonly Part[]
+  return mapValues(paths, describer(baseUrl, responses, isKnown ? name : ANY_TAG, tokenIf(requiresToken)))
 }
 
 interface Operation {
@@ -316,42 +305,47 @@ interface Operation {
 
 type Operations = Readonly<Record<string, Operation> & Record<'get', Operation>>
 
-/** HEAD is GET without the body, and every path has OPTIONS (D13). */
-function pathItem(place: Place, path: string, operations: Operations): Part {
-  const { get } = operations
-  // The capital letter, because a collection can be called `read` too.
-  const idFor = (method: string) => get.operationId.replace(/read(?=[A-Z])/, method)
-  const head = { ...get, operationId: idFor('head'), summary: `${get.summary}, without the body` }
-  const allowed = { '204': response('allowed') }
-  const options = { operationId: idFor('options'), summary: 'The methods of this path', responses: allowed }
-  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => reference('parameters', name))
-  return {
-    ...(parameters.length > 0 && { parameters }),
-    ...mapValues<Operation>({ ...operations, head, options }, (each) => describeOperation(place, each)),
+/**
+ * Describes the paths of one group; `security` is for operations without their own. Adds the responses with problems, to which
+ * operations refer, to `responses`.
+ */
+function describer(baseUrl: string, responses: Responses, tag: string, security: readonly Part[]) {
+  const describeOperation = ({ hasHtml = false, problems = [], ...operation }: Operation): Part => {
+    const { description, parameters } = operation
+    const notModified = { '304': response(hasHtml ? 'page-not-modified' : 'not-modified') }
+    const byStatus = Object.groupBy([...COMMON_PROBLEMS, ...problems], (name) => PROBLEMS[name].status)
+    return {
+      tags: [tag],
+      security,
+      ...operation,
+      description: hasHtml ? `${description} To a browser the answer is a page in HTML.` : description,
+      parameters: parameters?.map((name) => reference('parameters', name)),
+      responses: {
+        ...operation.responses,
+        // For a client that says what it has.
+        ...(parameters?.includes('known') && notModified),
+        ...mapValues(byStatus, (names = [], status) => {
+          // Operations with the same problems share a response.
+          const name = [...names, ...(hasHtml ? ['html'] : [])].join('.')
+          responses[name] ??= problemAnswer(baseUrl, status, names, hasHtml)
+          return response(name)
+        }),
+      },
+    }
   }
-}
-
-function describeOperation(place: Place, { hasHtml = false, problems = [], ...operation }: Operation): Part {
-  const { description, parameters } = operation
-  const notModified = { '304': response(hasHtml ? 'page-not-modified' : 'not-modified') }
-  const byStatus = Object.groupBy([...COMMON_PROBLEMS, ...problems], (name) => PROBLEMS[name].status)
-  return {
-    tags: [place.tag],
-    security: place.security,
-    ...operation,
-    description: hasHtml ? `${description} To a browser the answer is a page in HTML.` : description,
-    parameters: parameters?.map((name) => reference('parameters', name)),
-    responses: {
-      ...operation.responses,
-      // For a client that says what it has.
-      ...(parameters?.includes('known') && notModified),
-      ...mapValues(byStatus, (names = [], status) => {
-        // Operations with the same problems share a response.
-        const name = [...names, ...(hasHtml ? ['html'] : [])].join('.')
-        place.responses[name] ??= problemAnswer(place.baseUrl, status, names, hasHtml)
-        return response(name)
-      }),
-    },
+  /** HEAD is GET without the body, and every path has OPTIONS (D13). */
+  return (operations: Operations, path: string): Part => {
+    const { get } = operations
+    // The capital letter, because a collection can be called `read` too.
+    const idFor = (method: string) => get.operationId.replace(/read(?=[A-Z])/, method)
+    const head = { ...get, operationId: idFor('head'), summary: `${get.summary}, without the body` }
+    const allowed = { '204': response('allowed') }
+    const options = { operationId: idFor('options'), summary: 'The methods of this path', responses: allowed }
+    const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => reference('parameters', name))
+    return {
+      ...(parameters.length > 0 && { parameters }),
+      ...mapValues<Operation>({ ...operations, head, options }, describeOperation),
+    }
   }
 }
 

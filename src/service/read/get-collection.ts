@@ -10,7 +10,7 @@ import { hasNoScope, mayRead } from '../access.ts'
 import { type HandlerContext, segmentsOf } from '../handler-context.ts'
 import { queryValues } from '../incoming.ts'
 import { chooseEncoding, chooseEnvelopeType, type Encoding } from '../negotiate.ts'
-import { collectionNotFound, problemReply, quoted } from '../problem-reply.ts'
+import { collectionNotFound, quoted, Refusal } from '../problem-reply.ts'
 import { cachingOf, found, notModified, type Reply } from '../reply.ts'
 import { itemsIn, PAGE_FORMS, type PageItems, USUAL_ROOM } from './page-body.ts'
 import { hasSameItems, type KeptPage } from './page-cache.ts'
@@ -18,7 +18,7 @@ import { hasSameItems, type KeptPage } from './page-cache.ts'
 export async function getCollection(context: HandlerContext): Promise<Reply> {
   const { request } = context
   const [name = ''] = segmentsOf(context)
-  if (!isCollectionName(name)) return collectionNotFound(context, name)
+  if (!isCollectionName(name)) throw collectionNotFound(name)
   const pageValues = queryValues(request.target, 'page')
   const requestedPage = parsePage(pageValues)
   const encoding = chooseEncoding(request.headers.get('accept-encoding'))
@@ -26,8 +26,8 @@ export async function getCollection(context: HandlerContext): Promise<Reply> {
   const ifNoneMatch = request.headers.get('if-none-match')
   const kept = context.pages.find(name, requestedPage, encoding)
   if (ifNoneMatch !== null || kept !== undefined) {
-    const head = await context.heads.read(name, hasNoScope(context.caller, name))
-    if (head === undefined || !mayRead(context.caller, head)) return collectionNotFound(context, name)
+    const head = await context.readHead(name, hasNoScope(context.caller, name))
+    if (head === undefined || !mayRead(context.caller, head)) throw collectionNotFound(name)
     const page = answeringPage(head, requestedPage)
     const current = kept !== undefined && kept.page === page && hasSameItems(kept, head) ? kept : undefined
     const isWhole = current !== undefined && isSameReply(current, context, head)
@@ -41,23 +41,23 @@ export async function getCollection(context: HandlerContext): Promise<Reply> {
 
   // From here on everything comes from one snapshot, the tag too: the head above may be older (D15).
   const read = await readPage(context, name, pageValues, PAGE_FORMS[encoding].stored)
-  if ('status' in read) return read
   return pageReply(context, read.head, read.page, PAGE_FORMS[encoding].itemsOf(read.segments), encoding)
 }
 
-/** The requested page from the store, or why there is none. With `form`, in the form that the body is made from. */
+/** The requested page from the store. Throws a Refusal if there is none. With `form`, in the form that the body is made from. */
 export async function readPage(
   context: HandlerContext,
   name: string,
   pageValues: readonly string[],
   form?: SegmentForm,
-): Promise<PageRead | Reply> {
+): Promise<PageRead> {
   const requestedPage = parsePage(pageValues)
   const isPublicOnly = hasNoScope(context.caller, name)
   const options = { isPublicOnly, ...(form && { form, room: USUAL_ROOM }) }
   const read = await context.store.page(name, requestedPage ?? 1, options)
-  if (read === undefined || !mayRead(context.caller, read.head)) return collectionNotFound(context, name)
-  return answeringPage(read.head, requestedPage) === undefined ? invalidPage(context, pageValues) : read
+  if (read === undefined || !mayRead(context.caller, read.head)) throw collectionNotFound(name)
+  if (answeringPage(read.head, requestedPage) === undefined) throw invalidPage(pageValues)
+  return read
 }
 
 /** The page to answer with: 0 for an unpaginated collection, whatever was asked for (D10); undefined for an invalid number. */
@@ -102,11 +102,11 @@ function envelopeHead(baseUrl: string, { name, isPaginated, live }: Head, page: 
   return Buffer.from(isPaginated ? pageEnvelopeHead(baseUrl, name, page, live) : wholeEnvelopeHead(baseUrl, name))
 }
 
-function invalidPage({ baseUrl }: HandlerContext, values: readonly string[]): Reply {
+function invalidPage(values: readonly string[]): Refusal {
   const given = quoted(values.join(', '))
   const detail =
     values.length > 1
       ? `The parameter "page" is given ${values.length} times: ${given}.`
       : `The parameter "page" is ${given}, which is not a page number.`
-  return problemReply(baseUrl, 'invalid-page', detail)
+  return new Refusal('invalid-page', detail)
 }

@@ -65,7 +65,7 @@ export async function getHealth({ store }: HandlerContext): Promise<Reply> {
 /** `GET /-/problems/<name>`: what the `type` of a problem leads to (D14). */
 export function getProblem(context: HandlerContext): Reply {
   const [, , name = ''] = segmentsOf(context)
-  if (!isProblemName(name)) return pathNotFound(context)
+  if (!isProblemName(name)) throw pathNotFound(context)
   const description = { type: problemUrl(context.baseUrl, name), ...PROBLEMS[name] }
   const body = Buffer.from(`${JSON.stringify(description, null, 2)}\n`)
   return foundByContent(context.request, body, 'application/json', PUBLIC)

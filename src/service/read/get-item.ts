@@ -5,30 +5,28 @@ import { isCollectionName } from '../../contract/name.ts'
 import type { Head } from '../../store/store.ts'
 import { hasNoScope, mayRead } from '../access.ts'
 import { type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
-import { collectionNotFound, problemReply, quoted } from '../problem-reply.ts'
+import { collectionNotFound, quoted, Refusal } from '../problem-reply.ts'
 import { cachingOf, found, notModified, type Reply } from '../reply.ts'
 
 export async function getItem(context: HandlerContext): Promise<Reply> {
-  const read = await readItem(context)
-  if ('status' in read) return read
-  const { text, tag } = read
-  const caching = cachingOf(context, read.head)
+  const { head, text, tag } = await readItem(context)
+  const caching = cachingOf(context, head)
   if (matchesTag(context.request.headers.get('if-none-match'), tag)) return notModified(tag, caching)
   return found(text, 'application/json', tag, caching)
 }
 
-/** The item that the path names, or why there is none. */
+/** The item that the path names. Throws a Refusal if there is none. */
 export async function readItem(context: HandlerContext) {
-  const { store, caller, baseUrl } = context
+  const { store, caller } = context
   const [name = '', segment = ''] = segmentsOf(context)
-  if (!isCollectionName(name)) return collectionNotFound(context, name)
+  if (!isCollectionName(name)) throw collectionNotFound(name)
   const key = keyOf(context)
   // No item has an empty key.
   const read = await store.item(name, key ?? '', { isPublicOnly: hasNoScope(caller, name) })
-  if (read === undefined || !mayRead(caller, read.head)) return collectionNotFound(context, name)
+  if (read === undefined || !mayRead(caller, read.head)) throw collectionNotFound(name)
   const { head, item } = read
   if (key !== undefined && head.keyField !== null && item !== undefined) return { head, key, ...item }
-  return problemReply(baseUrl, 'item-not-found', whyNoItem(head, segment, key))
+  throw new Refusal('item-not-found', whyNoItem(head, segment, key))
 }
 
 function whyNoItem({ name, keyField }: Head, segment: string, key: string | undefined): string {

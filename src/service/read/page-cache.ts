@@ -65,27 +65,23 @@ export function hasSameItems({ head: then, page }: KeptPage, now: Head): boolean
   return then.isPaginated && page <= fullPages(then.live) && then.fullPagesId === now.fullPagesId
 }
 
+export type ReadHead = ReturnType<typeof shareHeads>
+
 /** Requests that arrive in the same turn of the event loop share one read of a head, which begins after all of them arrived. */
-export class SharedHeads {
-  readonly #store: Store
-  #next = new Map<string, Promise<Head | undefined>>()
-
-  constructor(store: Store) {
-    this.#store = store
-  }
-
-  read(name: string, isPublicOnly: boolean): Promise<Head | undefined> {
+export function shareHeads(store: Store) {
+  const next = new Map<string, Promise<Head | undefined>>()
+  return (name: string, isPublicOnly: boolean): Promise<Head | undefined> => {
     const sought = `${isPublicOnly} ${name}`
-    const shared = this.#next.get(sought)
+    const shared = next.get(sought)
     if (shared !== undefined) return shared
     const own = new Promise<Head | undefined>((resolve, reject) => {
       setImmediate(() => {
         // Requests from here on share the next read.
-        this.#next.delete(sought)
-        this.#store.head(name, { isPublicOnly }).then(resolve, reject)
+        next.delete(sought)
+        store.head(name, { isPublicOnly }).then(resolve, reject)
       })
     })
-    this.#next.set(sought, own)
+    next.set(sought, own)
     return own
   }
 }
@@ -93,24 +89,20 @@ export class SharedHeads {
 /** A few dozen usual pages in HTML. */
 const MAX_HTML_BYTES = 8 * 1024 * 1024
 
-/** A cache of pages in HTML: making one takes as long as dozens of answers with data. */
-export class HtmlPages {
-  readonly #pages: LRUCache<string, Reply>
+export type FindHtml = ReturnType<typeof cacheHtml>
 
-  /** With 0 bytes nothing is cached. */
-  constructor(maxBytes: number) {
-    this.#pages = new LRUCache({
-      maxSize: Math.max(1, Math.min(maxBytes, MAX_HTML_BYTES)),
-      sizeCalculation: ({ body }, key) => (body?.length ?? 0) + key.length,
-    })
-  }
-
+/** A cache of pages in HTML: making one takes as long as dozens of answers with data. With 0 bytes nothing is cached. */
+export function cacheHtml(maxBytes: number) {
+  const pages = new LRUCache<string, Reply>({
+    maxSize: Math.max(1, Math.min(maxBytes, MAX_HTML_BYTES)),
+    sizeCalculation: ({ body }, key) => (body?.length ?? 0) + key.length,
+  })
   /** `key` has to name all that the page is made from. */
-  async find(key: string, make: () => Promise<Reply>): Promise<Reply> {
-    const kept = this.#pages.get(key)
+  return async (key: string, make: () => Promise<Reply>): Promise<Reply> => {
+    const kept = pages.get(key)
     if (kept !== undefined) return kept
     const made = await make()
-    this.#pages.set(key, made)
+    pages.set(key, made)
     return made
   }
 }

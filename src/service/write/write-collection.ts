@@ -9,7 +9,7 @@ import type { CollectionSettings, CollectionState, Head, ItemConditions } from '
 import { type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
 import type { Incoming } from '../incoming.ts'
 import { MAX_KEY_FIELD_LENGTH, MAX_SETTINGS_BYTES } from '../limits.ts'
-import { noCollection, quoted, Refusal, shortened } from '../problem-reply.ts'
+import { collectionNotFound, quoted, Refusal, shortened } from '../problem-reply.ts'
 import { DONE, outcome, type Reply } from '../reply.ts'
 import { joined, readBody } from './read-body.ts'
 import { readItems, readSingleItem } from './read-items.ts'
@@ -99,7 +99,7 @@ export async function deleteCollection(context: HandlerContext): Promise<Reply> 
   const state = namedState(context, head, ifMatch)
   if (state === undefined && options.once === undefined)
     throw head === undefined
-      ? new Refusal('collection-not-found', noCollection(name))
+      ? collectionNotFound(name)
       : new Refusal('precondition-failed', `No page of ${quoted(name)} has this ETag now.`)
   await context.store.drop(name, state ?? NO_STATE, options)
   return DONE
@@ -145,7 +145,7 @@ export async function deleteItem(context: HandlerContext): Promise<Reply> {
 /** The item to write. Throws a Refusal if there can be no such item. */
 async function itemTarget(context: HandlerContext): Promise<{ name: string; head: Head; key: string }> {
   const { name, head } = await writeTarget(context)
-  if (head === undefined) throw new Refusal('collection-not-found', noCollection(name))
+  if (head === undefined) throw collectionNotFound(name)
   if (head.keyField === null)
     throw new Refusal('conflict', `The collection ${quoted(name)} has no key field, so its items have no address.`)
   const key = keyOf(context)

@@ -10,7 +10,7 @@ import { ItemConflict, StoreError } from '../../../store/store-error.ts'
 import { describeFailure, Failure } from '../../failure.ts'
 import type { StoreLocation } from '../../open-store.ts'
 import { startProgress } from '../../progress.ts'
-import { ReadAhead, RunMaker } from '../../read-ahead.ts'
+import { ReadAhead, runMaker } from '../../read-ahead.ts'
 
 export interface Side {
   readonly location: StoreLocation
@@ -79,11 +79,11 @@ export function differencesOf(origin: Head, target: Head): string[] {
 
 async function send(job: CopyJob, origin: Head, load: Load): Promise<string> {
   const ahead = new ReadAhead()
-  const runs = new RunMaker(origin.keyField)
+  const runOf = runMaker(origin.keyField)
   const sum = createHash('sha256')
   try {
     for await (const segment of read(job, job.from, origin, 'copying')) {
-      const run = runs.runOf([segment])
+      const run = runOf([segment])
       sum.update(toNdjson(run.text))
       await ahead.add(load.append(run), run.text.byteLength)
     }

@@ -61,74 +61,69 @@ export function provenOutcome(
   return { items, itemsBefore, bytes, result, unusedColumns: itemsBefore === 0 ? format.unusedColumns : [] }
 }
 
-export class PullReport implements Disposable {
-  readonly #options: ReportOptions
-  readonly #startedAt = performance.now()
-  #progress: { stop(): void } | undefined
-  #retryShownAt = Number.NEGATIVE_INFINITY
+export type PullReport = ReturnType<typeof createReport>
 
-  constructor(options: ReportOptions) {
-    this.#options = options
+export function createReport({ url, name, format, path, token, isQuiet, isJson }: ReportOptions) {
+  const startedAt = performance.now()
+  let retryShownAt = Number.NEGATIVE_INFINITY
+  let bar: { stop(): void } | undefined
+
+  function takeOffBar(): void {
+    bar?.stop()
+    bar = undefined
   }
 
-  /** Starts the progress bar, unless the items themselves go to the terminal. `bytes` tells how many have come. */
-  follow(itemsBefore: number, bytes: () => number): (progress: Progress) => void {
-    const { name, path, isQuiet } = this.#options
-    if (isQuiet || (path === undefined && process.stdout.isTTY)) return () => {}
-    const bar = startPullProgress(path ?? name, itemsBefore)
-    this.#progress = bar
-    return (progress) => bar.update({ ...progress, bytes: bytes() })
+  /** Something that the user did not expect. */
+  function note(text: string): void {
+    if (!isQuiet) printNote(hideSecret(text, token))
   }
 
-  note(text: string): void {
-    if (!this.#options.isQuiet) printNote(hideSecret(text, this.#options.token))
-  }
-
-  /** Says on a terminal why nothing moves; a log gets one line, at the end. */
-  readonly onRetry = (retry: Retry): void => {
-    const now = performance.now()
-    if (!process.stderr.isTTY || now - this.#retryShownAt < SHOW_RETRY_EVERY_MS) return
-    this.#retryShownAt = now
-    this.note(retryText(retry, 'asking'))
-  }
-
-  async done(outcome: PullOutcome): Promise<void> {
-    this[Symbol.dispose]()
-    const { isQuiet, isJson, path } = this.#options
-    const durationMs = performance.now() - this.#startedAt
-    // Where the items go to standard output, nothing else does.
-    if (isJson && path === undefined) process.stderr.write(`${this.#json(outcome, durationMs)}\n`)
-    else if (isJson) await print(this.#json(outcome, durationMs))
-    else if (!isQuiet) printError(this.#sentences(outcome, durationMs))
-  }
-
-  /** Takes the bar off. */
-  [Symbol.dispose](): void {
-    this.#progress?.stop()
-    this.#progress = undefined
-  }
-
-  #sentences(outcome: PullOutcome, durationMs: number): string {
-    const { name, path } = this.#options
+  function sentences(outcome: PullOutcome, durationMs: number): string {
     const { items, itemsBefore, result } = outcome
     const where = path === undefined ? '' : ` in ${path}`
     const before = itemsBefore === 0 ? '' : `, ${formatCount(items - itemsBefore)} of them new`
     const times = result.restarts === 1 ? 'once' : `${formatCount(result.restarts)} times`
-    const sentences = [
+    const said = [
       `${name}: complete with ${counted(items, 'item')}${where}${before} (${speedText(outcome, durationMs)}).`,
       result.restarts > 0 && `It changed during the pull and was read again, ${times}.`,
       result.appended > 0 && `${counted(result.appended, 'item')} came while it was read.`,
       result.replaced && 'Items were replaced during the pull: each is there once, in its old or its new version.',
       ...outcome.unusedColumns.map((column) => `No item has a field "${column}".`),
     ]
-    return sentences.filter((sentence) => sentence !== false).join(' ')
+    return said.filter((sentence) => sentence !== false).join(' ')
   }
 
-  #json({ items, itemsBefore, bytes, result }: PullOutcome, durationMs: number): string {
-    const { url, path: file = null, format } = this.#options
+  function json({ items, itemsBefore, bytes, result }: PullOutcome, durationMs: number): string {
     const { appended, replaced, retries, restarts } = result
     const counts = { items, items_before: itemsBefore, bytes, duration_ms: Math.round(durationMs) }
-    return JSON.stringify({ url, file, format, ...counts, appended, replaced, retries, restarts })
+    return JSON.stringify({ url, file: path ?? null, format, ...counts, appended, replaced, retries, restarts })
+  }
+
+  return {
+    note,
+    /** Starts the progress bar, unless the items themselves go to the terminal. `bytes` tells how many have come. */
+    follow: (itemsBefore: number, bytes: () => number): ((progress: Progress) => void) => {
+      if (isQuiet || (path === undefined && process.stdout.isTTY)) return () => {}
+      const started = startPullProgress(path ?? name, itemsBefore)
+      bar = started
+      return (progress) => started.update({ ...progress, bytes: bytes() })
+    },
+    /** Says on a terminal why nothing moves; a log gets one line, at the end. */
+    onRetry: (retry: Retry): void => {
+      const now = performance.now()
+      if (!process.stderr.isTTY || now - retryShownAt < SHOW_RETRY_EVERY_MS) return
+      retryShownAt = now
+      note(retryText(retry, 'asking'))
+    },
+    done: async (outcome: PullOutcome): Promise<void> => {
+      takeOffBar()
+      const durationMs = performance.now() - startedAt
+      // Where the items go to standard output, nothing else does.
+      if (isJson && path === undefined) process.stderr.write(`${json(outcome, durationMs)}\n`)
+      else if (isJson) await print(json(outcome, durationMs))
+      else if (!isQuiet) printError(sentences(outcome, durationMs))
+    },
+    [Symbol.dispose]: takeOffBar,
   }
 }
 

@@ -1,18 +1,18 @@
 /** Runs a pull: reads the settings, downloads, and reports. */
 
 import { createSocketFetch } from '../../../check/http/socket-fetch.ts'
-import { openCollection, type Page, type Sink, type Step } from '../../../client/index.ts'
+import { openCollection, type Sink } from '../../../client/index.ts'
 import { hideSecret } from '../../../contract/message-text.ts'
 import { explainFailure } from '../../client-failure.ts'
 import { Failure } from '../../failure.ts'
-import { createFormat, type ItemFormat, outputFormat } from '../../files/item-format.ts'
-import { type ByteStream, type OutputTarget, openStream, outputTarget } from '../../files/output-target.ts'
+import { createFormat, outputFormat } from '../../files/item-format.ts'
+import { type OutputTarget, openStream, outputTarget } from '../../files/output-target.ts'
 import { explainWriting } from '../../files/part-file.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
 import { isReaderGone, printError } from '../../output.ts'
 import { parseTarget, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
-import { type PullJob, type PullOutcome, PullReport, provenOutcome } from './report.ts'
+import { createReport, type PullJob, type PullOutcome, provenOutcome } from './report.ts'
 import { PullStopped, pullToFile } from './to-file.ts'
 
 /** Answers the exit status. */
@@ -25,7 +25,7 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
     throw new Failure(2, '--resume needs a file: name it with -o FILE, as in the interrupted pull.')
   const token = await readToken(settings.get('tokenFile'), process.env['REAMS_TOKEN'])
   const [isQuiet, isJson] = [settings.get('quiet'), settings.get('json')]
-  using report = new PullReport({ url: url.href, name, format, path, token, isQuiet, isJson })
+  using report = createReport({ url: url.href, name, format, path, token, isQuiet, isJson })
   using interruption = new Interruption()
   using http = createSocketFetch({ encoding: isLoopback ? 'identity' : 'gzip' })
   const { signal } = interruption
@@ -65,42 +65,30 @@ function pull(job: PullJob, target: OutputTarget, settings: SettingValues): Prom
   return pullToFile({ ...job, path, isResumed: settings.get('resume'), isForced: settings.get('force') })
 }
 
-async function pullToStream(job: PullJob, target: OutputTarget): Promise<PullOutcome> {
-  const { subject, collection, signal, report } = job
+async function pullToStream(
+  { subject, collection, signal, report }: PullJob,
+  target: OutputTarget,
+): Promise<PullOutcome> {
   await using stream = await openStream(target, signal)
-  const sink = new StreamSink(stream, createFormat(subject))
-  const onProgress = report.follow(0, () => sink.bytes)
-  const result = await collection.pull(sink, { signal, onProgress })
-  const outcome = provenOutcome(sink, result)
-  await stream.write(sink.format.end(sink.items))
+  const format = createFormat(subject)
+  const written = { format, items: 0, bytes: 0 }
+  const sink: Sink = {
+    page: async (page, { first }) => {
+      const lines = page.ndjson(first)
+      const text = format.render(lines, written.items)
+      written.items += page.length - first
+      written.bytes += lines.length
+      if (text.length > 0) await stream.write(text)
+    },
+    restart: async () => {
+      if (written.items > 0) throw new Failure(1, CHANGED)
+    },
+  }
+  const onProgress = report.follow(0, () => written.bytes)
+  const outcome = provenOutcome(written, await collection.pull(sink, { signal, onProgress }))
+  await stream.write(format.end(written.items))
   return outcome
 }
 
-class StreamSink implements Sink {
-  readonly #stream: ByteStream
-  readonly format: ItemFormat
-  items = 0
-  /** Of items. */
-  bytes = 0
-
-  constructor(stream: ByteStream, format: ItemFormat) {
-    this.#stream = stream
-    this.format = format
-  }
-
-  async page(page: Page, { first }: Step<unknown>): Promise<void> {
-    const lines = page.ndjson(first)
-    const text = this.format.render(lines, this.items)
-    this.items += page.length - first
-    this.bytes += lines.length
-    if (text.length > 0) await this.#stream.write(text)
-  }
-
-  async restart(): Promise<void> {
-    if (this.items === 0) return
-    throw new Failure(
-      1,
-      'The collection changed while it was read, so items may be missing or duplicated in the output. Pull it into a file instead, which starts over by itself: -o FILE',
-    )
-  }
-}
+const CHANGED =
+  'The collection changed while it was read, so items may be missing or duplicated in the output. Pull it into a file instead, which starts over by itself: -o FILE'

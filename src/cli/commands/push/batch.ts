@@ -25,21 +25,28 @@ const LINE_FEED = 0x0a
 
 /** Of `maxItems` and BATCH_BYTES at most, and one item always: the same input gives the same batches. */
 export async function* cutBatches(inputs: AsyncIterable<InputBatch>, maxItems: number): AsyncGenerator<Batch, void> {
-  let open = new OpenBatch(0)
+  let [first, bytes] = [0, 0]
+  let pieces: Uint8Array[] = []
+  let lines: number[] = []
   const next = (): Batch => {
-    const batch = open.close()
-    open = new OpenBatch(batch.first + batch.count)
+    const batch = { first, count: lines.length, body: Buffer.concat([...pieces, CLOSE]), lines }
+    first += lines.length
+    bytes = 0
+    pieces = []
+    lines = []
     return batch
   }
-  for await (const { run, lines } of inputs) {
+  for await (const { run, lines: linesOfRun } of inputs) {
     let index = 0
     for (const item of itemsOf(run)) {
-      if (!open.hasRoomFor(item)) yield next()
-      open.add(item, lines[index++] ?? 0)
-      if (open.count >= maxItems) yield next()
+      if (lines.length > 0 && bytes + item.length > BATCH_BYTES) yield next()
+      pieces.push(lines.length === 0 ? OPEN : SEPARATOR, item)
+      lines.push(linesOfRun[index++] ?? 0)
+      bytes += item.length
+      if (lines.length >= maxItems) yield next()
     }
   }
-  if (open.count > 0) yield next()
+  if (lines.length > 0) yield next()
 }
 
 /** A line break stands between two items, behind the comma, and nowhere else. */
@@ -49,36 +56,6 @@ function* itemsOf({ text }: ItemRun): Iterable<Uint8Array> {
     const end = lineFeed < 0 ? text.length : lineFeed + 1 - SEPARATOR.length
     yield text.subarray(start, end)
     start = lineFeed < 0 ? text.length : lineFeed + 1
-  }
-}
-
-class OpenBatch {
-  readonly #first: number
-  readonly #pieces: Uint8Array[] = []
-  readonly #lines: number[] = []
-  #bytes = 0
-
-  constructor(first: number) {
-    this.#first = first
-  }
-
-  get count(): number {
-    return this.#lines.length
-  }
-
-  hasRoomFor(item: Uint8Array): boolean {
-    return this.count === 0 || this.#bytes + item.length <= BATCH_BYTES
-  }
-
-  add(item: Uint8Array, line: number): void {
-    this.#pieces.push(this.count === 0 ? OPEN : SEPARATOR, item)
-    this.#bytes += item.length
-    this.#lines.push(line)
-  }
-
-  close(): Batch {
-    const body = Buffer.concat([...this.#pieces, CLOSE])
-    return { first: this.#first, count: this.count, body, lines: this.#lines }
   }
 }
 

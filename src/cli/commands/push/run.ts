@@ -13,9 +13,8 @@ import { startProgress } from '../../progress.ts'
 import { ReadAhead } from '../../read-ahead.ts'
 import { parseTarget, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
-import type { Source } from '../../source.ts'
 import { type Batch, cutBatches, nameInFile, placeOf } from './batch.ts'
-import { BatchSender } from './sender.ts'
+import { type BatchSender, createSender } from './sender.ts'
 
 /** Answers the exit status. */
 export async function runPush(address: string, file: string, settings: SettingValues): Promise<number> {
@@ -26,7 +25,7 @@ export async function runPush(address: string, file: string, settings: SettingVa
   using input = await Input.open(file, settings, signal)
   const { source } = input
   const isPipe = source.totalBytes === undefined
-  using sender = new BatchSender({
+  using sender = createSender({
     url: url.href,
     token,
     // Two pipes with the same items are not the same.
@@ -39,7 +38,7 @@ export async function runPush(address: string, file: string, settings: SettingVa
   })
   if (isPipe)
     printNote(`${source.label} cannot be read again: if this push ends early, it cannot be resumed. A file can.`)
-  const push = new Push(input, sender, isPipe)
+  const push = createPush(input, sender, isPipe)
   try {
     await input.findTypes()
     await push.run(cutBatches(input.items(), settings.get('batch')))
@@ -65,92 +64,80 @@ class BatchRefused extends Error {
   }
 }
 
-class Push {
-  readonly #input: Input
-  readonly #isPipe: boolean
-  readonly #sender: BatchSender
-  readonly #startedAt = performance.now()
-  #acknowledged = 0
+type Push = ReturnType<typeof createPush>
+
+function createPush(input: Input, sender: BatchSender, isPipe: boolean) {
+  const { label } = input.source
+  const startedAt = performance.now()
+  let acknowledged = 0
   /** Of those, the ones that an earlier push had appended. */
-  #repeated = 0
+  let repeated = 0
   /** Of the collection, now. */
-  #itemCount = 0
-
-  constructor(input: Input, sender: BatchSender, isPipe: boolean) {
-    this.#input = input
-    this.#sender = sender
-    this.#isPipe = isPipe
-  }
-
-  get source(): Source {
-    return this.#input.source
-  }
-
-  /** Sends what is read, in order, and reads ahead meanwhile. */
-  async run(batches: AsyncIterable<Batch>): Promise<void> {
-    const { label, totalBytes } = this.source
-    const progress = startProgress(label, totalBytes)
-    const ahead = new ReadAhead()
-    let readItemCount = 0
-    let latest = Promise.resolve()
-    try {
-      for await (const batch of batches) {
-        readItemCount += batch.count
-        // What was read and not sent yet counts for nothing.
-        const show = () =>
-          progress.update(this.source.readBytes * (this.#acknowledged / readItemCount), this.#acknowledged)
-        latest = this.#sendAfter(latest, batch).then(show)
-        await ahead.add(latest, batch.body.length)
-      }
-    } finally {
-      // An error here is about earlier items, and is thrown in place of a later one.
-      await ahead.end().finally(() => progress.stop())
-    }
-  }
+  let itemCount = 0
 
   /** Compresses the batch at once, and sends it when everything before it is acknowledged. */
-  async #sendAfter(earlier: Promise<void>, batch: Batch): Promise<void> {
-    const packed = await this.#sender.pack(batch)
+  async function sendAfter(earlier: Promise<void>, batch: Batch): Promise<void> {
+    const packed = await sender.pack(batch)
     await earlier
     try {
-      const { itemCount, isRepeated } = await this.#sender.send(packed)
-      this.#itemCount = itemCount
-      if (isRepeated) this.#repeated += batch.count
+      const answer = await sender.send(packed)
+      itemCount = answer.itemCount
+      if (answer.isRepeated) repeated += batch.count
     } catch (error) {
       throw new BatchRefused(batch, error)
     }
-    this.#acknowledged += batch.count
+    acknowledged += batch.count
   }
 
-  /** What a push that is done says. */
-  summary(): string {
-    const durationMs = performance.now() - this.#startedAt
-    if (this.#acknowledged === 0) return `0 items sent; ${this.source.label} has none.`
-    const done = `${counted(this.#acknowledged, 'item')} acknowledged in ${formatRate(this.#acknowledged, durationMs)}`
-    const count = `the collection has ${counted(this.#itemCount, 'item')}`
-    if (this.#repeated === 0) return `${done}; ${count}.`
-    // The answer to a repeated batch has the count of then.
-    const [share, now] =
-      this.#repeated === this.#acknowledged
-        ? ['All were', '']
-        : [`${formatCount(this.#repeated)} of them were`, `; ${count}`]
-    const advice = 'Even if they were deleted since, they are not appended again: for that, push a copy of the file.'
-    return `${done}${now}. ${share} appended by an earlier push in the last 24 hours. ${advice}`
-  }
-
-  /** How far a push came that failed: sentences that can follow any message. */
-  standing(): string {
-    const count = this.#acknowledged
-    const done = count === 0 ? 'No item is acknowledged.' : `The first ${counted(count, 'item')} are acknowledged.`
-    if (this.#isPipe)
-      return `${done} A pipe cannot be read again: check what the collection has, and send the rest from a file.`
-    const condition = count === 0 ? '' : ', with the same file and token, to continue'
-    return `${done} Run the same command again within 24 hours${condition}: nothing is appended twice.`
+  return {
+    label,
+    /** Sends what is read, in order, and reads ahead meanwhile. */
+    run: async (batches: AsyncIterable<Batch>): Promise<void> => {
+      const { source } = input
+      const progress = startProgress(label, source.totalBytes)
+      const ahead = new ReadAhead()
+      let readItemCount = 0
+      let latest = Promise.resolve()
+      try {
+        for await (const batch of batches) {
+          readItemCount += batch.count
+          // What was read and not sent yet counts for nothing.
+          const show = () => progress.update(source.readBytes * (acknowledged / readItemCount), acknowledged)
+          latest = sendAfter(latest, batch).then(show)
+          await ahead.add(latest, batch.body.length)
+        }
+      } finally {
+        // An error here is about earlier items, and is thrown in place of a later one.
+        await ahead.end().finally(() => progress.stop())
+      }
+    },
+    /** What a push that is done says. */
+    summary: (): string => {
+      if (acknowledged === 0) return `0 items sent; ${label} has none.`
+      const rate = formatRate(acknowledged, performance.now() - startedAt)
+      const done = `${counted(acknowledged, 'item')} acknowledged in ${rate}`
+      const count = `the collection has ${counted(itemCount, 'item')}`
+      if (repeated === 0) return `${done}; ${count}.`
+      // The answer to a repeated batch has the count of then.
+      const [share, now] =
+        repeated === acknowledged ? ['All were', ''] : [`${formatCount(repeated)} of them were`, `; ${count}`]
+      const advice = 'Even if they were deleted since, they are not appended again: for that, push a copy of the file.'
+      return `${done}${now}. ${share} appended by an earlier push in the last 24 hours. ${advice}`
+    },
+    /** How far a push came that failed: sentences that can follow any message. */
+    standing: (): string => {
+      const none = acknowledged === 0
+      const done = none ? 'No item is acknowledged.' : `The first ${counted(acknowledged, 'item')} are acknowledged.`
+      if (isPipe)
+        return `${done} A pipe cannot be read again: check what the collection has, and send the rest from a file.`
+      const condition = none ? '' : ', with the same file and token, to continue'
+      return `${done} Run the same command again within 24 hours${condition}: nothing is appended twice.`
+    },
   }
 }
 
 function explain(error: unknown, push: Push, token: string | undefined): unknown {
-  if (error instanceof InputError) return inputFailure(error, push.source.label, push.standing())
+  if (error instanceof InputError) return inputFailure(error, push.label, push.standing())
   if (!(error instanceof BatchRefused)) return error
   const { batch, cause } = error
   const known = explainFailure(cause)

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { constants, gzip } from 'node:zlib'
-import { createSocketFetch, type SocketFetch } from '../../../check/http/socket-fetch.ts'
+import { createSocketFetch } from '../../../check/http/socket-fetch.ts'
 import { settingsOf } from '../../../client/client-options.ts'
 import type { FetchedBody } from '../../../client/exchange.ts'
 import type { Retry } from '../../../client/index.ts'
@@ -40,66 +40,46 @@ interface PackedBatch extends Batch {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export interface Acknowledgement {
+interface Acknowledgement {
   /** How many items the collection had then. */
   readonly itemCount: number
   /** Whether the server did this for an earlier push, and nothing now. */
   readonly isRepeated: boolean
 }
 
-export class BatchSender implements Disposable {
-  readonly #options: SenderOptions
-  readonly #http: SocketFetch
-  readonly #requester: Requester
-  #sentAt = 0
+export type BatchSender = ReturnType<typeof createSender>
 
-  constructor(options: SenderOptions) {
-    const { url, token, timeoutMs, retries, onRetry } = options
-    this.#options = options
-    this.#http = createSocketFetch({ encoding: 'identity' })
-    const settings = settingsOf({
-      fetch: (request) => this.#fetch(request),
-      token,
-      headers: { Accept: 'application/json' },
-      concurrency: 1,
-      timeoutMs,
-      pageBytes: MAX_ANSWER_BYTES,
-      retry: { retries },
-      onRetry,
-    })
-    this.#requester = new Requester(url, settings)
-  }
-
-  async pack(batch: Batch): Promise<PackedBatch> {
-    const { sourceId, isPacked } = this.#options
-    const hash = createHash('sha256')
-      .update(JSON.stringify([sourceId, batch.first]))
-      .update(batch.body)
-    const plain = { ...batch, key: hash.digest('hex'), headers: {} }
-    if (!isPacked) return plain
-    const body = await promisify(gzip)(batch.body, { level: constants.Z_BEST_SPEED })
-    const isWorthIt = body.length < batch.body.length && body.length * MAX_RATIO > batch.body.length
-    return isWorthIt ? { ...plain, body, headers: { 'Content-Encoding': 'gzip' } } : plain
-  }
-
-  async send(batch: PackedBatch): Promise<Acknowledgement> {
-    const { url, signal } = this.#options
-    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': batch.key, ...batch.headers }
-    this.#sentAt = Date.now()
-    return this.#requester.send({ url, method: 'POST', headers, body: batch.body }, { signal }, (fetched) =>
-      acknowledgement(fetched, batch),
-    )
-  }
-
-  [Symbol.dispose](): void {
-    this.#http[Symbol.dispose]()
-  }
-
+export function createSender({ url, token, sourceId, isPacked, timeoutMs, retries, signal, onRetry }: SenderOptions) {
+  const http = createSocketFetch({ encoding: 'identity' })
+  let sentAt = 0
   /** A machine can sleep for days between two attempts. */
-  async #fetch(request: Request): Promise<Response> {
+  const fetch = async (request: Request): Promise<Response> => {
     // A clock can be set back, too.
-    if (Math.abs(Date.now() - this.#sentAt) < REMEMBERED_MS) return this.#http.fetch(request)
+    if (Math.abs(Date.now() - sentAt) < REMEMBERED_MS) return http.fetch(request)
     throw new Error('after so long the server may have forgotten the idempotency keys')
+  }
+  const headers = { Accept: 'application/json' }
+  const limits = { concurrency: 1, timeoutMs, pageBytes: MAX_ANSWER_BYTES, retry: { retries } }
+  const requester = new Requester(url, settingsOf({ fetch, token, headers, ...limits, onRetry }))
+  return {
+    pack: async (batch: Batch): Promise<PackedBatch> => {
+      const hash = createHash('sha256')
+        .update(JSON.stringify([sourceId, batch.first]))
+        .update(batch.body)
+      const plain = { ...batch, key: hash.digest('hex'), headers: {} }
+      if (!isPacked) return plain
+      const body = await promisify(gzip)(batch.body, { level: constants.Z_BEST_SPEED })
+      const isWorthIt = body.length < batch.body.length && body.length * MAX_RATIO > batch.body.length
+      return isWorthIt ? { ...plain, body, headers: { 'Content-Encoding': 'gzip' } } : plain
+    },
+    send: async (batch: PackedBatch): Promise<Acknowledgement> => {
+      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': batch.key, ...batch.headers }
+      sentAt = Date.now()
+      return requester.send({ url, method: 'POST', headers, body: batch.body }, { signal }, (fetched) =>
+        acknowledgement(fetched, batch),
+      )
+    },
+    [Symbol.dispose]: () => http[Symbol.dispose](),
   }
 }
 

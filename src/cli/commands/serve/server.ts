@@ -1,6 +1,6 @@
 /** The service on its port, as the settings want it. */
 
-import { isLoopbackName } from '../../../contract/link.ts'
+import { isLoopbackName } from '../../../contract/url.ts'
 import { createService, type Service } from '../../../service/create-service.ts'
 import type { Incoming } from '../../../service/incoming.ts'
 import { type ListenOptions, listen } from '../../../service/node/listen.ts'

@@ -55,7 +55,7 @@ export class WorkerEnded extends Error {
 
 /** Resolves when all serve; rejects with a WorkerEnded. */
 export async function startWorkers(count: number, location: StoreLocation, port: number): Promise<RunningServer> {
-  const group = new WorkerGroup({ [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) })
+  const group = createWorkerGroup({ [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) })
   try {
     // What is wrong for one is wrong for all: the first one tells.
     await group.start()
@@ -74,29 +74,15 @@ interface WorkerEnd {
   readonly cause: string
 }
 
-class WorkerGroup {
-  readonly #variables: Readonly<Record<string, string>>
-  readonly #workers = new Map<Worker, Promise<WorkerEnd>>()
-  readonly #listening = new WeakSet<Worker>()
-  readonly #stopping = new AbortController()
+function createWorkerGroup(variables: Readonly<Record<string, string>>) {
+  const workers = new Map<Worker, Promise<WorkerEnd>>()
+  const listening = new WeakSet<Worker>()
+  const stopping = new AbortController()
+  const { signal } = stopping
 
-  constructor(variables: Readonly<Record<string, string>>) {
-    this.#variables = variables
-  }
-
-  /** Resolves when a worker listens, and from then on replaces it when it ends. Rejects if it ends before. */
-  async start(): Promise<void> {
-    const listening = Promise.withResolvers<undefined>()
-    const ended = this.#run(() => listening.resolve(undefined))
-    const end = await Promise.race([ended, listening.promise])
-    if (end !== undefined) throw new WorkerEnded(end.status)
-    void this.#replace(ended)
-  }
-
-  async #replace(first: Promise<WorkerEnd>): Promise<void> {
-    const { signal } = this.#stopping
+  async function replace(first: Promise<WorkerEnd>): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS
-    for (let ended = first; ; ended = this.#run()) {
+    for (let ended = first; ; ended = run()) {
       const { cause, livedMs } = await ended
       if (signal.aborted) return
       pauseMs = livedMs > STABLE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS)
@@ -108,34 +94,44 @@ class WorkerGroup {
   }
 
   /** Runs a worker to its end. Never rejects, not even where there is no memory for another process. */
-  async #run(onListening = () => {}): Promise<WorkerEnd> {
+  async function run(onListening = () => {}): Promise<WorkerEnd> {
     try {
-      const worker = cluster.fork(this.#variables)
+      const worker = cluster.fork(variables)
       closeUntaken(worker)
       const ended = endOf(worker)
-      this.#workers.set(worker, ended)
+      workers.set(worker, ended)
       worker.once('listening', () => {
-        this.#listening.add(worker)
+        listening.add(worker)
         onListening()
       })
-      return await ended.finally(() => this.#workers.delete(worker))
+      return await ended.finally(() => workers.delete(worker))
     } catch (error) {
       return { status: 3, livedMs: 0, cause: String(error) }
     }
   }
 
-  /** Each finishes the responses that it has begun. */
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    const cutOff = setTimeout(() => {
-      for (const worker of this.#workers.keys()) worker.process.kill('SIGKILL')
-    }, KILL_AFTER_MS)
-    for (const worker of this.#workers.keys()) {
-      if (this.#listening.has(worker) && worker.isConnected()) worker.send(STOP, () => {})
-      else worker.process.kill('SIGKILL')
-    }
-    await Promise.all(this.#workers.values())
-    clearTimeout(cutOff)
+  return {
+    /** Resolves when a worker listens, and from then on replaces it when it ends. Rejects if it ends before. */
+    start: async (): Promise<void> => {
+      const isListening = Promise.withResolvers<undefined>()
+      const ended = run(() => isListening.resolve(undefined))
+      const end = await Promise.race([ended, isListening.promise])
+      if (end !== undefined) throw new WorkerEnded(end.status)
+      void replace(ended)
+    },
+    /** Each finishes the responses that it has begun. */
+    stop: async (): Promise<void> => {
+      stopping.abort()
+      const cutOff = setTimeout(() => {
+        for (const worker of workers.keys()) worker.process.kill('SIGKILL')
+      }, KILL_AFTER_MS)
+      for (const worker of workers.keys()) {
+        if (listening.has(worker) && worker.isConnected()) worker.send(STOP, () => {})
+        else worker.process.kill('SIGKILL')
+      }
+      await Promise.all(workers.values())
+      clearTimeout(cutOff)
+    },
   }
 }
 
