@@ -1,7 +1,7 @@
 /** Opens a store in PostgreSQL, or in Citus. Any number of processes may have it open. */
 
 import { isCollectionName } from '../../contract/name.ts'
-import { type ChangeName, type ChangeParameters, type ChangeResult, changeOf, StoreWrites } from '../changes.ts'
+import { type ChangeCall, changeOf, StoreWrites } from '../changes.ts'
 import { itemTag, missingCollection } from '../collection-rules.ts'
 import { DeflatePool } from '../deflate-pool.ts'
 import type {
@@ -128,14 +128,9 @@ class PostgresStore extends StoreWrites implements Store {
     }
   }
 
-  protected async change<Name extends ChangeName>(
-    name: string,
-    once: Once | undefined,
-    operation: Name,
-    ...parameters: ChangeParameters<Name>
-  ): Promise<ChangeResult<Name>> {
+  protected async change<T>(name: string, once: Once | undefined, ...change: ChangeCall): Promise<T> {
     const { writer } = await this.#explained(this.#nodes.of(name))
-    return writer.change(name, changeOf(operation, parameters), once)
+    return writer.change(name, once, changeOf(change))
   }
 
   protected async sweepDropped(name: string): Promise<void> {

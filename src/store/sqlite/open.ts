@@ -1,8 +1,7 @@
 /** Opens a store in an SQLite file: reads on connections that only read, many pages at once on a thread; writes on another. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { ChangeName, ChangeParameters, ChangeResult } from '../changes.ts'
-import { StoreWrites } from '../changes.ts'
+import { type ChangeCall, StoreWrites } from '../changes.ts'
 import { itemTag } from '../collection-rules.ts'
 import { type LoadSteps, ReamLoad } from '../load.ts'
 import { NO_ROOM } from '../ream.ts'
@@ -139,13 +138,8 @@ class SqliteStore extends StoreWrites implements Store {
     }
   }
 
-  protected change<Name extends ChangeName>(
-    name: string,
-    once: Once | undefined,
-    operation: Name,
-    ...parameters: ChangeParameters<Name>
-  ): Promise<ChangeResult<Name>> {
-    return this.#writer.change(name, once, operation, parameters)
+  protected change<T>(name: string, once: Once | undefined, ...change: ChangeCall): Promise<T> {
+    return this.#writer.ask({ name, once, change })
   }
 
   protected sweepDropped(): Promise<void> {

@@ -49,7 +49,7 @@ export class Writer {
   }
 
   /** Resolves when the change is durable. With `once`, only the first time. */
-  async change<T>(name: string, change: Change<T>, once?: Once): Promise<T> {
+  async change<T>(name: string, once: Once | undefined, change: Change<unknown>): Promise<T> {
     if (this.#isClosed) throw new StoreError('closed', 'The store is closed.')
     if (this.#waiting >= MAX_WAITING)
       throw new StoreError('overloaded', `${MAX_WAITING} other writes are already waiting. Try again in a moment.`)

@@ -1,6 +1,6 @@
 /** What goes between the store and its writer thread. */
 
-import type { ChangeName } from '../../changes.ts'
+import type { ChangeCall } from '../../changes.ts'
 import type { Once } from '../../store.ts'
 import { ItemConflict, StoreError } from '../../store-error.ts'
 import { SweepNeeded } from './lease.ts'
@@ -8,12 +8,11 @@ import type { Steps } from './steps.ts'
 
 export type StepName = Exclude<keyof Steps, 'savePositions'>
 
-/** A change of one collection. */
-export interface ChangeCall {
+/** A change of one collection; with `once`, only the first time. */
+export interface NamedChange {
   readonly name: string
-  readonly operation: ChangeName
-  readonly parameters: readonly unknown[]
   readonly once: Once | undefined
+  readonly change: ChangeCall
 }
 
 /** Anything else. */
@@ -22,7 +21,7 @@ export interface StepCall {
   readonly parameters: readonly unknown[]
 }
 
-export type WriterCall = ChangeCall | StepCall
+export type WriterCall = NamedChange | StepCall
 
 export type Outcome = { readonly value: unknown } | { readonly failure: Failure }
 

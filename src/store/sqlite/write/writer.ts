@@ -1,7 +1,5 @@
 /** The store's end of the writer thread: typed calls that resolve when they are durable. */
 
-import type { ChangeName, ChangeParameters, ChangeResult } from '../../changes.ts'
-import type { Once } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
 import { Thread } from '../../thread.ts'
 import type { FilePlace } from '../file/store-file.ts'
@@ -23,21 +21,11 @@ export class Writer {
     operation: Name,
     ...parameters: Parameters<Steps[Name]>
   ): Promise<ReturnType<Steps[Name]>> {
-    return this.#ask({ operation, parameters })
+    return this.ask({ operation, parameters })
   }
 
-  /** Asks for a change of a collection; with `once`, only the first time. */
-  change<Name extends ChangeName>(
-    name: string,
-    once: Once | undefined,
-    operation: Name,
-    parameters: ChangeParameters<Name>,
-  ): Promise<ChangeResult<Name>> {
-    return this.#ask({ name, operation, parameters, once })
-  }
-
-  /** The thread answers with what the operation returned. */
-  async #ask<T>(call: WriterCall): Promise<T> {
+  /** Resolves with what the operation returned. */
+  async ask<T>(call: WriterCall): Promise<T> {
     for (;;) {
       if (this.#isClosed) throw new StoreError('closed', 'The store is closed.')
       const outcome = await this.#started().ask(call)
