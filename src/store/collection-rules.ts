@@ -109,7 +109,7 @@ export function missingKeys(name: string, keyField: string): StoreError {
 const figure = (count: number): string => count.toLocaleString('en-US')
 
 /** Refuses what would not fit into an unpaginated collection (D10). */
-export function checkRoom(collection: CollectionSettings & { name: string; live: number }, count: number): void {
+export function checkFits(collection: CollectionSettings & { name: string; live: number }, count: number): void {
   if (collection.isPaginated || collection.live + count <= UNPAGINATED_LIMIT) return
   throw new StoreError(
     'unpaginated-full',

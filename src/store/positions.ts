@@ -5,6 +5,9 @@ import { PAGE_SIZE } from '../contract/page.ts'
 /** Positions in a ream: ream k holds positions 500·k to 500·k+499, so that a ream without holes is a page. */
 export const REAM_SIZE = PAGE_SIZE
 
+/** Beyond every position that an item can have. */
+export const MAX_POSITION = Number.MAX_SAFE_INTEGER
+
 /** How many reams are full and sealed; the tail is the one after them. */
 export function sealedReams({ next }: { readonly next: number }): number {
   return Math.floor(next / REAM_SIZE)
@@ -49,8 +52,8 @@ export function holeCounts(goneByReam: ReadonlyMap<number, number>): HoleCount[]
 
 /**
  * Finds the item of rank `rank` (0 is the first item of the collection): the ream it is in, how many items of that ream
- * come before it, and how many positions of it are gone. One block a level is read, so the cost is the same at every depth. `allGone` is how many positions
- * of the collection are gone. Undefined where the counts of a level do not add up to that of the block above them.
+ * come before it, and how many positions of it are gone. One block a level is read, so the cost is the same at every
+ * depth. `allGone` is how many positions of the collection are gone. Undefined where the counts of a level do not add up to that of the block above them.
  */
 export function locate(
   rank: number,
@@ -60,7 +63,7 @@ export function locate(
   let goneBefore = 0
   let expected = allGone
   let from = 0
-  let to = Number.MAX_SAFE_INTEGER
+  let to = MAX_POSITION
   let target = 0
   for (let level = TOP_LEVEL; level >= 0; level--) {
     const size = REAM_SIZE * FANOUT ** level

@@ -28,7 +28,7 @@ export type StoreErrorCode =
   | 'busy'
   | 'lease-lost'
 
-export interface StoreErrorOptions extends ErrorOptions {
+interface StoreErrorOptions extends ErrorOptions {
   /** The collection that is damaged, where its head could be read: so the caller may know of it. */
   readonly collection?: string | undefined
 }

@@ -278,7 +278,7 @@ class CollectionCheck {
 }
 
 /** A checksum for each page that the items, in order, must give. */
-export class PageDigests {
+class PageDigests {
   readonly #digests: number[] = []
   #texts: string[] = []
 

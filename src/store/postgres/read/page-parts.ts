@@ -17,13 +17,13 @@ interface Part {
   readonly take: number
 }
 
-export interface PageParts {
+interface PageParts {
   readonly page: number
   readonly parts: readonly Part[]
 }
 
 /** What is asked for: reams by number, and the tail. */
-export interface AskedParts {
+interface AskedParts {
   readonly reams: readonly number[]
   readonly hasTail: boolean
 }

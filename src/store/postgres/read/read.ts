@@ -14,8 +14,7 @@ import type { HoleCounts } from './page-parts.ts'
 import { askFor, findParts, pageOf, readParts, segmentOf } from './page-parts.ts'
 
 /** It lasts as long as its reader takes, whatever the database allows others. */
-export const SNAPSHOT =
-  'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0'
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0'
 
 /** Runs `read` in one snapshot, for what takes several statements. */
 export async function inSnapshot<T>(rows: Rows, read: () => Promise<T>): Promise<T> {

@@ -10,7 +10,7 @@ type ReadValue = (text: string) => unknown
 /** How the columns of each statement are read, once that is known. */
 export type Columns = Map<string, readonly ReadValue[]>
 
-export interface PreparedStatement {
+interface PreparedStatement {
   readonly name: string
   readonly text: string
   readonly values: readonly unknown[]
@@ -22,7 +22,7 @@ interface PreparingConnection extends Connection {
   readonly submittedNamedStatements: Record<string, string>
 }
 
-export interface ReadQueryOptions {
+interface ReadQueryOptions {
   readonly statements: readonly PreparedStatement[]
   readonly columns: Columns
   readonly readerOf: (type: number) => ReadValue
@@ -171,7 +171,7 @@ interface Asked {
   readonly values: readonly unknown[]
 }
 
-export interface RowsOptions {
+interface RowsOptions {
   readonly texts: StatementTexts
   /** A statement is parsed and planned once a connection, which saves more than half of its cost. */
   readonly isPreparing: boolean

@@ -188,7 +188,7 @@ function ignore(): void {
 
 type Callback = (error: Error | null, client?: Client) => void
 
-export class ClosingClient extends Client {
+class ClosingClient extends Client {
   override connect(): Promise<Client>
   override connect(callback: Callback): void
   override connect(callback?: Callback): Promise<Client> | undefined {

@@ -11,7 +11,7 @@ import {
   planLoad,
   ReamLoad,
 } from '../../load.ts'
-import { REAM_SIZE } from '../../positions.ts'
+import { MAX_POSITION, REAM_SIZE } from '../../positions.ts'
 import { byReam, type SealedReam, splitItems } from '../../ream.ts'
 import { ReamDraft, sealItems } from '../../ream-draft.ts'
 import type { Head, Load, LoadOptions } from '../../store.ts'
@@ -104,8 +104,7 @@ class PostgresLoadSteps implements LoadSteps {
   stageReplacements(from: number): Promise<number | undefined> {
     const { shardKey, generationId, staging } = this.#plan.lease
     return this.#step(async (transaction) => {
-      const end = Number.MAX_SAFE_INTEGER
-      const pending = await transaction.all('readTail', shardKey, staging, from, end, REPLACEMENTS_A_STEP)
+      const pending = await transaction.all('readTail', shardKey, staging, from, MAX_POSITION, REPLACEMENTS_A_STEP)
       const changes = byReam(new Map(pending.map(([position, item]) => [Number(position), String(item)])))
       // The last ream of a full step may have more to come: it is left for the next one.
       const goOn = pending.length === REPLACEMENTS_A_STEP ? Math.max(...changes.keys()) : undefined

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { checkName, newId } from '../../collection-rules.ts'
 import { headAfterLoad, type LeasedPlan, type LoadCounts, planLoad } from '../../load.ts'
-import { REAM_SIZE, sealedReams } from '../../positions.ts'
+import { MAX_POSITION, REAM_SIZE, sealedReams } from '../../positions.ts'
 import { byReam, encodeReam, type SealedReam, splitItems } from '../../ream.ts'
 import { ReamDraft } from '../../ream-draft.ts'
 import type { Head, LoadOptions, TokenRecord } from '../../store.ts'
@@ -35,9 +35,6 @@ import {
 
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
 const REPLACEMENTS_A_STEP = 5_000
-
-/** A position beyond every other. */
-const END = Number.MAX_SAFE_INTEGER
 
 const STAGED_REAMS = 'SELECT number FROM ream WHERE collection_id = ? AND generation = ?'
 
@@ -134,7 +131,7 @@ export class Steps {
     const { lease } = plan
     renewLease(this.#rows, lease, 1)
     const staging = stagingOwner(lease)
-    const pending = readTailItems(this.#rows, staging, from, END, REPLACEMENTS_A_STEP)
+    const pending = readTailItems(this.#rows, staging, from, MAX_POSITION, REPLACEMENTS_A_STEP)
     const reams = [...byReam(new Map(pending.map(({ position, item }) => [position, item])))]
     // The last ream of a full step may have more to come: it is left for the next one.
     const isCut = pending.length === REPLACEMENTS_A_STEP
@@ -169,7 +166,7 @@ export class Steps {
   #applyReplacements(lease: Lease): void {
     const rows = this.#rows
     const staging = stagingOwner(lease)
-    for (const { position } of readTailItems(rows, lease, 0, END))
+    for (const { position } of readTailItems(rows, lease, 0, MAX_POSITION))
       for (const { item } of readTailItems(rows, staging, position, position + 1))
         putTailItem(rows, lease, position, item)
     for (const [number] of rows.all(STAGED_REAMS, staging.id, staging.generation) as unknown as [number][]) {
