@@ -20,24 +20,21 @@ import { lockHead, shardKeyOf, shownHead, writeHead } from '../rows/head.ts'
 import { RequestLog } from '../rows/request-log.ts'
 import { inMessages, reamOf, reamValues } from '../rows/stored-ream.ts'
 import type { Connections } from '../server/connection.ts'
-import type { NodeOptions } from '../server/database-nodes.ts'
 import { explainError, OutcomeUnknown, TryAgain } from '../server/explain-error.ts'
 import { Transaction } from '../server/transaction.ts'
 import { KeyClaims } from './claim-keys.ts'
 import { abandonLoad, findObstacle, type Lease, sweepName, takeLease, tryTransaction, untilKnown } from './lease.ts'
 import { encodeDrafts } from './write-draft.ts'
+import type { WriterOptions } from './writer.ts'
 
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
 const REPLACEMENTS_A_STEP = 2_000
-
-/** What a load uses of its node. */
-type LoadTools = Pick<NodeOptions, 'url' | 'encode' | 'sweep'>
 
 type Work<T> = (transaction: Transaction) => Promise<T>
 
 export async function runLoad(
   connections: Connections,
-  tools: LoadTools,
+  tools: WriterOptions,
   name: string,
   options: LoadOptions,
 ): Promise<Load> {
@@ -71,12 +68,12 @@ async function beginLoad(transaction: Transaction, name: string, options: LoadOp
 class PostgresLoadSteps implements LoadSteps {
   readonly #connections: Connections
   readonly #plan: LeasedPlan<Lease>
-  readonly #tools: LoadTools
+  readonly #tools: WriterOptions
   readonly #claims: KeyClaims
   /** How many steps are committed. */
   #steps = 0
 
-  constructor(connections: Connections, plan: LeasedPlan<Lease>, tools: LoadTools) {
+  constructor(connections: Connections, plan: LeasedPlan<Lease>, tools: WriterOptions) {
     this.#connections = connections
     this.#plan = plan
     this.#tools = tools
