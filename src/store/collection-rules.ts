@@ -57,6 +57,16 @@ export function existingCollection(name: string): StoreError {
   return new StoreError('collection-exists', `There is already a collection "${name}". Choose another name.`)
 }
 
+/** Without a name: it is not known which collection it is, or whether the reader may know of it. */
+export function damagedCollection(name: string | undefined, what: string): StoreError {
+  const where = name === undefined ? 'The store' : `The collection "${name}"`
+  return new StoreError(
+    'corrupt',
+    `${where} is damaged. ${what} \`reams verify\` has details; restore the store from a backup.`,
+    { collection: name },
+  )
+}
+
 export function existingToken(name: string): StoreError {
   return new StoreError('token-exists', `There is already a token "${name}". Choose another name.`)
 }

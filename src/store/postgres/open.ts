@@ -24,7 +24,7 @@ import { readHead, type StoredHead, shownHead } from './rows/head.ts'
 import { prepareStore } from './schema.ts'
 import type { DatabaseNode } from './server/database-nodes.ts'
 import { DatabaseNodes } from './server/database-nodes.ts'
-import { explainError, isNodeAway, stateOf, TOOK_TOO_LONG } from './server/explain-error.ts'
+import { explainError, explained, isNodeAway, stateOf, TOOK_TOO_LONG } from './server/explain-error.ts'
 import { readStoreUrl, type StoreUrl } from './server/store-url.ts'
 import { insertToken, readToken, readTokens, revokeToken } from './token.ts'
 import { verifyPostgres } from './verify.ts'
@@ -188,12 +188,8 @@ class PostgresStore extends StoreWrites implements Store {
     }
   }
 
-  async #explained<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } catch (error) {
-      throw explainError(error, this.#url)
-    }
+  #explained<T>(work: Promise<T>): Promise<T> {
+    return explained(work, this.#url)
   }
 }
 

@@ -37,15 +37,11 @@ export async function verifySqlite(
   onProgress?: (items: number, total: number) => void,
 ): Promise<VerifyResult> {
   try {
-    const database = openReadConnection(path)
-    try {
-      database.exec('BEGIN')
-      const findings = new Findings()
-      const rows = new Rows(database, (collection = '', message) => findings.add(collection, message))
-      return await verifyRows(openRows(rows, path), findings, onProgress)
-    } finally {
-      database.close()
-    }
+    using database = openReadConnection(path)
+    database.exec('BEGIN')
+    const findings = new Findings()
+    const rows = new Rows(database, (collection = '', message) => findings.add(collection, message))
+    return await verifyRows(openRows(rows, path), findings, onProgress)
   } catch (error) {
     throw explainError(error, path)
   }

@@ -20,7 +20,7 @@ import { lockHead, shardKeyOf, shownHead, writeHead } from '../rows/head.ts'
 import { RequestLog } from '../rows/request-log.ts'
 import { inMessages, reamOf, reamValues } from '../rows/stored-ream.ts'
 import type { Connections } from '../server/connection.ts'
-import { explainError, OutcomeUnknown, TryAgain } from '../server/explain-error.ts'
+import { explained, OutcomeUnknown, TryAgain } from '../server/explain-error.ts'
 import { Transaction } from '../server/transaction.ts'
 import { KeyClaims } from './claim-keys.ts'
 import { abandonLoad, findObstacle, type Lease, sweepName, takeLease, tryTransaction, untilKnown } from './lease.ts'
@@ -39,13 +39,10 @@ export async function runLoad(
   options: LoadOptions,
 ): Promise<Load> {
   checkName(name)
-  try {
-    const begin = (transaction: Transaction) => beginLoad(transaction, name, options)
-    const plan = await tryTransaction(connections, name, (rows) => Transaction.run(rows, begin))
-    return new ReamLoad(plan, new PostgresLoadSteps(connections, plan, tools))
-  } catch (error) {
-    throw explainError(error, tools.url)
-  }
+  const begin = (transaction: Transaction) => beginLoad(transaction, name, options)
+  const begun = tryTransaction(connections, name, (rows) => Transaction.run(rows, begin))
+  const plan = await explained(begun, tools.url)
+  return new ReamLoad(plan, new PostgresLoadSteps(connections, plan, tools))
 }
 
 async function beginLoad(transaction: Transaction, name: string, options: LoadOptions): Promise<LeasedPlan<Lease>> {
@@ -151,12 +148,8 @@ class PostgresLoadSteps implements LoadSteps {
     return this.#explained(this.#underLease(work))
   }
 
-  async #explained<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } catch (error) {
-      throw explainError(error, this.#tools.url)
-    }
+  #explained<T>(work: Promise<T>): Promise<T> {
+    return explained(work, this.#tools.url)
   }
 
   /** Runs a step in a transaction that commits only while the lease is held; what it wrote is otherwise nothing. */

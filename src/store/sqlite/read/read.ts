@@ -1,11 +1,12 @@
 /** Reading pages, items and whole collections. Everything that one call answers comes from one snapshot. */
 
 import { effectivePage, pageRange } from '../../../contract/page.ts'
+import { damagedCollection } from '../../collection-rules.ts'
 import { indexOfSlot, isGone, locate, REAM_SIZE, sealedReams } from '../../positions.ts'
 import { cutItems, deflatedSegment, itemAt, joinCuts, joinItems, rawSegment } from '../../ream.ts'
 import type { Head, PageRead, Segment } from '../../store.ts'
 import type { StoreError } from '../../store-error.ts'
-import { damage, inCollection, isDamage } from '../rows/explain-error.ts'
+import { inCollection, isDamage } from '../rows/explain-error.ts'
 import { HEAD, HEAD_WIDTH, headOf, readHead } from '../rows/head.ts'
 import type { Row, Rows } from '../rows/rows.ts'
 import { findKey, REAM, readHoles, readReam, readReams, readTail, readTailItem, reamOf } from '../rows/stored-ream.ts'
@@ -71,7 +72,7 @@ export function* readSegments(rows: Rows, head: Head): Generator<Segment> {
   if (expected !== sealed) throw missingReam(head, expected)
   const tail = tailSegment(rows, head)
   count += tail.count
-  if (count !== head.live) throw damage(head.name, `It has ${count} items in the place of ${head.live}.`)
+  if (count !== head.live) throw damagedCollection(head.name, `It has ${count} items in the place of ${head.live}.`)
   if (tail.count > 0) yield tail
 }
 
@@ -128,7 +129,7 @@ export function readItem(rows: Rows, head: Head, key: string): Uint8Array | unde
   const ream = readReam(rows, head, number)
   const slot = position % REAM_SIZE
   if (ream === undefined) throw missingReam(head, number)
-  if (isGone(ream.gone, slot)) throw damage(head.name, `The item at position ${position} is missing.`)
+  if (isGone(ream.gone, slot)) throw damagedCollection(head.name, `The item at position ${position} is missing.`)
   return itemAt(ream, indexOfSlot(ream.gone, slot))
 }
 
@@ -139,9 +140,9 @@ function readPosition(rows: Rows, head: Head, key: string): number | undefined {
 }
 
 function missingReam({ name }: Head, number: number): StoreError {
-  return damage(name, `Ream ${number} is missing.`)
+  return damagedCollection(name, `Ream ${number} is missing.`)
 }
 
 function wrongHoles({ name }: Head): StoreError {
-  return damage(name, 'Its hole counts do not add up.')
+  return damagedCollection(name, 'Its hole counts do not add up.')
 }

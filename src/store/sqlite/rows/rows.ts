@@ -1,7 +1,7 @@
 /** Statements prepared once and rows as arrays: naming the columns again in every row costs more than reading them. */
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { damage } from './explain-error.ts'
+import { damagedCollection } from '../../collection-rules.ts'
 
 export type Row = readonly SQLOutputValue[]
 
@@ -64,5 +64,5 @@ export class Rows {
 }
 
 function refuseDamage(collection: string | undefined, message: string): void {
-  throw damage(collection, message)
+  throw damagedCollection(collection, message)
 }
