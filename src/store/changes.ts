@@ -63,7 +63,6 @@ const CHANGES = {
     },
   }),
 
-  /** Replaces the one item of the run in its place, or appends it. */
   put: (run: ItemRun, conditions: ItemConditions, collectionId?: number): Change<Put> => ({
     keys: run.keys ?? [],
     touchesItems: true,

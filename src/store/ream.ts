@@ -62,11 +62,6 @@ export function inflateReam(ream: ReamBytes): Buffer {
   return raw
 }
 
-/** What is wrong with a ream that `inflateReam` refuses. */
-export function damageOf({ number, rawLength }: ReamBytes & { readonly number: number }): string {
-  return `Ream ${number} does not inflate to its length of ${rawLength} bytes and its CRC-32.`
-}
-
 export function damagedReam(): StoreError {
   return new StoreError(
     'corrupt',
@@ -164,12 +159,10 @@ export function editItems(raw: Uint8Array, edits: ReadonlyMap<number, string | n
   return edited.at(-1) === LINE_BREAK ? edited.subarray(0, -ITEM_SEPARATOR.length) : edited
 }
 
-/** How many items there are in `raw`. */
 export function countItems(raw: Uint8Array): number {
   return itemStarts(asBuffer(raw)).length
 }
 
-/** Where each item begins. */
 function itemStarts(bytes: Buffer): number[] {
   const starts: number[] = []
   for (let at = 0; at < bytes.length; at = itemStart(bytes, at, 1)) starts.push(at)

@@ -34,7 +34,6 @@ export class Rows {
     }
   }
 
-  /** The first row, if there is one. */
   get(sql: string, ...parameters: SQLInputValue[]): Row | undefined {
     return this.#prepared(sql).get(...parameters) as Row | undefined
   }

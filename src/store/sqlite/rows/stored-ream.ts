@@ -143,7 +143,6 @@ export function* readHoles(rows: Rows, owner: RowOwner, level: number, from: num
   }
 }
 
-/** How many positions are gone in a block. */
 export function readHole(rows: Rows, owner: RowOwner, level: number, block: number): number {
   const [hole] = readHoles(rows, owner, level, block, block)
   return hole?.gone ?? 0
@@ -188,7 +187,6 @@ export function findKey(rows: Rows, owner: RowOwner, key: string, mustProve = tr
   return row?.[0] as number | undefined
 }
 
-/** The positions of all keys. */
 export function* readPositions(rows: Rows, owner: RowOwner): Generator<number> {
   const start = KEY.start(owner.id, owner.generation)
   for (let last: string | undefined = ''; last !== undefined; ) {

@@ -176,7 +176,6 @@ export class Steps {
     addLeftover(rows, staging, 0)
   }
 
-  /** Removes some of what is left over. True while there is more to do. */
   sweep(): boolean {
     return sweepStep(this.#rows)
   }

@@ -16,7 +16,6 @@ export class Writer {
     this.#place = place
   }
 
-  /** Asks the thread for a step. */
   step<Name extends StepName>(
     operation: Name,
     ...parameters: Parameters<Steps[Name]>
@@ -24,7 +23,6 @@ export class Writer {
     return this.ask({ operation, parameters })
   }
 
-  /** Resolves with what the operation returned. */
   async ask<T>(call: WriterCall): Promise<T> {
     for (;;) {
       if (this.#isClosed) throw new StoreError('closed', 'The store is closed.')
