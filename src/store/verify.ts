@@ -5,16 +5,7 @@ import { isCollectionName } from '../contract/name.ts'
 import { lastPage, PAGE_SIZE, UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { itemKey } from '../items/item-scanner.ts'
 import { countGone, type HoleCount, holeCounts, liveSlots, REAM_SIZE } from './positions.ts'
-import {
-  damageOf,
-  inflateReam,
-  isSpliceable,
-  joinItems,
-  joinPieces,
-  type SealedReam,
-  splitItems,
-  type TailItem,
-} from './ream.ts'
+import { inflateReam, isSpliceable, joinItems, joinPieces, type SealedReam, splitItems, type TailItem } from './ream.ts'
 import type { Finding, Head, PageRead, VerifyResult } from './store.ts'
 import { StoreError } from './store-error.ts'
 
