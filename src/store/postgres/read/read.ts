@@ -11,7 +11,7 @@ import { HEAD_WIDTH } from '../rows/statements.ts'
 import { keyBytes, readReams, readTail, reamOf } from '../rows/stored-ream.ts'
 import type { Connections } from '../server/connection.ts'
 import type { HoleCounts } from './page-parts.ts'
-import { askFor, findParts, pageOf, readParts, segmentOf } from './page-parts.ts'
+import { askFor, pageOf, readParts, segmentOf } from './page-parts.ts'
 
 /** It lasts as long as its reader takes, whatever the database allows others. */
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0'
@@ -45,10 +45,10 @@ export async function readPage(
   requested: number,
   holes: HoleCounts,
 ): Promise<PageRead> {
-  let parts = findParts(head, requested, holes)
+  let parts = holes.findParts(head, requested)
   while (parts === undefined && holes.isMissing) {
     await holes.fill(rows, head)
-    parts = findParts(head, requested, holes)
+    parts = holes.findParts(head, requested)
   }
   if (parts === undefined) throw damagedCollection(head.name, 'Its hole counts do not add up.')
   const read = pageOf(await readParts(rows, head, askFor(parts, head)), head, parts)

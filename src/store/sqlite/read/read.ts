@@ -1,9 +1,9 @@
 /** Reading pages, items and whole collections. Everything that one call answers comes from one snapshot. */
 
-import { effectivePage, pageRange } from '../../../contract/page.ts'
 import { damagedCollection } from '../../collection-rules.ts'
-import { indexOfSlot, isGone, locate, REAM_SIZE, sealedReams } from '../../positions.ts'
-import { cutItems, deflatedSegment, itemAt, joinCuts, joinItems, rawSegment } from '../../ream.ts'
+import { cutPart, findParts } from '../../page-parts.ts'
+import { type HoleCount, indexOfSlot, isGone, REAM_SIZE, type ReadHoles, sealedReams } from '../../positions.ts'
+import { deflatedSegment, itemAt, joinCuts, joinItems, rawSegment } from '../../ream.ts'
 import type { Head, PageRead, Segment } from '../../store.ts'
 import type { StoreError } from '../../store-error.ts'
 import { inCollection, isDamage } from '../rows/explain-error.ts'
@@ -53,10 +53,26 @@ export function readPage(rows: Rows, name: string, page: number, isPublicOnly: b
 export function findPage(rows: Rows, head: Head, requested: number): PageRead {
   return inCollection(head.name, () => {
     if (!head.isPaginated) return { head, page: 0, segments: [...readSegments(rows, head)] }
-    const page = effectivePage(requested, head.live)
-    const { start, end } = pageRange(page, head.live)
-    return { head, page, segments: joinCuts(cutSegments(rows, head, start, end)) }
+    const found = findParts(head, requested, readHolesOnce(rows, head))
+    if (found === undefined) throw wrongHoles(head)
+    const segments = found.parts.map((part) => {
+      const segment = readSegment(rows, head, part.ream)
+      if (segment.count !== part.count) throw wrongHoles(head)
+      return cutPart(segment, part)
+    })
+    return { head, page: found.page, segments: joinCuts(segments) }
   })
+}
+
+/** Each stretch of blocks is read once, and nothing where nothing is gone. */
+function readHolesOnce(rows: Rows, head: Head): ReadHoles {
+  const known = new Map<string, readonly HoleCount[]>()
+  return (level, from, to) => {
+    if (head.live === head.next) return []
+    const counts = known.get(`${level} ${from}`) ?? [...readHoles(rows, head, level, from, to)]
+    known.set(`${level} ${from}`, counts)
+    return counts
+  }
 }
 
 /** All items in order: every ream that is not empty, then the tail. */
@@ -76,32 +92,9 @@ export function* readSegments(rows: Rows, head: Head): Generator<Segment> {
   if (tail.count > 0) yield tail
 }
 
-/** The items of rank `start` up to but not including `end`, from as many reams as it takes. */
-function* cutSegments(rows: Rows, head: Head, start: number, end: number): Generator<Segment> {
-  let place = locateRank(rows, head, start)
-  for (let rank = start; rank < end; ) {
-    const segment = readSegment(rows, head, place.ream)
-    const available = segment.count - place.offset
-    if (available <= 0) {
-      // Everything in this ream is gone. The counts lead across any stretch of such reams at once.
-      const following = locateRank(rows, head, rank)
-      if (following.ream <= place.ream) throw wrongHoles(head)
-      place = following
-      continue
-    }
-    const take = Math.min(available, end - rank)
-    yield take === segment.count
-      ? segment
-      : rawSegment(cutItems(segment.raw(), place.offset, place.offset + take), take)
-    rank += take
-    place = { ream: place.ream + 1, offset: 0 }
-  }
-}
-
 /** One ream, sealed or still the tail. */
 function readSegment(rows: Rows, head: Head, number: number): Segment {
   const sealed = sealedReams(head)
-  if (number > sealed) throw wrongHoles(head)
   if (number === sealed) return tailSegment(rows, head)
   const ream = readReam(rows, head, number)
   if (ream === undefined) throw missingReam(head, number)
@@ -111,13 +104,6 @@ function readSegment(rows: Rows, head: Head, number: number): Segment {
 function tailSegment(rows: Rows, head: Head): Segment {
   const items = readTail(rows, head, sealedReams(head), head.next)
   return rawSegment(joinItems(items.map(({ item }) => item)), items.length)
-}
-
-function locateRank(rows: Rows, head: Head, rank: number): { ream: number; offset: number } {
-  if (head.live === head.next) return { ream: Math.floor(rank / REAM_SIZE), offset: rank % REAM_SIZE }
-  const place = locate(rank, head.next - head.live, (level, from, to) => readHoles(rows, head, level, from, to))
-  if (place === undefined) throw wrongHoles(head)
-  return place
 }
 
 /** The text of the item with that key. To be called in a snapshot. */
