@@ -1,6 +1,6 @@
 /** Positions: the reams they lie in, which of them are gone, and the way from the rank of an item to its ream. Pure. */
 
-import { PAGE_SIZE } from '../contract/page.ts'
+import { effectivePage, PAGE_SIZE, pageRange } from '../contract/page.ts'
 
 /** Positions in a ream: ream k holds positions 500·k to 500·k+499, so that a ream without holes is a page. */
 export const REAM_SIZE = PAGE_SIZE
@@ -80,6 +80,41 @@ export function locate(
     to = from + FANOUT - 1
   }
   return { ream: target, offset: rank + goneBefore - target * REAM_SIZE, gone: expected }
+}
+
+/** A ream, or the tail, and which of its items belong to the page. */
+export interface Part {
+  readonly ream: number
+  readonly count: number
+  readonly from: number
+  readonly take: number
+}
+
+export interface PageParts {
+  readonly page: number
+  readonly parts: readonly Part[]
+}
+
+/** The page that answers a request for `requested`. Undefined where the hole counts are not known, or do not add up. */
+export function findParts(
+  { next, live }: { readonly next: number; readonly live: number },
+  requested: number,
+  readHoles: ReadHoles,
+): PageParts | undefined {
+  const page = effectivePage(requested, live)
+  const { start, end } = pageRange(page, live)
+  const parts: Part[] = []
+  for (let rank = start; rank < end; ) {
+    const found = locate(rank, next - live, readHoles)
+    if (found === undefined) return undefined
+    const { ream, offset, gone } = found
+    const count = Math.min(REAM_SIZE, next - ream * REAM_SIZE) - gone
+    const take = Math.min(count - offset, end - rank)
+    if (take <= 0) return undefined
+    parts.push({ ream, count, from: offset, take })
+    rank += take
+  }
+  return { page, parts }
 }
 
 export type GoneMap = Uint8Array | null

@@ -2,8 +2,7 @@
 
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
-import type { GoneMap } from './positions.ts'
-import { REAM_SIZE } from './positions.ts'
+import { type GoneMap, type Part, REAM_SIZE } from './positions.ts'
 import type { Room, Segment } from './store.ts'
 import { StoreError } from './store-error.ts'
 
@@ -131,6 +130,11 @@ export function joinCuts(segments: Iterable<Segment>): Segment[] {
     else joined.splice(-1, 1, rawSegment(joinPieces([last.raw(), segment.raw()]), last.count + segment.count))
   }
   return joined
+}
+
+/** The items of a segment that belong to a page. */
+export function cutPart(segment: Segment, { count, from, take }: Part): Segment {
+  return take === count ? segment : rawSegment(cutItems(segment.raw(), from, from + take), take)
 }
 
 /** The texts of the items in `raw`. No item holds a line break, so this cannot cut inside one. */

@@ -1,8 +1,7 @@
 /** The rows that hold the parts of a page, and the hole counts that are known of a collection. */
 
-import { cutPart, findParts, type PageParts } from '../../page-parts.ts'
-import { blocksIn, type HoleCount, sealedReams } from '../../positions.ts'
-import { deflatedSegment, joinCuts, rawSegment } from '../../ream.ts'
+import { blocksIn, findParts, type HoleCount, type PageParts, sealedReams } from '../../positions.ts'
+import { cutPart, deflatedSegment, joinCuts, rawSegment } from '../../ream.ts'
 import type { PageRead, Segment } from '../../store.ts'
 import { headOf, type StoredHead, shownHead } from '../rows/head.ts'
 import type { Reading, Row } from '../rows/rows.ts'

@@ -1,9 +1,16 @@
 /** Reading pages, items and whole collections. Everything that one call answers comes from one snapshot. */
 
 import { damagedCollection } from '../../collection-rules.ts'
-import { cutPart, findParts } from '../../page-parts.ts'
-import { type HoleCount, indexOfSlot, isGone, REAM_SIZE, type ReadHoles, sealedReams } from '../../positions.ts'
-import { deflatedSegment, itemAt, joinCuts, joinItems, rawSegment } from '../../ream.ts'
+import {
+  findParts,
+  type HoleCount,
+  indexOfSlot,
+  isGone,
+  REAM_SIZE,
+  type ReadHoles,
+  sealedReams,
+} from '../../positions.ts'
+import { cutPart, deflatedSegment, itemAt, joinCuts, joinItems, rawSegment } from '../../ream.ts'
 import type { Head, PageRead, Segment } from '../../store.ts'
 import type { StoreError } from '../../store-error.ts'
 import { inCollection, isDamage } from '../rows/explain-error.ts'

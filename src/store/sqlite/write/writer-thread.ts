@@ -14,7 +14,7 @@ import { Rows } from '../rows/rows.ts'
 import { isAnythingLeftOver, SweepNeeded } from './lease.ts'
 import { Steps } from './steps.ts'
 import { beginDraft, readForChange, writeDraft } from './write-draft.ts'
-import { type NamedChange, type Outcome, packError, type StepCall, type WriterCall } from './writer-message.ts'
+import { type NamedChange, type Outcome, packError, type StepCall, type WriterCall } from './writer.ts'
 
 /** What one commit takes, at most: whoever came first waits for the last, and other processes wait for all of them. */
 const CALLS_A_COMMIT = 64
