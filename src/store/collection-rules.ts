@@ -17,9 +17,6 @@ export function newId(): number {
 /** Stands for the id of a collection where there is none, as after a drop. */
 export const NO_COLLECTION = 0
 
-/** Bytes of a commit's id. */
-const COMMIT_ID_BYTES = 8
-
 /** The head of a collection that begins. */
 export function newHead(name: string, { keyField, isPaginated, isPrivate }: CollectionSettings, id = newId()): Head {
   const commitId = newCommitId()
@@ -35,7 +32,7 @@ export function movedHead(head: Head, change: Partial<Head>, isPureAppend: boole
 }
 
 function newCommitId(): string {
-  return randomBytes(COMMIT_ID_BYTES).toString('base64url')
+  return randomBytes(8).toString('base64url')
 }
 
 const DEFAULT_SETTINGS: CollectionSettings = { keyField: null, isPaginated: true, isPrivate: false }
@@ -94,8 +91,12 @@ export function checkState(head: Head, state: CollectionState | undefined): void
 /** The keys of a run for a collection; none if it has no key. */
 export function requireKeys(head: Pick<Head, 'name' | 'keyField'>, run: ItemRun): readonly string[] {
   if (head.keyField === null) return []
-  if (run.keys?.length !== run.count) throw missingKeys(head.name, head.keyField)
-  return run.keys
+  if (run.keys?.length === run.count) return run.keys
+  // An item of a keyed collection without a key could never be found again.
+  throw new StoreError(
+    'no-key-field',
+    `The collection "${head.name}" has the key "${head.keyField}", but these items were passed without their keys. Create the run with itemRun(texts, { keyField: ${JSON.stringify(head.keyField)} }).`,
+  )
 }
 
 /** Keys mean something only to a collection that has one. */
@@ -106,14 +107,6 @@ export function requireKeyed(head: Pick<Head, 'name' | 'keyField'>, keys: readon
 
 export function missingItem(head: Head, key: string): StoreError {
   return new StoreError('no-item', `The collection "${head.name}" has no item with the key ${JSON.stringify(key)}.`)
-}
-
-/** An item of a keyed collection without a key could never be found again. */
-export function missingKeys(name: string, keyField: string): StoreError {
-  return new StoreError(
-    'no-key-field',
-    `The collection "${name}" has the key "${keyField}", but these items were passed without their keys. Create the run with itemRun(texts, { keyField: ${JSON.stringify(keyField)} }).`,
-  )
 }
 
 const figure = (count: number): string => count.toLocaleString('en-US')

@@ -51,8 +51,6 @@ export interface PostgresStoreOptions {
   readonly statementMs?: number
 }
 
-const STATEMENT_MS = 10_000
-
 /** Opens the store and brings its schema up to date. Rejects with a StoreError that says what to do. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const url = readStoreUrl(options.url)
@@ -75,7 +73,7 @@ class PostgresStore extends StoreWrites implements Store {
 
   constructor(url: StoreUrl, options: PostgresStoreOptions) {
     super()
-    const { readConnections = 8, writeConnections = 4, statementMs = STATEMENT_MS } = options
+    const { readConnections = 8, writeConnections = 4, statementMs = 10_000 } = options
     const encode: EncodeReam = (raw, count) => this.#deflate.encode(raw, count)
     this.#url = url
     this.#nodes = new DatabaseNodes({ url, readConnections, writeConnections, statementMs, encode })

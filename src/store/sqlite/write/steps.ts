@@ -41,18 +41,6 @@ const STAGED_REAMS = 'SELECT number FROM ream WHERE collection_id = ? AND genera
 /** What the thread has to know of a load. */
 export type SqlitePlan = LeasedPlan<Lease>
 
-function beginLoad(rows: Rows, name: string, options: LoadOptions): SqlitePlan {
-  checkName(name)
-  const head = readHead(rows, name)
-  const obstacle = findObstacle(rows, name, head)
-  if (obstacle !== undefined) throw obstacle
-  const plan = planLoad(name, head, options)
-  const generation = (head?.generation ?? 1) + (head !== undefined && plan.isReplacement ? 1 : 0)
-  const lease = { name, id: head?.id ?? newId(), generation, base: plan.base, holder: randomUUID() }
-  takeLease(rows, lease)
-  return { ...plan, lease }
-}
-
 /**
  * What the thread can be asked to do beside changes of a collection: the steps of loads, tokens, the sweep. It remembers
  * of running loads which position the next claimed key gets.
@@ -74,9 +62,16 @@ export class Steps {
   }
 
   beginLoad(name: string, options: LoadOptions): SqlitePlan {
-    const plan = beginLoad(this.#rows, name, options)
-    this.#nextPositions.set(plan.lease.holder, plan.lease.base)
-    return plan
+    checkName(name)
+    const head = readHead(this.#rows, name)
+    const obstacle = findObstacle(this.#rows, name, head)
+    if (obstacle !== undefined) throw obstacle
+    const plan = planLoad(name, head, options)
+    const generation = (head?.generation ?? 1) + (head !== undefined && plan.isReplacement ? 1 : 0)
+    const lease = { name, id: head?.id ?? newId(), generation, base: plan.base, holder: randomUUID() }
+    takeLease(this.#rows, lease)
+    this.#nextPositions.set(lease.holder, lease.base)
+    return { ...plan, lease }
   }
 
   abandonLoad(plan: SqlitePlan): void {
@@ -102,14 +97,12 @@ export class Steps {
       else if (onConflict === 'fail') throw new ItemConflict(index, key)
       else refused.set(index, taken)
     }
-    if (onConflict === 'replace' && text !== undefined && refused.size > 0)
-      this.#keepReplacements(lease, splitItems(text), refused)
+    if (onConflict === 'replace' && text !== undefined && refused.size > 0) {
+      const [texts, staging] = [splitItems(text), stagingOwner(lease)]
+      for (const [index, taken] of refused) putTailItem(this.#rows, staging, taken, texts[index] ?? '')
+    }
     this.#nextPositions.set(lease.holder, position)
     return [...refused.keys()]
-  }
-
-  #keepReplacements(lease: Lease, texts: readonly string[], refused: ReadonlyMap<number, number>): void {
-    for (const [index, position] of refused) putTailItem(this.#rows, stagingOwner(lease), position, texts[index] ?? '')
   }
 
   putReams(plan: SqlitePlan, reams: readonly SealedReam[]): void {
