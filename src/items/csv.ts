@@ -5,8 +5,8 @@ import { type Parser, parse } from 'csv-parse'
 import type { ColumnTypes } from './csv-columns.ts'
 import { delimiterOf, readHeader } from './csv-header.ts'
 import { CARRIAGE_RETURN, errorAt, type InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
-import { BatchBuilder, ByteWindow, type InputBatch, type ItemReader } from './item-reader.ts'
-import { DEFAULT_ITEM_BYTES, ItemError, type ItemOptions, ItemScanner } from './item-scanner.ts'
+import { type InputBatch, ItemReader } from './item-reader.ts'
+import { ItemError, type ItemOptions } from './item-scanner.ts'
 
 /** The parser looks this far ahead before it hands out a row, line end included. */
 const LOOK_AHEAD_BYTES = 16
@@ -25,20 +25,20 @@ export interface CsvOptions extends ItemOptions {
 }
 
 /** Holds back what comes until the header has shown how to read it. */
-export class CsvReader implements ItemReader {
+export class CsvReader extends ItemReader {
   readonly #options: CsvOptions
-  readonly #held = new ByteWindow()
   #rows: RowReader | undefined
 
   constructor(options: CsvOptions) {
+    super(options)
     this.#options = options
   }
 
   async *push(block: Uint8Array): AsyncIterable<InputBatch> {
     if (this.#rows === undefined) {
-      this.#held.append(block)
+      this.window.append(block)
       this.#rows = this.#start(false)
-      block = this.#heldBytes
+      block = this.#held
     }
     if (this.#rows !== undefined) yield* this.#rows.push(block)
   }
@@ -46,34 +46,29 @@ export class CsvReader implements ItemReader {
   async *end(invalid?: Uint8Array): AsyncIterable<InputBatch> {
     if (this.#rows === undefined) {
       this.#rows = this.#start(true)
-      yield* this.#rows.push(this.#heldBytes)
+      yield* this.#rows.push(this.#held)
     }
     yield* this.#rows.end(invalid)
   }
 
-  get #heldBytes(): Uint8Array {
-    return this.#held.bytes.subarray(this.#held.start, this.#held.end)
+  get #held(): Uint8Array {
+    return this.window.bytes.subarray(this.window.start, this.window.end)
   }
 
   #start(isEnd: true): RowReader
   #start(isEnd: boolean): RowReader | undefined
   #start(isEnd: boolean): RowReader | undefined {
-    const { delimiter, itemBytes = DEFAULT_ITEM_BYTES } = this.#options
-    const header = readHeader(this.#heldBytes)
+    const header = readHeader(this.#held)
     // One that is too long is refused in the same way as any other row.
-    if (!header.isComplete && !isEnd && this.#held.length <= itemBytes + LOOK_AHEAD_BYTES) return undefined
-    return new RowReader(this.#options, delimiterOf(header, delimiter))
+    const isTooLong = this.window.length > this.scanner.itemBytes + LOOK_AHEAD_BYTES
+    if (!header.isComplete && !isEnd && !isTooLong) return undefined
+    return new RowReader(this.#options, delimiterOf(header, this.#options.delimiter))
   }
 }
 
-class RowReader implements ItemReader {
-  /** The bytes from the end of the last row on: the parser does not tell where a row began, and counts lines in its own way. */
-  readonly #window = new ByteWindow()
-  /** The offset of the window's start, in bytes of the whole input. */
+class RowReader extends ItemReader {
+  /** The offset of the window's start, in bytes of the whole input. The window begins where the last row ended. */
   #offset = 0
-  #line = 1
-  readonly #scanner: ItemScanner
-  readonly #batch: BatchBuilder
   readonly #encoder = new TextEncoder()
   readonly #rows: Row[] = []
   readonly #parser: Parser
@@ -82,9 +77,8 @@ class RowReader implements ItemReader {
   #names: readonly string[] | undefined
 
   constructor(options: CsvOptions, delimiter: string) {
+    super(options)
     this.#types = options.types
-    this.#scanner = new ItemScanner(options)
-    this.#batch = new BatchBuilder(this.#scanner)
     this.#parser = parse({
       delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
@@ -101,32 +95,32 @@ class RowReader implements ItemReader {
   }
 
   async *push(block: Uint8Array): AsyncIterable<InputBatch> {
-    this.#window.append(block)
+    this.window.append(block)
     const error = await new Promise<Error | null | undefined>((resolve) => this.#parser.write(block, resolve))
     yield* this.#readRows()
     if (error) throw this.#notCsv(error)
     this.#skipBlankLines()
     // An item is never shorter than its row.
-    if (this.#window.length > this.#scanner.itemBytes + LOOK_AHEAD_BYTES) throw this.#rowTooLong()
+    if (this.window.length > this.scanner.itemBytes + LOOK_AHEAD_BYTES) throw this.#rowTooLong()
   }
 
   async *end(invalid?: Uint8Array): AsyncIterable<InputBatch> {
-    if (invalid !== undefined) throw invalidUtf8(this.#piece(this.#window.length), invalid)
+    if (invalid !== undefined) throw invalidUtf8(this.#rowPiece(this.window.length), invalid)
     const error = await finished(this.#parser.end(), { readable: false }).catch((error: Error) => error)
     yield* this.#readRows()
     if (error) throw this.#notCsv(error)
-    if (!this.#batch.isEmpty) yield this.#batch.take()
+    if (this.batch.count > 0) yield this.batch.takeBatch()
   }
 
   *#readRows(): Iterable<InputBatch> {
     for (const row of this.#rows.splice(0)) {
       this.#skipBlankLines()
-      const piece = this.#piece(row.end - this.#offset)
+      const piece = this.#rowPiece(row.end - this.#offset)
       if (this.#names === undefined) this.#names = this.#begin(row.values, piece)
       else this.#addItem(row.values, this.#names, piece)
-      this.#line += countLineBreaks(piece)
+      this.line += countLineBreaks(piece)
       this.#moveOn(row.end - this.#offset)
-      if (this.#batch.isFull) yield this.#batch.take()
+      if (this.batch.isFull) yield this.batch.takeBatch()
     }
   }
 
@@ -153,15 +147,15 @@ class RowReader implements ItemReader {
     )
     const bytes = this.#encoder.encode(`{${members.join(',')}}`)
     try {
-      this.#scanner.check(bytes, 0, bytes.length)
+      this.scanner.check(bytes, 0, bytes.length)
     } catch (error) {
       throw error instanceof ItemError ? errorAt(error.reason, piece) : error
     }
-    this.#batch.add(bytes, 0, bytes.length, piece.line)
+    this.batch.addAt(piece.line, bytes, 0, bytes.length)
   }
 
   #skipBlankLines(): void {
-    const window = this.#window
+    const window = this.window
     for (;;) {
       const isPair = window.bytes[window.start] === CARRIAGE_RETURN && window.bytes[window.start + 1] === LINE_FEED
       const length = isPair ? 2 : 1
@@ -169,31 +163,31 @@ class RowReader implements ItemReader {
       // A carriage return at the very end may have its line feed yet to come.
       if (!isBreak || window.length < 2) return
       this.#moveOn(length)
-      this.#line++
+      this.line++
     }
   }
 
   #moveOn(length: number): void {
-    this.#window.start += length
+    this.window.start += length
     this.#offset += length
   }
 
   #rowTooLong(): InputError {
-    const { reason } = this.#scanner.tooLarge()
-    return errorAt(`${reason}; or is a quote in this row never closed?`, this.#piece(this.#window.length))
+    const { reason } = this.scanner.tooLarge()
+    return errorAt(`${reason}; or is a quote in this row never closed?`, this.#rowPiece(this.window.length))
   }
 
   #notCsv(error: Error): InputError {
     const reason = 'code' in error ? REASONS[String(error.code)] : undefined
     if (reason === undefined) throw error
     this.#skipBlankLines()
-    return errorAt(reason, this.#piece(this.#window.length))
+    return errorAt(reason, this.#rowPiece(this.window.length))
   }
 
   /** The first `length` bytes of the window. */
-  #piece(length: number): Piece {
-    const { bytes, start } = this.#window
-    return { bytes, start, end: start + length, line: this.#line }
+  #rowPiece(length: number): Piece {
+    const { bytes, start } = this.window
+    return { bytes, start, end: start + length, line: this.line }
   }
 }
 

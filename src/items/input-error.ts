@@ -63,7 +63,6 @@ export function invalidUtf8(piece: Piece, invalid: Uint8Array): InputError {
 export const LINE_FEED = 0x0a
 export const CARRIAGE_RETURN = 0x0d
 
-/** How many line feeds stand between two offsets. */
 export function countLineFeeds(bytes: Uint8Array, start: number, end: number): number {
   let count = 0
   for (let i = start; i < end; i++) if (bytes[i] === LINE_FEED) count++

@@ -7,7 +7,7 @@ const BACKSLASH = '\\'
 const decoder = new TextDecoder()
 
 /** `jsonOf` gives the JSON text of the value. */
-export type VisitField = (name: string, jsonOf: () => string) => void
+type VisitField = (name: string, jsonOf: () => string) => void
 
 /** The JSON of each field; of one that stands there twice, the last. One at which the item is cut off ends with `…`. */
 export function fieldsOf(item: Uint8Array): Map<string, string> {

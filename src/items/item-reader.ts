@@ -1,7 +1,8 @@
 /** What every reader of a format does: bytes in, batches of checked items out. */
 
+import type { Piece } from './input-error.ts'
 import { ItemPacker, type ItemRun } from './item-run.ts'
-import type { ItemScanner } from './item-scanner.ts'
+import { type ItemOptions, ItemScanner } from './item-scanner.ts'
 
 /** At most a page of items; only the last batch of an input is shorter. */
 export interface InputBatch {
@@ -12,46 +13,49 @@ export interface InputBatch {
 
 type Batches = Iterable<InputBatch> | AsyncIterable<InputBatch>
 
-export interface ItemReader {
+export abstract class ItemReader {
+  protected readonly window = new ByteWindow()
+  protected readonly scanner: ItemScanner
+  protected readonly batch: BatchBuilder
+  protected line = 1
+
+  constructor(options: ItemOptions) {
+    this.scanner = new ItemScanner(options)
+    this.batch = new BatchBuilder(this.scanner)
+  }
+
   /** Takes the next bytes: valid UTF-8, no character cut in two. Throws an InputError where they are wrong. */
-  push(block: Uint8Array): Batches
+  abstract push(block: Uint8Array): Batches
   /** Nothing follows; or, after what was pushed, only bytes that are not UTF-8, which is always an InputError. */
-  end(invalid?: Uint8Array): Batches
+  abstract end(invalid?: Uint8Array): Batches
+
+  /** The item at the window's start, as far as it is there. */
+  protected piece(): Piece {
+    const { bytes, start, end } = this.window
+    return { bytes, start, end, line: this.line, item: this.batch.total + 1 }
+  }
 }
 
-export class BatchBuilder {
-  readonly #packer: ItemPacker
+class BatchBuilder extends ItemPacker {
   #lines: number[] = []
   /** Items that have come, those that were taken included. */
   total = 0
 
-  constructor(scanner: ItemScanner) {
-    this.#packer = new ItemPacker(scanner)
-  }
-
-  get isEmpty(): boolean {
-    return this.#packer.count === 0
-  }
-
-  get isFull(): boolean {
-    return this.#packer.isFull
-  }
-
   /** Takes the item that the scanner checked last. */
-  add(bytes: Uint8Array, start: number, end: number, line: number): void {
-    this.#packer.add(bytes, start, end)
+  addAt(line: number, bytes: Uint8Array, start: number, end: number): void {
+    this.add(bytes, start, end)
     this.#lines.push(line)
     this.total++
   }
 
-  take(): InputBatch {
-    const batch = { run: this.#packer.take(), lines: this.#lines }
+  takeBatch(): InputBatch {
+    const batch = { run: this.take(), lines: this.#lines }
     this.#lines = []
     return batch
   }
 }
 
-export class ByteWindow {
+class ByteWindow {
   /** What counts are the bytes from `start` to `end`; a reader moves `start` on. */
   bytes = new Uint8Array(0)
   start = 0

@@ -182,24 +182,18 @@ export function itemKey(bytes: Uint8Array, keyField: string): string {
 
 const KEY_RULE = 'a key is a string or an integer'
 
+const KINDS: Readonly<Record<string, string>> = {
+  '{': 'an object',
+  '[': 'an array',
+  '"': 'a string',
+  t: 'true',
+  f: 'false',
+  n: 'null',
+}
+
 /** The kind of the JSON value that begins at `start`, with its article. */
 export function kindOf(bytes: Uint8Array, start: number): string {
-  switch (String.fromCharCode(bytes[start] ?? 0)) {
-    case '{':
-      return 'an object'
-    case '[':
-      return 'an array'
-    case '"':
-      return 'a string'
-    case 't':
-      return 'true'
-    case 'f':
-      return 'false'
-    case 'n':
-      return 'null'
-    default:
-      return 'a number'
-  }
+  return KINDS[String.fromCharCode(bytes[start] ?? 0)] ?? 'a number'
 }
 
 export function skipBlanks(bytes: Uint8Array, start: number, end: number): number {

@@ -10,7 +10,7 @@ export const MAX_DEPTH = 512
  * Why a text is not JSON: it breaks off (more bytes could make it whole), a character stands where it may not,
  * a control character or an unknown escape stands in a string, or it is nested too deep.
  */
-export type JsonFault = 'end' | 'character' | 'control' | 'escape' | 'depth'
+type JsonFault = 'end' | 'character' | 'control' | 'escape' | 'depth'
 
 const SPACE = 0x20
 const QUOTE = 0x22

@@ -67,12 +67,10 @@ export function isWhole(state: number): boolean {
   return state === State.afterValue || NUMBER_ENDS.includes(state)
 }
 
-/** Whether the state is within the quotes of a name or a string. */
 export function isInQuotes(state: number): boolean {
   return state >= State.inName && state <= State.hex1
 }
 
-/** Whether the state is after the backslash of an escape. */
 export function isInEscape(state: number): boolean {
   return isInQuotes(state) && state !== State.inName && state !== State.inString
 }

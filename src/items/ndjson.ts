@@ -1,51 +1,41 @@
 /** Reads NDJSON: a JSON object on every line, kept byte for byte. */
 
 import { CARRIAGE_RETURN, errorAt, type InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
-import { BatchBuilder, ByteWindow, type InputBatch, type ItemReader } from './item-reader.ts'
-import { ItemError, type ItemOptions, ItemScanner, skipBlanks } from './item-scanner.ts'
+import { type InputBatch, ItemReader } from './item-reader.ts'
+import { ItemError, skipBlanks } from './item-scanner.ts'
 
 const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b
 
-export class NdjsonReader implements ItemReader {
-  readonly #window = new ByteWindow()
-  readonly #scanner: ItemScanner
-  readonly #batch: BatchBuilder
-  #line = 1
-
-  constructor(options: ItemOptions) {
-    this.#scanner = new ItemScanner(options)
-    this.#batch = new BatchBuilder(this.#scanner)
-  }
-
+export class NdjsonReader extends ItemReader {
   *push(block: Uint8Array): Iterable<InputBatch> {
     const lastLineFeed = block.lastIndexOf(LINE_FEED)
-    this.#window.append(block)
-    if (lastLineFeed >= 0) yield* this.#read(this.#window.end - block.length + lastLineFeed + 1)
+    this.window.append(block)
+    if (lastLineFeed >= 0) yield* this.#read(this.window.end - block.length + lastLineFeed + 1)
     // One byte more than an item may be the carriage return of its line's end.
-    if (this.#window.length > this.#scanner.itemBytes + 1) throw this.#wrongLine(this.#scanner.tooLarge())
+    if (this.window.length > this.scanner.itemBytes + 1) throw this.#wrongLine(this.scanner.tooLarge())
   }
 
   *end(invalid?: Uint8Array): Iterable<InputBatch> {
-    if (invalid !== undefined) throw invalidUtf8(this.#piece(), invalid)
-    if (this.#window.length > 0) yield* this.push(Uint8Array.of(LINE_FEED))
-    if (!this.#batch.isEmpty) yield this.#batch.take()
+    if (invalid !== undefined) throw invalidUtf8(this.piece(), invalid)
+    if (this.window.length > 0) yield* this.push(Uint8Array.of(LINE_FEED))
+    if (this.batch.count > 0) yield this.batch.takeBatch()
   }
 
   /** Reads the lines up to `end`, the offset after a line feed. */
   *#read(end: number): Iterable<InputBatch> {
-    while (this.#window.start < end) {
+    while (this.window.start < end) {
       this.#fillBatch(end)
-      if (this.#batch.isFull) yield this.#batch.take()
+      if (this.batch.isFull) yield this.batch.takeBatch()
     }
   }
 
   #fillBatch(end: number): void {
-    const window = this.#window
+    const window = this.window
     try {
-      while (window.start < end && !this.#batch.isFull) {
+      while (window.start < end && !this.batch.isFull) {
         window.start = this.#readObject(window.bytes, window.start, end) || this.#readLine(window.bytes, window.start)
-        this.#line++
+        this.line++
       }
     } catch (error) {
       throw error instanceof ItemError ? this.#wrongLine(error) : error
@@ -58,12 +48,12 @@ export class NdjsonReader implements ItemReader {
    */
   #readObject(bytes: Uint8Array, start: number, end: number): number {
     if (bytes[start] !== OPEN_OBJECT) return 0
-    const after = this.#scanner.find(bytes, start, end)
-    if (after < 0 || this.#scanner.hasLineBreak || after - start > this.#scanner.itemBytes) return 0
+    const after = this.scanner.find(bytes, start, end)
+    if (after < 0 || this.scanner.hasLineBreak || after - start > this.scanner.itemBytes) return 0
     const lineFeed = bytes[after] === CARRIAGE_RETURN ? after + 1 : after
     if (bytes[lineFeed] !== LINE_FEED) return 0
-    this.#scanner.readKey(bytes)
-    this.#batch.add(bytes, start, after, this.#line)
+    this.scanner.readKey(bytes)
+    this.batch.addAt(this.line, bytes, start, after)
     return lineFeed + 1
   }
 
@@ -72,16 +62,16 @@ export class NdjsonReader implements ItemReader {
     const lineFeed = bytes.indexOf(LINE_FEED, start)
     const lineEnd = lineFeed > start && bytes[lineFeed - 1] === CARRIAGE_RETURN ? lineFeed - 1 : lineFeed
     const isBlank = skipBlanks(bytes, start, lineEnd) === lineEnd
-    if (!isBlank || lineEnd - start > this.#scanner.itemBytes) {
-      this.#scanner.check(bytes, start, lineEnd)
-      this.#batch.add(bytes, start, lineEnd, this.#line)
+    if (!isBlank || lineEnd - start > this.scanner.itemBytes) {
+      this.scanner.check(bytes, start, lineEnd)
+      this.batch.addAt(this.line, bytes, start, lineEnd)
     }
     return lineFeed + 1
   }
 
   /** The error about the line at the window's start. */
   #wrongLine(error: ItemError): InputError {
-    const piece = this.#piece()
+    const piece = this.piece()
     const at = piece.start + error.offset
     const advice = error.kind === 'form' ? this.#advice(piece, at) : ''
     return errorAt(error.reason + advice, piece, at, error)
@@ -89,16 +79,11 @@ export class NdjsonReader implements ItemReader {
 
   #advice({ bytes, start, end }: Piece, at: number): string {
     const rule = 'every line must be one complete JSON object'
-    if (this.#batch.total > 0) return `; ${rule}`
+    if (this.batch.total > 0) return `; ${rule}`
     const first = bytes[skipBlanks(bytes, start, end)]
     if (first === OPEN_ARRAY) return '; for a file that is one JSON array use --format json'
     const isBrokenOff =
       first === OPEN_OBJECT && at > start && (bytes[at] === LINE_FEED || bytes[at] === CARRIAGE_RETURN)
     return isBrokenOff ? `; ${rule}; for one JSON array over several lines use --format json` : `; ${rule}`
-  }
-
-  #piece(): Piece {
-    const { bytes, start, end } = this.#window
-    return { bytes, start, end, line: this.#line, item: this.#batch.total + 1 }
   }
 }

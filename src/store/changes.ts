@@ -1,4 +1,4 @@
-/** The writes to one collection, as changes to its draft. */
+/** The writes to one collection, each a change to its draft. */
 
 import type { ItemRun } from '../items/item-run.ts'
 import {
@@ -26,8 +26,7 @@ import type {
   WriteOptions,
 } from './store.ts'
 
-/** By the names by which an engine may send them to another thread. */
-export const CHANGES = {
+const CHANGES = {
   create: (settings: Partial<CollectionSettings>): Change<Head> => ({
     mayCreate: true,
     apply: (draft) => create(draft, settings),
@@ -64,7 +63,6 @@ export const CHANGES = {
     },
   }),
 
-  /** Replaces the one item of the run in its place, or appends it. */
   put: (run: ItemRun, conditions: ItemConditions, collectionId?: number): Change<Put> => ({
     keys: run.keys ?? [],
     touchesItems: true,
@@ -107,17 +105,14 @@ export const CHANGES = {
   }),
 }
 
-export type ChangeName = keyof typeof CHANGES
-export type ChangeParameters<Name extends ChangeName> = Parameters<(typeof CHANGES)[Name]>
-export type ChangeResult<Name extends ChangeName> = ReturnType<ReturnType<(typeof CHANGES)[Name]>['apply']>
+/** A change by its name and what it takes: data that can be sent to another thread. */
+export type ChangeCall = {
+  [Name in keyof typeof CHANGES]: readonly [Name, ...Parameters<(typeof CHANGES)[Name]>]
+}[keyof typeof CHANGES]
 
-/** A change by its name. */
-export function changeOf<Name extends ChangeName>(
-  operation: Name,
-  parameters: readonly unknown[],
-): Change<ChangeResult<Name>> {
-  // Whoever names it is typed: these are the parameters of this change.
-  const make = CHANGES[operation] as (...parameters: readonly unknown[]) => Change<ChangeResult<Name>>
+export function changeOf([name, ...parameters]: ChangeCall): Change<unknown> {
+  // The type of the call says that these are the parameters of this change.
+  const make = CHANGES[name] as (...parameters: readonly unknown[]) => Change<unknown>
   return make(...parameters)
 }
 
@@ -135,14 +130,10 @@ function isThere(draft: Draft, key: string, conditions: ItemConditions): boolean
   return read !== undefined
 }
 
+/** The writes that every store offers, each as one of the changes: how a change is committed is up to the engine. */
 export abstract class StoreWrites {
-  /** Resolves when the change is durable. With `once`, only the first time. */
-  protected abstract change<Name extends ChangeName>(
-    name: string,
-    once: Once | undefined,
-    operation: Name,
-    ...parameters: ChangeParameters<Name>
-  ): Promise<ChangeResult<Name>>
+  /** Resolves with what the change returns when it is durable. With `once`, only the first time. */
+  protected abstract change<T>(name: string, once: Once | undefined, ...change: ChangeCall): Promise<T>
 
   /** Removes what nobody can see any more of a collection that was dropped. */
   protected abstract sweepDropped(name: string): Promise<void>

@@ -17,9 +17,6 @@ export function newId(): number {
 /** Stands for the id of a collection where there is none, as after a drop. */
 export const NO_COLLECTION = 0
 
-/** Bytes of a commit's id. */
-const COMMIT_ID_BYTES = 8
-
 /** The head of a collection that begins. */
 export function newHead(name: string, { keyField, isPaginated, isPrivate }: CollectionSettings, id = newId()): Head {
   const commitId = newCommitId()
@@ -35,7 +32,7 @@ export function movedHead(head: Head, change: Partial<Head>, isPureAppend: boole
 }
 
 function newCommitId(): string {
-  return randomBytes(COMMIT_ID_BYTES).toString('base64url')
+  return randomBytes(8).toString('base64url')
 }
 
 const DEFAULT_SETTINGS: CollectionSettings = { keyField: null, isPaginated: true, isPrivate: false }
@@ -55,6 +52,16 @@ export function missingCollection(name: string): StoreError {
 
 export function existingCollection(name: string): StoreError {
   return new StoreError('collection-exists', `There is already a collection "${name}". Choose another name.`)
+}
+
+/** Without a name: it is not known which collection it is, or whether the reader may know of it. */
+export function damagedCollection(name: string | undefined, what: string): StoreError {
+  const where = name === undefined ? 'The store' : `The collection "${name}"`
+  return new StoreError(
+    'corrupt',
+    `${where} is damaged. ${what} \`reams verify\` has details; restore the store from a backup.`,
+    { collection: name },
+  )
 }
 
 export function existingToken(name: string): StoreError {
@@ -84,8 +91,12 @@ export function checkState(head: Head, state: CollectionState | undefined): void
 /** The keys of a run for a collection; none if it has no key. */
 export function requireKeys(head: Pick<Head, 'name' | 'keyField'>, run: ItemRun): readonly string[] {
   if (head.keyField === null) return []
-  if (run.keys?.length !== run.count) throw missingKeys(head.name, head.keyField)
-  return run.keys
+  if (run.keys?.length === run.count) return run.keys
+  // An item of a keyed collection without a key could never be found again.
+  throw new StoreError(
+    'no-key-field',
+    `The collection "${head.name}" has the key "${head.keyField}", but these items were passed without their keys. Create the run with itemRun(texts, { keyField: ${JSON.stringify(head.keyField)} }).`,
+  )
 }
 
 /** Keys mean something only to a collection that has one. */
@@ -98,18 +109,10 @@ export function missingItem(head: Head, key: string): StoreError {
   return new StoreError('no-item', `The collection "${head.name}" has no item with the key ${JSON.stringify(key)}.`)
 }
 
-/** An item of a keyed collection without a key could never be found again. */
-export function missingKeys(name: string, keyField: string): StoreError {
-  return new StoreError(
-    'no-key-field',
-    `The collection "${name}" has the key "${keyField}", but these items were passed without their keys. Create the run with itemRun(texts, { keyField: ${JSON.stringify(keyField)} }).`,
-  )
-}
-
 const figure = (count: number): string => count.toLocaleString('en-US')
 
 /** Refuses what would not fit into an unpaginated collection (D10). */
-export function checkRoom(collection: CollectionSettings & { name: string; live: number }, count: number): void {
+export function checkFits(collection: CollectionSettings & { name: string; live: number }, count: number): void {
   if (collection.isPaginated || collection.live + count <= UNPAGINATED_LIMIT) return
   throw new StoreError(
     'unpaginated-full',

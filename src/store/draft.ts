@@ -6,8 +6,8 @@
 
 import type { ItemRun } from '../items/item-run.ts'
 import {
+  checkFits,
   checkIdentity,
-  checkRoom,
   missingCollection,
   missingItem,
   movedHead,
@@ -37,7 +37,7 @@ export interface Change<T> {
 }
 
 /** Rows that have to be read before changes are applied. */
-export interface MissingRows {
+interface MissingRows {
   readonly reams: readonly number[]
   /** The positions of the whole tail, if it is needed. */
   readonly tail: { readonly from: number; readonly to: number } | undefined
@@ -180,7 +180,7 @@ export class Draft {
   append(run: ItemRun): Head {
     const head = this.requireHead()
     if (run.count === 0) return head
-    checkRoom(head, run.count)
+    checkFits(head, run.count)
     const fresh = new Map<string, number>()
     for (const [index, key] of requireKeys(head, run).entries()) {
       if (this.#positions.get(key) !== undefined || fresh.has(key)) throw new ItemConflict(index, key)

@@ -1,7 +1,7 @@
 /** A load: many items into one collection, unseen until its commit. Deflating runs beside reading and writing. */
 
 import { freeMemory, type ItemRun } from '../items/item-run.ts'
-import { checkRoom, checkSettings, completeSettings, movedHead, newHead, requireKeys } from './collection-rules.ts'
+import { checkFits, checkSettings, completeSettings, movedHead, newHead, requireKeys } from './collection-rules.ts'
 import { DeflatePool, type PooledReam } from './deflate-pool.ts'
 import { REAM_SIZE } from './positions.ts'
 import { editItems, ReamBuilder, type SealedReam } from './ream.ts'
@@ -50,7 +50,7 @@ export function headAfterLoad(
   { appended, replaced }: LoadCounts,
   id?: number,
 ): Head {
-  checkRoom({ ...settings, name, live }, appended)
+  checkFits({ ...settings, name, live }, appended)
   const content = { next: base + appended, live: live + appended }
   if (before === undefined) return { ...newHead(name, settings, id), ...content }
   const isPureAppend = !isReplacement && replaced === 0
@@ -191,7 +191,7 @@ export class ReamLoad implements Load {
     if (this.#plan.onConflict === 'replace') this.#replaced += refused.length
     else this.#skipped += refused.length
     const count = run.count - refused.length
-    checkRoom({ ...this.settings, name: this.#plan.name, live: this.#plan.live + this.#appended }, count)
+    checkFits({ ...this.settings, name: this.#plan.name, live: this.#plan.live + this.#appended }, count)
     const text = refused.length === 0 ? run.text : editItems(run.text, new Map(refused.map((index) => [index, null])))
     const puts: Promise<void>[] = []
     for (const full of this.#builder.add(text, count))

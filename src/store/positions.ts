@@ -1,9 +1,12 @@
 /** Positions: the reams they lie in, which of them are gone, and the way from the rank of an item to its ream. Pure. */
 
-import { PAGE_SIZE } from '../contract/page.ts'
+import { effectivePage, PAGE_SIZE, pageRange } from '../contract/page.ts'
 
 /** Positions in a ream: ream k holds positions 500·k to 500·k+499, so that a ream without holes is a page. */
 export const REAM_SIZE = PAGE_SIZE
+
+/** Beyond every position that an item can have. */
+export const MAX_POSITION = Number.MAX_SAFE_INTEGER
 
 /** How many reams are full and sealed; the tail is the one after them. */
 export function sealedReams({ next }: { readonly next: number }): number {
@@ -20,7 +23,7 @@ const TOP_LEVEL = 2
 export type ReadHoles = (level: number, from: number, to: number) => Iterable<HoleCount>
 
 /** The blocks that count a ream's holes: one a level. */
-export function blocksOf(ream: number): { level: number; block: number }[] {
+function blocksOf(ream: number): { level: number; block: number }[] {
   return Array.from({ length: TOP_LEVEL + 1 }, (_, level) => ({ level, block: Math.floor(ream / FANOUT ** level) }))
 }
 
@@ -49,8 +52,8 @@ export function holeCounts(goneByReam: ReadonlyMap<number, number>): HoleCount[]
 
 /**
  * Finds the item of rank `rank` (0 is the first item of the collection): the ream it is in, how many items of that ream
- * come before it, and how many positions of it are gone. One block a level is read, so the cost is the same at every depth. `allGone` is how many positions
- * of the collection are gone. Undefined where the counts of a level do not add up to that of the block above them.
+ * come before it, and how many positions of it are gone. One block a level is read, so the cost is the same at every
+ * depth. `allGone` is how many positions of the collection are gone. Undefined where the counts of a level do not add up to that of the block above them.
  */
 export function locate(
   rank: number,
@@ -60,7 +63,7 @@ export function locate(
   let goneBefore = 0
   let expected = allGone
   let from = 0
-  let to = Number.MAX_SAFE_INTEGER
+  let to = MAX_POSITION
   let target = 0
   for (let level = TOP_LEVEL; level >= 0; level--) {
     const size = REAM_SIZE * FANOUT ** level
@@ -77,6 +80,41 @@ export function locate(
     to = from + FANOUT - 1
   }
   return { ream: target, offset: rank + goneBefore - target * REAM_SIZE, gone: expected }
+}
+
+/** A ream, or the tail, and which of its items belong to the page. */
+export interface Part {
+  readonly ream: number
+  readonly count: number
+  readonly from: number
+  readonly take: number
+}
+
+export interface PageParts {
+  readonly page: number
+  readonly parts: readonly Part[]
+}
+
+/** The page that answers a request for `requested`. Undefined where the hole counts are not known, or do not add up. */
+export function findParts(
+  { next, live }: { readonly next: number; readonly live: number },
+  requested: number,
+  readHoles: ReadHoles,
+): PageParts | undefined {
+  const page = effectivePage(requested, live)
+  const { start, end } = pageRange(page, live)
+  const parts: Part[] = []
+  for (let rank = start; rank < end; ) {
+    const found = locate(rank, next - live, readHoles)
+    if (found === undefined) return undefined
+    const { ream, offset, gone } = found
+    const count = Math.min(REAM_SIZE, next - ream * REAM_SIZE) - gone
+    const take = Math.min(count - offset, end - rank)
+    if (take <= 0) return undefined
+    parts.push({ ream, count, from: offset, take })
+    rank += take
+  }
+  return { page, parts }
 }
 
 export type GoneMap = Uint8Array | null

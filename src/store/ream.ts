@@ -2,8 +2,7 @@
 
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
-import type { GoneMap } from './positions.ts'
-import { REAM_SIZE } from './positions.ts'
+import { type GoneMap, type Part, REAM_SIZE } from './positions.ts'
 import type { Room, Segment } from './store.ts'
 import { StoreError } from './store-error.ts'
 
@@ -60,11 +59,6 @@ export function inflateReam(ream: ReamBytes): Buffer {
   const raw = tryInflate(ream)
   if (raw?.byteLength !== ream.rawLength || crc32(raw) !== ream.crc) throw damagedReam()
   return raw
-}
-
-/** What is wrong with a ream that `inflateReam` refuses. */
-export function damageOf({ number, rawLength }: ReamBytes & { readonly number: number }): string {
-  return `Ream ${number} does not inflate to its length of ${rawLength} bytes and its CRC-32.`
 }
 
 export function damagedReam(): StoreError {
@@ -138,6 +132,11 @@ export function joinCuts(segments: Iterable<Segment>): Segment[] {
   return joined
 }
 
+/** The items of a segment that belong to a page. */
+export function cutPart(segment: Segment, { count, from, take }: Part): Segment {
+  return take === count ? segment : rawSegment(cutItems(segment.raw(), from, from + take), take)
+}
+
 /** The texts of the items in `raw`. No item holds a line break, so this cannot cut inside one. */
 export function splitItems(raw: Uint8Array): string[] {
   if (raw.byteLength === 0) return []
@@ -164,12 +163,10 @@ export function editItems(raw: Uint8Array, edits: ReadonlyMap<number, string | n
   return edited.at(-1) === LINE_BREAK ? edited.subarray(0, -ITEM_SEPARATOR.length) : edited
 }
 
-/** How many items there are in `raw`. */
 export function countItems(raw: Uint8Array): number {
   return itemStarts(asBuffer(raw)).length
 }
 
-/** Where each item begins. */
 function itemStarts(bytes: Buffer): number[] {
   const starts: number[] = []
   for (let at = 0; at < bytes.length; at = itemStart(bytes, at, 1)) starts.push(at)

@@ -28,7 +28,7 @@ export type StoreErrorCode =
   | 'busy'
   | 'lease-lost'
 
-export interface StoreErrorOptions extends ErrorOptions {
+interface StoreErrorOptions extends ErrorOptions {
   /** The collection that is damaged, where its head could be read: so the caller may know of it. */
   readonly collection?: string | undefined
 }
@@ -43,6 +43,21 @@ export class StoreError extends Error {
     this.code = code
     if (options?.collection !== undefined) this.collection = options.collection
   }
+}
+
+/** `label` is what the store is called in messages, `argument` what stands for it in a command. */
+export function missingStore(label: string, argument: string): StoreError {
+  return new StoreError(
+    'missing-store',
+    `There is no store at ${label}. Make one with \`reams import NAME FILE --store ${argument}\`, an empty one with \`reams serve --create --store ${argument}\`, or name another with --store.`,
+  )
+}
+
+export function newerStore(label: string, version: number, newest: number): StoreError {
+  return new StoreError(
+    'newer-store',
+    `The store ${label} was written by a newer Reams (its schema is ${version}, this one knows ${newest}). Update Reams; the store was not changed.`,
+  )
 }
 
 /** An item whose key is there already; `index` is its place in the run that was handed over. */

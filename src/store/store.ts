@@ -182,10 +182,11 @@ export type SegmentForm = 'raw' | 'deflated'
 
 export interface PageOptions extends ReadOptions {
   /**
-   * For a caller that is one of many: the form that it will ask the segments for, and the room that it would like around a
-   * single one. Pages that are wanted in the same turn of the event loop may then be read and brought into it elsewhere.
+   * The form that the caller will ask the segments for. With it a page may be read on another thread, together with others
+   * that are wanted in the same turn of the event loop, and comes in that form. Without it a page is read at once, here.
    */
   readonly form?: SegmentForm
+  /** The free memory that the caller would like around a single segment that comes from another thread. */
   readonly room?: Room
 }
 
@@ -214,6 +215,7 @@ export interface Store {
 
   /** Creates an empty collection. Rejects if the name is taken. */
   create(name: string, settings?: Partial<CollectionSettings>): Promise<Head>
+  /** Works while a load is running, too. */
   setPrivate(name: string, isPrivate: boolean): Promise<Head>
   /** As `create`; where there is one with these settings it is answered, and with others refused with 'settings-differ'. */
   ensure(name: string, settings: CollectionSettings, options?: Pick<WriteOptions, 'once'>): Promise<Created>
@@ -224,19 +226,20 @@ export interface Store {
   append(name: string, run: ItemRun, options?: AppendOptions): Promise<Head>
   /** Replaces the item with the key of this one, in its place, or appends it. A run that does not hold one item is a RangeError. */
   put(name: string, run: ItemRun, conditions?: ItemConditions, options?: WriteOptions): Promise<Put>
-  /** Removes one item. */
   remove(name: string, key: string, conditions?: ItemConditions, options?: WriteOptions): Promise<Head>
   /** Replaces the items that have the keys of the run; each keeps its place. Every key must be there. */
   replace(name: string, run: ItemRun): Promise<Head>
   /** Removes the items with these keys. Every key must be there. */
   delete(name: string, keys: readonly string[]): Promise<Head>
 
-  /** Begins a big write. Until it ends, other writers of this collection are refused with 'busy'. */
+  /**
+   * Begins a big write. Until it ends, other writes of this collection's items, drops and loads are refused with 'busy'.
+   * `setPrivate` is not, nor `ensure` where the collection is there.
+   */
   load(name: string, options?: LoadOptions): Promise<Load>
 
   /** All tokens in the order of their names, also those that are revoked or expired. */
   tokens(): Promise<TokenRecord[]>
-  /** The token with that hash. */
   token(hash: string): Promise<TokenRecord | undefined>
   /** Rejects with 'token-exists' if the name is taken. */
   addToken(token: TokenRecord): Promise<void>

@@ -4,8 +4,8 @@ import { crc32 } from 'node:zlib'
 import { isCollectionName } from '../contract/name.ts'
 import { lastPage, PAGE_SIZE, UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { itemKey } from '../items/item-scanner.ts'
-import { blocksOf, countGone, type GoneMap, liveSlots, REAM_SIZE } from './positions.ts'
-import { damageOf, inflateReam, isSpliceable, joinItems, joinPieces, type ReamBytes, splitItems } from './ream.ts'
+import { countGone, type HoleCount, holeCounts, liveSlots, REAM_SIZE } from './positions.ts'
+import { inflateReam, isSpliceable, joinItems, joinPieces, type SealedReam, splitItems, type TailItem } from './ream.ts'
 import type { Finding, Head, PageRead, VerifyResult } from './store.ts'
 import { StoreError } from './store-error.ts'
 
@@ -20,10 +20,10 @@ export interface KeyCount {
 export interface OpenRows {
   heads(): Promise<Head[]> | Head[]
   /** The reams of the head's generation in order, also those beyond the head. */
-  reams(head: Head): Some<ReamBytes & { readonly number: number; readonly gone: GoneMap }>
+  reams(head: Head): Some<SealedReam>
   /** The items of the tail in order, also those beyond the head. */
-  tail(head: Head): Some<{ readonly position: number; readonly item: string }>
-  holes(head: Head): Some<{ readonly level: number; readonly block: number; readonly gone: number }>
+  tail(head: Head): Some<TailItem>
+  holes(head: Head): Some<HoleCount>
   /** The positions of these keys, in the same order; undefined for one that is not there. */
   positions(head: Head, keys: readonly string[]): Promise<(number | undefined)[]> | (number | undefined)[]
   /** How many keys point to positions before the head, and how many to others. */
@@ -156,11 +156,11 @@ class CollectionCheck {
     for (; expected < this.#sealed; expected++) this.#report(`Ream ${expected} is missing.`)
   }
 
-  #inflate(ream: ReamBytes & { readonly number: number }): string[] | undefined {
+  #inflate(ream: SealedReam): string[] | undefined {
     try {
       return splitItems(inflateReam(ream))
     } catch {
-      this.#report(damageOf(ream))
+      this.#report(`Ream ${ream.number} does not inflate to its length of ${ream.rawLength} bytes and its CRC-32.`)
       return undefined
     }
   }
@@ -223,16 +223,12 @@ class CollectionCheck {
 
   /** Every hole count = the sum below it = the bits set. */
   async #checkHoles(): Promise<void> {
-    const expected = new Map<string, number>()
-    for (const [ream, gone] of this.#goneByReam)
-      for (const { level, block } of blocksOf(ream)) {
-        const place = `level ${level}, block ${block}`
-        expected.set(place, (expected.get(place) ?? 0) + gone)
-      }
-    for await (const { level, block, gone } of this.#rows.holes(this.#head)) {
-      const place = `level ${level}, block ${block}`
-      if (gone !== (expected.get(place) ?? 0))
-        this.#report(`The hole count of ${place} is ${gone}; ${expected.get(place) ?? 0} are gone there.`)
+    const placeOf = ({ level, block }: HoleCount) => `level ${level}, block ${block}`
+    const expected = new Map(holeCounts(this.#goneByReam).map((count) => [placeOf(count), count.gone]))
+    for await (const count of this.#rows.holes(this.#head)) {
+      const place = placeOf(count)
+      const gone = expected.get(place) ?? 0
+      if (count.gone !== gone) this.#report(`The hole count of ${place} is ${count.gone}; ${gone} are gone there.`)
       expected.delete(place)
     }
     for (const [place, gone] of expected) this.#report(`The hole count of ${place} is missing; ${gone} are gone there.`)
@@ -278,7 +274,7 @@ class CollectionCheck {
 }
 
 /** A checksum for each page that the items, in order, must give. */
-export class PageDigests {
+class PageDigests {
   readonly #digests: number[] = []
   #texts: string[] = []
 

@@ -1,7 +1,7 @@
 /** Opens a store in PostgreSQL, or in Citus. Any number of processes may have it open. */
 
 import { isCollectionName } from '../../contract/name.ts'
-import { type ChangeName, type ChangeParameters, type ChangeResult, changeOf, StoreWrites } from '../changes.ts'
+import { type ChangeCall, changeOf, StoreWrites } from '../changes.ts'
 import { itemTag, missingCollection } from '../collection-rules.ts'
 import { DeflatePool } from '../deflate-pool.ts'
 import type {
@@ -24,7 +24,7 @@ import { readHead, type StoredHead, shownHead } from './rows/head.ts'
 import { prepareStore } from './schema.ts'
 import type { DatabaseNode } from './server/database-nodes.ts'
 import { DatabaseNodes } from './server/database-nodes.ts'
-import { explainError, isNodeAway, stateOf, TOOK_TOO_LONG } from './server/explain-error.ts'
+import { explainError, explained, isNodeAway, stateOf, TOOK_TOO_LONG } from './server/explain-error.ts'
 import { readStoreUrl, type StoreUrl } from './server/store-url.ts'
 import { insertToken, readToken, readTokens, revokeToken } from './token.ts'
 import { verifyPostgres } from './verify.ts'
@@ -51,8 +51,6 @@ export interface PostgresStoreOptions {
   readonly statementMs?: number
 }
 
-const STATEMENT_MS = 10_000
-
 /** Opens the store and brings its schema up to date. Rejects with a StoreError that says what to do. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const url = readStoreUrl(options.url)
@@ -75,7 +73,7 @@ class PostgresStore extends StoreWrites implements Store {
 
   constructor(url: StoreUrl, options: PostgresStoreOptions) {
     super()
-    const { readConnections = 8, writeConnections = 4, statementMs = STATEMENT_MS } = options
+    const { readConnections = 8, writeConnections = 4, statementMs = 10_000 } = options
     const encode: EncodeReam = (raw, count) => this.#deflate.encode(raw, count)
     this.#url = url
     this.#nodes = new DatabaseNodes({ url, readConnections, writeConnections, statementMs, encode })
@@ -128,14 +126,9 @@ class PostgresStore extends StoreWrites implements Store {
     }
   }
 
-  protected async change<Name extends ChangeName>(
-    name: string,
-    once: Once | undefined,
-    operation: Name,
-    ...parameters: ChangeParameters<Name>
-  ): Promise<ChangeResult<Name>> {
+  protected async change<T>(name: string, once: Once | undefined, ...change: ChangeCall): Promise<T> {
     const { writer } = await this.#explained(this.#nodes.of(name))
-    return writer.change(name, changeOf(operation, parameters), once)
+    return writer.change(name, once, changeOf(change))
   }
 
   protected async sweepDropped(name: string): Promise<void> {
@@ -193,12 +186,8 @@ class PostgresStore extends StoreWrites implements Store {
     }
   }
 
-  async #explained<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } catch (error) {
-      throw explainError(error, this.#url)
-    }
+  #explained<T>(work: Promise<T>): Promise<T> {
+    return explained(work, this.#url)
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreError } from '../store-error.ts'
+import { missingStore, newerStore, StoreError } from '../store-error.ts'
 import type { Rows } from './rows/rows.ts'
 import type { Connections } from './server/connection.ts'
 import { stateOf } from './server/explain-error.ts'
@@ -65,11 +65,7 @@ async function prepare(
       'not-a-store',
       `The schema "${url.schema}" of ${url.label} is not a Reams store: it contains the tables of another application. Name another one with ?schema=.`,
     )
-  if (!found.isStore && !mayCreate)
-    throw new StoreError(
-      'missing-store',
-      `There is no store at ${url.label}. Make one with \`reams import NAME FILE --store '${url.label}'\`, an empty one with \`reams serve --create --store '${url.label}'\`, or name another with --store.`,
-    )
+  if (!found.isStore && !mayCreate) throw missingStore(url.label, `'${url.label}'`)
   if (found.hasCitus && (await isWorker(rows)))
     throw new StoreError(
       'unsupported',
@@ -123,11 +119,8 @@ function checkServer({ serverVersion, encoding }: Found, { label }: StoreUrl): v
 
 async function isUpToDate(rows: Rows, url: StoreUrl, newest: number): Promise<boolean> {
   const version = await readVersion(rows, url.schema)
-  if (version <= newest) return version === newest
-  throw new StoreError(
-    'newer-store',
-    `The store ${url.label} was written by a newer Reams (its schema is ${version}, this one knows ${newest}). Update Reams; the store was not changed.`,
-  )
+  if (version > newest) throw newerStore(url.label, version, newest)
+  return version === newest
 }
 
 /** 0 while the first migration is yet to come. */

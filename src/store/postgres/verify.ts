@@ -1,6 +1,7 @@
 /** Lays the rows of a store in PostgreSQL open to the check of its invariants. */
 
 import { isCollectionName } from '../../contract/name.ts'
+import { MAX_POSITION } from '../positions.ts'
 import type { Head, VerifyResult } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { Findings, type OpenRows, verifyRows } from '../verify.ts'
@@ -9,9 +10,6 @@ import { inSnapshot, readPage } from './read/read.ts'
 import { readAllHeads, readHead, type StoredHead } from './rows/head.ts'
 import type { Rows } from './rows/rows.ts'
 import { keyBytes, readReams, readTail } from './rows/stored-ream.ts'
-
-/** A position beyond every other. */
-const END = Number.MAX_SAFE_INTEGER
 
 export function verifyPostgres(rows: Rows, onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {
   return inSnapshot(rows, async () => {
@@ -31,8 +29,8 @@ function openRows(rows: Rows, heads: readonly StoredHead[]): OpenRows {
   let holes: HoleCounts | undefined
   return {
     heads: () => [...heads],
-    reams: (head) => readReams(rows, storedOf(head), 0, END),
-    tail: (head) => readTail(rows, storedOf(head), 0, END),
+    reams: (head) => readReams(rows, storedOf(head), 0, MAX_POSITION),
+    tail: (head) => readTail(rows, storedOf(head), 0, MAX_POSITION),
     async *holes(head) {
       const { shardKey, generationId } = storedOf(head)
       for (const [level, block, gone] of await rows.all('readHoles', shardKey, generationId))

@@ -1,10 +1,9 @@
 /** Opens a store in an SQLite file: reads on connections that only read, many pages at once on a thread; writes on another. */
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { ChangeName, ChangeParameters, ChangeResult } from '../changes.ts'
-import { StoreWrites } from '../changes.ts'
-import { itemTag } from '../collection-rules.ts'
-import { type LoadSteps, ReamLoad } from '../load.ts'
+import { type ChangeCall, StoreWrites } from '../changes.ts'
+import { itemTag, missingCollection } from '../collection-rules.ts'
+import { ReamLoad } from '../load.ts'
 import { NO_ROOM } from '../ream.ts'
 import type {
   Head,
@@ -125,27 +124,20 @@ class SqliteStore extends StoreWrites implements Store {
 
   /** On a connection of its own: the snapshot lasts as long as the caller takes. */
   async *items(name: string): AsyncGenerator<Segment> {
-    const database = openReadConnection(this.#path)
     try {
+      using database = openReadConnection(this.#path)
       const rows = new Rows(database)
       database.exec('BEGIN')
       const head = readHead(rows, name)
-      if (head === undefined) throw new StoreError('no-collection', `There is no collection "${name}".`)
+      if (head === undefined) throw missingCollection(name)
       yield* readSegments(rows, head)
     } catch (error) {
       throw explainError(error, this.#path)
-    } finally {
-      database.close()
     }
   }
 
-  protected change<Name extends ChangeName>(
-    name: string,
-    once: Once | undefined,
-    operation: Name,
-    ...parameters: ChangeParameters<Name>
-  ): Promise<ChangeResult<Name>> {
-    return this.#writer.change(name, once, operation, parameters)
+  protected change<T>(name: string, once: Once | undefined, ...change: ChangeCall): Promise<T> {
+    return this.#writer.ask({ name, once, change })
   }
 
   protected sweepDropped(): Promise<void> {
@@ -180,12 +172,8 @@ class SqliteStore extends StoreWrites implements Store {
   async ping(): Promise<readonly string[]> {
     this.#read(() => {
       checkSameFile(this.#place)
-      const database = openReadConnection(this.#path)
-      try {
-        new Rows(database).get(READ_ALL_HEADS)
-      } finally {
-        database.close()
-      }
+      using database = openReadConnection(this.#path)
+      new Rows(database).get(READ_ALL_HEADS)
     })
     return []
   }
@@ -208,28 +196,22 @@ class SqliteStore extends StoreWrites implements Store {
   }
 }
 
-/** Counts the steps that are committed: in the end the store must know as many. */
-class StepCount {
-  value = 0
-
-  async add<T>(step: Promise<T>): Promise<T> {
+function runLoad(writer: Writer, plan: SqlitePlan): Load {
+  /** Steps that are committed: in the end the store must know as many. */
+  let steps = 0
+  const counted = async <T>(step: Promise<T>): Promise<T> => {
     const result = await step
-    this.value++
+    steps++
     return result
   }
-}
-
-function runLoad(writer: Writer, plan: SqlitePlan): Load {
-  const count = new StepCount()
-  const steps: LoadSteps = {
-    claimKeys: (keys, text) => count.add(writer.step('claimKeys', plan, keys, text)),
-    putReams: (reams) => count.add(writer.step('putReams', plan, reams)),
-    putTail: (from, raw) => count.add(writer.step('putTail', plan, from, raw)),
-    stageReplacements: (from) => count.add(writer.step('stageReplacements', plan, from)),
-    finish: (appended, replaced) => writer.step('finishLoad', plan, { appended, replaced, steps: count.value }),
+  return new ReamLoad(plan, {
+    claimKeys: (keys, text) => counted(writer.step('claimKeys', plan, keys, text)),
+    putReams: (reams) => counted(writer.step('putReams', plan, reams)),
+    putTail: (from, raw) => counted(writer.step('putTail', plan, from, raw)),
+    stageReplacements: (from) => counted(writer.step('stageReplacements', plan, from)),
+    finish: (appended, replaced) => writer.step('finishLoad', plan, { appended, replaced, steps }),
     abandon: () => writer.step('abandonLoad', plan),
     renew: () => writer.step('renewLoad', plan),
     sweep: () => writer.sweep(),
-  }
-  return new ReamLoad(plan, steps)
+  })
 }

@@ -3,7 +3,7 @@
 import { closeSync, openSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreError } from '../store-error.ts'
+import { missingStore, newerStore, StoreError } from '../store-error.ts'
 import { checkOnlyName } from './file/other-name.ts'
 import { openReadConnection, openWriteConnection } from './file/store-file.ts'
 import { isLocked, notAStore, PERMISSIONS } from './rows/explain-error.ts'
@@ -26,11 +26,7 @@ export async function prepareStore(path: string, mayCreate: boolean): Promise<vo
   const migrations = readMigrations()
   const newest = migrations.length
   const size = sizeOf(path)
-  if (size === undefined && !mayCreate)
-    throw new StoreError(
-      'missing-store',
-      `There is no store at ${path}. Make one with \`reams import NAME FILE --store ${path}\`, an empty one with \`reams serve --create --store ${path}\`, or name another path with --store.`,
-    )
+  if (size === undefined && !mayCreate) throw missingStore(path, path)
   if (size === 0 && !mayCreate) throw notAStore(path, 'it is an empty file')
   if (size === undefined) createPrivateFile(path)
   if (size === undefined || size === 0) return bringUpToDate(path, migrations)
@@ -90,11 +86,7 @@ function statOf(path: string): Stats | undefined {
 }
 
 function checkSchemaVersion(path: string, version: number, newest: number): void {
-  if (version <= newest) return
-  throw new StoreError(
-    'newer-store',
-    `The store ${path} was written by a newer Reams (its schema is ${version}, this one knows ${newest}). Update Reams; the store was not changed.`,
-  )
+  if (version > newest) throw newerStore(path, version, newest)
 }
 
 /** SQLite does not wait for other processes on this one pragma, so it is tried again. */

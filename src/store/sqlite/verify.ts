@@ -1,5 +1,6 @@
 /** Lays the rows of an SQLite store open to the check of its invariants. */
 
+import { MAX_POSITION } from '../positions.ts'
 import type { Head, VerifyResult } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { Findings, type KeyCount, type OpenRows, verifyRows } from '../verify.ts'
@@ -31,23 +32,16 @@ const LEFTOVERS_IN_USE = `
   SELECT h.name FROM head h
   JOIN (SELECT collection_id, generation, base FROM leftover UNION ALL SELECT collection_id, generation, base FROM lease) l
     ON l.collection_id = h.id AND l.generation = h.generation AND l.base < h.next`
-/** A position beyond every other. */
-const END = Number.MAX_SAFE_INTEGER
-
 export async function verifySqlite(
   path: string,
   onProgress?: (items: number, total: number) => void,
 ): Promise<VerifyResult> {
   try {
-    const database = openReadConnection(path)
-    try {
-      database.exec('BEGIN')
-      const findings = new Findings()
-      const rows = new Rows(database, (collection = '', message) => findings.add(collection, message))
-      return await verifyRows(openRows(rows, path), findings, onProgress)
-    } finally {
-      database.close()
-    }
+    using database = openReadConnection(path)
+    database.exec('BEGIN')
+    const findings = new Findings()
+    const rows = new Rows(database, (collection = '', message) => findings.add(collection, message))
+    return await verifyRows(openRows(rows, path), findings, onProgress)
   } catch (error) {
     throw explainError(error, path)
   }
@@ -56,8 +50,8 @@ export async function verifySqlite(
 function openRows(rows: Rows, path: string): OpenRows {
   return {
     heads: () => readAllHeads(rows),
-    reams: (head) => readReams(rows, head, END),
-    tail: (head) => readTailItems(rows, head, 0, END),
+    reams: (head) => readReams(rows, head, MAX_POSITION),
+    tail: (head) => readTailItems(rows, head, 0, MAX_POSITION),
     holes: (head) => readAllHoles(rows, head),
     positions: (head, keys) => keys.map((key) => findKey(rows, head, key)),
     countKeys: (head) => countKeys(rows, head),

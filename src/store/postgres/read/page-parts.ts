@@ -1,49 +1,17 @@
-/** What a page is made of, as a head and the hole counts tell, and the page from the rows that hold it. */
+/** The rows that hold the parts of a page, and the hole counts that are known of a collection. */
 
-import { effectivePage, pageRange } from '../../../contract/page.ts'
-import { blocksIn, type HoleCount, locate, REAM_SIZE, sealedReams } from '../../positions.ts'
-import { cutItems, deflatedSegment, joinCuts, rawSegment } from '../../ream.ts'
+import { blocksIn, findParts, type HoleCount, type PageParts, sealedReams } from '../../positions.ts'
+import { cutPart, deflatedSegment, joinCuts, rawSegment } from '../../ream.ts'
 import type { PageRead, Segment } from '../../store.ts'
 import { headOf, type StoredHead, shownHead } from '../rows/head.ts'
 import type { Reading, Row } from '../rows/rows.ts'
 import { HEAD_WIDTH } from '../rows/statements.ts'
 import { bytesOf } from '../rows/stored-ream.ts'
 
-/** A ream, or the tail, and which of its items belong to the page. */
-interface Part {
-  readonly ream: number
-  readonly count: number
-  readonly from: number
-  readonly take: number
-}
-
-export interface PageParts {
-  readonly page: number
-  readonly parts: readonly Part[]
-}
-
 /** What is asked for: reams by number, and the tail. */
-export interface AskedParts {
+interface AskedParts {
   readonly reams: readonly number[]
   readonly hasTail: boolean
-}
-
-/** Undefined where the hole counts are not known, or do not add up. */
-export function findParts(head: StoredHead, requested: number, holes: HoleCounts): PageParts | undefined {
-  const page = effectivePage(requested, head.live)
-  const { start, end } = pageRange(page, head.live)
-  const parts: Part[] = []
-  for (let rank = start; rank < end; ) {
-    const found = locate(rank, head.next - head.live, (level, from, to) => holes.read(head, level, from, to))
-    if (found === undefined) return undefined
-    const { ream, offset, gone } = found
-    const count = Math.min(REAM_SIZE, head.next - ream * REAM_SIZE) - gone
-    const take = Math.min(count - offset, end - rank)
-    if (take <= 0) return undefined
-    parts.push({ ream, count, from: offset, take })
-    rank += take
-  }
-  return { page, parts }
 }
 
 export function askFor({ parts }: PageParts, head: StoredHead): AskedParts {
@@ -66,11 +34,10 @@ export function readParts(
 export function pageOf(found: readonly Row[], head: StoredHead, { page, parts }: PageParts): PageRead | undefined {
   const rows = new Map(found.map((row) => [row[NUMBER], row]))
   const segments: Segment[] = []
-  for (const { ream, count, from, take } of parts) {
-    const row = rows.get(ream)
-    if (row === undefined || row[HEAD_WIDTH] !== count) return undefined
-    const segment = segmentOf(row)
-    segments.push(take === count ? segment : rawSegment(cutItems(segment.raw(), from, from + take), take))
+  for (const part of parts) {
+    const row = rows.get(part.ream)
+    if (row === undefined || row[HEAD_WIDTH] !== part.count) return undefined
+    segments.push(cutPart(segmentOf(row), part))
   }
   return { head: shownHead(head), page, segments: joinCuts(segments) }
 }
@@ -107,8 +74,13 @@ export class HoleCounts {
     return generationId === this.#generationId && fullPagesId === this.#fullPagesId
   }
 
+  /** The parts of a page; undefined where something `isMissing`, or does not add up. */
+  findParts(head: StoredHead, page: number): PageParts | undefined {
+    return findParts(head, page, (level, from, to) => this.#read(head, level, from, to))
+  }
+
   /** See `ReadHoles`. Nothing for a stretch that is not known: where there should be something, the sums tell. */
-  read({ next, live }: StoredHead, level: number, from: number, to: number): readonly HoleCount[] {
+  #read({ next, live }: StoredHead, level: number, from: number, to: number): readonly HoleCount[] {
     this.#missing = undefined
     // Where all lies in one block, the head tells.
     if (blocksIn(next, level) === 1) return [{ level, block: 0, gone: next - live }]
@@ -117,7 +89,7 @@ export class HoleCounts {
     return known ?? []
   }
 
-  /** Whether `read` did not know what it was asked for last. */
+  /** Whether it did not know what it was asked for last. */
   get isMissing(): boolean {
     return this.#missing !== undefined
   }

@@ -4,7 +4,7 @@ import type { PageRead } from '../../store.ts'
 import { headOf, readHead, type StoredHead, shardKeyOf } from '../rows/head.ts'
 import type { Rows } from '../rows/rows.ts'
 import type { Connections } from '../server/connection.ts'
-import { askFor, findParts, HoleCounts, pageOf, readParts } from './page-parts.ts'
+import { askFor, HoleCounts, pageOf, readParts } from './page-parts.ts'
 import { inSnapshot, readPage, readWhole } from './read.ts'
 import type { SharedReads } from './shared-reads.ts'
 
@@ -52,7 +52,7 @@ export class PageReader {
     let seen = this.#seen.get(name)
     for (let asks = 0; asks < MAX_ASKS; asks++) {
       if (seen?.head.isPaginated === false) break
-      const guess = seen && findParts(seen.head, page, seen.holes)
+      const guess = seen?.holes.findParts(seen.head, page)
       if (seen !== undefined && guess === undefined) {
         if (!seen.holes.isMissing) break
         seen = await this.#fill(seen)
@@ -64,7 +64,7 @@ export class PageReader {
       const found = await readParts(this.#shared, { name, shardKey }, asked)
       seen = this.#remember(name, found[0] && headOf(name, found[0]))
       if (seen === undefined) return undefined
-      const parts = seen.head.isPaginated && findParts(seen.head, page, seen.holes)
+      const parts = seen.head.isPaginated && seen.holes.findParts(seen.head, page)
       const read = parts && pageOf(found, seen.head, parts)
       if (read) return read
     }

@@ -1,21 +1,20 @@
 /** Reading pages, items and whole collections. Everything that one call answers comes from one snapshot. */
 
-import { missingCollection } from '../../collection-rules.ts'
+import { damagedCollection, missingCollection } from '../../collection-rules.ts'
 import { indexOfSlot, isGone, REAM_SIZE, sealedReams } from '../../positions.ts'
 import { deflatedSegment, itemAt, joinItems, rawSegment } from '../../ream.ts'
 import type { Head, PageRead, Segment } from '../../store.ts'
-import { StoreError } from '../../store-error.ts'
+import type { StoreError } from '../../store-error.ts'
 import { headOf, readHead, type StoredHead, shardKeyOf, shownHead } from '../rows/head.ts'
 import type { Reading, Row, Rows } from '../rows/rows.ts'
 import { HEAD_WIDTH } from '../rows/statements.ts'
 import { keyBytes, readReams, readTail, reamOf } from '../rows/stored-ream.ts'
 import type { Connections } from '../server/connection.ts'
 import type { HoleCounts } from './page-parts.ts'
-import { askFor, findParts, pageOf, readParts, segmentOf } from './page-parts.ts'
+import { askFor, pageOf, readParts, segmentOf } from './page-parts.ts'
 
 /** It lasts as long as its reader takes, whatever the database allows others. */
-export const SNAPSHOT =
-  'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0'
+const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0'
 
 /** Runs `read` in one snapshot, for what takes several statements. */
 export async function inSnapshot<T>(rows: Rows, read: () => Promise<T>): Promise<T> {
@@ -35,7 +34,7 @@ export async function readWhole(rows: Rows, name: string): Promise<PageRead | un
   const parts = found.filter((row) => row[HEAD_WIDTH] !== null)
   const segments = parts.map(segmentOf)
   const count = segments.reduce((sum, segment) => sum + segment.count, 0)
-  if (count !== head.live) throw damaged(head, `It has ${count} items in the shardKey of ${head.live}`)
+  if (count !== head.live) throw damagedCollection(head.name, `It has ${count} items in the place of ${head.live}.`)
   return { head: shownHead(head), page: 0, segments }
 }
 
@@ -46,14 +45,15 @@ export async function readPage(
   requested: number,
   holes: HoleCounts,
 ): Promise<PageRead> {
-  let parts = findParts(head, requested, holes)
+  let parts = holes.findParts(head, requested)
   while (parts === undefined && holes.isMissing) {
     await holes.fill(rows, head)
-    parts = findParts(head, requested, holes)
+    parts = holes.findParts(head, requested)
   }
-  if (parts === undefined) throw damaged(head, 'Its hole counts do not add up')
+  if (parts === undefined) throw damagedCollection(head.name, 'Its hole counts do not add up.')
   const read = pageOf(await readParts(rows, head, askFor(parts, head)), head, parts)
-  if (read === undefined) throw damaged(head, `Page ${parts.page} lacks a ream, or one does not agree with its count`)
+  if (read === undefined)
+    throw damagedCollection(head.name, `Page ${parts.page} lacks a ream, or one does not agree with its count.`)
   return read
 }
 
@@ -101,13 +101,8 @@ function itemOf(row: Row, head: StoredHead, position: number): Uint8Array {
   return itemAt(ream, indexOfSlot(ream.gone, slot))
 }
 
-function damaged({ name }: Head, what: string): StoreError {
-  const advice = '`reams verify` tells more; restore the store from a backup.'
-  return new StoreError('corrupt', `The collection "${name}" is damaged. ${what}. ${advice}`)
-}
-
 function missingReam(head: Head, number: number): StoreError {
-  return damaged(head, `Ream ${number} is missing, or does not agree with its counts`)
+  return damagedCollection(head.name, `Ream ${number} is missing, or does not agree with its counts.`)
 }
 
 export async function* readAll(connections: Connections, name: string): AsyncGenerator<Segment> {

@@ -10,7 +10,7 @@ type ReadValue = (text: string) => unknown
 /** How the columns of each statement are read, once that is known. */
 export type Columns = Map<string, readonly ReadValue[]>
 
-export interface PreparedStatement {
+interface PreparedStatement {
   readonly name: string
   readonly text: string
   readonly values: readonly unknown[]
@@ -22,47 +22,44 @@ interface PreparingConnection extends Connection {
   readonly submittedNamedStatements: Record<string, string>
 }
 
-export interface ReadQueryOptions {
+interface ReadQueryOptions {
   readonly statements: readonly PreparedStatement[]
   readonly columns: Columns
-  readonly readerOf: (type: number) => ReadValue
   /** Told the rows of each statement, in order, as soon as they are there. */
   readonly onFound: (rows: readonly Row[]) => void
 }
 
-export class ReadQuery implements Submittable {
+/**
+ * Prepared statements that read, several at once, sent with the least that the protocol takes: one write for all of
+ * them, and what the columns are is asked for once and not with every page.
+ */
+class ReadQuery implements Submittable {
   /** The driver puts its own in front of it, for the time-out. */
   callback: (error?: unknown) => void
-  readonly #statements: readonly PreparedStatement[]
-  readonly #columns: Columns
-  readonly #readerOf: (type: number) => ReadValue
-  readonly #onFound: (rows: readonly Row[]) => void
+  readonly #options: ReadQueryOptions
   /** The statement whose answer comes now, and its rows so far. */
   #at = 0
   #rows: Row[] = []
   #failure: unknown
 
-  constructor({ statements, columns, readerOf, onFound }: ReadQueryOptions, callback: (error?: unknown) => void) {
+  constructor(options: ReadQueryOptions, callback: (error?: unknown) => void) {
+    this.#options = options
     this.callback = callback
-    this.#statements = statements
-    this.#columns = columns
-    this.#readerOf = readerOf
-    this.#onFound = onFound
   }
 
   /** The driver remembers under this name what a connection has prepared. */
   get name(): string {
-    return this.#statements[this.#at]?.name ?? ''
+    return this.#options.statements[this.#at]?.name ?? ''
   }
 
   get text(): string {
-    return this.#statements[this.#at]?.text ?? ''
+    return this.#options.statements[this.#at]?.text ?? ''
   }
 
   submit(connection: Connection): void {
     const { stream } = connection
     stream.cork()
-    for (const statement of this.#statements) this.#send(connection as PreparingConnection, statement)
+    for (const statement of this.#options.statements) this.#send(connection as PreparingConnection, statement)
     connection.sync()
     stream.uncork()
   }
@@ -74,17 +71,17 @@ export class ReadQuery implements Submittable {
       submittedNamedStatements[name] = text
     }
     connection.bind({ statement: name, values: values.map(wireValue) }, true)
-    if (!this.#columns.has(name)) connection.describe({ type: 'P', name: '' }, true)
+    if (!this.#options.columns.has(name)) connection.describe({ type: 'P', name: '' }, true)
     connection.execute({}, true)
   }
 
   handleRowDescription({ fields }: { fields: readonly { dataTypeID: number }[] }): void {
-    const readers = fields.map(({ dataTypeID }) => this.#readerOf(dataTypeID))
-    this.#columns.set(this.name, readers)
+    const readers = fields.map(({ dataTypeID }) => VALUES.getTypeParser(dataTypeID))
+    this.#options.columns.set(this.name, readers)
   }
 
   handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
-    const readers = this.#columns.get(this.name) ?? []
+    const readers = this.#options.columns.get(this.name) ?? []
     try {
       this.#rows.push(fields.map((field, index) => (field === null ? null : readers[index]?.(field))))
     } catch (error) {
@@ -96,7 +93,7 @@ export class ReadQuery implements Submittable {
     const rows = this.#rows
     this.#at++
     this.#rows = []
-    if (this.#failure === undefined) this.#onFound(rows)
+    if (this.#failure === undefined) this.#options.onFound(rows)
   }
 
   handleReadyForQuery(): void {
@@ -106,7 +103,7 @@ export class ReadQuery implements Submittable {
   /** What comes behind a statement that fails is skipped: it was not prepared, although that was asked for. */
   handleError(error: Error, connection: Connection): void {
     const { submittedNamedStatements } = connection as PreparingConnection
-    for (const { name } of this.#statements.slice(this.#at)) delete submittedNamedStatements[name]
+    for (const { name } of this.#options.statements.slice(this.#at)) delete submittedNamedStatements[name]
     this.callback(error)
   }
 
@@ -171,7 +168,7 @@ interface Asked {
   readonly values: readonly unknown[]
 }
 
-export interface RowsOptions {
+interface RowsOptions {
   readonly texts: StatementTexts
   /** A statement is parsed and planned once a connection, which saves more than half of its cost. */
   readonly isPreparing: boolean
@@ -183,39 +180,33 @@ export interface RowsOptions {
 
 export class Rows implements Reading {
   readonly #client: PoolClient
-  readonly #texts: StatementTexts
-  readonly #isPreparing: boolean
-  readonly #columns: Columns | undefined
-  /** How long a statement may take. */
-  readonly statementMs: number
+  readonly options: RowsOptions
 
-  constructor(client: PoolClient, { texts, isPreparing, columns, statementMs }: RowsOptions) {
+  constructor(client: PoolClient, options: RowsOptions) {
     this.#client = client
-    this.#texts = texts
-    this.#isPreparing = isPreparing
-    this.#columns = columns
-    this.statementMs = statementMs
+    this.options = options
   }
 
   async send(name: StatementName, ...values: readonly unknown[]): Promise<Result> {
-    const text = this.#texts[name]
-    const prepared = this.#isPreparing ? { name: `reams_${name}` } : {}
+    const text = this.options.texts[name]
+    const prepared = this.options.isPreparing ? { name: `reams_${name}` } : {}
     const result = await this.#client.query({ ...prepared, text, values: [...values], rowMode: 'array', types: VALUES })
     return { rows: result.rows, count: result.rowCount ?? 0, command: result.command }
   }
 
   /** Sends several statements that only read, and hands over the rows of each, in order, until one fails. */
   async together(asked: readonly Asked[], onFound: (rows: readonly Row[]) => void): Promise<void> {
-    const columns = this.#columns
-    if (columns !== undefined && this.#isPreparing) await this.#readPrepared(asked, columns, onFound)
+    const { columns, isPreparing } = this.options
+    if (columns !== undefined && isPreparing) await this.#readPrepared(asked, columns, onFound)
     else for (const { name, values } of asked) onFound(await this.all(name, ...values))
   }
 
   #readPrepared(asked: readonly Asked[], columns: Columns, onFound: (rows: readonly Row[]) => void): Promise<void> {
-    const statements = asked.map(({ name, values }) => ({ name: `reams_${name}`, text: this.#texts[name], values }))
-    const options = { statements, columns, onFound, readerOf: VALUES.getTypeParser }
+    const { texts } = this.options
+    const statements = asked.map(({ name, values }) => ({ name: `reams_${name}`, text: texts[name], values }))
     return new Promise((resolve, reject) => {
-      this.#client.query(new ReadQuery(options, (error) => (error ? reject(error) : resolve())))
+      const onEnd = (error?: unknown) => (error ? reject(error) : resolve())
+      this.#client.query(new ReadQuery({ statements, columns, onFound }, onEnd))
     })
   }
 

@@ -53,17 +53,25 @@ const NOW_MS = '(extract(epoch FROM now()) * 1000)::bigint'
 const BE_DURABLE = `CASE WHEN current_setting('synchronous_commit') = 'off'
   THEN set_config('synchronous_commit', 'on', true) END`
 
+/** The rows of a name, of a generation, and of a load as long as it holds its lease. */
+const OF_NAME = 'shard_key = $1::bigint AND name = $2::text'
+const NAMED = 'h.shard_key = $1::bigint AND h.name = $2::text'
+const OWNED = 'shard_key = $1::bigint AND generation_id = $2::bigint'
+const OF_HOLDER = `${OF_NAME} AND holder = $3::text`
+const HELD = 'l.shard_key = $1::bigint AND l.name = $2::text AND l.holder = $3::text'
+
+const REPLACE_REAM = `ON CONFLICT (shard_key, generation_id, number) DO UPDATE SET
+      count = excluded.count, raw_length = excluded.raw_length, crc = excluded.crc, gone = excluded.gone, data = excluded.data`
+
 export const STATEMENTS = {
   /** Something that only a store has. */
   ping: hot('SELECT version FROM @reams_format LIMIT 1'),
 
   // Heads
 
-  readHead: hot(`SELECT ${HEAD} FROM @head h WHERE h.shard_key = $1::bigint AND h.name = $2::text`),
+  readHead: hot(`SELECT ${HEAD} FROM @head h WHERE ${NAMED}`),
   readHeads: rare(`SELECT ${HEAD}, h.name, h.changed_at FROM @head h ORDER BY h.name`),
-  lockHead: hot(`
-    SELECT ${HEAD}, ${BE_DURABLE} FROM @head h
-    WHERE h.shard_key = $1::bigint AND h.name = $2::text FOR NO KEY UPDATE`),
+  lockHead: hot(`SELECT ${HEAD}, ${BE_DURABLE} FROM @head h WHERE ${NAMED} FOR NO KEY UPDATE`),
   /** For a name without a head. */
   beDurable: rare(`SELECT ${BE_DURABLE} FROM (SELECT count(*) FROM @head h WHERE h.shard_key = $1::bigint) h`),
   insertHead: rare(`
@@ -74,11 +82,10 @@ export const STATEMENTS = {
   updateHead: hot(`
     UPDATE @head SET private = $3::boolean, generation = $4::bigint, version = $5::bigint, commit_id = $6::text,
       full_pages_id = $7::text, next = $8::bigint, live = $9::bigint, generation_id = $10::bigint, guarded = $11::boolean,
-      changed_at = ${NOW_MS}
-    WHERE shard_key = $1::bigint AND name = $2::text`),
+      changed_at = ${NOW_MS} WHERE ${OF_NAME}`),
   /** A load begins or ends, and nobody sees a difference. */
-  guardHead: rare('UPDATE @head SET guarded = $3::boolean WHERE shard_key = $1::bigint AND name = $2::text'),
-  deleteHead: rare('DELETE FROM @head WHERE shard_key = $1::bigint AND name = $2::text'),
+  guardHead: rare(`UPDATE @head SET guarded = $3::boolean WHERE ${OF_NAME}`),
+  deleteHead: rare(`DELETE FROM @head WHERE ${OF_NAME}`),
 
   // Pages
 
@@ -86,19 +93,17 @@ export const STATEMENTS = {
   readHoleBlocks: hot(`
     SELECT ${HEAD}, o.block, o.gone FROM @head h
     LEFT JOIN @hole o ON o.shard_key = $1::bigint AND o.generation_id = h.generation_id AND o.level = $3::smallint
-      AND o.block BETWEEN $4::bigint AND $5::bigint
-    WHERE h.shard_key = $1::bigint AND h.name = $2::text
-    ORDER BY o.block`),
+      AND o.block BETWEEN $4::bigint AND $5::bigint WHERE ${NAMED} ORDER BY o.block`),
   /** Head and reams by number. */
   readParts: hot(`
     SELECT ${HEAD}, ${BYTES}, r.number FROM @head h
     LEFT JOIN @ream r ON r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number = ANY ($3::bigint[])
-    WHERE h.shard_key = $1::bigint AND h.name = $2::text`),
+    WHERE ${NAMED}`),
   /** Head and tail. */
   readTailPart: hot(`
     SELECT ${HEAD}, t.*, h.next / ${REAM_SIZE} FROM @head h
     LEFT JOIN LATERAL (SELECT ${TAIL_BYTES} FROM @tail t WHERE ${IN_TAIL}) t ON true
-    WHERE h.shard_key = $1::bigint AND h.name = $2::text`),
+    WHERE ${NAMED}`),
   /** Head, reams by number, and tail. */
   readLastParts: hot(`
     SELECT ${HEAD}, p.* FROM @head h
@@ -108,7 +113,7 @@ export const STATEMENTS = {
       UNION ALL
       SELECT ${TAIL_BYTES}, h.next / ${REAM_SIZE} FROM @tail t WHERE ${IN_TAIL}
     ) p ON true
-    WHERE h.shard_key = $1::bigint AND h.name = $2::text`),
+    WHERE ${NAMED}`),
   /** Head and all items: for an unpaginated collection. */
   readWhole: hot(`
     SELECT ${HEAD}, p.* FROM @head h
@@ -118,15 +123,14 @@ export const STATEMENTS = {
       UNION ALL
       SELECT ${TAIL_BYTES}, h.next / ${REAM_SIZE} FROM @tail t WHERE ${IN_TAIL} HAVING count(t.item) > 0
     ) p ON true
-    WHERE h.shard_key = $1::bigint AND h.name = $2::text
-    ORDER BY p.number`),
+    WHERE ${NAMED} ORDER BY p.number`),
   /** Head, position of the key, and the tail's item or the ream that is there. */
   readItem: hot(`
     SELECT ${HEAD}, k.position, t.item, ${REAM} FROM @head h
     LEFT JOIN @key k ON k.shard_key = $1::bigint AND k.generation_id = h.generation_id AND k.key = $3::bytea AND k.position < h.next
     LEFT JOIN @tail t ON t.shard_key = $1::bigint AND t.generation_id = h.generation_id AND t.position = k.position
     LEFT JOIN @ream r ON r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number = k.position / ${REAM_SIZE}
-    WHERE h.shard_key = $1::bigint AND h.name = $2::text`),
+    WHERE ${NAMED}`),
 
   // Reams, tail, keys and holes
 
@@ -150,24 +154,18 @@ export const STATEMENTS = {
   putReam: hot(`
     INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, data)
     VALUES ($1::bigint, $2::bigint, $3::bigint, $4::integer, $5::bigint, $6::bigint, $7::bytea, $8::bytea)
-    ON CONFLICT (shard_key, generation_id, number) DO UPDATE SET count = excluded.count, raw_length = excluded.raw_length,
-      crc = excluded.crc, gone = excluded.gone, data = excluded.data`),
+    ${REPLACE_REAM}`),
   putTail: hot(`
     INSERT INTO @tail (shard_key, generation_id, position, item)
     VALUES ($1::bigint, $2::bigint, unnest($3::bigint[]), unnest($4::bytea[]))
     ON CONFLICT (shard_key, generation_id, position) DO UPDATE SET item = excluded.item`),
-  deleteTail: hot(`
-    DELETE FROM @tail
-    WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND position >= $3::bigint AND position < $4::bigint`),
-  deleteTailItems: hot(`
-    DELETE FROM @tail WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND position = ANY ($3::bigint[])`),
+  deleteTail: hot(`DELETE FROM @tail WHERE ${OWNED} AND position >= $3::bigint AND position < $4::bigint`),
+  deleteTailItems: hot(`DELETE FROM @tail WHERE ${OWNED} AND position = ANY ($3::bigint[])`),
   putKeys: hot(`
     INSERT INTO @key (shard_key, generation_id, key, position)
     VALUES ($1::bigint, $2::bigint, unnest($3::bytea[]), unnest($4::bigint[]))
     ON CONFLICT (shard_key, generation_id, key) DO UPDATE SET position = excluded.position`),
-  deleteKeys: hot(
-    'DELETE FROM @key WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND key = ANY ($3::bytea[])',
-  ),
+  deleteKeys: hot(`DELETE FROM @key WHERE ${OWNED} AND key = ANY ($3::bytea[])`),
   addHoles: hot(`
     INSERT INTO @hole (shard_key, generation_id, level, block, gone)
     VALUES ($1::bigint, $2::bigint, unnest($3::smallint[]), unnest($4::bigint[]), unnest($5::integer[]))
@@ -197,18 +195,13 @@ export const STATEMENTS = {
     ON CONFLICT (shard_key, name) DO NOTHING`),
   readLease: hot(`
     SELECT generation_id, staging, base, holder, host, pid, (extract(epoch FROM started_at) * 1000)::bigint, ${LEASE_IS_DEAD}
-    FROM @lease WHERE shard_key = $1::bigint AND name = $2::text`),
+    FROM @lease WHERE ${OF_NAME}`),
   /** Until the transaction ends nobody can take the lease over; renewing it goes on. */
-  holdLease: rare(`
-    SELECT steps FROM @lease WHERE shard_key = $1::bigint AND name = $2::text AND holder = $3::text FOR KEY SHARE`),
-  countStep: rare(`
-    UPDATE @lease SET steps = steps + 1 WHERE shard_key = $1::bigint AND name = $2::text AND holder = $3::text`),
-  renewLease: rare(`
-    UPDATE @lease SET renewed_at = now() WHERE shard_key = $1::bigint AND name = $2::text AND holder = $3::text`),
-  deleteLease: rare('DELETE FROM @lease WHERE shard_key = $1::bigint AND name = $2::text AND holder = $3::text'),
-  deleteDeadLease: rare(`
-    DELETE FROM @lease
-    WHERE shard_key = $1::bigint AND name = $2::text AND holder = $3::text AND ${LEASE_IS_DEAD}`),
+  holdLease: rare(`SELECT steps FROM @lease WHERE ${OF_HOLDER} FOR KEY SHARE`),
+  countStep: rare(`UPDATE @lease SET steps = steps + 1 WHERE ${OF_HOLDER}`),
+  renewLease: rare(`UPDATE @lease SET renewed_at = now() WHERE ${OF_HOLDER}`),
+  deleteLease: rare(`DELETE FROM @lease WHERE ${OF_HOLDER}`),
+  deleteDeadLease: rare(`DELETE FROM @lease WHERE ${OF_HOLDER} AND ${LEASE_IS_DEAD}`),
   readDeadLeases: rare(`SELECT name FROM @lease WHERE ${LEASE_IS_DEAD}`),
 
   // Loads: what they write depends on their lease
@@ -219,28 +212,20 @@ export const STATEMENTS = {
     SELECT l.shard_key, $4::bigint, u.number, u.count, u.raw_length, u.crc, u.gone,
       substring($12::bytea FROM u.start FOR u.length)
     FROM @lease l, unnest($5::bigint[], $6::integer[], $7::bigint[], $8::bigint[], $9::bytea[], $10::integer[], $11::integer[])
-      u (number, count, raw_length, crc, gone, start, length)
-    WHERE l.shard_key = $1::bigint AND l.name = $2::text AND l.holder = $3::text
-    ON CONFLICT (shard_key, generation_id, number) DO UPDATE SET count = excluded.count, raw_length = excluded.raw_length,
-      crc = excluded.crc, gone = excluded.gone, data = excluded.data`),
+      u (number, count, raw_length, crc, gone, start, length) WHERE ${HELD} ${REPLACE_REAM}`),
   loadTail: rare(`
     INSERT INTO @tail (shard_key, generation_id, position, item)
     SELECT l.shard_key, $4::bigint, u.position, u.item FROM @lease l, unnest($5::bigint[], $6::bytea[]) u (position, item)
-    WHERE l.shard_key = $1::bigint AND l.name = $2::text AND l.holder = $3::text
-    ON CONFLICT (shard_key, generation_id, position) DO UPDATE SET item = excluded.item`),
+    WHERE ${HELD} ON CONFLICT (shard_key, generation_id, position) DO UPDATE SET item = excluded.item`),
   /** In the order of the index, and without ON CONFLICT: that takes half of the time. */
   loadKeys: rare(`
     INSERT INTO @key (shard_key, generation_id, key, position)
     SELECT l.shard_key, l.generation_id, u.key, $4::bigint + u.number - 1
-    FROM @lease l, unnest($5::bytea[]) WITH ORDINALITY u (key, number)
-    WHERE l.shard_key = $1::bigint AND l.name = $2::text AND l.holder = $3::text
-    ORDER BY u.key`),
+    FROM @lease l, unnest($5::bytea[]) WITH ORDINALITY u (key, number) WHERE ${HELD} ORDER BY u.key`),
   moveStagedReams: rare(`
     INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, data)
     SELECT r.shard_key, $2::bigint, r.number, r.count, r.raw_length, r.crc, r.gone, r.data FROM @ream r
-    WHERE r.shard_key = $1::bigint AND r.generation_id = $3::bigint
-    ON CONFLICT (shard_key, generation_id, number) DO UPDATE SET count = excluded.count, raw_length = excluded.raw_length,
-      crc = excluded.crc, gone = excluded.gone, data = excluded.data`),
+    WHERE r.shard_key = $1::bigint AND r.generation_id = $3::bigint ${REPLACE_REAM}`),
 
   // Leftovers
 
@@ -250,33 +235,24 @@ export const STATEMENTS = {
   readLeftoverShardKeys: rare('SELECT DISTINCT shard_key FROM @leftover'),
   lockLeftover: rare(`
     SELECT generation_id, base, key_cursor FROM @leftover WHERE shard_key = $1::bigint ORDER BY generation_id LIMIT 1 FOR UPDATE`),
-  deleteLeftover: rare('DELETE FROM @leftover WHERE shard_key = $1::bigint AND generation_id = $2::bigint'),
-  moveCursor: rare(
-    'UPDATE @leftover SET key_cursor = $3::bytea WHERE shard_key = $1::bigint AND generation_id = $2::bigint',
-  ),
+  deleteLeftover: rare(`DELETE FROM @leftover WHERE ${OWNED}`),
+  moveCursor: rare(`UPDATE @leftover SET key_cursor = $3::bytea WHERE ${OWNED}`),
   /** Whether readers see something of a generation from a position on. */
-  isVisible: rare(
-    'SELECT 1 FROM @head WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND next > $3::bigint',
-  ),
-  unguard: rare('UPDATE @head SET guarded = false WHERE shard_key = $1::bigint AND generation_id = $2::bigint'),
+  isVisible: rare(`SELECT 1 FROM @head WHERE ${OWNED} AND next > $3::bigint`),
+  unguard: rare(`UPDATE @head SET guarded = false WHERE ${OWNED}`),
   sweepReams: rare(`
-    DELETE FROM @ream WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND number = ANY (ARRAY (
-      SELECT number FROM @ream WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND number >= $3::bigint
-      ORDER BY number LIMIT $4::integer))`),
+    DELETE FROM @ream WHERE ${OWNED} AND number = ANY (ARRAY (
+      SELECT number FROM @ream WHERE ${OWNED} AND number >= $3::bigint ORDER BY number LIMIT $4::integer))`),
   sweepTail: rare(`
-    DELETE FROM @tail WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND position = ANY (ARRAY (
-      SELECT position FROM @tail WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND position >= $3::bigint
-      ORDER BY position LIMIT $4::integer))`),
-  sweepHoles: rare('DELETE FROM @hole WHERE shard_key = $1::bigint AND generation_id = $2::bigint'),
+    DELETE FROM @tail WHERE ${OWNED} AND position = ANY (ARRAY (
+      SELECT position FROM @tail WHERE ${OWNED} AND position >= $3::bigint ORDER BY position LIMIT $4::integer))`),
+  sweepHoles: rare(`DELETE FROM @hole WHERE ${OWNED}`),
   findLastKey: rare(`
     SELECT k.key FROM (
-      SELECT key FROM @key WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND key > $3::bytea
-      ORDER BY key LIMIT $4::integer
+      SELECT key FROM @key WHERE ${OWNED} AND key > $3::bytea ORDER BY key LIMIT $4::integer
     ) k ORDER BY k.key DESC LIMIT 1`),
   sweepKeys: rare(`
-    DELETE FROM @key
-    WHERE shard_key = $1::bigint AND generation_id = $2::bigint AND key > $3::bytea AND key <= $4::bytea
-      AND position >= $5::bigint`),
+    DELETE FROM @key WHERE ${OWNED} AND key > $3::bytea AND key <= $4::bytea AND position >= $5::bigint`),
 
   // Tokens
 
@@ -289,13 +265,11 @@ export const STATEMENTS = {
 
   // The check of all invariants
 
-  readHoles: rare('SELECT level, block, gone FROM @hole WHERE shard_key = $1::bigint AND generation_id = $2::bigint'),
+  readHoles: rare(`SELECT level, block, gone FROM @hole WHERE ${OWNED}`),
   countKeys: rare(`
     SELECT count(*) FILTER (WHERE position < $3::bigint), count(*) FILTER (WHERE position >= $3::bigint)
-    FROM @key WHERE shard_key = $1::bigint AND generation_id = $2::bigint`),
-  mayHaveUnseen: rare(`
-    SELECT 1 FROM @lease WHERE shard_key = $1::bigint AND generation_id = $2::bigint
-    UNION ALL SELECT 1 FROM @leftover WHERE shard_key = $1::bigint AND generation_id = $2::bigint`),
+    FROM @key WHERE ${OWNED}`),
+  mayHaveUnseen: rare(`SELECT 1 FROM @lease WHERE ${OWNED} UNION ALL SELECT 1 FROM @leftover WHERE ${OWNED}`),
   findVisibleLeftovers: rare(`
     SELECT h.name FROM @head h JOIN @leftover l ON l.shard_key = h.shard_key AND l.generation_id = h.generation_id AND l.base < h.next
     UNION ALL SELECT h.name FROM @head h JOIN @lease l ON l.shard_key = h.shard_key AND l.generation_id = h.generation_id AND l.base < h.next`),

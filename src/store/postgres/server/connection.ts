@@ -46,11 +46,9 @@ export interface ConnectionOptions {
 
 export class Connections {
   readonly #url: StoreUrl
+  readonly #options: ConnectionOptions
   readonly #texts: StatementTexts
   readonly #columns: Columns | undefined
-  readonly #statementMs: number
-  readonly #connectMs: number
-  readonly #fullServerMs: number
   readonly #pool: Pool
   /** How often work is tried on another connection: all that were idle may have died unnoticed. */
   readonly mostTries: number
@@ -59,12 +57,9 @@ export class Connections {
 
   constructor(url: StoreUrl, options: ConnectionOptions) {
     const { mostConnections, isPipelined = false, statementMs, connectMs = CONNECT_MS } = options
-    const { fullServerMs = FULL_SERVER_MS } = options
     this.#url = url
+    this.#options = options
     this.#columns = isPipelined ? undefined : new Map()
-    this.#statementMs = statementMs
-    this.#connectMs = connectMs
-    this.#fullServerMs = fullServerMs
     this.mostTries = mostConnections + 2
     this.#texts = statementsIn(url.schema)
     const config: PoolConfig = {
@@ -78,7 +73,7 @@ export class Connections {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       onConnect: (client) => this.#examine(client),
-      query_timeout: this.#statementMs + GRACE_MS,
+      query_timeout: statementMs + GRACE_MS,
     }
     this.#pool = new Pool(config)
     // A connection that dies while nobody uses it is replaced when one is needed.
@@ -105,13 +100,10 @@ export class Connections {
   async borrow(): Promise<{ rows: Rows; giveBack(isUsable: boolean): void }> {
     const client = await this.#take()
     client.on('error', ignore)
+    const { statementMs } = this.#options
+    const options = { texts: this.#texts, isPreparing: this.#direct.has(client), columns: this.#columns, statementMs }
     return {
-      rows: new Rows(client, {
-        texts: this.#texts,
-        isPreparing: this.#direct.has(client),
-        columns: this.#columns,
-        statementMs: this.#statementMs,
-      }),
+      rows: new Rows(client, options),
       giveBack(isUsable) {
         if (!isUsable && client instanceof ClosingClient) client.hangUp()
         client.off('error', ignore)
@@ -140,7 +132,8 @@ export class Connections {
   }
 
   async #take(): Promise<PoolClient> {
-    const deadline = performance.now() + this.#fullServerMs
+    const { connectMs = CONNECT_MS, fullServerMs = FULL_SERVER_MS } = this.#options
+    const deadline = performance.now() + fullServerMs
     for (let tries = 1; ; tries++) {
       if (this.#pool.ending) throw new StoreError('closed', 'The store is closed.')
       if (this.#pool.waitingCount >= MAX_WAITING)
@@ -148,7 +141,7 @@ export class Connections {
       try {
         return await this.#pool.connect()
       } catch (error) {
-        if (isWaitOver(error)) throw this.#overloaded(`none became free within ${this.#connectMs / 1000} s`)
+        if (isWaitOver(error)) throw this.#overloaded(`none became free within ${connectMs / 1000} s`)
         // After a pause of the whole machine the time is over before the answer that came can be read.
         if (isConnectTimeout(error) && tries === 1) continue
         if (stateOf(error) !== TOO_MANY_CONNECTIONS || performance.now() >= deadline) throw error
@@ -173,7 +166,7 @@ export class Connections {
     const isDirect = 'processID' in client && client.processID === rows[0]?.[0]
     if (preparing === 'always' || isDirect) this.#direct.add(client)
     // A pooler would hand the settings on to others; there only transactions have them.
-    if (isDirect) await client.query(`SET statement_timeout = ${this.#statementMs}; ${PLAN_WITH_VALUES}`)
+    if (isDirect) await client.query(`SET statement_timeout = ${this.#options.statementMs}; ${PLAN_WITH_VALUES}`)
   }
 }
 
@@ -188,7 +181,7 @@ function ignore(): void {
 
 type Callback = (error: Error | null, client?: Client) => void
 
-export class ClosingClient extends Client {
+class ClosingClient extends Client {
   override connect(): Promise<Client>
   override connect(callback: Callback): void
   override connect(callback?: Callback): Promise<Client> | undefined {

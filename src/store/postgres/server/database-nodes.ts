@@ -8,8 +8,7 @@ import { SharedReads, SharedRun } from '../read/shared-reads.ts'
 import { readAllHeads, type StoredHead, shardKeyOf } from '../rows/head.ts'
 import type { Rows } from '../rows/rows.ts'
 import { sweepAll } from '../write/lease.ts'
-import type { EncodeReam } from '../write/write-draft.ts'
-import { Writer } from '../write/writer.ts'
+import { Writer, type WriterOptions } from '../write/writer.ts'
 import { Connections, TOO_MANY_CONNECTIONS } from './connection.ts'
 import { stateOf } from './explain-error.ts'
 import type { StoreUrl } from './store-url.ts'
@@ -110,19 +109,14 @@ export class DatabaseNodes {
   }
 }
 
-export interface NodeOptions {
-  readonly url: StoreUrl
+interface NodeOptions extends WriterOptions {
   readonly readConnections: number
   readonly writeConnections: number
   readonly statementMs: number
-  readonly encode: EncodeReam
-  /** Removes what others left behind, if all of it can be reached. */
-  readonly sweep: () => Promise<void>
 }
 
 /** For what takes long: loads, exports, checks. */
-const LONG_CONNECTIONS = 8
-const LONG_STATEMENT_MS = 600_000
+const LONG = { mostConnections: 8, isPipelined: true, statementMs: 600_000 }
 
 export class DatabaseNode {
   readonly reads: Connections
@@ -132,17 +126,14 @@ export class DatabaseNode {
   readonly pages: PageReader
   readonly writer: Writer
 
-  constructor({ url, readConnections, writeConnections, statementMs, encode, sweep }: NodeOptions) {
+  constructor(options: NodeOptions) {
+    const { url, readConnections, writeConnections, statementMs } = options
     this.reads = new Connections(url, { mostConnections: readConnections, statementMs })
     this.writes = new Connections(url, { mostConnections: writeConnections, isPipelined: true, statementMs })
-    this.long = new Connections(url, {
-      mostConnections: LONG_CONNECTIONS,
-      isPipelined: true,
-      statementMs: LONG_STATEMENT_MS,
-    })
+    this.long = new Connections(url, LONG)
     this.shared = new SharedReads(this.reads)
     this.pages = new PageReader(this.reads, this.shared)
-    this.writer = new Writer(this.writes, url, encode, sweep)
+    this.writer = new Writer(this.writes, options)
   }
 
   async close(): Promise<void> {

@@ -50,6 +50,14 @@ export function explainError(error: unknown, url: StoreUrl): unknown {
   return new StoreError(code, `The store ${url.label}: ${reason}. ${advice}`, options)
 }
 
+export async function explained<T>(work: Promise<T>, url: StoreUrl): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw explainError(error, url)
+  }
+}
+
 /** A mistake in this program, not an answer of the database. */
 function isOurs(error: Error): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof TryAgain

@@ -7,7 +7,7 @@ const HIDDEN = 'postgres://…'
 const PARTS =
   /^(postgres(?:ql)?:\/\/)(?:([^@/?#]*)@)?((?:\[[^@/?#\]]*\]|[^@/?#:]*)(?::[0-9]*)?)(\/[^@?#]*)?(?:\?([^@#]*))?$/i
 
-export interface StoreLabel {
+interface StoreLabel {
   readonly label: string
   /** Whether the URL holds a password. */
   readonly hasPassword: boolean

@@ -100,7 +100,7 @@ function checkSchemaName(schema: string): void {
 }
 
 /** Asked only when a server wants a password. */
-export function passwordFromFile(connection: PoolConfig & { readonly user: string }): () => Promise<string> {
+function passwordFromFile(connection: PoolConfig & { readonly user: string }): () => Promise<string> {
   const { user } = connection
   const target = {
     user,

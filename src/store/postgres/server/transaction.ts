@@ -32,7 +32,7 @@ export class Transaction {
 
   private constructor(rows: Rows, isDurable: boolean) {
     this.#rows = rows
-    const texts = [begin(rows.statementMs), LIMIT_WAITING, ...(isDurable ? [] : [DURABLE_LATER])]
+    const texts = [begin(rows.options.statementMs), LIMIT_WAITING, ...(isDurable ? [] : [DURABLE_LATER])]
     for (const text of texts) this.#follow(rows.execute(text))
   }
 

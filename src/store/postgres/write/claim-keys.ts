@@ -47,11 +47,8 @@ export class KeyClaims {
 
   async #work(): Promise<void> {
     this.#isRunning = true
-    for (
-      let runs = this.#waiting.splice(0, RUNS_A_STEP);
-      runs.length > 0;
-      runs = this.#waiting.splice(0, RUNS_A_STEP)
-    ) {
+    while (this.#waiting.length > 0) {
+      const runs = this.#waiting.splice(0, RUNS_A_STEP)
       try {
         const refused = await this.#step(runs)
         for (const [index, run] of runs.entries()) this.#answer(run, refused[index] ?? [])

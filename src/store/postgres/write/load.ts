@@ -11,7 +11,7 @@ import {
   planLoad,
   ReamLoad,
 } from '../../load.ts'
-import { REAM_SIZE } from '../../positions.ts'
+import { MAX_POSITION, REAM_SIZE } from '../../positions.ts'
 import { byReam, type SealedReam, splitItems } from '../../ream.ts'
 import { ReamDraft, sealItems } from '../../ream-draft.ts'
 import type { Head, Load, LoadOptions } from '../../store.ts'
@@ -20,35 +20,29 @@ import { lockHead, shardKeyOf, shownHead, writeHead } from '../rows/head.ts'
 import { RequestLog } from '../rows/request-log.ts'
 import { inMessages, reamOf, reamValues } from '../rows/stored-ream.ts'
 import type { Connections } from '../server/connection.ts'
-import type { NodeOptions } from '../server/database-nodes.ts'
-import { explainError, OutcomeUnknown, TryAgain } from '../server/explain-error.ts'
+import { explained, OutcomeUnknown, TryAgain } from '../server/explain-error.ts'
 import { Transaction } from '../server/transaction.ts'
 import { KeyClaims } from './claim-keys.ts'
 import { abandonLoad, findObstacle, type Lease, sweepName, takeLease, tryTransaction, untilKnown } from './lease.ts'
 import { encodeDrafts } from './write-draft.ts'
+import type { WriterOptions } from './writer.ts'
 
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
 const REPLACEMENTS_A_STEP = 2_000
-
-/** What a load uses of its node. */
-type LoadTools = Pick<NodeOptions, 'url' | 'encode' | 'sweep'>
 
 type Work<T> = (transaction: Transaction) => Promise<T>
 
 export async function runLoad(
   connections: Connections,
-  tools: LoadTools,
+  tools: WriterOptions,
   name: string,
   options: LoadOptions,
 ): Promise<Load> {
   checkName(name)
-  try {
-    const begin = (transaction: Transaction) => beginLoad(transaction, name, options)
-    const plan = await tryTransaction(connections, name, (rows) => Transaction.run(rows, begin))
-    return new ReamLoad(plan, new PostgresLoadSteps(connections, plan, tools))
-  } catch (error) {
-    throw explainError(error, tools.url)
-  }
+  const begin = (transaction: Transaction) => beginLoad(transaction, name, options)
+  const begun = tryTransaction(connections, name, (rows) => Transaction.run(rows, begin))
+  const plan = await explained(begun, tools.url)
+  return new ReamLoad(plan, new PostgresLoadSteps(connections, plan, tools))
 }
 
 async function beginLoad(transaction: Transaction, name: string, options: LoadOptions): Promise<LeasedPlan<Lease>> {
@@ -71,12 +65,12 @@ async function beginLoad(transaction: Transaction, name: string, options: LoadOp
 class PostgresLoadSteps implements LoadSteps {
   readonly #connections: Connections
   readonly #plan: LeasedPlan<Lease>
-  readonly #tools: LoadTools
+  readonly #tools: WriterOptions
   readonly #claims: KeyClaims
   /** How many steps are committed. */
   #steps = 0
 
-  constructor(connections: Connections, plan: LeasedPlan<Lease>, tools: LoadTools) {
+  constructor(connections: Connections, plan: LeasedPlan<Lease>, tools: WriterOptions) {
     this.#connections = connections
     this.#plan = plan
     this.#tools = tools
@@ -104,8 +98,7 @@ class PostgresLoadSteps implements LoadSteps {
   stageReplacements(from: number): Promise<number | undefined> {
     const { shardKey, generationId, staging } = this.#plan.lease
     return this.#step(async (transaction) => {
-      const end = Number.MAX_SAFE_INTEGER
-      const pending = await transaction.all('readTail', shardKey, staging, from, end, REPLACEMENTS_A_STEP)
+      const pending = await transaction.all('readTail', shardKey, staging, from, MAX_POSITION, REPLACEMENTS_A_STEP)
       const changes = byReam(new Map(pending.map(([position, item]) => [Number(position), String(item)])))
       // The last ream of a full step may have more to come: it is left for the next one.
       const goOn = pending.length === REPLACEMENTS_A_STEP ? Math.max(...changes.keys()) : undefined
@@ -155,12 +148,8 @@ class PostgresLoadSteps implements LoadSteps {
     return this.#explained(this.#underLease(work))
   }
 
-  async #explained<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work
-    } catch (error) {
-      throw explainError(error, this.#tools.url)
-    }
+  #explained<T>(work: Promise<T>): Promise<T> {
+    return explained(work, this.#tools.url)
   }
 
   /** Runs a step in a transaction that commits only while the lease is held; what it wrote is otherwise nothing. */

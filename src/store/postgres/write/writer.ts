@@ -22,6 +22,13 @@ const LONGEST_WAIT_MS = 10_000
 /** After a write, but no more often than this, it is looked for what processes left behind that died. */
 const TIDY_EVERY_MS = 60_000
 
+export interface WriterOptions {
+  readonly url: StoreUrl
+  readonly encode: EncodeReam
+  /** Removes what others left behind, if all of it can be reached. */
+  readonly sweep: () => Promise<void>
+}
+
 interface WaitingCall extends Call {
   readonly since: number
   settle(outcome: Outcome): void
@@ -30,9 +37,7 @@ interface WaitingCall extends Call {
 
 export class Writer {
   readonly #connections: Connections
-  readonly #url: StoreUrl
-  readonly #encode: EncodeReam
-  readonly #tidy: () => Promise<void>
+  readonly #options: WriterOptions
   #tidiedAt = Number.NEGATIVE_INFINITY
   #tidying: NodeJS.Timeout | undefined
   #isTidying = false
@@ -41,15 +46,13 @@ export class Writer {
   #waiting = 0
   #isClosed = false
 
-  constructor(connections: Connections, url: StoreUrl, encode: EncodeReam, tidy: () => Promise<void>) {
+  constructor(connections: Connections, options: WriterOptions) {
     this.#connections = connections
-    this.#url = url
-    this.#encode = encode
-    this.#tidy = tidy
+    this.#options = options
   }
 
   /** Resolves when the change is durable. With `once`, only the first time. */
-  async change<T>(name: string, change: Change<T>, once?: Once): Promise<T> {
+  async change<T>(name: string, once: Once | undefined, change: Change<unknown>): Promise<T> {
     if (this.#isClosed) throw new StoreError('closed', 'The store is closed.')
     if (this.#waiting >= MAX_WAITING)
       throw new StoreError('overloaded', `${MAX_WAITING} other writes are already waiting. Try again in a moment.`)
@@ -102,7 +105,7 @@ export class Writer {
     this.#tidiedAt = performance.now()
     this.#isTidying = true
     // What cannot be removed now is left to a later time.
-    const tidied = this.#tidy().catch(() => {})
+    const tidied = this.#options.sweep().catch(() => {})
     this.#follow(
       tidied.then(() => {
         this.#isTidying = false
@@ -143,7 +146,7 @@ export class Writer {
         return
       }
       const known = error instanceof OutcomeUnknown ? calls.filter(({ once }) => once !== undefined) : []
-      for (const call of calls) if (!known.includes(call)) call.fail(explainError(error, this.#url))
+      for (const call of calls) if (!known.includes(call)) call.fail(explainError(error, this.#options.url))
       if (known.length > 0) await this.#findOut(name, known)
     }
   }
@@ -153,12 +156,12 @@ export class Writer {
     try {
       settle(calls, await untilKnown(() => this.#try(name, calls)))
     } catch (error) {
-      for (const { fail } of calls) fail(explainError(error, this.#url))
+      for (const { fail } of calls) fail(explainError(error, this.#options.url))
     }
   }
 
   #try(name: string, calls: readonly Call[]): Promise<Outcome[]> {
-    return tryTransaction(this.#connections, name, (rows) => commitTogether(rows, name, calls, this.#encode))
+    return tryTransaction(this.#connections, name, (rows) => commitTogether(rows, name, calls, this.#options.encode))
   }
 }
 

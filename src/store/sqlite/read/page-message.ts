@@ -3,7 +3,7 @@
 import { freeMemory } from '../../../items/item-run.ts'
 import { deflatedSegment, NO_ROOM, rawSegment } from '../../ream.ts'
 import type { Head, PageRead, Room, Segment, SegmentForm } from '../../store.ts'
-import { type Failure, unpackError } from '../write/writer-message.ts'
+import { type Failure, unpackError } from '../write/writer.ts'
 
 export interface PageQuestion {
   readonly name: string

@@ -7,7 +7,7 @@ import { checkSameFile, type FilePlace, openReadConnection } from '../file/store
 import { explainError } from '../rows/explain-error.ts'
 import { readHead } from '../rows/head.ts'
 import { Rows } from '../rows/rows.ts'
-import { packError } from '../write/writer-message.ts'
+import { packError } from '../write/writer.ts'
 import { memoryOf, type PageAnswer, type PageQuestion, packPage } from './page-message.ts'
 import { findPage } from './read.ts'
 

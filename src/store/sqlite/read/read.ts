@@ -1,11 +1,19 @@
 /** Reading pages, items and whole collections. Everything that one call answers comes from one snapshot. */
 
-import { effectivePage, pageRange } from '../../../contract/page.ts'
-import { indexOfSlot, isGone, locate, REAM_SIZE, sealedReams } from '../../positions.ts'
-import { cutItems, deflatedSegment, itemAt, joinCuts, joinItems, rawSegment } from '../../ream.ts'
+import { damagedCollection } from '../../collection-rules.ts'
+import {
+  findParts,
+  type HoleCount,
+  indexOfSlot,
+  isGone,
+  REAM_SIZE,
+  type ReadHoles,
+  sealedReams,
+} from '../../positions.ts'
+import { cutPart, deflatedSegment, itemAt, joinCuts, joinItems, rawSegment } from '../../ream.ts'
 import type { Head, PageRead, Segment } from '../../store.ts'
 import type { StoreError } from '../../store-error.ts'
-import { damage, inCollection, isDamage } from '../rows/explain-error.ts'
+import { inCollection, isDamage } from '../rows/explain-error.ts'
 import { HEAD, HEAD_WIDTH, headOf, readHead } from '../rows/head.ts'
 import type { Row, Rows } from '../rows/rows.ts'
 import { findKey, REAM, readHoles, readReam, readReams, readTail, readTailItem, reamOf } from '../rows/stored-ream.ts'
@@ -52,10 +60,26 @@ export function readPage(rows: Rows, name: string, page: number, isPublicOnly: b
 export function findPage(rows: Rows, head: Head, requested: number): PageRead {
   return inCollection(head.name, () => {
     if (!head.isPaginated) return { head, page: 0, segments: [...readSegments(rows, head)] }
-    const page = effectivePage(requested, head.live)
-    const { start, end } = pageRange(page, head.live)
-    return { head, page, segments: joinCuts(cutSegments(rows, head, start, end)) }
+    const found = findParts(head, requested, readHolesOnce(rows, head))
+    if (found === undefined) throw wrongHoles(head)
+    const segments = found.parts.map((part) => {
+      const segment = readSegment(rows, head, part.ream)
+      if (segment.count !== part.count) throw wrongHoles(head)
+      return cutPart(segment, part)
+    })
+    return { head, page: found.page, segments: joinCuts(segments) }
   })
+}
+
+/** Each stretch of blocks is read once, and nothing where nothing is gone. */
+function readHolesOnce(rows: Rows, head: Head): ReadHoles {
+  const known = new Map<string, readonly HoleCount[]>()
+  return (level, from, to) => {
+    if (head.live === head.next) return []
+    const counts = known.get(`${level} ${from}`) ?? [...readHoles(rows, head, level, from, to)]
+    known.set(`${level} ${from}`, counts)
+    return counts
+  }
 }
 
 /** All items in order: every ream that is not empty, then the tail. */
@@ -71,36 +95,13 @@ export function* readSegments(rows: Rows, head: Head): Generator<Segment> {
   if (expected !== sealed) throw missingReam(head, expected)
   const tail = tailSegment(rows, head)
   count += tail.count
-  if (count !== head.live) throw damage(head.name, `It has ${count} items in the place of ${head.live}.`)
+  if (count !== head.live) throw damagedCollection(head.name, `It has ${count} items in the place of ${head.live}.`)
   if (tail.count > 0) yield tail
-}
-
-/** The items of rank `start` up to but not including `end`, from as many reams as it takes. */
-function* cutSegments(rows: Rows, head: Head, start: number, end: number): Generator<Segment> {
-  let place = locateRank(rows, head, start)
-  for (let rank = start; rank < end; ) {
-    const segment = readSegment(rows, head, place.ream)
-    const available = segment.count - place.offset
-    if (available <= 0) {
-      // Everything in this ream is gone. The counts lead across any stretch of such reams at once.
-      const following = locateRank(rows, head, rank)
-      if (following.ream <= place.ream) throw wrongHoles(head)
-      place = following
-      continue
-    }
-    const take = Math.min(available, end - rank)
-    yield take === segment.count
-      ? segment
-      : rawSegment(cutItems(segment.raw(), place.offset, place.offset + take), take)
-    rank += take
-    place = { ream: place.ream + 1, offset: 0 }
-  }
 }
 
 /** One ream, sealed or still the tail. */
 function readSegment(rows: Rows, head: Head, number: number): Segment {
   const sealed = sealedReams(head)
-  if (number > sealed) throw wrongHoles(head)
   if (number === sealed) return tailSegment(rows, head)
   const ream = readReam(rows, head, number)
   if (ream === undefined) throw missingReam(head, number)
@@ -112,13 +113,6 @@ function tailSegment(rows: Rows, head: Head): Segment {
   return rawSegment(joinItems(items.map(({ item }) => item)), items.length)
 }
 
-function locateRank(rows: Rows, head: Head, rank: number): { ream: number; offset: number } {
-  if (head.live === head.next) return { ream: Math.floor(rank / REAM_SIZE), offset: rank % REAM_SIZE }
-  const place = locate(rank, head.next - head.live, (level, from, to) => readHoles(rows, head, level, from, to))
-  if (place === undefined) throw wrongHoles(head)
-  return place
-}
-
 /** The text of the item with that key. To be called in a snapshot. */
 export function readItem(rows: Rows, head: Head, key: string): Uint8Array | undefined {
   const position = readPosition(rows, head, key)
@@ -128,7 +122,7 @@ export function readItem(rows: Rows, head: Head, key: string): Uint8Array | unde
   const ream = readReam(rows, head, number)
   const slot = position % REAM_SIZE
   if (ream === undefined) throw missingReam(head, number)
-  if (isGone(ream.gone, slot)) throw damage(head.name, `The item at position ${position} is missing.`)
+  if (isGone(ream.gone, slot)) throw damagedCollection(head.name, `The item at position ${position} is missing.`)
   return itemAt(ream, indexOfSlot(ream.gone, slot))
 }
 
@@ -139,9 +133,9 @@ function readPosition(rows: Rows, head: Head, key: string): number | undefined {
 }
 
 function missingReam({ name }: Head, number: number): StoreError {
-  return damage(name, `Ream ${number} is missing.`)
+  return damagedCollection(name, `Ream ${number} is missing.`)
 }
 
 function wrongHoles({ name }: Head): StoreError {
-  return damage(name, 'Its hole counts do not add up.')
+  return damagedCollection(name, 'Its hole counts do not add up.')
 }

@@ -1,5 +1,6 @@
 /** SQLite's result codes, and damaged rows, as errors that say what to do. */
 
+import { damagedCollection } from '../../collection-rules.ts'
 import { StoreError } from '../../store-error.ts'
 
 /** Primary result codes of SQLite. */
@@ -85,21 +86,11 @@ function resultCode(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode : undefined
 }
 
-/** `collection` is the one that is being read, and known to whoever reads it; undefined if it is not known which that is. */
-export function damage(collection: string | undefined, message: string): StoreError {
-  const where = collection === undefined ? 'The store' : `The collection "${collection}"`
-  return new StoreError(
-    'corrupt',
-    `${where} is damaged. ${message} \`reams verify\` has details; restore the store from a backup.`,
-    { collection },
-  )
-}
-
 /** Reads rows of a collection that the reader may know of: what SQLite finds damaged there is named after it. */
 export function inCollection<T>(name: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw isDamage(error) ? damage(name, `SQLite says: ${error.message}.`) : error
+    throw isDamage(error) ? damagedCollection(name, `SQLite says: ${error.message}.`) : error
   }
 }

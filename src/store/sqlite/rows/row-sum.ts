@@ -26,7 +26,6 @@ export class SummedTable {
     this.#nameSum = sumOfName(name)
   }
 
-  /** What rows begin with. */
   start(...columns: SQLInputValue[]): RowStart {
     return { table: this, columns, sum: addColumns(this.#nameSum, columns, 0, columns.length) }
   }
@@ -57,7 +56,7 @@ export function withSum(start: RowStart, ...columns: SQLInputValue[]): SQLInputV
   return [...start.columns, ...columns, addColumns(start.sum, columns, 0, columns.length)]
 }
 
-/** Reports a row that is not as it was written. What `columnsOf` selects begins in column `at`. */
+/** Reports a row that is not as it was written. What `select` named begins in column `at`. */
 export function checkSum(rows: Rows, start: RowStart, collection: string | undefined, row: Row, at = 0): void {
   const { table, columns, sum } = start
   const end = at + table.columns.length - columns.length

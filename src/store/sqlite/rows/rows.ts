@@ -1,7 +1,7 @@
 /** Statements prepared once and rows as arrays: naming the columns again in every row costs more than reading them. */
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
-import { damage } from './explain-error.ts'
+import { damagedCollection } from '../../collection-rules.ts'
 
 export type Row = readonly SQLOutputValue[]
 
@@ -34,7 +34,6 @@ export class Rows {
     }
   }
 
-  /** The first row, if there is one. */
   get(sql: string, ...parameters: SQLInputValue[]): Row | undefined {
     return this.#prepared(sql).get(...parameters) as Row | undefined
   }
@@ -64,5 +63,5 @@ export class Rows {
 }
 
 function refuseDamage(collection: string | undefined, message: string): void {
-  throw damage(collection, message)
+  throw damagedCollection(collection, message)
 }

@@ -1,9 +1,9 @@
 /** Reams, tail items and hole counts as SQLite's rows hold them. */
 
+import { damagedCollection } from '../../collection-rules.ts'
 import { type GoneMap, type HoleCount, REAM_SIZE } from '../../positions.ts'
 import { encodeReam, type ReamBytes, type SealedReam, splitItems, type TailItem } from '../../ream.ts'
 import { sealItems } from '../../ream-draft.ts'
-import { damage } from './explain-error.ts'
 import { checkAbsence, checkSum, SummedTable, withSum } from './row-sum.ts'
 import type { Row, Rows } from './rows.ts'
 
@@ -67,7 +67,7 @@ export function readTail(rows: Rows, owner: RowOwner, number: number, end: numbe
   const items = readTailItems(rows, owner, start, end)
   const expected = end - start - readHole(rows, owner, 0, number)
   if (items.length === expected) return items
-  throw damage(owner.name, `Its tail has ${items.length} items in the place of ${expected}.`)
+  throw damagedCollection(owner.name, `Its tail has ${items.length} items in the place of ${expected}.`)
 }
 
 /** Items at positions from `from` on and before `to`, the first `most` of them. */
@@ -86,7 +86,8 @@ export function readTailItems(rows: Rows, owner: RowOwner, from: number, to: num
 /** The item at a position to which a key leads. */
 export function readTailItem(rows: Rows, owner: RowOwner, position: number): string {
   const [found] = readTailItems(rows, owner, position, position + 1)
-  if (found === undefined) throw damage(owner.name, `The item at position ${position}, in the tail, is missing.`)
+  if (found === undefined)
+    throw damagedCollection(owner.name, `The item at position ${position}, in the tail, is missing.`)
   return found.item
 }
 
@@ -142,7 +143,6 @@ export function* readHoles(rows: Rows, owner: RowOwner, level: number, from: num
   }
 }
 
-/** How many positions are gone in a block. */
 export function readHole(rows: Rows, owner: RowOwner, level: number, block: number): number {
   const [hole] = readHoles(rows, owner, level, block, block)
   return hole?.gone ?? 0
@@ -187,7 +187,6 @@ export function findKey(rows: Rows, owner: RowOwner, key: string, mustProve = tr
   return row?.[0] as number | undefined
 }
 
-/** The positions of all keys. */
 export function* readPositions(rows: Rows, owner: RowOwner): Generator<number> {
   const start = KEY.start(owner.id, owner.generation)
   for (let last: string | undefined = ''; last !== undefined; ) {
@@ -203,7 +202,8 @@ export function claimKey(rows: Rows, owner: RowOwner, key: string, position: num
   const row = withSum(KEY.start(owner.id, owner.generation, key), position)
   if (rows.run(INSERT, ...row) === 1) return position
   const taken = findKey(rows, owner, key)
-  if (taken === undefined) throw damage(owner.name, `The key ${JSON.stringify(key)} is there and cannot be found.`)
+  if (taken === undefined)
+    throw damagedCollection(owner.name, `The key ${JSON.stringify(key)} is there and cannot be found.`)
   return taken
 }
 

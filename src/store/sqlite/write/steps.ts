@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { checkName, newId } from '../../collection-rules.ts'
 import { headAfterLoad, type LeasedPlan, type LoadCounts, planLoad } from '../../load.ts'
-import { REAM_SIZE, sealedReams } from '../../positions.ts'
+import { MAX_POSITION, REAM_SIZE, sealedReams } from '../../positions.ts'
 import { byReam, encodeReam, type SealedReam, splitItems } from '../../ream.ts'
 import { ReamDraft } from '../../ream-draft.ts'
 import type { Head, LoadOptions, TokenRecord } from '../../store.ts'
@@ -36,25 +36,10 @@ import {
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
 const REPLACEMENTS_A_STEP = 5_000
 
-/** A position beyond every other. */
-const END = Number.MAX_SAFE_INTEGER
-
 const STAGED_REAMS = 'SELECT number FROM ream WHERE collection_id = ? AND generation = ?'
 
 /** What the thread has to know of a load. */
 export type SqlitePlan = LeasedPlan<Lease>
-
-function beginLoad(rows: Rows, name: string, options: LoadOptions): SqlitePlan {
-  checkName(name)
-  const head = readHead(rows, name)
-  const obstacle = findObstacle(rows, name, head)
-  if (obstacle !== undefined) throw obstacle
-  const plan = planLoad(name, head, options)
-  const generation = (head?.generation ?? 1) + (head !== undefined && plan.isReplacement ? 1 : 0)
-  const lease = { name, id: head?.id ?? newId(), generation, base: plan.base, holder: randomUUID() }
-  takeLease(rows, lease)
-  return { ...plan, lease }
-}
 
 /**
  * What the thread can be asked to do beside changes of a collection: the steps of loads, tokens, the sweep. It remembers
@@ -77,9 +62,16 @@ export class Steps {
   }
 
   beginLoad(name: string, options: LoadOptions): SqlitePlan {
-    const plan = beginLoad(this.#rows, name, options)
-    this.#nextPositions.set(plan.lease.holder, plan.lease.base)
-    return plan
+    checkName(name)
+    const head = readHead(this.#rows, name)
+    const obstacle = findObstacle(this.#rows, name, head)
+    if (obstacle !== undefined) throw obstacle
+    const plan = planLoad(name, head, options)
+    const generation = (head?.generation ?? 1) + (head !== undefined && plan.isReplacement ? 1 : 0)
+    const lease = { name, id: head?.id ?? newId(), generation, base: plan.base, holder: randomUUID() }
+    takeLease(this.#rows, lease)
+    this.#nextPositions.set(lease.holder, lease.base)
+    return { ...plan, lease }
   }
 
   abandonLoad(plan: SqlitePlan): void {
@@ -105,14 +97,12 @@ export class Steps {
       else if (onConflict === 'fail') throw new ItemConflict(index, key)
       else refused.set(index, taken)
     }
-    if (onConflict === 'replace' && text !== undefined && refused.size > 0)
-      this.#keepReplacements(lease, splitItems(text), refused)
+    if (onConflict === 'replace' && text !== undefined && refused.size > 0) {
+      const [texts, staging] = [splitItems(text), stagingOwner(lease)]
+      for (const [index, taken] of refused) putTailItem(this.#rows, staging, taken, texts[index] ?? '')
+    }
     this.#nextPositions.set(lease.holder, position)
     return [...refused.keys()]
-  }
-
-  #keepReplacements(lease: Lease, texts: readonly string[], refused: ReadonlyMap<number, number>): void {
-    for (const [index, position] of refused) putTailItem(this.#rows, stagingOwner(lease), position, texts[index] ?? '')
   }
 
   putReams(plan: SqlitePlan, reams: readonly SealedReam[]): void {
@@ -134,7 +124,7 @@ export class Steps {
     const { lease } = plan
     renewLease(this.#rows, lease, 1)
     const staging = stagingOwner(lease)
-    const pending = readTailItems(this.#rows, staging, from, END, REPLACEMENTS_A_STEP)
+    const pending = readTailItems(this.#rows, staging, from, MAX_POSITION, REPLACEMENTS_A_STEP)
     const reams = [...byReam(new Map(pending.map(({ position, item }) => [position, item])))]
     // The last ream of a full step may have more to come: it is left for the next one.
     const isCut = pending.length === REPLACEMENTS_A_STEP
@@ -169,7 +159,7 @@ export class Steps {
   #applyReplacements(lease: Lease): void {
     const rows = this.#rows
     const staging = stagingOwner(lease)
-    for (const { position } of readTailItems(rows, lease, 0, END))
+    for (const { position } of readTailItems(rows, lease, 0, MAX_POSITION))
       for (const { item } of readTailItems(rows, staging, position, position + 1))
         putTailItem(rows, lease, position, item)
     for (const [number] of rows.all(STAGED_REAMS, staging.id, staging.generation) as unknown as [number][]) {
@@ -179,7 +169,6 @@ export class Steps {
     addLeftover(rows, staging, 0)
   }
 
-  /** Removes some of what is left over. True while there is more to do. */
   sweep(): boolean {
     return sweepStep(this.#rows)
   }

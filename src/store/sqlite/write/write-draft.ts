@@ -1,9 +1,9 @@
 /** Reads what a change needs into the draft of its collection, and writes what differs in the end. */
 
+import { damagedCollection } from '../../collection-rules.ts'
 import { type Change, Draft } from '../../draft.ts'
 import { holeCounts, REAM_SIZE } from '../../positions.ts'
 import { encodeReam } from '../../ream.ts'
-import { damage } from '../rows/explain-error.ts'
 import { deleteHead, insertHead, putHead, readHead } from '../rows/head.ts'
 import type { Rows } from '../rows/rows.ts'
 import {
@@ -40,7 +40,7 @@ export function readForChange(rows: Rows, draft: Draft, change: Change<unknown>)
   const { reams, tail, tailPositions } = draft.missingRows([change])
   for (const number of reams) {
     const ream = readReam(rows, stored, number)
-    if (ream === undefined) throw damage(stored.name, `Ream ${number} is missing.`)
+    if (ream === undefined) throw damagedCollection(stored.name, `Ream ${number} is missing.`)
     draft.addReam(number, ream)
   }
   if (tail !== undefined) draft.addTail(readTail(rows, stored, Math.floor(tail.from / REAM_SIZE), tail.to), true)
@@ -66,7 +66,7 @@ export function writeDraft(rows: Rows, draft: Draft): void {
   for (const key of draft.removedKeys) deleteKey(rows, head, key)
   for (const [key, position] of draft.addedKeys)
     if (claimKey(rows, head, key, position) !== position)
-      throw damage(head.name, `The key ${JSON.stringify(key)} was not found, and is there.`)
+      throw damagedCollection(head.name, `The key ${JSON.stringify(key)} was not found, and is there.`)
   for (const { level, block, gone } of holeCounts(draft.holes))
     putHole(rows, head, { level, block, gone: readHole(rows, head, level, block) + gone })
   for (const ream of draft.changedReams.values()) {

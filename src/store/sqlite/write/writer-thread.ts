@@ -1,15 +1,30 @@
 /** The writer thread: takes calls from its port and answers each after the commit that made it durable. */
 
+import type { DatabaseSync } from 'node:sqlite'
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { changeOf } from '../../changes.ts'
+import { NO_COLLECTION } from '../../collection-rules.ts'
+import type { Draft } from '../../draft.ts'
+import { StoreError } from '../../store-error.ts'
 import type { Numbered, ThreadMessage } from '../../thread.ts'
-import type { FilePlace } from '../file/store-file.ts'
-import { explainError, isOfOneCall } from '../rows/explain-error.ts'
-import { Transactions } from './transactions.ts'
-import { type Outcome, packError, type WriterCall } from './writer-message.ts'
+import { BUSY_TIMEOUT_MS, checkSameFile, type FilePlace, openWriteConnection } from '../file/store-file.ts'
+import { explainError, isLocked, isOfOneCall } from '../rows/explain-error.ts'
+import { doOnce } from '../rows/request-log.ts'
+import { Rows } from '../rows/rows.ts'
+import { isAnythingLeftOver, SweepNeeded } from './lease.ts'
+import { Steps } from './steps.ts'
+import { beginDraft, readForChange, writeDraft } from './write-draft.ts'
+import { type NamedChange, type Outcome, packError, type StepCall, type WriterCall } from './writer.ts'
 
 /** What one commit takes, at most: whoever came first waits for the last, and other processes wait for all of them. */
 const CALLS_A_COMMIT = 64
 const MS_A_COMMIT = 50
+
+/**
+ * SQLite itself waits longer and longer between its tries to get the lock, and so comes too late again and again where
+ * others write without a pause. It is told to wait this long, and asked again.
+ */
+const RETRY_MS = 1
 
 class WriterThread {
   readonly #port: MessagePort
@@ -39,56 +54,159 @@ class WriterThread {
     else this.#calls.push(...message)
   }
 
-  /** One step at a time: calls come first. */
+  /** Removes some of what a process that died left behind. One step at a time: calls come first. */
   #tidy(): void {
     this.#tidying = this.#transactions?.tidy() === true ? setImmediate(() => this.#tidy()) : undefined
   }
 
   #commitNext(): Numbered<Outcome>[] {
-    const ids: number[] = []
-    const taken: WriterCall[] = []
-    const calls = this.#take(ids, taken)
-    let outcomes: Outcome[]
+    const taken: Numbered<WriterCall>[] = []
+    const calls = this.#take(taken)
     try {
-      outcomes = this.#commit(calls)
+      return this.#commit(calls)
     } catch (error) {
       // If it did not even begin, those who wait would meet the same.
       while (calls.next().done !== true);
-      outcomes = taken.map((call) => (isOfOneCall(error) ? this.#commitAlone(call) : this.#failure(error)))
+      return taken.map((call) => (isOfOneCall(error) ? this.#commitAlone(call) : this.#failure(call, error)))
     }
-    return outcomes.map((outcome, index) => [ids[index] ?? 0, outcome])
   }
 
   /** The calls of one commit: also those that arrive while it goes on. Each is taken at its turn. */
-  *#take(ids: number[], taken: WriterCall[]): Generator<WriterCall> {
+  *#take(taken: Numbered<WriterCall>[]): Generator<Numbered<WriterCall>> {
     const startedAt = performance.now()
     do {
       const received = this.#calls.length === 0 ? receiveMessageOnPort(this.#port) : undefined
       if (received !== undefined) this.#add(received.message)
-      const next = this.#calls.shift()
-      if (next === undefined) return
-      const [id, call] = next
-      ids.push(id)
+      const call = this.#calls.shift()
+      if (call === undefined) return
       taken.push(call)
       yield call
     } while (taken.length < CALLS_A_COMMIT && performance.now() - startedAt <= MS_A_COMMIT)
   }
 
-  #commit(calls: Iterable<WriterCall>): Outcome[] {
+  #commit(calls: Iterable<Numbered<WriterCall>>): Numbered<Outcome>[] {
     this.#transactions ??= new Transactions(this.#place)
     return this.#transactions.commitTogether(calls)
   }
 
-  #commitAlone(call: WriterCall): Outcome {
+  #commitAlone(call: Numbered<WriterCall>): Numbered<Outcome> {
     try {
-      return this.#commit([call])[0] ?? this.#failure('A call was not answered.')
+      return this.#commit([call])[0] ?? this.#failure(call, 'A call was not answered.')
     } catch (error) {
-      return this.#failure(error)
+      return this.#failure(call, error)
     }
   }
 
-  #failure(error: unknown): Outcome {
-    return { failure: packError(explainError(error, this.#place.path)) }
+  #failure([id]: Numbered<WriterCall>, error: unknown): Numbered<Outcome> {
+    return [id, { failure: packError(explainError(error, this.#place.path)) }]
+  }
+}
+
+/** The one connection that writes, and how calls share its transactions. */
+class Transactions {
+  readonly #place: FilePlace
+  readonly #database: DatabaseSync
+  readonly #rows: Rows
+  readonly #steps: Steps
+  /** What the changes of this transaction come to, by the name of the collection. */
+  readonly #drafts = new Map<string, Draft>()
+
+  constructor(place: FilePlace) {
+    // Opening would make a new file where there is none.
+    checkSameFile(place)
+    this.#place = place
+    this.#database = openWriteConnection(place.path, RETRY_MS)
+    this.#rows = new Rows(this.#database)
+    this.#steps = new Steps(this.#rows)
+  }
+
+  /** One transaction for all calls. Each succeeds or fails alone; if the transaction itself fails, all of them do. */
+  commitTogether(calls: Iterable<Numbered<WriterCall>>): Numbered<Outcome>[] {
+    // What goes into a file that has lost its name is lost with the last process that has it open.
+    checkSameFile(this.#place)
+    this.#begin()
+    const restorePositions = this.#steps.savePositions()
+    try {
+      const outcomes: Numbered<Outcome>[] = []
+      for (const [id, call] of calls) outcomes.push([id, 'name' in call ? this.#change(call) : this.#step(call)])
+      this.#writeDrafts()
+      this.#rows.run('COMMIT')
+      return outcomes
+    } catch (error) {
+      this.#drafts.clear()
+      restorePositions()
+      if (this.#rows.isInTransaction) this.#rows.run('ROLLBACK')
+      throw error
+    }
+  }
+
+  /** True while there is more to remove; what fails is left to a later time. */
+  tidy(): boolean {
+    try {
+      if (!isAnythingLeftOver(this.#rows)) return false
+      const [[, outcome] = []] = this.commitTogether([[0, { operation: 'sweep', parameters: [] }]])
+      return outcome !== undefined && 'value' in outcome && outcome.value === true
+    } catch {
+      return false
+    }
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #begin(): void {
+    for (const startedAt = performance.now(); ; ) {
+      try {
+        this.#rows.run('BEGIN IMMEDIATE')
+        return
+      } catch (error) {
+        if (!isLocked(error) || performance.now() - startedAt > BUSY_TIMEOUT_MS) throw error
+      }
+    }
+  }
+
+  #change({ name, once, change: call }: NamedChange): Outcome {
+    const change = changeOf(call)
+    let value: unknown
+    try {
+      const draft = this.#drafts.get(name) ?? beginDraft(this.#rows, name)
+      this.#drafts.set(name, draft)
+      readForChange(this.#rows, draft, change)
+      const apply = () => draft.apply(change)
+      const collectionId = () => (change.isDrop ? NO_COLLECTION : draft.head?.id)
+      value = once === undefined ? apply() : doOnce(this.#rows, once, collectionId, apply)
+    } catch (error) {
+      // What is refused has changed nothing. Anything else may have: then nobody in this transaction has succeeded.
+      const isRefusal = error instanceof StoreError ? error.code !== 'corrupt' : error instanceof SweepNeeded
+      if (!isRefusal) throw error
+      return { failure: packError(error) }
+    }
+    if (change.isDrop) this.#writeDrafts()
+    return { value }
+  }
+
+  #writeDrafts(): void {
+    for (const draft of this.#drafts.values()) writeDraft(this.#rows, draft)
+    this.#drafts.clear()
+  }
+
+  #step({ operation, parameters }: StepCall): Outcome {
+    this.#writeDrafts()
+    this.#rows.run('SAVEPOINT step')
+    try {
+      // The sender is typed (writer.ts): these are the parameters of this step.
+      const step = this.#steps[operation] as (...parameters: readonly unknown[]) => unknown
+      const value = step.apply(this.#steps, [...parameters])
+      this.#rows.run('RELEASE step')
+      return { value }
+    } catch (error) {
+      // A full disk, for one, makes SQLite roll back everything: then nobody in this transaction has succeeded.
+      if (!this.#rows.isInTransaction) throw error
+      this.#rows.run('ROLLBACK TO step')
+      this.#rows.run('RELEASE step')
+      return { failure: packError(explainError(error, this.#place.path)) }
+    }
   }
 }
 

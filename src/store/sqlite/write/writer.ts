@@ -1,13 +1,12 @@
 /** The store's end of the writer thread: typed calls that resolve when they are durable. */
 
-import type { ChangeName, ChangeParameters, ChangeResult } from '../../changes.ts'
+import type { ChangeCall } from '../../changes.ts'
 import type { Once } from '../../store.ts'
-import { StoreError } from '../../store-error.ts'
+import { ItemConflict, StoreError } from '../../store-error.ts'
 import { Thread } from '../../thread.ts'
 import type { FilePlace } from '../file/store-file.ts'
 import { SweepNeeded } from './lease.ts'
 import type { Steps } from './steps.ts'
-import { type Outcome, type StepName, unpackError, type WriterCall } from './writer-message.ts'
 
 export class Writer {
   readonly #place: FilePlace
@@ -18,26 +17,14 @@ export class Writer {
     this.#place = place
   }
 
-  /** Asks the thread for a step. */
   step<Name extends StepName>(
     operation: Name,
     ...parameters: Parameters<Steps[Name]>
   ): Promise<ReturnType<Steps[Name]>> {
-    return this.#ask({ operation, parameters })
+    return this.ask({ operation, parameters })
   }
 
-  /** Asks for a change of a collection; with `once`, only the first time. */
-  change<Name extends ChangeName>(
-    name: string,
-    once: Once | undefined,
-    operation: Name,
-    parameters: ChangeParameters<Name>,
-  ): Promise<ChangeResult<Name>> {
-    return this.#ask({ name, operation, parameters, once })
-  }
-
-  /** The thread answers with what the operation returned. */
-  async #ask<T>(call: WriterCall): Promise<T> {
+  async ask<T>(call: WriterCall): Promise<T> {
     for (;;) {
       if (this.#isClosed) throw new StoreError('closed', 'The store is closed.')
       const outcome = await this.#started().ask(call)
@@ -67,4 +54,52 @@ export class Writer {
     this.#thread ??= new Thread(import.meta.url, 'writer-thread', { data: this.#place, isBatching: true, onEnd })
     return this.#thread
   }
+}
+
+export type StepName = Exclude<keyof Steps, 'savePositions'>
+
+/** A change of one collection; with `once`, only the first time. */
+export interface NamedChange {
+  readonly name: string
+  readonly once: Once | undefined
+  readonly change: ChangeCall
+}
+
+/** Anything else. */
+export interface StepCall {
+  readonly operation: StepName
+  readonly parameters: readonly unknown[]
+}
+
+export type WriterCall = NamedChange | StepCall
+
+export type Outcome = { readonly value: unknown } | { readonly failure: Failure }
+
+/** An error in a form that survives the way between threads, where classes get lost. */
+export interface Failure {
+  readonly name: string
+  readonly message: string
+  readonly stack: string | undefined
+  readonly code?: StoreError['code']
+  readonly collection?: string | undefined
+  readonly index?: number
+  readonly key?: string
+}
+
+export function packError(error: unknown): Failure {
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
+  if (!(error instanceof StoreError)) return { name, message, stack }
+  const { code, collection } = error
+  const conflict = error instanceof ItemConflict ? { index: error.index, key: error.key } : {}
+  return { name, message, stack, code, collection, ...conflict }
+}
+
+export function unpackError(failure: Failure): Error {
+  const { name, message, code, collection, index, key } = failure
+  if (name === 'SweepNeeded') return new SweepNeeded()
+  if (index !== undefined && key !== undefined) return new ItemConflict(index, key)
+  if (code !== undefined) return new StoreError(code, message, { collection })
+  const error = new Error(message)
+  if (failure.stack !== undefined) error.stack = failure.stack
+  return error
 }
