@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { PROBLEMS } from '../../src/contract/problem.ts'
+import { StoreError, type StoreErrorCode } from '../../src/store/store-error.ts'
 import { BASE, fill, numbered, openService, problemOf, sharedService } from './open-service.ts'
+import { problemIn } from './write-server.ts'
 
 describe('paths', () => {
   const service = sharedService(async (store) => {
@@ -100,6 +102,23 @@ describe('a store that cannot be read', () => {
     }
     assert.equal(errors.length, paths.length)
   })
+
+  const refusals: readonly (readonly [code: StoreErrorCode, problem: string, retryAfter: string | null])[] = [
+    ['unavailable', '503 store-unavailable: The store did not answer.', '1'],
+    ['overloaded', '503 store-unavailable: Too many other requests are waiting for the store.', '1'],
+    ['read-only', '503 store-unavailable: The store is read-only now.', '1'],
+    ['busy', '503 collection-busy: An import, a copy or a compaction of this collection is running.', '1'],
+    ['outcome-unknown', '503 outcome-unknown: The store gave no definite answer while it committed the write.', null],
+    ['full', '507 store-full: There is no room for this write.', null],
+  ]
+  for (const [code, problem, retryAfter] of refusals)
+    it(`says what became of the request, and when to try again, where that does no harm: ${code}`, async (t) => {
+      const { store, again } = await openService(t)
+      const page = { value: async () => Promise.reject(new StoreError(code, 'secret')) }
+      const response = await again({ store: Object.create(store, { page }), onError: () => {} })('/events')
+      assert.equal(problemIn({ status: response.status, text: await response.text() }), problem)
+      assert.equal(response.headers.get('retry-after'), retryAfter)
+    })
 
   it('for a reason that nobody foresaw is a 500 problem that shows nothing of it', async (t) => {
     const errors: unknown[] = []
