@@ -59,16 +59,6 @@ describe('the bodies of all requests under way', () => {
     return socket
   }
 
-  it('hold what has come of them, not what was announced', async (t) => {
-    const { port, headOf, ask, store } = await startWriteServer(t, {
-      limits: { bodyBytes: 400_000, itemBytes: 400_000 },
-    })
-    await fill(store, 'events', numbered(2))
-    for (let count = 0; count < 3; count++)
-      (await openSocket(port)).write(headOf('POST', '/events', { ...JSON_TYPE, 'Content-Length': '400000' }))
-    assert.equal((await ask('POST', '/events', '{"id":3}'.padStart(400_000))).status, 201)
-  })
-
   it('of one token hold no more than twice what one may have: then it is 503, until there is room again', async (t) => {
     const server = await startWriteServer(t, { limits: { bodyBytes: 400_000, itemBytes: 400_000 } })
     const { ask, store } = server

@@ -2,12 +2,21 @@
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+import { type Listening, type ListenOptions, listen } from '../../src/service/node/listen.ts'
 
 export interface RawAnswer {
   readonly status: number
   /** Names in lower case. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: Buffer
+}
+
+/** A server that is gone when the test is over. */
+export async function listenFor(t: TestContext, options: ListenOptions): Promise<Listening> {
+  const listening = await listen({ port: 0, ...options })
+  t.after(() => listening.close(0))
+  return listening
 }
 
 export async function openSocket(port: number): Promise<Socket> {
@@ -27,6 +36,14 @@ export async function readToEnd(socket: Socket): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of socket) chunks.push(chunk)
   return Buffer.concat(chunks)
+}
+
+/** The same, with our side of the connection closed at once, if told so; and the answers in it. */
+export async function answersTo(port: number, request: string | Buffer, isHalfClosed = false): Promise<RawAnswer[]> {
+  const socket = await openSocket(port)
+  if (isHalfClosed) socket.end(request)
+  else socket.write(request)
+  return parseAnswers(await readToEnd(socket))
 }
 
 /** The answers in a row that lie in these bytes. `isHead`: their bodies were not sent. */
