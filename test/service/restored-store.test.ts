@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,6 +21,7 @@ interface Restorable {
 }
 
 const KEYED = { keyField: 'id' }
+const TOKEN = `reams_${'t'.repeat(43)}`
 
 interface Histories {
   readonly count: number
@@ -43,66 +44,59 @@ const HISTORIES: Readonly<Record<string, Histories>> = {
   'an unpaginated collection': { count: 600, settings: { isPaginated: false }, write: append(5) },
 }
 
+const PATHS = ['/events', '/events?page=2', '/events?page=3']
+
 function describeRestores(openRestorable: (t: TestContext) => Promise<Restorable>): void {
-  const open = async (t: TestContext, { count, settings }: Histories) => {
-    const opened = await openRestorable(t)
-    const token = `reams_${randomBytes(32).toString('base64url')}`
-    const times = { createdAt: 0, expiresAt: null, revokedAt: null }
-    await opened.store.addToken({ name: 'admin', hash: hash('sha256', token, 'hex'), scopes: ['admin'], ...times })
-    await fill(opened.store, 'events', numbered(count), settings)
-    await opened.backUp()
-    let store = await opened.restore()
-    let service = createService({ store })
-    return {
-      write: (histories: Histories, number: number) => histories.write(store, number),
-      head: async () => (await store.head('events')) ?? assert.fail(),
-      async ask(path: string, headers: Record<string, string> = {}, method = 'GET') {
-        const authorized = { authorization: `Bearer ${token}`, ...headers }
-        const response = await service.fetch(new Request(BASE + path, { method, headers: authorized }))
-        return { status: response.status, tag: response.headers.get('etag') ?? '', text: await response.text() }
-      },
-      /** What a service answers that has kept nothing. */
-      async askAnew(path: string) {
-        return (await createService({ store }).fetch(new Request(BASE + path))).text()
-      },
-      async restore() {
+  for (const [what, { count, settings, write }] of Object.entries(HISTORIES))
+    it(`answers with what is there now: ${what}`, async (t) => {
+      const opened = await openRestorable(t)
+      await fill(opened.store, 'events', numbered(count), settings)
+      const times = { createdAt: 0, expiresAt: null, revokedAt: null }
+      await opened.store.addToken({ name: 'admin', hash: hash('sha256', TOKEN, 'hex'), scopes: ['admin'], ...times })
+      await opened.backUp()
+      let store = await opened.restore()
+      let service = createService({ store })
+      const restore = async () => {
         const restored = await opened.restore()
         if (restored !== store) service = createService({ store: restored })
         store = restored
-      },
-    }
-  }
-  const PATHS = ['/events', '/events?page=2', '/events?page=3']
-
-  for (const [what, histories] of Object.entries(HISTORIES))
-    it(`answers with what is there now: ${what}`, async (t) => {
-      const { write, head, ask, askAnew, restore } = await open(t, histories)
-      await write(histories, 1)
-      const first = await Promise.all(PATHS.map((path) => ask(path)))
-      const then = await head()
-      await restore()
-      await write(histories, 2)
-      assert.equal((await head()).version, then.version)
-      for (const [index, path] of PATHS.entries()) {
-        const known = first[index] ?? assert.fail()
-        const now = await ask(path, { 'if-none-match': known.tag })
-        assert.equal(now.status, 200)
-        assert.equal(now.text, await askAnew(path))
-        assert.equal((await ask(path)).text, now.text)
-        assert.equal((await ask(path, { 'if-none-match': now.tag })).status, 304)
       }
-      const texts = await Promise.all(PATHS.map(async (path) => (await ask(path)).text))
-      assert.notDeepEqual(
-        texts,
-        first.map(({ text }) => text),
-      )
-      // Nor is it dropped by somebody who saw the other history.
-      const drop = async (tag = '') => (await ask('/events', { 'if-match': tag }, 'DELETE')).status
-      assert.equal(await drop(first[0]?.tag), 412)
+      const ask = async (path: string, headers: Record<string, string> = {}, asked = service) => {
+        const response = await asked.fetch(new Request(BASE + path, { headers }))
+        return { status: response.status, tag: response.headers.get('etag') ?? '', text: await response.text() }
+      }
+      /** Fails unless it is what a service answers that has kept nothing. */
+      const assertNow = async (path: string, text: string) =>
+        assert.equal(text, (await ask(path, {}, createService({ store }))).text)
+
+      await write(store, 1)
+      const first = await Promise.all(PATHS.map((path) => ask(path)))
+      const then = await store.head('events')
       await restore()
-      for (const path of PATHS) assert.equal((await ask(path)).text, await askAnew(path))
-      assert.equal(await drop((await ask('/events')).tag), 204)
+      await write(store, 2)
+      assert.equal((await store.head('events'))?.version, then?.version)
+      const second = await Promise.all(
+        PATHS.map(async (path, index) => {
+          const now = await ask(path, { 'if-none-match': first[index]?.tag ?? '' })
+          assert.equal(now.status, 200)
+          await assertNow(path, now.text)
+          assert.equal((await ask(path)).text, now.text)
+          assert.equal((await ask(path, { 'if-none-match': now.tag })).status, 304)
+          return now
+        }),
+      )
+      assert.notDeepEqual(textsOf(second), textsOf(first))
+      // Nor is it dropped by somebody who saw the other history.
+      const headers = { authorization: `Bearer ${TOKEN}`, 'if-match': first[0]?.tag ?? '' }
+      const drop = new Request(`${BASE}/events`, { method: 'DELETE', headers })
+      assert.equal((await service.fetch(drop)).status, 412)
+      await restore()
+      for (const path of PATHS) await assertNow(path, (await ask(path)).text)
     })
+}
+
+function textsOf(answers: readonly { readonly text: string }[]): string[] {
+  return answers.map(({ text }) => text)
 }
 
 describe('a store in SQLite whose file was put back', () => {
