@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict'
-import { hash, randomBytes } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { itemRun } from '../../src/items/item-run.ts'
 import { createService } from '../../src/service/create-service.ts'
 import type { Store } from '../../src/store/store.ts'
-import { BASE, bytesOf, fill, numbered, type OpenService, openService, sharedService } from './open-service.ts'
+import {
+  BASE,
+  bytesOf,
+  fill,
+  numbered,
+  type OpenService,
+  openService,
+  sharedService,
+  tokenFor,
+} from './open-service.ts'
 
 const CHROME = {
   Accept:
@@ -39,13 +47,6 @@ const DATA: readonly [string, Record<string, string>][] = [
 
 const FOUND = ['/', '/events', '/events?page=2', '/events/7', '/venues']
 const TARGETS = [...FOUND, '/nothing', '/Events', '/events/nothing', '/venues/1', '/events?page=0', '/events/%zz']
-
-async function tokenFor(store: Store, scopes: readonly string[]): Promise<Record<string, string>> {
-  const token = `reams_${randomBytes(32).toString('base64url')}`
-  const record = { hash: hash('sha256', token, 'hex'), scopes, createdAt: 0, expiresAt: null, revokedAt: null }
-  await store.addToken({ name: randomBytes(6).toString('hex'), ...record })
-  return { Authorization: `Bearer ${token}` }
-}
 
 const isHtml = (response: Response) => response.headers.get('content-type') === 'text/html; charset=utf-8'
 const tagOf = (response: Response) => response.headers.get('etag') ?? assert.fail('no ETag')

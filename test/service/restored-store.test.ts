@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { hash } from 'node:crypto'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +9,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
 import { openPostgresForTest } from '../store/postgres-engine.ts'
 import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
-import { BASE, fill, numbered } from './open-service.ts'
+import { BASE, fill, numbered, tokenFor } from './open-service.ts'
 
 /** A store that can be put back to where it was. */
 interface Restorable {
@@ -21,7 +20,6 @@ interface Restorable {
 }
 
 const KEYED = { keyField: 'id' }
-const TOKEN = `reams_${'t'.repeat(43)}`
 
 interface Histories {
   readonly count: number
@@ -51,8 +49,7 @@ function describeRestores(openRestorable: (t: TestContext) => Promise<Restorable
     it(`answers with what is there now: ${what}`, async (t) => {
       const opened = await openRestorable(t)
       await fill(opened.store, 'events', numbered(count), settings)
-      const times = { createdAt: 0, expiresAt: null, revokedAt: null }
-      await opened.store.addToken({ name: 'admin', hash: hash('sha256', TOKEN, 'hex'), scopes: ['admin'], ...times })
+      const admin = await tokenFor(opened.store, ['admin'])
       await opened.backUp()
       let store = await opened.restore()
       let service = createService({ store })
@@ -87,7 +84,7 @@ function describeRestores(openRestorable: (t: TestContext) => Promise<Restorable
       )
       assert.notDeepEqual(textsOf(second), textsOf(first))
       // Nor is it dropped by somebody who saw the other history.
-      const headers = { authorization: `Bearer ${TOKEN}`, 'if-match': first[0]?.tag ?? '' }
+      const headers = { ...admin, 'if-match': first[0]?.tag ?? '' }
       const drop = new Request(`${BASE}/events`, { method: 'DELETE', headers })
       assert.equal((await service.fetch(drop)).status, 412)
       await restore()

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { after, describe, it, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { createService } from '../../../src/service/create-service.ts'
 import type { ListenOptions } from '../../../src/service/node/listen.ts'
 import { ReamsProcess } from '../../faults/reams-process.ts'
@@ -45,8 +46,10 @@ async function bystand(work: Promise<unknown> = Promise.resolve()): Promise<void
   await done
 }
 
-function residentBytes(): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${program.pid}/status`, 'utf8'))?.[1]) * 1024
+/** The memory of the program now, or what it was at most. */
+function residentBytes(field: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+  const status = readFileSync(`/proc/${program.pid}/status`, 'utf8')
+  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) * 1024
 }
 
 /** The same store served by this process. Without a cache every answer has memory of its own. */
@@ -243,6 +246,20 @@ describe('bodies that are announced and never sent', () => {
     }
     for (const socket of sockets) socket.resetAndDestroy()
   })
+})
+
+it('gzip bombs are refused without being held: 50 of them at once take no more memory than a few', async () => {
+  const body = gzipSync(Buffer.alloc(100_000_000, ' '))
+  const headers = { Authorization: await writer(), 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }
+  const explode = async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/events`, { method: 'POST', body, headers })
+    assert.match(await answer.text(), /content-too-large.*more than 200 times its/)
+  }
+  for (let count = 0; count < 5; count++) await explode()
+  const few = residentBytes('VmHWM')
+  await Promise.all(Array.from({ length: 50 }, explode))
+  // Held, they would take a gigabyte.
+  assert.ok(residentBytes('VmHWM') - few < 200_000_000, `${residentBytes('VmHWM') - few} bytes more`)
 })
 
 describe('a web page whose host was made to point here', () => {
