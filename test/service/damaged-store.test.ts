@@ -46,15 +46,6 @@ describe('a service on a store that is damaged', () => {
     assert.match(errors.join(), /Ream 0 does not match its checksum.*The item at position 550/s)
   })
 
-  it('takes no write that would hide the damage', async (t) => {
-    const { told, authorized } = await openDamaged(t, DAMAGED_ITEMS)
-    const headers = { ...authorized, 'Content-Type': 'application/x-ndjson' }
-    const append = { method: 'POST', headers, body: numbered(500, 1000).join('\n') }
-    assert.equal(await told('/events', append), '503 The collection "events" is damaged.')
-    const put = { method: 'PUT', headers: { ...headers, 'Content-Type': 'application/json' }, body: '{"id":3}' }
-    assert.equal(await told('/events/3', put), '503 The collection "events" is damaged.')
-  })
-
   it('names a private collection to those alone who may read it', async (t) => {
     const { told, authorized } = await openDamaged(t, DAMAGED_ITEMS)
     for (const target of ['/secret', '/secret?page=2', '/secret/3', '/secret/nothing']) {
