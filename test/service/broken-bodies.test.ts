@@ -28,7 +28,7 @@ describe('a body that does not come to its end', () => {
     it(`is 400 and writes nothing when it is one ${what}, nor when the connection is lost there`, async () => {
       const { port, headOf } = server()
       const text = headOf('POST', '/events', headers) + body
-      const [answer, ...more] = await answersTo(port, text, true)
+      const [answer, ...more] = await answersTo(port, text, { isHalfClosed: true })
       assert.equal(problemInRaw(answer), '400 invalid-body: The body is truncated.')
       assert.deepEqual([answer?.headers.get('connection'), more.length], ['close', 0])
       const lost = await openSocket(port)

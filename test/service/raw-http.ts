@@ -25,25 +25,22 @@ export async function openSocket(port: number): Promise<Socket> {
   return socket
 }
 
-/** Sends the text and reads all that comes until the server closes the connection. */
-export async function sendRaw(port: number, request: string): Promise<Buffer> {
-  const socket = await openSocket(port)
-  socket.write(request)
-  return readToEnd(socket)
-}
-
 export async function readToEnd(socket: Socket): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of socket) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
 
-/** The same, with our side of the connection closed at once, if told so; and the answers in it. */
-export async function answersTo(port: number, request: string | Buffer, isHalfClosed = false): Promise<RawAnswer[]> {
+/** Sends a request and reads all answers that come until the server closes the connection. */
+export async function answersTo(
+  port: number,
+  request: string | Buffer,
+  { isHalfClosed = false, isHead = false } = {},
+): Promise<RawAnswer[]> {
   const socket = await openSocket(port)
   if (isHalfClosed) socket.end(request)
   else socket.write(request)
-  return parseAnswers(await readToEnd(socket))
+  return parseAnswers(await readToEnd(socket), isHead)
 }
 
 /** The answers in a row that lie in these bytes. `isHead`: their bodies were not sent. */
@@ -64,7 +61,7 @@ export function parseAnswers(bytes: Buffer, isHead = false): RawAnswer[] {
 
 /** One request, one answer. The request must ask to close the connection, or be one after which the server does. */
 export async function askRaw(port: number, request: string): Promise<RawAnswer> {
-  const answers = parseAnswers(await sendRaw(port, request), request.startsWith('HEAD '))
+  const answers = await answersTo(port, request, { isHead: request.startsWith('HEAD ') })
   const [answer] = answers
   if (answer === undefined || answers.length > 1)
     throw new Error(`${answers.length} answers to ${request.slice(0, 100)}`)

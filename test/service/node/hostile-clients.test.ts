@@ -8,7 +8,7 @@ import { createService } from '../../../src/service/create-service.ts'
 import type { ListenOptions } from '../../../src/service/node/listen.ts'
 import { ReamsProcess } from '../../faults/reams-process.ts'
 import { fill, numbered } from '../open-service.ts'
-import { askRaw, listenFor, openSocket, parseAnswers, readToEnd, sendRaw } from '../raw-http.ts'
+import { answersTo, askRaw, listenFor, openSocket, parseAnswers, readToEnd } from '../raw-http.ts'
 import { sharedWriteServer } from '../write-server.ts'
 import { OPENINGS, resetAfter, resetInAnswer } from './resets.ts'
 
@@ -125,7 +125,7 @@ describe('a client that floods a connection', () => {
     process.on('warning', onWarning)
     t.after(() => process.off('warning', onWarning))
     const port = await start(t)
-    await sendRaw(port, `${`GET / HTTP/1.1\r\n${HOST}\r\n`.repeat(100)}GET / HTTP/1.1\r\n${CLOSE}`)
+    await answersTo(port, `${`GET / HTTP/1.1\r\n${HOST}\r\n`.repeat(100)}GET / HTTP/1.1\r\n${CLOSE}`)
     const socket = await openSocket(port)
     socket.write(`POST /events HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`)
     assert.match(String(await once(socket, 'data')), /^HTTP\/1\.1 401 /)

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { createService, type Service } from '../../../src/service/create-service.ts'
 import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
 import { fill, numbered, problemOf } from '../open-service.ts'
-import { askRaw, listenFor, openSocket, parseAnswers, type RawAnswer, readToEnd, sendRaw } from '../raw-http.ts'
+import { answersTo, askRaw, listenFor, openSocket, parseAnswers, type RawAnswer, readToEnd } from '../raw-http.ts'
 import { sharedWriteServer } from '../write-server.ts'
 
 const CLOSE = 'Host: 127.0.0.1\r\nConnection: close\r\n\r\n'
@@ -50,8 +50,8 @@ describe('over a socket', () => {
 
   test('a body on a GET is ignored and the connection goes on', async () => {
     const withBody = 'GET /events/7 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello'
-    const bytes = await sendRaw(server().port, `${withBody}${withBody}GET /events/8 HTTP/1.1\r\n${CLOSE}`)
-    const bodies = parseAnswers(bytes).map(({ body }) => body.toString())
+    const answers = await answersTo(server().port, `${withBody}${withBody}GET /events/8 HTTP/1.1\r\n${CLOSE}`)
+    const bodies = answers.map(({ body }) => body.toString())
     assert.deepEqual(bodies, ['{"id":7}', '{"id":7}', '{"id":8}'])
   })
 

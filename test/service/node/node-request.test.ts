@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createService, type Service } from '../../../src/service/create-service.ts'
 import { BASE, fill, numbered } from '../open-service.ts'
-import { parseAnswers, sendRaw } from '../raw-http.ts'
+import { answersTo } from '../raw-http.ts'
 import { sharedWriteServer } from '../write-server.ts'
 
 const TARGETS = [
@@ -43,8 +43,8 @@ describe('a request over a socket is answered as one from fetch', () => {
       new Request(url, { method, headers: headers.map(([name, value]) => [name, value]) }),
     )
     const lines = [['Host', host], ...headers, ['Connection', 'close']].map(([name, value]) => `${name}: ${value}\r\n`)
-    const bytes = await sendRaw(server().port, `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`)
-    const [answer, ...more] = parseAnswers(bytes, method === 'HEAD')
+    const text = `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`
+    const [answer, ...more] = await answersTo(server().port, text, { isHead: method === 'HEAD' })
     assert.deepEqual([answer?.status, more.length], [expected.status, 0], target)
     for (const name of [...expected.headers.keys(), 'content-length'])
       assert.equal(answer?.headers.get(name), expected.headers.get(name) ?? undefined, `${target} ${name}`)

@@ -29,7 +29,7 @@ function answerThen(happen: () => unknown): Promise<Reply> {
 
 /** Makes the server look out for floods. */
 async function flood(port: number): Promise<void> {
-  assert.equal((await answersTo(port, GET.repeat(100), true)).length, 100)
+  assert.equal((await answersTo(port, GET.repeat(100), { isHalfClosed: true })).length, 100)
 }
 
 describe('a connection with requests ahead', () => {
@@ -60,7 +60,7 @@ describe('a connection with requests ahead', () => {
       await once(socket, 'close')
     }
     reset = () => undefined
-    assert.equal((await answersTo(port, GET.repeat(5), true)).length, 5)
+    assert.equal((await answersTo(port, GET.repeat(5), { isHalfClosed: true })).length, 5)
   })
 
   it('is closed when the last of them breaks off between two', { timeout: 20_000 }, async (t) => {
@@ -85,7 +85,9 @@ describe('a connection with requests ahead', () => {
       // A body that does not fit into one read, and that nobody takes.
       const middle = requests.length >> 1
       requests[middle] = `POST ${targets[middle]} HTTP/1.1\r\n${HOST}Content-Length: 90000\r\n\r\n${'x'.repeat(90_000)}`
-      const bodies = (await answersTo(port, requests.join(''), true)).map(({ body }) => body.toString())
+      const bodies = (await answersTo(port, requests.join(''), { isHalfClosed: true })).map(({ body }) =>
+        body.toString(),
+      )
       assert.deepEqual(bodies, targets)
     }
   })

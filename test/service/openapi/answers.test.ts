@@ -7,7 +7,7 @@ import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { BASE, fill, numbered } from '../open-service.ts'
-import { openSocket, parseAnswers, sendRaw } from '../raw-http.ts'
+import { answersTo, openSocket } from '../raw-http.ts'
 import { type Answer, type Content, type Headers, sharedWriteServer } from '../write-server.ts'
 import { type Described, Description, type Part, partIn } from './description.ts'
 
@@ -297,7 +297,7 @@ describe('the description, beside what is really answered', () => {
   for (const [name, textOf] of raw)
     it(`has a request that cannot be read: ${name}`, async () => {
       const see = async (port: number, method: string, path: string) => {
-        const [answer] = parseAnswers(await sendRaw(port, textOf(`${method} ${path} HTTP/1.1`)))
+        const [answer] = await answersTo(port, textOf(`${method} ${path} HTTP/1.1`))
         assert.equal(answer?.status, PROBLEMS[name as keyof typeof PROBLEMS].status)
         const detail = witness.problems.find(({ type }) => type.endsWith(name))
         const { status, headers, body } = answer ?? assert.fail()
