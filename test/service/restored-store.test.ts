@@ -11,13 +11,8 @@ import { openPostgresForTest } from '../store/postgres-engine.ts'
 import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
 import { BASE, fill, numbered, tokenFor } from './open-service.ts'
 
-/** A store that can be put back to where it was. */
-interface Restorable {
-  readonly store: Store
-  backUp(): Promise<void>
-  /** The store afterwards: the same one where it stays open meanwhile. */
-  restore(): Promise<Store>
-}
+/** Opens a store that is filled, and can be put back to where it was then: it is the same one where it stays open meanwhile. */
+type OpenRestorable = (t: TestContext, fillStore: (store: Store) => Promise<void>) => Promise<() => Promise<Store>>
 
 const KEYED = { keyField: 'id' }
 
@@ -44,17 +39,18 @@ const HISTORIES: Readonly<Record<string, Histories>> = {
 
 const PATHS = ['/events', '/events?page=2', '/events?page=3']
 
-function describeRestores(openRestorable: (t: TestContext) => Promise<Restorable>): void {
+function describeRestores(openRestorable: OpenRestorable): void {
   for (const [what, { count, settings, write }] of Object.entries(HISTORIES))
     it(`answers with what is there now: ${what}`, async (t) => {
-      const opened = await openRestorable(t)
-      await fill(opened.store, 'events', numbered(count), settings)
-      const admin = await tokenFor(opened.store, ['admin'])
-      await opened.backUp()
-      let store = await opened.restore()
+      let admin = {}
+      const putBack = await openRestorable(t, async (empty) => {
+        await fill(empty, 'events', numbered(count), settings)
+        admin = await tokenFor(empty, ['admin'])
+      })
+      let store = await putBack()
       let service = createService({ store })
       const restore = async () => {
-        const restored = await opened.restore()
+        const restored = await putBack()
         if (restored !== store) service = createService({ store: restored })
         store = restored
       }
@@ -101,22 +97,18 @@ describe('a store in SQLite whose file was put back', () => {
   after(() => rmSync(directory, { recursive: true, force: true }))
   let files = 0
 
-  describeRestores(async (t) => {
+  describeRestores(async (t, fillStore) => {
     const path = join(directory, `${++files}.db`)
     let store = await openSqliteStore({ path, create: true })
     t.after(() => store.close())
-    return {
-      store,
-      async backUp() {
-        await store.close()
-        copyFileSync(path, `${path}.backup`)
-      },
-      async restore() {
-        await store.close()
-        copyFileSync(`${path}.backup`, path)
-        store = await openSqliteStore({ path })
-        return store
-      },
+    await fillStore(store)
+    await store.close()
+    copyFileSync(path, `${path}.backup`)
+    return async () => {
+      await store.close()
+      copyFileSync(`${path}.backup`, path)
+      store = await openSqliteStore({ path })
+      return store
     }
   })
 })
@@ -128,21 +120,17 @@ describePostgres('a store in PostgreSQL that was restored while it is served', (
   })
   after(() => server?.stop())
 
-  describeRestores(async (t) => {
+  describeRestores(async (t, fillStore) => {
     const { store, execute, remove } = await openPostgresForTest(server ?? assert.fail())
     t.after(remove)
+    await fillStore(store)
     const tables = ['head', 'ream', 'tail', 'key', 'hole', 'lease', 'leftover', 'request_log']
     const forAll = (statement: (table: string) => string) =>
       execute(`BEGIN; ${tables.map(statement).join('; ')}; COMMIT`)
-    return {
-      store,
-      async backUp() {
-        await forAll((table) => `CREATE TABLE ${table}_backup AS TABLE ${table}`)
-      },
-      async restore() {
-        await forAll((table) => `DELETE FROM ${table}; INSERT INTO ${table} TABLE ${table}_backup`)
-        return store
-      },
+    await forAll((table) => `CREATE TABLE ${table}_backup AS TABLE ${table}`)
+    return async () => {
+      await forAll((table) => `DELETE FROM ${table}; INSERT INTO ${table} TABLE ${table}_backup`)
+      return store
     }
   })
 })
