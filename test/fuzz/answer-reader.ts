@@ -25,69 +25,52 @@ export class AnswerReader {
   }
 
   push(chunk: Buffer): void {
-    this.rest = this.rest.length === 0 ? chunk : Buffer.concat([this.rest, chunk])
-    while (this.flaw === undefined && this.#readAnswer());
+    this.rest = Buffer.concat([this.rest, chunk])
+    try {
+      while (this.flaw === undefined && this.#readAnswer());
+    } catch (error) {
+      this.flaw = String(error)
+    }
   }
 
-  /** False when the bytes are not enough, or wrong. */
+  /** False when the bytes are not enough. Throws a text that says what is wrong with them. */
   #readAnswer(): boolean {
     const headEnd = this.rest.indexOf(HEAD_END)
-    if (headEnd < 0) {
-      if (this.rest.length > MAX_HEAD_BYTES) this.flaw = 'the head of an answer does not end'
-      return false
-    }
+    if (headEnd < 0 && this.rest.length > MAX_HEAD_BYTES) throw 'the head of an answer does not end'
+    if (headEnd < 0) return false
     const [statusLine = '', ...lines] = this.rest.subarray(0, headEnd).toString('latin1').split('\r\n')
     const status = Number(STATUS_LINE.exec(statusLine)?.[1])
-    if (Number.isNaN(status)) return this.#wrong('an answer does not begin with a status line')
-    const headers = this.#readHeaders(lines)
-    if (headers === undefined) return false
+    if (Number.isNaN(status)) throw 'an answer does not begin with a status line'
+    const headers = headersOf(lines)
     const bodyStart = headEnd + HEAD_END.length
-    const length = this.#bodyLength(status, headers)
-    if (length === undefined || this.rest.length < bodyStart + length) return false
-    const body = this.rest.subarray(bodyStart, bodyStart + length)
-    this.rest = this.rest.subarray(bodyStart + length)
+    const bodyEnd = bodyStart + bodyLength(status, headers, this.#isHead(this.answers.length))
+    if (this.rest.length < bodyEnd) return false
+    const body = this.rest.subarray(bodyStart, bodyEnd)
+    this.rest = this.rest.subarray(bodyEnd)
     if (status >= 200) this.answers.push({ status, headers, body })
     return true
   }
+}
 
-  #readHeaders(lines: readonly string[]): Map<string, string> | undefined {
-    const headers = new Map<string, string>()
-    for (const line of lines) {
-      const [, name, value] = HEADER.exec(line) ?? []
-      if (name === undefined || value === undefined) {
-        this.#wrong('an answer has a malformed header')
-        return undefined
-      }
-      const key = name.toLowerCase()
-      if (headers.has(key) && SINGLE.includes(key)) {
-        this.#wrong(`an answer has two headers ${name}`)
-        return undefined
-      }
-      headers.set(key, value.trim())
-    }
-    return headers
+function headersOf(lines: readonly string[]): Map<string, string> {
+  const headers = new Map<string, string>()
+  for (const line of lines) {
+    const [, name, value] = HEADER.exec(line) ?? []
+    if (name === undefined || value === undefined) throw 'an answer has a malformed header'
+    const key = name.toLowerCase()
+    if (headers.has(key) && SINGLE.includes(key)) throw `an answer has two headers ${name}`
+    headers.set(key, value.trim())
   }
+  return headers
+}
 
-  #bodyLength(status: number, headers: ReadonlyMap<string, string>): number | undefined {
-    const given = headers.get('content-length')
-    if (status === 101 || headers.has('transfer-encoding')) {
-      this.#wrong(`an answer ${status} has a body of unknown length`)
-      return undefined
-    }
-    if (status < 200 || status === 204 || status === 304) {
-      if (given === undefined) return 0
-      this.#wrong(`an answer ${status} has a Content-Length`)
-      return undefined
-    }
-    if (given === undefined || !/^\d+$/.test(given)) {
-      this.#wrong(`an answer ${status} has the Content-Length ${given}`)
-      return undefined
-    }
-    return this.#isHead(this.answers.length) ? 0 : Number(given)
+function bodyLength(status: number, headers: ReadonlyMap<string, string>, isHead: boolean): number {
+  const given = headers.get('content-length')
+  if (status === 101 || headers.has('transfer-encoding')) throw `an answer ${status} has a body of unknown length`
+  if (status < 200 || status === 204 || status === 304) {
+    if (given !== undefined) throw `an answer ${status} has a Content-Length`
+    return 0
   }
-
-  #wrong(flaw: string): false {
-    this.flaw = flaw
-    return false
-  }
+  if (given === undefined || !/^\d+$/.test(given)) throw `an answer ${status} has the Content-Length ${given}`
+  return isHead ? 0 : Number(given)
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { describe, it } from 'node:test'
+import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Dice } from './dice.ts'
 import { fuzz } from './fuzz.ts'
@@ -12,7 +12,7 @@ import { SITES } from './site.ts'
 const RUN = fileURLToPath(new URL('./run.ts', import.meta.url))
 
 it('a few hundred cases do no harm to the servers', async () => {
-  const { findings } = await fuzz({ seed: 1, cases: 300, without: [] })
+  const { findings } = await fuzz({ seed: 1, cases: 300 })
   assert.deepEqual(findings, [])
 })
 
@@ -25,25 +25,21 @@ it('a case is the same whenever it is made', () => {
       }
 })
 
-describe('the command', () => {
-  it('repeats a case alone, and shows what is sent and answered', () => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [RUN, '--seed', '1', '--case', '9'], {
-      encoding: 'utf8',
-    })
-    assert.match(
-      stdout,
-      /^seed 1\ncase 9, delivery: .*\nsent: ".*"\n(answer .*\n)+the connection was closed\nNothing was wrong\.\n$/,
-    )
-    assert.equal(status, 0, stderr)
+it('the command repeats a case alone, and shows what is sent and answered', () => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [RUN, '--seed', '1', '--case', '5'], {
+    encoding: 'utf8',
   })
+  const shown =
+    /^seed 1\ncase 5\ndelivery: .*\nsent: ".*"\n(answer .*\n)+the connection was closed\nNothing was wrong\.\n$/
+  assert.match(stdout, shown)
+  assert.equal(status, 0, stderr)
+})
 
-  it('refuses what it does not know', () => {
-    for (const [words, message] of [
-      [['--minutes', 'x'], /^--minutes is "x"; give a number\.$/],
-      [['--case', '0'], /^--case is "0"; give a whole number of at least 1\.$/],
-      [['--without', 'luck'], /^There is no kind "luck"\. Choose of: read, write, /],
-      [['--second', '5'], /^Unknown option '--second'/],
-    ] as const)
-      assert.throws(() => parseOptions(words), { name: 'WrongUse', message })
-  })
+it('the command refuses what it does not know', () => {
+  for (const [words, message] of [
+    [['--minutes', 'x'], /^--minutes is "x"; give a number\.$/],
+    [['--case', '0'], /^--case is "0"; give a whole number of at least 1\.$/],
+    [['--second', '5'], /^Unknown option '--second'/],
+  ] as const)
+    assert.throws(() => parseOptions(words), { name: 'WrongUse', message })
 })

@@ -1,20 +1,24 @@
-/** Runs cases against the servers, many at a time, and checks the servers at the end. */
+/** Runs cases against the servers, many at a time, judges each, and checks the servers at the end. */
 
-import { join } from 'node:path'
-import { openStore, StoreLocation } from '../../src/cli/open-store.ts'
 import { formatBytes, formatDuration } from '../../src/cli/output.ts'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { formatCount } from '../../src/contract/message-text.ts'
 import { openSocket } from '../service/raw-http.ts'
-import { CaseRunner, type CaseRunnerOptions } from './case-runner.ts'
-import { type Finding, Findings } from './findings.ts'
+import { Dice } from './dice.ts'
+import { exchange, type Transcript } from './exchange.ts'
+import { type Finding, Findings, shown } from './findings.ts'
 import { FuzzedServer } from './fuzzed-server.ts'
-import { makeStore, SITES } from './site.ts'
+import { KINDS, type Kind } from './grammar/kinds.ts'
+import { judge } from './judge.ts'
+import { answersDue } from './message.ts'
+import { describeDelivery, type Plan, planOf } from './plan.ts'
+import { readerFlaw } from './reader-cases.ts'
+import { SITES } from './site.ts'
 
 const AT_ONCE = 32
-/** Part of the run after which the servers count as warm: V8 and malloc take their time to find their size. */
-const WARM_UP = 0.5
-/** After fewer cases the memory of a server grows for good reasons. */
+/** In proportion to the weights of the kinds: how often a case is a file for the readers, which needs no server. */
+const READER_WEIGHT = 20
+/** After fewer cases, in half the run, the memory of a server grows for good reasons: V8 and malloc take time to settle. */
 const WARM_CASES = 1_000
 /** Of each server, before its memory is looked at. */
 const SETTLING_REQUESTS = 2_000
@@ -25,23 +29,21 @@ const LEFT_OPEN_MS = 85_000
 /** A line for whoever waits, no more often than so many cases. */
 const CASES_A_LINE = 2_000
 
-export interface FuzzOptions extends Pick<CaseRunnerOptions, 'seed' | 'without' | 'onExchange'> {
+export interface FuzzOptions {
+  readonly seed: number
   /** How long new cases are begun. Default: until there were as many as `cases`. */
   readonly ms?: number
   /** Default: as many as there is time for. */
   readonly cases?: number
+  /** These cases alone, one after the other. Default: all, from the first on. */
+  readonly only?: readonly number[]
   readonly signal?: AbortSignal
   /** Told of the first of every kind. */
   readonly onFinding?: (finding: Finding) => void
+  /** Told of every exchange. */
+  readonly onExchange?: (number: number, plan: Plan, transcript: Transcript) => void
   /** Told now and then how many cases were begun. */
   readonly onProgress?: (cases: number) => void
-}
-
-export interface RepeatOptions extends FuzzOptions {
-  /** The numbers of the cases. */
-  readonly only: readonly number[]
-  /** How often each. */
-  readonly times: number
 }
 
 export interface FuzzReport {
@@ -50,47 +52,140 @@ export interface FuzzReport {
   readonly lines: readonly string[]
 }
 
-/** Runs case after case until the time is over. */
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   await using resources = new AsyncDisposableStack()
-  const ground = await prepare(options, resources)
-  const { servers, runner, findings } = ground
-  const startedAt = performance.now()
-  const phases = new Phases(options, ground)
-  await phases.run(WARM_UP)
-  const isWarm = phases.cases >= WARM_CASES
-  const settlingRequests = Math.min(SETTLING_REQUESTS, phases.cases)
-  const memoryAtRest = () => Promise.all(servers.map((server) => server.memoryAtRest(settlingRequests)))
-  const warm = await memoryAtRest()
-  await phases.run(1)
-  const last = await memoryAtRest()
-  for (const [index, { site, restarts }] of servers.entries()) {
-    const hasGrown = (last[index] ?? 0) - (warm[index] ?? 0) > MAX_GROWTH_BYTES
-    if (isWarm && restarts === 0 && hasGrown) findings.add(`the memory of the server "${site.name}" grew`)
-  }
+  const { path: directory } = resources.use(new TemporaryDirectory())
+  const findings = new Findings(options.onFinding)
+  const servers: FuzzedServer[] = []
+  for (const site of SITES) servers.push(resources.use(await FuzzedServer.create(site, directory, findings)))
+  const run = new Run(options, servers, findings)
+  const lines = await (options.only ? run.only(options.only) : run.all())
   await Promise.all(servers.map((server) => server.check()))
-  const statuses = [...runner.statuses].sort().map(([status, count]) => `${formatCount(count)} × ${status}`)
-  return {
-    findings: findings.all,
-    lines: [
-      `${formatCount(phases.cases)} cases in ${formatDuration(performance.now() - startedAt)}, ${formatCount(runner.connections)} connections`,
+  return { findings: findings.all, lines }
+}
+
+class Run {
+  readonly #options: FuzzOptions
+  readonly #servers: readonly FuzzedServer[]
+  readonly #findings: Findings
+  #cases = 0
+  #spentMs = 0
+  #connections = 0
+  /** How often each status was answered. */
+  readonly #statuses = new Map<number, number>()
+
+  constructor(options: FuzzOptions, servers: readonly FuzzedServer[], findings: Findings) {
+    this.#options = options
+    this.#servers = servers
+    this.#findings = findings
+  }
+
+  /** What a case writes is other items every time that it runs. */
+  async only(numbers: readonly number[]): Promise<string[]> {
+    for (const [round, number] of numbers.entries()) {
+      this.#options.signal?.throwIfAborted()
+      await this.#case(number, `c${number}.${round}`)
+    }
+    return []
+  }
+
+  /** Two halves with a rest after each, so that the memory of the servers can be compared. */
+  async all(): Promise<string[]> {
+    await this.#until(0.5)
+    const isWarm = this.#cases >= WARM_CASES
+    const settlingRequests = Math.min(SETTLING_REQUESTS, this.#cases)
+    const memoryAtRest = () => Promise.all(this.#servers.map((server) => server.memoryAtRest(settlingRequests)))
+    const warm = await memoryAtRest()
+    await this.#until(1)
+    const last = await memoryAtRest()
+    for (const [index, { site }] of this.#servers.entries())
+      if (isWarm && (last[index] ?? 0) - (warm[index] ?? 0) > MAX_GROWTH_BYTES)
+        this.#findings.add(`the memory of the server "${site.name}" grew`)
+    const statuses = [...this.#statuses].sort().map(([status, count]) => `${formatCount(count)} × ${status}`)
+    const took = `${formatDuration(this.#spentMs)}, ${formatCount(this.#connections)} connections`
+    return [
+      `${formatCount(this.#cases)} cases in ${took}`,
       `answers: ${statuses.join(', ')}`,
-      ...servers.map((server, index) => describe(server, warm[index], last[index])),
-    ],
+      ...this.#servers.map((server, index) => describe(server, warm[index], last[index])),
+    ]
+  }
+
+  /** Case after case, until so much of the whole run is done or a server has died. */
+  async #until(part: number): Promise<void> {
+    const startedAt = performance.now() - this.#spentMs
+    const { ms = Number.POSITIVE_INFINITY, cases = Number.POSITIVE_INFINITY, signal, onProgress } = this.#options
+    const isOver = () =>
+      this.#cases >= cases * part ||
+      performance.now() - startedAt >= ms * part ||
+      this.#servers.some(({ isDead }) => isDead)
+    const work = async () => {
+      while (!isOver()) {
+        signal?.throwIfAborted()
+        const number = ++this.#cases
+        if (number % CASES_A_LINE === 0) onProgress?.(number)
+        await this.#case(number, `c${number}`)
+      }
+    }
+    for (const server of this.#servers) server.watch()
+    const idlers = part === 1 && ms > LEFT_OPEN_MS && ms < Number.POSITIVE_INFINITY ? this.#leaveOpen() : undefined
+    await Promise.all(Array.from({ length: AT_ONCE }, work))
+    await idlers
+    for (const server of this.#servers) await server.endWatch()
+    this.#spentMs = performance.now() - startedAt
+  }
+
+  /** Makes a case from its number, carries it out, and records what is wrong. */
+  async #case(number: number, id: string): Promise<void> {
+    const dice = new Dice(this.#options.seed, number)
+    const kind = anyKind(dice)
+    if (kind !== undefined) return this.#talk(number, dice, kind, id)
+    const flaw = await readerFlaw(dice)
+    if (flaw !== undefined) this.#findings.add(flaw[0], [number], flaw[1])
+  }
+
+  async #talk(number: number, dice: Dice, kind: Kind, id: string): Promise<void> {
+    // Its number picks the server, so that a case goes to the same one in every run.
+    const server = this.#servers[number % this.#servers.length] as FuzzedServer
+    const { site, port } = server
+    let count = 0
+    const plan = planOf(dice, kind, { site, port, nextId: () => `${id}-${count++}` })
+    server.begin(number)
+    const transcript = await exchange(port, plan)
+    this.#noteAnswers(server, plan, transcript)
+    this.#options.onExchange?.(number, plan, transcript)
+    const flaws = judge(plan, transcript)
+    const isBroken = flaws.length > 0 || ['reset by the server', 'not connected'].includes(transcript.ending)
+    // When the process dies all its connections break. Only the death is the finding then.
+    if (isBroken && (await server.hasDied())) return
+    for (const flaw of flaws) this.#findings.add(flaw, [number], describeExchange(plan, transcript).join('\n'))
+  }
+
+  #noteAnswers({ ledger }: FuzzedServer, { messages }: Plan, { reader, sentMessages }: Transcript): void {
+    this.#connections++
+    for (const { status } of reader.answers) this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1)
+    const due = answersDue(messages.slice(0, sentMessages))
+    for (const [index, { appends }] of messages.entries())
+      if (appends !== undefined) ledger.note(appends, index < due ? reader.answers[index]?.status : undefined)
+  }
+
+  async #leaveOpen(): Promise<void> {
+    const closed = this.#servers.flatMap(({ port }) =>
+      Object.entries(STATES).map(async ([state, sent]) => {
+        if (!(await isClosed(port, sent))) this.#findings.add(`a connection that is ${state} is not closed in time`)
+      }),
+    )
+    await Promise.all(closed)
   }
 }
 
-/** Runs the given cases one after the other. */
-export async function repeat(options: RepeatOptions): Promise<FuzzReport> {
-  await using resources = new AsyncDisposableStack()
-  const { servers, runner, findings } = await prepare(options, resources)
-  for (let round = 0; round < options.times; round++)
-    for (const number of options.only) {
-      options.signal?.throwIfAborted()
-      await runner.run(number, round)
-    }
-  await Promise.all(servers.map((server) => server.check()))
-  return { findings: findings.all, lines: [] }
+/** Undefined: a file for the readers. */
+function anyKind(dice: Dice): Kind | undefined {
+  const kinds = Object.values(KINDS)
+  let left = dice.below(kinds.reduce((sum, { weight }) => sum + weight, READER_WEIGHT))
+  return kinds.find(({ weight }) => {
+    left -= weight
+    return left < 0
+  })
 }
 
 function describe({ site, bystanderAnswers, slowestBystanderMs, ledger }: FuzzedServer, warm = 0, last = 0): string {
@@ -101,88 +196,31 @@ function describe({ site, bystanderAnswers, slowestBystanderMs, ledger }: Fuzzed
   ].join('; ')
 }
 
-interface Ground {
-  readonly servers: readonly FuzzedServer[]
-  readonly runner: CaseRunner
-  readonly findings: Findings
+/** What was sent, up to so many bytes, and answered, in lines for people. */
+export function describeExchange({ delivery }: Plan, { ending, sent, reader }: Transcript, most?: number): string[] {
+  return [
+    `delivery: ${describeDelivery(delivery)}`,
+    `sent: ${shown(sent, most)}`,
+    ...reader.answers.map(
+      ({ status, headers, body }) => `answer ${status}: ${JSON.stringify([...headers])} ${shown(body)}`,
+    ),
+    ...(reader.rest.length === 0 ? [] : [`rest: ${shown(reader.rest)}`]),
+    `the connection was ${ending}`,
+  ]
 }
 
-/** Starts the servers. Whatever has to be ended goes into `resources`. */
-async function prepare(options: FuzzOptions, resources: AsyncDisposableStack): Promise<Ground> {
-  const { seed, without, onExchange, onFinding } = options
-  const findings = new Findings(onFinding)
-  const { path: directory } = resources.use(new TemporaryDirectory())
-  const path = join(directory, 'tokens.db')
-  await makeStore(path)
-  const store = await openStore(new StoreLocation(path))
-  resources.defer(() => store.close())
-  const servers = []
-  for (const site of SITES) servers.push(resources.use(await FuzzedServer.create(site, directory, findings)))
-  const runner = new CaseRunner({ seed, servers, store, findings, without, ...(onExchange && { onExchange }) })
-  return { servers, runner, findings }
+const STATES = {
+  silent: '',
+  'in the midst of a head': 'GET /-/health HTTP/1.1\r\nHost: local',
+  'idle after an answer': 'GET /-/health HTTP/1.1\r\nHost: localhost\r\n\r\n',
 }
 
-/** Cases by their numbers, in phases with a rest between them. */
-class Phases {
-  readonly #options: FuzzOptions
-  readonly #ground: Ground
-  #spentMs = 0
-  cases = 0
-
-  constructor(options: FuzzOptions, ground: Ground) {
-    this.#options = options
-    this.#ground = ground
-  }
-
-  /** Goes on until so much of the whole run is done. */
-  async run(part: number): Promise<void> {
-    const startedAt = performance.now()
-    const { ms = Number.POSITIVE_INFINITY, cases = Number.POSITIVE_INFINITY, signal, onProgress } = this.#options
-    const { servers, runner } = this.#ground
-    const spentMs = () => this.#spentMs + performance.now() - startedAt
-    const isOver = () => this.cases >= cases * part || spentMs() >= ms * part
-    const work = async () => {
-      while (!isOver()) {
-        signal?.throwIfAborted()
-        if (++this.cases % CASES_A_LINE === 0) onProgress?.(this.cases)
-        await runner.run(this.cases)
-      }
-    }
-    for (const server of servers) server.watch()
-    const idlers = part === 1 && ms > LEFT_OPEN_MS && ms < Number.POSITIVE_INFINITY ? this.#leaveOpen() : undefined
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
-    await idlers
-    for (const server of servers) await server.endWatch()
-    this.#spentMs = spentMs()
-  }
-
-  async #leaveOpen(): Promise<void> {
-    const { servers, findings } = this.#ground
-    for (const flaw of (await Promise.all(servers.map(({ port }) => leftOpen(port, LEFT_OPEN_MS)))).flat())
-      findings.add(flaw)
-  }
-}
-
-const HALF_A_HEAD = 'GET /-/health HTTP/1.1\r\nHost: local'
-const WHOLE_REQUEST = 'GET /-/health HTTP/1.1\r\nHost: localhost\r\n\r\n'
-const STATES = { silent: '', 'in the midst of a head': HALF_A_HEAD, 'idle after an answer': WHOLE_REQUEST }
-
-/** Which connections are still open after `limitMs`, in words. */
-export async function leftOpen(port: number, limitMs: number): Promise<string[]> {
-  const open = await Promise.all(
-    Object.entries(STATES).map(async ([state, sent]) => ((await isClosed(port, sent, limitMs)) ? [] : [state])),
-  )
-  return open.flat().map((state) => `a connection that is ${state} is not closed in time`)
-}
-
-async function isClosed(port: number, sent: string, limitMs: number): Promise<boolean> {
+async function isClosed(port: number, sent: string): Promise<boolean> {
   const socket = await openSocket(port)
-  socket.on('error', () => {})
-  socket.resume()
-  socket.write(sent)
   const { promise: closed, resolve } = Promise.withResolvers<boolean>()
-  socket.once('close', () => resolve(true))
-  const timer = setTimeout(resolve, limitMs, false)
+  socket.on('error', () => {}).once('close', () => resolve(true))
+  socket.resume().write(sent)
+  const timer = setTimeout(resolve, LEFT_OPEN_MS, false)
   try {
     return await closed
   } finally {

@@ -4,12 +4,13 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readMemory } from '../../bench/memory.ts'
-import { Connection, ConnectionLost } from '../faults/connection.ts'
+import { Connection } from '../faults/connection.ts'
 import { ReamsProcess, runReams } from '../faults/reams-process.ts'
 import { Findings as WalkFindings } from '../faults/report.ts'
 import { walk } from '../faults/walk.ts'
 import { freePort } from '../store/free-port.ts'
 import type { Findings } from './findings.ts'
+import { Ledger } from './ledger.ts'
 import { LOG, makeStore, type Site, STILL, TOKENS } from './site.ts'
 
 /** Connections that send ordinary requests before the memory is looked at. */
@@ -31,27 +32,27 @@ export class FuzzedServer implements AsyncDisposable {
   readonly ledger = new Ledger()
   bystanderAnswers = 0
   slowestBystanderMs = 0
-  /** How often the process was started again because it had died. */
-  restarts = 0
+  /** It has died, which is noted: nothing else can be said about it. */
+  isDead = false
   readonly #path: string
   readonly #findings: Findings
-  #process: ReamsProcess
+  readonly #process: ReamsProcess
   /** The cases that began last. */
   #recent: readonly number[] = []
-  #restarted: Promise<void> | undefined
   #bystander: Promise<void> | undefined
   #isWatched = false
-  #isDisposed = false
   #rightPage = ''
   /** When nobody is connected. */
   #sockets = 0
 
   private constructor(site: Site, path: string, port: number, findings: Findings) {
     this.site = site
-    this.#path = path
     this.port = port
+    this.#path = path
     this.#findings = findings
-    this.#process = this.#start()
+    const words = ['serve', '--store', path, '--port', `${port}`, ...site.words(port)]
+    // As bin/reams starts it.
+    this.#process = new ReamsProcess(words, { variables: { NODE_OPTIONS: '--max-semi-space-size=4' } })
   }
 
   static async create(site: Site, directory: string, findings: Findings): Promise<FuzzedServer> {
@@ -69,43 +70,24 @@ export class FuzzedServer implements AsyncDisposable {
     return server
   }
 
-  #start(): ReamsProcess {
-    const words = ['serve', '--store', this.#path, '--port', `${this.port}`, ...this.site.words(this.port)]
-    // As bin/reams starts it.
-    return new ReamsProcess(words, { variables: { NODE_OPTIONS: '--max-semi-space-size=4' } })
-  }
-
   #connect(): Connection {
     return new Connection(`http://127.0.0.1:${this.port}`, TOKENS.reader.token)
   }
 
-  /** A case is about to begin. Resolves when the server is up. */
-  async begin(number: number): Promise<void> {
-    await this.#restarted
+  /** A case is about to begin. */
+  begin(number: number): void {
     this.#recent = [...this.#recent, number].slice(-RECENT_CASES)
   }
 
-  /**
-   * To be called when a connection broke, with the number of restarts when it was made. Whether it broke because the process
-   * ended; if so, that is noted, with the cases that may have ended it, and the process started again on the same store.
-   */
-  async hasDied(restartsBefore: number): Promise<boolean> {
+  /** Whether a connection broke because the process ended; if so, that is noted, with the cases that may have ended it. */
+  async hasDied(): Promise<boolean> {
     for (let waitedMs = 0; waitedMs < DEATH_MS && !this.#process.hasEnded; waitedMs += POLL_MS) await sleep(POLL_MS)
-    if (this.#process.hasEnded && !this.#isDisposed)
-      this.#restarted ??= this.#restart().finally(() => {
-        this.#restarted = undefined
-      })
-    await this.#restarted
-    return this.restarts > restartsBefore
-  }
-
-  async #restart(): Promise<void> {
+    if (!this.#process.hasEnded || this.isDead) return this.isDead
+    this.isDead = true
     const { status, stderr } = await this.#process.ends()
     const reason = stderr.trim().split('\n').at(-1)
     this.#findings.add(`the process ended with status ${status}: ${reason}`, this.#recent, stderr)
-    this.#process = this.#start()
-    this.restarts++
-    await this.#process.address()
+    return true
   }
 
   /** From now on a bystander sends ordinary reads, each of which has to be answered. */
@@ -121,13 +103,11 @@ export class FuzzedServer implements AsyncDisposable {
 
   async #standBy(): Promise<void> {
     using connection = this.#connect()
-    while (this.#isWatched) {
-      await this.#restarted
-      const [startedAt, { restarts }] = [performance.now(), this]
+    while (this.#isWatched && !this.isDead) {
+      const startedAt = performance.now()
       const answer = await connection.get(BYSTANDER_PATH).catch((error: Error) => error)
       if (answer instanceof Error) {
-        if (!(await this.hasDied(restarts)) && !this.#isDisposed)
-          this.#findings.add(`the bystander was not answered: ${answer.message}`)
+        if (!(await this.hasDied())) this.#findings.add(`the bystander was not answered: ${answer.message}`)
         continue
       }
       this.slowestBystanderMs = Math.max(this.slowestBystanderMs, performance.now() - startedAt)
@@ -143,10 +123,12 @@ export class FuzzedServer implements AsyncDisposable {
    * no /proc. A socket that it still has open then is a finding.
    */
   async memoryAtRest(settlingRequests: number): Promise<number> {
-    const settle = async (connection: Connection) => {
+    if (this.isDead) return 0
+    const settle = async () => {
+      using connection = this.#connect()
       for (let count = 0; count < settlingRequests / SETTLING_CONNECTIONS; count++) await connection.get(BYSTANDER_PATH)
     }
-    await Promise.all(Array.from({ length: SETTLING_CONNECTIONS }, () => this.#use(settle)))
+    await Promise.all(Array.from({ length: SETTLING_CONNECTIONS }, settle))
     const { pid } = this.#process
     const left = () => openSockets(pid) - this.#sockets
     for (let waitedMs = 0; waitedMs < REST_MS && left() > 0; waitedMs += POLL_MS) await sleep(POLL_MS)
@@ -154,30 +136,21 @@ export class FuzzedServer implements AsyncDisposable {
     return readMemory(pid)?.rssBytes ?? 0
   }
 
-  /** Uses a connection; once more if the process dies meanwhile. */
-  async #use(use: (connection: Connection) => Promise<void>): Promise<void> {
-    await this.#restarted
-    const { restarts } = this
-    using connection = this.#connect()
-    try {
-      await use(connection)
-    } catch (error) {
-      if (!(error instanceof ConnectionLost && (await this.hasDied(restarts)))) throw error
-      await this.#use(use)
-    }
-  }
-
   /** When everybody has gone: is every item there that was acknowledged, does the server end as it should, is the store sound? */
   async check(): Promise<void> {
-    await this.#use((connection) => this.#checkLog(connection))
-    const { status, stderr } = await this.#process.stop()
-    if (status !== 0) this.#findings.add(`the server ended with status ${status} when it was asked to end`, [], stderr)
-    if (stderr !== '') this.#findings.add(`the server wrote to stderr\n${stderr}`)
+    if (!this.isDead) {
+      await this.#checkLog()
+      const { status, stderr } = await this.#process.stop()
+      if (status !== 0)
+        this.#findings.add(`the server ended with status ${status} when it was asked to end`, [], stderr)
+      if (stderr !== '') this.#findings.add(`the server wrote to stderr\n${stderr}`)
+    }
     const verified = await runReams(['verify', '--store', this.#path])
     if (verified.status !== 0) this.#findings.add('reams verify finds the store damaged', [], verified.stdout)
   }
 
-  async #checkLog(connection: Connection): Promise<void> {
+  async #checkLog(): Promise<void> {
+    using connection = this.#connect()
     const findings = new WalkFindings()
     const texts = await walk(connection, LOG, findings)
     const ids = texts.map((text) => String(JSON.parse(text).fuzz))
@@ -186,10 +159,9 @@ export class FuzzedServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isWatched = false
-    this.#isDisposed = true
+    this.isDead = true
     await this.#process.kill()
-    await this.#bystander
+    await this.endWatch()
   }
 }
 
@@ -210,53 +182,4 @@ function isSocket(link: string): boolean {
     // Closed since the directory was read.
     return false
   }
-}
-
-interface Batch {
-  readonly ids: readonly string[]
-  isAcknowledged: boolean
-  /** Sent, and the answer never came. */
-  isUnknown: boolean
-}
-
-export class Ledger {
-  readonly #batches = new Map<string, Batch>()
-
-  /** Status undefined: there was no answer. */
-  note(ids: readonly string[], status: number | undefined): void {
-    const [first = ''] = ids
-    const batch = this.#batches.get(first) ?? { ids, isAcknowledged: false, isUnknown: false }
-    batch.isAcknowledged ||= status === 201
-    batch.isUnknown ||= status === undefined
-    this.#batches.set(first, batch)
-  }
-
-  get acknowledged(): number {
-    return this.#batches.values().reduce((sum, { ids, isAcknowledged }) => sum + (isAcknowledged ? ids.length : 0), 0)
-  }
-
-  /** What is wrong with the log, given the ids of all its items. */
-  check(found: readonly string[]): string[] {
-    const counts = new Map<string, number>()
-    for (const id of found) counts.set(id, (counts.get(id) ?? 0) + 1)
-    return this.#batches
-      .values()
-      .map((batch) =>
-        flawOf(
-          batch,
-          batch.ids.map((id) => counts.get(id) ?? 0),
-        ),
-      )
-      .filter((flaw) => flaw !== undefined)
-      .toArray()
-  }
-}
-
-function flawOf({ ids, isAcknowledged, isUnknown }: Batch, counts: readonly number[]): string | undefined {
-  const name = `the append of ${ids[0]} and ${ids.length - 1} more`
-  if (counts.some((count) => count > 1)) return `${name} is there twice`
-  const there = counts.filter((count) => count === 1).length
-  if (there > 0 && there < ids.length) return `${name} is only partly there`
-  if (isAcknowledged && there === 0) return `${name} was acknowledged and is not there`
-  return !isAcknowledged && !isUnknown && there > 0 ? `${name} was refused and is there` : undefined
 }

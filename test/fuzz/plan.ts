@@ -11,21 +11,17 @@ export interface Plan {
 }
 
 /** The messages of that kind, often alone, else with ordinary ones before and after. */
-export function planOf(dice: Dice, kind: Kind, place: Place): Plan {
-  const { make, isInTurns = false } = kind
+export function planOf(dice: Dice, { make, isInTurns = false }: Kind, place: Place): Plan {
   const others = isInTurns || dice.chance(60) ? 0 : dice.chance(90) ? dice.between(1, 5) : dice.between(5, 49)
   const before = dice.below(others + 1)
+  const ordinary = () => (dice.chance(75) ? ordinaryRead : ordinaryWrite)(dice, place)
   const messages = [
-    ...ordinary(dice, place, before),
+    ...dice.times(before, ordinary),
     ...[make(dice, place)].flat(),
-    ...ordinary(dice, place, others - before),
+    ...dice.times(others - before, ordinary),
   ]
   const length = messages.reduce((sum, { bytes }) => sum + bytes.length, 0)
   return { messages, delivery: anyDelivery(dice, length, isInTurns) }
-}
-
-function ordinary(dice: Dice, place: Place, count: number): Message[] {
-  return dice.times(count, () => (dice.chance(75) ? ordinaryRead : ordinaryWrite)(dice, place))
 }
 
 export interface Delivery {
@@ -36,9 +32,7 @@ export interface Delivery {
   readonly pauseMs: number
   /** Send no more than this. */
   readonly stopAfterBytes: number
-  /**
-   * When everything is sent: close after the answers, half-close at once and read the answers, or reset the connection.
-   */
+  /** When everything is sent: close after the answers, half-close at once and read the answers, or reset the connection. */
   readonly ending: 'close' | 'half-close' | 'reset'
   /** Read nothing before this. */
   readonly readAfterMs: number
@@ -66,39 +60,29 @@ export const WHOLE: Delivery = {
 }
 
 /** For a connection on which `length` bytes are to be sent. */
-export function anyDelivery(dice: Dice, length: number, isInTurns: boolean): Delivery {
+function anyDelivery(dice: Dice, length: number, isInTurns: boolean): Delivery {
   if (isInTurns) return { ...WHOLE, isInTurns, pieceBytes: dice.of([NEVER, dice.between(1, 100)]) }
   // Anywhere, or near the end, where the last request becomes complete.
   const stopAfterBytes = dice.chance(50) ? dice.below(length + 1) : Math.max(0, length - dice.below(5))
-  switch (dice.below(14)) {
-    case 0:
-      // Byte by byte, unless that would take too long.
-      return { ...WHOLE, pieceBytes: Math.max(1, Math.ceil(length / 1_000)) }
-    case 1:
-      return { ...WHOLE, pieceBytes: Math.max(1, Math.ceil(length / dice.between(2, 5))), pauseMs: dice.between(1, 50) }
-    case 2:
-      return { ...WHOLE, stopAfterBytes, ending: 'half-close' }
-    case 3:
-      return { ...WHOLE, stopAfterBytes, ending: 'reset' }
-    case 4:
-      return { ...WHOLE, stopAfterBytes, ending: 'reset', pauseMs: dice.between(1, 20) }
-    case 5:
-      return { ...WHOLE, ending: 'reset', pauseMs: dice.between(0, 20) }
-    case 6:
-      return { ...WHOLE, ending: 'half-close' }
-    case 7:
-      return { ...WHOLE, resetAfterBytes: dice.below(dice.of([20, 300, 20_000])) }
-    case 8:
-      return { ...WHOLE, readAfterMs: dice.between(50, 1_000) }
-    case 9:
-      return { ...WHOLE, readPauseMs: dice.between(1, 20) }
-    case 10:
-      return { ...WHOLE, readAfterMs: NEVER, resetAfterMs: dice.between(0, 500) }
-    case 11:
-      return { ...WHOLE, isInTurns: true }
-    default:
-      return WHOLE
-  }
+  const inPieces = (count: number) => ({ pieceBytes: Math.max(1, Math.ceil(length / count)) })
+  const unusual = dice.of<Partial<Delivery>>([
+    {},
+    {},
+    // Byte by byte, unless that would take too long.
+    inPieces(1_000),
+    { ...inPieces(dice.between(2, 5)), pauseMs: dice.between(1, 50) },
+    { stopAfterBytes, ending: 'half-close' },
+    { stopAfterBytes, ending: 'reset' },
+    { stopAfterBytes, ending: 'reset', pauseMs: dice.between(1, 20) },
+    { ending: 'reset', pauseMs: dice.between(0, 20) },
+    { ending: 'half-close' },
+    { resetAfterBytes: dice.below(dice.of([20, 300, 20_000])) },
+    { readAfterMs: dice.between(50, 1_000) },
+    { readPauseMs: dice.between(1, 20) },
+    { readAfterMs: NEVER, resetAfterMs: dice.between(0, 500) },
+    { isInTurns: true },
+  ])
+  return { ...WHOLE, ...unusual }
 }
 
 /** What is unusual about it, for people. */

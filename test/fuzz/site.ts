@@ -3,8 +3,7 @@
 import { hash } from 'node:crypto'
 import { StoreLocation, withStore } from '../../src/cli/open-store.ts'
 import { TOKEN_PREFIX } from '../../src/contract/scope.ts'
-import { itemRun } from '../../src/items/item-run.ts'
-import type { Store } from '../../src/store/store.ts'
+import { fill } from '../service/open-service.ts'
 
 /** With the key `id`; read, put and deleted. */
 export const EVENTS = 'events'
@@ -75,28 +74,16 @@ export const SITES: readonly [Site, ...Site[]] = [
 
 export function makeStore(path: string): Promise<void> {
   return withStore(new StoreLocation(path), { create: true }, async (store) => {
+    const numbered = (count: number, member: string) =>
+      Array.from({ length: count }, (_, index) => `{"id":${index + 1},${member}}`)
     const events = numbered(EVENT_COUNT, '"name":"Item"')
-    await fill(store, EVENTS, events, { keyField: 'id' })
-    await fill(store, STILL, events, { keyField: 'id' })
-    await fill(store, LOG, [])
-    await fill(store, VENUES, numbered(20, '"name":"Hall"'), { isPaginated: false })
-    await fill(store, SECRETS, numbered(20, `"text":"${SECRET}"`), { keyField: 'id', isPrivate: true })
+    await fill(store, EVENTS, events)
+    await fill(store, STILL, events)
+    await fill(store, LOG, [], { keyField: null })
+    await fill(store, VENUES, numbered(20, '"name":"Hall"'), { isPaginated: false, keyField: null })
+    await fill(store, SECRETS, numbered(20, `"text":"${SECRET}"`), { isPrivate: true })
     const dates = { createdAt: 0, expiresAt: null, revokedAt: null }
     for (const [name, { token, ...rest }] of Object.entries(TOKENS))
       await store.addToken({ name, hash: hash('sha256', token), ...dates, ...rest })
   })
-}
-
-function numbered(count: number, member: string): string[] {
-  return Array.from({ length: count }, (_, index) => `{"id":${index + 1},${member}}`)
-}
-
-async function fill(
-  store: Store,
-  name: string,
-  items: readonly string[],
-  settings: Parameters<Store['create']>[1] = {},
-): Promise<void> {
-  const { keyField } = await store.create(name, settings)
-  await store.append(name, itemRun(items, { keyField }))
 }

@@ -5,7 +5,6 @@ import { describe, it } from 'node:test'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
 import { tablesOf } from '../markdown.ts'
-import { type Caller, callersOf } from './access-callers.ts'
 import { fill, numbered } from './open-service.ts'
 import { type Answer, type Headers, sharedWriteServer, type WriteServer } from './write-server.ts'
 
@@ -17,6 +16,77 @@ const PUBLIC = 'events'
 const PRIVATE = 'secret'
 const NONE = 'absent'
 const NAMES = [PUBLIC, PRIVATE, NONE]
+
+interface Caller {
+  readonly who: string
+  readonly headers: Headers
+  /** For a token where none belongs. */
+  readonly query?: string
+}
+
+/** All kinds of callers that one row stands for. `names` are the collections that "it" means. */
+async function callersOf(row: string, tokenOf: WriteServer['tokenOf'], names: readonly string[]) {
+  const withScopes = async (...scopes: string[]): Promise<Caller> => ({
+    who: scopes.join(' ') || 'no scope',
+    headers: await tokenOf(scopes),
+  })
+  const onEach = (action: string) => withScopes(...names.map((name) => `${action}:${name}`))
+  switch (row.replace(/[:,].*/, '')) {
+    case 'a bad token':
+      return badTokens(tokenOf)
+    case 'no token':
+      return misplacedTokens((await tokenOf(['admin'])).Authorization)
+    case 'a good token':
+    case 'a good token without a scope on it':
+      return [
+        await withScopes(),
+        await withScopes('read:other', 'write:other', 'create:other'),
+        await withScopes('read:event', 'write:events2', 'create:', 'write', '*', 'write:Events', 'Admin'),
+      ]
+    case '`read':
+      return [await onEach('read'), await withScopes('read:*')]
+    case '`write':
+      return [await onEach('write'), await withScopes('write:*'), lowerCase(await withScopes('write:*'))]
+    case '`create':
+      return [await onEach('create'), await withScopes('create:*'), await withScopes('admin')]
+    default:
+      throw new Error(`Nobody is known as ${row}.`)
+  }
+}
+
+function lowerCase({ headers }: Caller): Caller {
+  const authorization = String(headers['Authorization']).replace('Bearer ', 'bearer  ')
+  return { who: 'bearer in lower case', headers: { Authorization: authorization } }
+}
+
+function misplacedTokens(admin: string): Caller[] {
+  const token = admin.slice('Bearer '.length)
+  const query = `access_token=${token}&token=${token}&authorization=${encodeURIComponent(admin)}`
+  return [
+    { who: 'nobody', headers: { Authorization: '' } },
+    { who: 'a token in the query', headers: { Authorization: '' }, query },
+    { who: 'a token in other headers', headers: { Authorization: '', Cookie: `token=${token}`, 'X-Token': token } },
+  ]
+}
+
+async function badTokens(tokenOf: WriteServer['tokenOf']): Promise<Caller[]> {
+  const { Authorization: admin } = await tokenOf(['admin'])
+  const headers: Readonly<Record<string, Headers>> = {
+    'no token behind Bearer': { Authorization: 'Bearer' },
+    'a malformed token': { Authorization: 'Bearer x' },
+    Basic: { Authorization: 'Basic YTpi' },
+    'a token without a scheme': { Authorization: admin.slice('Bearer '.length) },
+    'a token with more behind it': { Authorization: `${admin}x` },
+    'two tokens': { Authorization: `${admin}, ${admin}` },
+    'two headers': { Authorization: [admin, admin] },
+    'an unknown token': { Authorization: `Bearer reams_${'A'.repeat(43)}` },
+    'an expired token': await tokenOf(['admin'], { expiresAt: Date.now() - 1 }),
+    'a revoked token': await tokenOf(['admin'], { revokedAt: Date.now() - 1 }),
+  }
+  return Object.entries(headers).map(([who, each]) => ({ who, headers: each }))
+}
+
+type Ask = WriteServer['ask']
 
 interface Line {
   readonly method: string
@@ -67,7 +137,7 @@ describe('who may do what (D19)', () => {
   }
 
   /** Asks another server on the same store, where everybody needs a token. */
-  async function whereTokensAreRequired(test: (ask: WriteServer['ask']) => Promise<void>): Promise<void> {
+  async function whereTokensAreRequired(test: (ask: Ask) => Promise<void>): Promise<void> {
     const { store, askAt } = server()
     const { port, close } = await listen({ port: 0, ...createService({ store, requireToken: true }) })
     await test(askAt(port)).finally(() => close(0))
@@ -78,7 +148,7 @@ describe('who may do what (D19)', () => {
   }
 
   /** Sends a request that would be right, if only the caller may. */
-  async function send(ask: WriteServer['ask'], caller: Caller, { method, path }: Line, name: string): Promise<Answer> {
+  async function send(ask: Ask, caller: Caller, { method, path }: Line, name: string): Promise<Answer> {
     const target = path.replace('<collection>', name).replace('<key>', '1')
     const isDrop = method === 'DELETE' && path === '/<collection>'
     const headers = { ...caller.headers, ...(isDrop && { 'If-Match': await tagOf(name) }) }
@@ -113,10 +183,12 @@ describe('who may do what (D19)', () => {
   for (const [row = '', ...cells] of COLLECTIONS) {
     const [readPublic = '', readPrivate = '', writePublic = '', writePrivate = '', readNone = '', writeNone = ''] =
       cells
-    const reads = [readPublic, readPrivate, readNone]
-    const writes = [writePublic, writePrivate, writeNone]
+    const [reads, writes] = [
+      [readPublic, readPrivate, readNone],
+      [writePublic, writePrivate, writeNone],
+    ]
 
-    const assertRow = async (ask: WriteServer['ask'], isGuarded: boolean) => {
+    const assertRow = async (ask: Ask, isGuarded: boolean) => {
       for (const caller of await callers(row)) {
         for (const line of requestsOf('read')) await assertLine(ask, caller, line, reads, isGuarded)
         for (const line of requestsOf('write')) {
@@ -131,13 +203,7 @@ describe('who may do what (D19)', () => {
         whereTokensAreRequired((ask) => assertRow(ask, true)))
   }
 
-  async function assertLine(
-    ask: WriteServer['ask'],
-    caller: Caller,
-    line: Line,
-    cells: readonly string[],
-    isGuarded: boolean,
-  ): Promise<void> {
+  async function assertLine(ask: Ask, caller: Caller, line: Line, cells: readonly string[], isGuarded: boolean) {
     const answers: Answer[] = []
     for (const [index, name] of NAMES.entries()) {
       const answer = await send(ask, caller, line, name)
@@ -147,12 +213,8 @@ describe('who may do what (D19)', () => {
       answers.push(answer)
     }
     const [, secret, absent] = answers
-    if (secret?.status === 404 || secret?.status === 401)
-      assert.deepEqual(
-        absent && about(NONE, absent),
-        about(PRIVATE, secret),
-        `${caller.who}: ${line.method} ${line.path}`,
-      )
+    if (secret && absent && (secret.status === 404 || secret.status === 401))
+      assert.deepEqual(about(NONE, absent), about(PRIVATE, secret), `${caller.who}: ${line.method} ${line.path}`)
   }
 
   for (const [requests = '', bad = '', open = '', guarded = '', good = ''] of OTHERS)
@@ -168,13 +230,7 @@ describe('who may do what (D19)', () => {
       })
     })
 
-  async function assertOther(
-    ask: WriteServer['ask'],
-    requests: string,
-    row: string,
-    status: string,
-    isForSome: boolean,
-  ) {
+  async function assertOther(ask: Ask, requests: string, row: string, status: string, isForSome: boolean) {
     for (const caller of await callers(row))
       for (const line of requestsIn(requests)) {
         const seen = new Set<string>()
@@ -239,20 +295,12 @@ describe('who may do what (D19)', () => {
 
   it('keeps what only some may read out of caches that many share, 304 included', async () => {
     const { ask } = server()
-    for (const [path, caching] of [
-      [`/${PRIVATE}`, 'private, no-cache'],
-      [`/${PRIVATE}/1`, 'private, no-cache'],
-      ['/', 'private, no-cache'],
-      ['/-/openapi.json', 'private, no-cache'],
-      [`/${PUBLIC}`, 'no-cache'],
-      [`/${PUBLIC}/1`, 'no-cache'],
-    ] as const) {
+    for (const path of [`/${PRIVATE}`, `/${PRIVATE}/1`, '/', '/-/openapi.json', `/${PUBLIC}`, `/${PUBLIC}/1`]) {
+      const caching = path.startsWith(`/${PUBLIC}`) ? 'no-cache' : 'private, no-cache'
       const { headers } = await ask('GET', path)
       const known = await ask('GET', path, undefined, { 'If-None-Match': headers.etag ?? '' })
-      assert.deepEqual(
-        [known.status, headers['cache-control'], known.headers['cache-control']],
-        [304, caching, caching],
-      )
+      const seen = [known.status, headers['cache-control'], known.headers['cache-control']]
+      assert.deepEqual(seen, [304, caching, caching], path)
     }
   })
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fill, numbered } from './open-service.ts'
-import { openSocket, parseAnswers, type RawAnswer, readToEnd } from './raw-http.ts'
+import { answersTo, openSocket, parseAnswers, readToEnd } from './raw-http.ts'
 import { chunked, problemInRaw, sharedWriteServer, type WriteServer } from './write-server.ts'
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -12,11 +11,6 @@ const announcing = (length: number) => ({ ...JSON_TYPE, 'Content-Length': String
 const CHUNKED = { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }
 
 const fillEvents = ({ store }: WriteServer) => fill(store, 'events', numbered(2))
-
-/** All answers until the server closes the connection. */
-async function answersOn(socket: Socket): Promise<RawAnswer[]> {
-  return parseAnswers(await readToEnd(socket))
-}
 
 async function assertGoesOn({ ask, store }: WriteServer, live = 2): Promise<void> {
   assert.equal((await store.head('events'))?.live, live)
@@ -33,58 +27,38 @@ describe('a body that does not come to its end', () => {
   for (const [what, headers, body] of broken)
     it(`is 400 and writes nothing when it is one ${what}, nor when the connection is lost there`, async () => {
       const { port, headOf } = server()
-      const socket = await openSocket(port)
-      socket.end(headOf('POST', '/events', headers) + body)
-      const [answer, ...more] = await answersOn(socket)
+      const text = headOf('POST', '/events', headers) + body
+      const [answer, ...more] = await answersTo(port, text, { isHalfClosed: true })
       assert.equal(problemInRaw(answer), '400 invalid-body: The body is truncated.')
       assert.deepEqual([answer?.headers.get('connection'), more.length], ['close', 0])
       const lost = await openSocket(port)
-      lost.write(headOf('POST', '/events', headers) + body)
+      lost.write(text)
       await sleep(20)
       lost.resetAndDestroy()
       await once(lost, 'close')
       await assertGoesOn(server())
     })
 
-  const malformed: readonly (readonly [what: string, headers: Record<string, string>, body: string])[] = [
-    ['no number of a chunk', CHUNKED, '8\r\n{"id":7}\r\nzz\r\n'],
-    ['a chunk of less than nothing', CHUNKED, '8\r\n{"id":7}\r\n-1\r\n'],
-    ['a chunk without its end', CHUNKED, '8\r\n{"id":7}garbage'],
-  ]
-  for (const [what, headers, body] of malformed)
-    it(`is 400 at once where it is wrong: ${what}`, async () => {
-      const socket = await openSocket(server().port)
-      socket.write(server().headOf('POST', '/events', headers) + body)
-      const [answer, ...more] = await answersOn(socket)
-      assert.equal(problemInRaw(answer), '400 malformed-request: The body is not valid HTTP/1.1.')
-      assert.equal(more.length, 0)
-      await assertGoesOn(server())
-    })
+  it('is 400 at once where a chunk is wrong, and leaves the answers to the requests before it whole', async () => {
+    const { port, headOf } = server()
+    const good = `${headOf('PUT', '/events/2', announcing(8))}{"id":2}`
+    for (const bad of ['zz\r\n', '8\r\n{"id":7}\r\nzz\r\n', '8\r\n{"id":7}\r\n-1\r\n', '8\r\n{"id":7}garbage']) {
+      const answers = await answersTo(port, `${good}${good}${headOf('POST', '/events', CHUNKED)}${bad}`)
+      assert.deepEqual([answers.length, answers[0]?.status, answers[1]?.status], [3, 200, 200])
+      assert.equal(problemInRaw(answers[2]), '400 malformed-request: The body is not valid HTTP/1.1.')
+    }
+    await assertGoesOn(server())
+  })
 
   it('is refused with two lengths, or with a length and chunks', async () => {
     for (const headers of [
       { ...announcing(8), 'Transfer-Encoding': 'chunked' },
       { ...announcing(8), 'content-length': '9' },
     ]) {
-      const socket = await openSocket(server().port)
-      socket.write(`${server().headOf('POST', '/events', headers)}{"id":7}`)
-      const [answer] = await answersOn(socket)
+      const [answer] = await answersTo(server().port, `${server().headOf('POST', '/events', headers)}{"id":7}`)
       assert.match(problemInRaw(answer), /^400 malformed-request: /)
     }
     await assertGoesOn(server())
-  })
-
-  it('leaves the answers to the requests before it whole', async () => {
-    const socket = await openSocket(server().port)
-    const { headOf } = server()
-    const good = `${headOf('PUT', '/events/2', announcing(8))}{"id":2}`
-    socket.write(`${good}${good}${headOf('POST', '/events', CHUNKED)}zz\r\n`)
-    const answers = await answersOn(socket)
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [200, 200, 400],
-    )
-    assert.match(problemInRaw(answers[2]), /^400 malformed-request: The body is not valid/)
   })
 })
 
@@ -92,9 +66,8 @@ describe('a body that comes too slowly', () => {
   const server = sharedWriteServer(fillEvents, { listen: { requestTimeoutMs: 300 } })
 
   it('is 408 and writes nothing, when it stops', async () => {
-    const socket = await openSocket(server().port)
-    socket.write(`${server().headOf('POST', '/events', announcing(8))}{"id"`)
-    const [answer, ...more] = await answersOn(socket)
+    const text = `${server().headOf('POST', '/events', announcing(8))}{"id"`
+    const [answer, ...more] = await answersTo(server().port, text)
     assert.match(problemInRaw(answer), /^408 request-timeout: The body of the request was not complete in time\.$/)
     assert.equal(answer?.headers.get('connection'), 'close')
     assert.equal(more.length, 0)
@@ -105,13 +78,8 @@ describe('a body that comes too slowly', () => {
     const socket = await openSocket(server().port)
     socket.write(server().headOf('POST', '/events', announcing(100_000)))
     const drip = setInterval(() => socket.write(' '), 20)
-    socket.once('end', () => clearInterval(drip))
-    socket.once('error', () => clearInterval(drip))
-    try {
-      assert.match(problemInRaw((await answersOn(socket))[0]), /^408 request-timeout: /)
-    } finally {
-      clearInterval(drip)
-    }
+    for (const event of ['end', 'error', 'close']) socket.once(event, () => clearInterval(drip))
+    assert.match(problemInRaw(parseAnswers(await readToEnd(socket))[0]), /^408 request-timeout: /)
     await assertGoesOn(server())
   })
 })
@@ -131,9 +99,7 @@ describe('a body that need not be read', () => {
       ['/events', { ...announcing(50_000), 'Idempotency-Key': 'a b' }, 400],
       ['/events', { ...announcing(50_000), 'Content-Encoding': 'br' }, 415],
     ] as const) {
-      const socket = await openSocket(port)
-      socket.write(headOf('POST', path, { ...headers, Expect: '100-continue' }))
-      const [answer, ...more] = await answersOn(socket)
+      const [answer, ...more] = await answersTo(port, headOf('POST', path, { ...headers, Expect: '100-continue' }))
       assert.deepEqual([answer?.status, answer?.headers.get('connection'), more.length], [status, 'close', 0])
     }
     await assertGoesOn(server())
@@ -147,7 +113,7 @@ describe('a body that need not be read', () => {
     assert.equal(first.toString(), 'HTTP/1.1 100 Continue\r\n\r\n')
     const before = (await store.head('events'))?.version ?? 0
     socket.write(`{"id":1}${headOf('GET', '/events/1', { Connection: 'close' })}`)
-    const [put, get, ...more] = await answersOn(socket)
+    const [put, get, ...more] = parseAnswers(await readToEnd(socket))
     assert.deepEqual([put?.status, get?.body.toString(), more.length], [200, '{"id":1}', 0])
     assert.equal((await store.head('events'))?.version, before + 1)
   })
@@ -168,15 +134,11 @@ describe('a body that need not be read', () => {
 
   it('does not have to be sent when it would be too large: the refusal comes, and then the end', async () => {
     const { port, headOf } = server()
-    const tooLong = await openSocket(port)
-    tooLong.write(headOf('POST', '/events', announcing(1_000_000_000)))
-    const [announced, ...more] = await answersOn(tooLong)
+    const [announced, ...more] = await answersTo(port, headOf('POST', '/events', announcing(1_000_000_000)))
     const detail = 'The body has 1,000,000,000 bytes; the limit is 100,000.'
     assert.deepEqual([problemInRaw(announced), more.length], [`413 content-too-large: ${detail}`, 0])
-    const endless = await openSocket(port)
-    endless.write(headOf('POST', '/events', CHUNKED))
-    endless.write(chunked('x'.repeat(60_000), 'x'.repeat(60_000)).subarray(0, -5))
-    const [counted, ...others] = await answersOn(endless)
+    const endless = chunked('x'.repeat(60_000), 'x'.repeat(60_000)).subarray(0, -5)
+    const [counted, ...others] = await answersTo(port, headOf('POST', '/events', CHUNKED) + endless)
     const found = 'The body has more than 100,000 bytes.'
     assert.deepEqual([problemInRaw(counted), others.length], [`413 content-too-large: ${found}`, 0])
     await assertGoesOn(server())

@@ -5,8 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { listen } from '../../src/service/node/listen.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { freePort } from '../store/free-port.ts'
 import { envelopeOf, fill, numbered } from './open-service.ts'
 
 async function storeWithEvents(t: TestContext): Promise<string> {
@@ -17,12 +17,6 @@ async function storeWithEvents(t: TestContext): Promise<string> {
   await fill(store, 'events', numbered(1234))
   await store.close()
   return path
-}
-
-async function freePort(): Promise<number> {
-  const { port, close } = await listen({ port: 0, reply: () => assert.fail() })
-  await close()
-  return port
 }
 
 describe('examples', () => {

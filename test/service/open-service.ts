@@ -1,10 +1,11 @@
 /** A service on a real store of its own, both gone when the test is over. */
 
 import assert from 'node:assert/strict'
-import { after, before, type TestContext } from 'node:test'
+import { hash, randomBytes } from 'node:crypto'
+import { after, before } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
 import { createService, type ServiceOptions } from '../../src/service/create-service.ts'
-import type { CollectionSettings, Store } from '../../src/store/store.ts'
+import type { CollectionSettings, Store, TokenRecord } from '../../src/store/store.ts'
 import { openTestStore } from '../store/test-store.ts'
 
 export const BASE = 'http://127.0.0.1:8080'
@@ -17,8 +18,8 @@ export interface OpenService {
   readonly again: (options: Partial<ServiceOptions>) => OpenService['get']
 }
 
-interface Closer {
-  readonly after: TestContext['after']
+export interface Closer {
+  readonly after: (close: () => Promise<void>) => void
 }
 
 export async function openService(t: Closer, options: Partial<ServiceOptions> = {}): Promise<OpenService> {
@@ -37,16 +38,30 @@ export function sharedService(
   fillStore: (store: Store) => Promise<void>,
   options: Partial<ServiceOptions> = {},
 ): () => OpenService {
-  const closers: (() => unknown)[] = []
-  let service: OpenService | undefined
-  before(async () => {
-    service = await openService({ after: (close) => closers.push(close as () => unknown) }, options)
+  return shared(async (t) => {
+    const service = await openService(t, options)
     await fillStore(service.store)
+    return service
   })
-  after(async () => {
-    for (const close of closers) await close()
+}
+
+/** What is opened once for all tests of a suite, and closed behind them. */
+export function shared<T>(open: (t: Closer) => Promise<T>): () => T {
+  const resources = new AsyncDisposableStack()
+  let opened: T | undefined
+  before(async () => {
+    opened = await open({ after: (close) => resources.defer(close) })
   })
-  return () => service ?? assert.fail('The service is opened before the first test, not before.')
+  after(() => resources.disposeAsync())
+  return () => opened ?? assert.fail('It is opened before the first test, not before.')
+}
+
+/** Headers with a new token. */
+export async function tokenFor(store: Store, scopes: readonly string[], change: Partial<TokenRecord> = {}) {
+  const token = `reams_${randomBytes(32).toString('base64url')}`
+  const record = { hash: hash('sha256', token, 'hex'), scopes, createdAt: 0, expiresAt: null, revokedAt: null }
+  await store.addToken({ name: randomBytes(6).toString('hex'), ...record, ...change })
+  return { Authorization: `Bearer ${token}` }
 }
 
 /** Creates a collection with these items, keyed by `id` unless the settings say otherwise. */

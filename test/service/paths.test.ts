@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { PROBLEMS } from '../../src/contract/problem.ts'
+import { StoreError, type StoreErrorCode } from '../../src/store/store-error.ts'
 import { BASE, fill, numbered, openService, problemOf, sharedService } from './open-service.ts'
+import { problemIn } from './write-server.ts'
+
+const BUSY = 'An import, a copy or a compaction of this collection is running.'
+const UNKNOWN = 'The store gave no definite answer while it committed the write.'
+const failure = (code: StoreErrorCode) => new StoreError(code, 'the secret reason')
 
 describe('paths', () => {
   const service = sharedService(async (store) => {
@@ -83,32 +89,42 @@ describe('paths', () => {
   })
 })
 
-describe('a store that cannot be read', () => {
-  it('is a 503 problem on every route that reads it, and the error is reported but not shown', async (t) => {
-    const errors: unknown[] = []
-    const { store, get } = await openService(t, { onError: (error) => errors.push(error) })
-    await fill(store, 'events', numbered(3))
+/** Every operation with a store that fails is in openapi/answers.test.ts. */
+describe('a store that fails', () => {
+  const refusals: readonly (readonly [
+    error: Error,
+    problem: string,
+    retryAfter: string | null,
+    isReported: boolean,
+  ])[] = [
+    [failure('unavailable'), '503 store-unavailable: The store did not answer.', '1', true],
+    [failure('overloaded'), '503 store-unavailable: Too many other requests are waiting for the store.', '1', true],
+    [failure('read-only'), '503 store-unavailable: The store is read-only now.', '1', true],
+    [failure('closed'), '503 store-unavailable: The store cannot be used.', null, true],
+    [failure('busy'), `503 collection-busy: ${BUSY}`, '1', false],
+    [failure('outcome-unknown'), `503 outcome-unknown: ${UNKNOWN}`, null, true],
+    [failure('full'), '507 store-full: There is no room for this write.', null, false],
+    [new RangeError('the secret reason'), '500 internal-error: The request could not be answered.', null, true],
+  ]
+  const service = sharedService(async () => {})
+  for (const [error, problem, retryAfter, isReported] of refusals)
+    it(`is answered without its reason, which is reported if it is a fault: ${problem}`, async () => {
+      const errors: unknown[] = []
+      const page = { value: async () => Promise.reject(error) }
+      const store = Object.create(service().store, { page })
+      const response = await service().again({ store, onError: (each) => errors.push(each) })('/events')
+      const text = await response.text()
+      assert.equal(problemIn({ status: response.status, text }), problem)
+      assert.doesNotMatch(text, /secret reason/)
+      const { headers } = response
+      assert.deepEqual([headers.get('retry-after'), headers.get('cache-control')], [retryAfter, 'no-store'])
+      assert.deepEqual(errors, isReported ? [error] : [])
+    })
+
+  it('is no health', async (t) => {
+    const { store, get } = await openService(t, { onError: () => {} })
     assert.deepEqual(await (await get('/-/health')).json(), { status: 'ok' })
     await store.close()
-    const paths = ['/', '/events', '/events/1', '/-/health', '/-/openapi.json']
-    for (const path of paths) {
-      const response = await get(path)
-      assert.deepEqual([response.status, response.headers.get('cache-control')], [503, 'no-store'], path)
-      const problem = await problemOf(response)
-      assert.match(problem.type, /store-unavailable$/)
-      for (const error of errors) assert.ok(error instanceof Error && !problem.detail.includes(error.message))
-    }
-    assert.equal(errors.length, paths.length)
-  })
-
-  it('for a reason that nobody foresaw is a 500 problem that shows nothing of it', async (t) => {
-    const errors: unknown[] = []
-    const { store, again } = await openService(t)
-    const page = { value: async () => Promise.reject(new RangeError('the secret reason')) }
-    const get = again({ store: Object.create(store, { page }), onError: (error) => errors.push(error) })
-    const response = await get('/events')
-    assert.equal(response.status, 500)
-    assert.match(await response.text(), /internal-error(?!.*secret reason)/)
-    assert.equal(errors.length, 1)
+    assert.equal((await get('/-/health')).status, 503)
   })
 })

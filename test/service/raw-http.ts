@@ -2,6 +2,8 @@
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+import { type Listening, type ListenOptions, listen } from '../../src/service/node/listen.ts'
 
 export interface RawAnswer {
   readonly status: number
@@ -10,23 +12,35 @@ export interface RawAnswer {
   readonly body: Buffer
 }
 
+/** A server that is gone when the test is over. */
+export async function listenFor(t: TestContext, options: ListenOptions): Promise<Listening> {
+  const listening = await listen({ port: 0, ...options })
+  t.after(() => listening.close(0))
+  return listening
+}
+
 export async function openSocket(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
   return socket
 }
 
-/** Sends the text and reads all that comes until the server closes the connection. */
-export async function sendRaw(port: number, request: string): Promise<Buffer> {
-  const socket = await openSocket(port)
-  socket.write(request)
-  return readToEnd(socket)
-}
-
 export async function readToEnd(socket: Socket): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of socket) chunks.push(chunk)
   return Buffer.concat(chunks)
+}
+
+/** Sends a request and reads all answers that come until the server closes the connection. */
+export async function answersTo(
+  port: number,
+  request: string | Buffer,
+  { isHalfClosed = false, isHead = false } = {},
+): Promise<RawAnswer[]> {
+  const socket = await openSocket(port)
+  if (isHalfClosed) socket.end(request)
+  else socket.write(request)
+  return parseAnswers(await readToEnd(socket), isHead)
 }
 
 /** The answers in a row that lie in these bytes. `isHead`: their bodies were not sent. */
@@ -47,7 +61,7 @@ export function parseAnswers(bytes: Buffer, isHead = false): RawAnswer[] {
 
 /** One request, one answer. The request must ask to close the connection, or be one after which the server does. */
 export async function askRaw(port: number, request: string): Promise<RawAnswer> {
-  const answers = parseAnswers(await sendRaw(port, request), request.startsWith('HEAD '))
+  const answers = await answersTo(port, request, { isHead: request.startsWith('HEAD ') })
   const [answer] = answers
   if (answer === undefined || answers.length > 1)
     throw new Error(`${answers.length} answers to ${request.slice(0, 100)}`)

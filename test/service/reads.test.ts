@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { gunzipSync } from 'node:zlib'
 import { itemRun } from '../../src/items/item-run.ts'
 import { BASE, bytesOf, envelopeOf, fill, numbered, openService, problemOf, sharedService } from './open-service.ts'
 
@@ -11,47 +10,28 @@ const EXACT = [
   '{"id":"ü\\u00fc😀\\ud83d\\ude00","text":"\\/ \\n \\" \u2028"}',
   '{"z":[],"id":"four","a":{},"":""}',
 ]
-const KEYS = ['a/b', 'ü 😀', '%2F', 'a?b#c', '+']
 
 describe('a read', () => {
   const service = sharedService(async (store) => {
     await fill(store, 'events', numbered(1001))
-    await fill(store, 'holes', numbered(1700))
-    await store.delete('holes', ['3', '501', '502', '1600'])
-    await fill(store, 'empty', [])
     await fill(store, 'whole', numbered(1100), { isPaginated: false })
-    await fill(store, 'nothing', [], { isPaginated: false })
     await fill(store, 'exact', EXACT)
-    await fill(
-      store,
-      'keys',
-      KEYS.map((id) => JSON.stringify({ id })),
-    )
     await fill(store, 'keyless', ['{"id":7}'], { keyField: null })
     await fill(store, 'secret', numbered(3), { isPrivate: true })
   })
 
   it('of a page has the exact count, its items and its links', async () => {
     const url = `${BASE}/events`
-    for (const page of [1, 2, 3]) {
-      assert.deepEqual(await envelopeOf(await service().get(`/events?page=${page}`)), {
-        item_count: 1001,
-        _links: {
-          self: { href: `${url}?page=${page}` },
-          first: { href: url },
-          ...(page > 1 && { prev: { href: `${url}?page=${page - 1}` } }),
-          ...(page < 3 && { next: { href: `${url}?page=${page + 1}` } }),
-          last: { href: `${url}?page=3` },
-        },
-        _embedded: { events: numbered(page === 3 ? 1 : 500, page * 500 - 499).map((text) => JSON.parse(text)) },
-      })
-    }
-    const self = { href: `${BASE}/empty?page=1` }
-    const _links = { self, first: { href: `${BASE}/empty` }, last: self }
-    assert.deepEqual(await envelopeOf(await service().get('/empty')), {
-      item_count: 0,
-      _links,
-      _embedded: { empty: [] },
+    assert.deepEqual(await envelopeOf(await service().get('/events?page=2')), {
+      item_count: 1001,
+      _links: {
+        self: { href: `${url}?page=2` },
+        first: { href: url },
+        prev: { href: `${url}?page=1` },
+        next: { href: `${url}?page=3` },
+        last: { href: `${url}?page=3` },
+      },
+      _embedded: { events: numbered(500, 501).map((text) => JSON.parse(text)) },
     })
   })
 
@@ -69,18 +49,11 @@ describe('a read', () => {
     })
   })
 
+  const beyond = ['4', '0004', '2147483648', '9'.repeat(40)].map((page) => `?page=${page}`)
   const same: readonly [what: string, target: string, others: readonly string[]][] = [
-    [
-      'no page, an empty one, 1 and 01 (D1, D2)',
-      '/events',
-      ['?page=', '?page', '?page=1', '?page=01', '?page=%31', '?'],
-    ],
+    ['no page, an empty one, 1 and 01 (D1, D2)', '/events', '?page= ?page ?page=1 ?page=01 ?page=%31 ?'.split(' ')],
     ['other parameters', '/events', ['?limit=3&size=9&Page=2&page[]=2']],
-    [
-      'a page beyond the last (C7)',
-      '/events?page=3',
-      ['4', '0004', '2147483648', '9'.repeat(40)].map((n) => `?page=${n}`),
-    ],
+    ['a page beyond the last (C7)', '/events?page=3', beyond],
     ['any page of an unpaginated collection (D10)', '/whole', ['?page=2', '?page=0', '?page=abc', '?page=1&page=2']],
   ]
   for (const [what, target, queries] of same)
@@ -118,60 +91,15 @@ describe('a read', () => {
     assert.equal((await service().get('/nope?page=abc')).status, 404)
   })
 
-  it('of an unpaginated collection is all of it, with self alone (D10)', async () => {
-    for (const [name, count] of [
-      ['whole', 1100],
-      ['nothing', 0],
-    ] as const)
-      assert.deepEqual(await envelopeOf(await service().get(`/${name}`)), {
-        _links: { self: { href: `${BASE}/${name}` } },
-        _embedded: { [name]: numbered(count).map((item) => JSON.parse(item)) },
-      })
-  })
-
   it('has the items byte for byte as they went in, each on a line of its own (D9)', async () => {
     const text = await (await service().get('/exact')).text()
     assert.deepEqual(text.split('\n').slice(1, -2).join('\n'), EXACT.join(',\n'))
     assert.equal(await (await service().get('/exact/12345678901234567890')).text(), EXACT[0])
   })
 
-  it('as gzip inflates to the plain answer, on every page, also where pages are cut from several reams', async () => {
-    for (const target of ['/holes?page=1', '/holes?page=2', '/holes?page=4', '/whole', '/empty', '/exact']) {
-      const [plain, gzip] = [await service().get(target), await service().get(target, { 'accept-encoding': 'gzip' })]
-      assert.deepEqual(
-        [plain, gzip].map(({ headers }) => headers.get('content-encoding')),
-        [null, 'gzip'],
-      )
-      const bytes = await bytesOf(gzip)
-      assert.equal(gzip.headers.get('content-length'), String(bytes.length))
-      assert.equal(gunzipSync(bytes).toString(), await plain.text())
-    }
-  })
-
-  it('is application/json to a client that prefers it, with the same bytes and tag (D12)', async () => {
-    for (const target of ['/events', '/whole', '/']) {
-      const hal = await service().get(target)
-      const json = await service().get(target, { accept: 'application/json' })
-      assert.deepEqual(
-        [hal, json].map(({ headers }) => headers.get('content-type')),
-        ['application/hal+json', 'application/json'],
-      )
-      assert.equal(json.headers.get('etag'), hal.headers.get('etag'))
-      assert.equal(await json.text(), await hal.text())
-    }
-  })
-
   it('with HEAD has the status and headers of GET, Content-Length included, and no body (D13)', async () => {
-    const targets = [
-      '/events?page=2',
-      '/events?page=0',
-      '/events/7',
-      '/nope',
-      '/',
-      '/-/health',
-      '/-/openapi.json',
-      '/a/b/c',
-    ]
+    const pages = ['/events?page=2', '/events?page=0', '/events/7', '/nope', '/a/b/c']
+    const targets = [...pages, '/', '/-/health', '/-/openapi.json']
     for (const target of targets)
       for (const encoding of ['identity', 'gzip']) {
         const whole = await service().get(target, { 'accept-encoding': encoding })
@@ -179,15 +107,6 @@ describe('a read', () => {
         assert.deepEqual([head.status, [...head.headers], head.body], [whole.status, [...whole.headers], null])
         assert.equal(head.headers.get('content-length'), String((await bytesOf(whole)).length))
       }
-  })
-
-  it('of an item finds it by its key, percent-decoded, a slash included', async () => {
-    for (const key of KEYS) {
-      const response = await service().get(`/keys/${encodeURIComponent(key)}`)
-      assert.deepEqual(await response.json(), { id: key })
-      assert.equal(response.headers.get('content-type'), 'application/json')
-    }
-    assert.deepEqual(await (await service().get('/keys/+')).json(), { id: '+' })
   })
 
   const missing: readonly (readonly [target: string, type: string, detail: RegExp])[] = [
@@ -211,24 +130,9 @@ describe('a read', () => {
       assert.match(problem.detail, detail)
     })
 
-  const tagOf = async (target: string, encoding = 'identity', get = service().get): Promise<string> =>
-    (await get(target, { 'accept-encoding': encoding })).headers.get('etag') ?? assert.fail()
-
-  it('has a tag that differs by page, encoding, base URL and collection (D16)', async () => {
-    const tags = [
-      await tagOf('/events?page=1'),
-      await tagOf('/events?page=2'),
-      await tagOf('/events?page=1', 'gzip'),
-      await tagOf('/events?page=1', 'identity', service().again({ baseUrl: 'https://api.example.com' })),
-      await tagOf('/holes?page=1'),
-      await tagOf('/whole'),
-    ]
-    assert.equal(new Set(tags).size, tags.length)
-  })
-
   it('is 304 for a list, a weak tag and a star, with the headers that a cache needs', async () => {
     for (const target of ['/events', '/events?page=2', '/events?page=99', '/whole?page=abc', '/events/7', '/']) {
-      const tag = await tagOf(target)
+      const tag = (await service().get(target)).headers.get('etag') ?? assert.fail()
       for (const header of [tag, `W/${tag}`, `"a", W/"b",${tag}`, '*']) {
         const { status, body, headers } = await service().get(target, { 'if-none-match': header })
         assert.deepEqual([status, body], [304, null], `${target} ${header}`)
@@ -236,11 +140,6 @@ describe('a read', () => {
         assert.deepEqual(Object.fromEntries(headers), expected)
       }
     }
-  })
-
-  it('is whole for another tag, that of another page and that of another encoding', async () => {
-    for (const tag of ['"a"', await tagOf('/events?page=2'), await tagOf('/events', 'gzip')])
-      assert.equal((await service().get('/events', { 'if-none-match': tag })).status, 200)
   })
 
   it('that fails is not turned into a 304 by a star', async () => {

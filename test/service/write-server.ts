@@ -1,13 +1,11 @@
 /** A service on a real store and a port of its own, and requests to it over real sockets, well-formed or not. */
 
-import { hash, randomBytes } from 'node:crypto'
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
-import { after, before } from 'node:test'
 import { createService, type ServiceOptions } from '../../src/service/create-service.ts'
 import { type ListenOptions, listen } from '../../src/service/node/listen.ts'
 import type { Store, TokenRecord } from '../../src/store/store.ts'
 import { openTestStore, type TestStore } from '../store/test-store.ts'
-import type { ProblemJson } from './open-service.ts'
+import { type Closer, type ProblemJson, shared, tokenFor } from './open-service.ts'
 import { openSocket, parseAnswers, type RawAnswer, readToEnd } from './raw-http.ts'
 
 /** An empty value stands for a header that is not sent, several for one that is sent several times. */
@@ -37,10 +35,6 @@ export interface WriteServer extends Pick<TestStore, 'store' | 'location'> {
 
 type Options = Partial<ServiceOptions> & { readonly listen?: Partial<ListenOptions> }
 
-interface Closer {
-  readonly after: (close: () => Promise<void>) => void
-}
-
 export async function startWriteServer(t: Closer, options: Options = {}): Promise<WriteServer> {
   const { store, location, remove } = await openTestStore()
   const service = createService({ store, ...options })
@@ -56,28 +50,15 @@ export async function startWriteServer(t: Closer, options: Options = {}): Promis
 
 /** The same for all tests of a suite. To be called where the suite is described. */
 export function sharedWriteServer(fill: (server: WriteServer) => Promise<void>, options: Options = {}) {
-  const closers: (() => Promise<void>)[] = []
-  let server: WriteServer | undefined
-  before(async () => {
-    server = await startWriteServer({ after: (close) => closers.push(close) }, options)
+  return shared(async (t) => {
+    const server = await startWriteServer(t, options)
     await fill(server)
-  })
-  after(async () => {
-    for (const close of closers) await close()
-  })
-  return (): WriteServer => {
-    if (server === undefined) throw new Error('The server is started before the first test, not before.')
     return server
-  }
+  })
 }
 
 async function requestsTo(port: number, store: Store, agent: Agent) {
-  const tokenOf: WriteServer['tokenOf'] = async (scopes, change = {}) => {
-    const token = `reams_${randomBytes(32).toString('base64url')}`
-    const record = { hash: hash('sha256', token, 'hex'), scopes, createdAt: 0, expiresAt: null, revokedAt: null }
-    await store.addToken({ name: randomBytes(6).toString('hex'), ...record, ...change })
-    return { Authorization: `Bearer ${token}` }
-  }
+  const tokenOf: WriteServer['tokenOf'] = (scopes, change) => tokenFor(store, scopes, change)
   const admin = await tokenOf(['admin'])
   const headersFor = (body: Content | undefined, headers: Headers = {}): Headers => {
     const type = body === undefined ? {} : { 'Content-Type': 'application/json' }

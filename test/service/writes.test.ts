@@ -72,12 +72,6 @@ describe('a write', () => {
 
   const LIMIT = `{"id":"m","a":"${'x'.repeat(1983)}"}`
   const taken: readonly (readonly [what: string, body: Content, item: string, key: string, headers?: Headers])[] = [
-    [
-      'numbers that no float holds',
-      '{"id":"c","n":[12345678901234567890,1.10]}',
-      '{"id":"c","n":[12345678901234567890,1.10]}',
-      'c',
-    ],
     ['blanks and a byte-order mark around it', '\ufeff\r\n {"id":"d",\n"a":1}\t\n', '{"id":"d", "a":1}', 'd'],
     ['a byte-order mark before an array', '\ufeff[{"id":"e"}]', '{"id":"e"}', 'e'],
     ['blank lines and no last line break', '\n{"id":"f"}\r\n\n{"id":"g"}', '{"id":"g"}', 'g', NDJSON],

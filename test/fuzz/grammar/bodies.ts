@@ -1,7 +1,7 @@
 /** Bodies of requests: their items, how they are packed, and how they are framed. */
 
 import { gzipSync } from 'node:zlib'
-import type { Dice } from '../dice.ts'
+import { type Dice, texts } from '../dice.ts'
 
 /** A body and the headers that describe it. */
 export interface Body {
@@ -9,44 +9,32 @@ export interface Body {
   readonly headers: readonly string[]
 }
 
+export const NO_BODY: Body = { bytes: Buffer.alloc(0), headers: [] }
+
 const BYTE_ORDER_MARK = '\ufeff'
-const JSON_TYPES = [
-  'application/json',
-  'Application/JSON',
-  'application/json; charset=utf-8',
-  'application/json;q=1',
-] as const
-const NDJSON_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl; charset=UTF-8'] as const
+const JSON_TYPES = texts(`
+  application/json | Application/JSON | application/json; charset=utf-8 | application/json;q=1
+`)
+const NDJSON_TYPES = texts(`application/x-ndjson | application/ndjson | application/jsonl; charset=UTF-8`)
 
 /** Items in any form in which they are taken; one item in a form that is not an array, if `isAlone`. */
 export function bodyOf(dice: Dice, items: readonly (string | Buffer)[], isAlone = false): Body {
   const isNdjson = dice.chance(40)
-  const [first = ''] = items
-  const bytes = isNdjson
-    ? lines(dice, items)
-    : items.length > 1 || (!isAlone && dice.chance(30))
-      ? array(dice, items)
-      : first
+  const isArray = !isNdjson && (items.length > 1 || (!isAlone && dice.chance(30)))
+  const end = dice.of(['\n', '\n', '\r\n', '\n\n', ' \n'])
+  const blank = dice.of(['', '', ' ', '\n', '\r\n\t'])
+  const separator = isNdjson ? end : `${blank},${blank}`
+  const parts = [
+    ...(dice.chance(5) ? [BYTE_ORDER_MARK] : []),
+    ...(isArray ? [`${blank}[${blank}`] : []),
+    ...items.flatMap((item, index) => [index === 0 ? '' : separator, item]),
+    ...(isArray ? [`${blank}]${blank}`] : []),
+    ...(isNdjson && dice.chance(70) ? [end] : []),
+  ]
   return {
-    bytes: Buffer.concat([Buffer.from(dice.chance(5) ? BYTE_ORDER_MARK : ''), Buffer.from(bytes)]),
+    bytes: Buffer.concat(parts.map((part) => Buffer.from(part))),
     headers: [`Content-Type: ${dice.of(isNdjson ? NDJSON_TYPES : JSON_TYPES)}`],
   }
-}
-
-function lines(dice: Dice, items: readonly (string | Buffer)[]): Buffer {
-  const end = dice.of(['\n', '\n', '\r\n', '\n\n', ' \n'])
-  const joined = joinedBy(end, items)
-  return dice.chance(70) ? Buffer.concat([joined, Buffer.from(end)]) : joined
-}
-
-function array(dice: Dice, items: readonly (string | Buffer)[]): Buffer {
-  const blank = dice.of(['', '', ' ', '\n', '\r\n\t'])
-  const joined = joinedBy(`${blank},${blank}`, items)
-  return Buffer.concat([Buffer.from(`${blank}[${blank}`), joined, Buffer.from(`${blank}]${blank}`)])
-}
-
-function joinedBy(separator: string, items: readonly (string | Buffer)[]): Buffer {
-  return Buffer.concat(items.flatMap((item, index) => [Buffer.from(index === 0 ? '' : separator), Buffer.from(item)]))
 }
 
 /** The same, packed in a way that is taken. */
@@ -62,44 +50,39 @@ export function packed(dice: Dice, { bytes, headers }: Body): Body {
 /** Gzip that is damaged, incomplete, more than gzip, or far larger than it looks. */
 export function badlyPacked(dice: Dice, bytes: Buffer): Buffer {
   const good = gzipSync(bytes)
-  switch (dice.below(6)) {
-    case 0:
-      return good.subarray(0, dice.below(good.length))
-    case 1: {
+  const kinds: readonly (() => Buffer)[] = [
+    () => good.subarray(0, dice.below(good.length)),
+    () => {
       // Behind the header, where nothing is left to chance: every flip is found by the checksum.
       const at = dice.between(10, good.length - 1)
-      good[at] = (good[at] ?? 0) ^ (1 << dice.below(8))
-      return good
-    }
-    case 2:
-      return Buffer.concat([good, Buffer.from('garbage')])
-    case 3:
-      return Buffer.concat([good, Buffer.alloc(dice.between(1, 100)), Buffer.from('x')])
-    case 4:
-      return gzipSync(Buffer.alloc(dice.between(2, 8) * 1_000_000, '{"a":1}\n'), { level: 9 })
-    default:
-      return Buffer.concat([Buffer.from([0x1f, 0x8b]), dice.bytes(dice.below(100))])
-  }
+      return good.map((byte, index) => (index === at ? byte ^ (1 << dice.below(8)) : byte)) as Buffer
+    },
+    () => Buffer.concat([good, Buffer.from('garbage')]),
+    () => Buffer.concat([good, Buffer.alloc(dice.between(1, 100)), Buffer.from('x')]),
+    () => gzipSync(Buffer.alloc(dice.between(2, 8) * 1_000_000, '{"a":1}\n'), { level: 9 }),
+    () => Buffer.concat([Buffer.from([0x1f, 0x8b]), dice.bytes(dice.below(100))]),
+  ]
+  return dice.of(kinds)()
 }
 
 /** Frames a body by its length or in chunks, as HTTP/1.1 has it. */
 export function framed(dice: Dice, { bytes, headers }: Body): Body {
   if (dice.chance(70)) return { bytes, headers: [...headers, `Content-Length: ${bytes.length}`] }
   const extension = dice.chance(10) ? ';name=value' : ''
-  const trailer = dice.chance(10) ? 'X-Trailer: value\r\n' : ''
+  const end = `0\r\n${dice.chance(10) ? 'X-Trailer: value\r\n' : ''}\r\n`
   return {
-    bytes: Buffer.concat([chunks(bytes, dice.between(1, 5000), extension), Buffer.from(`0\r\n${trailer}\r\n`)]),
+    bytes: chunks(bytes, { size: dice.between(1, 5000), extension, end }),
     headers: [...headers, 'Transfer-Encoding: chunked'],
   }
 }
 
-/** The last chunk, which is empty, is not there yet. No more than a hundred of them. */
-export function chunks(bytes: Buffer, size: number, extension = ''): Buffer {
+/** No more than a hundred of them, and what stands behind the last one that is not empty. */
+export function chunks(bytes: Buffer, { size = 10, extension = '', end = '0\r\n\r\n' }): Buffer {
   const step = Math.max(size, Math.ceil(bytes.length / 100))
   const pieces: Buffer[] = []
   for (let at = 0; at < bytes.length; at += step) {
     const piece = bytes.subarray(at, at + step)
     pieces.push(Buffer.from(`${piece.length.toString(16)}${extension}\r\n`), piece, Buffer.from('\r\n'))
   }
-  return Buffer.concat(pieces)
+  return Buffer.concat([...pieces, Buffer.from(end, 'latin1')])
 }

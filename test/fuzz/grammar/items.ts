@@ -1,26 +1,13 @@
-/** JSON texts of items: right ones of every strange kind, and wrong ones. */
+/** JSON texts of items, right ones of every strange kind and wrong ones; and how any bytes are damaged. */
 
-import { type Dice, words } from '../dice.ts'
+import { type Dice, texts, words } from '../dice.ts'
 
-const NAMES = [...words(`a name __proto__ constructor item_count _links é 😀`), '', ' ', 'a\\u0000b', '\\"']
-
-const STRINGS = [
-  '',
-  'text',
-  'é\u2028\u2029\u007f',
-  '😀',
-  '\\u0000',
-  '\\ud800',
-  '\\udc00\\ud800',
-  '\\ud83d\\ude00',
-  '\\"\\\\\\/\\b\\f\\n\\r\\t',
-  '</script><!--',
-  ',\\n',
-  '},{',
-] as const
-
+const NAMES = [...words(`a name __proto__ constructor item_count _links é 😀 a\\u0000b \\"`), '', ' ']
+const STRINGS = words(`
+  text é\u2028\u2029\u007f 😀 \\u0000 \\ud800 \\udc00\\ud800 \\ud83d\\ude00 \\"\\\\\\/\\b\\f\\n\\r\\t
+  </script><!-- ,\\n },{
+`)
 const NUMBERS = words(`0 -0 7 1.10 1E5 1e400 -1e-400 12345678901234567890 0.1e+1 2147483648`)
-
 const BLANKS = ['', '', '', ' ', '\t', '  '] as const
 
 /** A JSON object; `first` is the text of its first member. */
@@ -46,33 +33,18 @@ function anyValue(dice: Dice, depth: number): string {
   return kind === 5 ? `[${parts.join(',')}]` : `{${parts.join(',')}}`
 }
 
-const BAD_TEXTS = [
-  ...words(`
-    { } {] [ null 7 "text" {"a":1,} {,} {'a':1} {a:1} {"a":01} {"a":+1} {"a":.5} {"a":1.} {"a":NaN} {"a":"
-    {"a":1}} {"a":tru}
-  `),
-  '{"a":"\u0001"}',
-  '{"a":"\\x"}',
-  '{"a":"\\u12"}',
-  '{"a":1} {"b":2}',
-  '{"a" 1}',
-  '{"a":1 "b":2}',
-  '/* */{}',
-  '\u00a0{}',
-  '{}\u0000',
-]
+const BAD_TEXTS = texts(`
+  { | } | {] | [ | null | 7 | "text" | {"a":1,} | {,} | {'a':1} | {a:1} | {"a":01} | {"a":+1} | {"a":.5} | {"a":1.}
+  | {"a":NaN} | {"a":" | {"a":1}} | {"a":tru} | {"a":"\u0001"} | {"a":"\\x"} | {"a":"\\u12"} | {"a":1} {"b":2}
+  | {"a" 1} | {"a":1 "b":2} | /* */{} | \u00a0{} | {}\u0000
+`)
 
-const BAD_BYTES = [
-  Buffer.from('{"a":"\xff"}', 'latin1'),
-  Buffer.from('{"a":"\xc3"}', 'latin1'),
-  Buffer.from('{"a":"\xed\xa0\x80"}', 'latin1'),
-  Buffer.from('{"a":"\xf0\x9f\x98', 'latin1'),
-  Buffer.from('\xfe\xff\x00{\x00}', 'latin1'),
-] as const
+/** As Latin-1; none is UTF-8. */
+const BAD_BYTES = ['{"a":"\xff"}', '{"a":"\xc3"}', '{"a":"\xed\xa0\x80"}', '{"a":"\xf0\x9f\x98', '\xfe\xff\x00{\x00}']
 
 /** What is no item. */
 export function badItem(dice: Dice): Buffer {
-  if (dice.chance(20)) return dice.of(BAD_BYTES)
+  if (dice.chance(20)) return Buffer.from(dice.of(BAD_BYTES), 'latin1')
   if (dice.chance(10)) return Buffer.from(`${'{"a":'.repeat(600)}1${'}'.repeat(600)}`)
   if (dice.chance(10)) return Buffer.from('['.repeat(dice.between(500, 100_000)))
   if (dice.chance(20)) {
@@ -80,4 +52,25 @@ export function badItem(dice: Dice): Buffer {
     return Buffer.from(text.slice(0, dice.between(1, text.length - 1)))
   }
   return Buffer.from(dice.of(BAD_TEXTS))
+}
+
+/** Bytes on which parsers decide something. */
+const TELLING = [...words(`: , ; 0 - / ? % " { }`), '\r', '\n', '\r\n', '\r\n\r\n', ' ', '\t', '\0', '\xff']
+
+/** Flips, inserts, replaces, removes or repeats some bytes, up to six times. */
+export function mutate(dice: Dice, bytes: Buffer): Buffer {
+  let mutant = bytes
+  for (let round = dice.between(1, 6); round > 0; round--) mutant = mutateOnce(dice, mutant)
+  return mutant
+}
+
+function mutateOnce(dice: Dice, bytes: Buffer): Buffer {
+  const at = dice.below(bytes.length + 1)
+  const end = Math.min(bytes.length, at + (dice.chance(70) ? dice.between(1, 4) : dice.between(1, 200)))
+  const piece = bytes.subarray(at, end)
+  const telling = Buffer.from(dice.of(TELLING), 'latin1')
+  const flipped = piece.map((byte, index) => (index < 4 ? byte ^ (1 << dice.below(8)) : byte))
+  const random = dice.bytes(dice.between(1, 8))
+  const inserted = dice.of([[flipped], [telling, piece], [telling], [], [piece, piece], [random, piece]])
+  return Buffer.concat([bytes.subarray(0, at), ...inserted, bytes.subarray(end)])
 }

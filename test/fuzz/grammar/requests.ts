@@ -1,10 +1,9 @@
 /** Requests that any client could send: one answer each, and mostly known which. */
 
-import type { Dice } from '../dice.ts'
+import { type Dice, texts } from '../dice.ts'
 import type { Message } from '../message.ts'
 import { EVENT_COUNT, EVENTS, LOG, SECRETS, type Site, TOKENS, VENUES } from '../site.ts'
-import { type Body, bodyOf, framed, packed } from './bodies.ts'
-import { BROWSER_LINE, ORDINARY_LINES } from './header-lines.ts'
+import { type Body, bodyOf, framed, NO_BODY, packed } from './bodies.ts'
 import { goodItem } from './items.ts'
 import { ordinaryTarget, type Target } from './targets.ts'
 
@@ -16,48 +15,58 @@ export interface Place {
   readonly nextId: () => string
 }
 
-export interface RequestParts {
+interface RequestParts {
   readonly method?: string
   readonly target: string
   readonly version?: string
-  /** Whole lines, without their ends. */
+  /** Whose token it has. Default: none. */
+  readonly who?: 'writer' | 'reader' | 'stranger' | undefined
+  /** Whole lines, without their ends, that follow the token. */
   readonly lines?: readonly string[]
-  readonly body?: Buffer
+  readonly body?: Body
+  /** Default: the server's own name, as it is known to itself. */
+  readonly hosts?: readonly string[]
 }
 
-/** A character up to U+00FF is that byte, so that a head can hold any. */
-export function requestBytes({ method = 'GET', target, version = 'HTTP/1.1', lines = [], body }: RequestParts): Buffer {
-  const head = [`${method} ${target} ${version}`, ...lines, '', ''].join('\r\n')
-  return Buffer.concat([Buffer.from(head, 'latin1'), body ?? Buffer.alloc(0)])
+/** The bytes of a request. A character of the head up to U+00FF is that byte, so that a head can hold any. */
+export function request(dice: Dice, place: Place, parts: RequestParts): Buffer {
+  const { method = 'GET', target, version = 'HTTP/1.1', who, lines = [], body = NO_BODY } = parts
+  const hosts = parts.hosts ?? [ownHost(dice, place)]
+  const token = who === undefined ? [] : [`Authorization: Bearer ${TOKENS[who].token}`]
+  const head = [`${method} ${target} ${version}`, ...hosts, ...token, ...lines, ...body.headers, '', ''].join('\r\n')
+  return Buffer.concat([Buffer.from(head, 'latin1'), body.bytes])
 }
 
-/** The server's own name, as it is known to itself. */
 export function ownHost(dice: Dice, { port }: Place): string {
   return `Host: ${dice.of(['127.0.0.1', '127.0.0.1', 'localhost', '[::1]'])}:${port}`
 }
 
-export function bearer(name: 'writer' | 'reader' | 'stranger'): string {
-  return `Authorization: Bearer ${TOKENS[name].token}`
-}
+/** Any of these can stand in any read: they change nothing but the form of an answer. */
+const ORDINARY_LINES = texts(`
+  Accept: application/json | Accept: application/hal+json, application/json;q=0.5 | Accept: */*
+  | Accept: text/html, image/gif, */*; q=.2 | Accept: | Accept: ;;;,,q= | Accept-Encoding: gzip
+  | Accept-Encoding: gzip, deflate, br | Accept-Encoding: identity;q=0, *;q=0
+  | Accept-Encoding: gzip;q=1e9, x-gzip;q=-1 | Accept-Language: de | Range: bytes=0-10 | If-Range: "x"
+  | If-Modified-Since: Thu, 01 Jan 1970 00:00:00 GMT | If-None-Match: "x" | If-None-Match: W/"x", "y"
+  | If-None-Match: " | If-None-Match: ,,, | If-Match: "x" | Connection: keep-alive | Connection: Keep-Alive, x-thing
+  | X-Forwarded-Host: evil.example | Forwarded: host=evil.example;proto=javascript | Cookie: a=b; c=d
+  | User-Agent: fuzz | X-Empty: | X-Blanks:   \t  value \t | X-Long: ${'x'.repeat(2_000)} | x-lower:value
+  | Sec-Fetch-Mode: navigate
+`)
 
-const NO_BODY: Body = { bytes: Buffer.alloc(0), headers: [] }
+/** What a browser sends that navigates. */
+const BROWSER_LINE = 'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 export function ordinaryRead(dice: Dice, place: Place): Message {
   const target = ordinaryTarget(dice, place.site)
-  const caller = dice.of([undefined, 'reader', 'writer'] as const)
+  const who = dice.of([undefined, 'reader', 'writer'] as const)
   const method = dice.of(['GET', 'GET', 'GET', 'GET', 'GET', 'HEAD', 'OPTIONS'])
   // A body on a GET is passed over.
   const body = dice.chance(4) ? framed(dice, { bytes: dice.bytes(dice.below(300)), headers: [] }) : NO_BODY
-  const lines = [
-    ownHost(dice, place),
-    ...dice.some(ORDINARY_LINES, 4),
-    ...(dice.chance(8) ? [BROWSER_LINE] : []),
-    ...(caller === undefined ? [] : [bearer(caller)]),
-    ...body.headers,
-  ]
-  const { statuses, shows } = caller === undefined ? withoutToken(target, place.site) : target
+  const lines = [...dice.some(ORDINARY_LINES, 4), ...(dice.chance(8) ? [BROWSER_LINE] : [])]
+  const { statuses, shows } = who === undefined ? withoutToken(target, place.site) : target
   return {
-    bytes: requestBytes({ method, target: target.text, lines, body: body.bytes }),
+    bytes: request(dice, place, { method, target: target.text, who, lines, body }),
     // Who is slow to send a body that nobody wants is not waited for.
     kind: body === NO_BODY ? 'ordinary' : 'last',
     isHead: method === 'HEAD',
@@ -67,11 +76,10 @@ export function ordinaryRead(dice: Dice, place: Place): Message {
 }
 
 /** What somebody without a token gets. */
-function withoutToken({ text, statuses, shows }: Target, { requiresToken }: Site): Omit<Target, 'text'> {
-  const isOpen = /\/-\/(health|problems|explorer)/.test(text)
+function withoutToken(target: Target, { requiresToken }: Site): Omit<Target, 'text'> {
+  const isOpen = /\/-\/(health|problems|explorer)/.test(target.text)
   if (requiresToken && !isOpen) return { statuses: [401] }
-  if (text.includes(`/${SECRETS}`)) return { statuses: [404] }
-  return { statuses, ...(shows !== undefined && { shows }) }
+  return target.text.includes(`/${SECRETS}`) ? { statuses: [404] } : target
 }
 
 interface WriteParts {
@@ -86,50 +94,27 @@ interface WriteParts {
 export function write(dice: Dice, place: Place, { method, path, items, statuses, lines = [] }: WriteParts): Message {
   const plain = items === undefined ? NO_BODY : bodyOf(dice, items, method === 'PUT')
   const body = items === undefined ? NO_BODY : framed(dice, dice.chance(25) ? packed(dice, plain) : plain)
-  return {
-    bytes: requestBytes({
-      method,
-      target: (dice.chance(50) ? place.site.basePath : '') + path,
-      lines: [
-        ownHost(dice, place),
-        bearer('writer'),
-        ...lines,
-        ...body.headers,
-        ...(items !== undefined && dice.chance(5) ? ['Expect: 100-continue'] : []),
-      ],
-      body: body.bytes,
-    }),
-    kind: 'ordinary',
-    statuses,
-  }
+  const target = (dice.chance(50) ? place.site.basePath : '') + path
+  const expectation = items !== undefined && dice.chance(5) ? ['Expect: 100-continue'] : []
+  const bytes = request(dice, place, { method, target, who: 'writer', lines: [...lines, ...expectation], body })
+  return { bytes, kind: 'ordinary', statuses }
 }
 
 /** A write that is taken, if the state of the collection allows it. */
 export function ordinaryWrite(dice: Dice, place: Place): Message {
+  if (dice.chance(50)) return appendToLog(dice, place)
   const key = dice.between(1, EVENT_COUNT + 300)
   const path = `/${EVENTS}/${key}`
   const items = [goodItem(dice, `"id":${dice.of([`${key}`, `"${key}"`])}`)]
-  switch (dice.below(10)) {
-    case 0:
-      return write(dice, place, { method: 'PUT', path, items, statuses: [200, 201] })
-    case 1: {
-      const lines = [dice.of(['If-Match: *', 'If-Match: "x"', 'If-None-Match: *', 'If-None-Match: W/"x"'])]
-      return write(dice, place, { method: 'PUT', path, items, lines, statuses: [200, 201, 412] })
-    }
-    case 2:
-      return write(dice, place, { method: 'DELETE', path, statuses: [204, 404] })
-    case 3:
-      return write(dice, place, { method: 'POST', path: `/${EVENTS}`, items, statuses: [201, 409] })
-    case 4:
-      return write(dice, place, {
-        method: 'POST',
-        path: `/${VENUES}`,
-        items: ['{"name":"Hall"}'],
-        statuses: [201, 409],
-      })
-    default:
-      return appendToLog(dice, place)
-  }
+  const lines = [dice.of(['If-Match: *', 'If-Match: "x"', 'If-None-Match: *', 'If-None-Match: W/"x"'])]
+  const parts = dice.of<WriteParts>([
+    { method: 'PUT', path, items, statuses: [200, 201] },
+    { method: 'PUT', path, items, lines, statuses: [200, 201, 412] },
+    { method: 'DELETE', path, statuses: [204, 404] },
+    { method: 'POST', path: `/${EVENTS}`, items, statuses: [201, 409] },
+    { method: 'POST', path: `/${VENUES}`, items: ['{"name":"Hall"}'], statuses: [201, 409] },
+  ])
+  return write(dice, place, parts)
 }
 
 /** With `idempotencyKey` it can be sent twice, and is done once. */

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { createService, type Service } from '../../../src/service/create-service.ts'
-import { type Listening, type ListenOptions, listen } from '../../../src/service/node/listen.ts'
-import { envelopeOf, fill, numbered, problemOf } from '../open-service.ts'
-import { askRaw, openSocket, parseAnswers, type RawAnswer, readToEnd, sendRaw } from '../raw-http.ts'
+import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
+import { fill, numbered, problemOf } from '../open-service.ts'
+import { answersTo, askRaw, listenFor, openSocket, parseAnswers, type RawAnswer, readToEnd } from '../raw-http.ts'
 import { sharedWriteServer } from '../write-server.ts'
 
 const CLOSE = 'Host: 127.0.0.1\r\nConnection: close\r\n\r\n'
 
-async function startReply(t: TestContext, options: ListenOptions): Promise<Listening & { url: string }> {
-  const listening = await listen({ port: 0, ...options })
-  t.after(() => listening.close(0))
-  return { ...listening, url: `http://127.0.0.1:${listening.port}` }
-}
+const urlOf = (port: number) => `http://127.0.0.1:${port}`
 
 function assertProblem(answer: RawAnswer | undefined, status: number, name: string, url: string): void {
   assert.equal(answer?.headers.get('content-type'), 'application/problem+json')
@@ -23,7 +19,6 @@ function assertProblem(answer: RawAnswer | undefined, status: number, name: stri
 
 describe('over a socket', () => {
   const server = sharedWriteServer(({ store }) => fill(store, 'events', numbered(600)))
-  const urlOf = (port: number) => `http://127.0.0.1:${port}`
 
   test('a client that sends many requests ahead and takes no answer has one made, and later all', async (t) => {
     let made = 0
@@ -32,35 +27,31 @@ describe('over a socket', () => {
       made++
       return { status: 200, headers: { 'Content-Length': String(body.length) }, body }
     }
-    const { port, url } = await startReply(t, { reply })
+    const { port } = await listenFor(t, { reply })
     const socket = await openSocket(port)
     socket.write('GET /a HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(19))
     socket.write(`GET /a HTTP/1.1\r\n${CLOSE}`)
     while (made === 0) await new Promise(setImmediate)
-    assert.equal((await (await fetch(`${url}/b`)).arrayBuffer()).byteLength, body.length)
+    assert.equal((await (await fetch(`${urlOf(port)}/b`)).arrayBuffer()).byteLength, body.length)
     assert.equal(made, 2)
     assert.equal(parseAnswers(await readToEnd(socket)).length, 20)
     assert.equal(made, 21)
   })
 
-  test('the Host reaches links only on loopback and only when it is ours', async (t) => {
+  test('the host of a target counts, not the header, nor what a proxy says', async (t) => {
     let service: Service | undefined
-    const { port } = await startReply(t, { reply: (request) => service?.reply(request) ?? assert.fail() })
+    const { port } = await listenFor(t, { reply: (request) => service?.reply(request) ?? assert.fail() })
     service = createService({ store: server().store, loopbackPort: port })
-    const linksFor = async (host: string, target = '/events') => {
-      const request = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nX-Forwarded-Host: evil.example\r\nConnection: close\r\n\r\n`
-      return JSON.parse((await askRaw(port, request)).body.toString())._links.first.href
-    }
     const own = `http://localhost:${port}/events`
-    assert.equal(await linksFor(`localhost:${port}`), own)
-    assert.equal(await linksFor('localhost'), `http://127.0.0.1:${port}/events`)
-    assert.equal(await linksFor('evil.example', own), own, 'the target counts, not the header')
+    const head = `GET ${own} HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\n`
+    const { body } = await askRaw(port, `${head}Connection: close\r\n\r\n`)
+    assert.equal(JSON.parse(body.toString())._links.first.href, own)
   })
 
   test('a body on a GET is ignored and the connection goes on', async () => {
     const withBody = 'GET /events/7 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello'
-    const bytes = await sendRaw(server().port, `${withBody}${withBody}GET /events/8 HTTP/1.1\r\n${CLOSE}`)
-    const bodies = parseAnswers(bytes).map(({ body }) => body.toString())
+    const answers = await answersTo(server().port, `${withBody}${withBody}GET /events/8 HTTP/1.1\r\n${CLOSE}`)
+    const bodies = answers.map(({ body }) => body.toString())
     assert.deepEqual(bodies, ['{"id":7}', '{"id":7}', '{"id":8}'])
   })
 
@@ -89,9 +80,7 @@ describe('over a socket', () => {
       `GET http://me@127.0.0.1/events HTTP/1.1\r\n${CLOSE}`,
       'GET /events HTTP/1.1\r\nConnection: close\r\n\r\n',
       `GET /events HTTP/1.1\r\nHost: evil.example\r\n${CLOSE}`,
-      'GET /events HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n',
-      'GET /events HTTP/1.1\r\nHost: a/b?c\r\nConnection: close\r\n\r\n',
-      'GET /events HTTP/1.1\r\nHost: a@b\r\nConnection: close\r\n\r\n',
+      ...['a b', 'a/b?c', 'a@b'].map((host) => `GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`),
       'GET /events HTTP/1.1\r\nHost: a\r\nno colon here\r\n\r\n',
       '\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03 a TLS greeting',
     ].map((request) => [JSON.stringify(request).slice(0, 70), request, 400, 'malformed-request'] as const),
@@ -102,17 +91,9 @@ describe('over a socket', () => {
       assertProblem(await askRaw(port, request), status, problem, urlOf(port))
     })
 
-  test('one behind a good one on the same connection leaves the answer to the good one whole', async () => {
-    const { port } = server()
-    const bytes = await sendRaw(port, 'GET /events/7 HTTP/1.1\r\nHost: a\r\n\r\nNONSENSE\r\n\r\n')
-    const [good, bad, ...more] = parseAnswers(bytes)
-    assert.deepEqual([good?.body.toString(), more.length], ['{"id":7}', 0])
-    assertProblem(bad, 400, 'malformed-request', urlOf(port))
-  })
-
   test('one that does not arrive is a 408 problem, with the base URL that was set', async (t) => {
     const options: Partial<ListenOptions> = { headersTimeoutMs: 100, baseUrl: 'https://api.example.com/v1' }
-    const { port } = await startReply(t, { reply: () => assert.fail(), ...options })
+    const { port } = await listenFor(t, { reply: () => assert.fail(), ...options })
     const answer = await askRaw(port, 'GET /events HTTP/1.1\r\nHost: a')
     assertProblem(answer, 408, 'request-timeout', 'https://api.example.com/v1')
   })
@@ -120,22 +101,11 @@ describe('over a socket', () => {
   test('a port in use rejects with the code of the system', async () => {
     await assert.rejects(listen({ port: server().port, reply: () => assert.fail() }), { code: 'EADDRINUSE' })
   })
-
-  test('clients that hang up in the middle harm nobody else', async () => {
-    const { port } = server()
-    for (const text of ['GET /ev', 'GET /events HTTP/1.1\r\nHost: a\r\n\r\n', 'NONSENSE\r\n\r\n']) {
-      const socket = await openSocket(port)
-      socket.write(text)
-      socket.resetAndDestroy()
-      await once(socket, 'close')
-    }
-    assert.equal((await envelopeOf(await fetch(`${urlOf(port)}/events`))).item_count, 600)
-  })
 })
 
 describe('closing', () => {
   test('ends idle connections and those that never sent anything, long before the time of grace', async (t) => {
-    const { port, close } = await startReply(t, { reply: async () => ({ status: 204, headers: {}, body: null }) })
+    const { port, close } = await listenFor(t, { reply: async () => ({ status: 204, headers: {}, body: null }) })
     const silent = await openSocket(port)
     const idle = await openSocket(port)
     idle.write('GET /events/7 HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -148,7 +118,7 @@ describe('closing', () => {
   test('lets running requests end, also with a broken one behind them, and takes no new connection', async (t) => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
-    const { url, port, close } = await startReply(t, {
+    const { port, close } = await listenFor(t, {
       reply: async () => {
         arrive()
         await gate
@@ -163,19 +133,19 @@ describe('closing', () => {
     open()
     const [running, broken] = parseAnswers(await readToEnd(socket))
     assert.equal(running?.body.toString(), 'done')
-    assertProblem(broken, 400, 'malformed-request', url)
+    assertProblem(broken, 400, 'malformed-request', urlOf(port))
     await closed
   })
 
   test('cuts off what is left after the time of grace', async (t) => {
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
-    const { url, close } = await startReply(t, {
+    const { port, close } = await listenFor(t, {
       reply: () => {
         arrive()
         return new Promise(() => {})
       },
     })
-    const running = assert.rejects(fetch(url))
+    const running = assert.rejects(fetch(urlOf(port)))
     await arrived
     await close(50)
     await running
@@ -184,18 +154,14 @@ describe('closing', () => {
 
 test('a service that fails to answer is answered for, and the next request is served', async (t) => {
   t.mock.method(console, 'error', () => {})
-  const broken = [
-    () => {
-      throw new Error('no promise')
-    },
-    async () => {
-      throw new Error('no answer')
-    },
+  const broken: readonly ListenOptions['reply'][] = [
+    () => assert.fail('no promise'),
+    async () => assert.fail('no answer'),
     async () => ({ status: 200, headers: { 'X-Broken': 'line\nbreak' }, body: '' }),
   ]
   for (const reply of broken) {
-    const { url } = await startReply(t, { reply })
-    const answer = await fetch(`${url}/events`)
+    const { port } = await listenFor(t, { reply })
+    const answer = await fetch(`${urlOf(port)}/events`)
     assert.equal(answer.status, 500)
     assert.match((await problemOf(answer)).type, /internal-error$/)
   }

@@ -7,11 +7,9 @@ import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { StoreError } from '../../../src/store/store-error.ts'
 import { BASE, fill, numbered } from '../open-service.ts'
-import { openSocket, readToEnd } from '../raw-http.ts'
+import { answersTo, openSocket } from '../raw-http.ts'
 import { type Answer, type Content, type Headers, sharedWriteServer } from '../write-server.ts'
-import { type Part, partIn } from './description.ts'
-import { failingStore } from './failing-store.ts'
-import { describedIn, describedOf, Witness } from './witness.ts'
+import { type Described, Description, type Part, partIn } from './description.ts'
 
 const LIMITS = { bodyBytes: 20_000, itemBytes: 20_000, requestItems: 100 }
 const NOBODY = { Authorization: '' }
@@ -40,6 +38,21 @@ function bodyFor(method: string, path: string): string | undefined {
   return path.endsWith('/7') ? '{"id":7,"title":"Dance: Gardens"}' : '{"key":"id"}'
 }
 
+function describedOf({ status, headers, text }: Answer): Described {
+  return { status, text, headers: new Map(Object.entries(headers).map(([name, value]) => [name, String(value)])) }
+}
+
+/** A real store, some of whose methods fail in a way that the machine under it could make them fail. */
+function failingStore(store: Store, isFailing: (method: string) => boolean, fault: Error): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      if (isFailing(String(name))) return () => Promise.reject(fault)
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
 type Wrong = readonly [problem: string, method: string, path: string, body?: string | undefined, headers?: Headers]
 
 describe('the description, beside what is really answered', () => {
@@ -53,11 +66,11 @@ describe('the description, beside what is really answered', () => {
     },
     { limits: LIMITS, listen: { baseUrl: BASE } },
   )
-  let witness: Witness
+  let witness: Description
 
   before(async () => {
     const { ask, store } = server()
-    witness = new Witness((await ask('GET', '/-/openapi.json')).text)
+    witness = new Description((await ask('GET', '/-/openapi.json')).text)
     await fill(store, 'later', numbered(502))
   })
 
@@ -99,7 +112,7 @@ describe('the description, beside what is really answered', () => {
         const answer = await server().ask(method, path, undefined, { ...BROWSER, ...headers })
         assert.equal(answer.status, status, path)
         assert.match(String(answer.headers['content-security-policy']), /^default-src 'none'/)
-        witness.description.assertDescribes(method, path, describedOf(answer))
+        witness.assertDescribes(method, path, describedOf(answer))
       }
     }
     for (const path of ['/', ...COLLECTIONS.flatMap((name) => [`/${name}`, `/${name}/7`]), '/venues', '/secret/1']) {
@@ -248,6 +261,20 @@ describe('the description, beside what is really answered', () => {
     await test(port).finally(() => close(0))
   }
 
+  /** Sends requests there, and fails unless each is answered with that problem. */
+  async function expectEach(name: string, requests: typeof EVERY, store: Store, options = {}, headers: Headers = {}) {
+    const test = async (port: number) => {
+      const ask = server().askAt(port)
+      for (const [method, path, body] of requests) {
+        const answer = await ask(method, path, body, { 'If-Match': '*', ...headers })
+        assert.equal(answer.status, PROBLEMS[name as keyof typeof PROBLEMS].status, `${method} ${path}`)
+        const text = answer.text || (await ask('GET', path, undefined, headers)).text
+        witness.see(method, path, describedOf({ ...answer, text }))
+      }
+    }
+    await elsewhere(test, store, options)
+  }
+
   const isWriting = (method: string) => ['append', 'put', 'remove', 'ensure', 'drop'].includes(method)
   const faults: readonly [string, Error, typeof EVERY, (method: string) => boolean][] = [
     ['store-unavailable', new StoreError('unavailable', 'secret'), EVERY, () => true],
@@ -256,36 +283,11 @@ describe('the description, beside what is really answered', () => {
     ['store-full', new StoreError('full', 'secret'), writes, isWriting],
   ]
   for (const [name, fault, requests, isFailing] of faults)
-    it(`has a store that fails: ${name}`, async () => {
-      const { store, askAt } = server()
-      await elsewhere(
-        async (port) => {
-          for (const [method, path, body] of requests) {
-            const answer = await askAt(port)(method, path, body, { 'If-Match': '*' })
-            assert.equal(answer.status, PROBLEMS[name as keyof typeof PROBLEMS].status, `${method} ${path}`)
-            const text = answer.text || (await askAt(port)('GET', path)).text
-            witness.see(method, path, describedOf({ ...answer, text }))
-          }
-        },
-        failingStore(store, isFailing, fault),
-      )
-    })
+    it(`has a store that fails: ${name}`, () =>
+      expectEach(name, requests, failingStore(server().store, isFailing, fault)))
 
-  it('is for another host: misdirected-request', async () => {
-    const { store, askAt } = server()
-    await elsewhere(
-      async (port) => {
-        for (const [method, path, body] of EVERY) {
-          const answer = await askAt(port)(method, path, body, { Host: 'data.example' })
-          assert.equal(answer.status, 421, `${method} ${path}`)
-          const text = answer.text || (await askAt(port)('GET', path, undefined, { Host: 'data.example' })).text
-          witness.see(method, path, describedOf({ ...answer, text }))
-        }
-      },
-      store,
-      { loopbackPort: 8080 },
-    )
-  })
+  it('has a request for another host', () =>
+    expectEach('misdirected-request', EVERY, server().store, { loopbackPort: 8080 }, { Host: 'data.example' }))
 
   const raw: readonly [string, (line: string) => string][] = [
     ['malformed-request', (line) => `${line}\r\n\r\n`],
@@ -295,12 +297,11 @@ describe('the description, beside what is really answered', () => {
   for (const [name, textOf] of raw)
     it(`has a request that cannot be read: ${name}`, async () => {
       const see = async (port: number, method: string, path: string) => {
-        const socket = await openSocket(port)
-        socket.write(textOf(`${method} ${path} HTTP/1.1`))
-        const answer = describedIn(await readToEnd(socket))
-        assert.equal(answer.status, PROBLEMS[name as keyof typeof PROBLEMS].status)
+        const [answer] = await answersTo(port, textOf(`${method} ${path} HTTP/1.1`))
+        assert.equal(answer?.status, PROBLEMS[name as keyof typeof PROBLEMS].status)
         const detail = witness.problems.find(({ type }) => type.endsWith(name))
-        witness.see(method, path, { ...answer, text: answer.text || JSON.stringify(detail) })
+        const { status, headers, body } = answer ?? assert.fail()
+        witness.see(method, path, { status, headers, text: body.toString() || JSON.stringify(detail) })
       }
       await elsewhere(
         async (port) => void (await Promise.all(EVERY.map(([method, path]) => see(port, method, path)))),
@@ -318,7 +319,7 @@ describe('the description, beside what is really answered', () => {
     const seen = [...witness.problems, JSON.parse((await ask('PATCH', '/events')).text)].map((each) =>
       JSON.stringify(each),
     )
-    const { document } = witness.description
+    const { document } = witness
     const components = partIn(document, 'components')
     const others = partIn(partIn(components, 'schemas'), 'Problem')['examples'] as Part[]
     const examples = Object.values(partIn(components, 'examples')).map((each) => (each as Part)['value'])

@@ -1,7 +1,8 @@
-/** The description as a test reads it: which operation a request is, and whether an answer is one that it describes. */
+/** The description as a test reads it: which operation a request is, whether it describes an answer, and what was seen of it. */
 
 import assert from 'node:assert/strict'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { ProblemJson } from '../open-service.ts'
 
 export interface Part {
   readonly [name: string]: unknown
@@ -17,11 +18,11 @@ export interface Described {
 /** What any answer over HTTP/1.1 can have, or what OpenAPI describes elsewhere. */
 const OF_THE_TRANSPORT = ['date', 'connection', 'keep-alive', 'content-type', 'content-length', 'transfer-encoding']
 
-/** Those that the service answers, in the order of a path item. */
-export const METHODS = ['get', 'head', 'options', 'post', 'put', 'delete']
-
 export class Description {
   readonly document: Part
+  /** `readCollection 200`, `readCollection invalid-page`: the same for a collection with paths of its own. */
+  readonly seen = new Set<string>()
+  readonly problems: ProblemJson[] = []
   readonly #ajv = new Ajv2020({
     strict: false,
     allErrors: true,
@@ -38,11 +39,11 @@ export class Description {
   }
 
   /** Every operation, with the path and the method that it stands under. */
-  get operations(): { path: string; method: string; id: string; operation: Part }[] {
+  get operations(): { path: string; method: string; operation: Part }[] {
     return Object.entries(partIn(this.document, 'paths')).flatMap(([path, item]) =>
       Object.entries(item as Part)
         .filter(([method]) => method !== 'parameters')
-        .map(([method, operation]) => ({ path, method, id: idOf(operation as Part), operation: operation as Part })),
+        .map(([method, operation]) => ({ path, method, operation: operation as Part })),
     )
   }
 
@@ -69,9 +70,24 @@ export class Description {
     })
   }
 
-  /** The bodies of an answer, by type. */
-  contentOf(operation: Part, status: number): Part {
-    return partIn(this.#resolved(partIn(partIn(operation, 'responses'), String(status))), 'content')
+  /** Notes an answer. Fails unless it is one that is described for that request. */
+  see(method: string, target: string, answer: Described): void {
+    this.assertDescribes(method, target, answer)
+    const id = baseId(this.operationOf(method, target))
+    if (answer.status < 400) this.seen.add(`${id} ${answer.status}`)
+    if (answer.status < 400 || answer.text === '') return
+    const problem: ProblemJson = JSON.parse(answer.text)
+    this.problems.push(problem)
+    this.seen.add(`${id} ${problem.type.split('/').at(-1)}`)
+  }
+
+  /** What there is to be seen. */
+  get described(): Set<string> {
+    const all = this.operations.flatMap(({ operation }) => {
+      const done = Object.keys(partIn(operation, 'responses')).filter((status) => Number(status) < 400)
+      return [...done, ...this.problemsOf(operation)].map((what) => `${baseId(operation)} ${what}`)
+    })
+    return new Set(all)
   }
 
   /** Fails unless the answer is one that is described for that request. */
@@ -132,8 +148,9 @@ export function partIn(part: Part, name: string): Part {
   return found as Part
 }
 
-function idOf(operation: Part): string {
-  return String(operation['operationId'])
+/** The same for `readCollection` and for `events.readCollection`. */
+function baseId(operation: Part): string {
+  return String(operation['operationId']).replace(/^.*\./, '')
 }
 
 /** The same schema, with references that lead into the description from anywhere. */
