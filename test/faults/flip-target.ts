@@ -52,11 +52,13 @@ function numbersBelow(end: number, step: number): number[] {
   return Array.from({ length: Math.ceil(end / step) }, (_, index) => index * step)
 }
 
+const keyOf = (id: number): string => `key ${id}`
+
 function itemsOf(count: number, first = 0): string[] {
   const words = 'Flüsse führen Kieselsteine von weit her, 1.10 € das Stück.'
   return Array.from({ length: count }, (_, index) => {
     const id = first + index
-    return `{"id":"key ${id}","n":${id * 7919},"text":"${words.slice(0, 5 + ((id * 31) % words.length))}"}`
+    return `{"id":"${keyOf(id)}","n":${id * 7919},"text":"${words.slice(0, 5 + ((id * 31) % words.length))}"}`
   })
 }
 
@@ -64,11 +66,12 @@ interface Sample {
   readonly name: string
   readonly settings: Partial<CollectionSettings>
   readonly pages: number
-  /** How many keys there are, or were. */
-  readonly keys: number
-  fill(store: Store): Promise<void>
-  /** One request that changes it. */
-  readonly write: Omit<Question, 'collection' | 'headers'>
+  /** How many items there are, or were; with keys or without. */
+  readonly count: number
+  /** What happens to it when it is filled. */
+  readonly change?: (store: Store) => Promise<unknown>
+  /** One request that changes it: what it does, to which key, with which body. */
+  readonly write: readonly [method: string, key: string, body?: string]
 }
 
 /** Some of a collection's keys are asked for, and some that it never had. */
@@ -79,87 +82,54 @@ const KEYS_BEYOND = 300
 const EMPTY = Array.from({ length: 40 }, (_, index) => `empty-${index}`)
 
 const KEYED = { keyField: 'id' }
-const JSON_LINES = (texts: readonly string[]): string => texts.join('\n')
+const GONE = numbersBelow(2_700, 1).filter((id) => id % 11 === 0 || (id >= 1_000 && id < 1_500))
 
-async function append(store: Store, name: string, count: number, keyField: string | null, first = 0): Promise<void> {
-  await store.append(name, itemRun(itemsOf(count, first), { keyField }))
+async function swapItems(store: Store): Promise<void> {
+  const load = await store.load('replaced', { isReplacement: true })
+  await load.append(itemRun(itemsOf(1_200), KEYED))
+  await load.commit()
 }
 
+/** The two appends seal the tail. */
 const SAMPLES: readonly Sample[] = [
-  {
-    name: 'plain',
-    settings: {},
-    pages: 5,
-    keys: 0,
-    fill: (store) => append(store, 'plain', 2_300, null),
-    // Seals the tail.
-    write: { method: 'POST', path: '/plain', body: JSON_LINES(itemsOf(250, 9_000)) },
-  },
-  {
-    name: 'keyed',
-    settings: KEYED,
-    pages: 7,
-    keys: 3_400,
-    fill: (store) => append(store, 'keyed', 3_400, 'id'),
-    write: { method: 'PUT', path: '/keyed/key%2077', body: '{"id":"key 77","n":0}' },
-  },
+  { name: 'plain', settings: {}, pages: 5, count: 2_300, write: ['POST', '', itemsOf(250, 9_000).join('\n')] },
+  { name: 'keyed', settings: KEYED, pages: 7, count: 3_400, write: ['PUT', 'key 77', '{"id":"key 77","n":0}'] },
   {
     name: 'holes',
     settings: KEYED,
     pages: 4,
-    keys: 2_700,
-    async fill(store) {
-      await append(store, 'holes', 2_700, 'id')
-      const gone = Array.from({ length: 2_700 }, (_, id) => id).filter(
-        (id) => id % 11 === 0 || (id >= 1_000 && id < 1_500),
-      )
-      await store.delete(
-        'holes',
-        gone.map((id) => `key ${id}`),
-      )
-    },
-    write: { method: 'DELETE', path: '/holes/key%202020' },
+    count: 2_700,
+    change: (store) => store.delete('holes', GONE.map(keyOf)),
+    write: ['DELETE', 'key 2020'],
   },
   {
     name: 'whole',
     settings: { ...KEYED, isPaginated: false },
     pages: 1,
-    keys: 700,
-    fill: (store) => append(store, 'whole', 700, 'id'),
-    write: { method: 'PUT', path: '/whole/key%20650', body: '{"id":"key 650","n":0}' },
+    count: 700,
+    write: ['PUT', 'key 650', '{"id":"key 650","n":0}'],
   },
   {
     name: 'replaced',
     settings: KEYED,
     pages: 3,
-    keys: 1_200,
-    async fill(store) {
-      await append(store, 'replaced', 10, 'id')
-      const load = await store.load('replaced', { isReplacement: true })
-      await load.append(itemRun(itemsOf(1_200), KEYED))
-      await load.commit()
-    },
-    // Seals the tail too, with keys.
-    write: { method: 'POST', path: '/replaced', body: JSON_LINES(itemsOf(350, 9_000)) },
+    count: 1_200,
+    change: swapItems,
+    write: ['POST', '', itemsOf(350, 9_000).join('\n')],
   },
-  {
-    name: 'secret',
-    settings: { ...KEYED, isPrivate: true },
-    pages: 2,
-    keys: 600,
-    fill: (store) => append(store, 'secret', 600, 'id'),
-    write: { method: 'DELETE', path: '/secret/key%20555' },
-  },
+  { name: 'secret', settings: { ...KEYED, isPrivate: true }, pages: 2, count: 600, write: ['DELETE', 'key 555'] },
 ]
 
-export const WRITES: readonly Question[] = SAMPLES.map(({ name, write }) => ({
-  ...write,
-  headers: { ...WRITER, 'Content-Type': write.method === 'POST' ? 'application/x-ndjson' : 'application/json' },
+export const WRITES: readonly Question[] = SAMPLES.map(({ name, write: [method, key, body] }) => ({
+  method,
+  path: `/${name}${key && `/${encodeURIComponent(key)}`}`,
+  ...(body !== undefined && { body }),
+  headers: { ...WRITER, 'Content-Type': method === 'POST' ? 'application/x-ndjson' : 'application/json' },
   collection: name,
 }))
 
 export const QUESTIONS: readonly Question[] = [
-  ...SAMPLES.flatMap(({ name, settings, pages, keys }) => {
+  ...SAMPLES.flatMap(({ name, settings, pages, count }) => {
     const callers = settings.isPrivate === true ? [{}, READER] : [{}]
     const paths = Array.from({ length: pages }, (_, index) => `/${name}?page=${index + 1}`)
     return callers.flatMap((caller) => [
@@ -167,7 +137,7 @@ export const QUESTIONS: readonly Question[] = [
         { path, headers: caller, collection: name },
         { path, headers: { ...caller, 'Accept-Encoding': 'gzip' }, collection: name },
       ]),
-      ...numbersBelow(keys === 0 ? 0 : keys + KEYS_BEYOND, KEY_STEP).map((key) => ({
+      ...numbersBelow(settings.keyField === undefined ? 0 : count + KEYS_BEYOND, KEY_STEP).map((key) => ({
         path: `/${name}/key%20${key}`,
         headers: caller,
         collection: name,
@@ -188,9 +158,10 @@ export function hasNoScope({ headers, collection }: Question): boolean {
 
 export async function makeStore(path: string): Promise<void> {
   const store = await openSqliteStore({ path, create: true })
-  for (const { name, settings, fill } of SAMPLES) {
+  for (const { name, settings, count, change } of SAMPLES) {
     await store.create(name, settings)
-    await fill(store)
+    await store.append(name, itemRun(itemsOf(count), settings))
+    await change?.(store)
   }
   for (const name of EMPTY) await store.create(name)
   await store.addToken(tokenRecord('reader', 'r', ['read:*'], null))
@@ -202,8 +173,8 @@ export async function makeStore(path: string): Promise<void> {
 /** By its path, the text of every item that has a key or had one: null for none, undefined where the store is damaged. */
 export async function askForKeys(store: Store): Promise<Map<string, string | null | undefined>> {
   const texts = new Map<string, string | null | undefined>()
-  for (const { name, keys } of SAMPLES)
-    for (const key of numbersBelow(keys, 1).map((number) => `key ${number}`))
+  for (const { name, settings, count } of SAMPLES)
+    for (const key of numbersBelow(settings.keyField === undefined ? 0 : count, 1).map(keyOf))
       texts.set(`${name}/${key}`, await textOf(store, name, key))
   return texts
 }

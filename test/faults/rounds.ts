@@ -26,10 +26,6 @@ export async function eachRound(
   }
 }
 
-export function newSchema(cluster: StoreServer): () => StorePlace {
-  return () => ({ location: cluster.storeIn(cluster.newSchema()) })
-}
-
 /**
  * Strikes the database while the clients go on. `strike` may resolve with a promise of the moment at which it is back, in
  * an array, so that nobody waits for it: how long the database takes is its own affair, how long the service takes is ours.
@@ -41,7 +37,8 @@ export async function strikeEachRound(
 ): Promise<void> {
   const { random, report } = trial
   const told = { refused: 0, unknown: 0 }
-  await eachRound(trial, newSchema(cluster), async (subject) => {
+  const newPlace = () => ({ location: cluster.storeIn(cluster.newSchema()) })
+  await eachRound(trial, newPlace, async (subject) => {
     const workload = subject.work({ keylessWriters: 2, isSteady: true })
     await workload.randomMoment()
     workload.tolerated = [503]

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Random } from '../../../bench/random.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import type { Store } from '../../../src/store/store.ts'
-import type { Fault } from '../fault.ts'
+import type { Trial } from '../fault.ts'
 import {
   type Answer,
   type Ask,
@@ -33,39 +33,25 @@ const ROUNDS_A_WRITE = 4
 /** Hidden: a key that is there was not found. */
 type Fate = 'noticed' | 'not opened' | 'harmless' | 'hidden' | 'wrong'
 
-export const FLIPS: Fault = {
-  name: 'flips',
-  description: 'a random bit of the store file is flipped',
-  rounds: 1_000,
-  fewRounds: 20,
-  needs: [],
-  async run({ directory, rounds, random, report, beginRound }) {
-    const [sound, flipped] = [join(directory, 'sound.db'), join(directory, 'flipped.db')]
-    await makeStore(sound)
-    const answers = await soundAnswers(sound, flipped)
-    const bytes = readFileSync(sound)
-    const pages = pagesIn(sound)
-    const fates = new Map<string, number>()
-    for (let round = 0; round < rounds; round++) {
-      beginRound()
-      const aim = AIMS[round % AIMS.length] ?? 'elsewhere'
-      const flip = randomFlip(
-        pages.filter((page) => page.aim === aim),
-        random,
-      )
-      writeFlipped(flipped, bytes, flip)
-      const trial = new Trial(report, flip, answers)
-      await trial.run(flipped, round % ROUNDS_A_WRITE === 0)
-      const key = `${aim}: ${trial.fate}`
-      fates.set(key, (fates.get(key) ?? 0) + 1)
-    }
-    report.notes.push(
-      [...fates]
-        .sort()
-        .map(([fate, count]) => `${fate} ${count}`)
-        .join(', '),
-    )
-  },
+export async function flipBits({ directory, rounds, random, report, beginRound }: Trial): Promise<void> {
+  const [sound, flipped] = [join(directory, 'sound.db'), join(directory, 'flipped.db')]
+  await makeStore(sound)
+  const answers = await soundAnswers(sound, flipped)
+  const bytes = readFileSync(sound)
+  const pages = Map.groupBy(pagesIn(sound), ({ aim }) => aim)
+  const fates = new Map<string, number>()
+  for (let round = 0; round < rounds; round++) {
+    beginRound()
+    const aim = AIMS[round % AIMS.length] ?? 'elsewhere'
+    const flip = randomFlip(pages.get(aim) ?? [], random)
+    writeFlipped(flipped, bytes, flip)
+    const store = new FlippedStore(report, flip, answers)
+    await store.compare(flipped, round % ROUNDS_A_WRITE === 0)
+    const key = `${aim}: ${store.fate}`
+    fates.set(key, (fates.get(key) ?? 0) + 1)
+  }
+  const counts = [...fates].sort().map(([fate, count]) => `${fate} ${count}`)
+  report.notes.push(counts.join(', '))
 }
 
 interface Page {
@@ -119,7 +105,7 @@ function writeFlipped(path: string, sound: Buffer, { page, byte, bit }: Flip): v
 }
 
 /** One flip, and what came of it. */
-class Trial {
+class FlippedStore {
   fate: Fate = 'harmless'
   readonly #report: Report
   readonly #flip: Flip
@@ -131,7 +117,7 @@ class Trial {
     this.#sound = sound
   }
 
-  async run(path: string, withWrites: boolean): Promise<void> {
+  async compare(path: string, withWrites: boolean): Promise<void> {
     let store: Store
     try {
       store = await openSqliteStore({ path })
@@ -141,7 +127,7 @@ class Trial {
       return
     }
     const ask = asking(store)
-    this.#compare(await askAll(ask), this.#sound.before)
+    this.#compareAnswers(await askAll(ask), this.#sound.before)
     if (this.#flip.page.aim === 'key') this.#compareTexts(await askForKeys(store))
     if (withWrites && this.fate !== 'hidden') await this.#write(ask)
     if (this.fate !== 'harmless') await this.#verify(store)
@@ -162,7 +148,7 @@ class Trial {
     const expected = QUESTIONS.map(({ collection }, at) =>
       collection === '' ? undefined : (written.has(collection) ? after : before)[at],
     )
-    this.#compare(await askAll(ask), expected)
+    this.#compareAnswers(await askAll(ask), expected)
   }
 
   #compareTexts(texts: ReadonlyMap<string, string | null | undefined>): void {
@@ -173,7 +159,7 @@ class Trial {
     }
   }
 
-  #compare(answers: readonly Answer[], expected: readonly (Answer | undefined)[]): void {
+  #compareAnswers(answers: readonly Answer[], expected: readonly (Answer | undefined)[]): void {
     for (const [at, { status, body }] of answers.entries()) {
       const [question, right] = [QUESTIONS[at], expected[at]]
       if (question === undefined || right === undefined) continue
