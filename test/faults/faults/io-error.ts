@@ -3,8 +3,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { CliResult } from '../../cli/run-cli.ts'
 import type { Trial } from '../fault.ts'
-import { type Ended, EndedEarly } from '../reams-process.ts'
+import { EndedEarly } from '../reams-process.ts'
 import type { Findings } from '../report.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
 import type { Acknowledgement } from '../workload.ts'
@@ -75,7 +76,7 @@ async function failOnce(
 }
 
 /** How the server ended, if the error came when it opened the store. */
-async function startedWithin(subject: StoreUnderTest, wrapper: readonly string[]): Promise<Ended | undefined> {
+async function startedWithin(subject: StoreUnderTest, wrapper: readonly string[]): Promise<CliResult | undefined> {
   try {
     await subject.start(wrapper)
     return undefined
@@ -95,7 +96,7 @@ async function errorInjected(traceFile: string, subject: StoreUnderTest): Promis
 }
 
 /** A server that gives up says why, in words. */
-function checkMessage({ status, stderr }: Ended, findings: Findings): void {
+function checkMessage({ status, stderr }: CliResult, findings: Findings): void {
   if (status === null || !/^reams: .*\.$/m.test(stderr) || /^ +at /m.test(stderr))
     findings.add('other', `the server ended with status ${status} and said: ${stderr}`)
 }
