@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
-import type { LoadOptions } from '../../src/store/store.ts'
 import { allRefused, changed, isError, item, itemsFrom, keyed } from './items.ts'
 import { readPageTexts } from './store-reading.ts'
 import { KEYED, type Subject } from './subject.ts'
@@ -75,20 +74,6 @@ export function describeLoads({ store, newName, filled, headOf, check, load, tex
       await committing
       await assert.rejects(running.append(itemRun(itemsFrom(700, 100))), isError('closed'))
       await check(name, itemsFrom(0, 700))
-    })
-
-    it('leaves no trace when it is aborted', async () => {
-      const name = await filled(800)
-      const before = await headOf(name)
-      for (const options of [{}, { isReplacement: true }, { onConflict: 'replace' }] as LoadOptions[]) {
-        const running = await store.load(name, options)
-        await running.append(keyed(itemsFrom(5000, 1700)))
-        if (options.onConflict === 'replace') await running.append(keyed([changed(5, 1)]))
-        await running.abort()
-        assert.deepEqual(await headOf(name), before)
-      }
-      await store.append(name, keyed(itemsFrom(5000, 300)))
-      await check(name, [...itemsFrom(0, 800), ...itemsFrom(5000, 300)])
     })
 
     it('swaps a whole collection at once', async () => {
