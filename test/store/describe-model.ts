@@ -69,7 +69,7 @@ const many = fc.record({
 
 export function describeModel({ store, openAgain, newName, check, load, elsewhere }: Subject): void {
   for (const [how, connections, changes] of [
-    ['through one connection', 1, fc.array(fc.oneof(few, many), { minLength: 10, maxLength: 30 })],
+    ['through one connection', 1, fc.array(fc.oneof(few, many), { minLength: 10, maxLength: 25 })],
     ['through several connections at once', 3, fc.array(few, { minLength: 60, maxLength: 60 })],
   ] as const)
     it(`is, after writes ${how}, what their answers say in the order of the versions`, async () => {
@@ -79,7 +79,7 @@ export function describeModel({ store, openAgain, newName, check, load, elsewher
         await run.send(each)
         await run.check()
       })
-      await fc.assert(property, { numRuns: connections === 1 ? 15 : 12 }).finally(async () => {
+      await fc.assert(property, { numRuns: 12 }).finally(async () => {
         for (const other of others) await other.close()
       })
     })

@@ -1,28 +1,11 @@
 import assert from 'node:assert/strict'
-import { hash } from 'node:crypto'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
-import { createService } from '../../src/service/create-service.ts'
-import { germanAnswers } from './german-answers.ts'
+import { startGermanPostgres } from './german-postgres.ts'
 import { isError, item, itemsFrom, keyed } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest, runSql } from './postgres-engine.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import type { PostgresServer } from './postgres-server.ts'
 import { pagesOf, readItems, readPageTexts } from './store-reading.ts'
-import { startProxy } from './tcp-proxy.ts'
-
-/** Its errors are put into German on the way. */
-async function startGermanServer(): Promise<PostgresServer> {
-  const server = await startPostgres()
-  const { hostname, port } = new URL(server.url)
-  const proxy = await startProxy(hostname, Number(port), germanAnswers)
-  return {
-    url: server.url.replace(`:${port}/`, `:${proxy.port}/`),
-    async stop() {
-      await proxy.close()
-      await server.stop()
-    },
-  }
-}
 
 describe('a PostgreSQL whose messages are German', () => {
   let server: PostgresServer
@@ -30,7 +13,7 @@ describe('a PostgreSQL whose messages are German', () => {
   let names = 0
 
   before(async () => {
-    server = await startGermanServer()
+    server = await startGermanPostgres()
     engine = await openPostgresForTest(server)
   })
   after(async () => {
@@ -47,25 +30,6 @@ describe('a PostgreSQL whose messages are German', () => {
 
   it('calls an error FEHLER', async () => {
     await assert.rejects(runSql(server.url, '', 'SELECT 1 / 0'), { severity: 'FEHLER', code: '22012' })
-  })
-
-  it('has a 409 for a key that is there already, over HTTP', async () => {
-    const name = await begin()
-    const token = `reams_${'x'.repeat(43)}`
-    const record = { name: 'test', scopes: ['admin'], createdAt: 0, expiresAt: null, revokedAt: null }
-    await engine.store.addToken({ ...record, hash: hash('sha256', token, 'hex') })
-    const { fetch } = createService({ store: engine.store })
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-    const post = { method: 'POST', headers, body: item(1) }
-    assert.equal((await fetch(new Request(`http://127.0.0.1:8080/${name}`, post))).status, 409)
-  })
-
-  it('names the key that a load finds twice', async () => {
-    const name = await begin()
-    const load = await engine.store.load(name)
-    await assert.rejects(load.append(keyed([item(10), item(1)])), { name: 'ItemConflict', key: '1' })
-    await load.abort()
-    assert.deepEqual(await readItems(engine.store, name), itemsFrom(0, 3))
   })
 
   it('spoils no read but the one that it refuses', async () => {

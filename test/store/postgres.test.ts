@@ -1,8 +1,9 @@
 import { after, describe } from 'node:test'
 import { CITUS, NO_CITUS } from './citus-server.ts'
 import { describeStore } from './describe-store.ts'
+import { startGermanPostgres } from './german-postgres.ts'
 import { newSchema, openPostgresForTest, runSql } from './postgres-engine.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import type { PostgresServer } from './postgres-server.ts'
 
 /** What somebody may have set for a database, and what a store in it does not rely on. */
 const SETTINGS = [
@@ -13,12 +14,12 @@ const SETTINGS = [
   "search_path = 'nowhere'",
 ]
 
-describe('a store in PostgreSQL, in a database with settings of its own', () => {
+describe('a store in a PostgreSQL that speaks German, in a database with settings of its own', () => {
   const database = newSchema()
   let starting: Promise<PostgresServer> | undefined
 
   const start = async (): Promise<PostgresServer> => {
-    const server = await startPostgres()
+    const server = await startGermanPostgres()
     await runSql(server.url, '', `CREATE DATABASE ${database} ENCODING 'UTF8' TEMPLATE template0`)
     for (const setting of SETTINGS) await runSql(server.url, '', `ALTER DATABASE ${database} SET ${setting}`)
     return server
