@@ -18,7 +18,7 @@ export async function eachRound(
   round: (subject: StoreUnderTest) => Promise<void>,
 ): Promise<void> {
   for (let done = 0; done < rounds; ) {
-    await using subject = await StoreUnderTest.createAt(newPlace(), report, random)
+    await using subject = await StoreUnderTest.create(newPlace(), report, random)
     for (const end = Math.min(rounds, done + ROUNDS_A_STORE); done < end; done++) {
       beginRound()
       await round(subject)

@@ -29,7 +29,7 @@ export async function crowdIn({ rounds, random, report, postgres, beginRound }: 
   const most = { refused: 0, ms: 0, megabytes: 0 }
   for (let done = 0; done < rounds; done++) {
     const schema = cluster.newSchema()
-    await using subject = await StoreUnderTest.createAt({ location: cluster.storeIn(schema) }, report, random)
+    await using subject = await StoreUnderTest.create({ location: cluster.storeIn(schema) }, report, random)
     beginRound()
     const workload = subject.work(CROWD)
     workload.tolerated = [503]

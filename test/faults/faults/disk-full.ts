@@ -19,7 +19,7 @@ const MAX_MS_UNTIL_FULL = 20_000
 
 export async function fillDisk({ directory, rounds, random, report, beginRound }: Trial): Promise<void> {
   using disk = mountTmpfs(directory, DISK_MEGABYTES)
-  await using subject = await StoreUnderTest.create(disk.path, report, random)
+  await using subject = await StoreUnderTest.create({ location: join(disk.path, 'reams.db') }, report, random)
   const ballast = join(disk.path, 'ballast')
   let refused = 0
   for (let done = 0; done < rounds; done++) {

@@ -26,7 +26,7 @@ const MAX_MS_UNTIL_ERROR = 20_000
 
 export async function failOneCall(trial: Trial): Promise<void> {
   const { directory, rounds, random, report, beginRound } = trial
-  await using subject = await StoreUnderTest.create(directory, report, random)
+  await using subject = await StoreUnderTest.create({ location: join(directory, 'reams.db') }, report, random)
   const outcomes = { recovered: 0, unnoticed: 0, exited: 0 }
   for (let done = 0; done < rounds; done++) {
     beginRound()

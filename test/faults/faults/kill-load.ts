@@ -73,7 +73,7 @@ async function killLoads(
 ): Promise<void> {
   const { directory, rounds, random, report, beginRound } = trial
   const { findings } = report
-  await using subject = await StoreUnderTest.createAt(newPlace(), report, random)
+  await using subject = await StoreUnderTest.create(newPlace(), report, random)
   const many = writeItems(directory, 'new', NEW_ITEMS)
   const usualMs = await importWhole(subject, many)
   const outcomes = { killed: 0, old: 0, swept: 0 }

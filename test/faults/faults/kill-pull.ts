@@ -21,7 +21,7 @@ export async function killPulls({ directory, rounds, random, report, beginRound 
   await using server = await serveItems(directory)
   const origin = await server.address()
   await using proxy = await SlowProxy.open(origin, DELAY_MS, random)
-  const undisturbed = new UndisturbedPulls(directory, `${origin}/events`)
+  const undisturbed = new Map<string, Buffer>()
   const words = ['pull', `${proxy.url}/events`, '--allow-origin', origin, '--resume']
   const outcomes = { killed: 0, resumed: 0, finished: 0 }
   for (let done = 0, file = 0; done < rounds; file++) {
@@ -43,7 +43,9 @@ export async function killPulls({ directory, rounds, random, report, beginRound 
       isFinished = status !== null
     }
     outcomes.finished++
-    compare(path, await undisturbed.read(name), report)
+    const expected = undisturbed.get(name) ?? (await pullUndisturbed(directory, `${origin}/events`, name))
+    undisturbed.set(name, expected)
+    compare(path, expected, report)
     rmSync(path, { force: true })
   }
   checkNothingStays(directory, report)
@@ -77,27 +79,14 @@ function partIn(path: string): number {
   }
 }
 
-class UndisturbedPulls {
-  readonly #directory: string
-  readonly #url: string
-  readonly #contents = new Map<string, Buffer>()
-
-  constructor(directory: string, url: string) {
-    this.#directory = directory
-    this.#url = url
-  }
-
-  async read(name: string): Promise<Buffer> {
-    const known = this.#contents.get(name)
-    if (known !== undefined) return known
-    const path = join(this.#directory, `undisturbed-${name}`)
-    const { status, stderr } = await runReams(['pull', this.#url, '-o', path])
-    if (status !== 0) throw new Error(`An undisturbed pull failed: ${stderr}`)
-    const content = contentOf(path)
-    this.#contents.set(name, content)
-    rmSync(path)
-    return content
-  }
+/** What a pull that nobody disturbs brings. */
+async function pullUndisturbed(directory: string, url: string, name: string): Promise<Buffer> {
+  const path = join(directory, `undisturbed-${name}`)
+  const { status, stderr } = await runReams(['pull', url, '-o', path])
+  if (status !== 0) throw new Error(`An undisturbed pull failed: ${stderr}`)
+  const content = contentOf(path)
+  rmSync(path)
+  return content
 }
 
 function compare(path: string, expected: Buffer, { findings }: Report): void {

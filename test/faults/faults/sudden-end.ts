@@ -1,5 +1,6 @@
 /** The server ends at a random moment, while it is being written to: by kill -9, or because the power fails. */
 
+import { join } from 'node:path'
 import type { Trial } from '../fault.ts'
 import { XfsImage } from '../mounts.ts'
 import { eachRound } from '../rounds.ts'
@@ -19,7 +20,7 @@ export function killServer(trial: Trial, newPlace: () => StorePlace): Promise<vo
 export async function cutPower(trial: Trial, wrapper: readonly string[] = []): Promise<void> {
   const { directory, rounds, random, report, beginRound } = trial
   using disk = new XfsImage(directory)
-  await using subject = await StoreUnderTest.create(disk.path, report, random)
+  await using subject = await StoreUnderTest.create({ location: join(disk.path, 'reams.db') }, report, random)
   for (let done = 0; done < rounds; done++) {
     beginRound()
     if (wrapper.length > 0) {
