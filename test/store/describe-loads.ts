@@ -82,9 +82,12 @@ export function describeLoads({ store, newName, filled, headOf, check, load, tex
       const before = await headOf(name)
       const running = await store.load(name, { isReplacement: true })
       await running.append(keyed(itemsFrom(100, 620)))
-      assert.deepEqual(await headOf(name), before)
+      assert.deepEqual(await check(name, itemsFrom(0, 1299).toSpliced(5, 1)), before)
+      // The one change that a load does not keep others from.
+      await store.setPrivate(name, true)
       const { head } = await running.commit()
       assert.deepEqual([head.id, head.generation, head.live], [before.id, before.generation + 1, 620])
+      assert.equal(head.isPrivate, true)
       await check(name, itemsFrom(100, 620))
       assert.equal(await textOf(name, 50), undefined)
       await load(name, [], { isReplacement: true })
