@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { holeCounts, locate, type ReadHoles } from '../../src/store/positions.ts'
+import { countGone, holeCounts, locate, type ReadHoles, withGone } from '../../src/store/positions.ts'
 
 /** Hole counts of a collection in which `gone[ream]` items are missing. */
 function holesOf(gone: ReadonlyMap<number, number>): ReadHoles {
@@ -63,5 +63,14 @@ describe('rank', () => {
       [1, 256],
       [0, 256],
     ])
+  })
+})
+
+describe('gone map', () => {
+  it('is null while nothing is gone, and never changed in place', () => {
+    assert.equal(withGone(null, []), null)
+    const first = withGone(null, [7])
+    const second = withGone(first, [8])
+    assert.deepEqual([countGone(first), countGone(second)], [1, 2])
   })
 })
