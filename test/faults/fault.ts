@@ -1,12 +1,9 @@
 /** What a fault is: how it is done, how often, and what it needs of the machine. */
 
-import assert from 'node:assert/strict'
-import { it } from 'node:test'
 import { createRandom, type Random } from '../../bench/random.ts'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { PostgresCluster } from '../store/postgres-cluster.ts'
-import { newSeed } from './command.ts'
-import { lackOf, type Need } from './needs.ts'
+import type { Need } from './needs.ts'
 import { Report } from './report.ts'
 
 /** Where stores can be made, each in a schema of its own. */
@@ -70,20 +67,4 @@ export async function runFault({ run }: Pick<Fault, 'run'>, options: RunOptions)
   }
   await run(trial)
   return report
-}
-
-/** `optionsOf` is asked when a fault is about to be done. */
-export function describeFaults(
-  faults: readonly Fault[],
-  optionsOf: () => Pick<RunOptions, 'postgres'> = () => ({}),
-): void {
-  for (const fault of faults)
-    it(`after: ${fault.description}`, async (t) => {
-      const lack = await lackOf(fault.needs)
-      if (lack !== undefined) return t.skip(lack)
-      const seed = newSeed()
-      const { findings, checked } = await runFault(fault, { seed, rounds: fault.fewRounds, ...optionsOf() })
-      assert.deepEqual(findings.messages, [], `seed ${seed}`)
-      assert.ok(checked > 0, `there was nothing to check (seed ${seed})`)
-    })
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
+import { PostgresCluster } from '../store/postgres-cluster.ts'
 import { newSeed } from './command.ts'
-import { describeFaults, runFault } from './fault.ts'
+import { runFault, type Trial } from './fault.ts'
 import { FAULTS } from './faults/index.ts'
-import { KILL_PULL } from './faults/kill-pull.ts'
-import { cutPower } from './faults/power-cut.ts'
+import { cutPower } from './faults/sudden-end.ts'
 import { lackOf, POSTGRES, STRACE, XFS } from './needs.ts'
 
 const RUN = fileURLToPath(new URL('./run.ts', import.meta.url))
@@ -18,15 +19,33 @@ function runCommand(...words: string[]) {
   return spawnSync(process.execPath, [RUN, ...words], { encoding: 'utf8' })
 }
 
-describe('a pull brings every item home once', () => describeFaults([KILL_PULL]))
+describe('every acknowledged write is kept, each request whole or not at all, and a pull brings every item once', () => {
+  const resources = new AsyncDisposableStack()
+  /** One for all of them: making it takes longer than a round. */
+  let postgres: PostgresCluster | undefined
 
-describe('a store keeps every acknowledged write, and each request whole or not at all', () => {
-  describeFaults(FAULTS.filter((fault) => fault !== KILL_PULL && !fault.needs.includes(POSTGRES)))
+  before(async () => {
+    if ((await lackOf([POSTGRES])) !== undefined) return
+    const directory = resources.use(new TemporaryDirectory())
+    postgres = resources.use(await PostgresCluster.create(directory.path))
+  })
+  after(() => resources.disposeAsync())
+
+  for (const fault of FAULTS)
+    it(`${fault.name}: ${fault.description}`, async (t) => {
+      const lack = await lackOf(fault.needs)
+      if (lack !== undefined) return t.skip(lack)
+      const seed = newSeed()
+      const options = { seed, rounds: fault.fewRounds, ...(postgres && { postgres }) }
+      const { findings, checked } = await runFault(fault, options)
+      assert.deepEqual(findings.messages, [], `seed ${seed}`)
+      assert.ok(checked > 0, `there was nothing to check (seed ${seed})`)
+    })
 
   it('but not on a disk that lies about its syncs, which shows that the check would find a loss', async (t) => {
     const lack = await lackOf([STRACE, XFS])
     if (lack !== undefined) return t.skip(lack)
-    const run = { run: cutPower.bind(undefined, LYING_SYNCS) }
+    const run = { run: (trial: Trial) => cutPower(trial, LYING_SYNCS) }
     const { findings } = await runFault(run, { seed: newSeed(), rounds: 2 })
     assert.ok(findings.counts.lost > 0)
   })

@@ -2,247 +2,188 @@
 
 import { hash } from 'node:crypto'
 import { copyFileSync } from 'node:fs'
-import { TOKEN_PREFIX } from '../../src/contract/scope.ts'
 import { itemRun } from '../../src/items/item-run.ts'
-import { createService } from '../../src/service/create-service.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { CollectionSettings, Store, TokenRecord } from '../../src/store/store.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 
-const BASE = 'http://127.0.0.1:8080'
-
-export interface Question {
-  readonly path: string
-  readonly method?: string
-  readonly body?: string
-  readonly headers: Readonly<Record<string, string>>
-  /** What the answer depends on; '' for all collections at once. */
-  readonly collection: string
-}
-
-export interface Answer {
-  readonly status: number
-  readonly body: Buffer
-}
-
-/** Asks a service on that store; `cacheBytes` is 0, so that each answer is read. */
-export type Ask = (question: Question) => Promise<Answer>
-
-export function asking(store: Store): Ask {
-  const { fetch } = createService({ store, cacheBytes: 0, onError: () => {} })
-  return async ({ path, method = 'GET', body, headers }) => {
-    const response = await fetch(new Request(BASE + path, { method, headers, ...(body !== undefined && { body }) }))
-    return { status: response.status, body: Buffer.from(await response.arrayBuffer()) }
-  }
-}
-
-const tokenOf = (letter: string): string => TOKEN_PREFIX + letter.repeat(43)
-const bearer = (letter: string) => ({ Authorization: `Bearer ${tokenOf(letter)}` })
-
-const READER = bearer('r')
-const WRITER = bearer('w')
-/** A revoked one, and one that nobody ever had. */
-const OTHERS = [bearer('x'), bearer('n')]
-
-function tokenRecord(name: string, letter: string, scopes: readonly string[], revokedAt: number | null): TokenRecord {
-  return { name, hash: hash('sha256', tokenOf(letter)), scopes, createdAt: 1, expiresAt: null, revokedAt }
-}
-
-function numbersBelow(end: number, step: number): number[] {
-  return Array.from({ length: Math.ceil(end / step) }, (_, index) => index * step)
-}
-
-function itemsOf(count: number, first = 0): string[] {
-  const words = 'Flüsse führen Kieselsteine von weit her, 1.10 € das Stück.'
-  return Array.from({ length: count }, (_, index) => {
-    const id = first + index
-    return `{"id":"key ${id}","n":${id * 7919},"text":"${words.slice(0, 5 + ((id * 31) % words.length))}"}`
-  })
-}
-
-interface Sample {
-  readonly name: string
-  readonly settings: Partial<CollectionSettings>
-  readonly pages: number
-  /** How many keys there are, or were. */
-  readonly keys: number
-  fill(store: Store): Promise<void>
-  /** One request that changes it. */
-  readonly write: Omit<Question, 'collection' | 'headers'>
-}
+const KEYED = { keyField: 'id' }
 
 /** Some of a collection's keys are asked for, and some that it never had. */
 const KEY_STEP = 97
 const KEYS_BEYOND = 300
 
-/** Collections of which there is nothing but the head. */
+/** Collections of which there is nothing but the head, and names that no collection has. */
 const EMPTY = Array.from({ length: 40 }, (_, index) => `empty-${index}`)
+const NO_NAMES = ['a', 'hole', 'holf', 'n', 'zz']
 
-const KEYED = { keyField: 'id' }
-const JSON_LINES = (texts: readonly string[]): string => texts.join('\n')
+const TOKENS: readonly TokenRecord[] = [
+  { name: 'reader', hash: 'aa', scopes: ['read:*'], createdAt: 1, expiresAt: null, revokedAt: null },
+  { name: 'writer', hash: 'bb', scopes: ['read:*', 'write:*'], createdAt: 1, expiresAt: null, revokedAt: null },
+  { name: 'gone', hash: 'cc', scopes: ['admin'], createdAt: 1, expiresAt: null, revokedAt: 2 },
+]
 
-async function append(store: Store, name: string, count: number, keyField: string | null, first = 0): Promise<void> {
-  await store.append(name, itemRun(itemsOf(count, first), { keyField }))
+function itemsOf(count: number, first = 0): string[] {
+  const words = 'Flüsse führen Kieselsteine von weit her, 1.10 € das Stück.'
+  return Array.from({ length: count }, (_, index) => {
+    const id = first + index
+    return `{"id":"${keyOf(id)}","n":${id * 7919},"text":"${words.slice(0, 5 + ((id * 31) % words.length))}"}`
+  })
+}
+
+const keyOf = (id: number): string => `key ${id}`
+const keysBelow = (end: number, step = 1): string[] =>
+  Array.from({ length: Math.ceil(end / step) }, (_, index) => keyOf(index * step))
+const changed = (id: number) => itemRun([`{"id":"${keyOf(id)}","n":0}`], KEYED)
+
+interface Sample {
+  readonly name: string
+  readonly settings: Partial<CollectionSettings>
+  readonly pages: number
+  /** How many items there are, or were. */
+  readonly count: number
+  /** What happens to it when it is filled. */
+  change?(store: Store): Promise<unknown>
+  /** One change more. */
+  write(store: Store): Promise<unknown>
 }
 
 const SAMPLES: readonly Sample[] = [
   {
-    name: 'plain',
-    settings: {},
-    pages: 5,
-    keys: 0,
-    fill: (store) => append(store, 'plain', 2_300, null),
+    ...{ name: 'plain', settings: {}, pages: 5, count: 2_300 },
     // Seals the tail.
-    write: { method: 'POST', path: '/plain', body: JSON_LINES(itemsOf(250, 9_000)) },
+    write: (store) => store.append('plain', itemRun(itemsOf(250, 9_000))),
   },
   {
-    name: 'keyed',
-    settings: KEYED,
-    pages: 7,
-    keys: 3_400,
-    fill: (store) => append(store, 'keyed', 3_400, 'id'),
-    write: { method: 'PUT', path: '/keyed/key%2077', body: '{"id":"key 77","n":0}' },
+    ...{ name: 'keyed', settings: KEYED, pages: 7, count: 3_400 },
+    write: (store) => store.put('keyed', changed(77)),
   },
   {
-    name: 'holes',
-    settings: KEYED,
-    pages: 4,
-    keys: 2_700,
-    async fill(store) {
-      await append(store, 'holes', 2_700, 'id')
-      const gone = Array.from({ length: 2_700 }, (_, id) => id).filter(
-        (id) => id % 11 === 0 || (id >= 1_000 && id < 1_500),
-      )
-      await store.delete(
-        'holes',
-        gone.map((id) => `key ${id}`),
-      )
-    },
-    write: { method: 'DELETE', path: '/holes/key%202020' },
+    ...{ name: 'holes', settings: KEYED, pages: 4, count: 2_700 },
+    change: (store) => store.delete('holes', [...keysBelow(1_000, 11), ...keysBelow(1_500).slice(1_000)]),
+    write: (store) => store.remove('holes', keyOf(2020)),
   },
   {
-    name: 'whole',
-    settings: { ...KEYED, isPaginated: false },
-    pages: 1,
-    keys: 700,
-    fill: (store) => append(store, 'whole', 700, 'id'),
-    write: { method: 'PUT', path: '/whole/key%20650', body: '{"id":"key 650","n":0}' },
+    ...{ name: 'whole', settings: { ...KEYED, isPaginated: false }, pages: 1, count: 700 },
+    write: (store) => store.put('whole', changed(650)),
   },
   {
-    name: 'replaced',
-    settings: KEYED,
-    pages: 3,
-    keys: 1_200,
-    async fill(store) {
-      await append(store, 'replaced', 10, 'id')
+    ...{ name: 'replaced', settings: KEYED, pages: 3, count: 1_200 },
+    async change(store) {
       const load = await store.load('replaced', { isReplacement: true })
       await load.append(itemRun(itemsOf(1_200), KEYED))
       await load.commit()
     },
     // Seals the tail too, with keys.
-    write: { method: 'POST', path: '/replaced', body: JSON_LINES(itemsOf(350, 9_000)) },
+    write: (store) => store.append('replaced', itemRun(itemsOf(350, 9_000), KEYED)),
   },
   {
-    name: 'secret',
-    settings: { ...KEYED, isPrivate: true },
-    pages: 2,
-    keys: 600,
-    fill: (store) => append(store, 'secret', 600, 'id'),
-    write: { method: 'DELETE', path: '/secret/key%20555' },
+    ...{ name: 'secret', settings: { ...KEYED, isPrivate: true }, pages: 2, count: 600 },
+    write: (store) => store.remove('secret', keyOf(555)),
   },
 ]
 
-export const WRITES: readonly Question[] = SAMPLES.map(({ name, write }) => ({
-  ...write,
-  headers: { ...WRITER, 'Content-Type': write.method === 'POST' ? 'application/x-ndjson' : 'application/json' },
-  collection: name,
-}))
+export interface Question {
+  readonly asked: string
+  /** What the answer depends on; '' for all collections at once. */
+  readonly collection: string
+  readonly isForKey?: boolean
+  /** Undefined: there is no such thing. */
+  ask(store: Store): Promise<unknown>
+}
+
+function pageQuestion(collection: string, page: number, form: 'raw' | 'deflated', isPublicOnly = false): Question {
+  const asked = `${form} page ${page} of ${collection}${isPublicOnly ? ' for everybody' : ''}`
+  const ask = async (store: Store) => {
+    const read = await store.page(collection, page, { form, isPublicOnly })
+    return read && [read.head.live, ...read.segments.map((segment) => hash('sha256', segment[form]()))]
+  }
+  return { asked, collection, ask }
+}
+
+function itemQuestion(collection: string, key: string): Question {
+  const ask = async (store: Store) => {
+    const item = (await store.item(collection, key))?.item
+    return item && Buffer.from(item.text).toString()
+  }
+  return { asked: `${key} of ${collection}`, collection, isForKey: true, ask }
+}
+
+const keyCountOf = ({ settings, count }: Sample): number => (settings.keyField === undefined ? 0 : count)
 
 export const QUESTIONS: readonly Question[] = [
-  ...SAMPLES.flatMap(({ name, settings, pages, keys }) => {
-    const callers = settings.isPrivate === true ? [{}, READER] : [{}]
-    const paths = Array.from({ length: pages }, (_, index) => `/${name}?page=${index + 1}`)
-    return callers.flatMap((caller) => [
-      ...paths.flatMap((path) => [
-        { path, headers: caller, collection: name },
-        { path, headers: { ...caller, 'Accept-Encoding': 'gzip' }, collection: name },
-      ]),
-      ...numbersBelow(keys === 0 ? 0 : keys + KEYS_BEYOND, KEY_STEP).map((key) => ({
-        path: `/${name}/key%20${key}`,
-        headers: caller,
-        collection: name,
-      })),
-    ])
+  ...SAMPLES.flatMap((sample) => {
+    const pages = Array.from({ length: sample.pages }, (_, index) => index + 1)
+    const keys = keyCountOf(sample) === 0 ? [] : keysBelow(sample.count + KEYS_BEYOND, KEY_STEP)
+    return [
+      ...pages.map((page) => pageQuestion(sample.name, page, 'raw')),
+      ...pages.map((page) => pageQuestion(sample.name, page, 'deflated', true)),
+      ...pages.map((page) => pageQuestion(sample.name, page, 'deflated')),
+      ...keys.map((key) => itemQuestion(sample.name, key)),
+    ]
   }),
-  { path: '/', headers: {}, collection: '' },
-  { path: '/', headers: READER, collection: '' },
-  ...OTHERS.map((headers) => ({ path: '/plain', headers, collection: 'plain' })),
-  ...EMPTY.map((name) => ({ path: `/${name}`, headers: {}, collection: name })),
-  ...['a', 'hole', 'holf', 'n', 'zz'].map((name) => ({ path: `/${name}`, headers: {}, collection: '' })),
+  ...[...EMPTY, ...NO_NAMES].map((name) => pageQuestion(name, 1, 'raw')),
+  {
+    asked: 'all collections',
+    collection: '',
+    ask: async (store) => (await store.collections()).map(({ name, live, isPrivate }) => [name, live, isPrivate]),
+  },
+  { asked: 'all tokens', collection: '', ask: (store) => store.tokens() },
+  ...[...TOKENS.map((token) => token.hash), 'nobody'].map((token) => {
+    return { asked: `token ${token}`, collection: '', ask: (store: Store) => store.token(token) }
+  }),
 ]
 
-/** Whether somebody who may not read it asks for a private collection. */
-export function hasNoScope({ headers, collection }: Question): boolean {
-  return collection === 'secret' && headers['Authorization'] === undefined
-}
+/** Of every item that has a key or had one. */
+export const KEY_QUESTIONS: readonly Question[] = SAMPLES.flatMap((sample) =>
+  keysBelow(keyCountOf(sample)).map((key) => itemQuestion(sample.name, key)),
+)
 
 export async function makeStore(path: string): Promise<void> {
   const store = await openSqliteStore({ path, create: true })
-  for (const { name, settings, fill } of SAMPLES) {
+  for (const { name, settings, count, change } of SAMPLES) {
     await store.create(name, settings)
-    await fill(store)
+    await store.append(name, itemRun(itemsOf(count), settings))
+    await change?.(store)
   }
   for (const name of EMPTY) await store.create(name)
-  await store.addToken(tokenRecord('reader', 'r', ['read:*'], null))
-  await store.addToken(tokenRecord('writer', 'w', ['read:*', 'write:*'], null))
-  await store.addToken(tokenRecord('gone', 'x', ['admin'], 2))
+  for (const token of TOKENS) await store.addToken(token)
   await store.close()
 }
 
-/** By its path, the text of every item that has a key or had one: null for none, undefined where the store is damaged. */
-export async function askForKeys(store: Store): Promise<Map<string, string | null | undefined>> {
-  const texts = new Map<string, string | null | undefined>()
-  for (const { name, keys } of SAMPLES)
-    for (const key of numbersBelow(keys, 1).map((number) => `key ${number}`))
-      texts.set(`${name}/${key}`, await textOf(store, name, key))
-  return texts
-}
-
-async function textOf(store: Store, name: string, key: string): Promise<string | null | undefined> {
-  try {
-    const read = await store.item(name, key)
-    return read?.item === undefined ? null : Buffer.from(read.item.text).toString()
-  } catch (error) {
-    if (error instanceof StoreError && error.code === 'corrupt') return undefined
-    throw error
-  }
-}
-
-export async function askAll(ask: Ask): Promise<Answer[]> {
-  const answers: Answer[] = []
-  for (const question of QUESTIONS) answers.push(await ask(question))
+/** As text; 'damaged' where the store says so. */
+export async function askAll(store: Store, questions: readonly Question[]): Promise<string[]> {
+  const answers: string[] = []
+  for (const { ask } of questions)
+    answers.push(await unlessDamaged(async () => JSON.stringify(await ask(store)) ?? 'none'))
   return answers
 }
 
-/** What a sound store answers, before and after the writes. */
-export interface SoundAnswers {
-  readonly before: readonly Answer[]
-  readonly after: readonly Answer[]
-  /** Before the writes. */
-  readonly texts: ReadonlyMap<string, string | null | undefined>
+/** The collections that took their change. */
+export async function writeAll(store: Store): Promise<Set<string>> {
+  const written = new Set<string>()
+  for (const { name, write } of SAMPLES)
+    if ((await unlessDamaged(async () => String(await write(store)))) !== 'damaged') written.add(name)
+  return written
 }
 
-export async function soundAnswers(path: string, copy: string): Promise<SoundAnswers> {
+async function unlessDamaged(answer: () => Promise<string>): Promise<string> {
+  try {
+    return await answer()
+  } catch (error) {
+    return error instanceof StoreError && error.code === 'corrupt' ? 'damaged' : `failed: ${error}`
+  }
+}
+
+/** What a sound store answers, before and after the writes, and before them to those who ask for keys. */
+export async function soundAnswers(path: string, copy: string) {
   copyFileSync(path, copy)
   const store = await openSqliteStore({ path: copy })
-  const ask = asking(store)
-  const before = await askAll(ask)
-  const texts = await askForKeys(store)
-  for (const write of WRITES) {
-    const { status, body } = await ask(write)
-    if (status >= 300) throw new Error(`${write.method} ${write.path} was answered ${status}: ${body}`)
-  }
-  const after = await askAll(ask)
+  const before = await askAll(store, QUESTIONS)
+  const keys = await askAll(store, KEY_QUESTIONS)
+  const written = await writeAll(store)
+  if (written.size < SAMPLES.length) throw new Error(`Only ${[...written]} took their change.`)
+  const after = await askAll(store, QUESTIONS)
   await store.close()
-  return { before, after, texts }
+  return { before, after, keys }
 }

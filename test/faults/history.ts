@@ -1,6 +1,6 @@
 /** Everything that was sent to a store and answered by it, kept outside of it; and the check of what it shows after a fault. */
 
-import { AppendLog, KeyedLog, Write, type WriteRequest } from './collection-logs.ts'
+import { CollectionLog, type Items, type Write, type WriteRequest } from './collection-log.ts'
 import type { Findings } from './report.ts'
 
 /** Only ever appended to, without a key. */
@@ -10,16 +10,16 @@ export const THINGS = 'things'
 
 export class History {
   readonly findings: Findings
-  readonly log: AppendLog
-  readonly things: KeyedLog
+  readonly log: CollectionLog
+  readonly things: CollectionLog
   #acknowledged = 0
   #now = 0
   #unknown: Write[] = []
 
   constructor(findings: Findings) {
     this.findings = findings
-    this.log = new AppendLog(findings)
-    this.things = new KeyedLog(findings)
+    this.log = new CollectionLog(findings)
+    this.things = new CollectionLog(findings)
   }
 
   /** A moment later than every other one so far. */
@@ -27,25 +27,19 @@ export class History {
     return ++this.#now
   }
 
-  beginAppend(id: string, request: WriteRequest, texts: readonly string[]): Write {
-    const write = new Write(id, request, this.tick())
-    this.log.begin(write, texts)
-    return write
-  }
-
-  /** `items` says what each key holds when the write is done. */
-  beginChange(id: string, request: WriteRequest, items: ReadonlyMap<string, string | null>): Write {
-    const write = new Write(id, request, this.tick())
-    this.things.begin(write, items)
+  begin(id: string, request: WriteRequest, items: Items): Write {
+    const known = { sentAt: this.tick(), answeredAt: Number.POSITIVE_INFINITY, mayBeDone: false }
+    const write: Write = { id, request, items, fate: 'under way', ...known }
+    const log = request.path === `/${LOG}` ? this.log : this.things
+    log.begin(write)
     return write
   }
 
   /** `itemCount` is that of the answer to an append. */
   acknowledge(write: Write, itemCount: number | undefined): void {
-    write.answeredAt = this.tick()
-    write.fate = 'acknowledged'
+    this.settle(write, true)
     this.#acknowledged++
-    if (write.request.path === `/${LOG}` && itemCount !== undefined) this.log.acknowledge(write, itemCount)
+    if (write.request.path === `/${LOG}` && itemCount !== undefined) this.log.acknowledgeAppend(write, itemCount)
   }
 
   /** How many writes were acknowledged since the last call of this. */
@@ -53,10 +47,6 @@ export class History {
     const count = this.#acknowledged
     this.#acknowledged = 0
     return count
-  }
-
-  refuse(write: Write): void {
-    write.fate = 'refused'
   }
 
   /** Whether it was done shows when the store is read. */
@@ -70,15 +60,16 @@ export class History {
    * again or to be settled.
    */
   check(logTexts: readonly string[], thingTexts: readonly string[]): { write: Write; isThere: boolean }[] {
-    const there = new Set([...this.log.check(logTexts), ...this.things.check(thingTexts, this.tick())])
+    const now = this.tick()
+    const there = this.log.checkAppended(logTexts, now).union(this.things.check(thingTexts, now))
     const unknown = this.#unknown.map((write) => ({ write, isThere: there.has(write) }))
     this.#unknown = []
     return unknown
   }
 
-  /** From now on the write counts as done or as never done, as the store showed it. */
-  settle(write: Write, isThere: boolean): void {
-    write.fate = isThere ? 'acknowledged' : 'refused'
+  /** From now on the write counts as done or as never done, as the server said or the store showed it. */
+  settle(write: Write, isDone: boolean): void {
+    write.fate = isDone ? 'acknowledged' : 'refused'
     write.answeredAt = this.tick()
   }
 }

@@ -1,7 +1,7 @@
 /** What a fault needs of the machine, and how to get it where that is possible. */
 
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -16,8 +16,6 @@ const run = promisify(execFile)
 
 /** A slow or missing network shall not hold up everything else. */
 const INSTALL_MS = 120_000
-
-const DEBIAN_POSTGRES = '/usr/lib/postgresql'
 
 export const LINUX_ROOT: Need = async () => {
   if (process.platform !== 'linux') return `it needs Linux, and this is ${process.platform}`
@@ -74,24 +72,6 @@ export const CITUS: Need = async () => {
 export const NGINX: Need = async () => {
   if (isInstalled('nginx') || process.env['CI'] === 'true') return program('nginx', 'nginx-light')
   return 'nginx is missing; on Debian: apt-get install nginx-light'
-}
-
-/** Its package starts a server too, on port 5432. The PostgreSQL that npm brings speaks English alone. */
-export const GERMAN_POSTGRES: Need = async () => {
-  if (germanPrograms() !== undefined) return undefined
-  if (process.env['CI'] !== 'true')
-    return 'a PostgreSQL with German messages is missing; on Debian: apt-get install postgresql'
-  return (
-    (await program('postgres', 'postgresql')) ??
-    (germanPrograms() ? undefined : 'Debian installs it without its messages')
-  )
-}
-
-/** The programs of a PostgreSQL of Debian that has German messages. */
-export function germanPrograms(): string | undefined {
-  const versions = existsSync(DEBIAN_POSTGRES) ? readdirSync(DEBIAN_POSTGRES) : []
-  const version = versions.find((each) => existsSync(`/usr/share/locale/de/LC_MESSAGES/postgres-${each}.mo`))
-  return version && join(DEBIAN_POSTGRES, version, 'bin')
 }
 
 /** The first need that is not met, in words. */

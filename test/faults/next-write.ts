@@ -1,7 +1,7 @@
 /** What a client writes next: each id only once, and only under keys of its own. */
 
 import type { Random } from '../../bench/random.ts'
-import type { Write, WriteRequest } from './collection-logs.ts'
+import type { Write, WriteRequest } from './collection-log.ts'
 import { type History, LOG, THINGS } from './history.ts'
 
 export class NextWrite {
@@ -18,62 +18,42 @@ export class NextWrite {
     this.#history = history
     this.#random = random
     this.#isKeyless = isKeyless
-    this.#keys = isKeyless ? [] : history.things.keysOf(client)
+    this.#keys = isKeyless ? [] : history.things.idsOf(client)
   }
 
   /** `whenDone` is to be called if it is acknowledged, before the next one. */
   begin(): { write: Write; whenDone: () => void } {
+    const id = `${this.#client}-${this.#history.tick()}`
     const choice = this.#random(100)
-    if (choice < 40) return this.#appendToLog()
-    if (choice < 60 || this.#keys.length === 0 || this.#isKeyless) return this.#appendThings()
-    return choice < 85 ? this.#put() : this.#delete()
+    if (choice < 40) return this.#append(id, LOG, this.#random(10) === 0 ? 300 : 20)
+    if (choice < 60 || this.#keys.length === 0 || this.#isKeyless) return this.#append(id, THINGS, 20)
+    return choice < 85 ? this.#put(id) : this.#delete(id)
   }
 
-  #appendToLog() {
-    const id = this.#newId()
-    const texts = this.#items(id, 1 + this.#random(this.#random(10) === 0 ? 300 : 20))
-    const request = this.#post(LOG, texts)
-    return { write: this.#history.beginAppend(id, request, texts), whenDone: () => {} }
+  #append(id: string, name: string, most: number) {
+    const keys = Array.from({ length: 1 + this.#random(most) }, (_, index) => `${id}-${index}`)
+    const items = new Map(keys.map((key) => [key, this.#item(key, id)]))
+    const body = bodyOf([...items.values()], this.#random)
+    const request: WriteRequest = { method: 'POST', path: `/${name}`, ...body, isKeyless: this.#isKeyless }
+    const whenDone = () => void (name === THINGS && this.#keys.push(...keys))
+    return { write: this.#history.begin(id, request, items), whenDone }
   }
 
-  #appendThings() {
-    const id = this.#newId()
-    const texts = this.#items(id, 1 + this.#random(20))
-    const items = new Map(texts.map((text, index) => [`${id}-${index}`, text]))
-    const request = this.#post(THINGS, texts)
-    const whenDone = () => void this.#keys.push(...items.keys())
-    return { write: this.#history.beginChange(id, request, items), whenDone }
-  }
-
-  #put() {
-    const id = this.#newId()
+  #put(id: string) {
     const isNew = this.#random(4) === 0
     const key = (isNew ? this.#deletedKeys.pop() : this.#keys[this.#random(this.#keys.length)]) ?? id
     const text = this.#item(key, id)
     const request = { method: 'PUT', path: `/${THINGS}/${key}`, type: 'application/json', body: text } as const
     const whenDone = () => void (isNew && this.#keys.push(key))
-    return { write: this.#history.beginChange(id, request, new Map([[key, text]])), whenDone }
+    return { write: this.#history.begin(id, request, new Map([[key, text]])), whenDone }
   }
 
-  #delete() {
-    const id = this.#newId()
+  #delete(id: string) {
     const at = this.#random(this.#keys.length)
     const key = this.#keys[at] ?? ''
     const request = { method: 'DELETE', path: `/${THINGS}/${key}` } as const
     const whenDone = () => void this.#deletedKeys.push(...this.#keys.splice(at, 1))
-    return { write: this.#history.beginChange(id, request, new Map([[key, null]])), whenDone }
-  }
-
-  #post(name: string, texts: readonly string[]): WriteRequest {
-    return { method: 'POST', path: `/${name}`, ...bodyOf(texts, this.#random), isKeyless: this.#isKeyless }
-  }
-
-  #newId(): string {
-    return `${this.#client}-${this.#history.tick()}`
-  }
-
-  #items(id: string, count: number): string[] {
-    return Array.from({ length: count }, (_, index) => this.#item(`${id}-${index}`, id))
+    return { write: this.#history.begin(id, request, new Map([[key, null]])), whenDone }
   }
 
   #item(key: string, write: string): string {

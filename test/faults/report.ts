@@ -29,17 +29,7 @@ export class Report {
   }
 }
 
-export const COLUMNS = [
-  'fault',
-  'seed',
-  'rounds',
-  'checked',
-  'lost',
-  'doubled',
-  'partial',
-  'otherwise wrong',
-  'recovery',
-]
+export const COLUMNS = 'fault|seed|rounds|checked|lost|doubled|partial|otherwise wrong|recovery'.split('|')
 
 export type FindingKind = 'lost' | 'doubled' | 'partial' | 'foreign' | 'other'
 

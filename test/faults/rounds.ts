@@ -18,16 +18,12 @@ export async function eachRound(
   round: (subject: StoreUnderTest) => Promise<void>,
 ): Promise<void> {
   for (let done = 0; done < rounds; ) {
-    await using subject = await StoreUnderTest.createAt(newPlace(), report, random)
+    await using subject = await StoreUnderTest.create(newPlace(), report, random)
     for (const end = Math.min(rounds, done + ROUNDS_A_STORE); done < end; done++) {
       beginRound()
       await round(subject)
     }
   }
-}
-
-export function newSchema(cluster: StoreServer): () => StorePlace {
-  return () => ({ location: cluster.storeIn(cluster.newSchema()) })
 }
 
 /**
@@ -41,7 +37,8 @@ export async function strikeEachRound(
 ): Promise<void> {
   const { random, report } = trial
   const told = { refused: 0, unknown: 0 }
-  await eachRound(trial, newSchema(cluster), async (subject) => {
+  const newPlace = () => ({ location: cluster.storeIn(cluster.newSchema()) })
+  await eachRound(trial, newPlace, async (subject) => {
     const workload = subject.work({ keylessWriters: 2, isSteady: true })
     await workload.randomMoment()
     workload.tolerated = [503]

@@ -1,7 +1,6 @@
 /** A store with its server and its history: what every fault is done to. */
 
 import { hash, randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import type { Random } from '../../bench/random.ts'
 import { StoreLocation, withStore } from '../../src/cli/open-store.ts'
 import { TOKEN_PREFIX } from '../../src/contract/scope.ts'
@@ -38,13 +37,8 @@ export class StoreUnderTest implements AsyncDisposable {
     this.#history = new History(report.findings)
   }
 
-  /** A new store in a file in the directory, with its server running and two empty collections. */
-  static create(directory: string, report: Report, random: Random): Promise<StoreUnderTest> {
-    return StoreUnderTest.createAt({ location: join(directory, 'reams.db') }, report, random)
-  }
-
-  /** The same at any place. */
-  static async createAt(place: StorePlace, report: Report, random: Random): Promise<StoreUnderTest> {
+  /** A new store, with its server running and two empty collections. */
+  static async create(place: StorePlace, report: Report, random: Random): Promise<StoreUnderTest> {
     const subject = new StoreUnderTest(place, report, random)
     await using resources = new AsyncDisposableStack()
     resources.use(subject)

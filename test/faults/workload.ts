@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../bench/random.ts'
 import { lastPage } from '../../src/contract/page.ts'
-import type { Write, WriteRequest } from './collection-logs.ts'
+import type { Write, WriteRequest } from './collection-log.ts'
 import { type Answer, Connection, ConnectionLost } from './connection.ts'
 import { type History, LOG, THINGS } from './history.ts'
 import { NextWrite } from './next-write.ts'
@@ -138,9 +138,9 @@ export class Workload {
         return history.acknowledge(write, itemCountOf(write.request, answer))
       }
       this.#judgeFailure(write, answer, toleratedBefore)
-      if (answer.status < 500 || answer.status === FULL) return history.refuse(write)
+      if (answer.status < 500 || answer.status === FULL) return history.settle(write, false)
       if (this.#isStopped || write.request.isKeyless)
-        return write.mayBeDone ? history.loseSight(write) : history.refuse(write)
+        return write.mayBeDone ? history.loseSight(write) : history.settle(write, false)
       await sleep(RETRY_MS)
     }
   }
@@ -194,7 +194,7 @@ export class Workload {
 
   async #readThing(connection: Connection): Promise<void> {
     const { history, random } = this.#options
-    const key = history.things.anyKey(random)
+    const key = history.things.anyId(random)
     if (key === undefined) return this.#readLog(connection)
     const beganAt = history.tick()
     const answer = await this.#get(connection, `/${THINGS}/${key}`, [200, 404])

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { isError, item, itemsFrom, keyed } from './items.ts'
+import { changed, isError, item, itemsFrom, keyed } from './items.ts'
 import type { Subject } from './subject.ts'
 
 const CHILD = fileURLToPath(new URL('./child-writer.ts', import.meta.url))
@@ -76,14 +76,14 @@ export function describeAbandonedLoads({ opened, store, newName, filled, headOf,
     it('because it is aborted leaves nothing, also where it takes more than one step to remove it', async () => {
       const name = await filled(600)
       const before = await headOf(name)
-      const load = await store.load(name, { onConflict: 'replace' })
-      for (const more of ['', ',"n":1']) {
-        const texts = Array.from({ length: 25_000 }, (_, id) => item(id, more))
-        await load.append(keyed(texts))
+      for (const options of [{}, { isReplacement: true }, { onConflict: 'replace' }] as const) {
+        const load = await store.load(name, options)
+        await load.append(keyed(itemsFrom(5000, 25_000)))
+        if ('onConflict' in options) await load.append(keyed(Array.from({ length: 25_000 }, (_, id) => changed(id, 1))))
+        await load.abort()
+        assert.deepEqual(await check(name, itemsFrom(0, 600)), before)
+        assert.deepEqual(await rowsOf(name), [1, 100, 600, 0, 0])
       }
-      await load.abort()
-      assert.deepEqual(await check(name, itemsFrom(0, 600)), before)
-      assert.deepEqual(await rowsOf(name), [1, 100, 600, 0, 0])
     })
 
     it('because it died behind its commit leaves what some later write removes', async () => {

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { compactCollection } from '../../src/cli/commands/compact.ts'
-import type { Store } from '../../src/store/store.ts'
-import { allRefused, isError, item, itemsFrom, keyed, keysFrom } from './items.ts'
+import { isError, item, itemsFrom, keyed, keysFrom } from './items.ts'
 import type { Subject } from './subject.ts'
 
 const { signal } = new AbortController()
@@ -53,28 +52,6 @@ export function describeCompaction({ store, newName, newOnce, filled, headOf, ch
       assert.equal(await textOf(name, 'ü 😀'), texts[2])
     })
 
-    it('is unseen until the end; readers go on, and other writers of the collection are refused', async () => {
-      const name = await filled(2200)
-      await store.delete(name, ['7'])
-      const texts = itemsFrom(0, 2200).toSpliced(7, 1)
-      const asked: number[] = []
-      const meanwhile = async (page: number) => {
-        asked.push(page)
-        if (page !== 3) return
-        await check(name, texts)
-        const append = store.append(name, keyed([item(9000)]))
-        await allRefused('busy', [
-          ...[append, store.delete(name, ['1']), store.drop(name)],
-          compactCollection(store, name, { signal }),
-        ])
-        await store.setPrivate(name, true)
-      }
-      const { head } = await compactCollection(whenPagesAreRead(store, meanwhile), name, { signal })
-      assert.ok(asked.includes(3))
-      assert.equal(head.isPrivate, true)
-      await check(name, texts)
-    })
-
     it('leaves no trace when it is interrupted', async () => {
       const name = await filled(2200)
       await store.delete(name, ['7'])
@@ -105,13 +82,4 @@ export function describeCompaction({ store, newName, newOnce, filled, headOf, ch
       assert.equal(await store.head(name), undefined)
     })
   })
-}
-
-/** The store, and something that happens before a page is read. */
-function whenPagesAreRead(store: Store, happens: (page: number) => Promise<void>): Store {
-  const page = async (...parameters: Parameters<Store['page']>) => {
-    await happens(parameters[1])
-    return store.page(...parameters)
-  }
-  return new Proxy(store, { get: (target, name) => (name === 'page' ? page : Reflect.get(target, name)) })
 }

@@ -1,152 +1,323 @@
-/** A store beside a plain array: whatever is done to both, every page stays the same. */
+/** A store beside a plain map: whatever is done to both, through one connection or several at once, they stay the same. */
 
+import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import { compactCollection } from '../../src/cli/commands/compact.ts'
-import { changed, item, keyed } from './items.ts'
+import { fullPages, lastPage } from '../../src/contract/page.ts'
+import type { Created, Head, ItemConditions, Once, Store } from '../../src/store/store.ts'
+import { item, itemsFrom, keyed } from './items.ts'
+import { pagesOf, readAllPages, readItems, readPageTexts } from './store-reading.ts'
 import { KEYED, type Subject } from './subject.ts'
+
+/** What each of several connections sends before it waits: so calls share commits. */
+const AT_ONCE = 6
 
 const { signal } = new AbortController()
 
-/** `from` and `picks` stand for any of the items that are there. */
-type Change =
-  | { kind: 'append' | 'load' | 'replace-all'; count: number }
-  | { kind: 'delete' | 'replace'; picks: number[] }
-  | { kind: 'delete-range'; from: number; count: number }
-  | { kind: 'compact' }
-  /** A write of one item that is sent a few times over, at once. */
-  | { kind: 'append-one' | 'put-new' | 'put' | 'remove'; from: number; times: number }
+/** The refusals that another writer can bring about. */
+const REFUSALS = [
+  'key-conflict',
+  'no-item',
+  'no-collection',
+  'precondition-failed',
+  'busy',
+  'lease-lost',
+  'collection-changed',
+]
 
-const count = fc.oneof(fc.constantFrom(1, 2, 499, 500, 501, 999, 1000, 1001), fc.integer({ min: 1, max: 700 }))
-const picks = fc.array(fc.nat(), { minLength: 1, maxLength: 40 })
-const times = fc.integer({ min: 1, max: 3 })
-const change: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('append', 'load'), count }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('replace-all' as const), count }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('delete', 'replace'), picks }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete-range' as const), from: fc.nat(), count }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('compact' as const) }) },
-  {
-    weight: 12,
-    arbitrary: fc.record({ kind: fc.constantFrom('append-one', 'put-new', 'put', 'remove'), from: fc.nat(), times }),
-  },
+const FREQUENT = ['append', 'put', 'create', 'change', 'remove', 'replace', 'delete'] as const
+const BULK = ['append', 'load', 'swap', 'replace', 'delete', 'delete', 'compact'] as const
+const RARE = ['load', 'swap', 'drop', 'ensure', 'compact'] as const
+
+interface Change {
+  readonly kind: (typeof FREQUENT | typeof BULK | typeof RARE)[number]
+  readonly ids: readonly number[]
+  /** Instead of the ids: so many new items, or those that are there from some place of a page on. */
+  readonly bulk?: { readonly count: number; readonly from: number }
+  /** How often it is sent, through different connections. */
+  readonly times: number
+}
+
+/** A change that was done: where its version stands, and what it did to the items. */
+interface Done {
+  readonly head: Head
+  readonly isPureAppend: boolean
+  readonly apply: (items: Map<string, string>) => void
+}
+
+const ids = fc.uniqueArray(
+  fc.oneof({ weight: 3, arbitrary: fc.nat(60) }, { weight: 1, arbitrary: fc.integer({ min: 480, max: 1010 }) }),
+  { minLength: 1, maxLength: 4 },
 )
+const times = fc.constantFrom(1, 1, 1, 2, 3)
+const count = fc.oneof(fc.constantFrom(1, 2, 499, 500, 501, 999, 1000, 1001), fc.integer({ min: 1, max: 700 }))
+const few = fc.record({
+  kind: fc.oneof(
+    { weight: 10, arbitrary: fc.constantFrom(...FREQUENT) },
+    { weight: 1, arbitrary: fc.constantFrom(...RARE) },
+  ),
+  ids,
+  times,
+})
+const many = fc.record({
+  kind: fc.constantFrom(...BULK),
+  ids,
+  times: fc.constant(1),
+  bulk: fc.record({ count, from: fc.nat() }),
+})
 
-export function describeModel({ store, newName, newOnce, check }: Subject): void {
-  /** A collection as the contract sees it, ids and texts in order, with a store that is changed alike. */
-  class Model {
-    readonly name = newName()
-    items: { id: number; text: string }[] = []
-    #lastId = 0
+export function describeModel({ store, openAgain, newName, check, load, elsewhere }: Subject): void {
+  for (const [how, connections, changes] of [
+    ['through one connection', 1, fc.array(fc.oneof(few, many), { minLength: 10, maxLength: 25 })],
+    ['through several connections at once', 3, fc.array(few, { minLength: 60, maxLength: 60 })],
+  ] as const)
+    it(`is, after writes ${how}, what their answers say in the order of the versions`, async () => {
+      const others = await Promise.all(Array.from({ length: connections - 1 }, openAgain))
+      const property = fc.asyncProperty(fc.constantFrom(0, 495, 998), changes, async (begun, each) => {
+        const run = await Run.begin([store, ...others], newName(), begun)
+        await run.send(each)
+        await run.check()
+      })
+      await fc.assert(property, { numRuns: 12 }).finally(async () => {
+        for (const other of others) await other.close()
+      })
+    })
 
-    async check(): Promise<void> {
-      await check(this.name, this.#texts(this.items))
-    }
+  it('is a plain array also beyond 256 reams, with holes that another process makes, at random and in stretches', () =>
+    elsewhere(async (other) => {
+      const name = newName()
+      let texts = itemsFrom(0, 257 * 500 + 123)
+      await load(name, texts, { settings: KEYED })
+      const remove = async (gone: readonly string[]): Promise<void> => {
+        await other.delete(name, gone.map(keyOf))
+        const removed = new Set(gone)
+        texts = texts.filter((text) => !removed.has(text))
+        await check(name, texts)
+      }
+      let seed = 7
+      const isPicked = (): boolean => {
+        seed = (seed * 48_271) % 2_147_483_647
+        return seed % 100 === 0
+      }
+      await remove(texts.filter(isPicked))
+      await remove(texts.slice(40_000, 45_000))
+      // Whole reams, at the border of two blocks.
+      await remove(texts.slice(124_000, 127_000))
+      texts[3] = texts[3]?.replace('}', ',"new":true}') ?? ''
+      await other.replace(name, keyed(texts.slice(3, 4)))
+      await other.append(name, keyed(itemsFrom(200_000, 700)))
+      texts.push(...itemsFrom(200_000, 700))
+      await check(name, texts)
+    }))
+}
 
-    async apply(change: Change): Promise<void> {
-      switch (change.kind) {
-        case 'append':
-        case 'load':
-        case 'replace-all':
-          return this.#add(change.kind, change.count)
-        case 'delete-range':
-          return this.#delete(this.items.slice(this.#index(change.from)).slice(0, change.count))
-        case 'delete':
-          return this.#delete(this.#picked(change.picks))
-        case 'replace': {
-          const picked = this.#picked(change.picks)
-          for (const each of picked) each.text = changed(each.id, ++this.#lastId)
-          if (picked.length > 0) await store.replace(this.name, keyed(this.#texts(picked)))
-          return
-        }
-        case 'compact':
-          return void (await compactCollection(store, this.name, { signal }))
-        default:
-          return this.#writeOne(change.kind, this.items[this.#index(change.from)], change.times)
+class Run {
+  readonly #stores: readonly Store[]
+  readonly #name: string
+  readonly #done: Done[] = []
+  #revision = 0
+  /** Of items that no other change is about. */
+  #lastId = 10_000
+
+  private constructor(stores: readonly Store[], name: string) {
+    this.#stores = stores
+    this.#name = name
+  }
+
+  static async begin(stores: readonly Store[], name: string, count: number): Promise<Run> {
+    const run = new Run(stores, name)
+    await run.#store(0).create(name, KEYED)
+    const texts = itemsFrom(0, count)
+    if (count > 0) run.#add(await run.#store(0).append(name, keyed(texts)), true, append(texts))
+    return run
+  }
+
+  /** Each connection sends its part, some at a time; a change that is sent several times goes through several. */
+  async send(all: readonly Change[]): Promise<void> {
+    await Promise.all(
+      this.#stores.map(async (_, connection) => {
+        const own = all.filter((_, index) => index % this.#stores.length === connection)
+        const size = this.#stores.length === 1 ? 1 : AT_ONCE
+        for (let from = 0; from < own.length; from += size)
+          await Promise.all(own.slice(from, from + size).map((change) => this.#sendOne(connection, change)))
+      }),
+    )
+  }
+
+  async check(): Promise<void> {
+    const byId = Map.groupBy(this.#done, ({ head }) => head.id)
+    const states = new Map([...byId].map(([id, done]) => [id, replay(done)]))
+    const head = await this.#store(1).head(this.#name)
+    if (head === undefined) return
+    const texts = [...(states.get(head.id)?.values() ?? [])]
+    assert.deepEqual(await readAllPages(this.#store(1), this.#name), pagesOf(texts))
+    assert.deepEqual(await readItems(this.#store(2), this.#name), texts)
+  }
+
+  #store(index: number): Store {
+    return this.#stores[index % this.#stores.length] ?? assert.fail()
+  }
+
+  #add(head: Head, isPureAppend: boolean, apply: Done['apply']): void {
+    this.#done.push({ head, isPureAppend, apply })
+  }
+
+  #sendOne(connection: number, change: Change): Promise<void> {
+    return this.#attempt(connection, change).catch((error) => {
+      // Nobody is in the way of new items, or of those that one connection alone has just read.
+      if (change.bulk !== undefined || !REFUSALS.includes(error.code)) throw error
+    })
+  }
+
+  async #attempt(connection: number, { kind, ids: given, times, bulk }: Change): Promise<void> {
+    const name = this.#name
+    const store = this.#store(connection)
+    const revision = ++this.#revision
+    const ids = bulk === undefined ? given : await this.#many(store, kind, bulk)
+    if (ids.length === 0) return
+    const texts = ids.map((id) => item(id, `,"r":${revision}`))
+    const [first = ''] = texts
+    const keys = ids.map(String)
+    const [key = ''] = keys
+    const once: Once = { key: `${name} ${revision}`, digest: 'a' }
+    const again = <T extends Outcome>(send: (each: Store) => Promise<T>) => this.#sendTimes(connection, times, send)
+    const put = async (conditions: ItemConditions, before?: string) => {
+      for (const done of await again((each) => each.put(name, keyed([first]), conditions, { once }))) {
+        if (done.isNew) this.#add(done.head, true, append([first]))
+        else this.#add(done.head, false, replace([first], before))
+        if (conditions.ifNoneMatch === '*') assert.equal(done.isNew, true)
+        if (conditions.ifMatch !== undefined) assert.equal(done.isNew, false)
       }
     }
-
-    async #add(kind: 'append' | 'load' | 'replace-all', count: number): Promise<void> {
-      const fresh = this.#newItems(count)
-      if (kind === 'append') await store.append(this.name, keyed(this.#texts(fresh)))
-      else {
-        const load = await store.load(this.name, { isReplacement: kind === 'replace-all' })
-        for (let start = 0; start < count; start += 333)
-          await load.append(keyed(this.#texts(fresh.slice(start, start + 333))))
-        await load.commit()
+    switch (kind) {
+      case 'append':
+        for (const head of await again((each) => each.append(name, keyed(texts), { once })))
+          this.#add(head, true, append(texts))
+        return
+      case 'put':
+        return put({})
+      case 'create':
+        return put({ ifNoneMatch: '*' })
+      case 'change': {
+        const found = (await store.item(name, key))?.item
+        return found && put({ ifMatch: [found.tag] }, Buffer.from(found.text).toString())
       }
-      if (kind === 'replace-all') this.items = []
-      this.items = this.items.concat(fresh)
-    }
-
-    async #delete(removed: Model['items']): Promise<void> {
-      if (removed.length === 0) return
-      const ids = new Set(removed.map(({ id }) => id))
-      await store.delete(this.name, [...ids].map(String))
-      this.items = this.items.filter(({ id }) => !ids.has(id))
-    }
-
-    async #writeOne(kind: Change['kind'], there: Model['items'][number] | undefined, times: number): Promise<void> {
-      const { name } = this
-      const options = { once: newOnce() }
-      const again = (send: () => Promise<unknown>) => Promise.all(Array.from({ length: times }, send))
-      if (kind === 'append-one' || kind === 'put-new') {
-        const fresh = this.#newItems(1)
-        const run = keyed(this.#texts(fresh))
-        await again(() => (kind === 'put-new' ? store.put(name, run, {}, options) : store.append(name, run, options)))
-        this.items.push(...fresh)
-      } else if (there !== undefined && kind === 'put') {
-        there.text = changed(there.id, ++this.#lastId)
-        await again(() => store.put(name, keyed([there.text]), {}, options))
-      } else if (there !== undefined) {
-        await again(() => store.remove(name, String(there.id), {}, options))
-        this.items = this.items.filter((each) => each !== there)
-      }
-    }
-
-    #newItems(count: number): Model['items'] {
-      return Array.from({ length: count }, () => ({ id: ++this.#lastId, text: item(this.#lastId) }))
-    }
-
-    #index(pick: number): number {
-      return pick % Math.max(1, this.items.length)
-    }
-
-    #picked(picks: readonly number[]): Model['items'] {
-      return [...new Set(picks.map((pick) => this.#index(pick)))].flatMap((index) => this.items[index] ?? [])
-    }
-
-    #texts(items: Model['items']): string[] {
-      return items.map(({ text }) => text)
+      case 'remove':
+        for (const head of await again((each) => each.remove(name, key, {}, { once })))
+          this.#add(head, false, remove([key]))
+        return
+      case 'replace':
+        return this.#add(await store.replace(name, keyed(texts)), false, replace(texts))
+      case 'delete':
+        return this.#add(await store.delete(name, keys), false, remove(keys))
+      case 'drop':
+        return void (await again(async (each) => void (await each.drop(name, undefined, { once }))))
+      case 'ensure':
+        return void (await again((each) => each.ensure(name, KEYED, { once })))
+      case 'compact':
+        return this.#add((await compactCollection(store, name, { signal })).head, false, () => {})
+      default:
+        return this.#load(store, texts, kind === 'swap')
     }
   }
 
-  it('agrees with a plain array over any sequence of changes', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 25 }), async (changes) => {
-        const model = new Model()
-        await store.create(model.name, KEYED)
-        for (const each of changes) await model.apply(each)
-        await model.check()
-      }),
-      { numRuns: 30 },
-    )
-  })
+  async #many(store: Store, kind: Change['kind'], { count, from }: Required<Change>['bulk']): Promise<number[]> {
+    const head = await store.head(this.#name)
+    if (head === undefined) return []
+    if (kind !== 'replace' && kind !== 'delete') return Array.from({ length: count }, () => ++this.#lastId)
+    const texts = await readPageTexts(store, this.#name, 1 + (from % lastPage(head.live)))
+    return texts
+      .slice(from % Math.max(1, texts.length))
+      .slice(0, count)
+      .map((text) => Number(keyOf(text)))
+  }
 
-  it('agrees with a plain array beyond 256 reams, with holes at random and in long stretches', async () => {
-    const model = new Model()
-    await store.create(model.name, KEYED)
-    await model.apply({ kind: 'load', count: 257 * 500 + 123 })
-    let seed = 7
-    const random = (): number => {
-      seed = (seed * 48_271) % 2_147_483_647
-      return seed
+  async #load(store: Store, texts: readonly string[], isReplacement: boolean): Promise<void> {
+    const load = await store.load(this.#name, { isReplacement, settings: KEYED })
+    try {
+      for (let start = 0; start < texts.length; start += 333) await load.append(keyed(texts.slice(start, start + 333)))
+      const { head } = await load.commit()
+      const apply = append(texts)
+      this.#add(head, !isReplacement, (items) => {
+        if (isReplacement) items.clear()
+        apply(items)
+      })
+    } catch (error) {
+      await load.abort()
+      throw error
     }
-    await model.apply({ kind: 'delete', picks: Array.from({ length: 1300 }, random) })
-    await model.check()
-    await model.apply({ kind: 'delete-range', from: 40_000, count: 5_000 })
-    await model.apply({ kind: 'delete-range', from: 110_000, count: 12_000 })
-    await model.apply({ kind: 'append', count: 700 })
-    await model.check()
-  })
+  }
+
+  /** Sends a write several times at once; all that find the same collection must be answered alike. */
+  async #sendTimes<T extends Outcome>(
+    connection: number,
+    times: number,
+    send: (each: Store) => Promise<T>,
+  ): Promise<T[]> {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: times }, (_, turn) => send(this.#store(connection + turn))),
+    )
+    const values = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+    for (const outcome of outcomes) if (values.length === 0 && outcome.status === 'rejected') throw outcome.reason
+    const byCollection = Map.groupBy(values, collectionOf)
+    return [...byCollection.values()].map(([first, ...others]) => {
+      for (const other of others) assert.deepEqual(other, first)
+      return first as T
+    })
+  }
 }
+
+/** What a write answers: nothing after a drop. */
+type Outcome = Head | Created | undefined
+
+function collectionOf(outcome: Outcome): number | undefined {
+  if (outcome === undefined) return undefined
+  return 'head' in outcome ? outcome.head.id : outcome.id
+}
+
+/** Applies what was done in the order of the versions, and checks every answer against the items. */
+function replay(done: readonly Done[]): Map<string, string> {
+  const items = new Map<string, string>()
+  let before: Head | undefined
+  for (const { head, isPureAppend, apply } of done.toSorted((a, b) => a.head.version - b.head.version)) {
+    // A collection that a load made has its items in the first version.
+    assert.equal(head.version, before === undefined ? Math.min(head.version, 2) : before.version + 1)
+    apply(items)
+    assert.equal(head.live, items.size)
+    if (before !== undefined) {
+      assert.notEqual(head.commitId, before.commitId)
+      const isSame = isPureAppend && fullPages(head.live) === fullPages(before.live)
+      assert.equal(head.fullPagesId === before.fullPagesId, isSame)
+    }
+    before = head
+  }
+  return items
+}
+
+const keyOf = (text: string): string => String(JSON.parse(text).id)
+
+const append =
+  (texts: readonly string[]): Done['apply'] =>
+  (items) => {
+    for (const text of texts) {
+      assert.ok(!items.has(keyOf(text)), `${text} was appended although it was there`)
+      items.set(keyOf(text), text)
+    }
+  }
+
+const replace =
+  (texts: readonly string[], before?: string): Done['apply'] =>
+  (items) => {
+    for (const text of texts) {
+      assert.ok(items.has(keyOf(text)), `${text} was replaced although it was not there`)
+      if (before !== undefined) assert.equal(items.get(keyOf(text)), before)
+      items.set(keyOf(text), text)
+    }
+  }
+
+const remove =
+  (keys: readonly string[]): Done['apply'] =>
+  (items) => {
+    for (const key of keys) assert.ok(items.delete(key), `${key} was removed although it was not there`)
+  }

@@ -4,15 +4,14 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
 import type { Store } from '../../src/store/store.ts'
-import { changed, isError, item, itemsFrom, keyed, outcomesOf } from './items.ts'
-import { readItems } from './store-reading.ts'
+import { isError, item, itemsFrom, keyed, outcomesOf } from './items.ts'
 import { KEYED, type Subject } from './subject.ts'
 
 /** As many as share one commit, and more. */
 const MANY = 150
 
 export function describeRepeats(subject: Subject): void {
-  const { store, newName, newOnce, filled, headOf, check, tagOf, elsewhere } = subject
+  const { store, newName, newOnce, filled, headOf, check, elsewhere } = subject
 
   describe('a write that is sent again', () => {
     it('answers what was answered first, and writes nothing, with a key in the collection or without', async () => {
@@ -66,18 +65,6 @@ export function describeRepeats(subject: Subject): void {
       await check(mixed, [item(outcomes.indexOf('done'))])
     })
 
-    it('through another process at the same time, among others in one commit, is written once', async () => {
-      const name = await filled(0, {})
-      const onces = Array.from({ length: 40 }, () => newOnce())
-      await elsewhere(async (again) => {
-        const send = (each: Store) =>
-          Promise.all(onces.map((once, index) => each.append(name, itemRun([item(index)]), { once })))
-        const [here, there] = await Promise.all([send(store), send(again)])
-        assert.deepEqual(there, here)
-      })
-      assert.deepEqual((await readItems(store, name)).toSorted(), itemsFrom(0, 40).toSorted())
-    })
-
     it('is known after a restart', async () => {
       const name = await filled(0, {})
       const once = newOnce()
@@ -102,20 +89,6 @@ export function describeRepeats(subject: Subject): void {
       const second = await append()
       assert.deepEqual(await append(), second)
       assert.deepEqual(await check(name, [item(2)]), second)
-    })
-
-    it('may put and remove too', async () => {
-      const name = await filled(3)
-      const [creating, replacing, removing] = [newOnce(), newOnce(), newOnce()]
-      const tag = await tagOf(name, 0)
-      const create = () => store.put(name, keyed([item(3)]), { ifNoneMatch: '*' }, { once: creating })
-      const replace = () => store.put(name, keyed([changed(0, 1)]), { ifMatch: [tag] }, { once: replacing })
-      const remove = () => store.remove(name, '1', {}, { once: removing })
-      const [created, replaced, removed] = [await create(), await replace(), await remove()]
-      assert.deepEqual([created.isNew, replaced.isNew], [true, false])
-      // The conditions no longer hold, and the item is gone; what was answered stays true.
-      assert.deepEqual([await create(), await replace(), await remove()], [created, replaced, removed])
-      assert.deepEqual(await check(name, [changed(0, 1), item(2), item(3)]), removed)
     })
 
     it('may ensure a collection: it is new again, also with items by then, and made anew when it is gone', async () => {

@@ -82,11 +82,5 @@ export function describeRequestLog({ opened, store, newOnce, filled, headOf, che
       await check(name, [...left, item(600)])
       assert.deepEqual(await remembered(once.key), [once.key])
     })
-
-    it('is nothing for a write that was refused', async () => {
-      const once = newOnce()
-      await assert.rejects(store.append('nope', itemRun([item(1)]), { once }), isError('no-collection'))
-      assert.deepEqual(await remembered(once.key), [])
-    })
   })
 }

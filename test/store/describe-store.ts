@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { itemRun } from '../../src/items/item-run.ts'
 import { describeAbandonedLoads } from './describe-abandoned-loads.ts'
 import { describeCompaction } from './describe-compaction.ts'
-import { describeConcurrency } from './describe-concurrency.ts'
 import { describeLoads } from './describe-loads.ts'
 import { describeModel } from './describe-model.ts'
 import { describePages } from './describe-pages.ts'
@@ -45,7 +44,6 @@ export function describeStore(engineName: string, engine: Engine): void {
     describeTokens(subject)
     describeCompaction(subject)
     describeModel(subject)
-    describeConcurrency(subject)
 
     it('finds nothing wrong after all of this', async () => {
       const { findings, collections } = await subject.store.verify()

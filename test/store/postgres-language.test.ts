@@ -1,124 +1,77 @@
 import assert from 'node:assert/strict'
-import { hash } from 'node:crypto'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
-import { createService } from '../../src/service/create-service.ts'
-import { GERMAN_POSTGRES, germanPrograms, lackOf } from '../faults/needs.ts'
-import { germanAnswers } from './german-answers.ts'
+import { startGermanPostgres } from './german-postgres.ts'
 import { isError, item, itemsFrom, keyed } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest, runSql } from './postgres-engine.ts'
-import { type PostgresServer, startOwnPostgres, startPostgres } from './postgres-server.ts'
+import type { PostgresServer } from './postgres-server.ts'
 import { pagesOf, readItems, readPageTexts } from './store-reading.ts'
-import { startProxy } from './tcp-proxy.ts'
 
-/** The messages of a program are found by LANGUAGE where the locale is any but C: none for German has to be installed. */
-async function startGermanServer(): Promise<PostgresServer> {
-  const programs = germanPrograms() ?? ''
-  return startOwnPostgres(["lc_messages = 'C.UTF-8'"], { programs, variables: { LANGUAGE: 'de' } })
-}
+describe('a PostgreSQL whose messages are German', () => {
+  let server: PostgresServer
+  let engine: PostgresUnderTest
+  let names = 0
 
-async function startTranslatedServer(): Promise<PostgresServer> {
-  const server = await startPostgres()
-  const { hostname, port } = new URL(server.url)
-  const proxy = await startProxy(hostname, Number(port), germanAnswers)
-  return {
-    url: server.url.replace(`:${port}/`, `:${proxy.port}/`),
-    async stop() {
-      await proxy.close()
-      await server.stop()
-    },
-  }
-}
-
-describeLanguage('a PostgreSQL that speaks German', startGermanServer, await lackOf([GERMAN_POSTGRES]))
-describeLanguage('a PostgreSQL whose errors are put into German on the way', startTranslatedServer)
-
-function describeLanguage(title: string, start: () => Promise<PostgresServer>, lack?: string): void {
-  describe(title, { skip: lack ?? false }, () => {
-    let server: PostgresServer
-    let engine: PostgresUnderTest
-    let names = 0
-
-    before(async () => {
-      server = await start()
-      engine = await openPostgresForTest(server)
-    })
-    after(async () => {
-      await engine?.remove()
-      await server?.stop()
-    })
-
-    const begin = async (): Promise<string> => {
-      const name = `events-${++names}`
-      await engine.store.create(name, { keyField: 'id' })
-      await engine.store.append(name, keyed(itemsFrom(0, 3)))
-      return name
-    }
-
-    it('calls an error FEHLER', async () => {
-      await assert.rejects(runSql(server.url, '', 'SELECT 1 / 0'), { severity: 'FEHLER', code: '22012' })
-    })
-
-    it('has a 409 for a key that is there already, over HTTP', async () => {
-      const name = await begin()
-      const token = `reams_${'x'.repeat(43)}`
-      const record = { name: 'test', scopes: ['admin'], createdAt: 0, expiresAt: null, revokedAt: null }
-      await engine.store.addToken({ ...record, hash: hash('sha256', token, 'hex') })
-      const { fetch } = createService({ store: engine.store })
-      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
-      const post = { method: 'POST', headers, body: item(1) }
-      assert.equal((await fetch(new Request(`http://127.0.0.1:8080/${name}`, post))).status, 409)
-    })
-
-    it('names the key that a load finds twice', async () => {
-      const name = await begin()
-      const load = await engine.store.load(name)
-      await assert.rejects(load.append(keyed([item(10), item(1)])), { name: 'ItemConflict', key: '1' })
-      await load.abort()
-      assert.deepEqual(await readItems(engine.store, name), itemsFrom(0, 3))
-    })
-
-    it('spoils no read but the one that it refuses', async () => {
-      const texts = itemsFrom(0, 2_600)
-      await engine.store.create('read')
-      await engine.store.append('read', itemRun(texts))
-      await engine.withReamView('count', 'count + 0 / (number - 2)::integer', async () => {
-        const store = await engine.openAgain()
-        const pages = pagesOf(texts)
-        const reads = await Promise.allSettled(pages.map((_, index) => readPageTexts(store, 'read', index + 1)))
-        await store.close()
-        for (const [index, read] of reads.entries())
-          if (index === 2) assert.equal(read.status, 'rejected')
-          else assert.deepEqual(read, { status: 'fulfilled', value: pages[index] })
-      })
-    })
-
-    /** What happens when a transaction that changed a head is committed. */
-    const atCommit = async (t: TestContext, action: string): Promise<void> => {
-      const signature = 'ON head DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()'
-      await engine.execute(
-        `CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN ${action}; RETURN NULL; END'`,
-      )
-      await engine.execute(`CREATE CONSTRAINT TRIGGER at_commit AFTER UPDATE ${signature}`)
-      t.after(() => engine.execute('DROP FUNCTION at_commit CASCADE'))
-    }
-
-    it('has undone a write whose commit breaks a constraint', async (t) => {
-      const name = await begin()
-      await atCommit(t, `RAISE check_violation`)
-      await assert.rejects(engine.store.append(name, keyed([item(10)])), isError('unsupported'))
-      assert.deepEqual(await readItems(engine.store, name), itemsFrom(0, 3))
-    })
-
-    for (const [happening, action] of [
-      ['that it lost a connection to another server', `RAISE connection_failure`],
-      ['an error that says nothing', `RAISE internal_error`],
-      ['that its session ends', 'PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(60)'],
-    ] as const)
-      it(`leaves the outcome of a write unknown when it answers to the commit ${happening}`, async (t) => {
-        const name = await begin()
-        await atCommit(t, action)
-        await assert.rejects(engine.store.append(name, keyed([item(10)])), isError('outcome-unknown'))
-      })
+  before(async () => {
+    server = await startGermanPostgres()
+    engine = await openPostgresForTest(server)
   })
-}
+  after(async () => {
+    await engine?.remove()
+    await server?.stop()
+  })
+
+  const begin = async (): Promise<string> => {
+    const name = `events-${++names}`
+    await engine.store.create(name, { keyField: 'id' })
+    await engine.store.append(name, keyed(itemsFrom(0, 3)))
+    return name
+  }
+
+  it('calls an error FEHLER', async () => {
+    await assert.rejects(runSql(server.url, '', 'SELECT 1 / 0'), { severity: 'FEHLER', code: '22012' })
+  })
+
+  it('spoils no read but the one that it refuses', async () => {
+    const texts = itemsFrom(0, 2_600)
+    await engine.store.create('read')
+    await engine.store.append('read', itemRun(texts))
+    await engine.withReamView('count', 'count + 0 / (number - 2)::integer', async () => {
+      const store = await engine.openAgain()
+      const pages = pagesOf(texts)
+      const reads = await Promise.allSettled(pages.map((_, index) => readPageTexts(store, 'read', index + 1)))
+      await store.close()
+      for (const [index, read] of reads.entries())
+        if (index === 2) assert.equal(read.status, 'rejected')
+        else assert.deepEqual(read, { status: 'fulfilled', value: pages[index] })
+    })
+  })
+
+  /** What happens when a transaction that changed a head is committed. */
+  const atCommit = async (t: TestContext, action: string): Promise<void> => {
+    const signature = 'ON head DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()'
+    await engine.execute(
+      `CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN ${action}; RETURN NULL; END'`,
+    )
+    await engine.execute(`CREATE CONSTRAINT TRIGGER at_commit AFTER UPDATE ${signature}`)
+    t.after(() => engine.execute('DROP FUNCTION at_commit CASCADE'))
+  }
+
+  it('has undone a write whose commit breaks a constraint', async (t) => {
+    const name = await begin()
+    await atCommit(t, `RAISE check_violation`)
+    await assert.rejects(engine.store.append(name, keyed([item(10)])), isError('unsupported'))
+    assert.deepEqual(await readItems(engine.store, name), itemsFrom(0, 3))
+  })
+
+  for (const [happening, action] of [
+    ['that it lost a connection to another server', `RAISE connection_failure`],
+    ['an error that says nothing', `RAISE internal_error`],
+    ['that its session ends', 'PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(60)'],
+  ] as const)
+    it(`leaves the outcome of a write unknown when it answers to the commit ${happening}`, async (t) => {
+      const name = await begin()
+      await atCommit(t, action)
+      await assert.rejects(engine.store.append(name, keyed([item(10)])), isError('outcome-unknown'))
+    })
+})

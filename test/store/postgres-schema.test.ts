@@ -47,17 +47,6 @@ describe('a store in a PostgreSQL database', () => {
     await server?.stop()
   })
 
-  it('is made in a schema of its own, and found there again', async () => {
-    const schema = someSchema()
-    const first = await open(schema, true)
-    await first.append('events', itemRun(['{"n":1}']), { create: true })
-    await first.close()
-    const [again, other] = [await open(schema), await open(someSchema(), true)]
-    assert.equal((await again.head('events'))?.live, 1)
-    assert.deepEqual(await other.collections(), [])
-    await Promise.all([again.close(), other.close()])
-  })
-
   it('that was begun is made by whoever of many comes first', async () => {
     const schema = someSchema()
     await sql(firstStatement(schema))
@@ -164,17 +153,12 @@ describe('a store in a PostgreSQL database', () => {
       for (const form of forms) await sql(form.exec(String(refusal))?.[0] ?? 'SELECT no grant')
     }
 
-    it('tells what allows it to make the store', async () => {
-      const schema = someSchema()
+    it('tells what allows it to make the store, also in a schema that is there', async () => {
+      const [schema, other] = [someSchema(), someSchema()]
       await follow(openAsRole(schema, true), /GRANT CREATE ON DATABASE/, [/CREATE SCHEMA [^;]*;/])
-      await (await openAsRole(schema, true)).close()
-    })
-
-    it('tells what allows it to make the store in a schema that is there', async () => {
-      const schema = someSchema()
-      await sql(`CREATE SCHEMA ${schema}`)
-      await follow(openAsRole(schema, true), /GRANT USAGE, CREATE/, [/GRANT [^;]*;/])
-      await (await openAsRole(schema, true)).close()
+      await sql(`CREATE SCHEMA ${other}`)
+      await follow(openAsRole(other, true), /GRANT USAGE, CREATE/, [/GRANT [^;]*;/])
+      for (const each of [schema, other]) await (await openAsRole(each, true)).close()
     })
 
     it('tells who can bring a store of another role up to date', async () => {

@@ -6,7 +6,7 @@
 import { after, describe } from 'node:test'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { CITUS, NO_CITUS } from './citus-server.ts'
-import { type ClusterOptions, PostgresCluster } from './postgres-cluster.ts'
+import { PostgresCluster } from './postgres-cluster.ts'
 
 export interface PostgresServer {
   /** With a user that may do everything, and a database. */
@@ -49,13 +49,10 @@ export function describePostgres(title: string, define: Define): void {
 }
 
 /** For tests that stop the server, or need it with settings of its own: `max_connections=10`. */
-export async function startOwnPostgres(
-  settings: readonly string[] = [],
-  options: ClusterOptions = {},
-): Promise<OwnPostgresServer> {
+export async function startOwnPostgres(settings: readonly string[] = []): Promise<OwnPostgresServer> {
   const directory = new TemporaryDirectory()
   try {
-    const cluster = await PostgresCluster.create(directory.path, [...SETTINGS, ...settings], options)
+    const cluster = await PostgresCluster.create(directory.path, [...SETTINGS, ...settings])
     return {
       url: cluster.url(),
       start: () => cluster.start(),

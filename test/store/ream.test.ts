@@ -4,18 +4,14 @@ import { after, describe, it } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { DeflatePool } from '../../src/store/deflate-pool.ts'
-import { countGone, indexOfSlot, isGone, liveSlots, withGone } from '../../src/store/positions.ts'
 import {
   countItems,
   cutItems,
-  deflatedSegment,
   editItems,
   encodeReam,
   inflateReam,
   isSpliceable,
   joinItems,
-  joinPieces,
-  ReamBuilder,
   splitItems,
 } from '../../src/store/ream.ts'
 
@@ -25,16 +21,6 @@ const texts = fc.array(
 )
 
 describe('ream', () => {
-  it('gives back the items that went in', () => {
-    fc.assert(
-      fc.property(texts, (items) => {
-        const ream = encodeReam(joinItems(items), items.length)
-        assert.deepEqual(splitItems(inflateReam(ream)), items)
-        assert.deepEqual(splitItems(deflatedSegment(ream).raw()), items)
-      }),
-    )
-  })
-
   describe('deflated on other threads', () => {
     const pool = new DeflatePool()
     after(() => pool.close())
@@ -95,10 +81,6 @@ describe('ream', () => {
       assert.equal(isSpliceable({ ...ream, data }), false)
   })
 
-  it('of nothing is nothing', () => {
-    assert.deepEqual(splitItems(inflateReam(encodeReam(new Uint8Array(0), 0))), [])
-  })
-
   it('is cut between items', () => {
     fc.assert(
       fc.property(texts, fc.nat(60), fc.nat(60), (items, a, b) => {
@@ -107,60 +89,5 @@ describe('ream', () => {
         assert.deepEqual(splitItems(cutItems(joinItems(items), from, to)), items.slice(from, to))
       }),
     )
-  })
-
-  it('is built 500 at a time from runs of any size', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.integer({ min: 1, max: 1300 }), { maxLength: 8 }),
-        fc.integer({ min: 1, max: 500 }),
-        (sizes, first) => {
-          const all = Array.from({ length: sizes.reduce((sum, size) => sum + size, 0) }, (_, id) => `{"id":${id}}`)
-          const builder = new ReamBuilder(first)
-          const reams: string[][] = []
-          let start = 0
-          for (const size of sizes) {
-            const run = all.slice(start, start + size)
-            start += size
-            for (const full of builder.add(joinItems(run), run.length)) reams.push(splitItems(full.raw))
-          }
-          const rest = builder.rest()
-          assert.equal(splitItems(rest.raw).length, rest.count)
-          for (const [index, ream] of reams.entries()) assert.equal(ream.length, index === 0 ? first : 500)
-          assert.deepEqual([...reams.flat(), ...splitItems(rest.raw)], all)
-        },
-      ),
-      { numRuns: 50 },
-    )
-  })
-
-  it('joins runs, leaving out empty ones', () => {
-    const empty = new Uint8Array(0)
-    const joined = joinPieces([empty, joinItems(['{"a":1}']), empty, joinItems(['{"b":2}', '{"c":3}'])])
-    assert.deepEqual(splitItems(joined), ['{"a":1}', '{"b":2}', '{"c":3}'])
-    assert.equal(joinPieces([]).byteLength, 0)
-  })
-})
-
-describe('gone map', () => {
-  it('knows which slots are gone and where the others stand', () => {
-    fc.assert(
-      fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 499 })), (slots) => {
-        const gone = new Set(slots)
-        const map = withGone(null, slots)
-        const live = Array.from({ length: 500 }, (_, slot) => slot).filter((slot) => !gone.has(slot))
-        assert.equal(countGone(map), gone.size)
-        assert.deepEqual(liveSlots(map), live)
-        for (const [index, slot] of live.entries()) assert.equal(indexOfSlot(map, slot), index)
-        for (const slot of slots) assert.ok(isGone(map, slot))
-      }),
-    )
-  })
-
-  it('is null while nothing is gone, and never changed in place', () => {
-    assert.equal(withGone(null, []), null)
-    const first = withGone(null, [7])
-    const second = withGone(first, [8])
-    assert.deepEqual([countGone(first), countGone(second)], [1, 2])
   })
 })

@@ -3,9 +3,8 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Fault } from '../fault.ts'
+import type { Trial } from '../fault.ts'
 import { mountTmpfs } from '../mounts.ts'
-import { TMPFS } from '../needs.ts'
 import type { Report } from '../report.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
 import type { Workload } from '../workload.ts'
@@ -18,34 +17,27 @@ const PHASE_MS = 200
 /** The log may still have room of its own, but not for so long. */
 const MAX_MS_UNTIL_FULL = 20_000
 
-export const DISK_FULL: Fault = {
-  name: 'disk-full',
-  description: 'no space left, then some again, without a restart',
-  rounds: 20,
-  fewRounds: 2,
-  needs: [TMPFS],
-  async run({ directory, rounds, random, report, beginRound }) {
-    using disk = mountTmpfs(directory, DISK_MEGABYTES)
-    await using subject = await StoreUnderTest.create(disk.path, report, random)
-    const ballast = join(disk.path, 'ballast')
-    let refused = 0
-    for (let done = 0; done < rounds; done++) {
-      beginRound()
-      const workload = subject.work()
-      await sleep(random(PHASE_MS))
-      workload.tolerated = [507]
-      fill(ballast)
-      await firstRefusal(workload, report)
-      await sleep(PHASE_MS)
-      rmSync(ballast)
-      workload.tolerated = []
-      await sleep(PHASE_MS)
-      await workload.stop()
-      refused += workload.failures
-      await subject.check()
-    }
-    report.notes.push(`${refused} writes were answered 507`)
-  },
+export async function fillDisk({ directory, rounds, random, report, beginRound }: Trial): Promise<void> {
+  using disk = mountTmpfs(directory, DISK_MEGABYTES)
+  await using subject = await StoreUnderTest.create({ location: join(disk.path, 'reams.db') }, report, random)
+  const ballast = join(disk.path, 'ballast')
+  let refused = 0
+  for (let done = 0; done < rounds; done++) {
+    beginRound()
+    const workload = subject.work()
+    await sleep(random(PHASE_MS))
+    workload.tolerated = [507]
+    fill(ballast)
+    await firstRefusal(workload, report)
+    await sleep(PHASE_MS)
+    rmSync(ballast)
+    workload.tolerated = []
+    await sleep(PHASE_MS)
+    await workload.stop()
+    refused += workload.failures
+    await subject.check()
+  }
+  report.notes.push(`${refused} writes were answered 507`)
 }
 
 /** Takes all space that is left, to the last block. */

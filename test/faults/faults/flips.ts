@@ -6,20 +6,8 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Random } from '../../../bench/random.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts'
 import type { Store } from '../../../src/store/store.ts'
-import type { Fault } from '../fault.ts'
-import {
-  type Answer,
-  type Ask,
-  askAll,
-  askForKeys,
-  asking,
-  hasNoScope,
-  makeStore,
-  QUESTIONS,
-  type SoundAnswers,
-  soundAnswers,
-  WRITES,
-} from '../flip-target.ts'
+import type { Trial } from '../fault.ts'
+import { askAll, KEY_QUESTIONS, makeStore, QUESTIONS, type Question, soundAnswers, writeAll } from '../flip-target.ts'
 import type { Report } from '../report.ts'
 
 const PAGE_BYTES = 8192
@@ -33,39 +21,25 @@ const ROUNDS_A_WRITE = 4
 /** Hidden: a key that is there was not found. */
 type Fate = 'noticed' | 'not opened' | 'harmless' | 'hidden' | 'wrong'
 
-export const FLIPS: Fault = {
-  name: 'flips',
-  description: 'a random bit of the store file is flipped',
-  rounds: 1_000,
-  fewRounds: 20,
-  needs: [],
-  async run({ directory, rounds, random, report, beginRound }) {
-    const [sound, flipped] = [join(directory, 'sound.db'), join(directory, 'flipped.db')]
-    await makeStore(sound)
-    const answers = await soundAnswers(sound, flipped)
-    const bytes = readFileSync(sound)
-    const pages = pagesIn(sound)
-    const fates = new Map<string, number>()
-    for (let round = 0; round < rounds; round++) {
-      beginRound()
-      const aim = AIMS[round % AIMS.length] ?? 'elsewhere'
-      const flip = randomFlip(
-        pages.filter((page) => page.aim === aim),
-        random,
-      )
-      writeFlipped(flipped, bytes, flip)
-      const trial = new Trial(report, flip, answers)
-      await trial.run(flipped, round % ROUNDS_A_WRITE === 0)
-      const key = `${aim}: ${trial.fate}`
-      fates.set(key, (fates.get(key) ?? 0) + 1)
-    }
-    report.notes.push(
-      [...fates]
-        .sort()
-        .map(([fate, count]) => `${fate} ${count}`)
-        .join(', '),
-    )
-  },
+export async function flipBits({ directory, rounds, random, report, beginRound }: Trial): Promise<void> {
+  const [sound, flipped] = [join(directory, 'sound.db'), join(directory, 'flipped.db')]
+  await makeStore(sound)
+  const answers = await soundAnswers(sound, flipped)
+  const bytes = readFileSync(sound)
+  const pages = Map.groupBy(pagesIn(sound), ({ aim }) => aim)
+  const fates = new Map<string, number>()
+  for (let round = 0; round < rounds; round++) {
+    beginRound()
+    const aim = AIMS[round % AIMS.length] ?? 'elsewhere'
+    const flip = randomFlip(pages.get(aim) ?? [], random)
+    writeFlipped(flipped, bytes, flip)
+    const store = new FlippedStore(report, flip)
+    await store.compare(flipped, answers, round % ROUNDS_A_WRITE === 0)
+    const key = `${aim}: ${store.fate}`
+    fates.set(key, (fates.get(key) ?? 0) + 1)
+  }
+  const counts = [...fates].sort().map(([fate, count]) => `${fate} ${count}`)
+  report.notes.push(counts.join(', '))
 }
 
 interface Page {
@@ -119,19 +93,17 @@ function writeFlipped(path: string, sound: Buffer, { page, byte, bit }: Flip): v
 }
 
 /** One flip, and what came of it. */
-class Trial {
+class FlippedStore {
   fate: Fate = 'harmless'
   readonly #report: Report
   readonly #flip: Flip
-  readonly #sound: SoundAnswers
 
-  constructor(report: Report, flip: Flip, sound: SoundAnswers) {
+  constructor(report: Report, flip: Flip) {
     this.#report = report
     this.#flip = flip
-    this.#sound = sound
   }
 
-  async run(path: string, withWrites: boolean): Promise<void> {
+  async compare(path: string, sound: Awaited<ReturnType<typeof soundAnswers>>, withWrites: boolean): Promise<void> {
     let store: Store
     try {
       store = await openSqliteStore({ path })
@@ -140,53 +112,30 @@ class Trial {
       if (!(error instanceof Error && error.name === 'StoreError')) this.#wrong(`opening failed with ${error}`)
       return
     }
-    const ask = asking(store)
-    this.#compare(await askAll(ask), this.#sound.before)
-    if (this.#flip.page.aim === 'key') this.#compareTexts(await askForKeys(store))
-    if (withWrites && this.fate !== 'hidden') await this.#write(ask)
+    this.#compareAnswers(QUESTIONS, await askAll(store, QUESTIONS), sound.before)
+    if (this.#flip.page.aim === 'key')
+      this.#compareAnswers(KEY_QUESTIONS, await askAll(store, KEY_QUESTIONS), sound.keys)
+    if (withWrites && this.fate !== 'hidden') {
+      // No write turns damage into something that looks sound: what was refused has changed nothing.
+      const written = await writeAll(store)
+      const expected = QUESTIONS.map(({ collection }, at) => (written.has(collection) ? sound.after : sound.before)[at])
+      const ofAll = (answers: readonly string[]) => answers.filter((_, at) => QUESTIONS[at]?.collection !== '')
+      const questions = QUESTIONS.filter(({ collection }) => collection !== '')
+      this.#compareAnswers(questions, ofAll(await askAll(store, QUESTIONS)), ofAll(expected.map(String)))
+    }
     if (this.fate !== 'harmless') await this.#verify(store)
     await store.close()
   }
 
-  /** No write turns damage into something that looks sound. */
-  async #write(ask: Ask): Promise<void> {
-    const written = new Set<string>()
-    for (const write of WRITES) {
-      const { status } = await ask(write)
-      if (status < 300) written.add(write.collection)
-      else if (status === 503) this.#notice()
-      else this.#wrong(`${write.method} ${write.path} is answered ${status}`)
-    }
-    // Of each collection, the answers before its write if it was refused, and those after it if not.
-    const { before, after } = this.#sound
-    const expected = QUESTIONS.map(({ collection }, at) =>
-      collection === '' ? undefined : (written.has(collection) ? after : before)[at],
-    )
-    this.#compare(await askAll(ask), expected)
-  }
-
-  #compareTexts(texts: ReadonlyMap<string, string | null | undefined>): void {
-    for (const [path, text] of texts) {
+  #compareAnswers(questions: readonly Question[], answers: readonly string[], expected: readonly string[]): void {
+    for (const [at, { asked, isForKey }] of questions.entries()) {
       this.#report.checked++
-      if (text === undefined) this.#notice()
-      else if (text !== this.#sound.texts.get(path)) this.#misses(text === null, `${path} is ${text}`)
-    }
-  }
-
-  #compare(answers: readonly Answer[], expected: readonly (Answer | undefined)[]): void {
-    for (const [at, { status, body }] of answers.entries()) {
-      const [question, right] = [QUESTIONS[at], expected[at]]
-      if (question === undefined || right === undefined) continue
-      this.#report.checked++
-      const shown = `${question.path} ${JSON.stringify(question.headers)}`
-      if (status === right.status && body.equals(right.body)) continue
-      if (status !== 503)
-        this.#misses(
-          status === 404 && question.path.includes('/key%20'),
-          `${shown} is answered ${status} instead of ${right.status}, ${body.length} bytes`,
-        )
-      else if (hasNoScope(question) && body.includes(question.collection)) this.#wrong(`${shown} is told the name`)
-      else this.#notice()
+      if (answers[at] === expected[at]) continue
+      if (answers[at] !== 'damaged') {
+        const isHidden = isForKey === true && answers[at] === 'none' && mayHideKeys(this.#flip)
+        if (!isHidden) this.#wrong(`${asked} is ${answers[at]} instead of ${expected[at]}`)
+        else if (this.fate !== 'wrong') this.fate = 'hidden'
+      } else if (this.fate === 'harmless') this.fate = 'noticed'
     }
   }
 
@@ -201,15 +150,6 @@ class Trial {
       },
     )
     if (isSound) this.#wrong(`is ${this.fate}, and verify finds nothing`)
-  }
-
-  #notice(): void {
-    if (this.fate === 'harmless') this.fate = 'noticed'
-  }
-
-  #misses(isKey: boolean, message: string): void {
-    if (!isKey || !mayHideKeys(this.#flip)) this.#wrong(message)
-    else if (this.fate !== 'wrong') this.fate = 'hidden'
   }
 
   #wrong(message: string): void {

@@ -3,9 +3,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Fault, Trial } from '../fault.ts'
-import { STRACE } from '../needs.ts'
-import { type Ended, EndedEarly } from '../reams-process.ts'
+import type { CliResult } from '../../cli/run-cli.ts'
+import type { Trial } from '../fault.ts'
+import { EndedEarly } from '../reams-process.ts'
 import type { Findings } from '../report.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
 import type { Acknowledgement } from '../workload.ts'
@@ -24,28 +24,21 @@ const AFTERWARDS_MS = 200
 
 const MAX_MS_UNTIL_ERROR = 20_000
 
-export const IO_ERROR: Fault = {
-  name: 'io-error',
-  description: 'EIO on the n-th sync, and on the n-th write, n = 1 … 100',
-  rounds: 100,
-  fewRounds: 2,
-  needs: [STRACE],
-  async run(trial) {
-    const { directory, rounds, random, report, beginRound } = trial
-    await using subject = await StoreUnderTest.create(directory, report, random)
-    const outcomes = { recovered: 0, unnoticed: 0, exited: 0 }
-    for (let done = 0; done < rounds; done++) {
-      beginRound()
-      const n = 1 + Math.floor((done * HIGHEST) / rounds)
-      // One writer: then each acknowledged write must have had a sync of its own. More: they share commits, and failures.
-      const writers = done % 2 === 0 ? 1 : 4
-      for (const calls of [SYNCS, WRITES]) outcomes[await failOnce(trial, subject, calls, n, writers)]++
-    }
-    const { recovered, unnoticed, exited } = outcomes
-    report.notes.push(
-      `after the error the server went on ${recovered} times, ${unnoticed} of the errors hit no request, and it ended ${exited} times`,
-    )
-  },
+export async function failOneCall(trial: Trial): Promise<void> {
+  const { directory, rounds, random, report, beginRound } = trial
+  await using subject = await StoreUnderTest.create({ location: join(directory, 'reams.db') }, report, random)
+  const outcomes = { recovered: 0, unnoticed: 0, exited: 0 }
+  for (let done = 0; done < rounds; done++) {
+    beginRound()
+    const n = 1 + Math.floor((done * HIGHEST) / rounds)
+    // One writer: then each acknowledged write must have had a sync of its own. More: they share commits, and failures.
+    const writers = done % 2 === 0 ? 1 : 4
+    for (const calls of [SYNCS, WRITES]) outcomes[await failOnce(trial, subject, calls, n, writers)]++
+  }
+  const { recovered, unnoticed, exited } = outcomes
+  report.notes.push(
+    `after the error the server went on ${recovered} times, ${unnoticed} of the errors hit no request, and it ended ${exited} times`,
+  )
 }
 
 async function failOnce(
@@ -83,7 +76,7 @@ async function failOnce(
 }
 
 /** How the server ended, if the error came when it opened the store. */
-async function startedWithin(subject: StoreUnderTest, wrapper: readonly string[]): Promise<Ended | undefined> {
+async function startedWithin(subject: StoreUnderTest, wrapper: readonly string[]): Promise<CliResult | undefined> {
   try {
     await subject.start(wrapper)
     return undefined
@@ -103,7 +96,7 @@ async function errorInjected(traceFile: string, subject: StoreUnderTest): Promis
 }
 
 /** A server that gives up says why, in words. */
-function checkMessage({ status, stderr }: Ended, findings: Findings): void {
+function checkMessage({ status, stderr }: CliResult, findings: Findings): void {
   if (status === null || !/^reams: .*\.$/m.test(stderr) || /^ +at /m.test(stderr))
     findings.add('other', `the server ended with status ${status} and said: ${stderr}`)
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import type { Random } from '../../../bench/random.ts'
-import type { Fault } from '../fault.ts'
+import type { Trial } from '../fault.ts'
 import { ReamsProcess, runReams } from '../reams-process.ts'
 import type { Report } from '../report.ts'
 import { SlowProxy } from '../slow-proxy.ts'
@@ -17,47 +17,42 @@ const DELAY_MS = 90
 /** Each pull takes the next one. */
 const NAMES = ['events.ndjson', 'events.json', 'events.csv', 'events.ndjson.gz', 'events.csv.gz']
 
-export const KILL_PULL: Fault = {
-  name: 'kill-pull',
-  description: 'kill -9 of a pull, which is resumed',
-  rounds: 100,
-  fewRounds: 12,
-  needs: [],
-  async run({ directory, rounds, random, report, beginRound }) {
-    await using server = await serveItems(directory)
-    const origin = await server.address()
-    await using proxy = await SlowProxy.open(origin, DELAY_MS, random)
-    const undisturbed = new UndisturbedPulls(directory, `${origin}/events`)
-    const words = ['pull', `${proxy.url}/events`, '--allow-origin', origin, '--resume']
-    const outcomes = { killed: 0, resumed: 0, finished: 0 }
-    for (let done = 0, file = 0; done < rounds; file++) {
-      const name = NAMES[file % NAMES.length] ?? ''
-      const path = join(directory, name)
-      for (let isFinished = false; !isFinished; ) {
-        // When all rounds are done, the last file is still finished.
-        const isLast = done === rounds
-        if (!isLast) beginRound()
-        done += isLast ? 0 : 1
-        if (partIn(path) > 0) outcomes.resumed++
-        // Of one that was killed behind its last step: the next says that there is nothing to do, and cleans up.
-        const isThere = existsSync(path)
-        await using pull = new ReamsProcess([...words, '-o', path])
-        if (!isLast) await moment(pull, random)
-        const { status, stderr } = isLast ? await pull.ends() : await pull.kill()
-        if (status === null) outcomes.killed++
-        else if (status !== (isThere ? 2 : 0)) report.findings.add('other', `a pull ended with ${status}: ${stderr}`)
-        isFinished = status !== null
-      }
-      outcomes.finished++
-      compare(path, await undisturbed.read(name), report)
-      rmSync(path, { force: true })
+export async function killPulls({ directory, rounds, random, report, beginRound }: Trial): Promise<void> {
+  await using server = await serveItems(directory)
+  const origin = await server.address()
+  await using proxy = await SlowProxy.open(origin, DELAY_MS, random)
+  const undisturbed = new Map<string, Buffer>()
+  const words = ['pull', `${proxy.url}/events`, '--allow-origin', origin, '--resume']
+  const outcomes = { killed: 0, resumed: 0, finished: 0 }
+  for (let done = 0, file = 0; done < rounds; file++) {
+    const name = NAMES[file % NAMES.length] ?? ''
+    const path = join(directory, name)
+    for (let isFinished = false; !isFinished; ) {
+      // When all rounds are done, the last file is still finished.
+      const isLast = done === rounds
+      if (!isLast) beginRound()
+      done += isLast ? 0 : 1
+      if (partIn(path) > 0) outcomes.resumed++
+      // Of one that was killed behind its last step: the next says that there is nothing to do, and cleans up.
+      const isThere = existsSync(path)
+      await using pull = new ReamsProcess([...words, '-o', path])
+      if (!isLast) await moment(pull, random)
+      const { status, stderr } = isLast ? await pull.ends() : await pull.kill()
+      if (status === null) outcomes.killed++
+      else if (status !== (isThere ? 2 : 0)) report.findings.add('other', `a pull ended with ${status}: ${stderr}`)
+      isFinished = status !== null
     }
-    checkNothingStays(directory, report)
-    report.checked += outcomes.finished * ITEMS
-    report.notes.push(
-      `${outcomes.killed} pulls were killed, ${outcomes.resumed} went on behind a part, and ${outcomes.finished} files were compared`,
-    )
-  },
+    outcomes.finished++
+    const expected = undisturbed.get(name) ?? (await pullUndisturbed(directory, `${origin}/events`, name))
+    undisturbed.set(name, expected)
+    compare(path, expected, report)
+    rmSync(path, { force: true })
+  }
+  checkNothingStays(directory, report)
+  report.checked += outcomes.finished * ITEMS
+  report.notes.push(
+    `${outcomes.killed} pulls were killed, ${outcomes.resumed} went on behind a part, and ${outcomes.finished} files were compared`,
+  )
 }
 
 async function serveItems(directory: string): Promise<ReamsProcess> {
@@ -84,27 +79,14 @@ function partIn(path: string): number {
   }
 }
 
-class UndisturbedPulls {
-  readonly #directory: string
-  readonly #url: string
-  readonly #contents = new Map<string, Buffer>()
-
-  constructor(directory: string, url: string) {
-    this.#directory = directory
-    this.#url = url
-  }
-
-  async read(name: string): Promise<Buffer> {
-    const known = this.#contents.get(name)
-    if (known !== undefined) return known
-    const path = join(this.#directory, `undisturbed-${name}`)
-    const { status, stderr } = await runReams(['pull', this.#url, '-o', path])
-    if (status !== 0) throw new Error(`An undisturbed pull failed: ${stderr}`)
-    const content = contentOf(path)
-    this.#contents.set(name, content)
-    rmSync(path)
-    return content
-  }
+/** What a pull that nobody disturbs brings. */
+async function pullUndisturbed(directory: string, url: string, name: string): Promise<Buffer> {
+  const path = join(directory, `undisturbed-${name}`)
+  const { status, stderr } = await runReams(['pull', url, '-o', path])
+  if (status !== 0) throw new Error(`An undisturbed pull failed: ${stderr}`)
+  const content = contentOf(path)
+  rmSync(path)
+  return content
 }
 
 function compare(path: string, expected: Buffer, { findings }: Report): void {

@@ -1,10 +1,26 @@
-/** Puts the errors of a PostgreSQL into German on their way to the client, as a server with `lc_messages = de_DE` would. */
+/** A PostgreSQL whose errors are put into German on their way to the client, as one with `lc_messages = de_DE` would send. */
+
+import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { startProxy } from './tcp-proxy.ts'
 
 const ERROR = 'E'.charCodeAt(0)
 const GERMAN: Readonly<Record<string, string>> = { ERROR: 'FEHLER', PANIC: 'PANIK' }
 
+export async function startGermanPostgres(): Promise<PostgresServer> {
+  const server = await startPostgres()
+  const { hostname, port } = new URL(server.url)
+  const proxy = await startProxy(hostname, Number(port), germanAnswers)
+  return {
+    url: server.url.replace(`:${port}/`, `:${proxy.port}/`),
+    async stop() {
+      await proxy.close()
+      await server.stop()
+    },
+  }
+}
+
 /** A function for the answers on one connection: it holds back what is not yet a whole message. */
-export function germanAnswers(): (data: Buffer) => Buffer {
+function germanAnswers(): (data: Buffer) => Buffer {
   let rest: Buffer = Buffer.alloc(0)
   return (data) => {
     rest = Buffer.concat([rest, data])

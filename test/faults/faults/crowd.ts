@@ -3,8 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatDuration } from '../../../src/cli/output.ts'
-import type { Fault, StoreServer } from '../fault.ts'
-import { POSTGRES } from '../needs.ts'
+import type { StoreServer, Trial } from '../fault.ts'
 import type { Findings } from '../report.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
 
@@ -24,41 +23,34 @@ const MAX_MEMORY_MB = 512
 
 const REQUESTS_AFTERWARDS = 20
 
-export const PG_CROWD: Fault = {
-  name: 'pg-crowd',
-  description: '500 clients at once, and a PostgreSQL that stands still for 6 s',
-  rounds: 10,
-  fewRounds: 1,
-  needs: [POSTGRES],
-  async run({ rounds, random, report, postgres, beginRound }) {
-    const { findings } = report
-    const cluster = await postgres()
-    const most = { refused: 0, ms: 0, megabytes: 0 }
-    for (let done = 0; done < rounds; done++) {
-      const schema = cluster.newSchema()
-      await using subject = await StoreUnderTest.createAt({ location: cluster.storeIn(schema) }, report, random)
-      beginRound()
-      const workload = subject.work(CROWD)
-      workload.tolerated = [503]
-      await sleep(AROUND_MS)
-      await standStill(cluster, schema)
-      const startedAt = performance.now()
-      await workload.servedAgain()
-      report.recoveriesMs.push(performance.now() - startedAt)
-      await workload.stop()
-      await serveEach(subject, findings)
-      most.refused += workload.failures
-      most.ms = Math.max(most.ms, workload.longestMs)
-      most.megabytes = Math.max(most.megabytes, peakMegabytes(subject.server.pid))
-      await subject.check()
-    }
-    if (most.refused === 0) findings.add('other', 'the crowd was too small: nobody was refused')
-    if (most.ms > MAX_ANSWER_MS) findings.add('other', `an answer took ${formatDuration(most.ms)}`)
-    if (most.megabytes > MAX_MEMORY_MB) findings.add('other', `the service took ${most.megabytes} MB`)
-    report.notes.push(
-      `${most.refused} requests were answered 503; the slowest answer took ${formatDuration(most.ms)}; the service took ${most.megabytes} MB at most`,
-    )
-  },
+export async function crowdIn({ rounds, random, report, postgres, beginRound }: Trial): Promise<void> {
+  const { findings } = report
+  const cluster = await postgres()
+  const most = { refused: 0, ms: 0, megabytes: 0 }
+  for (let done = 0; done < rounds; done++) {
+    const schema = cluster.newSchema()
+    await using subject = await StoreUnderTest.create({ location: cluster.storeIn(schema) }, report, random)
+    beginRound()
+    const workload = subject.work(CROWD)
+    workload.tolerated = [503]
+    await sleep(AROUND_MS)
+    await standStill(cluster, schema)
+    const startedAt = performance.now()
+    await workload.servedAgain()
+    report.recoveriesMs.push(performance.now() - startedAt)
+    await workload.stop()
+    await serveEach(subject, findings)
+    most.refused += workload.failures
+    most.ms = Math.max(most.ms, workload.longestMs)
+    most.megabytes = Math.max(most.megabytes, peakMegabytes(subject.server.pid))
+    await subject.check()
+  }
+  if (most.refused === 0) findings.add('other', 'the crowd was too small: nobody was refused')
+  if (most.ms > MAX_ANSWER_MS) findings.add('other', `an answer took ${formatDuration(most.ms)}`)
+  if (most.megabytes > MAX_MEMORY_MB) findings.add('other', `the service took ${most.megabytes} MB`)
+  report.notes.push(
+    `${most.refused} requests were answered 503; the slowest answer took ${formatDuration(most.ms)}; the service took ${most.megabytes} MB at most`,
+  )
 }
 
 /** Nobody gets at the heads of the collections for a while. */

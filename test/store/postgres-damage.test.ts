@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import { shardKeyOf } from '../../src/store/postgres/rows/head.ts'
-import { itemsFrom, keyed } from './items.ts'
+import { isError, itemsFrom, keyed } from './items.ts'
 import { openPostgresForTest, type PostgresUnderTest } from './postgres-engine.ts'
 import { describePostgres } from './postgres-server.ts'
+import { readAllPages, readPageTexts } from './store-reading.ts'
 
 /** What only PostgreSQL has, by collection, with what `verify` must say. Each statement must change something. */
 const DAMAGES: Readonly<Record<string, { sql: readonly string[]; expected: RegExp }>> = {
@@ -28,7 +29,7 @@ const DAMAGES: Readonly<Record<string, { sql: readonly string[]; expected: RegEx
   },
 }
 
-describePostgres('verify, on PostgreSQL alone', (startPostgres, isCitus) => {
+describePostgres('damage, on PostgreSQL alone', (startPostgres, isCitus) => {
   let opened: PostgresUnderTest
 
   before(async () => {
@@ -36,7 +37,7 @@ describePostgres('verify, on PostgreSQL alone', (startPostgres, isCitus) => {
   })
   after(() => opened?.remove())
 
-  it('has nothing to note where the database has checksums', async (t) => {
+  it('is not to be feared where the database has checksums: verify notes nothing', async (t) => {
     if (isCitus) return t.skip('each of its nodes may have them or not')
     const [[setting] = []] = await opened.execute('SHOW data_checksums')
     const { findings, notes } = await opened.store.verify()
@@ -44,7 +45,7 @@ describePostgres('verify, on PostgreSQL alone', (startPostgres, isCitus) => {
   })
 
   for (const [what, { sql, expected }] of Object.entries(DAMAGES))
-    it(`finds ${what}`, async () => {
+    it(`is found by verify: ${what}`, async () => {
       const name = what.replaceAll(' ', '-')
       await opened.store.create(name, { keyField: 'id' })
       await opened.store.append(name, keyed(itemsFrom(0, 1600)))
@@ -56,4 +57,19 @@ describePostgres('verify, on PostgreSQL alone', (startPostgres, isCitus) => {
       const own = findings.filter(({ collection }) => collection === '' || collection === name)
       assert.match(own.map(({ message }) => message).join('\n'), expected)
     })
+
+  it('is noticed by who reads a page, where a hole count or the count of a ream is wrong', async () => {
+    await opened.store.create('damaged', { keyField: 'id' })
+    await opened.store.append('damaged', keyed(itemsFrom(1, 2_000)))
+    await opened.store.delete('damaged', ['1'])
+    await readAllPages(opened.store, 'damaged')
+    const own = opened.rowsOf('damaged')
+    await opened.execute(`UPDATE ream SET count = 498 WHERE ${own} AND number = 1`)
+    await assert.rejects(opened.store.page('damaged', 2), isError('corrupt'))
+    await opened.execute(`UPDATE ream SET count = 500 WHERE ${own} AND number = 1`)
+    assert.deepEqual(await readPageTexts(opened.store, 'damaged', 2), itemsFrom(502, 500))
+    await opened.execute(`UPDATE hole SET gone = 2 WHERE ${own} AND level = 0`)
+    const fresh = await opened.openAgain()
+    await assert.rejects(fresh.page('damaged', 2), isError('corrupt')).finally(() => fresh.close())
+  })
 })

@@ -1,0 +1,180 @@
+/** kill -9 of an import or a compaction at a random moment, while the same store is served and written to. */
+
+import { readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { StoreLocation } from '../../../src/cli/open-store.ts'
+import { runSql } from '../../store/postgres-engine.ts'
+import type { Trial } from '../fault.ts'
+import { THINGS } from '../history.ts'
+import { ReamsProcess, runReams } from '../reams-process.ts'
+import type { Findings } from '../report.ts'
+import { type StorePlace, StoreUnderTest } from '../store-under-test.ts'
+import { walk } from '../walk.ts'
+
+/** The collection of the loads; the clients write to the others. */
+const STOCK = 'stock'
+
+const OLD_ITEMS = 3_300
+const NEW_ITEMS = 30_000
+const DELETES = 20
+
+/** The program starts, then it loads: about so much of the whole time, or beside the clients somewhat more. */
+const LOADING_PART = 0.7
+
+/** How long it may take until it is known that a load is dead, during which others cannot write: 10 s of silence. */
+const MAX_BUSY_MS = { file: 0, database: 15_000 }
+
+/** How long leftovers may still be there that are in nobody's way. In a database it is looked for them once a minute. */
+const MAX_UNTIDY_MS = { file: 10_000, database: 70_000 }
+
+/** What is killed in a round. */
+interface Victim {
+  readonly words: readonly string[]
+  /** What the collection may hold afterwards: what it held before, or what it was to hold. */
+  readonly states: readonly (readonly string[])[]
+  /** What is done at the same time, and succeeds. */
+  readonly beside?: readonly string[]
+}
+
+/** With and without `--replace`. */
+export function killImports(trial: Trial, newPlace: () => StorePlace): Promise<void> {
+  const old = writeItems(trial.directory, 'old', OLD_ITEMS)
+  return killLoads(trial, newPlace, async (subject, added, round) => {
+    await importWhole(subject, old)
+    const isReplacement = round % 2 === 1
+    return {
+      words: [...importOf(added), ...(isReplacement ? ['--replace'] : [])],
+      states: [old.texts, isReplacement ? added.texts : [...old.texts, ...added.texts]],
+    }
+  })
+}
+
+/** Beside another one, of a collection that clients write to. */
+export function killCompactions(trial: Trial, newPlace: () => StorePlace): Promise<void> {
+  return killLoads(trial, newPlace, async (subject, all) => {
+    await importWhole(subject, all)
+    const left = [...all.texts]
+    using connection = subject.connect()
+    for (let count = 0; count < DELETES; count++) {
+      const [text = ''] = left.splice(trial.random(left.length), 1)
+      const answer = await connection.ask({ method: 'DELETE', path: `/${STOCK}/${JSON.parse(text).id}` })
+      if (answer.status >= 300) throw new Error(`A DELETE was answered ${answer.status}: ${answer.body}`)
+    }
+    return { words: ['compact', STOCK], states: [left], beside: ['compact', THINGS] }
+  })
+}
+
+async function killLoads(
+  trial: Trial,
+  newPlace: () => StorePlace,
+  prepare: (subject: StoreUnderTest, many: ItemFile, round: number) => Promise<Victim>,
+): Promise<void> {
+  const { directory, rounds, random, report, beginRound } = trial
+  const { findings } = report
+  await using subject = await StoreUnderTest.create(newPlace(), report, random)
+  const many = writeItems(directory, 'new', NEW_ITEMS)
+  const usualMs = await importWhole(subject, many)
+  const outcomes = { killed: 0, old: 0, swept: 0 }
+  for (let round = 0; round < rounds; round++) {
+    beginRound()
+    const { words, states, beside } = await prepare(subject, many, round)
+    const workload = subject.work({ writers: 2 })
+    if (beside !== undefined) workload.tolerated = [503]
+    await using victim = new ReamsProcess(words, subject.named)
+    // Mostly while it loads, which is when it has something to leave behind.
+    if (random(4) > 0) while ((await marksIn(subject.path)) === 0 && !victim.hasEnded) await sleep(5)
+    const neighbour = beside && runReams(beside, subject.named)
+    await sleep(random(usualMs * LOADING_PART))
+    if (!victim.hasEnded) outcomes.killed++
+    await victim.kill()
+    const { status, stdout, stderr } = (await neighbour) ?? { status: 0 }
+    if (status !== 0) findings.add('other', `reams ${beside?.join(' ')}: ${stdout}${stderr}`)
+    if (beside !== undefined) await workload.servedAgain()
+    await workload.stop()
+    await subject.check()
+    if ((await stateOf(subject, states, findings)) === 0) outcomes.old++
+    if ((await marksIn(subject.path)) > 0) outcomes.swept++
+    await writeOne(subject, findings)
+    await checkNothingStays(subject, findings)
+  }
+  const { killed, old, swept } = outcomes
+  report.notes.push(`${killed} were killed before their end, ${old} changed nothing, ${swept} left something behind`)
+}
+
+interface ItemFile {
+  readonly path: string
+  readonly texts: readonly string[]
+}
+
+function writeItems(directory: string, name: string, count: number): ItemFile {
+  const path = join(directory, `${name}.ndjson`)
+  const texts = Array.from({ length: count }, (_, index) => JSON.stringify({ id: `${name}-${index}`, of: count }))
+  writeFileSync(path, texts.join('\n'))
+  return { path, texts }
+}
+
+function importOf({ path }: ItemFile): string[] {
+  return ['import', STOCK, path, '--key', 'id']
+}
+
+/** Swaps the whole collection, undisturbed; answers how long that took. */
+async function importWhole(subject: StoreUnderTest, file: ItemFile): Promise<number> {
+  const startedAt = performance.now()
+  const { status, stderr } = await runReams([...importOf(file), '--replace'], subject.named)
+  if (status !== 0) throw new Error(`reams import failed: ${stderr}`)
+  return performance.now() - startedAt
+}
+
+/** Which of the states the collection is in. */
+async function stateOf(subject: StoreUnderTest, states: Victim['states'], findings: Findings): Promise<number> {
+  using connection = subject.connect()
+  const found = await walk(connection, STOCK, findings)
+  const state = states.findIndex(
+    (texts) => texts.length === found.length && texts.every((text, at) => text === found[at]),
+  )
+  if (state === -1) findings.add('partial', `${found.length} items are neither those of before nor those of afterwards`)
+  return state
+}
+
+/** The next writer finds the way free, whatever the load left behind, as soon as it is known to be dead. */
+async function writeOne(subject: StoreUnderTest, findings: Findings): Promise<void> {
+  using connection = subject.connect()
+  const body = JSON.stringify({ id: 'one more' })
+  const question = { method: 'POST', path: `/${STOCK}`, type: 'application/json', body }
+  const deadline = performance.now() + MAX_BUSY_MS[kindOf(subject)]
+  let answer = await connection.ask(question)
+  for (; answer.status === 503 && performance.now() < deadline; answer = await connection.ask(question))
+    await sleep(100)
+  if (answer.status !== 201)
+    findings.add('other', `a write after the load was answered ${answer.status}: ${answer.body}`)
+}
+
+/** Without marks of leases and leftovers `reams verify` lets nothing pass that no reader sees. */
+async function checkNothingStays(subject: StoreUnderTest, findings: Findings): Promise<void> {
+  const deadline = performance.now() + MAX_UNTIDY_MS[kindOf(subject)]
+  while ((await marksIn(subject.path)) > 0 && performance.now() < deadline) await sleep(10)
+  if ((await marksIn(subject.path)) > 0)
+    findings.add('other', 'leftovers of the load are still there after the next write')
+  const { status, stdout, stderr } = await runReams(['verify'], subject.named)
+  if (status !== 0) findings.add('other', `reams verify: ${stdout}${stderr}`)
+  if (kindOf(subject) === 'database') return
+  const others = readdirSync(dirname(subject.path)).filter((name) => !/^reams\.db(-wal|-shm)?$/.test(name))
+  if (others.length > 0) findings.add('other', `files were left behind: ${others.join(', ')}`)
+}
+
+function kindOf({ path }: StoreUnderTest): 'file' | 'database' {
+  return new StoreLocation(path).isDatabase ? 'database' : 'file'
+}
+
+/** How many marks of loads there are: of running ones, and of what dead ones left behind. */
+async function marksIn(location: string): Promise<number> {
+  const sql = 'SELECT (SELECT count(*) FROM lease) + (SELECT count(*) FROM leftover) AS marks'
+  if (new StoreLocation(location).isDatabase) {
+    const schema = new URL(location).searchParams.get('schema')
+    return Number((await runSql(location, `SET search_path = ${schema}`, sql)).flat()[0])
+  }
+  using database = new DatabaseSync(location, { readOnly: true, timeout: 5_000 })
+  return Number(database.prepare(sql).get()?.['marks'])
+}
