@@ -25,8 +25,12 @@ export type Handler = (
 ) => void
 
 /** A correct server, except where the handler answers otherwise. */
-export async function serve(t: TestContext, handler: Handler, options: ServerOptions = {}): Promise<Listening> {
-  const right = new CorrectServer({ items: 501, ...options })
+export async function serve(
+  t: TestContext,
+  handler: Handler,
+  serves: ServerOptions | CorrectServer = {},
+): Promise<Listening> {
+  const right = serves instanceof CorrectServer ? serves : new CorrectServer({ items: 501, ...serves })
   const seen: IncomingMessage[] = []
   const server = createHttpServer((request, response) => {
     request.resume()
@@ -56,7 +60,8 @@ export async function serveRaw(t: TestContext, answer: (socket: Socket, head: st
   return `${await listen(t, server)}/events`
 }
 
-async function listen(t: TestContext, server: RawServer): Promise<string> {
+/** Answers its address; the server and its connections end with the test. */
+export async function listen(t: TestContext, server: RawServer): Promise<string> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
