@@ -85,10 +85,8 @@ describe('the bench', () => {
       assert.equal(status, 0, stderr)
       for (const name of names) assert.match(stdout, new RegExp(`^${name} `, 'm'))
       const report: Report = JSON.parse(readFileSync(output, 'utf8'))
-      assert.deepEqual(
-        report.answers.map(({ question }) => question),
-        names,
-      )
+      const asked = report.answers.map(({ question }) => question)
+      assert.deepEqual(asked, names)
       for (const { question, skipped, figures } of report.answers) {
         if (skipped !== undefined) assert.ok(stdout.includes(skipped), question)
         else assert.notEqual(figures.length, 0, question)

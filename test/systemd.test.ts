@@ -57,10 +57,8 @@ describe('the page about systemd', () => {
     const commands = [...page.matchAll(/^runuser -u reams -- \/opt\/reams\/bin\/reams (.*)$/gm)].map(
       ([, words = '']) => words,
     )
-    assert.deepEqual(
-      commands.map((words) => words.split(' ')[0]),
-      ['import', 'token', 'copy'],
-    )
+    const found = commands.map((words) => words.split(' ')[0])
+    assert.deepEqual(found, ['import', 'token', 'copy'])
     for (const words of commands) {
       const result = await runCli(words.split(' '), { in: directory })
       assert.equal(result.status, 0, result.stderr)

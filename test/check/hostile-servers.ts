@@ -39,7 +39,7 @@ export async function serve(
     const asked = { method: request.method ?? 'GET', path, query, headers: request.headers }
     handler(request, response, () => right.send(right.answer(asked), asked, response), seen.push(request))
   })
-  const origin = await listen(t, server)
+  const origin = await listenOn(t, server)
   right.baseUrl = origin
   return { origin, url: `${origin}/${right.name}`, seen, server }
 }
@@ -57,11 +57,11 @@ export async function serveRaw(t: TestContext, answer: (socket: Socket, head: st
       head = head.slice(end + 4)
     })
   })
-  return `${await listen(t, server)}/events`
+  return `${await listenOn(t, server)}/events`
 }
 
 /** Answers its address; the server and its connections end with the test. */
-export async function listen(t: TestContext, server: RawServer): Promise<string> {
+export async function listenOn(t: TestContext, server: RawServer): Promise<string> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)

@@ -5,8 +5,8 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node
 import { join } from 'node:path'
 import { beforeEach, describe, it, type TestContext } from 'node:test'
 import { isTokenForm } from '../../src/contract/index.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store, TokenRecord } from '../../src/store/store.ts'
+import { withStore } from './items.ts'
 import { type CliResult, MAIN, runInside, workDirectory } from './run-cli.ts'
 
 const DAY_MS = 86_400_000
@@ -16,14 +16,7 @@ let directory = ''
 const token = (...words: string[]): Promise<CliResult> => runInside(['token', ...words], { in: directory })
 const create = (...words: string[]): Promise<CliResult> => token('create', '--name', 'ci', ...words)
 
-async function inStore<T>(use: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openSqliteStore({ path: join(directory, 'reams.db'), create: true })
-  try {
-    return await use(store)
-  } finally {
-    await store.close()
-  }
-}
+const inStore = <T>(use: (store: Store) => Promise<T>): Promise<T> => withStore(directory, true, use)
 const storedTokens = (): Promise<TokenRecord[]> => inStore((store) => store.tokens())
 
 async function addTokens(...records: Partial<TokenRecord>[]): Promise<void> {
