@@ -164,10 +164,7 @@ describe('wrong use of reams pull', () => {
     [[url, '-o', 'none/e.csv'], /^reams: none\/e\.csv cannot be written: its directory does not/],
     [[url, '-o', 'file/e.csv'], /^reams: file\/e\.csv cannot be written: its directory is a file\./],
     [[url, '-o', 'file'], /^reams: file already exists\. Name another file, or add --force to overwrite it\.\n$/],
-    [
-      [url, '-o', 'e', '--force'],
-      /^reams: e cannot be written: the name of its .part file is taken by a directory\.\n$/,
-    ],
+    [[url, '-o', 'e', '--force'], /^reams: e cannot be written: the name of its .part file is taken by a directory\./],
   ]
   for (const [words, message] of cases)
     it(`reams pull ${words.join(' ')}`, async (t) => {
