@@ -1,8 +1,13 @@
 /** Mutants with wrong links. */
 
+import type { Links } from '../correct-server.ts'
 import { emptyMutant, longMutant, type Mutant, mapPageLinks, mutant, mutantOf, without } from './mutant.ts'
 
 const withQuery = (href: string, query: string) => `${href}${href.includes('?') ? '&' : '?'}${query}`
+
+/** Changes the links of one page. */
+const at = (changed: number, change: (links: Links) => Links) => (links: Links, page: number) =>
+  page === changed ? change(links) : links
 
 /** Links that have the wrong form, `self` among them where one function makes all of them. */
 const FORM: readonly Mutant[] = [
@@ -22,20 +27,20 @@ const FORM: readonly Mutant[] = [
   }),
   mutant('Links have a slash behind the name of the collection.', ['C4', 'D7'], { collectionUrl: (url) => `${url}/` }),
   mutant('Links hold a user name.', ['C4', 'D7'], { collectionUrl: (url) => url.replace('//', '//guest@') }),
-  mutant('Links end with a fragment.', ['C4'], {
+  mutant('Links end with a fragment.', 'C4', {
     links: (links) => mapPageLinks(links, (href) => ({ href: `${href}#items` })),
   }),
-  mutant('first ends with a question mark.', ['C4'], {
+  mutant('first ends with a question mark.', 'C4', {
     links: (links, _page, asked, right) => ({ ...links, first: { href: `${right.href(undefined, asked)}?` } }),
   }),
-  mutant('Links have a title beside href.', ['C4'], {
+  mutant('Links have a title beside href.', 'C4', {
     links: (links) => mapPageLinks(links, (href, title) => ({ href, title })),
   }),
-  mutant('Links are texts instead of objects.', ['C4'], { links: (links) => mapPageLinks(links, (href) => href) }),
-  mutant('Each link stands in an array of its own.', ['C4'], {
+  mutant('Links are texts instead of objects.', 'C4', { links: (links) => mapPageLinks(links, (href) => href) }),
+  mutant('Each link stands in an array of its own.', 'C4', {
     links: (links) => mapPageLinks(links, (href) => [{ href }]),
   }),
-  mutant('Links carry the size of a page.', ['C4'], {
+  mutant('Links carry the size of a page.', 'C4', {
     links: (links) => mapPageLinks(links, (href) => ({ href: withQuery(href, 'limit=500') })),
   }),
   mutant('Links repeat whatever parameters the request has.', ['C4', 'D11'], (right) => ({
@@ -46,10 +51,10 @@ const FORM: readonly Mutant[] = [
       return `${right.collectionUrl(asked)}${query.size > 0 ? '?' : ''}${query}`
     },
   })),
-  mutant('Links are written with leading zeros.', ['D2'], {
+  mutant('Links are written with leading zeros.', 'D2', {
     links: (links) => mapPageLinks(links, (href) => ({ href: href.replace('page=', 'page=00') })),
   }),
-  mutantOf({}, { isDoubt: true })('Another entry of _links is a number.', ['C9'], {
+  mutantOf({}, { isDoubt: true })('Another entry of _links is a number.', 'C9', {
     links: (links) => ({ ...links, total: 3 }),
   }),
 ]
@@ -61,68 +66,56 @@ const TARGETS: readonly Mutant[] = [
     ['C5', 'C7', 'D4'],
     { lastPage: () => 3 },
   ),
-  mutant('The link last leads to the page behind the last one.', ['C5'], {
+  mutant('The link last leads to the page behind the last one.', 'C5', {
     links: (links, _page, asked, right) => ({ ...links, last: { href: right.href(4, asked) } }),
   }),
-  mutant('The link last is floor(n / 500): page 2 of 3.', ['C5'], {
+  mutant('The link last is floor(n / 500): page 2 of 3.', 'C5', {
     links: (links, _page, asked, right) => ({ ...links, last: { href: right.href(2, asked) } }),
   }),
-  emptyMutant('An empty collection has page 0 as its last.', ['C5'], {
+  emptyMutant('An empty collection has page 0 as its last.', 'C5', {
     links: (links, _page, asked, right) => ({ ...links, last: { href: right.href(0, asked) } }),
   }),
-  emptyMutant('An empty collection has only a self.', ['C5'], { links: ({ self }) => ({ self }) }),
-  mutant('prev on page 2 is the bare URL.', ['C5'], {
-    links: (links, page) => (page === 2 ? { ...links, prev: links['first'] } : links),
-  }),
-  mutantOf({ items: 10 })('last of a collection with one page is the bare URL.', ['C5'], {
+  emptyMutant('An empty collection has only a self.', 'C5', { links: ({ self }) => ({ self }) }),
+  mutant('prev on page 2 is the bare URL.', 'C5', { links: at(2, (links) => ({ ...links, prev: links['first'] })) }),
+  mutantOf({ items: 10 })('last of a collection with one page is the bare URL.', 'C5', {
     links: (links) => ({ ...links, last: links['first'] }),
   }),
-  mutant('first carries a page parameter.', ['C5'], {
+  mutant('first carries a page parameter.', 'C5', {
     links: (links, _page, asked, right) => ({ ...links, first: { href: right.href(1, asked) } }),
   }),
   mutant('first ends with "?page=".', ['C5', 'C4'], {
     links: (links, _page, asked, right) => ({ ...links, first: { href: `${right.href(undefined, asked)}?page=` } }),
   }),
-  mutant('There is no link first.', ['C5'], { links: (links) => without(links, 'first') }),
-  mutant('The first page has no link first.', ['C5'], {
-    links: (links, page) => (page === 1 ? without(links, 'first') : links),
-  }),
-  mutant('There is no link last.', ['C5'], { links: (links) => without(links, 'last') }),
-  mutant('The last page has no link last.', ['C5'], {
-    links: (links, page) => (page === 3 ? without(links, 'last') : links),
-  }),
-  mutant('Page 2 of 3 has no next.', ['C5'], {
-    links: (links, page) => (page === 2 ? without(links, 'next') : links),
-  }),
-  mutant('No page has a link prev.', ['C5'], { links: (links) => without(links, 'prev') }),
-  mutant('next is null on page 2 of 3.', ['C5'], {
-    links: (links, page) => (page === 2 ? { ...links, next: null } : links),
-  }),
-  mutantOf({ items: 2600 })('next leads two pages on.', ['C5'], {
+  mutant('There is no link first.', 'C5', { links: (links) => without(links, 'first') }),
+  mutant('The first page has no link first.', 'C5', { links: at(1, (links) => without(links, 'first')) }),
+  mutant('There is no link last.', 'C5', { links: (links) => without(links, 'last') }),
+  mutant('The last page has no link last.', 'C5', { links: at(3, (links) => without(links, 'last')) }),
+  mutant('Page 2 of 3 has no next.', 'C5', { links: at(2, (links) => without(links, 'next')) }),
+  mutant('No page has a link prev.', 'C5', { links: (links) => without(links, 'prev') }),
+  mutant('next is null on page 2 of 3.', 'C5', { links: at(2, (links) => ({ ...links, next: null })) }),
+  mutantOf({ items: 2600 })('next leads two pages on.', 'C5', {
     links: (links, page, asked, right) =>
       page === 6 ? links : { ...links, next: { href: right.href(Math.min(page + 2, 6), asked) } },
   }),
-  longMutant('next of page 30 of 50 leads back to itself.', ['C5'], {
-    links: (links, page) => (page === 30 ? { ...links, next: links['self'] } : links),
+  longMutant('next of page 30 of 50 leads back to itself.', 'C5', {
+    links: at(30, (links) => ({ ...links, next: links['self'] })),
   }),
-  mutant('prev leads to the page on which it stands.', ['C5'], {
+  mutant('prev leads to the page on which it stands.', 'C5', {
     links: (links, page) => (page === 1 ? links : { ...links, prev: links['self'] }),
   }),
-  mutant('The last page has a next, to the page behind it.', ['D4'], {
+  mutant('The last page has a next, to the page behind it.', 'D4', {
     links: (links, page, asked, right) => ({ ...links, next: { href: right.href(page + 1, asked) } }),
   }),
-  mutantOf({ items: 10 })('The only page has a next, to itself.', ['D4'], {
+  mutantOf({ items: 10 })('The only page has a next, to itself.', 'D4', {
     links: (links, page, asked, right) => ({ ...links, next: { href: right.href(page, asked) } }),
   }),
-  mutant('next is null on the last page.', ['D4'], { links: (links) => ({ next: null, ...links }) }),
-  mutant('prev is null on the first page.', ['D4'], { links: (links) => ({ prev: null, ...links }) }),
-  mutant('The first page has a prev, to page 0.', ['D4'], {
+  mutant('next is null on the last page.', 'D4', { links: (links) => ({ next: null, ...links }) }),
+  mutant('prev is null on the first page.', 'D4', { links: (links) => ({ prev: null, ...links }) }),
+  mutant('The first page has a prev, to page 0.', 'D4', {
     links: (links, page, asked, right) => ({ ...links, prev: { href: right.href(page - 1, asked) } }),
   }),
-  mutant('There is no link self.', ['D7'], { links: (links) => without(links, 'self') }),
-  mutant('self of page 1 carries no number.', ['D7'], {
-    links: (links, page) => (page === 1 ? { ...links, self: links['first'] } : links),
-  }),
+  mutant('There is no link self.', 'D7', { links: (links) => without(links, 'self') }),
+  mutant('self of page 1 carries no number.', 'D7', { links: at(1, (links) => ({ ...links, self: links['first'] })) }),
   mutant('self names the page that was asked for, also beyond the last one.', ['D7', 'C7'], {
     links: (links, _page, asked, right) => {
       const href = `${right.href(undefined, asked)}?page=${right.requestedPage(asked)}`
@@ -139,22 +132,22 @@ const TARGETS: readonly Mutant[] = [
 
 /** Links that depend on the headers of the request. */
 const HEADERS: readonly Mutant[] = [
-  mutant('Links begin with whatever the Host header says.', ['D17'], {
+  mutant('Links begin with whatever the Host header says.', 'D17', {
     collectionUrl: (_url, { headers }) => `http://${headers.host}/events`,
   }),
-  mutant('Links believe X-Forwarded-Host from anybody.', ['D17'], {
+  mutant('Links believe X-Forwarded-Host from anybody.', 'D17', {
     collectionUrl: (url, { headers: { 'x-forwarded-host': host } }) =>
       host === undefined ? url : `http://${host}/events`,
   }),
-  mutant('Links believe X-Forwarded-Proto from anybody.', ['D17'], {
+  mutant('Links believe X-Forwarded-Proto from anybody.', 'D17', {
     collectionUrl: (url, { headers }) => url.replace('http', String(headers['x-forwarded-proto'] ?? 'http')),
   }),
-  mutant('Links believe X-Forwarded-Prefix, and the server refuses a strange Host.', ['D17'], {
+  mutant('Links believe X-Forwarded-Prefix, and the server refuses a strange Host.', 'D17', {
     answer: (answered, { headers }, { baseUrl }) =>
       headers.host === new URL(baseUrl).host ? answered : { status: 421, headers: {}, body: Buffer.alloc(0) },
     collectionUrl: (url, { headers }) => url.replace('/events', `${headers['x-forwarded-prefix'] ?? ''}/events`),
   }),
-  mutant('Links believe the Forwarded header from anybody.', ['D17'], {
+  mutant('Links believe the Forwarded header from anybody.', 'D17', {
     links: (links, _page, { headers }, { baseUrl }) => {
       const host = /host=([^;]+)/.exec(headers.forwarded ?? '')?.[1] ?? new URL(baseUrl).host
       return mapPageLinks(links, (href) => ({ href: href.replace(/\/\/[^/]+/, `//${host}`) }))
@@ -166,7 +159,7 @@ export const LINK_MUTANTS: readonly Mutant[] = [
   ...FORM,
   ...TARGETS,
   ...HEADERS,
-  mutant('Links repeat the parameter sort, which the server knows.', ['C4'], {
+  mutant('Links repeat the parameter sort, which the server knows.', 'C4', {
     links: (links, _page, { query }) => {
       const sort = new URLSearchParams(query).get('sort')
       return sort === null ? links : mapPageLinks(links, (href) => ({ href: withQuery(href, `sort=${sort}`) }))

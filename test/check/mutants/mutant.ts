@@ -30,11 +30,12 @@ export interface Mutant extends Extras {
   readonly create: () => CorrectServer
 }
 
-/** `rules` begins with the rule that is made for the defect; those that it breaks as well follow. */
-type Maker = (defect: string, rules: readonly [RuleId, ...RuleId[]], change: StepsOf | Spoilt) => Mutant
+/** The rule that is made for the defect, and behind it those that it breaks as well. */
+type Maker = (defect: string, rules: RuleId | readonly [RuleId, ...RuleId[]], change: StepsOf | Spoilt) => Mutant
 
 export function mutantOf(serves: ServerOptions, extras: Extras = {}): Maker {
-  return (defect, [caughtBy, ...also], change) => {
+  return (defect, rules, change) => {
+    const [caughtBy, ...also] = typeof rules === 'string' ? ([rules] as const) : rules
     const create = () => {
       const server = new CorrectServer(serves)
       const right = unchanged(server)
