@@ -100,13 +100,8 @@ describe('the architecture', () => {
         ...readFileSync(join(ROOT, 'src', file), 'utf8').matchAll(/import \{([^}]*)\} from '[./]*contract\//g),
       ])
       .flatMap(([, names = '']) => names.split(',').map((name) => name.trim()))
-    assert.deepEqual([...new Set(taken)].sort(), [
-      'PAGE_SIZE',
-      'UNPAGINATED_LIMIT',
-      'hideSecret',
-      'makeVisible',
-      'shorten',
-    ])
+    const names = [...new Set(taken)].sort().join(' ')
+    assert.equal(names, 'PAGE_SIZE UNPAGINATED_LIMIT hideSecret makeVisible shorten')
   })
 
   it('does page arithmetic in the contract alone, and once more in the checker that judges it', () => {

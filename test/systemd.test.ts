@@ -20,12 +20,8 @@ function units(): [name: string, text: string][] {
 
 describe('the systemd units of the documentation', () => {
   it('are what systemd takes, without a word', (t) => {
-    assert.deepEqual(
-      units()
-        .map(([name]) => name)
-        .toSorted(),
-      ['reams-nightly.service', 'reams-nightly.timer', 'reams.service'],
-    )
+    const names = units().map(([name]) => name)
+    assert.deepEqual(names.toSorted(), ['reams-nightly.service', 'reams-nightly.timer', 'reams.service'])
     if (spawnSync('systemd-analyze', ['--version']).status !== 0)
       return t.skip('systemd-analyze is missing, which checks units')
     const directory = workDirectory(t)
