@@ -3,7 +3,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
-import { createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -166,7 +166,9 @@ describe('the bench', () => {
           await setTimeout(5)
         }
     })
-    const url = await listenOn(t, server)
+    t.after(() => server.close())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const statuses = await new Promise((resolve) => {
       const answered: number[] = []
       const connection = new KeepAliveConnection(url, (status, connection) => {
