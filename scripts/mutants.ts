@@ -54,10 +54,9 @@ function inOrder(ids: readonly RuleId[]): RuleId[] {
 
 /** Prints the table as it comes out; answers how many mutants were not caught as they should be. */
 async function printTable(): Promise<number> {
-  const widths = [Math.max(...MUTANTS.map(({ name }) => name.length)), 9, 24] as const
-  const print = (name: string, caughtBy: string, also: string, defect: string) =>
-    console.log(`${name.padEnd(widths[0])}  ${caughtBy.padEnd(widths[1])}  ${also.padEnd(widths[2])}  ${defect}`)
-  print('mutant', 'caught by', 'also', 'defect')
+  const print = (caughtBy: string, also: string, defect: string) =>
+    console.log(`${caughtBy.padEnd(9)}  ${also.padEnd(24)}  ${defect}`)
+  print('caught by', 'also', 'defect')
   let deviations = 0
   for (const mutant of MUTANTS) {
     const { caught } = await judge(mutant)
@@ -67,12 +66,7 @@ async function printTable(): Promise<number> {
     const isCaught = caught.includes(mutant.caughtBy)
     const also = caught.filter((id) => id !== mutant.caughtBy).map((id) => (surplus.includes(id) ? `${id}!` : id))
     const lacking = missed.filter((id) => id !== mutant.caughtBy).map((id) => `not ${id}!`)
-    print(
-      mutant.name,
-      isCaught ? mutant.caughtBy : `not ${mutant.caughtBy}!`,
-      [...also, ...lacking].join(' '),
-      mutant.defect,
-    )
+    print(isCaught ? mutant.caughtBy : `not ${mutant.caughtBy}!`, [...also, ...lacking].join(' '), mutant.defect)
     if (missed.length + surplus.length > 0) deviations++
   }
   console.log(

@@ -59,10 +59,8 @@ describe('the architecture', () => {
 
   it('keeps to the import table', () => {
     const broken = files.flatMap(importsOf).filter((each) => !isAllowed(each))
-    assert.deepEqual(
-      broken.map(({ file, to }) => `${file} imports ${to}`),
-      [],
-    )
+    const found = broken.map(({ file, to }) => `${file} imports ${to}`)
+    assert.deepEqual(found, [])
   })
 
   it('has no row in the table without a folder', () => {
@@ -102,13 +100,8 @@ describe('the architecture', () => {
         ...readFileSync(join(ROOT, 'src', file), 'utf8').matchAll(/import \{([^}]*)\} from '[./]*contract\//g),
       ])
       .flatMap(([, names = '']) => names.split(',').map((name) => name.trim()))
-    assert.deepEqual([...new Set(taken)].sort(), [
-      'PAGE_SIZE',
-      'UNPAGINATED_LIMIT',
-      'hideSecret',
-      'makeVisible',
-      'shorten',
-    ])
+    const names = [...new Set(taken)].sort().join(' ')
+    assert.equal(names, 'PAGE_SIZE UNPAGINATED_LIMIT hideSecret makeVisible shorten')
   })
 
   it('does page arithmetic in the contract alone, and once more in the checker that judges it', () => {

@@ -12,6 +12,7 @@ import { PROBLEMS } from '../src/contract/problem.ts'
 import { itemRun } from '../src/items/item-run.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 import type { Load, Store } from '../src/store/store.ts'
+import { linesIn } from './cli/items.ts'
 import { runCli, startServer, workDirectory } from './cli/run-cli.ts'
 import { anchorsOf, type Fence, fencesOf, headingsOf, inlineCodeOf, linksOf } from './markdown.ts'
 import { askRaw } from './service/raw-http.ts'
@@ -45,19 +46,13 @@ describe('the generated reference', () => {
     assert.deepEqual(sections('docs/reference/problems.md'), Object.keys(PROBLEMS))
     // Where two settings share a flag, their commands follow it.
     const settings = sections('docs/reference/settings.md')
-    assert.deepEqual(
-      settings.map((title) => title.replace(/ of .*/, '')),
-      FLAGS.filter((flag) => flag.startsWith('--')),
-    )
+    const flags = settings.map((title) => title.replace(/ of .*/, ''))
+    assert.equal(flags.join(), FLAGS.filter((flag) => flag.startsWith('--')).join())
     assert.deepEqual(settings, [...new Set(settings)])
-    assert.deepEqual(
-      sections('docs/reference/commands.md'),
-      COMMANDS.map(({ name }) => `reams ${name}`),
-    )
-    assert.deepEqual(
-      sections('docs/reference/rules.md').filter((title) => /^[CD]\d+$/.test(title)),
-      RULES.map(({ id }) => id),
-    )
+    const commands = COMMANDS.map(({ name }) => `reams ${name}`)
+    assert.deepEqual(sections('docs/reference/commands.md'), commands)
+    const rules = sections('docs/reference/rules.md').filter((title) => /^[CD]\d+$/.test(title))
+    assert.equal(rules.join(), RULES.map(({ id }) => id).join())
   })
 })
 
@@ -151,11 +146,8 @@ function assertInlineCode(code: string): void {
   for (const flag of (!isScript && code.match(/(?<=^|\s)--[a-z-]+/g)) || []) assert.ok(FLAGS.includes(flag), code)
   for (const variable of code.match(/REAMS_(?!TEST_)[A-Z_]+/g) ?? []) assert.ok(VARIABLES.includes(variable), code)
   const [, command] = /^(?:\.\/bin\/)?reams ([a-z]+)/.exec(code) ?? []
-  if (command !== undefined)
-    assert.ok(
-      COMMANDS.some(({ name }) => name.split(' ')[0] === command),
-      code,
-    )
+  const commands = COMMANDS.map(({ name }) => name.split(' ', 1)[0])
+  if (command !== undefined) assert.ok(commands.includes(command), code)
   const [, script] = /^npm (?:run )?([a-z:]+)/.exec(code) ?? []
   if (script !== undefined) assert.ok([...SCRIPTS, 'install', 'pack', 'publish'].includes(script), code)
   const [, problem] = /\/-\/problems\/([a-z-]+)/.exec(code) ?? []
@@ -167,10 +159,8 @@ describe('the first screen of the README', () => {
   const [start, request, answer, client] = fencesOf(firstScreen)
 
   it('is a command, a request, its answer and four lines of client code', () => {
-    assert.deepEqual(
-      fencesOf(firstScreen).map(({ language }) => language),
-      ['sh', 'sh', 'json', 'js'],
-    )
+    const languages = fencesOf(firstScreen).map(({ language }) => language)
+    assert.deepEqual(languages, ['sh', 'sh', 'json', 'js'])
     assert.equal(start?.text, 'npm start\n')
     assert.equal(client?.text.trimEnd().split('\n').length, 4)
   })
@@ -201,10 +191,8 @@ function assertShows(shortened: string, whole: string): void {
   for (const piece of others) {
     // The last piece must be the end, unless more is left out behind it.
     const found = piece === others.at(-1) ? text.length - piece.length : text.indexOf(piece, at)
-    assert.ok(
-      found >= at && text.startsWith(piece, found),
-      `"${piece}" does not come next in ${text.slice(at, at + 500)}`,
-    )
+    const isNext = found >= at && text.startsWith(piece, found)
+    assert.ok(isNext, `"${piece}" does not come next in ${text.slice(at, at + 500)}`)
     at = found + piece.length
   }
 }
@@ -268,7 +256,7 @@ describe('the page about embedding', () => {
     const store = await openStore(t)
     const AsyncFunction = (async () => {}).constructor as new (...text: string[]) => (...values: unknown[]) => unknown
     await new AsyncFunction('store', 'itemRun', code)(store, itemRun)
-    assert.deepEqual(await linesOf(store, 'events'), ['{"id":2,"title":"Salt"}'])
+    assert.equal(await linesIn(store, 'events'), '{"id":2,"title":"Salt"}\n')
   })
 })
 
@@ -276,12 +264,6 @@ async function openStore(t: TestContext, path = join(workDirectory(t), 'reams.db
   const store = await openSqliteStore({ path, create: true })
   t.after(() => store.close())
   return store
-}
-
-async function linesOf(store: Store, name: string): Promise<string[]> {
-  const lines: string[] = []
-  for await (const segment of store.items(name)) lines.push(...Buffer.from(segment.raw()).toString().split(',\n'))
-  return lines
 }
 
 describe('the page about the storage format', () => {
@@ -297,8 +279,7 @@ describe('the page about the storage format', () => {
     const loads = await fillWithEverything(store)
     for (const { name } of await store.collections()) {
       const { stdout } = await promisify(execFile)('python3', [script, path, name], { maxBuffer: 2 ** 24 })
-      const lines = await linesOf(store, name)
-      assert.equal(stdout, lines.map((line) => `${line}\n`).join(''), name)
+      assert.equal(stdout, await linesIn(store, name), name)
     }
     await assert.rejects(promisify(execFile)('python3', [script, path, 'nope']), /has no collection nope/)
     for (const load of loads) await load.abort()
@@ -358,10 +339,9 @@ describe('ARCHITECTURE.md', () => {
   it('has fewer than 100 lines', () => assert.ok(architecture.split('\n').length < 100))
 
   it('names only files that exist', () => {
-    for (const code of inlineCodeOf(architecture).filter((text) => /^[\w/-]+\.ts$/.test(text)))
-      assert.ok(
-        ['', 'src', 'src/service', 'src/check', 'src/items'].some((folder) => existsSync(join(ROOT, folder, code))),
-        code,
-      )
+    const folders = ['', 'src', 'src/service', 'src/check', 'src/items']
+    const files = inlineCodeOf(architecture).filter((text) => /^[\w/-]+\.ts$/.test(text))
+    const missing = files.filter((file) => !folders.some((folder) => existsSync(join(ROOT, folder, file))))
+    assert.deepEqual(missing, [])
   })
 })

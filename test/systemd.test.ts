@@ -20,12 +20,8 @@ function units(): [name: string, text: string][] {
 
 describe('the systemd units of the documentation', () => {
   it('are what systemd takes, without a word', (t) => {
-    assert.deepEqual(
-      units()
-        .map(([name]) => name)
-        .toSorted(),
-      ['reams-nightly.service', 'reams-nightly.timer', 'reams.service'],
-    )
+    const names = units().map(([name]) => name)
+    assert.deepEqual(names.toSorted(), ['reams-nightly.service', 'reams-nightly.timer', 'reams.service'])
     if (spawnSync('systemd-analyze', ['--version']).status !== 0)
       return t.skip('systemd-analyze is missing, which checks units')
     const directory = workDirectory(t)
@@ -57,10 +53,8 @@ describe('the page about systemd', () => {
     const commands = [...page.matchAll(/^runuser -u reams -- \/opt\/reams\/bin\/reams (.*)$/gm)].map(
       ([, words = '']) => words,
     )
-    assert.deepEqual(
-      commands.map((words) => words.split(' ')[0]),
-      ['import', 'token', 'copy'],
-    )
+    const found = commands.map((words) => words.split(' ')[0])
+    assert.deepEqual(found, ['import', 'token', 'copy'])
     for (const words of commands) {
       const result = await runCli(words.split(' '), { in: directory })
       assert.equal(result.status, 0, result.stderr)

@@ -77,11 +77,8 @@ export function describeLook({ visit, server, browser }: Explorer): void {
           await page.emulateMedia({ colorScheme })
           const found = await contrasts(page)
           assert.ok(found.length >= 3)
-          assert.deepEqual(
-            found.filter(({ ratio }) => ratio < 4.5),
-            [],
-            `${view} ${colorScheme}`,
-          )
+          const wrong = found.filter(({ ratio }) => ratio < 4.5)
+          assert.deepEqual(wrong, [], `${view} ${colorScheme}`)
           const back = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
           assert.equal(back, colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(21, 24, 28)')
         }

@@ -116,10 +116,8 @@ export async function openTab(
     troubles = []
     await page.setViewportSize(VIEWPORT)
     t.after(() => {
-      assert.deepEqual(
-        troubles.filter((trouble) => !expected?.test(trouble)),
-        [],
-      )
+      const wrong = troubles.filter((trouble) => !expected?.test(trouble))
+      assert.deepEqual(wrong, [])
     })
     return { page, open, settled }
   }

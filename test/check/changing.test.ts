@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type CheckOptions, checkConformance, type Report } from '../../src/check/index.ts'
-import { type Asked, CorrectServer, inProcess, numberedItems, Problem } from './correct-server.ts'
+import { type Asked, CorrectServer, inProcess, numberedItems } from './correct-server.ts'
 import { assertSound, idsWith, notesOf, outline, ruleOf } from './hostile-servers.ts'
 
 /** Others write: this is called for every request, before it is answered. */
@@ -136,26 +136,23 @@ describe('data that changes all the time', () => {
   })
 
   it('hides no page beyond the last one that is a 404', async () => {
-    class NotFoundBeyond extends ChangingServer {
-      override effectivePage(requested: bigint, asked: Asked): number {
-        if (requested > BigInt(this.lastPage(asked))) throw new Problem(404, 'no-page', 'There is no such page.', '')
-        return super.effectivePage(requested, asked)
-      }
-    }
     for (const writer of [append(1), once(20, append(1)), once(20, append(600)), once(5, keep(0, -1)), keep(0, -1)]) {
-      const report = await check(new NotFoundBeyond(1101, writer))
+      const server = new ChangingServer(1101, writer)
+      server.effectivePage = (requested, asked) => {
+        if (requested > BigInt(server.lastPage(asked))) throw server.notFound('this page')
+        return Number(requested)
+      }
+      const report = await check(server)
       assert.equal(report.verdict, 'broken', outline(report))
       assert.equal(ruleOf(report, 'C7').status, 'fail', outline(report))
     }
   })
 
   it('hides no broken link', async () => {
-    class BareLast extends ChangingServer {
-      override links(page: number, asked: Asked) {
-        return { ...super.links(page, asked), last: { href: this.href(undefined, asked) } }
-      }
-    }
-    const report = await check(new BareLast(1101, append(1)))
+    const server = new ChangingServer(1101, append(1))
+    const links = server.links.bind(server)
+    server.links = (page, asked) => ({ ...links(page, asked), last: { href: server.href(undefined, asked) } })
+    const report = await check(server)
     assert.equal(report.verdict, 'broken', outline(report))
     assert.deepEqual(idsWith(report, 'fail'), ['C5'], outline(report))
   })

@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
+
 import { createRequest, curlLine, type HttpRequest } from '../../src/check/http/response.ts'
-import { checkConformance } from '../../src/check/index.ts'
-import { serve } from './hostile-servers.ts'
 
 /** Runs a line in a shell where `curl` prints the words that it got, and answers them. */
 async function wordsOf(t: TestContext, line: string): Promise<string[]> {
@@ -53,16 +52,5 @@ describe('the curl line', () => {
     assert.equal(line, "curl -si -g 'http://h/a%1B[2J%C2%85%E2%80%AE%20b?x=y'")
     const withTag = curlLine(createRequest(EVENTS, { 'If-None-Match': '"\u009b31m"' }))
     assert.equal(withTag, `curl -si -H 'If-None-Match: "?31m"' '${EVENTS}'`)
-  })
-
-  it('never holds the token, anywhere in a report', async (t) => {
-    const { url } = await serve(t, (_request, response) => {
-      response.writeHead(200, { ETag: '"x"' }).end('{"item_count": 1, "_links": {}, "_embedded": {}}')
-    })
-    const report = await checkConformance(url, { token: 'secret-of-mine' })
-    assert.equal(report.verdict, 'broken')
-    const requests = report.rules.flatMap(({ request, findings }) => [request, ...findings.map((each) => each.request)])
-    assert.ok(requests.some((line) => line?.includes('"Authorization: Bearer $REAMS_TOKEN"')))
-    assert.doesNotMatch(JSON.stringify(report), /secret-of-mine/)
   })
 })

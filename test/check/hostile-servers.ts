@@ -25,8 +25,12 @@ export type Handler = (
 ) => void
 
 /** A correct server, except where the handler answers otherwise. */
-export async function serve(t: TestContext, handler: Handler, options: ServerOptions = {}): Promise<Listening> {
-  const right = new CorrectServer({ items: 501, ...options })
+export async function serve(
+  t: TestContext,
+  handler: Handler,
+  serves: ServerOptions | CorrectServer = {},
+): Promise<Listening> {
+  const right = serves instanceof CorrectServer ? serves : new CorrectServer({ items: 501, ...serves })
   const seen: IncomingMessage[] = []
   const server = createHttpServer((request, response) => {
     request.resume()
@@ -35,7 +39,7 @@ export async function serve(t: TestContext, handler: Handler, options: ServerOpt
     const asked = { method: request.method ?? 'GET', path, query, headers: request.headers }
     handler(request, response, () => right.send(right.answer(asked), asked, response), seen.push(request))
   })
-  const origin = await listen(t, server)
+  const origin = await listenOn(t, server)
   right.baseUrl = origin
   return { origin, url: `${origin}/${right.name}`, seen, server }
 }
@@ -53,10 +57,11 @@ export async function serveRaw(t: TestContext, answer: (socket: Socket, head: st
       head = head.slice(end + 4)
     })
   })
-  return `${await listen(t, server)}/events`
+  return `${await listenOn(t, server)}/events`
 }
 
-async function listen(t: TestContext, server: RawServer): Promise<string> {
+/** Answers its address; the server and its connections end with the test. */
+export async function listenOn(t: TestContext, server: RawServer): Promise<string> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)

@@ -71,15 +71,6 @@ describe('repeated items are found', () => {
     const [found] = find(items(500, itemOf), [itemOf(3)])
     assert.equal(found?.repeat.by, 'by its field "\\u001b[2J\\u202e"')
   })
-
-  it('in two million items, in bounded memory', () => {
-    const finder = new RepeatFinder()
-    const numbered = (id: number) => ({ id })
-    for (let page = 1; page <= 4000; page++) finder.add(page, itemFactsOf(items(500, numbered, page * 500)))
-    // Beyond 1.4 million every second one is remembered: of ten that repeat, some are found.
-    finder.add(4001, itemFactsOf(items(10, (index) => ({ id: 900 + index * 7919 }))))
-    assert.equal(finder.found()[0]?.isDoubt, false)
-  })
 })
 
 describe('no repeated items are found', () => {

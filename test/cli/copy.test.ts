@@ -108,15 +108,12 @@ describePostgres('copy', (startPostgres, isCitus) => {
     const path = join(directory, 'my.db')
     const noise = (id: number): string => createHash('sha512').update(String(id)).digest('base64')
     const texts = Array.from({ length: count }, (_, id) => `{"id":"k${(id * 7919) % count}","noise":"${noise(id)}"}`)
-    await inStore(
-      path,
-      async (store) => {
-        const load = await store.load('events', { settings: { keyField: 'id' } })
-        await load.append(itemRun(texts, { keyField: 'id' }))
-        await load.commit()
-      },
-      true,
-    )
+    const load = async (store: Store) => {
+      const load = await store.load('events', { settings: { keyField: 'id' } })
+      await load.append(itemRun(texts, { keyField: 'id' }))
+      await load.commit()
+    }
+    await inStore(path, load, true)
     return { directory, path }
   }
 
@@ -158,34 +155,27 @@ describePostgres('copy', (startPostgres, isCitus) => {
     assert.equal(found.join('\n'), states.slice(0, found.length).join('\n'))
   })
 
-  it(
-    'skips what is the same already, copies only what it is asked for, and refuses other settings',
-    ofFiles,
-    async (t) => {
-      const { directory, path } = await filled(t)
-      const stdout = await copied(directory, path, 'new.db', '--collection', 'holes', '--collection', 'whole')
-      assert.match(stdout, /has 2 collections/)
-      const again = await copied(directory, path, 'new.db')
-      assert.match(again, /^holes: 1,794 items, 4 pages, the same already, compared in .*; SHA-256/m)
-      assert.match(again, /^secret: 700 items, 2 pages, copied/m)
-      await checkSame(path, join(directory, 'new.db'))
-      await refused(copy(directory, path, 'new.db', '--collection', 'nobody'), 2, /no collection "nobody".*There are/)
-      const other = join(directory, 'other.db')
-      await inStore(other, (store) => store.create('holes', { isPrivate: true }), true)
-      const message = /"holes" in .*other\.db is without a key and private, .* reams drop holes --store .*other\.db/
-      await refused(copy(directory, path, other, '--replace'), 1, message)
-    },
-  )
+  it('skips what is the same, copies only what it is asked for, and refuses other settings', ofFiles, async (t) => {
+    const { directory, path } = await filled(t)
+    const stdout = await copied(directory, path, 'new.db', '--collection', 'holes', '--collection', 'whole')
+    assert.match(stdout, /has 2 collections/)
+    const again = await copied(directory, path, 'new.db')
+    assert.match(again, /^holes: 1,794 items, 4 pages, the same already, compared in .*; SHA-256/m)
+    assert.match(again, /^secret: 700 items, 2 pages, copied/m)
+    await checkSame(path, join(directory, 'new.db'))
+    await refused(copy(directory, path, 'new.db', '--collection', 'nobody'), 2, /no collection "nobody".*There are/)
+    const other = join(directory, 'other.db')
+    await inStore(other, (store) => store.create('holes', { isPrivate: true }), true)
+    const message = /"holes" in .*other\.db is without a key and private, .* reams drop holes --store .*other\.db/
+    await refused(copy(directory, path, other, '--replace'), 1, message)
+  })
 
   it('refuses a name that other items have before it copies anything, and replaces them with --replace', async (t) => {
     const { directory, path } = await filled(t)
     const url = newUrl()
     await inStore(url, (store) => store.append('of-501', itemRun(['{"a":1}']), { create: true }), true)
-    await refused(
-      copy(directory, path, url),
-      1,
-      /^reams: postgres:.* different collection "of-501", with 1 item\. .*--repl/,
-    )
+    const different = /^reams: postgres:.* different collection "of-501", with 1 item\. .*--repl/
+    await refused(copy(directory, path, url), 1, different)
     await inStore(url, async (store) => assert.equal((await store.collections()).length, 1))
     await copied(directory, path, url, '--replace')
     // As many, and others.

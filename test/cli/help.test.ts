@@ -38,11 +38,8 @@ describe('help', () => {
       for (const { flag, description } of settings.map((each) => SETTINGS[each]))
         assert.ok(hasLine(flag, description), flag)
       for (const { line, purpose } of examples) assert.ok(hasLine(line, purpose), line)
-      assert.deepEqual(
-        lines.filter((line) => /^ {12}/.test(line)),
-        [],
-        'no description is broken',
-      )
+      const wrong = lines.filter((line) => /^ {12}/.test(line))
+      assert.deepEqual(wrong, [], 'no description is broken')
     })
 
   it('the version is that of the package', async (t) => {
@@ -54,10 +51,8 @@ describe('help', () => {
 /** Help fits into 80 columns, ends with examples, and the program takes each of them. */
 async function assertExamples(help: string): Promise<void> {
   const lines = help.split('\n')
-  assert.deepEqual(
-    lines.filter((line) => line.length > 80),
-    [],
-  )
+  const wrong = lines.filter((line) => line.length > 80)
+  assert.deepEqual(wrong, [])
   const first = lines.indexOf('Examples:') + 1
   const shown = lines.slice(first, lines.indexOf('', first))
   assert.ok(first > 0 && shown.length > 0, help)

@@ -29,14 +29,16 @@ export async function putLines(
 
 /** The items of a collection in `reams.db` of the directory, as NDJSON. */
 export async function storedLines(directory: string, name: string): Promise<string> {
-  return withStore(directory, false, async (store) => {
-    let lines = ''
-    for await (const segment of store.items(name)) lines += `${Buffer.from(segment.raw())}\n`.replaceAll(',\n', '\n')
-    return lines
-  })
+  return withStore(directory, false, (store) => linesIn(store, name))
 }
 
-async function withStore<T>(directory: string, create: boolean, use: (store: Store) => Promise<T>): Promise<T> {
+export async function linesIn(store: Store, name: string): Promise<string> {
+  let lines = ''
+  for await (const segment of store.items(name)) lines += `${Buffer.from(segment.raw())}\n`.replaceAll(',\n', '\n')
+  return lines
+}
+
+export async function withStore<T>(directory: string, create: boolean, use: (store: Store) => Promise<T>): Promise<T> {
   const store = await openSqliteStore({ path: join(directory, 'reams.db'), create })
   try {
     return await use(store)

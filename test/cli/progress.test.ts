@@ -70,23 +70,17 @@ describe('the progress of a pull', () => {
 
   it('fits into every terminal, and leaves out what says least', () => {
     for (let columns = 26; columns < 200; columns++) assert.ok(pullLine({ ...state, columns }).length <= columns)
-    assert.equal(
-      pullLine({ ...state, columns: 79 }),
-      '[===        ]  250,000 of 1,000,000 items  125,000 items/s  19 MB/s  6.0 s left',
-    )
+    const narrow = '[===        ]  250,000 of 1,000,000 items  125,000 items/s  19 MB/s  6.0 s left'
+    assert.equal(pullLine({ ...state, columns: 79 }), narrow)
     assert.equal(pullLine({ ...state, columns: 60 }), '250,000 of 1,000,000 items  125,000 items/s  6.0 s left')
     assert.equal(pullLine({ ...state, columns: 30 }), '250,000 of 1,000,000 items')
   })
 
   it('is never beyond its end, also when the collection gets smaller and is pulled again', () => {
-    assert.match(
-      pullLine({ ...state, items: 100, itemCount: 300, itemsBefore: 600 }),
-      / 33 % {2}100 of 300 items {2}0 items/,
-    )
-    assert.match(
-      pullLine({ ...state, items: 300, itemCount: 300, itemsBefore: 300 }),
-      /\[={30}\] {2}100 % {2}300 of 300/,
-    )
+    const smaller = pullLine({ ...state, items: 100, itemCount: 300, itemsBefore: 600 })
+    assert.match(smaller, / 33 % {2}100 of 300 items {2}0 items/)
+    const complete = pullLine({ ...state, items: 300, itemCount: 300, itemsBefore: 300 })
+    assert.match(complete, /\[={30}\] {2}100 % {2}300 of 300/)
   })
 
   it('is drawn on a terminal, with why it waits, and taken off for the summary', async (t) => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, readFileSync } from 'node:fs'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { createRandom } from '../../bench/random.ts'
 import { explainFailure } from '../../src/cli/client-failure.ts'
 import {
   type ClientError,
@@ -18,11 +17,9 @@ import type { Answered } from '../check/correct-server.ts'
 import { mountTmpfs } from '../faults/mounts.ts'
 import { lackOf, STRACE, TMPFS } from '../faults/needs.ts'
 import { ReamsProcess } from '../faults/reams-process.ts'
-import { SlowProxy } from '../faults/slow-proxy.ts'
-import { eventLines, putLines } from './items.ts'
-import { linesOf, noteOf, pageOf, serve, startPull } from './pull-servers.ts'
+import { linesOf, pageOf, serve } from './pull-servers.ts'
 import { TOKEN } from './push-servers.ts'
-import { runCli, startServer, workDirectory } from './run-cli.ts'
+import { runCli, workDirectory } from './run-cli.ts'
 
 function plain(status: number, body = '', headers: Record<string, string> = {}): Answered {
   return { status, headers, body: Buffer.from(body) }
@@ -85,37 +82,6 @@ describe('reams pull of a server that fails', () => {
     assert.match(nobody.stderr, /The connection failed: GET http:\/\/127\.0\.0\.1:1\/events\?page=1 – .*ECONNREFUSED/)
     assert.equal(nobody.status, 3)
   })
-
-  it('goes on through lost connections, 429 and 503, and has every item once', async (t) => {
-    const { pull, server } = await serve(t, { items: 6000 })
-    let answered = 0
-    server.hook = () => {
-      const turn = answered++ % 9
-      if (turn === 2) return 'cut'
-      if (turn === 4) return plain(429, '', { 'Retry-After': '0' })
-      return turn === 6 ? plain(503) : undefined
-    }
-    const { status, stdout, stderr } = await pull('--json')
-    assert.equal(status, 0, stderr)
-    assert.equal(stdout, linesOf(server.items))
-    assert.ok(JSON.parse(stderr).retries > 0)
-  })
-
-  it('goes on by itself when reams serve is killed and started again', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(40_000))
-    const { cli: server, url } = await startServer(t, [], { in: directory })
-    await using proxy = await SlowProxy.open(url, 400, createRandom(1))
-    const cli = startPull(t, directory, `${proxy.url}/events`, '-o', 'e.ndjson', '--allow-origin', url, '--json')
-    await noteOf(directory, 'e.ndjson')
-    server.child.kill('SIGKILL')
-    await server.ends()
-    await startServer(t, ['--port', new URL(url).port], { in: directory })
-    const { status, stdout, stderr } = await cli.ends()
-    assert.equal(status, 0, stderr)
-    assert.ok(JSON.parse(stdout).retries > 0)
-    assert.equal(readFileSync(join(directory, 'e.ndjson'), 'utf8'), eventLines(40_000))
-  })
 })
 
 describe('a collection that changes while it is pulled', () => {
@@ -134,20 +100,6 @@ describe('a collection that changes while it is pulled', () => {
     const toStdout = await pull()
     assert.match(toStdout.stderr, /^reams: The collection changed while it was read, .* by itself: -o FILE\n$/)
     assert.equal(toStdout.status, 1)
-  })
-
-  it('by losing items all the time, fails with exit status 1 and leaves nothing behind', async (t) => {
-    const { pull, server, names } = await serve(t, { items: 3000 })
-    server.hook = (asked) => {
-      if (pageOf(asked) > 2) server.items = server.items.slice(1)
-      return undefined
-    }
-    const { status, stderr } = await pull('-o', 'e.ndjson', '--quiet')
-    assert.match(
-      stderr,
-      /^reams: The collection changed while it was read: GET .*so items may be missing or duplicated\..*\n$/,
-    )
-    assert.deepEqual([status, names()], [1, []])
   })
 })
 

@@ -53,10 +53,8 @@ describe('the batches of a push', () => {
     const lines = Array.from({ length: 9 }, (_, index) => JSON.stringify({ index, text: 'x'.repeat(300_000) }))
     const large = JSON.stringify({ text: 'x'.repeat(1_048_000) })
     const batches = await batchesOf([...lines, large, '{"last":1}'].join('\n'), 1000)
-    assert.deepEqual(
-      batches.map(({ count }) => count),
-      [3, 3, 3, 2],
-    )
+    const counts = batches.map(({ count }) => count)
+    assert.deepEqual(counts, [3, 3, 3, 2])
   })
 
   it('go with the token and a key that is the same for the same file, place and items alone', async (t) => {

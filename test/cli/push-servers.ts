@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
+import { connect, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
@@ -12,6 +12,8 @@ import type { Limits } from '../../src/service/limits.ts'
 import { listen } from '../../src/service/node/listen.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
+import { listenOn } from '../check/hostile-servers.ts'
+import { linesIn } from './items.ts'
 import { type CliResult, RunningCli, runCli, workDirectory } from './run-cli.ts'
 
 export const TOKEN = `reams_${'Secret-of_the-Push'.padEnd(43, 'x')}`
@@ -38,7 +40,7 @@ export async function serveEvents(
     await listening.close(0)
     await store.close()
   })
-  const stored = (name = 'events') => linesOf(store, name)
+  const stored = (name = 'events') => linesIn(store, name)
   return { directory, url: `http://127.0.0.1:${listening.port}/events`, store, stored }
 }
 
@@ -56,16 +58,10 @@ export async function addToken(store: Store, token: string, scopes: readonly str
   await store.addToken({ name, hash: hash('sha256', token), scopes, ...times })
 }
 
-async function linesOf(store: Store, name: string): Promise<string> {
-  let lines = ''
-  for await (const segment of store.items(name)) lines += `${Buffer.from(segment.raw())}\n`.replaceAll(',\n', '\n')
-  return lines
-}
-
 const VARIABLES = { REAMS_TOKEN: TOKEN }
 
 export function push(directory: string, ...words: string[]): Promise<CliResult> {
-  return runCli(['push', ...words], { in: directory, variables: VARIABLES })
+  return pushInput(directory, '', ...words)
 }
 
 export function pushInput(directory: string, input: string, ...words: string[]): Promise<CliResult> {
@@ -93,17 +89,8 @@ export type Answering = (
   posted: Posted,
 ) => void | Promise<void>
 
-export interface Recorder {
-  readonly url: string
-  readonly posted: Posted[]
-}
-
 /** A server that appends to nothing and remembers every request. */
-export async function record(
-  t: TestContext,
-  answer: Answering = (_r, acknowledge) => acknowledge(),
-  host = '127.0.0.1',
-) {
+export async function record(t: TestContext, answer: Answering = (_response, acknowledge) => acknowledge()) {
   const posted: Posted[] = []
   let total = 0
   const server = createServer(async (request, response) => {
@@ -120,22 +107,15 @@ export async function record(
     }
     await answer(response, acknowledge, posted.push(one), one)
   })
-  await new Promise<void>((resolve) => server.listen(0, host, resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://${host}:${(server.address() as AddressInfo).port}/events`, posted } satisfies Recorder
+  return { url: `${await listenOn(t, server)}/events`, posted }
 }
 
 /** A network between a push and a server that loses some answers: the connection is cut when they come. */
 export async function between(t: TestContext, url: string, isLost: (answer: number) => boolean): Promise<string> {
-  const sockets = new Set<Socket>()
   let answers = 0
   const proxy = createTcpServer((client) => {
     const server = connect(Number(new URL(url).port), '127.0.0.1')
     for (const socket of [client, server]) {
-      sockets.add(socket)
       socket.on('error', () => {})
       socket.on('close', () => {
         client.destroy()
@@ -148,10 +128,5 @@ export async function between(t: TestContext, url: string, isLost: (answer: numb
       else client.write(piece)
     })
   })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    for (const socket of sockets) socket.destroy()
-    proxy.close()
-  })
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/events`
+  return `${await listenOn(t, proxy)}/events`
 }

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 /** Halves the time that the program takes to start, hundreds of times over. */
-const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/reams', import.meta.url))
+export const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/reams', import.meta.url))
 
 export interface CliOptions {
   /** The working directory. */

@@ -119,17 +119,14 @@ describe('the address of a server', () => {
   })
 
   it('that cannot be had is explained', () => {
-    assert.match(
-      listenFailure('EADDRINUSE', 'h', 8080) ?? '',
-      /^Port 8080 on h is in use\. .*--port 8081, or --port 0 /,
-    )
-    assert.match(listenFailure('EADDRINUSE', 'h', 65_535) ?? '', /--port 8080, or --port 0 /)
-    assert.match(listenFailure('EACCES', 'h', 80) ?? '', /^No permission to listen on port 80 of h\. .*--port 8080/)
-    for (const code of ['EADDRNOTAVAIL', 'ENOTFOUND'])
-      assert.match(
-        listenFailure(code, 'nope.invalid', 80) ?? '',
-        /^This machine has no address "nope\.invalid"\. .*--host/,
-      )
+    const cases: [code: string, port: number, message: RegExp][] = [
+      ['EADDRINUSE', 8080, /^Port 8080 on h is in use\. .*--port 8081, or --port 0 /],
+      ['EADDRINUSE', 65_535, /--port 8080, or --port 0 /],
+      ['EACCES', 80, /^No permission to listen on port 80 of h\. .*--port 8080/],
+      ['EADDRNOTAVAIL', 80, /^This machine has no address "h"\. .*--host/],
+      ['ENOTFOUND', 80, /^This machine has no address "h"\. .*--host/],
+    ]
+    for (const [code, port, message] of cases) assert.match(listenFailure(code, 'h', port) ?? '', message)
     assert.equal(listenFailure('ENOMEM', 'h', 80), undefined)
   })
 })
@@ -144,15 +141,12 @@ describe('the greeting', () => {
     return greeting({ store, title: 'my.db', baseUrl: 'http://h', isTokenRequired })
   }
 
-  it('has commands that a shell can run, whatever the key', async (t) => {
+  it('has commands that a shell can run, whatever the key, and shows how to send a token where one is required', async (t) => {
     const text = await greet(t, { line: '{"k":"o\'a $(b) é"}\n' })
     assert.ok(text.includes("curl 'http://h/x/o%27a%20%24(b)%20%C3%A9'\n"), text)
-  })
-
-  it('shows how to send a token where one is required', async (t) => {
-    const text = await greet(t, { isTokenRequired: true })
-    assert.match(text, /^Try, with a token from "reams token create" in REAMS_TOKEN:$/m)
-    assert.ok(text.includes(`  curl -H "Authorization: Bearer $REAMS_TOKEN" 'http://h/x?page=1'\n`), text)
+    const guarded = await greet(t, { isTokenRequired: true })
+    assert.match(guarded, /^Try, with a token from "reams token create" in REAMS_TOKEN:$/m)
+    assert.ok(guarded.includes(`  curl -H "Authorization: Bearer $REAMS_TOKEN" 'http://h/x?page=1'\n`), guarded)
   })
 
   it('does not suggest a private collection', async (t) => {

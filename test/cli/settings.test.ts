@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+
 import { CHECK_DEFAULTS, WALK_TIME_LIMIT_MS } from '../../src/check/check-options.ts'
-import { Failure } from '../../src/cli/failure.ts'
+
 import { COMMANDS } from '../../src/cli/program.ts'
 import { type Environment, type Flags, SettingValues } from '../../src/cli/setting-values.ts'
 import { longFlag, OTHER_VARIABLES, SETTINGS, type Setting, type SettingName } from '../../src/cli/settings.ts'
@@ -96,10 +97,5 @@ describe('settings', () => {
     ),
   ]
   for (const [flags, environment, message] of wrong)
-    it(message, () =>
-      assert.throws(
-        () => valuesOf(flags, environment),
-        (error) => error instanceof Failure && error.exitStatus === 2 && error.message === message,
-      ),
-    )
+    it(message, () => assert.throws(() => valuesOf(flags, environment), { name: 'Failure', exitStatus: 2, message }))
 })

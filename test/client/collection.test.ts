@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, HttpError, openCollection, type Page } from '../../src/client/index.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
 import type { Store } from '../../src/store/store.ts'
-import { CorrectServer, startServer } from '../check/correct-server.ts'
+import { CorrectServer, numberedItems, startServer } from '../check/correct-server.ts'
 import { BASE, fill, numbered, openService } from '../service/open-service.ts'
 import { EVENTS, type Event, type InProcess, inProcess, pagesAsked } from './hostile-server.ts'
 
 const SIZES = [0, 1, 499, 500, 501, 1000, 1001, 2500]
 
-async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = []
-  for await (const value of values) all.push(value)
-  return all
-}
-
+const collect = <T>(values: AsyncIterable<T>): Promise<T[]> => Array.fromAsync(values)
 const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ id: index + 1 }))
 
 /** The service with collections of these sizes, named after them. */
@@ -35,10 +31,6 @@ describe('a collection', () => {
       assert.deepEqual(await collect(collection.items()), ids(size))
       const lengths = (await collect(collection.pages())).map(({ length }) => length)
       assert.deepEqual(lengths.slice(0, -1), Array(Math.max(0, Math.ceil(size / 500) - 1)).fill(500))
-      assert.equal(
-        lengths.reduce((sum, length) => sum + length),
-        size,
-      )
     }
   })
 
@@ -57,11 +49,7 @@ describe('a collection', () => {
       for (const items of [0, 500, 1001]) {
         const { url, close } = await startServer(new CorrectServer({ ...options, items }))
         t.after(close)
-        const titles = await collect(openCollection<Event>(url).items())
-        assert.deepEqual(
-          titles.map(({ title }) => title),
-          Array.from({ length: items }, (_, index) => `Event ${index + 1}`),
-        )
+        assert.deepEqual(await collect(openCollection(url).items()), numberedItems(items))
       }
   })
 
@@ -96,24 +84,20 @@ describe('a collection', () => {
     const pages = openCollection(EVENTS, { fetch, concurrency: 3 }).pages()
     await pages.next()
     await pages.next()
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await sleep(20)
     assert.deepEqual(pagesAsked(requests), [1, 19, 1, 2, 3, 4, 5])
     await pages.next()
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await sleep(20)
     assert.deepEqual(pagesAsked(requests).slice(7), [6])
     await pages.return()
   })
 
   it('is given in order, also when answers overtake one another', async () => {
     const { fetch, requests } = inProcess(new CorrectServer({ items: 6000 }), async (_, number) => {
-      await new Promise((resolve) => setTimeout(resolve, (number * 7) % 5))
+      await sleep((number * 7) % 5)
       return undefined
     })
-    const items = await collect(openCollection<Event>(EVENTS, { fetch, concurrency: 8 }).items())
-    assert.deepEqual(
-      items.map(({ id }) => id),
-      ids(6000).map(({ id }) => id),
-    )
+    assert.deepEqual(await collect(openCollection(EVENTS, { fetch, concurrency: 8 }).items()), numberedItems(6000))
     assert.equal(requests.length, 14)
   })
 
@@ -127,10 +111,8 @@ describe('a collection', () => {
     await pages.next()
     await pages.next()
     await pages.return()
-    assert.deepEqual(
-      signals.map(({ aborted }) => aborted),
-      [false, false, false, false, true, true, true, true],
-    )
+    const aborted = signals.map(({ aborted }) => aborted)
+    assert.deepEqual(aborted, [false, false, false, false, true, true, true, true])
   })
 
   it('ends with the reason of the signal, wherever it is', async () => {
@@ -165,7 +147,7 @@ describe('a collection', () => {
       const walk = async () => {
         for await (const _ of read(fetch, controller.signal)) {
           // Time enough to read the others.
-          if (++seen === limit) await new Promise((resolve) => setTimeout(resolve, 20))
+          if (++seen === limit) await sleep(20)
           if (seen === limit) controller.abort(reason)
         }
       }
@@ -178,7 +160,7 @@ describe('a collection', () => {
     const { fetch } = inProcess(new CorrectServer({ items: 3000 }))
     const pages: number[] = []
     const page = async ({ number }: Page) => {
-      if (pages.push(number) === 2) await new Promise((resolve) => setTimeout(resolve, 20))
+      if (pages.push(number) === 2) await sleep(20)
       if (number === 2) controller.abort(reason)
     }
     const { signal } = controller
@@ -191,9 +173,8 @@ describe('a collection', () => {
     const { fetch, requests } = inProcess(new CorrectServer(), () => new Promise(() => {}))
     const client = createClient(BASE, { fetch, concurrency: 1 })
     const first = client.collection('events').count({ signal: controller.signal })
-    await assert.rejects(client.collection('events').count({ signal: AbortSignal.timeout(20) }), {
-      name: 'TimeoutError',
-    })
+    const second = client.collection('events').count({ signal: AbortSignal.timeout(20) })
+    await assert.rejects(second, { name: 'TimeoutError' })
     assert.equal(requests.length, 1)
     const third = client.collection('events').count({ signal: controller.signal })
     const reason = new Error('enough')
@@ -217,15 +198,11 @@ describe('a collection', () => {
 
   it('that does not exist fails with the problem of the server', async (t) => {
     const { fetch } = createService(await openService(t))
-    const error = await createClient(BASE, { fetch })
-      .collection('nothing')
-      .count()
-      .catch((error) => error)
+    const counting = createClient(BASE, { fetch }).collection('nothing').count()
+    const error = await counting.catch((error) => error)
     assert.ok(error instanceof HttpError)
-    assert.equal(
-      error.message,
-      `Request failed with status 404: GET ${BASE}/nothing?page=1 – There is no collection "nothing". The entry point lists the collections.`,
-    )
+    const why = 'There is no collection "nothing". The entry point lists the collections.'
+    assert.equal(error.message, `Request failed with status 404: GET ${BASE}/nothing?page=1 – ${why}`)
     assert.deepEqual([error.name, error.method, error.status], ['HttpError', 'GET', 404])
     assert.equal(error.problem?.type, `${BASE}/-/problems/collection-not-found`)
   })
@@ -245,14 +222,11 @@ describe('a collection', () => {
         /^The URL contains a user name or a password: leave them out\. Expected/,
       ],
     ]
-    for (const [url, message] of wrong) {
-      assert.throws(() => openCollection(url), { name: 'TypeError', message })
-      assert.throws(() => createClient(url), { name: 'TypeError', message })
-    }
-    assert.throws(
-      () => createClient('https://me:secret@api.example.com'),
-      (error: Error) => !/secret/.test(error.message),
-    )
+    for (const [url, message] of wrong)
+      for (const open of [openCollection, createClient]) {
+        assert.throws(() => open(url), { name: 'TypeError', message })
+        assert.throws(() => open(url), { message: /^(?!.*secret)/ })
+      }
     assert.throws(() => createClient('https://me:secret@api.example.com:no'), {
       message: 'This is not an absolute URL. Expected one such as https://api.example.com/v1.',
     })
@@ -274,10 +248,7 @@ describe('a collection', () => {
     ]
     for (const options of wrong) assert.throws(() => openCollection(EVENTS, options), { name: 'TypeError' })
     for (const token of ['secret\n', 'sécret', 'secret secret'])
-      assert.throws(
-        () => openCollection(EVENTS, { token }),
-        (error: Error) => !/secret|sécret/.test(error.message),
-      )
+      assert.throws(() => openCollection(EVENTS, { token }), { message: /^(?!.*s[eé]cret)/s })
     assert.throws(() => openCollection(EVENTS, { headers: { 'X-Api-Key': 'sec\nret' } }), {
       name: 'TypeError',
       message: 'Invalid option headers: "X-Api-Key" has a character that no header can have.',
@@ -293,19 +264,8 @@ describe('a page', () => {
     const { fetch } = inProcess(new CorrectServer({ items: 1234, hasExtras: true }))
     const page = await openCollection<Event>(EVENTS, { fetch }).page(2)
     const { number, lastPage, itemCount, isPaginated, isLast, length, name, url } = page
-    assert.deepEqual(
-      { number, lastPage, itemCount, isPaginated, isLast, length, name, url },
-      {
-        number: 2,
-        lastPage: 3,
-        itemCount: 1234,
-        isPaginated: true,
-        isLast: false,
-        length: 500,
-        name: 'events',
-        url: `${EVENTS}?page=2`,
-      },
-    )
+    assert.deepEqual([number, lastPage, itemCount, length], [2, 3, 1234, 500])
+    assert.deepEqual([isPaginated, isLast, name, url], [true, false, 'events', `${EVENTS}?page=2`])
     assert.deepEqual(page.links['next'], { href: `${EVENTS}?page=3` })
     assert.ok('search' in page.links)
     assert.match(page.etag ?? '', /^".+"$/)
@@ -349,12 +309,7 @@ describe('a pull', () => {
         },
       },
     )
-    assert.equal(
-      lines,
-      numbered(1234)
-        .map((line) => `${line}\n`)
-        .join(''),
-    )
+    assert.equal(lines, `${numbered(1234).join('\n')}\n`)
     assert.deepEqual(progress, ['500 1234 1 3 0 0', '1000 1234 2 3 0 0', '1234 1234 3 3 0 0'])
     const { state, ...rest } = result
     assert.deepEqual(rest, { itemCount: 1234, pages: 3, appended: 0, replaced: false, retries: 0, restarts: 0 })
@@ -364,13 +319,11 @@ describe('a pull', () => {
   it('ends with the error of a sink that cannot take a page', async () => {
     const { fetch, requests } = inProcess(new CorrectServer({ items: 5000 }))
     const full = new Error('the disk is full')
-    const sink = {
-      restart: () => {},
-      page: ({ number }: { number: number }) => {
-        if (number === 2) throw full
-      },
+    const page = ({ number }: Page) => {
+      if (number === 2) throw full
     }
-    await assert.rejects(openCollection(EVENTS, { fetch, concurrency: 1 }).pull(sink), full)
+    const collection = openCollection(EVENTS, { fetch, concurrency: 1 })
+    await assert.rejects(collection.pull({ page, restart: () => {} }), full)
     assert.ok(requests.length < 8)
   })
 })

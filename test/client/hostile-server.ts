@@ -3,7 +3,7 @@
  * one that breaks it in a way of its own. What needs a socket is in the tests themselves.
  */
 
-import { CorrectServer, type Links, type ServerOptions } from '../check/correct-server.ts'
+import { inProcess as answerInProcess, CorrectServer, type Links, type ServerOptions } from '../check/correct-server.ts'
 
 export const BASE = 'http://events.example'
 export const EVENTS = `${BASE}/events`
@@ -20,20 +20,15 @@ export interface InProcess {
 
 /** A server that is called instead of sent requests to. */
 export function inProcess(server: CorrectServer, hook: Hook = () => undefined): InProcess {
-  server.baseUrl = BASE
+  const answer = answerInProcess(server, BASE)
   const requests: Request[] = []
   const fetch = async (request: Request) => {
     const answered = await hook(request, requests.push(request))
     if (answered !== undefined) return answered
-    const { pathname, search } = new URL(request.url)
     // Nobody unpacks what does not come through a socket.
-    const headers = { ...Object.fromEntries(request.headers), 'accept-encoding': 'identity' }
-    const {
-      status,
-      headers: answer,
-      body,
-    } = server.answer({ method: 'GET', path: pathname, query: search.slice(1), headers })
-    return new Response(status === 304 ? null : new Uint8Array(body), { status, headers: answer })
+    const plain = new Request(request)
+    plain.headers.set('accept-encoding', 'identity')
+    return answer(plain)
   }
   return { server, fetch, requests }
 }

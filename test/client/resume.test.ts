@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  CollectionChanged,
-  openCollection,
-  type Page,
-  type PullResult,
-  type WalkState,
-} from '../../src/client/index.ts'
+import type { Page, PullResult, WalkState } from '../../src/client/index.ts'
+import { CollectionChanged, openCollection } from '../../src/client/index.ts'
 import { CorrectServer, numberedItems } from '../check/correct-server.ts'
 import { EVENTS, type Event, inProcess, pagesAsked } from './hostile-server.ts'
 
@@ -154,7 +149,12 @@ describe('a pull that goes on with an earlier one', () => {
   })
 
   it('begins again when it is told of something that cannot be', async () => {
-    const wrong = (items: number, page: number) => async () => {
+    for (const [items, page] of [
+      [100_000, 6],
+      [500, 6],
+      [2600, 3],
+      [2600, 7],
+    ] as const) {
       const puller = new Puller(2600)
       await puller.pull()
       const { anchor, itemCount } = puller.state ?? assert.fail('there is no state')
@@ -163,10 +163,6 @@ describe('a pull that goes on with an earlier one', () => {
       puller.assertComplete()
       assert.equal(puller.restarts, 1)
     }
-    await wrong(100_000, 6)()
-    await wrong(500, 6)()
-    await wrong(2600, 3)()
-    await wrong(2600, 7)()
   })
 
   it('needs little: what it goes on from is a few kilobytes', async () => {

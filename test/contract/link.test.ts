@@ -18,7 +18,7 @@ describe('the base URL', () => {
   for (const [text, reason] of [
     ['api.example.com', /not an absolute URL/],
     ['ftp://example.com', /expected http/],
-    ['https://user:secret@example.com', /user name or a password/],
+    ['https://user:secret@example.com', /^(?!.*secret).*user name or a password/],
     ['https://exam"ple.com', /quotation mark/],
     ['https://example.com/?a=1', /query or a fragment/],
     ['https://example.com/#top', /query or a fragment/],
@@ -26,13 +26,6 @@ describe('the base URL', () => {
     test(`is refused when it is ${text}`, () => {
       assert.throws(() => normalizeBaseUrl(text), reason)
     })
-
-  test('a password in it does not stand in the message', () => {
-    assert.throws(
-      () => normalizeBaseUrl('https://user:secret@example.com'),
-      (error: Error) => !error.message.includes('secret'),
-    )
-  })
 })
 
 describe('the links of a page', () => {

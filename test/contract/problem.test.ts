@@ -22,12 +22,7 @@ describe('the catalogue of problems (D14)', () => {
 test('an occurrence has type, title, status, detail and hint, and can have a better hint', () => {
   const { title, status, hint } = PROBLEMS['invalid-page']
   const type = 'https://api.example.com/-/problems/invalid-page'
-  assert.deepEqual(problem('https://api.example.com', 'invalid-page', 'No.'), {
-    type,
-    title,
-    status,
-    detail: 'No.',
-    hint,
-  })
+  const expected = { type, title, status, detail: 'No.', hint }
+  assert.deepEqual(problem('https://api.example.com', 'invalid-page', 'No.'), expected)
   assert.equal(problem('https://api.example.com', 'invalid-page', 'No.', 'Try 1.').hint, 'Try 1.')
 })

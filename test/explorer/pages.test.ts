@@ -55,10 +55,8 @@ describe('the page of the entry', () => {
     assert.equal(factsIn(page), '3 collections, 1,851 items')
     assert.match(page, /<a href="\/events">events<\/a><\/th>\n<td class="number">1,234<\/td><td class="number">3<\/td>/)
     assert.match(page, /<a href="\/venues">venues<\/a><\/th>\n<td class="number">617<\/td><td class="number">–<\/td>/)
-    assert.deepEqual(
-      [...page.matchAll(/<rect width="([^"]*)"/g)].map(([, width]) => width),
-      ['100.0', '50.0', '0.0'],
-    )
+    const found = [...page.matchAll(/<rect width="([^"]*)"/g)].map(([, width]) => width)
+    assert.deepEqual(found, ['100.0', '50.0', '0.0'])
     assert.match(page, /<td>not paginated<\/td>[\s\S]*<td>private · key: \\u202eyek<\/td><td>–<\/td>/)
     assert.match(page, /<td>key: id<\/td><td><time datetime="2026-11-16T12:30:00.000Z">2026-11-16 12:30 UTC</)
   })
@@ -75,25 +73,19 @@ describe('the page of a collection', () => {
   it('has the links of the data, a field to jump, a strip, and all items with links', () => {
     const page = pageOf(numbered(500), { live: 1234 }, 2)
     assert.match(page, /<title>events, page 2 · Reams<\/title>/)
-    assert.match(
-      page,
-      /<main id="main" data-url="http:\/\/127.0.0.1:8080\/events\?page=2" data-collection="events" data-page="2">/,
-    )
+    assert.ok(page.includes(`<main id="main" data-url="${BASE}/events?page=2" data-collection="events" data-page="2">`))
     assert.equal(factsIn(page), '1,234 items · page 2 of 3 · key: id')
     const links = [...page.matchAll(/<a rel="(\w+)" href="([^"]+)">/g)].map(([, rel, href]) => `${rel} ${href}`)
     assert.deepEqual(links, ['first /events', 'prev /events?page=1', 'next /events?page=3', 'last /events?page=3'])
     assert.match(
       page,
-      /<form method="get" action="\/events">.*<input id="jump" name="page" [^>]* value="2" required[^>]*>of 3/s,
+      /<form method="get" action="\/events">.*<input id="jump" name="page" [^>]* value="2" req[^>]*>of 3/s,
     )
     assert.match(page, /<input type="range" min="1" max="3" value="2" .*<output>items 501–1,000<\/output>/s)
     assert.equal(rowsOf(page), 500)
     assert.match(page, /<a href="\/events\/1" aria-label="Open item 501">501<\/a><\/th><td class="number">1<\/td>/)
     assert.match(page, /<a class="without-token" href="\/-\/json\/events\?page=2">Raw JSON<\/a>/)
-    assert.match(
-      page,
-      /<pre tabindex="0">curl &#39;http:\/\/127.0.0.1:8080\/events\?page=2&#39;<span class="with-token">/,
-    )
+    assert.ok(page.includes(`<pre tabindex="0">curl &#39;${BASE}/events?page=2&#39;<span class="with-token">`))
     assert.doesNotMatch(pageOf(numbered(500), { live: 1234 }), /rel="prev" href/)
     assert.doesNotMatch(pageOf(numbered(234), { live: 1234 }, 3), /rel="next" href/)
   })

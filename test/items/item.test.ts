@@ -56,9 +56,9 @@ describe('a run of items', () => {
     assert.equal(reasonFor('{"a":"1'), 'it is truncated: a closing " is missing')
     assert.equal(reasonFor('{"a":1}{"b":2}'), 'something follows the object')
     assert.equal(reasonFor('{"é":1,\n"😀" ü}'), 'unexpected character `ü` at column 5')
-    assert.equal(
+    assert.match(
       reasonFor('{"a":"\u0007"}'),
-      'the control character `\\u0007` at column 7 must be written as an escape',
+      /^the control character `\\u0007` at column 7 must be written as an escape$/,
     )
     assert.equal(reasonFor('{"a":"\n"}'), 'there is a line break in a string at column 7: is its closing " missing?')
     assert.equal(reasonFor('{"a":"\\x"}'), 'unknown escape in a string at column 8')

@@ -127,11 +127,7 @@ describe('reading a JSON array', () => {
         const isArrayOfObjects = Array.isArray(values) && !values.some((value) => Array.isArray(value))
         const { error, items } = await readAll(text, json)
         assert.equal(error === undefined, isArrayOfObjects)
-        if (isArrayOfObjects)
-          assert.deepEqual(
-            items.map((item) => JSON.parse(item)),
-            values,
-          )
+        if (isArrayOfObjects) assert.deepEqual(JSON.parse(`[${items}]`), values)
       }),
       { numRuns: 300 },
     )
