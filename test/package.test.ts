@@ -51,7 +51,7 @@ console.log(JSON.stringify({
   read,
   events: _embedded.events,
   explorer,
-  pageThread: firstWord,
+  hasPageThread: firstWord !== 'ended',
   areLinksThoseOfTheContract:
     JSON.stringify(_links) === JSON.stringify(pageLinks('https://example.com/api', 'events', 2, 501)),
 }))
@@ -102,7 +102,7 @@ describe('the package', () => {
       item_count: 501,
       read: 501,
       events: [{ id: 500 }],
-      pageThread: 'ready',
+      hasPageThread: true,
       areLinksThoseOfTheContract: true,
     })
     const { icon, style, script } = makeAssets()

@@ -88,7 +88,12 @@ export function quoted(value: string): string {
   return JSON.stringify(shortened(value))
 }
 
-export function shortened(value: string): string {
+/** For an item whose key exists already. */
+export function replaceHint(url: string): string {
+  return `To replace the item, PUT it to ${shortened(url)}`
+}
+
+function shortened(value: string): string {
   return value.length > QUOTED_CHARACTERS ? `${value.slice(0, QUOTED_CHARACTERS)}…` : value
 }
 

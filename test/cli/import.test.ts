@@ -35,7 +35,7 @@ describe('import', () => {
       assert.deepEqual([status, stderr], [0, ''])
       assert.match(
         stdout,
-        /^events: 2 items imported in [\d.]+ m?s( \(\d+ items\/s\))?; the collection now has 2 items, 1 page\.\n$/,
+        /^events: 2 items imported in [\d.]+ m?s( \(\d+ items\/s\))?; the collection now has 2 items, 1 page\.( CSV values are text; .*)?\n$/,
       )
       assert.equal(await storedLines(directory, 'events'), items)
     })

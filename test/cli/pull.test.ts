@@ -52,7 +52,7 @@ describe('reams pull', () => {
   it('takes the format from the name of the file', async (t) => {
     const { pull, read } = await serve(t, { items: 1 })
     const item = '{"id":1,"title":"Event 1"}'
-    const cases = { 'a.txt': `${item}\n`, 'a.json.gz': `[\n${item}\n]\n`, 'a.CSV': 'id,title\n1,Event 1\n' }
+    const cases = { 'a.jsonl': `${item}\n`, 'a.json.gz': `[\n${item}\n]\n`, 'a.CSV': 'id,title\n1,Event 1\n' }
     for (const [name, text] of Object.entries(cases)) {
       assert.equal((await pull('-o', name)).status, 0)
       const bytes = read(name)
@@ -163,14 +163,20 @@ describe('wrong use of reams pull', () => {
     [[url, '-o', '.'], /^reams: \. is a directory\. Name a file in it\./],
     [[url, '-o', 'none/e.csv'], /^reams: none\/e\.csv cannot be written: its directory does not/],
     [[url, '-o', 'file/e.csv'], /^reams: file\/e\.csv cannot be written: its directory is a file\./],
-    [[url, '-o', 'file'], /^reams: file already exists\. Name another file, or add --force to overwrite it\.\n$/],
-    [[url, '-o', 'e', '--force'], /^reams: e cannot be written: the name of its .part file is taken by a directory\./],
+    [
+      [url, '-o', 'file.json'],
+      /^reams: file.json already exists\. Name another file, or add --force to overwrite it\.\n$/,
+    ],
+    [
+      [url, '-o', 'e.csv', '--force'],
+      /^reams: e.csv cannot be written: the name of its .part file is taken by a directory/,
+    ],
   ]
   for (const [words, message] of cases)
     it(`reams pull ${words.join(' ')}`, async (t) => {
       const directory = workDirectory(t)
-      writeFileSync(join(directory, 'file'), '')
-      mkdirSync(join(directory, 'e.part'))
+      for (const name of ['file', 'file.json']) writeFileSync(join(directory, name), '')
+      mkdirSync(join(directory, 'e.csv.part'))
       const { status, stdout, stderr } = await runCli(['pull', ...words], { in: directory })
       assert.match(stderr, message)
       assert.equal(stdout, '')

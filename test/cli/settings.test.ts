@@ -78,7 +78,7 @@ describe('settings', () => {
     ]),
     [{}, { REAMS_PORT: 'x' }, `Invalid REAMS_PORT "x": ${port}`],
     [{}, { REAMS_SAMPLE: 'maybe' }, 'Invalid REAMS_SAMPLE "maybe": expected 1 or true, 0 or false.'],
-    [{ format: 'xml' }, {}, 'Invalid --format "xml": expected one of ndjson, json, csv.'],
+    [{ format: 'xml' }, {}, 'Invalid --format "xml": expected one of ndjson, json, csv, tsv.'],
     [{ workers: 'all' }, {}, 'Invalid --workers "all": expected a whole number from 1 to 256, or auto.'],
     [{ store: '' }, {}, 'Invalid --store "": expected a path such as reams.db, or postgres://user@host/database.'],
     [{ store: 'postgress://me:secret@example.com/db' }, {}, `${store} postgress:// URL.`],

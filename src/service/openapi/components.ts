@@ -1,12 +1,13 @@
 /** The parts that the paths of the OpenAPI document refer to: schemas, parameters, headers, and an example of each problem. */
 
-import { problemUrl } from '../../contract/link.ts'
+import { itemUrl, problemUrl } from '../../contract/link.ts'
 import { NAME_PATTERN } from '../../contract/name.ts'
 import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../../contract/page.ts'
 import { isProblemName, PROBLEMS, type Problem, type ProblemName, problem } from '../../contract/problem.ts'
 import { MAX_KEY_BYTES } from '../../items/item-scanner.ts'
 import type { CollectionSettings } from '../../store/store.ts'
 import { type Limits, MAX_KEY_FIELD_LENGTH } from '../limits.ts'
+import { replaceHint } from '../problem-reply.ts'
 
 /** What is described. */
 export interface Instance {
@@ -317,7 +318,8 @@ export const WRITE_PROBLEMS = Object.keys(WRITE).filter(isProblemName)
 export const BODY_PROBLEMS = Object.keys(BODY).filter(isProblemName)
 
 function problemExample(baseUrl: string, name: ProblemName): Problem {
-  return problem(baseUrl, name, DETAILS[name])
+  const hint = name === 'conflict' ? replaceHint(itemUrl(baseUrl, 'events', '7')) : undefined
+  return problem(baseUrl, name, DETAILS[name], hint)
 }
 
 /** By name. No operation has `method-not-allowed`. */

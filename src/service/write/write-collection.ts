@@ -9,7 +9,7 @@ import type { CollectionSettings, CollectionState, Head, ItemConditions } from '
 import { type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
 import type { Incoming } from '../incoming.ts'
 import { MAX_KEY_FIELD_LENGTH, MAX_SETTINGS_BYTES } from '../limits.ts'
-import { collectionNotFound, quoted, Refusal, shortened } from '../problem-reply.ts'
+import { collectionNotFound, quoted, Refusal, replaceHint } from '../problem-reply.ts'
 import { DONE, outcome, type Reply } from '../reply.ts'
 import { joined, readBody } from './read-body.ts'
 import { readItems, readSingleItem } from './read-items.ts'
@@ -35,8 +35,7 @@ function existingKey(error: unknown, { keys = [] }: ItemRun, urlOf: (key: string
   if (!(error instanceof Error && 'key' in error && typeof error.key === 'string')) return undefined
   const first = keys.indexOf(error.key)
   const second = keys.indexOf(error.key, first + 1)
-  const hint = `To replace an item, PUT it to its own URL: ${shortened(urlOf(error.key))}`
-  if (second < 0) return new Refusal('conflict', error.message, { hint })
+  if (second < 0) return new Refusal('conflict', error.message, { hint: replaceHint(urlOf(error.key)) })
   const detail = `The key ${quoted(error.key)} is in the request twice, in the items ${first} and ${second}, counted from 0.`
   return new Refusal('conflict', detail)
 }
