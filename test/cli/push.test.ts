@@ -63,6 +63,13 @@ describe('reams push', () => {
     for (const file of ['events.ndjson', './events.ndjson'])
       assert.equal((await push(directory, url, file, '--batch', '5')).status, 0)
     assert.equal(await stored(), eventLines(12))
+    const again = await push(directory, url, 'events.ndjson', '--batch', '5')
+    const known =
+      'All were appended by an earlier push in the last 24 hours. Even if they were deleted since, they are not'
+    assert.match(
+      again.stdout,
+      new RegExp(`^events: 12 items acknowledged in [^.]+\\. ${known} appended again: .*\\.\n$`),
+    )
     for (const count of [24, 36]) {
       const piped = await pushInput(directory, eventLines(12), url, '-')
       assert.match(piped.stdout, new RegExp(`^events: 12 items .* the collection has ${count} items\\.\n$`))
@@ -71,6 +78,12 @@ describe('reams push', () => {
         /^reams: standard input cannot be read again: if this push ends early, it cannot be re/,
       )
     }
+    writeFileSync(join(directory, 'events.ndjson'), eventLines(15))
+    const { stdout } = await push(directory, url, 'events.ndjson', '--batch', '5')
+    assert.match(
+      stdout,
+      /^events: 15 items acknowledged in [^;]+; the collection has 41 items\. 10 of them were appended /,
+    )
   })
 
   it('killed at any moment and started again until it is done doubles nothing and loses nothing', async (t) => {

@@ -115,3 +115,35 @@ describe('a POST is refused, nothing is written and the connection goes on, for'
       assert.deepEqual(await store.head('events'), before)
     })
 })
+
+describe('a refused write says what to do', () => {
+  const server = sharedWriteServer(async ({ store }) => {
+    await fill(store, 'events', numbered(2))
+    await fill(store, 'hidden', numbered(2))
+    await store.setPrivate('hidden', true)
+  })
+
+  async function hintOf(method: string, path: string, body: string, headers: Headers = {}): Promise<string> {
+    return JSON.parse((await server().ask(method, path, body, headers)).text).hint
+  }
+
+  it('names the scope that creates a collection, in the same words where there is a private one', async () => {
+    const token = await server().tokenOf(['write:events'])
+    for (const method of ['PUT', 'POST'])
+      for (const name of ['fresh', 'hidden'])
+        assert.equal(
+          await hintOf(method, `/${name}`, '{}', token),
+          `A token with the scope "create:${name}" could create it.`,
+        )
+  })
+
+  it('names the types that are taken', async () => {
+    const hint = await hintOf('POST', '/events', '{"id":7}', { 'Content-Type': 'application/x-www-form-urlencoded' })
+    assert.match(hint, /application\/json or application\/x-ndjson.*With curl: -H "Content-Type: application\/json"/)
+  })
+
+  it('names PUT, and where to, for a key that exists', async () => {
+    assert.match(await hintOf('POST', '/events', '{"id":1}'), /^To replace the item, PUT it to http:.*\/events\/1$/)
+    assert.doesNotMatch(await hintOf('POST', '/events', '[{"id":8},{"id":8}]'), /PUT/)
+  })
+})
