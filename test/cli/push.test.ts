@@ -66,10 +66,7 @@ describe('reams push', () => {
     const again = await push(directory, url, 'events.ndjson', '--batch', '5')
     const known =
       'All were appended by an earlier push in the last 24 hours. Even if they were deleted since, they are not'
-    assert.match(
-      again.stdout,
-      new RegExp(`^events: 12 items acknowledged in .*\\. ${known} appended again: .*\\.\n$`),
-    )
+    assert.match(again.stdout, new RegExp(`^events: 12 items acknowledged in .*\\. ${known} appended again: .*\\.\n$`))
     for (const count of [24, 36]) {
       const piped = await pushInput(directory, eventLines(12), url, '-')
       assert.match(piped.stdout, new RegExp(`^events: 12 items .* the collection has ${count} items\\.\n$`))
