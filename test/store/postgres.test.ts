@@ -8,7 +8,7 @@ import type { PostgresServer } from './postgres-server.ts'
 /** What somebody may have set for a database, and what a store in it does not rely on. */
 const SETTINGS = [
   "bytea_output = 'escape'",
-  "idle_in_transaction_session_timeout = '1s'",
+  "idle_in_transaction_session_timeout = '100ms'",
   "default_transaction_isolation = 'serializable'",
   'standard_conforming_strings = off',
   "search_path = 'nowhere'",

@@ -138,7 +138,9 @@ async function makeVersionTable(rows: Rows, schema: string, hasSchema: boolean):
 
 async function migrate(rows: Rows, url: StoreUrl, migrations: readonly Migration[], hasCitus: boolean): Promise<void> {
   const { schema } = url
-  await rows.execute(`BEGIN; SET LOCAL search_path = "${schema}", public; LOCK TABLE reams_format IN EXCLUSIVE MODE`)
+  // Statements follow one by one, and a busy machine can pause between two.
+  const settings = `SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL search_path = "${schema}", public`
+  await rows.execute(`BEGIN; ${settings}; LOCK TABLE reams_format IN EXCLUSIVE MODE`)
   try {
     // Read again under the lock: another process may have been here first.
     const isDone = await isUpToDate(rows, url, migrations.length)
