@@ -23,7 +23,7 @@ describe('a worker of Citus', { skip: lack ?? false }, () => {
     await assert.rejects(
       openPostgresStore({ url, create: true }),
       (error: Error) =>
-        isError('unsupported')(error) && /is a worker of Citus\. A store is made.*coordinator/.test(error.message),
+        isError('unsupported')(error) && /is a worker of Citus\. Use the coordinator to create/.test(error.message),
     )
   })
 
