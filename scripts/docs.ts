@@ -181,5 +181,6 @@ function commandsWith(setting: Setting): string[] {
 }
 
 function defaultOf(setting: Setting): string {
+  if (setting.defaultText !== undefined) return `\`${setting.defaultText}\``
   return setting.default === undefined || setting.default === false ? '' : `\`${setting.default}\``
 }

@@ -3,7 +3,7 @@
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { formatCount } from '../contract/message-text.ts'
+import { formatCount, shorten } from '../contract/message-text.ts'
 import type { ColumnType, ColumnTypes } from '../items/csv-columns.ts'
 import type { InputBatch } from '../items/item-reader.ts'
 import { type InputFormat, readColumnTypes, readItems } from '../items/read-items.ts'
@@ -40,7 +40,7 @@ export class Input implements Disposable {
   }
 
   /** Finds out what the columns hold, if that is asked for: reads all of it, once more than `items`. */
-  async findTypes(): Promise<void> {
+  async findTypes(keyField: string | null = null): Promise<void> {
     if (!this.#settings.get('types') || !isCsv(this.format)) return
     const isFile = this.source.totalBytes !== undefined
     const path = isFile ? this.#path : await this.#copied()
@@ -48,7 +48,7 @@ export class Input implements Disposable {
     if (!isFile) this.source = await openSource(path, this.#signal, label)
     const progress = startProgress(`${label}, types`, this.source.totalBytes)
     try {
-      this.#types = await readColumnTypes(this.source, this.#options, (rows) =>
+      this.#types = await readColumnTypes(this.source, { ...this.#options, keyField }, (rows) =>
         progress.update(this.source.readBytes, rows),
       )
     } finally {
@@ -70,7 +70,8 @@ export class Input implements Disposable {
     const list = (type: ColumnType) => {
       const names = types.named(type)
       const more = names.length > NAMES_SHOWN ? ` and ${formatCount(names.length - NAMES_SHOWN)} more` : ''
-      return names.length === 0 ? [] : [`${type}: ${names.slice(0, NAMES_SHOWN).join(', ')}${more}`]
+      const shown = names.slice(0, NAMES_SHOWN).map(shorten)
+      return names.length === 0 ? [] : [`${type}: ${shown.join(', ')}${more}`]
     }
     const found = [...list('number'), ...list('boolean'), ...list('null')]
     return found.length === 0 ? ' Types: all text.' : ` Types: ${found.join('; ')}; all others text.`
@@ -105,7 +106,8 @@ export function formatOf(path: string, settings: SettingValues): InputFormat {
 
 /** Throws a Failure for settings about CSV where nothing is CSV. */
 export function checkCsvSettings(formats: readonly InputFormat[], settings: SettingValues): void {
-  const flag = settings.get('types') ? '--types' : settings.isGiven('delimiter') ? '--delimiter' : undefined
+  const given = (['types', 'delimiter'] as const).find((name) => settings.origin(name) === 'flag')
+  const flag = given && `--${given}`
   if (flag !== undefined && !formats.some(isCsv))
     throw new Failure(2, `${flag} is for CSV, and this is ${formats[0]}. Leave it out, or add --format csv.`)
 }

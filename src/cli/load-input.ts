@@ -33,7 +33,7 @@ export async function loadInput(
     onConflict: settings.get('onConflict'),
   })
   try {
-    await input.findTypes()
+    await input.findTypes(load.settings.keyField)
     const items = await appendAll(load, input)
     if (items === 0 && settings.get('replace') && !settings.get('allowEmpty')) await refuseToEmpty(store, name)
     signal.throwIfAborted()

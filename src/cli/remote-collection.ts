@@ -50,11 +50,12 @@ function problemOf(token: string): string | undefined {
 /** `name` is the last part of the path. On this machine (`isLoopback`) packing costs more than it saves. */
 export function parseTarget(text: string): { url: URL; name: string; isLoopback: boolean } {
   const flaw = urlFlaw(text)
-  if (flaw !== undefined) throw new Failure(2, `${flaw}. ${EXAMPLE}`)
+  if (flaw !== undefined) throw new Failure(2, `${flaw}. ${EXAMPLE}${flaw.includes('password') ? TOKEN : ''}`)
   const url = new URL(text)
   const name = url.pathname.slice(url.pathname.lastIndexOf('/') + 1)
   if (name === '') throw new Failure(2, `${url.href} ends with a slash and names no collection. ${EXAMPLE}`)
   return { url, name, isLoopback: /^127(\.\d+){3}$/.test(url.hostname) || isLoopbackName(url.hostname) }
 }
 
+const TOKEN = ' A token comes from --token-file or REAMS_TOKEN.'
 const EXAMPLE = 'Expected the URL of a collection, such as https://api.example.com/events.'

@@ -12,6 +12,8 @@ interface Row {
   readonly kind: kinds.SettingKind<unknown>
   /** Undefined: nothing unless given. */
   readonly default?: unknown
+  /** For the reference: a default that depends on other settings. */
+  readonly defaultText?: string
   /** One line of help. */
   readonly description: string
   /** Where it is not the name: `--timeout` for `pullTimeout`. Two settings may share a flag if no command has both. */
@@ -61,7 +63,11 @@ export const SETTINGS = {
   ...group('Address', {
     port: number('the port; 0 picks a free one', 8080, [0, 65_535]),
     host: { kind: kinds.HOST, default: '127.0.0.1', description: 'the address to listen on' },
-    baseUrl: { kind: kinds.BASE_URL, description: 'what links start with (http://127.0.0.1:PORT)' },
+    baseUrl: {
+      kind: kinds.BASE_URL,
+      description: 'the URL that every link starts with',
+      defaultText: 'http://127.0.0.1:PORT',
+    },
     requireToken: toggle('answer only requests with a token; see "reams token"'),
     tokenFile: { kind: kinds.text('file'), description: 'a file with the bearer token to send' },
     allowOrigin: { kind: kinds.ORIGINS, description: 'another server to follow links to; can be repeated' },

@@ -3,24 +3,28 @@
 export type ColumnType = 'text' | 'number' | 'boolean' | 'null'
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const WHOLE = /^-?(?:0|[1-9]\d*)$/
 const BOOLEAN = /^(?:true|false|TRUE|FALSE|True|False)$/
-const NULL = /^(?:null|NULL)?$/
-
-/** Every reader keeps this many digits of a number. */
+/** A double keeps so many digits of any number. */
 const EXACT_DIGITS = 15
+
+const NULL = /^(?:null|NULL)?$/
 
 /** First all rows are looked at, then values are written as JSON. */
 export class ColumnTypes {
   /** Undefined: nothing but nulls so far. */
   #types: (ColumnType | undefined)[] = []
   #names: readonly string[] = []
+  #keyIndex = -1
   /** How many rows were looked at. */
   rows = 0
   /** Set when all rows were looked at. */
   isKnown = false
 
-  begin(names: readonly string[]): void {
+  /** A number that is a key has to be a whole one: where some are not, the key is text. */
+  begin(names: readonly string[], keyField: string | null = null): void {
     this.#names = names
+    this.#keyIndex = keyField === null ? -1 : names.indexOf(keyField)
     this.#types = names.map(() => undefined)
   }
 
@@ -30,7 +34,8 @@ export class ColumnTypes {
     const types = this.#types
     for (let i = 0; i < values.length; i++) {
       if (types[i] === 'text') continue
-      const type = typeOf(values[i] as string)
+      const value = values[i] as string
+      const type = i === this.#keyIndex && !WHOLE.test(value) ? 'text' : typeOf(value)
       if (type !== 'null' && type !== types[i]) types[i] = types[i] === undefined ? type : 'text'
     }
   }
@@ -40,11 +45,13 @@ export class ColumnTypes {
     return this.#names.filter((_, index) => (this.#types[index] ?? 'null') === type)
   }
 
-  /** The JSON of a value in the column at `index`. */
-  json(value: string, index: number): string {
+  /** The JSON of a value in the column at `index`; undefined for one that was not there when all were looked at. */
+  json(value: string, index: number): string | undefined {
     const type = this.#types[index] ?? 'null'
     if (type === 'text') return JSON.stringify(value)
-    if (NULL.test(value)) return 'null'
+    const own = typeOf(value)
+    if (own === 'null') return 'null'
+    if (own !== type) return undefined
     return type === 'number' ? value : value.toLowerCase()
   }
 }
@@ -55,12 +62,18 @@ function typeOf(value: string): ColumnType {
   return NUMBER.test(value) && isExact(value) ? 'number' : 'text'
 }
 
-/** Whether a reader that takes numbers for doubles gets this one as it was written. */
+/** Whether a reader that takes numbers for doubles gets this one, and would write the same number again. */
 function isExact(value: string): boolean {
-  const [mantissa = ''] = value.split(/e/i, 1)
-  const digits = mantissa.replace(/\D/g, '').replace(/^0+/, '')
+  if (value.length <= EXACT_DIGITS && !/e/i.test(value)) return true
   const number = Number(value)
-  if (digits === '') return true
-  if (digits.length > EXACT_DIGITS) return /^-?\d+$/.test(value) && Number.isSafeInteger(number)
-  return Number.isFinite(number) && number !== 0
+  return Number.isFinite(number) && decimalOf(value) === decimalOf(String(number))
+}
+
+/** One text for each number, however it is written: its digits without zeros around them, and the place of the point. */
+function decimalOf(text: string): string {
+  const [mantissa = '', exponent = '0'] = text.toLowerCase().replace(/^-/, '').split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const digits = `${whole}${fraction}`.replace(/^0+/, '')
+  const significant = digits.replace(/0+$/, '')
+  return significant === '' ? '0' : `${significant}e${Number(exponent) - fraction.length + digits.length}`
 }

@@ -49,7 +49,7 @@ export function delimiterOf({ piece, counts }: CsvHeader, given: string | undefi
     const text = new TextDecoder().decode(piece.bytes.subarray(piece.start, piece.end))
     if (most === 0 || text.includes(given)) return given
     const reason = `the header has no ${nameOf(given)} to separate its fields, but ${nameOf(first)}`
-    throw errorAt(`${reason}; give the delimiter with --delimiter`, piece)
+    throw errorAt(`${reason}; give the right --delimiter, or put it in quotes if it is one field`, piece)
   }
   if (most === 0) return ','
   if (next < most) return first

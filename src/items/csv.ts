@@ -45,6 +45,8 @@ export class CsvReader extends ItemReader {
 
   async *end(invalid?: Uint8Array): AsyncIterable<InputBatch> {
     if (this.#rows === undefined) {
+      if (invalid !== undefined)
+        throw invalidUtf8({ ...this.piece(), line: countLineBreaks(this.piece()) + 1 }, invalid)
       this.#rows = this.#start(true)
       yield* this.#rows.push(this.#held)
     }
@@ -73,12 +75,14 @@ class RowReader extends ItemReader {
   readonly #rows: Row[] = []
   readonly #parser: Parser
   readonly #types: ColumnTypes | undefined
+  readonly #keyField: string | null
   /** The names, each as the beginning of a member: `"name":`. */
   #names: readonly string[] | undefined
 
   constructor(options: CsvOptions, delimiter: string) {
     super(options)
     this.#types = options.types
+    this.#keyField = options.keyField ?? null
     this.#parser = parse({
       delimiter,
       record_delimiter: ['\r\n', '\n', '\r'],
@@ -127,7 +131,7 @@ class RowReader extends ItemReader {
   #begin(names: readonly string[], piece: Piece): string[] {
     const twice = names.find((name, index) => names.indexOf(name) < index)
     if (twice !== undefined) throw errorAt(`the header names the field ${JSON.stringify(twice)} twice`, piece)
-    if (this.#types?.isKnown === false) this.#types.begin(names)
+    if (this.#types?.isKnown === false) this.#types.begin(names, this.#keyField)
     return names.map((name) => `${JSON.stringify(name)}:`)
   }
 
@@ -142,9 +146,11 @@ class RowReader extends ItemReader {
       types.add(values)
       return
     }
-    const members = values.map(
-      (value, i) => names[i] + (types === undefined ? JSON.stringify(value) : types.json(value, i)),
-    )
+    const members = values.map((value, index) => {
+      const json = types === undefined ? JSON.stringify(value) : types.json(value, index)
+      if (json === undefined) throw errorAt(`${JSON.stringify(value)} was not there when types were looked for`, piece)
+      return names[index] + json
+    })
     const bytes = this.#encoder.encode(`{${members.join(',')}}`)
     try {
       this.scanner.check(bytes, 0, bytes.length)

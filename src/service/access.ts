@@ -48,12 +48,13 @@ export function hasNoScope({ scopes }: Caller, name: string): boolean {
 }
 
 /** Throws a Refusal unless the caller may write to the collection, or create it where there is none. */
-export function requireWrite(caller: Caller, name: string, head: Head | undefined): void {
+export function requireWrite(caller: Caller, name: string, head: Head | undefined, mayCreate: boolean): void {
   if (!caller.isKnown) throw new Refusal('unauthorized', 'Writing needs a token.', CHALLENGE)
   if (allows(caller.scopes, head === undefined ? 'create' : 'write', name)) return
   if (head === undefined || !mayRead(caller, head)) {
     // The same for a private collection, so that it tells nothing.
-    const hint = isCollectionName(name) ? { hint: `A token with the scope "create:${name}" could create it.` } : {}
+    const hint =
+      mayCreate && isCollectionName(name) ? { hint: `A token with the scope "create:${name}" could create it.` } : {}
     throw collectionNotFound(name, hint)
   }
   throw new Refusal('forbidden', `The token has no scope "write:${name}".`)

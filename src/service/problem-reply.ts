@@ -85,16 +85,12 @@ const QUOTED_CHARACTERS = 100
 
 /** A value from the request, quoted and shortened, for a detail. */
 export function quoted(value: string): string {
-  return JSON.stringify(shortened(value))
+  return JSON.stringify(value.length > QUOTED_CHARACTERS ? `${value.slice(0, QUOTED_CHARACTERS)}…` : value)
 }
 
 /** For an item whose key exists already. */
 export function replaceHint(url: string): string {
-  return `To replace the item, PUT it to ${shortened(url)}`
-}
-
-function shortened(value: string): string {
-  return value.length > QUOTED_CHARACTERS ? `${value.slice(0, QUOTED_CHARACTERS)}…` : value
+  return `To replace the item, PUT it to ${url.length > QUOTED_CHARACTERS ? 'its own URL.' : url}`
 }
 
 /** The same for a name that does not exist, and for one that the caller may not know of. */

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
+import { withStore } from './items.ts'
 import { runCli, runInside, startServer, workDirectory } from './run-cli.ts'
 
 const EUROPEAN = 'id;name;height;open\n01;Ordino, x;1.10;TRUE\n02;Vila;;false\n'
@@ -74,6 +77,13 @@ describe('CSV on the command line', () => {
   })
 })
 
+it('the names of columns come to the terminal as text, and shortened', async (t) => {
+  const names = ['\u001b[31mred', 'x'.repeat(20_000)]
+  const directory = directoryWith(t, { 'a.csv': `${names.join(';')}\n1;2\n` })
+  const { stdout } = await runInside(['import', 'a', 'a.csv', '--types'], { in: directory })
+  assert.ok(stdout.length < 1000 && !stdout.includes('\u001b'), stdout)
+})
+
 describe('the format of a file that is written', () => {
   it('is told by its extension or --format, for an export', async (t) => {
     const directory = directoryWith(t, { 'a.csv': EUROPEAN })
@@ -91,6 +101,30 @@ describe('the format of a file that is written', () => {
     }
     const chosen = await runInside(['export', 'a', '--format', 'csv', '--columns', 'open,id,nix'], { in: directory })
     assert.equal(chosen.stdout, 'open,id,nix\ntrue,01,\nfalse,02,\n')
+  })
+
+  it('is that of its extension for a pipe too', async (t) => {
+    const directory = directoryWith(t, { 'a.ndjson': '{"id":1}\n' })
+    await runInside(['import', 'a', 'a.ndjson'], { in: directory })
+    for (const [name, text] of [
+      ['o.csv', 'id\n1\n'],
+      ['o', '{"id":1}\n'],
+    ] as const) {
+      execFileSync('mkfifo', [join(directory, name)])
+      const reader = promisify(execFile)('cat', [join(directory, name)])
+      await runCli(['export', 'a', '-o', name], { in: directory })
+      assert.equal((await reader).stdout, text)
+    }
+  })
+
+  it('has the columns of the first page for CSV, also where the reams before it are nearly empty', async (t) => {
+    const directory = workDirectory(t)
+    const lines = Array.from({ length: 1200 }, (_, id) => JSON.stringify(id < 500 ? { id } : { id, late: 1 }))
+    writeFileSync(join(directory, 'a.ndjson'), lines.join('\n'))
+    await runInside(['import', 'a', 'a.ndjson', '--key', 'id'], { in: directory })
+    await withStore(directory, false, (store) => store.delete('a', [...Array(499).keys()].map(String)))
+    const { stdout } = await runInside(['export', 'a', '--format', 'csv'], { in: directory })
+    assert.match(stdout, /^id,late\n499,\n500,1\n/)
   })
 
   it('is an error where nothing tells it', async (t) => {

@@ -28,6 +28,11 @@ describe('the name of a file', () => {
       message: 'a/events.csv and b/Events.json would both be the collection "events". Rename one of them.',
     }))
 
+  it('the same file twice is refused too', () =>
+    assert.throws(() => namedFiles(['a.csv:id', 'a.csv']), {
+      message: 'a.csv and a.csv would both be the collection "a". Rename one of them.',
+    }))
+
   it('files keep their order', () =>
     assert.deepEqual(
       namedFiles(['b.csv', 'a.csv']).map(({ name }) => name),

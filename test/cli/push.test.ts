@@ -206,7 +206,10 @@ describe('the URL of a push or a pull', () => {
     ['ftp://x.example/events', `"ftp://x.example/events" begins with ftp:, expected http: or https:. ${example}`],
     ['http://127.0.0.1:1/', `http://127.0.0.1:1/ ends with a slash and names no collection. ${example}`],
     ['http://127.0.0.1:1/events?token=hidden', `The URL has a query or a fragment. ${example}`],
-    ['http://me:hidden@127.0.0.1:1/events', `The URL contains a user name or a password: leave them out. ${example}`],
+    [
+      'http://me:hidden@127.0.0.1:1/events',
+      `The URL contains a user name or a password: leave them out. ${example} A token comes from --token-file or REAMS_TOKEN.`,
+    ],
     ['//me:hidden@127.0.0.1/events', `This is not an absolute URL. ${example}`],
   ]
   for (const [url, message] of cases)

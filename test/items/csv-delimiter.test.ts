@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CsvColumns } from '../../src/items/item-text.ts'
-import { readAll, refusal } from './read-all.ts'
+import { latin1, readAll, refusal } from './read-all.ts'
 
 const csv = { format: 'csv' } as const
 
@@ -38,8 +38,13 @@ describe('the delimiter of CSV', () => {
     assert.deepEqual((await readAll('a^b\n1^2', { ...csv, delimiter: '^' })).items, ['{"a":"1","b":"2"}'])
     assert.deepEqual((await readAll('a,x\tb\n1\t2', { format: 'tsv' })).items, ['{"a,x":"1","b":"2"}'])
     assert.deepEqual((await readAll('"a;b"\n1', { ...csv, delimiter: ',' })).items, ['{"a;b":"1"}'])
-    const reason = 'the header has no tabs to separate its fields, but semicolons; give the delimiter with --delimiter'
+    const reason =
+      'the header has no tabs to separate its fields, but semicolons; give the right --delimiter, or put it in quotes if it is one field'
     assert.equal((await refusal('a;b\n1;2', { format: 'tsv' }))[1], reason)
+  })
+
+  it('is not looked for in a header that is not UTF-8', async () => {
+    assert.match((await refusal(latin1('\na;b,Gr\xf6\xdfe;c\n'), csv))[1], /^this is not valid UTF-8/)
   })
 
   it('is told right from what we write ourselves', async () => {

@@ -22,7 +22,7 @@ export const DROP: CliCommand = {
 async function runDrop([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   await withStore(settings.get('store'), {}, async (store) => {
     const head = await existingHead(store, name)
-    if (!settings.get('yes') && process.stdin.isTTY && process.stderr.isTTY) await confirm(name, head.live)
+    if (!settings.get('yes') && process.stdin.isTTY) await confirm(name, head.live)
     await store.drop(name)
     await print(`${name}: dropped, with ${counted(head.live, 'item')}.`)
   })
@@ -30,7 +30,10 @@ async function runDrop([name = '']: readonly string[], settings: SettingValues):
 
 /** Throws a Failure unless the answer is yes. */
 async function confirm(name: string, items: number): Promise<void> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const output = [process.stderr, process.stdout].find(({ isTTY }) => isTTY)
+  if (output === undefined)
+    throw new Failure(2, 'The question whether to drop it could not be seen. Add --yes to drop it.')
+  const terminal = createInterface({ input: process.stdin, output })
   const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')))
   const answer = await Promise.race([
     terminal.question(`Drop "${name}" with ${counted(items, 'item')}? [y/N] `),

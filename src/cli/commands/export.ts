@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { counted } from '../../contract/message-text.ts'
+import { PAGE_SIZE } from '../../contract/page.ts'
 import { toNdjson } from '../../items/item-text.ts'
 import type { Store } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
@@ -18,8 +19,8 @@ export const EXPORT: CliCommand = {
   group: 'Look and check',
   usage: 'NAME [-o FILE] [options]',
   summary: 'write the items of a collection to a file',
-  description: `Writes the items of a collection, from one snapshot. In NDJSON and JSON each item is
-exactly as it was stored; CSV and TSV have a column for each field.`,
+  description: `Writes the items of a collection, from one snapshot. In NDJSON and JSON each
+item is exactly as it was stored; CSV and TSV have a column for each field.`,
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
   settings: ['store', 'format', 'columns', 'output', 'force'],
   examples: [
@@ -82,12 +83,21 @@ async function writeItems(
   output: Pick<ByteStream, 'write'>,
   signal: AbortSignal,
 ): Promise<number> {
-  let items = 0
+  // The first page tells the columns of CSV, and after deletions it can be in several segments.
+  let held: Uint8Array[] = []
+  let [items, written] = [0, 0]
+  const write = async () => {
+    if (held.length > 0) await output.write(format.render(Buffer.concat(held), written))
+    held = []
+    written = items
+  }
   for await (const segment of store.items(name)) {
     signal.throwIfAborted()
-    await output.write(format.render(toNdjson(segment.raw()), items))
+    held.push(toNdjson(segment.raw()))
     items += segment.count
+    if (items >= PAGE_SIZE) await write()
   }
+  await write()
   await output.write(format.end(items))
   return items
 }

@@ -14,8 +14,8 @@ export const SERVE: CliCommand = {
   summary: 'serve files or a store over HTTP',
   description: `Serves files, or the collections of a store, over HTTP until Ctrl-C.
 Files are served from a temporary store, which is removed at the end: each file
-is a collection, named after it, and FILE:FIELD also tells its key. Without files
-it serves the store.`,
+is a collection, named after it; FILE:FIELD also names its key. Without files it
+serves the store.`,
   operands: [{ syntax: '[FILE...]', description: '.ndjson, .jsonl, .json, .csv or .tsv, also gzip' }],
   settings: [
     'store',

@@ -20,10 +20,15 @@ const FILE_AND_KEY = /^(?<path>.+):(?<keyField>[^:/]+)$/s
 /** `base`, the extension that tells the format, and whether `.gz` follows it. */
 const PARTS = /^(?<base>.*?)(?<extension>\.[^.]*)?(?:\.gz)?$/is
 
-/** The format that the extension stands for, `.gz` left aside. */
-export function formatOfFile(path: string): InputFormat {
+/** The format that the extension stands for, `.gz` left aside; undefined if it stands for none. */
+export function formatOfName(path: string): InputFormat | undefined {
   const extension = PARTS.exec(basename(path))?.groups?.['extension']?.toLowerCase() ?? ''
-  const format = FORMATS.get(extension)
+  return FORMATS.get(extension)
+}
+
+/** The same, where there has to be one. */
+export function formatOfFile(path: string): InputFormat {
+  const format = formatOfName(path)
   if (format !== undefined) return format
   const known = [...FORMATS.keys()].join(', ')
   throw new Failure(
@@ -62,10 +67,11 @@ export function namedFiles(words: readonly string[]): NamedFile[] {
     const { path = word, keyField } = (!existsSync(word) && FILE_AND_KEY.exec(word)?.groups) || {}
     return { path, name: collectionNameOfFile(path), keyField }
   })
-  for (const { name, path } of files) {
-    const other = files.find((file) => file.name === name)?.path
-    if (other !== undefined && other !== path)
-      throw new Failure(2, `${other} and ${path} would both be the collection "${name}". Rename one of them.`)
+  for (const file of files) {
+    const { name, path } = file
+    const other = files.find((each) => each.name === name)
+    if (other !== undefined && other !== file)
+      throw new Failure(2, `${other.path} and ${path} would both be the collection "${name}". Rename one of them.`)
   }
   return files
 }

@@ -6,7 +6,7 @@ import type { InputFormat } from '../../items/read-items.ts'
 import { Failure } from '../failure.ts'
 import { isCsv } from '../input.ts'
 import type { SettingValues } from '../setting-values.ts'
-import { formatOfFile } from './file-name.ts'
+import { formatOfFile, formatOfName } from './file-name.ts'
 import type { OutputTarget } from './output-target.ts'
 
 /** Items come as NDJSON: each on a line, without line breaks in it. */
@@ -29,11 +29,16 @@ export interface FormatOptions {
 
 /** What the name of the output and the settings tell. Throws a Failure where they contradict one another. */
 export function outputFormat({ path, isFile }: OutputTarget, settings: SettingValues): FormatOptions {
-  const format = settings.get('format') ?? (path === undefined || !isFile ? 'ndjson' : formatOfFile(path))
+  const format = settings.get('format') ?? (path === undefined ? 'ndjson' : formatOfOutput(path, isFile))
   const columns = settings.get('columns')
   if (columns !== undefined && !isCsv(format))
     throw new Failure(2, `--columns is for CSV, and this is ${format}. Leave it out, or add --format csv.`)
   return { format, columns }
+}
+
+/** A pipe or a device need not have a name that tells. */
+function formatOfOutput(path: string, isFile: boolean): InputFormat {
+  return isFile ? formatOfFile(path) : (formatOfName(path) ?? 'ndjson')
 }
 
 /** `columns` are those of a part that is resumed. */

@@ -232,7 +232,7 @@ export const HEADERS = {
   'WWW-Authenticate': required('How to send a token.', 'Bearer', { const: 'Bearer' }),
   'Content-Encoding': optional('Present if the response is compressed.', 'gzip', { const: 'gzip' }),
   'Idempotent-Replayed': optional(
-    '`true` if the Idempotency-Key was known: this is the earlier answer, and nothing was written.',
+    '`true` if it was done before this request came: this is the earlier answer, and nothing was written.',
     'true',
   ),
   Location: optional('The URL of what was created, if it has one.', 'https://example.com/events/7', { format: 'uri' }),

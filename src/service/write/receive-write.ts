@@ -7,7 +7,7 @@ import type { Head, Once } from '../../store/store.ts'
 import { hasNoScope, requireWrite } from '../access.ts'
 import { type HandlerContext, segmentsOf } from '../handler-context.ts'
 import type { Incoming } from '../incoming.ts'
-import { quoted, Refusal } from '../problem-reply.ts'
+import { type ProblemOptions, quoted, Refusal } from '../problem-reply.ts'
 import { type Body, inTurns, readBody } from './read-body.ts'
 import type { BodyType, ReadItems } from './read-items.ts'
 
@@ -17,7 +17,7 @@ export async function writeTarget(context: HandlerContext): Promise<{ name: stri
   const [name = ''] = segmentsOf(context)
   const options = { isPublicOnly: hasNoScope(caller, name) }
   const head = isCollectionName(name) ? await store.head(name, options) : undefined
-  requireWrite(caller, name, head)
+  requireWrite(caller, name, head, context.request.method !== 'DELETE')
   if (!isCollectionName(name)) throw new Refusal('invalid-name', `${quoted(name)} is not ${NAME_RULE}.`)
   return { name, head }
 }
@@ -46,13 +46,13 @@ const BODY_TYPES: ReadonlyMap<string, BodyType> = new Map([
 const OTHER_CHARSET = /^charset=(?!"?(utf-?8|us-ascii)"?$)/
 
 /** Throws a Refusal for a type that is not accepted, or a charset other than UTF-8. */
-export function bodyTypeOf(request: Incoming): BodyType {
+export function bodyTypeOf(request: Incoming, options?: ProblemOptions): BodyType {
   const given = request.headers.get('content-type')
-  if (given === null) throw new Refusal('unsupported-media-type', 'There is no Content-Type.')
+  if (given === null) throw new Refusal('unsupported-media-type', 'There is no Content-Type.', options)
   const [name = '', ...parameters] = given.split(';').map((part) => part.trim().toLowerCase())
   const type = BODY_TYPES.get(name)
   if (type === undefined || parameters.some((parameter) => OTHER_CHARSET.test(parameter)))
-    throw new Refusal('unsupported-media-type', `The Content-Type is ${JSON.stringify(given.slice(0, 100))}.`)
+    throw new Refusal('unsupported-media-type', `The Content-Type is ${JSON.stringify(given.slice(0, 100))}.`, options)
   return type
 }
 

@@ -24,7 +24,7 @@ export async function postCollection(context: HandlerContext): Promise<Reply> {
   })
   const [key] = run.keys ?? []
   const location = run.count === 1 && key !== undefined ? { Location: itemUrl(context.baseUrl, name, key) } : {}
-  // A write always makes a newer version, so this one is an earlier answer, for the same Idempotency-Key.
+  // A write makes a newer version than any before: this one was done before the request came.
   const isReplayed = once.once !== undefined && run.count > 0 && head !== undefined && version <= head.version
   const replayed = isReplayed ? { 'Idempotent-Replayed': 'true' } : {}
   return outcome(201, { appended: run.count, item_count: live, version }, { ...location, ...replayed })
@@ -43,8 +43,9 @@ function existingKey(error: unknown, { keys = [] }: ItemRun, urlOf: (key: string
 export async function putCollection(context: HandlerContext): Promise<Reply> {
   const { request, store, limits, baseUrl } = context
   const { name } = await writeTarget(context)
-  if (bodyTypeOf(request) !== 'json')
-    throw new Refusal('unsupported-media-type', 'Settings must be sent as application/json.')
+  const hint = 'Send settings with Content-Type: application/json.'
+  if (bodyTypeOf(request, { hint }) !== 'json')
+    throw new Refusal('unsupported-media-type', 'Settings must be sent as application/json.', { hint })
   const onceFor = onceOf(context)
   const body = await readBody(context, Math.min(limits.bodyBytes, MAX_SETTINGS_BYTES))
   const { head, isNew } = await store.ensure(name, settingsOf(joined(body)), await onceFor(body))

@@ -52,8 +52,11 @@ export type BatchSender = ReturnType<typeof createSender>
 export function createSender({ url, token, sourceId, isPacked, timeoutMs, retries, signal, onRetry }: SenderOptions) {
   const http = createSocketFetch({ encoding: 'identity' })
   let sentAt = 0
+  /** How often the batch at hand was sent. */
+  let attempts = 0
   /** A machine can sleep for days between two attempts. */
   const fetch = async (request: Request): Promise<Response> => {
+    attempts++
     // A clock can be set back, too.
     if (Math.abs(Date.now() - sentAt) < REMEMBERED_MS) return http.fetch(request)
     throw new Error('after so long the server may have forgotten the idempotency keys')
@@ -75,15 +78,16 @@ export function createSender({ url, token, sourceId, isPacked, timeoutMs, retrie
     send: async (batch: PackedBatch): Promise<Acknowledgement> => {
       const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': batch.key, ...batch.headers }
       sentAt = Date.now()
+      attempts = 0
       return requester.send({ url, method: 'POST', headers, body: batch.body }, { signal }, (fetched) =>
-        acknowledgement(fetched, batch),
+        acknowledgement(fetched, batch, attempts === 1),
       )
     },
     [Symbol.dispose]: () => http[Symbol.dispose](),
   }
 }
 
-function acknowledgement(fetched: FetchedBody, batch: Batch): Acknowledgement {
+function acknowledgement(fetched: FetchedBody, batch: Batch, isFirstAttempt: boolean): Acknowledgement {
   const text = new TextDecoder().decode(fetched.body)
   let answer: { appended?: unknown; item_count?: unknown } = {}
   try {
@@ -93,7 +97,7 @@ function acknowledgement(fetched: FetchedBody, batch: Batch): Acknowledgement {
   }
   const { appended, item_count: itemCount } = answer
   if (appended === batch.count && typeof itemCount === 'number')
-    return { itemCount, isRepeated: fetched.headers.has('idempotent-replayed') }
+    return { itemCount, isRepeated: isFirstAttempt && fetched.headers.has('idempotent-replayed') }
   throw new Failure(
     2,
     `${fetched.url} answered ${placeOf(batch)} with 201, without saying that ${counted(batch.count, 'item')} were appended. This does not look like a Reams server. It said: ${shorten(text)}`,
