@@ -46,12 +46,12 @@ export function sortRows(button: Element): void {
   const order = head.ariaSort === null ? 'ascending' : head.ariaSort === 'ascending' ? 'descending' : null
   for (const each of head.parentElement?.children ?? []) each.ariaSort = null
   head.ariaSort = order
+  const body = document.querySelector('.items tbody')
+  const keys = [...(body?.querySelectorAll('tr') ?? [])].map((row) => keyOf(row, head.cellIndex))
   const sign = order === 'descending' ? -1 : 1
   const compare = (a: SortKey, b: SortKey) =>
-    Number(a.isEmpty) - Number(b.isEmpty) || sign * (a.number - b.number || COLLATOR.compare(a.text, b.text))
-  const body = document.querySelector('.items tbody')
-  const keys = [...(body?.querySelectorAll('tr') ?? [])].map((row) => keyOf(row, order === null ? 0 : head.cellIndex))
-  body?.append(...keys.sort(compare).map(({ row }) => row))
+    order === null ? 0 : Number(a.isEmpty) - Number(b.isEmpty) || (a.isEmpty ? 0 : sign * compareValues(a, b))
+  body?.append(...keys.sort((a, b) => compare(a, b) || rankOf(a.row) - rankOf(b.row)).map(({ row }) => row))
   finish()
 }
 
@@ -61,12 +61,14 @@ export function rankOf(row: HTMLTableRowElement): number {
 }
 
 function keyOf(row: HTMLTableRowElement, column: number): SortKey {
-  const cell = row.cells[column] as HTMLTableCellElement
-  const { textContent: text, classList } = cell
-  const isDate = classList.contains('date')
-  const number =
-    column === 0 ? rankOf(row) : classList.contains('number') ? Number(text) : isDate ? Date.parse(text) : NaN
+  const { textContent: text, classList } = row.cells[column] as HTMLTableCellElement
+  const number = classList.contains('number') ? Number(text) : classList.contains('date') ? Date.parse(text) : NaN
   return { row, text, number, isEmpty: text === '' || classList.contains('null') }
+}
+
+/** Large numbers can be the same in JavaScript and differ in their digits, which a collator reads as numbers too. */
+function compareValues(a: SortKey, b: SortKey): number {
+  return a.number - b.number || COLLATOR.compare(a.text, b.text)
 }
 
 function finish(): void {
