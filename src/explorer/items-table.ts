@@ -69,7 +69,7 @@ export function itemsTable(
     characters += row.text.length
   }
   const widths = [
-    formatCount(before + items.length).length + 2,
+    Math.max(4, formatCount(before + items.length).length + 2),
     ...columns.map((column) => widthOf(column, column === pinned)),
   ]
   const pixels = widths.map((width) => Math.round(width * CHARACTER_PX))

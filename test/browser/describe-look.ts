@@ -46,7 +46,9 @@ export function describeLook({ visit, server, browser }: Explorer): void {
         await open(view)
         for (const key of ['Enter', 'Space']) {
           await page.getByLabel('Page', { exact: true }).selectText()
-          await tabTo(page, role, 'Open item 1')
+          const opener = page.getByRole(role, { name: 'Open item 1', exact: true })
+          await opener.focus()
+          assert.equal(await page.evaluate(() => String(getSelection())), '1')
           await page.keyboard.press(key)
           await page.getByRole('complementary', { name: 'Item 1' }).waitFor()
           await page.locator('aside h2:focus').waitFor()

@@ -10,7 +10,7 @@ import { announce, copy } from './feedback.ts'
 import { focusOn, ItemPanel } from './item-panel.ts'
 import { filterRows, prepareRows, shownRows, sortRows } from './page-rows.ts'
 import { Session } from './session.ts'
-import { itemsOn } from './text.ts'
+import { brief, itemsOn } from './text.ts'
 
 class Explorer {
   readonly #session = new Session(document.querySelector<HTMLAnchorElement>('.brand')?.href ?? location.origin)
@@ -137,9 +137,9 @@ class Explorer {
       announce('A token has no blanks and no letters beyond ASCII. Copy it again.')
       return
     }
-    const popover = document.getElementById('token') as HTMLElement
     this.#session.token = token
-    popover.hidePopover()
+    document.getElementById('token')?.hidePopover()
+    this.#showToken()
     void this.#load()
   }
 
@@ -149,9 +149,10 @@ class Explorer {
     const isRefused = token !== '' && isAccepted === false
     document.body.classList.toggle('has-token', token !== '' && isAccepted === true)
     document.body.classList.toggle('token-refused', isRefused)
-    const popover = document.getElementById('token') as HTMLElement
-    if (!isRefused) popover.querySelector('form')?.reset()
-    else if (!popover.matches(':popover-open')) document.querySelector<HTMLElement>('#top [popovertarget]')?.click()
+    const field = document.querySelector('#token input') as HTMLInputElement
+    field.value = isRefused ? token : ''
+    if (isRefused && !field.closest(':popover-open'))
+      document.querySelector<HTMLElement>('#top [popovertarget]')?.click()
   }
 
   #leaveStrip(field: HTMLInputElement): void {
@@ -187,7 +188,7 @@ function refuse(event: Event): void {
   event.preventDefault()
   field.ariaInvalid = 'true'
   field.focus()
-  announce(`${field.value && `“${field.value}” is not a page number. `}${field.title}`)
+  announce(`${field.value && `“${brief(field.value, 20)}” is not a page number. `}${field.title}`)
 }
 
 /** What somebody types, or drags the strip to. */
