@@ -82,7 +82,7 @@ function itemsOf(baseUrl: string, { collection, page, pieces }: CollectionConten
 /** For the script: all of it works on the items that are shown, but for the key, which leads to an item of any page. */
 function tools({ keyField }: CollectionFacts): Html {
   const find = html`<form><label for="find">Item by key (${brief(keyField ?? '', 20)})</label>
-<input id="find" size="12" autocomplete="off" spellcheck="false" required title="Enter the key of an item."><button>Open</button></form>
+<input id="find" size="12" autocomplete="off" spellcheck="false" required title="Enter the key of an item."><button>Find</button></form>
 `
   return html`<div class="tools scripted"><label for="filter">Filter <span>this page</span></label>
 <input type="search" id="filter" size="16" autocomplete="off" spellcheck="false"><small role="status"></small>

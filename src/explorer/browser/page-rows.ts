@@ -78,11 +78,9 @@ function finish(): void {
 
 /** By Tab its first row or column that is shown, and from there by the arrow keys all others. */
 function makeReachable(section: Element | null): void {
-  let index = '0'
-  for (const opener of section?.querySelectorAll('tr:not([hidden]) th > *') ?? []) {
-    opener.setAttribute('tabindex', index)
-    index = '-1'
-  }
+  const openers = [...(section?.querySelectorAll('th > *') ?? [])]
+  const first = openers.find((opener) => !opener.closest('[hidden]'))
+  for (const opener of openers) opener.setAttribute('tabindex', opener === first ? '0' : '-1')
 }
 
 function showCount(): void {
