@@ -3,7 +3,7 @@
 import { collectionUrl, pageLinks, pageUrl, rawUrl } from '../contract/link.ts'
 import { counted, formatCount } from '../contract/message-text.ts'
 import { lastPage, pageRange } from '../contract/page.ts'
-import { itemsOn } from './browser/text.ts'
+import { brief, itemsOn } from './browser/text.ts'
 import { type CollectionFacts, flagsOf } from './entry-page.ts'
 import { type Content, type Html, html } from './html.ts'
 import { itemsTable } from './items-table.ts'
@@ -72,10 +72,22 @@ function itemsOf(baseUrl: string, { collection, page, pieces }: CollectionConten
   const before = collection.isPaginated ? pageRange(page, collection.live).start : 0
   const { table, notes } = itemsTable(baseUrl, collection, { pieces, before })
   const remarks = notes.length === 0 ? '' : html`<p class="notes">${notes.join(' ')}</p>\n`
-  return html`${remarks}<div class="beside">${table}
+  return html`${remarks}${tools(collection)}<div class="beside">${table}
 <aside class="item" hidden>
-<div class="row"><h2 tabindex="-1"></h2>${ITEM_ACTIONS}<a>Open</a>${action('close', 'Close')}</div>
+<div class="row"><h2 tabindex="-1"></h2>${action('close', 'Close')}</div>
+<div class="row">${ITEM_ACTIONS}<a>Open</a></div>
 <pre class="json" tabindex="0"></pre></aside></div>`
+}
+
+/** For the script: all of it works on the items that are shown, but for the key, which leads to an item of any page. */
+function tools({ keyField }: CollectionFacts): Html {
+  const find = html`<form><label for="find">Item by key (${brief(keyField ?? '', 20)})</label>
+<input id="find" size="12" autocomplete="off" spellcheck="false" required title="Enter the key of an item."><button>Find</button></form>
+`
+  return html`<div class="tools scripted"><label for="filter">Filter <span>this page</span></label>
+<input type="search" id="filter" size="16" autocomplete="off" spellcheck="false"><small role="status"></small>
+${keyField === null ? '' : find}</div>
+`
 }
 
 /** The same links as those of the data, a field to jump to a page, and a strip that shows where it is. */
@@ -86,11 +98,11 @@ function pager(baseUrl: string, { name, live }: CollectionFacts, page: number): 
       ? html`<a rel="${rel}" role="link" aria-disabled="true">${label}</a>`
       : html`<a rel="${rel}" href="${localHref(baseUrl, target.href)}">${label}</a>`
   const pages = lastPage(live)
-  return html`<nav class="pager" aria-label="Pages">${link('first', '« First', first)}${link('prev', '‹ Prev', prev)}
+  return html`<nav class="pager" aria-label="Pages">${link('first', '« First', page === 1 ? undefined : first)}${link('prev', '‹ Prev', prev)}
+${link('next', 'Next ›', next)}${link('last', 'Last »', page === pages ? undefined : last)}
 <form method="get" action="${localHref(baseUrl, first.href)}"><label for="jump">Page</label>
 <input id="jump" name="page" inputmode="numeric" size="${String(pages).length + 1}" value="${page}" required
-  pattern="0*[1-9][0-9]*" title="A page from 1 to ${formatCount(pages)}">of ${formatCount(pages)}<noscript><button>Go</button></noscript></form>
-${link('next', 'Next ›', next)}${link('last', 'Last »', last)}
+  pattern="0*[1-9][0-9]*" title="Enter a number from 1 to ${formatCount(pages)}.">of ${formatCount(pages)}<noscript><button>Go</button></noscript></form>
 <div class="strip scripted"><input type="range" min="1" max="${pages}" value="${page}" aria-label="Place in the collection"
   aria-valuetext="Page ${page}, ${itemsOn(page, live)}" data-item-count="${live}"${pages === 1 ? html` disabled` : ''}>
 <output>${itemsOn(page, live)}</output></div>

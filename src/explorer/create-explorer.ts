@@ -4,12 +4,13 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { constants, gzipSync } from 'node:zlib'
-import { entryUrl } from '../contract/link.ts'
+import { collectionUrl, entryUrl, problemUrl } from '../contract/link.ts'
+import { isCollectionName } from '../contract/name.ts'
 import type { Problem } from '../contract/problem.ts'
-import { visible } from './browser/text.ts'
+import { brief, visible } from './browser/text.ts'
 import { type CollectionContent, collectionPage } from './collection-page.ts'
 import { entryPage, type ListedFacts } from './entry-page.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 import { action, type ItemContent, itemPage, localHref, type Page, popover } from './page-parts.ts'
 
 /**
@@ -42,7 +43,8 @@ export function createExplorer() {
     collection: (baseUrl: string, content: CollectionContent): string =>
       documentOf(baseUrl, collectionPage(baseUrl, content)),
     item: (baseUrl: string, content: ItemContent): string => documentOf(baseUrl, itemPage(baseUrl, content)),
-    problem: (baseUrl: string, problem: Problem): string => documentOf(baseUrl, problemPage(baseUrl, problem)),
+    problem: (baseUrl: string, problem: Problem, asked: Asked): string =>
+      documentOf(baseUrl, problemPage(baseUrl, problem, asked)),
   }
 }
 
@@ -78,8 +80,9 @@ ${UNREACHABLE}
 const TOKEN = html`<div class="scripted">${popover(
   'token',
   'Token',
-  html`<form><label for="token-field">Token</label>
-<input type="password" id="token-field" autocomplete="off" spellcheck="false">
+  html`<form><p class="refused" role="alert">The server does not accept this token. Correct it, or forget it.</p>
+<label for="token-field">Token</label>
+<input type="password" id="token-field" autocomplete="off" spellcheck="false" autofocus>
 <div class="row"><button>Use</button>${action('forget', 'Forget')}</div></form>
 <p>For private collections. It is kept in the memory of this tab, and gone with a reload.</p>`,
 )}</div>`
@@ -121,16 +124,38 @@ function asset(extension: string, type: string, plain: Uint8Array): Asset {
 /** What is private looks as if it were not there to those without a token. */
 const HIDES_PRIVATE = [401, 403, 404]
 
-export function problemPage(baseUrl: string, { type, title, status, detail, hint }: Problem): Page {
+export interface Asked {
+  /** Path and query as they came. */
+  readonly target: string
+  /** The path without that of the base URL. */
+  readonly path: string
+}
+
+/** Of an address, a page shows this much. */
+const ADDRESS_CHARACTERS = 300
+
+function problemPage(baseUrl: string, problem: Problem, { target, path }: Asked): Page {
+  const { type, title, status, detail, hint } = problem
   const token = html`<button type="button" class="scripted" popovertarget="token">Enter a token</button>
 <noscript><p>What is private is shown to those with a token, and entering one needs JavaScript.</p></noscript>`
   const main = html`<section class="notice"><h1 tabindex="-1">${title}</h1>
 <p>${visible(detail)}</p>
 <p>${hint}</p>
-<div class="row">${action('retry', 'Try again')}${HIDES_PRIVATE.includes(status) ? token : ''}</div>
+<p class="facts">You asked for <code>${brief(target, ADDRESS_CHARACTERS)}</code></p>
+<div class="row">${action('retry', 'Try again')}${HIDES_PRIVATE.includes(status) ? token : ''}${wayBack(baseUrl, problem, path)}</div>
 <p class="facts">Status ${status} · <a href="${localHref(baseUrl, type)}">about this problem</a></p>
 </section>`
   return { title, trail: [title], main }
+}
+
+/** To the collection that the address is below, where it may be there; else to the entry. */
+function wayBack(baseUrl: string, { type }: Problem, path: string): Html {
+  const [, name = '', ...below] = path.split('/')
+  const isThere = below.length > 0 && isCollectionName(name) && type !== problemUrl(baseUrl, 'collection-not-found')
+  const [url, label] = isThere
+    ? [collectionUrl(baseUrl, name), `Back to ${name}`]
+    : [entryUrl(baseUrl), 'All collections']
+  return html`<a href="${localHref(baseUrl, url)}">${label}</a>`
 }
 
 /** What the script shows where no page came. */
@@ -138,4 +163,5 @@ const UNREACHABLE = html`<template id="unreachable">
 <header id="top"><nav aria-label="Breadcrumb"><ol><li></li></ol></nav></header>
 <main id="main"><section class="notice unreachable"><h1 tabindex="-1"></h1>
 <p>Nothing could be read. This page asks again as soon as there is a connection.</p>
+<p class="facts">You asked for <code></code></p>
 <div class="row">${action('retry', 'Try again')}</div></section></main></template>`

@@ -25,8 +25,8 @@ const MAX_CHARACTERS = 2 * 1024 * 1024
 /** Widths are in characters. All are given, so that a browser does not measure every cell. */
 const MIN_WIDTH = 11
 const MAX_WIDTH = 34
-/** The first field always stays in sight, so it leaves room for others. */
-const MAX_FIRST_WIDTH = 17
+/** A pinned column always stays in sight, so it leaves room for others. */
+const MAX_PINNED_WIDTH = 17
 /** About the width of a character in a common font. */
 const CHARACTER_PX = 8.4
 
@@ -57,24 +57,28 @@ export function itemsTable(
   const { items, cut, isAll } = firstItems(pieces)
   const names = [...new Set(items.flatMap((fields) => [...fields.keys()]))]
   const columns = names.slice(0, Math.min(MAX_COLUMNS, Math.floor(MAX_CELLS / items.length))).map(columnOf(items))
+  const pinned = pinnedOf(columns, collection.keyField)
   const rows: Html[] = []
   let characters = 0
   for (const [index, fields] of items.entries()) {
     if (characters > MAX_CHARACTERS) break
-    const cells = columns.map(({ values }) => cellOf(values[index]))
+    const cells = columns.map((column) => cellOf(column.values[index], column === pinned))
     const row = html`<tr><th scope="row">${openerOf(baseUrl, collection, fields, before + index + 1)}</th>${cells}</tr>
 `
     rows.push(row)
     characters += row.text.length
   }
-  const widths = [formatCount(before + items.length).length + 2, ...columns.map(widthOf)]
+  const widths = [
+    Math.max(4, formatCount(before + items.length).length + 2),
+    ...columns.map((column) => widthOf(column, column === pinned)),
+  ]
   const pixels = widths.map((width) => Math.round(width * CHARACTER_PX))
   const width = pixels.reduce((sum, each) => sum + each)
   const table = html`<div class="scroller" role="region" aria-label="Items" tabindex="0"><table class="items" width="${width}">
 <caption>${collection.name}, items ${formatCount(before + 1)}–${formatCount(before + rows.length)}</caption>
 <colgroup>${pixels.map((each) => html`<col width="${each}">`)}</colgroup>
-<thead><tr><th scope="col">#</th>${columns.map(headOf)}</tr>
-<tr class="summary"><td></td>${columns.map(({ kind, values }) => html`<td>${summaryOf(kind, values)}</td>`)}</tr></thead>
+<thead><tr><th scope="col">#</th>${columns.map((column) => headOf(column, column === pinned))}</tr>
+<tr class="summary"><td></td>${columns.map((column) => html`<td${column === pinned ? PIN : ''}>${summaryOf(column.kind, column.values)}</td>`)}</tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>`
@@ -126,13 +130,24 @@ function columnOf(items: readonly Fields[]): (name: string) => Column {
   }
 }
 
-function widthOf({ name, kind, values }: Column, place: number): number {
-  const longest = values.reduce((most, value) => Math.max(most, value?.text.length ?? 0), name.length + kind.length)
-  return Math.min(place === 0 ? MAX_FIRST_WIDTH : MAX_WIDTH, Math.max(MIN_WIDTH, longest)) + 2
+const PIN = html` class="pin"`
+
+/** What stays in sight while the table scrolls: the key, else the first short value that every item has, else nothing. */
+function pinnedOf(columns: readonly Column[], keyField: string | null): Column | undefined {
+  const isShort = (value: Value | undefined) =>
+    value !== undefined && PINNED_KINDS.includes(value.kind) && value.text.length <= MAX_PINNED_WIDTH
+  return columns.find(({ name }) => name === keyField) ?? columns.find(({ values }) => values.every(isShort))
 }
 
-function headOf({ name, kind }: Column): Html {
-  return html`<th scope="col" class="${kind}" title="${brief(name)}">${brief(name)} <small>${kind}</small></th>`
+const PINNED_KINDS: readonly Kind[] = ['text', 'number', 'date']
+
+function widthOf({ name, kind, values }: Column, isPinned: boolean): number {
+  const longest = values.reduce((most, value) => Math.max(most, value?.text.length ?? 0), name.length + kind.length)
+  return Math.min(isPinned ? MAX_PINNED_WIDTH : MAX_WIDTH, Math.max(MIN_WIDTH, longest)) + 2
+}
+
+function headOf({ name, kind }: Column, isPinned: boolean): Html {
+  return html`<th scope="col" class="${kind}${isPinned ? ' pin' : ''}" title="${brief(name)}">${brief(name)} <small>${kind}</small></th>`
 }
 
 /** Opens the item: on a page of its own where it has one, beside the table where there is a script. */

@@ -2,7 +2,7 @@
 
 import { counted, formatCount } from '../contract/message-text.ts'
 import { stringOf } from '../items/item-fields.ts'
-import { brief, indented } from './browser/text.ts'
+import { brief, indented, outline } from './browser/text.ts'
 import { type Content, type Html, html } from './html.ts'
 
 export type Kind = 'number' | 'date' | 'boolean' | 'link' | 'text' | 'object' | 'array' | 'null'
@@ -35,16 +35,20 @@ export function isCutOff(json: string): boolean {
   return json.endsWith('…')
 }
 
-export function cellOf(value: Value | undefined): Html {
-  if (value === undefined || value.kind === 'text') return html`<td>${value && brief(value.text)}</td>`
-  return html`<td class="${value.kind}">${contentOf(value)}</td>`
+/** The style sheet names what is missing: a page can have thousands of such cells. */
+export function cellOf(value: Value | undefined, isPinned: boolean): Html {
+  const kind = value?.text === '' ? 'null' : value?.kind
+  const classes = [...(kind === undefined || kind === 'text' ? [] : [kind]), ...(isPinned ? ['pin'] : [])].join(' ')
+  return html`<td${classes && html` class="${classes}"`}>${value && contentOf(value)}</td>`
 }
+
+const EMPTY_TEXT = 'empty text'
 
 function contentOf({ kind, text }: Value): Content {
   if (kind === 'object' || kind === 'array')
-    return html`<details><summary>${brief(text, 40)}</summary>${preformatted(text, NESTED_CHARACTERS)}</details>`
+    return html`<details><summary>${outline(text)}</summary>${preformatted(text, NESTED_CHARACTERS)}</details>`
   if (kind === 'link') return html`<a href="${text}" rel="noopener noreferrer" target="_blank">${brief(text)}</a>`
-  return brief(text)
+  return brief(text) || EMPTY_TEXT
 }
 
 export function preformatted(json: string, characters?: number): Html {
@@ -96,7 +100,7 @@ function mostFrequent(texts: readonly string[]): Content {
     .slice(0, MAX_VALUES)
     .map(
       ([text, number]) =>
-        html`<li><span>${brief(text, 40)}</span>${formatCount(number)}${bar(number / texts.length)}</li>`,
+        html`<li><span>${brief(text, 40) || EMPTY_TEXT}</span>${formatCount(number)}${bar(number / texts.length)}</li>`,
     )
   const others = times.size - rows.length
   const more = others > 0 ? html`<li class="quiet">${counted(others, 'other')}</li>` : ''

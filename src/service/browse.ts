@@ -42,6 +42,11 @@ export async function browseItem(context: HandlerContext, explorer: Explorer): P
   return foundHtml(context, keyOf(context, head, key), cachingOf(context, head), make)
 }
 
+/** Where there is nothing: the problem, as a page. */
+export async function browseNothing(context: HandlerContext): Promise<Reply> {
+  throw pathNotFound(context)
+}
+
 /** The head of a collection stands for its items too: its `commitId` is another after every commit. */
 function keyOf({ baseUrl }: HandlerContext, ...parts: readonly unknown[]): string {
   return JSON.stringify([baseUrl, ...parts])
@@ -50,12 +55,13 @@ function keyOf({ baseUrl }: HandlerContext, ...parts: readonly unknown[]): strin
 /** With the status and the headers of the problem itself. */
 export async function problemInHtml(
   request: Incoming,
+  path: string,
   baseUrl: string,
   { status, headers }: Reply,
   problem: Problem,
   explorer: Explorer,
 ): Promise<Reply> {
-  const html = await htmlReply(request, explorer.problem(baseUrl, problem))
+  const html = await htmlReply(request, explorer.problem(baseUrl, problem, { target: request.target, path }))
   return { ...html, status, headers: { ...headers, ...html.headers } }
 }
 

@@ -5,7 +5,7 @@ import { isLoopbackName, LOOPBACK_NAMES } from '../contract/url.ts'
 import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
-import { type Browse, problemInHtml } from './browse.ts'
+import { type Browse, browseNothing, problemInHtml } from './browse.ts'
 import type { HandlerContext } from './handler-context.ts'
 import { type Incoming, incomingOf, isRead, routedPath } from './incoming.ts'
 import { createBodyMemory, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits, NO_SHARE } from './limits.ts'
@@ -60,8 +60,9 @@ export function createService(options: ServiceOptions): Service {
   function reply(request: Incoming): Promise<Reply> {
     const path = routedPath(request.target, basePath)
     const route = findRoute(path)
-    const browse = isRead(request) ? route?.browse : undefined
-    if (explorer === undefined || browse === undefined || !wantsHtml(request)) return answer(request, path, route)
+    const browse = browseAt(path, route)
+    if (explorer === undefined || browse === undefined || !isRead(request) || !wantsHtml(request))
+      return answer(request, path, route)
     return answerInHtml(request, path, browse, explorer)
   }
 
@@ -107,7 +108,7 @@ export function createService(options: ServiceOptions): Service {
     const methods = { GET: (context: HandlerContext) => browse(context, explorer) }
     const reply = await answer(request, path, { path, methods })
     if (reply.problem === undefined) return reply
-    return problemInHtml(request, baseUrlOf(request.host) ?? baseUrl, reply, reply.problem, explorer)
+    return problemInHtml(request, path, baseUrlOf(request.host) ?? baseUrl, reply, reply.problem, explorer)
   }
 
   return {
@@ -117,6 +118,11 @@ export function createService(options: ServiceOptions): Service {
       return responseOf(request.method === 'HEAD' ? { ...answered, body: null } : answered)
     },
   }
+}
+
+/** What makes a page at this path: none at the service's own paths. */
+function browseAt(path: string, route: Route | undefined): Browse | undefined {
+  return route === undefined && !path.startsWith('/-/') ? browseNothing : route?.browse
 }
 
 /** HEAD is handled as GET; the body is left out when the reply is sent. */

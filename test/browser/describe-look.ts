@@ -37,8 +37,37 @@ export function describeLook({ visit, server, browser }: Explorer): void {
       assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Open item 502')
     })
 
-    it('keeps the head and the first column of a table in sight', async (t) => {
+    it('opens an item by Enter and by Space, also while text is selected in a field', async (t) => {
       const { page, open } = await visit(t)
+      for (const [view, role] of [
+        ['/numbers', 'link'],
+        ['/keyless', 'button'],
+      ] as const) {
+        await open(view)
+        for (const key of ['Enter', 'Space']) {
+          await page.getByLabel('Page', { exact: true }).selectText()
+          const opener = page.getByRole(role, { name: 'Open item 1', exact: true })
+          await opener.focus()
+          assert.equal(await page.evaluate(() => String(getSelection())), '1')
+          await page.keyboard.press(key)
+          await page.getByRole('complementary', { name: 'Item 1' }).waitFor()
+          await page.locator('aside h2:focus').waitFor()
+          await page.keyboard.press('Escape')
+        }
+      }
+    })
+
+    it('keeps the head and the column of the key in sight, wherever it stands', async (t) => {
+      const { page, open } = await visit(t)
+      await open('/wide')
+      await page.setViewportSize({ width: 375, height: 700 })
+      for (const left of [0, 150, 9999]) {
+        await page.locator('.scroller').evaluate((element, x) => element.scrollTo(x, 0), left)
+        const table = (await page.locator('.scroller').boundingBox()) ?? assert.fail('There is no table.')
+        const key = (await page.getByRole('cell', { name: 'k3' }).boundingBox()) ?? assert.fail('There is no key.')
+        assert.ok(key.x >= table.x && key.x + key.width <= table.x + table.width + 1, `at ${left}: ${key.x}`)
+      }
+      await page.setViewportSize({ width: 1280, height: 800 })
       await open('/events?page=3')
       const scroller = page.locator('.scroller')
       await scroller.evaluate((element) => element.scrollTo(300, 2000))
@@ -47,6 +76,46 @@ export function describeLook({ visit, server, browser }: Explorer): void {
       const first = await page.locator('tbody tr').nth(80).locator('td').first().boundingBox()
       for (const distance of [(head?.y ?? 0) - y, (head?.x ?? 0) - x, (first?.x ?? 0) - x])
         assert.ok(Math.abs(distance) < 3, String(distance))
+    })
+
+    it('cuts off neither what is unfolded, nor what stands above a column, nor the labels of buttons', async (t) => {
+      const { page, open } = await visit(t)
+      await open('/wide')
+      for (const width of [1280, 375, 320]) {
+        await page.setViewportSize({ width, height: 800 })
+        const cut = await page.evaluate(() => {
+          for (const details of document.querySelectorAll('details')) details.open = true
+          const whole = document.querySelectorAll<HTMLElement>(
+            'tbody details pre, .summary td, .summary .histogram div',
+          )
+          return [...whole]
+            .filter((each) => each.scrollWidth > each.clientWidth + 1 || each.scrollHeight > each.clientHeight + 1)
+            .map((each) => each.textContent)
+        })
+        assert.deepEqual(cut, [], `at ${width}`)
+        await openItem(page, 'Open item 3')
+        const lines = (selector: string) =>
+          page.locator(selector).evaluateAll((all) => new Set(all.map((each) => each.getBoundingClientRect().y)).size)
+        assert.deepEqual([await lines('.pager a'), await lines('aside .row:first-child button')], [1, 1])
+        const heights = await page
+          .locator('button:visible, .pager a, .row a:visible')
+          .evaluateAll((all) => all.filter((each) => !each.closest('table')).map(({ clientHeight }) => clientHeight))
+        assert.ok(Math.max(...heights) < 30, `${heights}`)
+        await page.keyboard.press('Escape')
+        await page.getByRole('button', { name: 'Code', exact: true }).click()
+        const code = (await page.locator('#code').boundingBox()) ?? assert.fail('The code is not open.')
+        assert.ok(code.x >= 0 && code.x + code.width <= width && code.y + code.height <= 800)
+        assert.ok(code.width >= Math.min(300, width - 20), `${code.width}`)
+        await page.keyboard.press('Escape')
+      }
+    })
+
+    it('tells null, an empty text and a missing field apart, in words', async (t) => {
+      const { page, open } = await visit(t)
+      await open('/wide')
+      const cells = page.getByRole('row').filter({ hasText: /k[234]/ })
+      for (const [place, name] of ['null', 'missing', 'empty text'].entries())
+        assert.equal(await cells.nth(place).getByRole('cell', { name, exact: true }).count(), 1, name)
     })
 
     it('has roles and names for those who hear it', async (t) => {
@@ -60,7 +129,11 @@ export function describeLook({ visit, server, browser }: Explorer): void {
       await page.getByRole('columnheader', { name: 'id number' }).waitFor()
       await page.getByRole('rowheader', { name: 'Open item 17', exact: true }).waitFor()
       await page.getByRole('slider', { name: 'Place in the collection' }).waitFor()
-      assert.equal(await page.getByRole('link', { name: '‹ Prev' }).getAttribute('aria-disabled'), 'true')
+      for (const name of ['« First', '‹ Prev']) {
+        const link = page.getByRole('link', { name })
+        assert.equal(await link.getAttribute('aria-disabled'), 'true')
+        assert.equal(await link.evaluate((element) => getComputedStyle(element).borderColor), 'rgba(0, 0, 0, 0)')
+      }
       const status = page.locator('#status')
       assert.equal(await status.getAttribute('role'), 'status')
       await page.locator('a[rel=next]').click()

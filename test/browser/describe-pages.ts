@@ -71,6 +71,12 @@ export function describePages({ visit, server, browser }: Explorer): void {
         assert.equal(await field.evaluate((input: HTMLInputElement) => input.validity.valid), false)
         assert.match(shown.page.url(), /page=3$/)
       }
+      await field.fill('abc')
+      await field.press('Enter')
+      await shown.page.getByText('“abc” is not a page number. Enter a number from 1 to 3.').waitFor()
+      assert.equal(await field.getAttribute('aria-invalid'), 'true')
+      await field.fill('2')
+      assert.equal(await field.getAttribute('aria-invalid'), null)
     })
 
     it('turns pages by the arrow keys, but not while somebody types, and by a strip that shows the place', async (t) => {
@@ -151,6 +157,15 @@ export function describePages({ visit, server, browser }: Explorer): void {
       assert.equal(await page.locator('aside').isVisible(), false)
     })
 
+    it('a slash at the end is told on a page too, with the address and the way back', async (t) => {
+      const { page, open } = await visit(t, /status of 404/)
+      await open('/numbers/')
+      await page.getByRole('heading', { name: 'There is nothing at this path' }).waitFor()
+      await page.getByText('You asked for /numbers/', { exact: true }).waitFor()
+      await page.getByRole('link', { name: 'Back to numbers' }).click()
+      await page.waitForURL('**/numbers')
+    })
+
     it('and also where the server is gone', async (t) => {
       const { port, close } = await listen({ port: 0, ...createService({ store: server().store }) })
       t.after(() => close(0))
@@ -159,6 +174,7 @@ export function describePages({ visit, server, browser }: Explorer): void {
       await close(0)
       await page.getByRole('link', { name: 'Collections' }).click()
       await page.getByRole('heading', { name: 'The server does not answer' }).waitFor()
+      await page.getByText(`You asked for http://127.0.0.1:${port}/`, { exact: true }).waitFor()
       assert.ok(await page.getByRole('button', { name: 'Try again' }).isVisible())
     })
   })

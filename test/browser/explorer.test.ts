@@ -6,6 +6,7 @@ import { describeHostile } from './describe-hostile.ts'
 import { describeItem } from './describe-item.ts'
 import { describeLook } from './describe-look.ts'
 import { describePages } from './describe-pages.ts'
+import { describeRows } from './describe-rows.ts'
 import { describeToken } from './describe-token.ts'
 import { type Explorer, type ExplorerServer, openTab, startExplorerServer, type Visitor } from './open-explorer.ts'
 
@@ -41,6 +42,7 @@ describe('the explorer in a Chromium', { skip }, () => {
 
   describePages(explorer)
   describeItem(explorer)
+  describeRows(explorer)
   describeToken(explorer)
   describeLook(explorer)
   describeHostile(explorer)

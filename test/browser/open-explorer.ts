@@ -52,6 +52,7 @@ export async function startExplorerServer(): Promise<ExplorerServer> {
   await fill(store, 'keyless', numbered(3), { keyField: null })
   await fill(store, 'secrets', numbered(2), { isPrivate: true })
   await fill(store, 'nothing-yet', [])
+  await fill(store, 'wide', WIDE, { keyField: 'code' })
   await fill(store, 'hostile', hostileItems())
   let service: ReturnType<typeof createService> | undefined
   const ready = () => service ?? assert.fail('The service answers when its port is known.')
@@ -67,6 +68,15 @@ export async function startExplorerServer(): Promise<ExplorerServer> {
   }
   return { store, url: `http://127.0.0.1:${port}`, events, token: await newToken(store), close }
 }
+
+/** The key is not the first field, objects come before it, and some fields are empty or missing. */
+const WIDE = [
+  '{"about":{"name":"Hall","size":{"rows":12}},"note":"far too long to stand in a cell that is always in sight","serial":12345678901234567892,"seen":"2026-01-02","mixed":"a","code":"k1"}',
+  '{"about":{"name":"Room"},"note":"short","serial":-5,"seen":"2026-01-02T08:00:00+02:00","mixed":null,"code":"k2"}',
+  '{"about":{},"note":"short","serial":12345678901234567891,"seen":"2025-12-31","code":"k3"}',
+  `{"about":{"long":"${'word '.repeat(60)}"},"note":"short","seen":null,"mixed":"","code":"k4"}`,
+  '{"about":{},"note":"short","mixed":"b","code":"k5"}',
+]
 
 /** Numbers that no JavaScript number holds, and a value of every kind. */
 function eventText(id: number): string {

@@ -30,9 +30,9 @@ function itemPage(text: string, key = '1'): string {
   return explorer.item(BASE, { collection: 'events', key, text: Buffer.from(text) })
 }
 
-function problemPage(problem: Partial<Problem>): string {
-  const type = `${BASE}/-/problems/x`
-  return explorer.problem(BASE, { type, title: 'Oh', status: 404, detail: 'It is so.', hint: 'Do this.', ...problem })
+function problemPage(problem: Partial<Problem>, path = '/events/7'): string {
+  const told = { type: `${BASE}/-/problems/x`, title: 'Oh', status: 404, detail: 'It is so.', hint: 'Do this.' }
+  return explorer.problem(BASE, { ...told, ...problem }, { target: path, path })
 }
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `{"id":${index + 1}}`)
@@ -83,11 +83,18 @@ describe('the page of a collection', () => {
     )
     assert.match(page, /<input type="range" min="1" max="3" value="2" .*<output>items 501–1,000<\/output>/s)
     assert.equal(rowsOf(page), 500)
-    assert.match(page, /<a href="\/events\/1" aria-label="Open item 501">501<\/a><\/th><td class="number">1<\/td>/)
+    assert.match(page, /<a href="\/events\/1" aria-label="Open item 501">501<\/a><\/th><td class="number pin">1<\/td>/)
     assert.match(page, /<a class="without-token" href="\/-\/json\/events\?page=2">Raw JSON<\/a>/)
     assert.ok(page.includes(`<pre tabindex="0">curl &#39;${BASE}/events?page=2&#39;<span class="with-token">`))
-    assert.doesNotMatch(pageOf(numbered(500), { live: 1234 }), /rel="prev" href/)
-    assert.doesNotMatch(pageOf(numbered(234), { live: 1234 }, 3), /rel="next" href/)
+    for (const [shown, dead] of [
+      [pageOf(numbered(500), { live: 1234 }), ['first', 'prev']],
+      [pageOf(numbered(234), { live: 1234 }, 3), ['next', 'last']],
+      [pageOf(numbered(2)), ['first', 'prev', 'next', 'last']],
+    ] as const)
+      assert.deepEqual(
+        [...shown.matchAll(/<a rel="(\w+)" role="link" aria-disabled="true">/g)].map(([, rel]) => rel),
+        dead,
+      )
   })
 
   it('without pages has no pager, and shows as many items as a browser lays out well', () => {
@@ -126,12 +133,50 @@ describe('the page of a collection', () => {
       '<td class="number">12345678901234567890</td><td class="number">1E5</td><td class="number">-0</td><td class="number">1.10</td>',
       '<td class="null">null</td>',
       '<td class="boolean">true</td>',
-      '<td class="object"><details><summary>{ "a" : [ 1.0 , "]}," ] }</summary><pre class="json" tabindex="0">{\n  <b>"a"</b>: [\n    1.0,\n    "]},"\n  ]\n}</pre></details></td><td>x"}</td>',
+      '<td class="object"><details><summary>{a: […]}</summary><pre class="json" tabindex="0">{\n  <b>"a"</b>: [\n    1.0,\n    "]},"\n  ]\n}</pre></details></td><td>x"}</td>',
       '<td class="date">2026-01-07T20:00:00Z</td>',
       '<td class="link"><a href="https://example.com/7" rel="noopener noreferrer" target="_blank">https://example.com/7</a></td>',
       '<td>javascript:alert(1)</td>',
     ])
       assert.ok(plain(page).includes(cell), cell)
+  })
+
+  it('sums up what is nested: the first fields of an object, the items of an array', () => {
+    const long = JSON.stringify('x'.repeat(30))
+    for (const [json, summary] of [
+      ['{"name":"Vila","at":{"lat":1},"tags":["a"],"b":1,"c":2,"d":3}', '{name: "Vila", at: {…}, tags: […], …3}'],
+      ['{"a b":null,"e":{},"f":[]}', '{"a b": null, e: {}, f: []}'],
+      [`{"note":${long},"next":1}`, `{note: "${'x'.repeat(23)}…, …1}`],
+      ['{ }', '{}'],
+      ['[]', '[]'],
+      ['[ 1.0,"two",null ]', '[1.0, "two", null]'],
+      ['[{"a":1}]', '[1 item]'],
+      [`[${Array.from({ length: 12 }, () => 1234)}]`, '[12 items]'],
+    ])
+      assert.ok(plain(pageOf([`{"o":${json}}`])).includes(`<summary>${summary}</summary>`), summary)
+    const cut = plain(pageOf([`{"o":[${'1234567,'.repeat(2000)}0]}`, `{"o":{"a":1,"b":"${'x'.repeat(9000)}"}}`]))
+    assert.match(cut, /<summary>\[more than 1,02\d items\]<\/summary>/)
+    assert.match(cut, /<summary>\{a: 1, …\}<\/summary>/)
+  })
+
+  it('pins the column of the key, else the first short value that all items have, else none', () => {
+    const pinnedIn = (page: string) => /<th scope="col" class="[^"]* pin"[^>]*>([^ <]*)/.exec(page)?.[1]
+    const items = ['{"o":{},"b":true,"maybe":1,"n":5,"id":7}', '{"o":{},"b":false,"n":6,"id":8}']
+    assert.equal(pinnedIn(pageOf(items)), 'id')
+    assert.equal(pinnedIn(pageOf(items, { keyField: null })), 'n')
+    assert.equal(pinnedIn(pageOf(['{"o":[],"s":"longer than a pinned column"}'], { keyField: null })), undefined)
+  })
+
+  it('names what is empty: null and an empty text; a missing field is named by the style sheet', () => {
+    const page = pageOf(['{"id":1,"a":null,"b":"","c":"null"}', '{"id":2}'])
+    assert.match(page, /<td class="null">null<\/td><td class="null">empty text<\/td><td>null<\/td><\/tr>/)
+    assert.match(page, /<td class="number pin">2<\/td><td><\/td><td><\/td><td><\/td><\/tr>/)
+    assert.match(page, /<li><span>empty text<\/span>1/)
+  })
+
+  it('has a field for a key, where it has keys', () => {
+    assert.match(pageOf(numbered(2)), /<label for="find">Item by key \(id\)<\/label>/)
+    assert.doesNotMatch(pageOf(numbered(2), { keyField: null }), /id="find"/)
   })
 
   it('says above each column what it holds: a histogram, the most frequent values, or how many there are', () => {
@@ -141,7 +186,7 @@ describe('the page of a collection', () => {
       return `{"id":${index + 1},"day":"${day}","kind":"${kind}","title":"no. ${index}","huge":1e${index},"none":null}`
     })
     const [, , id, day, kind, title, huge, none] =
-      /<tr class="summary">(.*?)<\/tr>/s.exec(pageOf(items))?.[1]?.split('<td>') ?? []
+      /<tr class="summary">(.*?)<\/tr>/s.exec(pageOf(items))?.[1]?.split(/<td[^>]*>/) ?? []
     assert.match(id ?? '', /<title>Histogram of 500 values from 1 to 500, in 12 steps: 42, 42, /)
     assert.match(day ?? '', /<span>2026-01-01<\/span><span>2027-05-15<\/span>/)
     assert.match(kind ?? '', /<li><span>concert<\/span>125<svg.*<li class="quiet">1 other<\/li>/s)
@@ -177,6 +222,24 @@ describe('the page of a problem', () => {
       for (const part of [title, hint, 'It is "so".']) assert.ok(page.includes(`>${part}<`), part)
       assert.equal(page.includes('Enter a token'), [401, 403, 404].includes(status), String(status))
     }
+  })
+
+  it('has the address that was asked for, and a way back', () => {
+    for (const [path, name, back] of [
+      ['/events/none', 'item-not-found', '<a href="/events">Back to events</a>'],
+      ['/events/', 'path-not-found', '<a href="/events">Back to events</a>'],
+      ['/events', 'collection-not-found', '<a href="/">All collections</a>'],
+      ['/events/7', 'collection-not-found', '<a href="/">All collections</a>'],
+      ['/<b>/7', 'path-not-found', '<a href="/">All collections</a>'],
+    ] as const) {
+      const page = problemPage({ type: `${BASE}/-/problems/${name}` }, path)
+      assert.ok(
+        page.replaceAll('&lt;', '<').replaceAll('&gt;', '>').includes(`You asked for <code>${path}</code>`),
+        path,
+      )
+      assert.ok(page.includes(back), path)
+    }
+    assert.ok(problemPage({}, `/${'x'.repeat(5000)}`).length < 5000)
   })
 })
 

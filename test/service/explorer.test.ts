@@ -46,7 +46,17 @@ const DATA: readonly [string, Record<string, string>][] = [
 ]
 
 const FOUND = ['/', '/events', '/events?page=2', '/events/7', '/venues']
-const TARGETS = [...FOUND, '/nothing', '/Events', '/events/nothing', '/venues/1', '/events?page=0', '/events/%zz']
+const ASTRAY = [
+  '/nothing',
+  '/Events',
+  '/events/nothing',
+  '/venues/1',
+  '/events?page=0',
+  '/events/%zz',
+  '/events/',
+  '/a/b/c',
+]
+const TARGETS = [...FOUND, ...ASTRAY]
 
 const isHtml = (response: Response) => response.headers.get('content-type') === 'text/html; charset=utf-8'
 const tagOf = (response: Response) => response.headers.get('etag') ?? assert.fail('no ETag')
@@ -92,8 +102,8 @@ describe('the explorer over HTTP', () => {
       assert.equal((await plain('/-/explorer/explorer-0123456789abcdef.js')).status, 404)
     })
 
-    it('a browser gets data at the service’s own paths, and at paths that lead nowhere', async () => {
-      for (const target of ['/-/health', '/-/problems/invalid-page', '/-/nothing', '/events/', '/a/b/c'])
+    it('a browser gets data at the service’s own paths', async () => {
+      for (const target of ['/-/health', '/-/problems/invalid-page', '/-/nothing', '/-/json/events/'])
         assert.match((await get(target, CHROME)).headers.get('content-type') ?? '', /json/, target)
     })
 
@@ -225,7 +235,7 @@ describe('the explorer over HTTP', () => {
         assert.deepEqual([refused.status, isHtml(refused), cachingOf(refused)], [401, true, 'no-store'])
         assert.equal(refused.headers.get('www-authenticate'), 'Bearer')
         const text = await refused.text()
-        assert.doesNotMatch(text, /events/)
+        assert.doesNotMatch(text, /<table|1,234/)
         for (const [, path = ''] of text.matchAll(/"(\/-\/explorer\/[^"]+)"/g))
           assert.equal((await get(path)).status, 200)
       }

@@ -1,6 +1,8 @@
 /** The item that is open beside the table, and the way from row to row. */
 
+import { PAGE_SIZE } from '../../contract/page.ts'
 import { announce } from './feedback.ts'
+import { rankOf } from './page-rows.ts'
 import type { Session } from './session.ts'
 import { indented } from './text.ts'
 
@@ -33,7 +35,7 @@ export class ItemPanel {
   /** Gives the focus back to the row. */
   close(): void {
     const row = this.#leave()
-    if (row) focusRow(row)
+    if (row) focusOn(row.querySelector('th > *'))
   }
 
   #leave(): HTMLTableRowElement | undefined {
@@ -51,8 +53,9 @@ export class ItemPanel {
     const link = row.querySelector<HTMLAnchorElement>('th a')
     this.url = new URL(link?.getAttribute('href') ?? url, url).href
     if (link) return this.#session.text(link.href)
-    const read = await this.#session.collection(collection, new URL(url).origin).page(Number(page) || 1)
-    return new TextDecoder().decode([...read.texts()][row.sectionRowIndex])
+    const number = Number(page) || 1
+    const read = await this.#session.collection(collection, new URL(url).origin).page(number)
+    return new TextDecoder().decode([...read.texts()][rankOf(row) - 1 - (number - 1) * PAGE_SIZE])
   }
 
   #show(row: HTMLTableRowElement, json: string): void {
@@ -80,10 +83,9 @@ function bold(text: string): HTMLElement {
   return name
 }
 
-/** Of all rows one is reached by Tab; from there the arrow keys lead on. */
-export function focusRow(row: Element): void {
-  row.parentElement?.querySelector('th > [tabindex="0"]')?.setAttribute('tabindex', '-1')
-  const opener = row.querySelector<HTMLElement>('th > *')
+/** Of all rows, and of all columns, one is reached by Tab; from there the arrow keys lead on. */
+export function focusOn(opener: HTMLElement | null | undefined): void {
+  opener?.closest('thead, tbody')?.querySelector('th > [tabindex="0"]')?.setAttribute('tabindex', '-1')
   opener?.setAttribute('tabindex', '0')
   opener?.focus()
 }

@@ -3,13 +3,14 @@
  * stays in its memory, and does what the buttons say. Every page comes from the server, as HTML.
  */
 
-import { pageUrl } from '../../contract/link.ts'
+import { itemUrl, pageUrl } from '../../contract/link.ts'
 import { parsePage } from '../../contract/page.ts'
 import { Download, type Form } from './download.ts'
 import { announce, copy } from './feedback.ts'
-import { focusRow, ItemPanel } from './item-panel.ts'
+import { focusOn, ItemPanel } from './item-panel.ts'
+import { filterRows, prepareRows, shownRows, sortRows } from './page-rows.ts'
 import { Session } from './session.ts'
-import { itemsOn } from './text.ts'
+import { brief, itemsOn } from './text.ts'
 
 class Explorer {
   readonly #session = new Session(document.querySelector<HTMLAnchorElement>('.brand')?.href ?? location.origin)
@@ -21,7 +22,8 @@ class Explorer {
     document.addEventListener('click', (event) => this.#click(event))
     document.addEventListener('keydown', (event) => this.#press(event))
     document.addEventListener('submit', (event) => this.#submit(event))
-    document.addEventListener('input', ({ target }) => showPlace(target as HTMLInputElement))
+    document.addEventListener('invalid', refuse, true)
+    document.addEventListener('input', ({ target }) => follow(target as HTMLInputElement))
     document.addEventListener('change', ({ target }) => this.#leaveStrip(target as HTMLInputElement))
     window.addEventListener('popstate', () => this.#load())
     window.addEventListener('online', () => document.querySelector('.unreachable') && this.#load())
@@ -50,6 +52,7 @@ class Explorer {
     prepare()
     announce(`${page.title} ${main.querySelector('.facts')?.textContent ?? ''}`, true)
     restoreFocus(main, activeElement)
+    this.#showToken()
   }
 
   #go(url: string): void {
@@ -68,7 +71,7 @@ class Explorer {
     if (button || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
     const link = target.closest('a')
     const row = target.closest<HTMLTableRowElement>('.items tbody tr')
-    if (row && (link ? link.closest('th') : !target.closest('details') && `${getSelection()}` === '')) {
+    if (row && (target.closest('th > *') || !(link || target.closest('details') || isSelected(row)))) {
       event.preventDefault()
       void this.#panel.open(row)
     } else if (link && !link.target && isPage(link.href, this.#session)) {
@@ -84,6 +87,7 @@ class Explorer {
     const isInPanel = button.closest('aside') !== null
     if (action === 'retry') void this.#load()
     else if (action === 'forget') this.#useToken('')
+    else if (action === 'sort') sortRows(button)
     else if (action === 'close') this.#panel.close()
     else if (action === 'cancel') this.#download.cancel()
     else if (action === 'copy') void copy(label, button.closest('section')?.querySelector('pre')?.innerText ?? '')
@@ -92,20 +96,30 @@ class Explorer {
     else void this.#download.run(action as Form, collection, this.#session.collection(collection, new URL(url).origin))
   }
 
-  /** ← and → turn pages, ↑ and ↓ go from row to row, where they have nothing else to do. Escape closes the item. */
+  /**
+   * ← and → turn pages, or go from column to column; ↑ and ↓ go from row to row, where they have nothing else to do. Space
+   * opens an item, as Enter does. Escape closes it.
+   */
   #press(event: KeyboardEvent): void {
     const { key, ctrlKey, metaKey, shiftKey, altKey } = event
     const target = event.target as Element
     if (key === 'Escape' && !document.querySelector(':popover-open')) this.#panel.close()
     if (ctrlKey || metaKey || shiftKey || altKey || target.closest('input, pre, .scroller:focus, details, [popover]'))
       return
-    const relation = { ArrowLeft: 'prev', ArrowRight: 'next' }[key]
-    if (relation) this.#main.querySelector<HTMLElement>(`a[rel=${relation}][href]`)?.click()
-    const row = target.closest('tbody th')?.parentElement
-    const other = key === 'ArrowDown' ? row?.nextElementSibling : key === 'ArrowUp' && row?.previousElementSibling
-    if (!other) return
+    const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[key]
+    const isAcross = key === 'ArrowLeft' || key === 'ArrowRight'
+    const head = target.closest('thead th')
+    const row = target.closest<HTMLTableRowElement>('tbody tr')
+    if (key === ' ' && target.matches('th > a')) (target as HTMLElement).click()
+    else if (step && isAcross && head)
+      focusOn((step > 0 ? head.nextElementSibling : head.previousElementSibling)?.querySelector('button'))
+    else if (step && isAcross)
+      this.#main.querySelector<HTMLElement>(`a[rel=${step > 0 ? 'next' : 'prev'}][href]`)?.click()
+    else if (step && row && target.closest('th')) {
+      const rows = shownRows()
+      focusOn(rows[rows.indexOf(row) + step]?.querySelector('th > *'))
+    } else return
     event.preventDefault()
-    focusRow(other)
   }
 
   #submit(event: SubmitEvent): void {
@@ -113,6 +127,8 @@ class Explorer {
     const form = event.target as HTMLFormElement
     const field = form.querySelector('input') as HTMLInputElement
     if (field.type === 'password') this.#useToken(field.value.trim())
+    else if (field.id === 'find')
+      this.#go(itemUrl(this.#session.root, this.#main.dataset['collection'] ?? '', field.value))
     else this.#goToPage(Math.min(parsePage([field.value]) ?? 1, Number(strip()?.max)))
   }
 
@@ -121,12 +137,22 @@ class Explorer {
       announce('A token has no blanks and no letters beyond ASCII. Copy it again.')
       return
     }
-    const popover = document.getElementById('token') as HTMLElement
     this.#session.token = token
-    popover.querySelector('form')?.reset()
-    popover.hidePopover()
-    document.body.classList.toggle('has-token', token !== '')
+    document.getElementById('token')?.hidePopover()
+    this.#showToken()
     void this.#load()
+  }
+
+  /** What the service said to the token. One that it does not accept stays in its field, to be corrected. */
+  #showToken(): void {
+    const { token, isAccepted } = this.#session
+    const isRefused = token !== '' && isAccepted === false
+    document.body.classList.toggle('has-token', token !== '' && isAccepted === true)
+    document.body.classList.toggle('token-refused', isRefused)
+    const field = document.querySelector('#token input') as HTMLInputElement
+    field.value = isRefused ? token : ''
+    if (isRefused && !field.closest(':popover-open'))
+      document.querySelector<HTMLElement>('#top [popovertarget]')?.click()
   }
 
   #leaveStrip(field: HTMLInputElement): void {
@@ -143,16 +169,32 @@ function isPage(url: string, { root }: Session): boolean {
 function prepare(): void {
   const range = strip()
   range?.style.setProperty('--share', `${100 / Number(range.max)}%`)
-  for (const opener of document.querySelectorAll('.items tbody tr:not(:first-child) th > *'))
-    opener.setAttribute('tabindex', '-1')
+  prepareRows()
 }
 
 function strip(): HTMLInputElement | null {
   return document.querySelector('.strip input')
 }
 
-/** What stands where the strip is dragged to. */
-function showPlace(field: HTMLInputElement): void {
+/** Whether somebody has just marked text in it. */
+function isSelected(row: HTMLElement): boolean {
+  const selection = getSelection()
+  return selection?.isCollapsed === false && selection.containsNode(row, true)
+}
+
+/** Says why a field is not taken, where the browser's own words would be gone at once. */
+function refuse(event: Event): void {
+  const field = event.target as HTMLInputElement
+  event.preventDefault()
+  field.ariaInvalid = 'true'
+  field.focus()
+  announce(`${field.value && `“${brief(field.value, 20)}” is not a page number. `}${field.title}`)
+}
+
+/** What somebody types, or drags the strip to. */
+function follow(field: HTMLInputElement): void {
+  field.ariaInvalid = null
+  if (field.id === 'filter') filterRows(field.value)
   if (field.type !== 'range') return
   const text = itemsOn(field.valueAsNumber, Number(field.dataset['itemCount']))
   field.setAttribute('aria-valuetext', `Page ${field.value}, ${text}`)
@@ -165,11 +207,13 @@ function unreachable({ message }: Error): Document {
   const template = document.getElementById('unreachable') as HTMLTemplateElement
   page.body.append(template.content.cloneNode(true))
   for (const heading of page.querySelectorAll('h1, li')) heading.textContent = message
+  for (const address of page.querySelectorAll('code')) address.textContent = location.href
   return page
 }
 
-/** To what has taken the place of the element that had it; else to the heading. */
+/** Stays where a dialog was closed. Else it goes to what has taken the place of the element that had it; else to the heading. */
 function restoreFocus(main: HTMLElement, before: Element | null): void {
+  if (before?.isConnected && before.matches('[popovertarget]')) return
   const relation = before?.getAttribute('rel')
   const names = [before?.id && `#${CSS.escape(before.id)}`, relation && `a[rel="${relation}"][href]`, 'h1']
   const found = names.map((name) => name && main.querySelector<HTMLElement>(name)).find(Boolean)

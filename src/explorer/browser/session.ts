@@ -9,10 +9,21 @@ const HTML = 'text/html, application/xhtml+xml'
 export class Session {
   /** Where the service is, as this page was opened: a browser asks nobody else. Without a slash at its end. */
   readonly root: string
-  token = ''
+  /** What the service said to the token; undefined as long as it has said nothing. */
+  isAccepted: boolean | undefined
+  #token = ''
 
   constructor(root: string) {
     this.root = root.replace(/\/$/, '')
+  }
+
+  get token(): string {
+    return this.#token
+  }
+
+  set token(token: string) {
+    this.#token = token
+    this.isAccepted = undefined
   }
 
   /** `origin` is that of the links that the server writes. */
@@ -40,10 +51,14 @@ export class Session {
     request.open('GET', url)
     request.responseType = type
     request.setRequestHeader('Accept', accept)
-    if (this.token) request.setRequestHeader('Authorization', `Bearer ${this.token}`)
+    const { token } = this
+    if (token) request.setRequestHeader('Authorization', `Bearer ${token}`)
     signal?.addEventListener('abort', () => request.abort())
     return new Promise((resolve, reject) => {
-      request.onload = () => resolve(request)
+      request.onload = () => {
+        if (token && token === this.token && request.status < 500) this.isAccepted = request.status !== 401
+        resolve(request)
+      }
       request.onerror = () => reject(new Error(navigator.onLine ? 'The server does not answer' : 'You are offline'))
       request.send()
     })

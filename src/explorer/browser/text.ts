@@ -1,6 +1,6 @@
 /** How texts, figures and JSON look on a page: nothing hidden, nothing turned around, every digit as it was written. */
 
-import { formatCount } from '../../contract/message-text.ts'
+import { counted, formatCount } from '../../contract/message-text.ts'
 import { pageRange } from '../../contract/page.ts'
 
 /** Of a text, this much stands in a cell, a heading or a title. */
@@ -75,6 +75,47 @@ export function indented(json: string, characters = MAX_CHARACTERS): Piece[] {
 }
 
 const REST = '\n… The rest is not shown here; the raw JSON has all of it.'
+
+/** Of what is nested, so much stands in a line. */
+const OUTLINE_CHARACTERS = 34
+/** Of one text in it. */
+const MEMBER_CHARACTERS = 24
+
+/** What is nested, in a line: `{name: "x", at: {…}, …3}`, `[1, 2]` or `[12 items]`. JSON that is cut off ends with `…`. */
+export function outline(json: string): string {
+  const { members, isFlat } = membersOf(json)
+  const isCut = json.endsWith('…')
+  // What stands at the end is not whole.
+  if (isCut) members.pop()
+  const all = members.join(', ')
+  if (json.startsWith('[')) {
+    if (isFlat && !isCut && all.length <= OUTLINE_CHARACTERS) return `[${all}]`
+    return `[${isCut ? 'more than ' : ''}${counted(members.length, 'item')}]`
+  }
+  let shown = 1
+  while (shown < members.length && members.slice(0, shown + 1).join(', ').length <= OUTLINE_CHARACTERS) shown++
+  const left = members.length - shown
+  const rest = isCut ? ['…'] : left > 0 ? [`…${left}`] : []
+  return `{${[...members.slice(0, shown), ...rest].join(', ')}}`
+}
+
+/** The members of an object or an array, each in a few characters. */
+function membersOf(json: string): { members: string[]; isFlat: boolean } {
+  const members: string[] = []
+  let [member, before, depth, isFlat] = ['', '', 0, true]
+  for (const token of json.match(TOKEN) ?? []) {
+    if (isClosing(token)) depth--
+    if (depth === 1 && token === ',') {
+      members.push(member)
+      member = ''
+    } else if (depth === 1 && token === ':') member = `${member.replace(/^"([a-z_]\w*)"$/i, '$1')}: `
+    else if (depth === 1)
+      member += isClosing(token) && !isOpening(before) ? `…${token}` : brief(token, MEMBER_CHARACTERS)
+    if (isOpening(token) && depth++ > 0) isFlat = false
+    before = token
+  }
+  return { members: member === '' ? members : [...members, member], isFlat }
+}
 
 function isOpening(token: string): boolean {
   return token === '{' || token === '['

@@ -1,0 +1,110 @@
+/** Sorting and filtering the items of a page, and finding one by its key. */
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Page, Request } from 'playwright-core'
+import type { Explorer } from './open-explorer.ts'
+
+const ranksOf = (page: Page) => page.locator('tbody tr:not([hidden]) th').allInnerTexts()
+const countOf = (page: Page) => page.locator('.tools [role=status]').innerText()
+
+export function describeRows({ visit, server }: Explorer): void {
+  describe('the items of this page', () => {
+    it('are sorted by a column up, down and not at all, and filtered by a text, without asking the server', async (t) => {
+      const { page, open } = await visit(t)
+      await open('/events?page=2')
+      const asked: string[] = []
+      const note = (request: Request) =>
+        void (/xhr|fetch|document/.test(request.resourceType()) && asked.push(request.url()))
+      page.on('request', note)
+      const head = page.getByRole('columnheader', { name: 'price number' })
+      const sort = head.getByRole('button')
+      assert.equal(await countOf(page), '500 items on this page')
+      assert.equal(await head.getAttribute('aria-sort'), null)
+      await sort.click()
+      assert.equal(await head.getAttribute('aria-sort'), 'ascending')
+      assert.deepEqual((await ranksOf(page)).slice(0, 3), ['520', '560', '600'])
+      assert.equal(await countOf(page), '500 items on this page, sorted by price')
+      await sort.press('Enter')
+      assert.equal(await head.getAttribute('aria-sort'), 'descending')
+      assert.deepEqual((await ranksOf(page)).slice(0, 3), ['519', '559', '599'])
+      const filter = page.getByLabel('Filter this page')
+      await filter.fill('no. 51')
+      assert.deepEqual((await ranksOf(page)).slice(0, 3), ['519', '518', '517'])
+      assert.equal(await countOf(page), '10 of 500 on this page, sorted by price')
+      await sort.press('Space')
+      assert.equal(await head.getAttribute('aria-sort'), null)
+      assert.deepEqual(await ranksOf(page), ['510', '511', '512', '513', '514', '515', '516', '517', '518', '519'])
+      await filter.fill('CONCERT')
+      assert.equal(await countOf(page), '167 of 500 on this page')
+      await filter.fill('nothing has this')
+      assert.equal(await countOf(page), '0 of 500 on this page')
+      await filter.fill('')
+      assert.deepEqual((await ranksOf(page)).slice(0, 2), ['501', '502'])
+      page.off('request', note)
+      assert.deepEqual(asked, [])
+      assert.equal(page.url(), `${server().url}/events?page=2`)
+    })
+
+    it('are sorted by what they are: numbers with every digit, dates, and what is empty at the end', async (t) => {
+      const { page, open } = await visit(t)
+      await open('/wide')
+      const column = async (name: string) => {
+        await page.getByRole('columnheader', { name }).getByRole('button').click()
+        return ranksOf(page)
+      }
+      assert.deepEqual(await column('serial'), ['2', '3', '1', '4', '5'])
+      assert.deepEqual(await column('serial'), ['1', '3', '2', '4', '5'])
+      assert.deepEqual(await column('seen'), ['3', '1', '2', '4', '5'])
+      assert.deepEqual(await column('mixed'), ['1', '5', '2', '3', '4'])
+      assert.deepEqual(await column('mixed'), ['5', '1', '2', '3', '4'])
+    })
+
+    it('are reached by the arrow keys as they stand, and opened where they have no address', async (t) => {
+      const { page, open } = await visit(t)
+      await open('/keyless')
+      await page.getByRole('columnheader', { name: 'id' }).getByRole('button').click()
+      await page.getByRole('columnheader', { name: 'id' }).getByRole('button').click()
+      await page.getByRole('button', { name: 'Open item 3', exact: true }).focus()
+      await page.keyboard.press('ArrowDown')
+      assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Open item 2')
+      await page.keyboard.press('Enter')
+      await page.getByRole('complementary', { name: 'Item 2' }).waitFor()
+      assert.match(await page.locator('aside pre').innerText(), /"id": 2/)
+      await open('/events')
+      await page.getByLabel('Filter this page').fill('film')
+      assert.equal(await page.locator('tbody th > [tabindex="0"]').getAttribute('aria-label'), 'Open item 1')
+      await page.locator('tbody th > [tabindex="0"]').focus()
+      await page.keyboard.press('ArrowDown')
+      assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Open item 4')
+      await page.locator('thead [tabindex="0"]').focus()
+      await page.keyboard.press('ArrowRight')
+      assert.match(await page.locator(':focus').innerText(), /^title/)
+      assert.equal(page.url(), `${server().url}/events`)
+    })
+  })
+
+  it('an item is found by its key from any page, and where there is none a way leads back', async (t) => {
+    const { page, open, settled } = await visit(t, /status of 404/)
+    await open('/events?page=3')
+    const field = page.getByLabel('Item by key (id)')
+    await field.press('Enter')
+    await page.getByText('Enter the key of an item.').waitFor()
+    await field.fill('7')
+    await field.press('Enter')
+    await page.waitForURL('**/events/7')
+    await settled()
+    assert.match(await page.locator('pre.json').innerText(), /"id": 7,/)
+    await page.goBack()
+    await settled()
+    await field.fill('a/b?c')
+    await field.press('Enter')
+    await page.getByRole('heading', { name: 'There is no such item' }).waitFor()
+    assert.equal(page.url(), `${server().url}/events/a%2Fb%3Fc`)
+    assert.equal(await page.locator('.notice code').innerText(), '/events/a%2Fb%3Fc')
+    await page.getByRole('link', { name: 'Back to events' }).click()
+    await page.waitForURL('**/events')
+    await settled()
+    assert.equal(await page.locator('h1').innerText(), 'events')
+  })
+}
