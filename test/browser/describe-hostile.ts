@@ -25,12 +25,12 @@ export function describeHostile({ visit }: Explorer): void {
       assert.ok(Math.max(...heights) < 60, `${Math.max(...heights)}`)
 
       await t.test('can be sorted by a column with an endless name, and back', async () => {
-        const head = page.getByRole('columnheader', { name: 'xxxxx' })
+        const head = page.locator('thead th[title^=xxxxx]')
         for (const order of ['ascending', 'descending', null]) {
-          await head.getByRole('button').click()
+          await head.locator('button').click()
           assert.equal(await head.getAttribute('aria-sort'), order)
-          assert.deepEqual(await overflowOf(page), [])
         }
+        assert.deepEqual(await overflowOf(page), [])
         assert.deepEqual(
           await page.locator('tbody th').allInnerTexts(),
           hostileItems().map((_, index) => `${index + 1}`),

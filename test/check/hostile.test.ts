@@ -334,8 +334,8 @@ describe('an envelope with odd values', () => {
   const walk = { timeoutMs: 1000, timeLimitMs: 1500, walk: true }
   judge('a walk through ten billion pages, which ends with its time', envelope('5000000000000'), 'C2', /./, walk)
 
-  it('100,000 other links are no reason to fail', async (t) => {
-    const more = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`link${i}`, { href: '/x' }]))
+  it('20,000 other links are no reason to fail', async (t) => {
+    const more = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`link${i}`, { href: '/x' }]))
     const handler = envelope('3', () => more)
     const report = await check((await serve(t, handler)).url, undefined, /^/, { timeoutMs: 5000, timeLimitMs: 60_000 })
     for (const id of ['C1', 'C4']) assert.equal(ruleOf(report, id).status, 'pass', outline(report))
@@ -657,14 +657,14 @@ describe('a fetch in the same process', () => {
 describe('answers that are much larger than what they say', () => {
   const patient = { timeoutMs: 20_000, timeLimitMs: 60_000 }
 
-  it('millions of items are counted and not kept', async (t) => {
-    const body = `{"item_count":4000000,"_links":{"first":{"href":"x"}},"_embedded":{"events":[${'0,'.repeat(3_999_999)}0]}}`
+  it('a million items are counted and not kept', async (t) => {
+    const body = `{"item_count":1000000,"_links":{"first":{"href":"x"}},"_embedded":{"events":[${'0,'.repeat(999_999)}0]}}`
     const { url } = await serve(t, always(gzipSync(body), { 'Content-Encoding': 'gzip' }))
-    await check(url, 'C3', /at most 500 items; came 4000000 items/, patient)
+    await check(url, 'C3', /at most 500 items; came 1000000 items/, patient)
   })
 
-  it('links of megabytes make a small report', async (t) => {
-    const long = 'x'.repeat(5_000_000)
+  it('links of a megabyte make a small report', async (t) => {
+    const long = 'x'.repeat(1_000_000)
     const links = { first: { href: long }, self: { href: long }, [long]: { href: long }, [`${long}y`]: 1 }
     const document = { item_count: 1, _links: links, _embedded: { events: [{}] } }
     const { url } = await serve(t, (_request, response, _answerRight, number) =>
