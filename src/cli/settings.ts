@@ -114,6 +114,18 @@ export const SETTINGS = {
     },
     answerBytes: number('the largest response, uncompressed', 64 * 1024 * 1024, [1, MAX_ANSWER_BYTES]),
   }),
+  ...group('Operation', {
+    logLevel: {
+      kind: kinds.oneOf('level', 'trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+      default: 'info',
+      description: 'the least serious lines in the log',
+    },
+    logRequests: {
+      kind: kinds.oneOf('which', 'all', 'slow', 'errors', 'none'),
+      defaultText: 'all; errors for files and the sample',
+      description: 'which requests to log: all, slow, errors or none',
+    },
+  }),
   ...group('Output', {
     reportFormat: {
       kind: kinds.oneOf('name', 'text', 'json'),

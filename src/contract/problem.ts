@@ -205,6 +205,8 @@ export interface Problem {
   readonly status: number
   readonly detail: string
   readonly hint: string
+  /** By which the operator finds the request in the log. */
+  readonly request_id?: string
 }
 
 /** Whether there is a problem of that name. */

@@ -45,6 +45,18 @@ export const TOKEN_PREFIX = 'reams_'
 
 const TOKEN = new RegExp(`^${TOKEN_PREFIX}[A-Za-z0-9_-]{43}$`)
 
+const TOKEN_WITHIN = new RegExp(`${TOKEN_PREFIX}[A-Za-z0-9_-]{43}`, 'g')
+
+/** Whether something in the text can be a token. */
+export function holdsToken(text: string): boolean {
+  return text.includes(TOKEN_PREFIX) && text.search(TOKEN_WITHIN) !== -1
+}
+
+/** The text without what can be a token. */
+export function hideTokens(text: string): string {
+  return text.includes(TOKEN_PREFIX) ? text.replace(TOKEN_WITHIN, `${TOKEN_PREFIX}…`) : text
+}
+
 /** Whether a text can be a token: the prefix, and 256 bits as base64url. */
 export function isTokenForm(text: string): boolean {
   return TOKEN.test(text)

@@ -12,6 +12,8 @@ export interface Caller {
   /** The hash of the token: tells one sender from another. */
   readonly id: string
   readonly scopes: readonly string[]
+  /** Of the token. */
+  readonly name?: string
 }
 
 /** Anyone without a token. */
@@ -31,7 +33,7 @@ async function callerWith(authorization: string, store: Store): Promise<Caller |
   const record = await store.token(id)
   if (record === undefined || record.revokedAt !== null) return undefined
   if (record.expiresAt !== null && record.expiresAt <= Date.now()) return undefined
-  return { isKnown: true, id, scopes: record.scopes }
+  return { isKnown: true, id, scopes: record.scopes, name: record.name }
 }
 
 /** To a caller who may not read it, a private collection is answered as if it did not exist. */

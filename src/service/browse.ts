@@ -7,7 +7,7 @@ import { matchesTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
 import type { Problem } from '../contract/problem.ts'
 import { type Explorer, SECURITY_HEADERS } from '../explorer/create-explorer.ts'
-import { type HandlerContext, segmentsOf } from './handler-context.ts'
+import { collectionOf, type HandlerContext } from './handler-context.ts'
 import { type Incoming, queryValues } from './incoming.ts'
 import { chooseEncoding } from './negotiate.ts'
 import { collectionNotFound, pathNotFound } from './problem-reply.ts'
@@ -26,7 +26,7 @@ export async function browseEntry(context: HandlerContext, explorer: Explorer): 
 
 export async function browseCollection(context: HandlerContext, explorer: Explorer): Promise<Reply> {
   const { request, baseUrl } = context
-  const [name = ''] = segmentsOf(context)
+  const name = collectionOf(context)
   if (!isCollectionName(name)) throw collectionNotFound(name)
   const read = await readPage(context, name, queryValues(request.target, 'page'))
   const { head: collection, page, segments } = read
@@ -57,12 +57,12 @@ export async function problemInHtml(
   request: Incoming,
   path: string,
   baseUrl: string,
-  { status, headers }: Reply,
+  { status, headers, facts }: Reply,
   problem: Problem,
   explorer: Explorer,
 ): Promise<Reply> {
   const html = await htmlReply(request, explorer.problem(baseUrl, problem, { target: request.target, path }))
-  return { ...html, status, headers: { ...headers, ...html.headers } }
+  return { ...html, status, headers: { ...headers, ...html.headers }, ...(facts && { facts }) }
 }
 
 /** Off the event loop, where it would take milliseconds. */

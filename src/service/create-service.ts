@@ -12,8 +12,9 @@ import { createBodyMemory, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits, NO_
 import { wantsHtml } from './negotiate.ts'
 import { isFault, pathNotFound, problemReply, quoted, Refusal, refusalOf } from './problem-reply.ts'
 import { cacheHtml, PageCache, shareHeads } from './read/page-cache.ts'
-import { type Reply, responseOf } from './reply.ts'
-import { findRoute, type Route } from './routes.ts'
+import { identified, type Reply, responseOf } from './reply.ts'
+import { type OnError, type RequestFacts, requestIdOf } from './request-record.ts'
+import { findRoute, type Route, routeName } from './routes.ts'
 
 export interface ServiceOptions {
   /** Where the collections are. The service does not close it. */
@@ -35,7 +36,7 @@ export interface ServiceOptions {
   /** Answer a browser that navigates with pages for people. Default true; false: never HTML. */
   readonly explorer?: boolean
   /** Called with every error behind a 500 or 503, which the reply does not show. Default: prints its stack to stderr. */
-  readonly onError?: (error: unknown, request: Pick<Incoming, 'method' | 'target'>) => void
+  readonly onError?: OnError
 }
 
 export interface Service {
@@ -61,12 +62,18 @@ export function createService(options: ServiceOptions): Service {
     const path = routedPath(request.target, basePath)
     const route = findRoute(path)
     const browse = browseAt(path, route)
+    const facts: RequestFacts = { requestId: requestIdOf(request.headers), route: routeName(route) }
     if (explorer === undefined || browse === undefined || !isRead(request) || !wantsHtml(request))
-      return answer(request, path, route)
-    return answerInHtml(request, path, browse, explorer)
+      return answer(request, facts, path, route)
+    return answerInHtml(request, facts, path, browse, explorer)
   }
 
-  async function answer(request: Incoming, path: string, route: Route | undefined): Promise<Reply> {
+  async function answer(
+    request: Incoming,
+    facts: RequestFacts,
+    path: string,
+    route: Route | undefined,
+  ): Promise<Reply> {
     const own = baseUrlOf(request.host)
     try {
       if (own === undefined)
@@ -76,9 +83,11 @@ export function createService(options: ServiceOptions): Service {
       if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
       if (requiresToken && route?.isOpen !== true && !caller.isKnown)
         throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
+      if (caller.name !== undefined) facts.tokenName = caller.name
       const bodyShare = isRead(request) ? NO_SHARE : shareOf(caller.id)
       const context: HandlerContext = {
         request,
+        facts,
         path,
         baseUrl: own,
         store,
@@ -92,21 +101,27 @@ export function createService(options: ServiceOptions): Service {
         explorer,
       }
       try {
-        return await handle(route, context)
+        return identified(await handle(route, context), facts)
       } finally {
         bodyShare.release()
       }
     } catch (error) {
       const refusal = refusalOf(error)
-      if (isFault(refusal)) onError(error, request)
-      return problemReply(own ?? baseUrl, refusal.problem, refusal.message, refusal.options)
+      if (isFault(refusal)) onError(error, request, facts.requestId)
+      return problemReply(own ?? baseUrl, facts, refusal)
     }
   }
 
   /** Problems become pages too. */
-  async function answerInHtml(request: Incoming, path: string, browse: Browse, explorer: Explorer): Promise<Reply> {
+  async function answerInHtml(
+    request: Incoming,
+    facts: RequestFacts,
+    path: string,
+    browse: Browse,
+    explorer: Explorer,
+  ): Promise<Reply> {
     const methods = { GET: (context: HandlerContext) => browse(context, explorer) }
-    const reply = await answer(request, path, { path, methods })
+    const reply = await answer(request, facts, path, { path, methods })
     if (reply.problem === undefined) return reply
     return problemInHtml(request, path, baseUrlOf(request.host) ?? baseUrl, reply, reply.problem, explorer)
   }

@@ -1,5 +1,6 @@
 /** All that a handler needs to answer a request. */
 
+import { isCollectionName } from '../contract/name.ts'
 import type { Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import type { Caller } from './access.ts'
@@ -7,9 +8,12 @@ import type { Incoming } from './incoming.ts'
 import type { BodyShare, Limits } from './limits.ts'
 import type { FindHtml, PageCache, ReadHead } from './read/page-cache.ts'
 import type { Reply } from './reply.ts'
+import type { RequestFacts } from './request-record.ts'
 
 export interface HandlerContext {
   readonly request: Incoming
+  /** For the log: handlers note what the request is about. */
+  readonly facts: RequestFacts
   /** The path as it came, nothing decoded, without the path of the base URL. */
   readonly path: string
   /** What links in the reply begin with. */
@@ -35,6 +39,13 @@ export type Handler = (context: HandlerContext) => Reply | Promise<Reply>
 /** The segments of the path after its first slash. */
 export function segmentsOf({ path }: HandlerContext): string[] {
   return path.slice(1).split('/')
+}
+
+/** The collection that the path names, be it a valid name or not. Noted for the log. */
+export function collectionOf(context: HandlerContext): string {
+  const [name = ''] = segmentsOf(context)
+  if (isCollectionName(name)) context.facts.collection = name
+  return name
 }
 
 /** The key in the path, decoded; undefined when it is not percent-encoded UTF-8. */

@@ -2,7 +2,8 @@
 
 import { type ProblemName, problem } from '../contract/problem.ts'
 import type { StoreError } from '../store/store-error.ts'
-import { contentHeaders, type Reply } from './reply.ts'
+import { contentHeaders, identified, type Reply } from './reply.ts'
+import type { RequestFacts } from './request-record.ts'
 
 export interface ProblemOptions {
   /** Instead of the hint in the catalogue. */
@@ -10,12 +11,16 @@ export interface ProblemOptions {
   readonly headers?: Record<string, string>
 }
 
-export function problemReply(baseUrl: string, name: ProblemName, detail: string, options: ProblemOptions = {}): Reply {
-  const said = problem(baseUrl, name, detail, options.hint)
+export function problemReply(
+  baseUrl: string,
+  facts: RequestFacts,
+  { problem: name, message, options }: Pick<Refusal, 'problem' | 'message' | 'options'>,
+): Reply {
+  const said = { ...problem(baseUrl, name, message, options.hint), request_id: facts.requestId }
   const body = Buffer.from(`${JSON.stringify(said)}\n`)
   // An error is never stored by a cache.
   const own = { ...contentHeaders('application/problem+json', body.length), 'Cache-Control': 'no-store' }
-  return { status: said.status, headers: { ...own, ...options.headers }, body, problem: said }
+  return identified({ status: said.status, headers: { ...own, ...options.headers }, body, problem: said }, facts)
 }
 
 /** Thrown anywhere while a request is handled, and answered as a problem. */

@@ -6,6 +6,7 @@ import type { Problem } from '../contract/problem.ts'
 import type { Head } from '../store/store.ts'
 import type { Incoming } from './incoming.ts'
 import type { Encoding } from './negotiate.ts'
+import type { RequestFacts } from './request-record.ts'
 
 /** Is written to a socket as it is, or becomes a `Response`. */
 export interface Reply {
@@ -16,6 +17,13 @@ export interface Reply {
   readonly onSent?: () => void
   /** What the body says, where it is a problem. */
   readonly problem?: Problem
+  /** About the request that it answers. */
+  readonly facts?: RequestFacts
+}
+
+/** The reply to the request with these facts: the same reply, from the cache, may go to many. */
+export function identified(reply: Reply, facts: RequestFacts): Reply {
+  return { ...reply, headers: { ...reply.headers, 'X-Request-Id': facts.requestId }, facts }
 }
 
 export function responseOf({ status, headers, body }: Reply): Response {

@@ -45,6 +45,13 @@ function withoutPrefix(prefix: string, handler: Handler): Handler {
 
 const PATTERNS = ROUTES.map((route) => ({ route, pattern: patternOf(route.path) }))
 
+const NAMES = new Map(ROUTES.map((route) => [route.path, route.path.replace(/\{.*?\}/g, '')]))
+
+/** As logs and metrics name it: `/:collection/:key`. */
+export function routeName(route: Route | undefined): string {
+  return (route && NAMES.get(route.path)) ?? 'unknown'
+}
+
 /** Undefined where there is nothing. */
 export function findRoute(path: string): Route | undefined {
   return PATTERNS.find(({ pattern }) => pattern.test(path))?.route

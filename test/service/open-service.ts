@@ -10,6 +10,9 @@ import { openTestStore } from '../store/test-store.ts'
 
 export const BASE = 'http://127.0.0.1:8080'
 
+/** Of all requests, so that two answers can be compared. */
+export const SAME_ID = { 'X-Request-Id': 'test' }
+
 export interface OpenService {
   readonly store: Store
   /** Asks the service for a path, or for a whole URL. */
@@ -27,8 +30,10 @@ export async function openService(t: Closer, options: Partial<ServiceOptions> = 
   t.after(remove)
   const again: OpenService['again'] = (otherOptions) => {
     const { fetch } = createService({ store, ...otherOptions })
-    return async (target, headers = {}, method = 'GET') =>
-      fetch(new Request(target.startsWith('/') ? BASE + target : target, { headers, method }))
+    return async (target, given = {}, method = 'GET') => {
+      const headers = { ...SAME_ID, ...given }
+      return fetch(new Request(target.startsWith('/') ? BASE + target : target, { headers, method }))
+    }
   }
   return { store, get: again(options), again }
 }

@@ -5,7 +5,7 @@ import { createService, type ServiceOptions } from '../../src/service/create-ser
 import { type ListenOptions, listen } from '../../src/service/node/listen.ts'
 import type { Store, TokenRecord } from '../../src/store/store.ts'
 import { openTestStore, type TestStore } from '../store/test-store.ts'
-import { type Closer, type ProblemJson, shared, tokenFor } from './open-service.ts'
+import { type Closer, type ProblemJson, SAME_ID, shared, tokenFor } from './open-service.ts'
 import { openSocket, parseAnswers, type RawAnswer, readToEnd } from './raw-http.ts'
 
 /** An empty value stands for a header that is not sent, several for one that is sent several times. */
@@ -62,7 +62,7 @@ async function requestsTo(port: number, store: Store, agent: Agent) {
   const admin = await tokenOf(['admin'])
   const headersFor = (body: Content | undefined, headers: Headers = {}): Headers => {
     const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
-    const all = { ...admin, ...type, ...headers }
+    const all = { ...SAME_ID, ...admin, ...type, ...headers }
     return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))
   }
   const askAt: WriteServer['askAt'] = (anyPort) => (method, path, body, headers) =>

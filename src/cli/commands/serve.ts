@@ -5,7 +5,7 @@ import { Interruption } from '../interruption.ts'
 import { print } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { greeting } from './serve/greeting.ts'
-import { openServedStore } from './serve/served-store.ts'
+import { isSample, openServedStore } from './serve/served-store.ts'
 
 export const SERVE: CliCommand = {
   name: 'serve',
@@ -37,6 +37,8 @@ serves the store.`,
     'key',
     'unpaginated',
     'onConflict',
+    'logLevel',
+    'logRequests',
   ],
   examples: [
     { line: 'reams serve events.ndjson:id venues.csv.gz', purpose: 'two collections' },
@@ -52,12 +54,14 @@ const NPM_EVENTS = ['start', 'npx']
 
 async function runServe(files: readonly string[], settings: SettingValues): Promise<number> {
   // Here and not above, so that other commands start without the service.
+  const { openLog } = await import('./serve/log.ts')
   const { checkAddress, localUrl, startServer, tryPort } = await import('./serve/server.ts')
   const { runWorker, startWorkers, WorkerEnded } = await import('./serve/workers.ts')
   using interruption = new Interruption()
   if (NPM_EVENTS.includes(process.env['npm_lifecycle_event'] ?? '')) interruption.endWithParent()
-  if (cluster.isWorker) return runWorker(settings, interruption.happened())
-  checkAddress(settings)
+  if (cluster.isPrimary) checkAddress(settings)
+  await using log = openLog(settings, files.length > 0 || isSample(settings))
+  if (cluster.isWorker) return await runWorker(settings, interruption.happened(), log)
   // Files can take long to load: better to know before whether the port is free.
   if (files.length > 0) await tryPort(settings)
   await using served = await openServedStore(files, settings, interruption.signal).catch((error: unknown) => {
@@ -68,8 +72,8 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   const [workers, host, baseUrl] = [settings.get('workers'), settings.get('host'), settings.get('baseUrl')]
   try {
     await using server = await (workers === 1
-      ? startServer(served.store, settings)
-      : startWorkers(workers, served.location, await tryPort(settings)))
+      ? startServer(served.store, settings, log)
+      : startWorkers(workers, served.location, await tryPort(settings), log))
     const { port } = server
     const address = baseUrl === undefined ? { baseUrl: localUrl(host, port) } : { baseUrl, listensOn: { host, port } }
     await print(await greeting({ ...served, ...address, isTokenRequired: settings.get('requireToken') }))

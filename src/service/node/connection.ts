@@ -10,7 +10,8 @@ import { type Incoming, isRead } from '../incoming.ts'
 import { LINGER_MS, MAX_HEADER_BYTES } from '../limits.ts'
 import { problemReply, Refusal, refusalOf } from '../problem-reply.ts'
 import type { Reply } from '../reply.ts'
-import { incomingFrom } from './node-request.ts'
+import { type OnError, type RequestFacts, type RequestRecord, requestIdOf, UNANSWERED } from '../request-record.ts'
+import { incomingFrom, RawHeaders } from './node-request.ts'
 import { Outgoing, type OutgoingOptions } from './outgoing.ts'
 import type { WriteThrottle } from './write-throttle.ts'
 
@@ -23,6 +24,8 @@ export interface ConnectionOptions extends OutgoingOptions {
   readonly requestTimeoutMs: number
   /** Called when a client sends very many requests ahead. */
   readonly onFlood: () => void
+  readonly onRequestEnd: ((record: RequestRecord) => void) | undefined
+  readonly onError: OnError
 }
 
 export interface Exchange {
@@ -30,6 +33,10 @@ export interface Exchange {
   readonly response: ServerResponse
   /** The client waits for `100 Continue` before it sends the body. */
   readonly isContinueAwaited: boolean
+  /** When its head was complete. */
+  readonly takenAt: number
+  /** Whether `onRequestEnd` was called for it. */
+  isRecorded: boolean
 }
 
 /** Roughly the memory of a waiting request. */
@@ -47,10 +54,14 @@ export class Connection {
   readonly #socket: Socket
   readonly #options: ConnectionOptions
   readonly #outgoing: Outgoing
+  /** A closed socket has forgotten it. */
+  readonly #remoteAddress: string
   /** Parsed, but not begun. */
   readonly #waiting: Exchange[] = []
   /** What is being answered. */
   #current: Exchange | undefined
+  /** The reply that is being sent. */
+  #reply: Reply | undefined
   /** A reply is under way, or the next request is about to be begun. */
   #isBusy = false
   /** Node's own parser, once it gets a little at a time: see `parseInSteps`. */
@@ -58,6 +69,8 @@ export class Connection {
   #mustStep = false
   /** Why nothing more can be read. The client is told when all earlier requests are answered. */
   #flaw: Flaw | undefined
+  /** The request that has the flaw, where its head could be read. */
+  #flawed: Exchange | undefined
   /** The client was told that this reply is the last: requests behind it must not be done. */
   #isEnding = false
   /** A request that was answered before all of its body came. */
@@ -68,7 +81,8 @@ export class Connection {
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
     this.#options = options
-    this.#outgoing = new Outgoing(socket, options, () => this.#done())
+    this.#remoteAddress = (options.onRequestEnd && socket.remoteAddress) ?? ''
+    this.#outgoing = new Outgoing(socket, options, (bytes, isAborted) => this.#done(bytes, isAborted))
     // Node removes its own listener when it hands a socket over, as for CONNECT, and a reset may come at any time.
     socket.on('error', () => {})
     // Node resumes a socket whenever it has finished a request.
@@ -76,7 +90,11 @@ export class Connection {
       if (this.#isHeldBack) this.#holdBack()
       else if (this.#mustStep) this.parseInSteps()
     })
-    socket.once('close', () => this.#waiting.splice(0))
+    socket.once('close', () => {
+      const unanswered = this.#waiting.splice(0)
+      if (this.#flawed !== undefined && this.#flawed !== this.#current) unanswered.push(this.#flawed)
+      for (const exchange of unanswered) this.#record(exchange)
+    })
   }
 
   /** Whether nothing is running. Browsers open connections in advance, and send nothing for a while. */
@@ -133,6 +151,7 @@ export class Connection {
     const last = this.#waiting.at(-1) ?? this.#current
     const isInBody = last !== undefined && !last.message.complete
     this.#flaw = flawOf(code, isInBody)
+    if (isInBody) this.#flawed = last
     if (isInBody && last === this.#current) this.#endBroken(last.response)
     else if (isInBody) this.#unqueued(this.#waiting.pop())
     if (!this.#isBusy) this.#refuse()
@@ -175,21 +194,27 @@ export class Connection {
   }
 
   #refuse(): void {
-    if (this.#flaw !== undefined) refuse(this.#socket, this.#options.baseUrl, this.#flaw)
+    if (this.#flaw === undefined || !this.#socket.writable) return
+    const reply = malformedReply(this.#options.baseUrl, this.#flawed?.message, new Refusal(...this.#flaw))
+    endWith(this.#socket, reply)
+    this.#record(this.#flawed, reply, reply.body?.length)
   }
 
   async #begin(exchange: Exchange): Promise<void> {
     // The connection may have been lost while the request waited.
-    if (!this.#socket.writable) return
+    if (!this.#socket.writable) {
+      this.#record(exchange)
+      return
+    }
     this.#current = exchange
     const { message, response, isContinueAwaited } = exchange
     if (this.#isLate && !message.complete) this.#awaitBody(message)
     try {
       const request = incomingFrom(message, response, isContinueAwaited)
       const reply = await this.#options.reply(request)
-      this.#send(response, reply, request.isLast())
+      this.#send(exchange, reply, request.isLast())
     } catch (error) {
-      this.#sendFailure(response, error)
+      this.#sendFailure(exchange, error)
     }
   }
 
@@ -199,28 +224,45 @@ export class Connection {
     message.once('close', () => clearTimeout(tooLate))
   }
 
-  #send(response: ServerResponse, reply: Reply, isLast: boolean): void {
+  #send(exchange: Exchange, reply: Reply, isLast: boolean): void {
+    const { response } = exchange
     // Also when the request was refused in the meantime, because its body broke off.
-    if (this.#socket.destroyed || !this.#socket.writable) return
+    if (this.#socket.destroyed || !this.#socket.writable) {
+      this.#record(exchange, reply, 0, true)
+      return
+    }
+    this.#reply = reply
     response.writeHead(reply.status, isLast ? { ...reply.headers, Connection: 'close' } : reply.headers)
     this.#isEnding = isLast || !response.shouldKeepAlive
     this.#outgoing.send(response, reply)
   }
 
   /** Must not throw: nobody would catch it. */
-  #sendFailure(response: ServerResponse, error: unknown): void {
-    const { problem, message } = refusalOf(error)
-    if (!(error instanceof Refusal)) console.error(error)
+  #sendFailure(exchange: Exchange, error: unknown): void {
+    const { message, response } = exchange
+    const reply = malformedReply(this.#options.baseUrl, message, refusalOf(error))
     try {
-      if (response.headersSent) this.#outgoing.drop()
-      else this.#send(response, problemReply(this.#options.baseUrl, problem, message), true)
+      if (!(error instanceof Refusal))
+        this.#options.onError(
+          error,
+          { method: message.method ?? '', target: message.url ?? '' },
+          reply.facts?.requestId ?? '',
+        )
+      if (!response.headersSent) {
+        this.#send(exchange, reply, true)
+        return
+      }
     } catch {
-      this.#outgoing.drop()
+      // Dropped like one whose head is out already.
     }
+    this.#record(exchange, reply, 0, true)
+    this.#outgoing.drop()
   }
 
   /** The reply has gone out. The next request begins in a later turn of the event loop, so that other connections get theirs. */
-  #done(): void {
+  #done(bytes: number, isAborted: boolean): void {
+    this.#record(this.#current, this.#reply, bytes, isAborted)
+    this.#reply = undefined
     if (this.#current?.message.complete === false) this.#letPass(this.#current.message)
     this.#current = undefined
     if (this.#isEnding) return
@@ -245,6 +287,25 @@ export class Connection {
     if (exchange === undefined) this.#refuse()
     else void this.#begin(exchange)
     if (!this.#isHeldBack) this.#socket.resume()
+  }
+
+  /** Tells what became of a request, once. Without a reply: the connection broke before there was one. */
+  #record(exchange: Exchange | undefined, reply?: Reply, bytes = 0, isAborted = reply === undefined): void {
+    const { onRequestEnd } = this.#options
+    if (onRequestEnd === undefined || exchange?.isRecorded === true) return
+    if (exchange !== undefined) exchange.isRecorded = true
+    const { method = '', url = '' } = exchange?.message ?? {}
+    const facts = reply?.facts ?? factsOf(exchange?.message)
+    onRequestEnd({
+      ...facts,
+      method,
+      path: pathIn(url),
+      status: reply?.status ?? UNANSWERED,
+      durationMs: exchange === undefined ? 0 : performance.now() - exchange.takenAt,
+      bytes,
+      remoteAddress: this.#remoteAddress,
+      ...(isAborted && { isAborted }),
+    })
   }
 
   /** Releases the memory of a request that no longer waits. */
@@ -282,10 +343,25 @@ export function flawOf(code: string | undefined, isInBody: boolean): Flaw {
   return HEAD_FLAWS.get(code) ?? ['malformed-request', 'This is not an HTTP/1.1 request.']
 }
 
-/** Answers with a problem, and closes the connection. */
-export function refuse(socket: Socket, baseUrl: string, [problem, detail]: Flaw): void {
-  if (!socket.writable) return
-  const { status, headers, body } = problemReply(baseUrl, problem, detail)
+/** The facts of a request that did not get to the service. */
+function factsOf(message: IncomingMessage | undefined): RequestFacts {
+  return { requestId: requestIdOf(new RawHeaders(message?.rawHeaders ?? [])), route: 'malformed' }
+}
+
+function malformedReply(baseUrl: string, message: IncomingMessage | undefined, refusal: Refusal): Reply {
+  return problemReply(baseUrl, factsOf(message), refusal)
+}
+
+/** Without the query, and without a host, before which a password may stand. Empty for what is no path. */
+function pathIn(url: string): string {
+  const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '')
+  const end = target.search(/[?#]/)
+  const path = end === -1 ? target : target.slice(0, end)
+  return path.startsWith('/') || path === '*' ? path : ''
+}
+
+/** Sends the reply by hand, and closes the connection. */
+function endWith(socket: Socket, { status, headers, body }: Reply): void {
   const lines = Object.entries({ ...headers, Connection: 'close' }).map(([name, value]) => `${name}: ${value}`)
   socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', String(body)].join('\r\n'))
   setTimeout(() => socket.destroy(), LINGER_MS).unref()

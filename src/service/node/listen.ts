@@ -6,6 +6,7 @@ import { Server as NetServer, type Socket } from 'node:net'
 import type { Incoming } from '../incoming.ts'
 import * as limits from '../limits.ts'
 import type { Reply } from '../reply.ts'
+import type { OnError, RequestRecord } from '../request-record.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { maxConnections } from './linux-proc.ts'
 import { UnsentMemory } from './unsent-memory.ts'
@@ -36,6 +37,10 @@ export interface ListenOptions {
   readonly minBytesPerSecond?: number
   /** How long it may read nothing before that counts. Default 10,000. */
   readonly sendGraceMs?: number
+  /** Called once for every request, when its reply has been handed over or the connection broke. Must not throw. */
+  readonly onRequestEnd?: (record: RequestRecord) => void
+  /** Called with what should not happen at all. Default: prints its stack to stderr. */
+  readonly onError?: OnError
 }
 
 export interface Listening {
@@ -80,6 +85,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       sendGraceMs,
       requestTimeoutMs,
       onFlood,
+      onRequestEnd: options.onRequestEnd,
+      onError: options.onError ?? ((error) => console.error(error)),
     }
     const connection = new Connection(socket, shared)
     connections.set(socket, connection)
@@ -87,7 +94,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     if (performance.now() - floodedAt < FLOOD_MS) connection.parseInSteps()
   })
   const take = (message: IncomingMessage, response: ServerResponse, isContinueAwaited: boolean): void =>
-    connections.get(message.socket)?.take({ message, response, isContinueAwaited })
+    connections
+      .get(message.socket)
+      ?.take({ message, response, isContinueAwaited, takenAt: performance.now(), isRecorded: false })
   server.on('request', (message, response) => take(message, response, false))
   // An unknown expectation may be ignored. Node would answer 417, without problem details.
   server.on('checkExpectation', (message, response) => take(message, response, false))

@@ -95,7 +95,7 @@ function parseTarget(url: string): Target {
 }
 
 /** Names and values by turns, as they came. Reading the few that are asked for is cheaper than sorting all of them. */
-class RawHeaders {
+export class RawHeaders {
   readonly #raw: readonly string[]
 
   constructor(raw: readonly string[]) {

@@ -19,15 +19,19 @@ const PIECE_BYTES = 64 * 1024
 /** The kernel's send buffer grows to 4 MB, and accepts nothing more before a third of it is free. */
 const SYSTEM_BYTES = 1536 * 1024
 
+/** A reply has gone out, or the connection was closed before: so many bytes of its body were sent. */
+type OnSent = (bodyBytes: number, isAborted: boolean) => void
+
 export class Outgoing implements Holder {
   readonly #socket: Socket
   readonly #options: OutgoingOptions
-  readonly #onSent: () => void
+  readonly #onSent: OnSent
   /** When the client must have read what was last written. */
   #deadlineAt = Number.POSITIVE_INFINITY
+  /** How much of the body was written. */
+  #pieceEnd = 0
 
-  /** `onSent`: a reply has gone out, or the connection was closed before. */
-  constructor(socket: Socket, options: OutgoingOptions, onSent: () => void) {
+  constructor(socket: Socket, options: OutgoingOptions, onSent: OnSent) {
     this.#socket = socket
     this.#options = options
     this.#onSent = onSent
@@ -69,8 +73,9 @@ export class Outgoing implements Holder {
   send(response: ServerResponse, { body, onSent }: Reply): void {
     if (body === null || typeof body === 'string' || body.length <= WHOLE_BYTES || response.req.method === 'HEAD') {
       response.end(body, onSent)
+      this.#pieceEnd = body === null || response.req.method === 'HEAD' ? 0 : Buffer.byteLength(body)
       // Nearly always the kernel has taken all of it by now.
-      if (response.writableLength === 0) this.#onSent()
+      if (response.writableLength === 0) this.#onSent(this.#pieceEnd, false)
       else this.#awaitClient(response, typeof body === 'object' && body !== null ? body : response)
     } else {
       this.#awaitClient(response, body)
@@ -80,7 +85,8 @@ export class Outgoing implements Holder {
 
   #sendPiece(response: ServerResponse, body: Uint8Array, start: number, onSent: (() => void) | undefined): void {
     const end = start + PIECE_BYTES
-    this.#expect(Math.min(PIECE_BYTES, body.length - start))
+    this.#pieceEnd = Math.min(end, body.length)
+    this.#expect(this.#pieceEnd - start)
     if (end >= body.length) response.end(body.subarray(start), onSent)
     else
       response.write(body.subarray(start, end), (error) => {
@@ -90,10 +96,14 @@ export class Outgoing implements Holder {
 
   #awaitClient(response: ServerResponse, thing: object): void {
     const bytes = thing instanceof Uint8Array ? thing.length : response.writableLength
+    let isAborted = true
+    response.once('finish', () => {
+      isAborted = false
+    })
     response.once('close', () => {
       this.#deadlineAt = Number.POSITIVE_INFINITY
       this.release(thing)
-      this.#onSent()
+      this.#onSent(this.#pieceEnd, isAborted)
     })
     this.#expect(bytes)
     this.hold(thing, bytes)

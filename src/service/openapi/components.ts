@@ -140,9 +140,9 @@ export function schemas({ baseUrl, limits, collections }: Instance): Part {
       description: 'This document.',
     },
     Problem: {
-      ...object({ type: problemType, title: TEXT, status: STATUS, detail: TEXT, hint: TEXT }),
+      ...object({ type: problemType, title: TEXT, status: STATUS, detail: TEXT, hint: TEXT, request_id: TEXT }),
       description:
-        'RFC 9457. `type` leads to a description, `detail` names the value at fault, `hint` says what to do. A path that is not described here is `path-not-found`, a method `method-not-allowed`.',
+        'RFC 9457. `type` leads to a description, `detail` names the value at fault, `hint` says what to do, `request_id` is for the operator. A path that is not described here is `path-not-found`, a method `method-not-allowed`.',
       examples: [problemExample(baseUrl, 'method-not-allowed')],
     },
     ProblemKind: object({ type: URL_TEXT, status: STATUS, title: TEXT, description: TEXT, hint: TEXT }),
@@ -220,6 +220,8 @@ function inHeader(name: string, description: string, example: string, rules: Par
   return { name, in: 'header', description, schema: { ...TEXT, ...rules }, example }
 }
 
+const EXAMPLE_ID = '0ad3cf5e-9d2f-4d3c-8c55-0c7d2a8f3b61'
+
 /** The headers of responses. */
 export const HEADERS = {
   ETag: required('The tag of what is answered: a strong one, to be treated as opaque.', '"x"'),
@@ -228,6 +230,7 @@ export const HEADERS = {
   }),
   Vary: required('What else the answer depends on.', 'Accept, Accept-Encoding'),
   'X-Content-Type-Options': required('The type is what the Content-Type says.', 'nosniff', { const: 'nosniff' }),
+  'X-Request-Id': required('The id of the request: the one that it came with, or a new one.', EXAMPLE_ID),
   Allow: required('The methods of this path.', 'GET, HEAD, OPTIONS'),
   'WWW-Authenticate': required('How to send a token.', 'Bearer', { const: 'Bearer' }),
   'Content-Encoding': optional('Present if the response is compressed.', 'gzip', { const: 'gzip' }),
@@ -319,7 +322,7 @@ export const BODY_PROBLEMS = Object.keys(BODY).filter(isProblemName)
 
 function problemExample(baseUrl: string, name: ProblemName): Problem {
   const hint = name === 'conflict' ? replaceHint(itemUrl(baseUrl, 'events', '7')) : undefined
-  return problem(baseUrl, name, DETAILS[name], hint)
+  return { ...problem(baseUrl, name, DETAILS[name], hint), request_id: EXAMPLE_ID }
 }
 
 /** By name. No operation has `method-not-allowed`. */

@@ -388,7 +388,7 @@ function sharedResponses(hasExplorer: boolean): Responses {
     'not-modified': { description: notModified, headers: headers(CACHE_HEADERS) },
     ...(hasExplorer && { 'page-not-modified': { description: notModified, headers: headers(CACHE_HEADERS, true) } }),
     allowed: { description: 'The methods of this path.', headers: headers(['Allow']) },
-    done: { description: 'It is done, and on disk.' },
+    done: { description: 'It is done, and on disk.', headers: headers([]) },
     appended: answer(
       'The items are appended.',
       [...withLocation, 'Idempotent-Replayed'],
@@ -410,7 +410,7 @@ function answer(description: string, names: readonly HeaderName[], content: Part
 }
 
 function headers(names: readonly HeaderName[], hasHtml = false): Part {
-  const all = hasHtml ? [...names, ...Object.keys(HTML_HEADERS)] : names
+  const all = [...names, 'X-Request-Id', ...(hasHtml ? Object.keys(HTML_HEADERS) : [])]
   return Object.fromEntries(all.map((name) => [name, reference('headers', name)]))
 }
 

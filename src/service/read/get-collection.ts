@@ -7,7 +7,7 @@ import { effectivePage, parsePage } from '../../contract/page.ts'
 import { freeMemory } from '../../items/item-run.ts'
 import type { Head, PageRead, SegmentForm } from '../../store/store.ts'
 import { hasNoScope, mayRead } from '../access.ts'
-import { type HandlerContext, segmentsOf } from '../handler-context.ts'
+import { collectionOf, type HandlerContext } from '../handler-context.ts'
 import { queryValues } from '../incoming.ts'
 import { chooseEncoding, chooseEnvelopeType, type Encoding } from '../negotiate.ts'
 import { collectionNotFound, quoted, Refusal } from '../problem-reply.ts'
@@ -17,7 +17,7 @@ import { hasSameItems, type KeptPage } from './page-cache.ts'
 
 export async function getCollection(context: HandlerContext): Promise<Reply> {
   const { request } = context
-  const [name = ''] = segmentsOf(context)
+  const name = collectionOf(context)
   if (!isCollectionName(name)) throw collectionNotFound(name)
   const pageValues = queryValues(request.target, 'page')
   const requestedPage = parsePage(pageValues)
@@ -29,18 +29,22 @@ export async function getCollection(context: HandlerContext): Promise<Reply> {
     const head = await context.readHead(name, hasNoScope(context.caller, name))
     if (head === undefined || !mayRead(context.caller, head)) throw collectionNotFound(name)
     const page = answeringPage(head, requestedPage)
+    notePage(context, page)
     const current = kept !== undefined && kept.page === page && hasSameItems(kept, head) ? kept : undefined
     const isWhole = current !== undefined && isSameReply(current, context, head)
     if (page !== undefined && ifNoneMatch !== null) {
       const tag = isWhole ? current.tag : tagOf(context, head, page, encoding)
       if (matchesTag(ifNoneMatch, tag)) return notModified(tag, cachingOf(context, head))
     }
-    if (current !== undefined)
+    if (current !== undefined) {
+      context.facts.cache = 'hit'
       return isWhole ? current.reply : pageReply(context, head, current.page, current.items, encoding)
+    }
   }
 
   // From here on everything comes from one snapshot, the tag too: the head above may be older (D15).
   const read = await readPage(context, name, pageValues, PAGE_FORMS[encoding].stored)
+  if (!context.pages.isOff) context.facts.cache = 'miss'
   return pageReply(context, read.head, read.page, PAGE_FORMS[encoding].itemsOf(read.segments), encoding)
 }
 
@@ -57,7 +61,13 @@ export async function readPage(
   const read = await context.store.page(name, requestedPage ?? 1, options)
   if (read === undefined || !mayRead(context.caller, read.head)) throw collectionNotFound(name)
   if (answeringPage(read.head, requestedPage) === undefined) throw invalidPage(pageValues)
+  notePage(context, read.page)
   return read
+}
+
+/** For the log. An unpaginated collection has no pages. */
+function notePage({ facts }: HandlerContext, page: number | undefined): void {
+  if (page) facts.page = page
 }
 
 /** The page to answer with: 0 for an unpaginated collection, whatever was asked for (D10); undefined for an invalid number. */

@@ -4,7 +4,7 @@ import { matchesTag } from '../../contract/etag.ts'
 import { isCollectionName } from '../../contract/name.ts'
 import type { Head } from '../../store/store.ts'
 import { hasNoScope, mayRead } from '../access.ts'
-import { type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
+import { collectionOf, type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
 import { collectionNotFound, quoted, Refusal } from '../problem-reply.ts'
 import { cachingOf, found, notModified, type Reply } from '../reply.ts'
 
@@ -18,7 +18,7 @@ export async function getItem(context: HandlerContext): Promise<Reply> {
 /** The item that the path names. Throws a Refusal if there is none. */
 export async function readItem(context: HandlerContext) {
   const { store, caller } = context
-  const [name = '', segment = ''] = segmentsOf(context)
+  const name = collectionOf(context)
   if (!isCollectionName(name)) throw collectionNotFound(name)
   const key = keyOf(context)
   // No item has an empty key.
@@ -26,7 +26,7 @@ export async function readItem(context: HandlerContext) {
   if (read === undefined || !mayRead(caller, read.head)) throw collectionNotFound(name)
   const { head, item } = read
   if (key !== undefined && head.keyField !== null && item !== undefined) return { head, key, ...item }
-  throw new Refusal('item-not-found', whyNoItem(head, segment, key))
+  throw new Refusal('item-not-found', whyNoItem(head, segmentsOf(context)[1] ?? '', key))
 }
 
 function whyNoItem({ name, keyField }: Head, segment: string, key: string | undefined): string {

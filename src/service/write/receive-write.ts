@@ -5,7 +5,7 @@ import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
 import type { ItemRun } from '../../items/item-run.ts'
 import type { Head, Once } from '../../store/store.ts'
 import { hasNoScope, requireWrite } from '../access.ts'
-import { type HandlerContext, segmentsOf } from '../handler-context.ts'
+import { collectionOf, type HandlerContext } from '../handler-context.ts'
 import type { Incoming } from '../incoming.ts'
 import { type ProblemOptions, quoted, Refusal } from '../problem-reply.ts'
 import { type Body, inTurns, readBody } from './read-body.ts'
@@ -14,7 +14,7 @@ import type { BodyType, ReadItems } from './read-items.ts'
 /** The collection to write to. Throws a Refusal if the caller may not write to it, or the name is invalid. */
 export async function writeTarget(context: HandlerContext): Promise<{ name: string; head: Head | undefined }> {
   const { store, caller } = context
-  const [name = ''] = segmentsOf(context)
+  const name = collectionOf(context)
   const options = { isPublicOnly: hasNoScope(caller, name) }
   const head = isCollectionName(name) ? await store.head(name, options) : undefined
   requireWrite(caller, name, head, context.request.method !== 'DELETE')

@@ -6,7 +6,7 @@ import { lastPage } from '../../contract/page.ts'
 import { allows } from '../../contract/scope.ts'
 import type { ItemRun } from '../../items/item-run.ts'
 import type { CollectionSettings, CollectionState, Head, ItemConditions } from '../../store/store.ts'
-import { type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
+import { collectionOf, type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
 import type { Incoming } from '../incoming.ts'
 import { MAX_KEY_FIELD_LENGTH, MAX_SETTINGS_BYTES } from '../limits.ts'
 import { collectionNotFound, quoted, Refusal, replaceHint } from '../problem-reply.ts'
@@ -108,7 +108,7 @@ export async function deleteCollection(context: HandlerContext): Promise<Reply> 
 /** A repeated drop finds no collection, or a new one of that name: the store knows what was answered the first time. */
 async function dropTarget(context: HandlerContext): Promise<{ name: string; head: Head | undefined }> {
   const { request, caller, store } = context
-  const [name = ''] = segmentsOf(context)
+  const name = collectionOf(context)
   const mayBeRepeated = request.headers.has('idempotency-key') && allows(caller.scopes, 'write', name)
   return mayBeRepeated ? { name, head: await store.head(name) } : writeTarget(context)
 }

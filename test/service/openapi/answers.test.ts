@@ -316,15 +316,14 @@ describe('the description, beside what is really answered', () => {
 
   it('has examples that are real: each problem was answered in these words', async () => {
     const { ask } = server()
-    const seen = [...witness.problems, JSON.parse((await ask('PATCH', '/events')).text)].map((each) =>
-      JSON.stringify(each),
-    )
+    const said = (problem: object) => JSON.stringify({ ...problem, request_id: 'any' })
+    const seen = [...witness.problems, JSON.parse((await ask('PATCH', '/events')).text)].map(said)
     const { document } = witness
     const components = partIn(document, 'components')
     const others = partIn(partIn(components, 'schemas'), 'Problem')['examples'] as Part[]
     const examples = Object.values(partIn(components, 'examples')).map((each) => (each as Part)['value'])
     assert.deepEqual([...examples, ...others].length, Object.keys(PROBLEMS).length)
     for (const example of [...examples, ...others])
-      assert.ok(seen.includes(JSON.stringify(example)), JSON.stringify(example))
+      assert.ok(seen.includes(said(example as Part)), JSON.stringify(example))
   })
 })

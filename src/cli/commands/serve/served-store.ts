@@ -34,11 +34,16 @@ export async function openServedStore(
   signal: AbortSignal,
 ): Promise<ServedStore> {
   if (files.length > 0) return openFiles(files, settings, signal)
-  const isSample = settings.get('sample') && !settings.isGiven('store')
-  if (isSample) await ensureSampleStore(SAMPLE.label)
-  const location = isSample ? SAMPLE : settings.get('store')
+  const servesSample = isSample(settings)
+  if (servesSample) await ensureSampleStore(SAMPLE.label)
+  const location = servesSample ? SAMPLE : settings.get('store')
   const store = await openStore(location, { create: settings.get('create') })
   return { store, location, title: location.label, [Symbol.asyncDispose]: () => store.close() }
+}
+
+/** Where there are no files. */
+export function isSample(settings: SettingValues): boolean {
+  return settings.get('sample') && !settings.isGiven('store')
 }
 
 async function openFiles(files: readonly string[], settings: SettingValues, signal: AbortSignal): Promise<ServedStore> {

@@ -2,12 +2,11 @@
 
 import { isLoopbackName } from '../../../contract/url.ts'
 import { createService, type Service } from '../../../service/create-service.ts'
-import type { Incoming } from '../../../service/incoming.ts'
 import { type ListenOptions, listen } from '../../../service/node/listen.ts'
 import type { Store } from '../../../store/store.ts'
 import { Failure, isSystemError } from '../../failure.ts'
-import { printError } from '../../output.ts'
 import type { SettingValues } from '../../setting-values.ts'
+import type { Log } from './log.ts'
 
 /** Long enough for any page that is being sent, short enough for whoever waits. */
 export const CLOSE_GRACE_MS = 5_000
@@ -39,6 +38,7 @@ function inUrl(host: string): string {
 export async function startServer(
   store: Store,
   settings: SettingValues,
+  { onRequestEnd, onError }: Log,
   port = settings.get('port'),
 ): Promise<RunningServer> {
   const [baseUrl, workers] = [settings.get('baseUrl'), settings.get('workers')]
@@ -50,6 +50,8 @@ export async function startServer(
     port,
     unsentBytes: Math.floor(settings.get('unsentBytes') / workers),
     ...(baseUrl !== undefined && { baseUrl }),
+    ...(onRequestEnd && { onRequestEnd }),
+    onError,
   })
   // Without a base URL, a request by another loopback name is answered by that name.
   const loopback = { baseUrl: localUrl('127.0.0.1', listening.port), loopbackPort: listening.port }
@@ -64,7 +66,7 @@ export async function startServer(
         itemBytes: settings.get('itemBytes'),
         requestItems: settings.get('requestItems'),
       },
-      onError: logRequestError,
+      onError,
     }),
   )
   return { port: listening.port, [Symbol.asyncDispose]: () => listening.close(CLOSE_GRACE_MS) }
@@ -97,11 +99,4 @@ export function listenFailure(code: string, host: string, port: number): string 
   if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'].includes(code))
     return `This machine has no address "${host}". Use --host with one of its own addresses, or 127.0.0.1.`
   return undefined
-}
-
-/** One line per request, without headers and query: either can hold what must not be in a log. */
-function logRequestError(error: unknown, { method, target }: Pick<Incoming, 'method' | 'target'>): void {
-  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  const [path] = target.split('?', 1)
-  printError(`reams: ${method} ${path} failed: ${reason}`)
 }

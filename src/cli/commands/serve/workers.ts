@@ -3,8 +3,8 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, StoreLocation } from '../../open-store.ts'
-import { printError } from '../../output.ts'
 import type { SettingValues } from '../../setting-values.ts'
+import type { Log } from './log.ts'
 import { CLOSE_GRACE_MS, type RunningServer, startServer } from './server.ts'
 
 /** Where the store is: in the environment, because a password must not be in the arguments of a process. */
@@ -24,7 +24,7 @@ const MAX_PAUSE_MS = 5_000
 const KILL_AFTER_MS = CLOSE_GRACE_MS + 2_000
 
 /** In a worker: serves until it is told to stop. */
-export async function runWorker(settings: SettingValues, interrupted: Promise<void>): Promise<number> {
+export async function runWorker(settings: SettingValues, interrupted: Promise<void>, log: Log): Promise<number> {
   const stopped = new Promise<void>((resolve) => {
     process.on('message', (message) => {
       if (message === STOP) resolve()
@@ -33,7 +33,7 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
   try {
     const store = await openStore(new StoreLocation(process.env[STORE_VARIABLE] ?? ''))
     await using _store = { [Symbol.asyncDispose]: () => store.close() }
-    await using _server = await startServer(store, settings, Number(process.env[PORT_VARIABLE]))
+    await using _server = await startServer(store, settings, log, Number(process.env[PORT_VARIABLE]))
     await Promise.race([interrupted, stopped])
   } finally {
     // The channel to the first process would keep this one alive.
@@ -54,8 +54,13 @@ export class WorkerEnded extends Error {
 }
 
 /** Resolves when all serve; rejects with a WorkerEnded. */
-export async function startWorkers(count: number, location: StoreLocation, port: number): Promise<RunningServer> {
-  const group = createWorkerGroup({ [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) })
+export async function startWorkers(
+  count: number,
+  location: StoreLocation,
+  port: number,
+  log: Log,
+): Promise<RunningServer> {
+  const group = createWorkerGroup({ [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) }, log)
   try {
     // What is wrong for one is wrong for all: the first one tells.
     await group.start()
@@ -74,7 +79,7 @@ interface WorkerEnd {
   readonly cause: string
 }
 
-function createWorkerGroup(variables: Readonly<Record<string, string>>) {
+function createWorkerGroup(variables: Readonly<Record<string, string>>, log: Log) {
   const workers = new Map<Worker, Promise<WorkerEnd>>()
   const listening = new WeakSet<Worker>()
   const stopping = new AbortController()
@@ -86,7 +91,7 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>) {
       const { cause, livedMs } = await ended
       if (signal.aborted) return
       pauseMs = livedMs > STABLE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS)
-      printError(`reams: A worker ended (${cause}). Starting another one in ${pauseMs / 1000} s.`)
+      log.warn(`A worker ended (${cause}). Starting another one in ${pauseMs / 1000} s.`)
       // The timer keeps this process alive: when all workers have died nothing else does.
       await sleep(pauseMs, undefined, { signal }).catch(() => {})
       if (signal.aborted) return
