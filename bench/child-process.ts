@@ -9,6 +9,10 @@ export type Program = readonly [command: string, ...words: string[]]
 
 /** As users start it. */
 export const REAMS: Program = [pathOf('../bin/reams')]
+/** The same with its log in a file. */
+export function loggingTo(file: string): Program {
+  return ['sh', '-c', 'file=$1; shift; exec "$@" 2>>"$file"', 'sh', file, ...REAMS]
+}
 /** What follows `serve` where every page has to come from the store. */
 export const WITHOUT_CACHE = ['--cache-bytes', '0']
 export const ROW_INSERT: Program = nodeProgram('./row-insert.ts')
@@ -117,9 +121,10 @@ export function ended(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => child.once('close', resolve))
 }
 
-/** A REAMS_… variable of whoever runs the bench must not change what is measured. */
+/** A REAMS_… variable of whoever runs the bench must not change what is measured. What a log costs is a question of its own. */
 function environmentWithoutSettings(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('REAMS_')))
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('REAMS_'))
+  return { ...Object.fromEntries(others), REAMS_LOG_REQUESTS: 'none' }
 }
 
 async function addressPrintedBy(child: ChildProcess, address: RegExp): Promise<string | undefined> {

@@ -239,9 +239,9 @@ export class Workspace implements AsyncDisposable {
     return run
   }
 
-  async serve(path: string, flags: readonly string[] = []): Promise<RunningServer> {
+  async serve(path: string, flags: readonly string[] = [], program = REAMS): Promise<RunningServer> {
     await readIntoCache(path)
-    return startServer(REAMS, ['serve', '--store', path, '--port', '0', ...flags], this.signal)
+    return startServer(program, ['serve', '--store', path, '--port', '0', ...flags], this.signal)
   }
 
   /** The service in front of a store that keeps nothing. */

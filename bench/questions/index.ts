@@ -21,6 +21,7 @@ import { IMPORT } from './import.ts'
 import { IMPORT_CORES } from './import-cores.ts'
 import { IMPORT_MEMORY } from './import-memory.ts'
 import { JSON_SERVER } from './json-server.ts'
+import { LOGGING } from './logging.ts'
 import { OVERLOAD } from './overload.ts'
 import { PG_APPENDS } from './pg-appends.ts'
 import { PG_DEPTH } from './pg-depth.ts'
@@ -53,6 +54,7 @@ export const QUESTIONS: readonly Question[] = [
   GROWTH,
   JSON_SERVER,
   HOT_PAGE,
+  LOGGING,
   COLD_PAGES,
   WORKERS,
   HOLES,

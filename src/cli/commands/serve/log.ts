@@ -1,6 +1,7 @@
 /** The log of `serve`, on stderr: a line for every request, and for what goes wrong. */
 
 import { fstatSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { OnError, RequestRecord } from '../../../service/request-record.ts'
 import type { SettingValues } from '../../setting-values.ts'
@@ -40,7 +41,7 @@ export function openLog(settings: SettingValues, isQuick: boolean): Log {
     {
       level,
       base: { pid: process.pid },
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      timestamp: createTimestamp(),
       formatters: { level: (label) => ({ level: label }) },
     },
     destination,
@@ -66,6 +67,18 @@ export function openLog(settings: SettingValues, isQuick: boolean): Log {
     },
     warn: (message) => logger.warn(text(message)),
     [Symbol.asyncDispose]: () => destination.end(),
+  }
+}
+
+/** Made once a millisecond: it takes as long as half of a line. */
+function createTimestamp(): () => string {
+  let [now, text] = [0, '']
+  return () => {
+    if (now !== Date.now()) {
+      now = Date.now()
+      text = `,"time":"${new Date(now).toISOString()}"`
+    }
+    return text
   }
 }
 
@@ -108,41 +121,53 @@ function terminal(): Destination {
   }
 }
 
-/** Many lines in one write, which does not hold up the event loop. */
+/**
+ * Many lines in one write, which does not hold up the event loop. They are joined here: sonic-boom would measure all that it
+ * has with every line. At an exit pino calls `flushSync`.
+ */
 function buffered(): Destination {
   const maxWrite = fstatSync(STDERR).isFile() ? FILE_WRITE_BYTES : ATOMIC_BYTES
   let isEnding = false
+  let lines = ''
+  let bytes = 0
   const stream = pino.destination({
     fd: STDERR,
     sync: false,
-    minLength: maxWrite - 1,
     maxWrite,
     maxLength: MAX_UNWRITTEN_BYTES,
-    periodicFlush: FLUSH_MS,
     // A pipe that is full: whoever ends does not wait for its reader.
     retryEAGAIN: () => !isEnding,
   })
-  // Pino calls it when the process exits.
+  // A disk that is full, for instance: to serve is more important.
+  stream.on('error', () => {})
+  const handOver = (): void => {
+    if (lines !== '') stream.write(lines)
+    lines = ''
+    bytes = 0
+  }
   const flushSync = stream.flushSync.bind(stream)
   stream.flushSync = () => {
     isEnding = true
     try {
+      handOver()
       flushSync()
     } catch {
       // Nobody reads.
     }
   }
-  // A disk that is full, for instance: to serve is more important.
-  stream.on('error', () => {})
+  const timer = setInterval(handOver, FLUSH_MS).unref()
   return {
-    write: (line) => void stream.write(line),
+    write(line) {
+      const length = Buffer.byteLength(line)
+      if (bytes + length > maxWrite) handOver()
+      lines += line
+      bytes += length
+    },
     async end() {
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, LAST_FLUSH_MS)
-      })
-      await Promise.race([late, new Promise<void>((resolve) => stream.flush(() => resolve()))])
-      clearTimeout(timer)
+      clearInterval(timer)
+      handOver()
+      const written = new Promise<void>((resolve) => stream.flush(() => resolve()))
+      await Promise.race([written, sleep(LAST_FLUSH_MS, undefined, { ref: false })])
       isEnding = true
     },
   }
