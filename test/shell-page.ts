@@ -82,7 +82,8 @@ class Shell {
     // A group of its own, so that whatever it leaves in the background ends with the test.
     this.#child = spawn('sh', ['-e'], {
       cwd: directory,
-      env: variables,
+      // What a server logs comes at any time, between what the page shows.
+      env: { REAMS_LOG_REQUESTS: 'none', ...variables },
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     })

@@ -235,7 +235,7 @@ describe('a server that is told to stop', () => {
   async function serverInTheMiddle(t: TestContext) {
     const directory = workDirectory(t)
     await putLines(directory, 'large', `{"text":"${'x'.repeat(200_000)}"}\n`.repeat(itemCount))
-    const server = await startServer(t, [], { in: directory })
+    const server = await startServer(t, ['--log-requests', 'errors'], { in: directory })
     const request = get(`${server.url}/large`, { agent: false })
     t.after(() => request.destroy())
     const [answer] = (await once(request, 'response')) as [IncomingMessage]
