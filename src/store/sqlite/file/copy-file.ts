@@ -31,21 +31,34 @@ const APPLICATION_ID_AT = 68
 export async function copyStoreFile(from: string, to: string, options: CopyFileOptions = {}): Promise<void> {
   const { isInUse = true } = options
   try {
-    if (isInUse) await checkOnlyName(from)
-    if (isInUse) await prepareStore(from, false)
-    // Never closed: when a process closes one descriptor of a file, it loses all its locks on it, SQLite's included.
-    const source = openSync(from, 'r')
-    if (!isInUse) await checkHeader(source, from)
-    using database = isInUse ? openReadConnection(from) : undefined
-    database?.exec('BEGIN')
-    database?.prepare('SELECT 1 FROM head').get()
-    await copyBytes(source, to, options)
-    if (isInUse) await copyLog(from, to, options)
+    if (isInUse) await copyInUse(from, to, options)
+    else await copyUnused(from, to, options)
   } catch (error) {
     throw explainError(error, from)
   }
-  if (isInUse) foldLog(from)
   foldWholeLog(to)
+}
+
+async function copyInUse(from: string, to: string, options: CopyFileOptions): Promise<void> {
+  await checkOnlyName(from)
+  await prepareStore(from, false)
+  try {
+    // Never closed: when a process closes one descriptor of a file, it loses all its locks on it, SQLite's included.
+    const source = openSync(from, 'r')
+    using database = openReadConnection(from)
+    database.exec('BEGIN')
+    database.prepare('SELECT 1 FROM head').get()
+    await copyBytes(source, to, options)
+    await copyLog(from, to, options)
+  } finally {
+    foldLog(from)
+  }
+}
+
+async function copyUnused(from: string, to: string, options: CopyFileOptions): Promise<void> {
+  await using source = await open(from, 'r')
+  await checkHeader(source.fd, from)
+  await copyBytes(source.fd, to, options)
 }
 
 async function checkHeader(source: number, path: string): Promise<void> {
