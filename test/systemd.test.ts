@@ -1,27 +1,38 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { eventLines } from './cli/items.ts'
 import { RunningCli, runCli, workDirectory } from './cli/run-cli.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** Every unit that a page shows, under the name that the text before it gives. */
+/** Every unit that a page shows, under the name that the text before it gives, and those that are files. */
 function units(): [name: string, text: string][] {
-  return globSync('docs/how-to/*.md', { cwd: ROOT }).flatMap((path) => {
+  const files = globSync('packaging/*.{service,timer}', { cwd: ROOT }).map((path): [string, string] => [
+    basename(path),
+    readFileSync(join(ROOT, path), 'utf8'),
+  ])
+  const shown = globSync('docs/how-to/*.md', { cwd: ROOT }).flatMap((path) => {
     const page = readFileSync(join(ROOT, path), 'utf8')
     return [...page.matchAll(/`\/etc\/systemd\/system\/([\w.-]+)`(?:(?!```)[\s\S])*```ini\n([\s\S]*?)```/g)].map(
       ([, name = '', text = '']): [string, string] => [name, text],
     )
   })
+  return [...files, ...shown]
 }
 
-describe('the systemd units of the documentation', () => {
+describe('the systemd units', () => {
   it('are what systemd takes, without a word', (t) => {
     const names = units().map(([name]) => name)
-    assert.deepEqual(names.toSorted(), ['reams-nightly.service', 'reams-nightly.timer', 'reams.service'])
+    assert.deepEqual(names.toSorted(), [
+      'reams-backup.service',
+      'reams-backup.timer',
+      'reams-nightly.service',
+      'reams-nightly.timer',
+      'reams.service',
+    ])
     if (spawnSync('systemd-analyze', ['--version']).status !== 0)
       return t.skip('systemd-analyze is missing, which checks units')
     const directory = workDirectory(t)
@@ -54,7 +65,7 @@ describe('the page about systemd', () => {
       ([, words = '']) => words,
     )
     const found = commands.map((words) => words.split(' ')[0])
-    assert.deepEqual(found, ['import', 'token', 'copy'])
+    assert.deepEqual(found, ['import', 'token', 'backup'])
     for (const words of commands) {
       const result = await runCli(words.split(' '), { in: directory })
       assert.equal(result.status, 0, result.stderr)

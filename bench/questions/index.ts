@@ -2,6 +2,7 @@
 
 import type { Question } from '../question.ts'
 import { APPENDS } from './appends.ts'
+import { BACKUP } from './backup.ts'
 import { BIG_REQUESTS } from './big-requests.ts'
 import { BYTES } from './bytes.ts'
 import { CITUS_AWAY } from './citus-away.ts'
@@ -63,6 +64,7 @@ export const QUESTIONS: readonly Question[] = [
   SLOW_DISK,
   BIG_REQUESTS,
   READS_WHILE_WRITING,
+  BACKUP,
   REPLACE_DELETE,
   SLOW_CLIENTS,
   IDLE_CONNECTIONS,

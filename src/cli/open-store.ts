@@ -64,10 +64,11 @@ export class StoreLocation {
   readonly label: string
   readonly #text: string
 
-  constructor(text: string) {
+  /** `fileLabel` is what a file is called in messages, where that is not its path. */
+  constructor(text: string, fileLabel: string = text) {
     this.#text = text
     this.isDatabase = isPostgresUrl(text)
-    const { label, hasPassword } = this.isDatabase ? readStoreLabel(text) : { label: text, hasPassword: false }
+    const { label, hasPassword } = this.isDatabase ? readStoreLabel(text) : { label: fileLabel, hasPassword: false }
     this.label = label
     this.hasPassword = hasPassword
   }

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
+import { BACKUP } from './commands/backup.ts'
 import { CHECK } from './commands/check.ts'
 import { COLLECTIONS } from './commands/collections.ts'
 import { COMPACT } from './commands/compact.ts'
@@ -11,6 +12,7 @@ import { EXPORT } from './commands/export.ts'
 import { IMPORT } from './commands/import.ts'
 import { PULL } from './commands/pull.ts'
 import { PUSH } from './commands/push.ts'
+import { RESTORE } from './commands/restore.ts'
 import { SERVE } from './commands/serve.ts'
 import { SET } from './commands/set.ts'
 import { TOKEN_COMMANDS } from './commands/token.ts'
@@ -23,9 +25,9 @@ import { SETTINGS, type Setting, type SettingName } from './settings.ts'
 
 /** In the order in which --help lists them. */
 export const COMMANDS: readonly CliCommand[] = [
-  ...[SERVE, IMPORT, COPY, PUSH, SET, COMPACT, DROP],
+  ...[SERVE, IMPORT, COPY, RESTORE, PUSH, SET, COMPACT, DROP],
   ...TOKEN_COMMANDS,
-  ...[COLLECTIONS, EXPORT, VERIFY, PULL, CHECK],
+  ...[COLLECTIONS, EXPORT, BACKUP, VERIFY, PULL, CHECK],
 ]
 
 const EXAMPLES: readonly Example[] = [

@@ -26,6 +26,20 @@ export function startProgress(label: string, total: number | undefined, stream?:
   return { update, stop }
 }
 
+/** The same for a file, whose bytes are what is counted. */
+export function startFileProgress(label: string, totalBytes: number, stream?: ProgressStream) {
+  let bytes = 0
+  const stop = startLine(stream, (elapsedMs, columns) => {
+    const share = Math.min(1, bytes / Math.max(totalBytes, 1))
+    const rate = `${formatBytes((bytes / Math.max(elapsedMs, 1)) * 1000)}/s`
+    return fitted({ label, done: formatBytes(bytes), rate, left: timeLeft(elapsedMs, share) }, share, columns)
+  })
+  const update = (done: number) => {
+    bytes = done
+  }
+  return { update, stop }
+}
+
 /** What is known of a pull, which is exact because the count is known. */
 interface PullFigures {
   readonly items: number

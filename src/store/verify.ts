@@ -97,6 +97,13 @@ export class Findings {
   }
 }
 
+const PAGES_A_TURN = 8
+
+/** Lets signals in, and the progress be drawn: reading a file never waits for anything. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
 class CollectionCheck {
   readonly #findings: Findings
   readonly #rows: OpenRows
@@ -201,6 +208,7 @@ class CollectionCheck {
     this.#items += texts.length
     this.#pages.add(texts)
     this.#onItems(texts.length)
+    await nextTurn()
   }
 
   #keyOf(text: string, keyField: string, position: number | undefined): string {
@@ -256,6 +264,7 @@ class CollectionCheck {
     const digests = this.#pages.finish()
     for (let page = 1; page <= lastPage(this.#head.live); page++) {
       const digest = await this.#pageDigest(page)
+      if (page % PAGES_A_TURN === 0) await nextTurn()
       if (digest !== (digests[page - 1] ?? crc32('')))
         this.#report(`Page ${page} does not have the items that belong on it.`)
     }

@@ -74,7 +74,7 @@ async function openSource(from: StoreLocation) {
 }
 
 /** Whether two locations are one store, as far as their names tell. A file can have several names. */
-function isSameStore(one: StoreLocation, other: StoreLocation): boolean {
+export function isSameStore(one: StoreLocation, other: StoreLocation): boolean {
   const identity = identityOf(one)
   return identity !== undefined && identity === identityOf(other)
 }
@@ -92,7 +92,7 @@ function identityOf({ isDatabase, label }: StoreLocation): string | undefined {
 }
 
 /** Refuses what can be refused before anything is copied. */
-async function copyAll(job: CopyJob, names: readonly string[] | undefined, withTokens: boolean): Promise<void> {
+export async function copyAll(job: CopyJob, names: readonly string[] | undefined, withTokens: boolean): Promise<void> {
   const { from, to } = job
   const heads =
     names === undefined

@@ -1,6 +1,7 @@
 /** `reams verify`: checks every invariant of the storage format and says what does not hold. */
 
 import { counted } from '../../contract/message-text.ts'
+import type { Store, VerifyResult } from '../../store/store.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { Failure } from '../failure.ts'
 import type { StoreLocation } from '../open-store.ts'
@@ -34,20 +35,23 @@ async function runVerify(_operands: readonly string[], settings: SettingValues):
 
 async function verifyStore(location: StoreLocation) {
   try {
-    return await withStore(location, {}, async (store) => {
-      let progress: ReturnType<typeof startProgress> | undefined
-      try {
-        return await store.verify((items, total) => {
-          progress ??= startProgress(location.label, total)
-          progress.update(items, items)
-        })
-      } finally {
-        progress?.stop()
-      }
-    })
+    return await withStore(location, {}, (store) => verifyWithProgress(store, location.label))
   } catch (error) {
     // Here a damaged file is not a failure of the command: it is the answer, and the answer is no.
     if (error instanceof StoreError && error.code === 'corrupt') throw new Failure(1, error.message, { cause: error })
     throw error
+  }
+}
+
+export async function verifyWithProgress(store: Store, label: string, signal?: AbortSignal): Promise<VerifyResult> {
+  let progress: ReturnType<typeof startProgress> | undefined
+  try {
+    return await store.verify((items, total) => {
+      signal?.throwIfAborted()
+      progress ??= startProgress(label, total)
+      progress.update(items, items)
+    })
+  } finally {
+    progress?.stop()
   }
 }

@@ -1,7 +1,7 @@
 /** A file that is complete or not there: written as a part beside it, which gets its name when all of it is on disk. */
 
 import { closeSync, fstatSync, openSync, rmSync, statSync } from 'node:fs'
-import { chmod, type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
+import { chmod, type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
@@ -144,6 +144,20 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 export async function removeFile(path: string): Promise<void> {
   await rm(`${path}.new`, { force: true })
   await rm(path, { force: true })
+}
+
+/** False where there is a file already, which stays. The one that is moved may keep its old name too. */
+export async function moveUnlessThere(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to)
+    return true
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    if (error.code === 'EEXIST') return false
+    // A file system without hard links.
+    await rename(from, to)
+    return true
+  }
 }
 
 /** A name is on disk when its directory is. */

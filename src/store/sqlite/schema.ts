@@ -10,7 +10,7 @@ import { isLocked, notAStore, PERMISSIONS } from './rows/explain-error.ts'
 import { defineRowSum } from './rows/row-sum.ts'
 
 /** "Ream" in the header of the file tells a store from any other SQLite database. */
-const APPLICATION_ID = 0x5265616d
+export const APPLICATION_ID = 0x5265616d
 
 /** A ream of 15 KB lies on two of these instead of four. */
 const PAGE_BYTES = 8192

@@ -1,12 +1,13 @@
 /** The store that `serve` serves: made from files, the sample, or one that is there. */
 
 import { existsSync } from 'node:fs'
-import { link, mkdir, rename } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { itemRun } from '../../../items/item-run.ts'
 import type { Store } from '../../../store/store.ts'
 import { Failure, isSystemError } from '../../failure.ts'
 import { namedFiles } from '../../files/file-name.ts'
+import { moveUnlessThere } from '../../files/part-file.ts'
 import { checkCsvSettings, formatOf, Input } from '../../input.ts'
 import { loadInput } from '../../load-input.ts'
 import { openStore, StoreLocation, withStore } from '../../open-store.ts'
@@ -86,6 +87,7 @@ async function ensureSampleStore(path: string): Promise<void> {
       await load.commit()
     }
   })
+  // Another process can have created the sample meanwhile, and may be serving it: then its file stays.
   await moveUnlessThere(draft, path)
 }
 
@@ -97,16 +99,5 @@ async function createDirectory(parent: string): Promise<TemporaryDirectory> {
     if (!isSystemError(error)) throw error
     const message = `Cannot create the sample store in ${parent}: ${error.code}. Serve a file or a store instead, or start in another directory.`
     throw new Failure(2, message, { cause: error })
-  }
-}
-
-/** Another process can have created the sample meanwhile, and may be serving it: then its file stays. */
-async function moveUnlessThere(from: string, to: string): Promise<void> {
-  try {
-    await link(from, to)
-  } catch (error) {
-    if (!isSystemError(error)) throw error
-    // A file system without hard links.
-    if (error.code !== 'EEXIST') await rename(from, to)
   }
 }

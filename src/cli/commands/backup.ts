@@ -1,0 +1,76 @@
+/** `reams backup FILE`: a verified copy of a whole store in one file, made while the store is served. */
+
+import { statSync } from 'node:fs'
+import { copyStoreFile } from '../../store/sqlite/file/copy-file.ts'
+import { StoreError } from '../../store/store-error.ts'
+import { Failure } from '../failure.ts'
+import { createStoreFile, existing } from '../files/new-store-file.ts'
+import { outputTarget } from '../files/output-target.ts'
+import { Interruption } from '../interruption.ts'
+import { StoreLocation, withStore } from '../open-store.ts'
+import { print } from '../output.ts'
+import { startFileProgress } from '../progress.ts'
+import type { CliCommand, SettingValues } from '../setting-values.ts'
+import { copyAll, isSameStore } from './copy.ts'
+
+export const BACKUP: CliCommand = {
+  name: 'backup',
+  group: 'Look and check',
+  usage: 'FILE [options]',
+  summary: 'copy a store to a file, while it is served',
+  description: `Copies a whole store, with its tokens, to one file, which only you can read. The
+store may be in use: nobody waits for the backup. The copy is read back and verified
+before it gets its name. \`reams restore\` makes a store from it.`,
+  operands: [{ syntax: '<FILE>', description: 'the backup' }],
+  settings: ['store', 'force'],
+  examples: [
+    { line: 'reams backup monday.db --store my.db', purpose: 'a copy of my.db' },
+    { line: 'reams backup monday.db --store postgres://me@db/app', purpose: 'of a database' },
+  ],
+  run: runBackup,
+}
+
+async function runBackup([file = '']: readonly string[], settings: SettingValues): Promise<undefined> {
+  const origin = settings.get('store')
+  const isReplacement = settings.get('force')
+  const { path, isFile, isThere } = await outputTarget(file)
+  if (path === undefined || !isFile) throw new Failure(2, `A backup must be a file, and ${file} is none. Name a file.`)
+  if (isSameStore(origin, new StoreLocation(path)))
+    throw new Failure(2, `${file} is the store to back up itself. Name another file.`)
+  if (isThere && !isReplacement) throw existing(path)
+  using interruption = new Interruption()
+  const { signal } = interruption
+  const make = (draft: StoreLocation) =>
+    origin.isDatabase ? copyDatabase(origin, draft, signal) : copyFile(origin, draft, { signal })
+  const result = await createStoreFile({ path, isReplacement, origin, signal, make }).catch((error) => {
+    if (!(error instanceof Failure && error.cause instanceof StoreError)) throw error
+    if (error.cause.code !== 'missing-store') throw error
+    throw new Failure(2, `There is no store at ${origin} to back up. Check --store.`, { cause: error })
+  })
+  await print(`${file}: ${result}`)
+}
+
+/** With a bar of its own. */
+export async function copyFile(
+  from: StoreLocation,
+  to: StoreLocation,
+  options: { isInUse?: boolean; signal: AbortSignal },
+): Promise<void> {
+  const totalBytes = statSync(from.reveal(), { throwIfNoEntry: false })?.size ?? 0
+  const progress = startFileProgress(`copying ${from}`, totalBytes)
+  try {
+    await copyStoreFile(from.reveal(), to.reveal(), { ...options, onProgress: progress.update })
+  } finally {
+    progress.stop()
+  }
+}
+
+/** Each collection from one snapshot. */
+async function copyDatabase(from: StoreLocation, to: StoreLocation, signal: AbortSignal): Promise<void> {
+  await withStore(from, {}, (source) =>
+    withStore(to, { create: true }, async (store) => {
+      const job = { from: { location: from, store: source }, to: { location: to, store }, isReplacement: false, signal }
+      await copyAll(job, undefined, true)
+    }),
+  )
+}

@@ -1,0 +1,101 @@
+/** `reams restore FILE`: makes a store from a backup, where there is none. */
+
+import { existsSync, statSync } from 'node:fs'
+import { StoreError } from '../../store/store-error.ts'
+import { Failure } from '../failure.ts'
+import { createStoreFile } from '../files/new-store-file.ts'
+import { Interruption } from '../interruption.ts'
+import { openStore, StoreLocation, withStore } from '../open-store.ts'
+import { print } from '../output.ts'
+import type { CliCommand, SettingValues } from '../setting-values.ts'
+import { copyFile } from './backup.ts'
+import { copyAll } from './copy.ts'
+import { verifyWithProgress } from './verify.ts'
+
+export const RESTORE: CliCommand = {
+  name: 'restore',
+  group: 'Load and change',
+  usage: 'FILE [options]',
+  summary: 'make a store from a backup',
+  description: `Makes a store, file or database, from a backup, with its tokens. The copy is read
+back and verified. A store that exists is never changed.`,
+  operands: [{ syntax: '<FILE>', description: 'the backup' }],
+  settings: ['store'],
+  examples: [
+    { line: 'reams restore monday.db --store my.db', purpose: 'to a file' },
+    { line: 'reams restore monday.db --store postgres://me@db/app', purpose: 'to a database' },
+  ],
+  run: runRestore,
+}
+
+async function runRestore([file = '']: readonly string[], settings: SettingValues): Promise<undefined> {
+  const location = settings.get('store')
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new Failure(2, `There is no backup ${file}: it is missing, or no file. Name the file that reams backup made.`)
+  using interruption = new Interruption()
+  const { signal } = interruption
+  const restore = location.isDatabase ? restoreDatabase : restoreFile
+  try {
+    await print(`${location}: ${await restore(new StoreLocation(file), location, signal)}`)
+  } catch (error) {
+    throw isNotAStore(error) ? notABackup(file, error) : error
+  }
+}
+
+async function restoreFile(backup: StoreLocation, location: StoreLocation, signal: AbortSignal): Promise<string> {
+  const path = location.reveal()
+  if (existsSync(path)) throw storeExists(location)
+  // Nobody writes to a backup, unless it is served itself.
+  const isInUse = existsSync(`${backup.reveal()}-wal`)
+  const make = (draft: StoreLocation) => copyFile(backup, draft, { isInUse, signal })
+  return createStoreFile({ path, isReplacement: false, origin: backup, signal, make })
+}
+
+async function restoreDatabase(backup: StoreLocation, location: StoreLocation, signal: AbortSignal): Promise<string> {
+  await refuseDatabase(location)
+  return withStore(backup, {}, async (source) => {
+    const { findings } = await verifyWithProgress(source, `verifying ${backup}`, signal)
+    if (findings.length > 0)
+      throw new Failure(
+        3,
+        `${backup} is damaged, so nothing was restored. \`reams verify --store ${backup}\` has details; take another backup.`,
+      )
+    try {
+      await withStore(location, { create: true }, async (store) => {
+        const job = { from: { location: backup, store: source }, to: { location, store }, isReplacement: false, signal }
+        await copyAll(job, undefined, true)
+      })
+      return `restored from ${backup}.`
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      const message = `${reason} A part may be restored; \`reams copy --from ${backup} --to ${location.word} --tokens\` goes on with the rest.`
+      throw new Failure(3, message, { cause: error })
+    }
+  })
+}
+
+async function refuseDatabase(location: StoreLocation): Promise<void> {
+  try {
+    await (await openStore(location)).close()
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'missing-store') return
+    throw error
+  }
+  throw storeExists(location)
+}
+
+function storeExists(location: StoreLocation): Failure {
+  return new Failure(
+    2,
+    `There already is something at ${location}, which was left unchanged. A backup is restored where there is no store: name another place with --store, or move this one away.`,
+  )
+}
+
+function isNotAStore(error: unknown): boolean {
+  const cause = error instanceof Failure ? error.cause : error
+  return cause instanceof StoreError && cause.code === 'not-a-store'
+}
+
+function notABackup(file: string, cause: unknown): Failure {
+  return new Failure(2, `${file} is not a backup of a Reams store. Name a file that reams backup made.`, { cause })
+}

@@ -1,0 +1,84 @@
+/** A store's file that others find complete and verified, or not at all, and that only its owner can read. */
+
+import { constants, existsSync } from 'node:fs'
+import { access, rename, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { counted } from '../../contract/message-text.ts'
+import { StoreError } from '../../store/store-error.ts'
+import { verifyWithProgress } from '../commands/verify.ts'
+import { describeFailure, Failure } from '../failure.ts'
+import { StoreLocation, withStore } from '../open-store.ts'
+import { formatBytes, formatDuration } from '../output.ts'
+import { TemporaryDirectory } from '../temporary-directory.ts'
+import { explainWriting, moveUnlessThere, syncDirectoryOf } from './part-file.ts'
+
+interface NewStoreFile {
+  /** The name that it gets in the end. */
+  readonly path: string
+  readonly isReplacement: boolean
+  /** What it comes from, for messages. */
+  readonly origin: StoreLocation
+  readonly signal: AbortSignal
+  /** Makes the store at a place that is not there yet. */
+  make(draft: StoreLocation): Promise<void>
+}
+
+/** Returns what was done, in words. When it rejects, nothing is left. */
+export async function createStoreFile({ path, isReplacement, origin, signal, make }: NewStoreFile): Promise<string> {
+  refuseLog(path)
+  await access(dirname(path), constants.W_OK).catch((error) => {
+    throw explainWriting(error, path)
+  })
+  // Beside its name, so that it can be moved there. SQLite puts its own files there too.
+  using directory = new TemporaryDirectory(dirname(path))
+  const draft = new StoreLocation(join(directory.path, 'reams.db'), path)
+  try {
+    const startedAt = performance.now()
+    await make(draft)
+    const madeAt = performance.now()
+    const { collections, items } = await verified(draft, origin, signal)
+    const { size } = await stat(draft.reveal())
+    const verifiedAt = performance.now()
+    refuseLog(path)
+    if (isReplacement) await rename(draft.reveal(), path)
+    else if (!(await moveUnlessThere(draft.reveal(), path))) throw existing(path)
+    await syncDirectoryOf(path)
+    const what = `${counted(collections, 'collection')} with ${counted(items, 'item')}, ${formatBytes(size)}`
+    return `${what}; copied in ${formatDuration(madeAt - startedAt)}, every item, count and key verified in ${formatDuration(verifiedAt - madeAt)}.`
+  } catch (error) {
+    throw renamed(explainWriting(error, path), draft)
+  }
+}
+
+/** Of a backup; a restore looks before, and says more. */
+export function existing(path: string): Failure {
+  return new Failure(2, `${path} already exists. Name another file, or add --force to overwrite a backup.`)
+}
+
+/** SQLite would put the log of another store over the new one. */
+function refuseLog(path: string): void {
+  const log = ['-wal', '-shm', '-journal'].map((suffix) => path + suffix).find((name) => existsSync(name))
+  if (log === undefined) return
+  throw new Failure(
+    2,
+    `${log} is there: ${path} is a store in use, or was one. Name another file, or stop who uses it and move ${log} away.`,
+  )
+}
+
+async function verified(draft: StoreLocation, origin: StoreLocation, signal: AbortSignal) {
+  const result = await withStore(draft, {}, (store) => verifyWithProgress(store, `verifying ${draft}`, signal))
+  const [finding] = result.findings
+  if (finding === undefined) return result
+  const where = finding.collection === '' ? '' : `${finding.collection}: `
+  throw new Failure(
+    3,
+    `The copy of ${origin} is damaged, so it was removed (${counted(result.findings.length, 'problem')}; the first: ${where}${finding.message}). \`reams verify --store ${origin.word}\` tells whether ${origin} is.`,
+  )
+}
+
+/** An error that names the draft is about the file that it was to become. */
+function renamed(error: unknown, draft: StoreLocation): unknown {
+  if (!(error instanceof StoreError)) return error
+  const { exitStatus, message } = describeFailure(error)
+  return new Failure(exitStatus, message.replaceAll(draft.reveal(), draft.label), { cause: error })
+}

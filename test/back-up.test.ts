@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { eventLines, putLines } from './cli/items.ts'
+import { runInside, workDirectory } from './cli/run-cli.ts'
+import { runShellPage } from './shell-page.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const PATH = `${join(ROOT, 'bin')}:${process.env['PATH']}`
+const SCRIPT = join(ROOT, 'packaging/reams-backup')
+
+describe('the page about backups', () => {
+  it('shows commands that work, in their order, and what they print', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(1234))
+    const markdown = readFileSync(join(ROOT, 'docs/how-to/back-up.md'), 'utf8')
+    await runShellPage(t, { markdown, directory, variables: { PATH } })
+    assert.equal((await runInside(['export', 'events'], { in: directory })).stdout, eventLines(1234))
+  })
+})
+
+/** The script with the variables of its unit, in a directory of the test. */
+async function scheduled(t: TestContext) {
+  const directory = workDirectory(t)
+  await putLines(directory, 'events', eventLines(10))
+  const backups = join(directory, 'backups')
+  mkdirSync(backups)
+  const unit = readFileSync(join(ROOT, 'packaging/reams-backup.service'), 'utf8')
+    .replaceAll('/var/lib/reams-backups', backups)
+    .replaceAll('/var/lib/reams', directory)
+  const lines = unit.matchAll(/^Environment=(REAMS_\w+)=(.*)$/gm)
+  const ofUnit = Object.fromEntries([...lines].map(([, name, value]) => [name, value]))
+  const run = (variables: Record<string, string> = {}) =>
+    spawnSync(SCRIPT, { env: { PATH, REAMS_PROGRAM: 'reams', ...ofUnit, ...variables }, encoding: 'utf8' })
+  return { directory, backups, run }
+}
+
+describe('scheduled backups', () => {
+  it('get the date as their name, and the oldest are removed, but nothing else', async (t) => {
+    const { directory, backups, run } = await scheduled(t)
+    const old = [1, 2, 3].map((day) => `reams-2025-01-0${day}T02-00-00Z.db`)
+    for (const name of [...old, 'reams-by-hand.db', 'notes.txt']) writeFileSync(join(backups, name), '')
+    for (const [name, ageS] of Object.entries({ 'reams-AbCdEf': 200_000, 'reams-GhIjKl': 0 })) {
+      mkdirSync(join(backups, name))
+      utimesSync(join(backups, name), Date.now() / 1000 - ageS, Date.now() / 1000 - ageS)
+    }
+    const { status, stdout, stderr } = run({ REAMS_BACKUP_KEEP: '2' })
+    assert.deepEqual([status, stderr], [0, ''])
+    assert.match(stdout, /^.*: 1 collection with 10 items.*\n(reams-2025-01-0[12]T02-00-00Z\.db removed\.\n){2}$/)
+    const [newest = '', ...others] = readdirSync(backups)
+      .toSorted()
+      .reverse()
+      .filter((name) => /-20\d\d-/.test(name))
+    assert.match(newest, /^reams-20\d\d-\d\d-\d\dT\d\d-\d\d-\d\dZ\.db$/)
+    assert.deepEqual(others, ['reams-2025-01-03T02-00-00Z.db'])
+    const kept = readdirSync(backups).filter((name) => !/-20\d\d-/.test(name))
+    assert.deepEqual(kept.toSorted(), ['notes.txt', 'reams-GhIjKl', 'reams-by-hand.db'])
+    assert.equal(statSync(join(backups, newest)).mode & 0o777, 0o600)
+    const words = ['export', 'events', '--store', join(backups, newest)]
+    assert.equal((await runInside(words, { in: directory })).stdout, eventLines(10))
+  })
+
+  it('that fail remove nothing', async (t) => {
+    const { directory, backups, run } = await scheduled(t)
+    const names = ['reams-2025-01-01T02-00-00Z.db', 'reams-2025-01-02T02-00-00Z.db']
+    for (const name of names) writeFileSync(join(backups, name), '')
+    rmSync(join(directory, 'reams.db'))
+    const { status, stderr } = run({ REAMS_BACKUP_KEEP: '1' })
+    assert.match(stderr, /^reams: There is no store at .* to back up/)
+    assert.equal(status, 2)
+    assert.deepEqual(readdirSync(backups), names)
+  })
+
+  for (const keep of ['0', '-1', '1.5', 'all', '07'])
+    it(`refuse to keep ${keep}`, async (t) => {
+      const { backups, run } = await scheduled(t)
+      const { status, stderr } = run({ REAMS_BACKUP_KEEP: keep })
+      assert.match(stderr, /^reams-backup: Invalid REAMS_BACKUP_KEEP ".*": expected a whole number, at least 1\.\n$/)
+      assert.equal(status, 2)
+      assert.deepEqual(readdirSync(backups), [])
+    })
+
+  it('need their directory', async (t) => {
+    const { run } = await scheduled(t)
+    const { status, stderr } = run({ REAMS_BACKUP_DIRECTORY: '/nowhere' })
+    assert.deepEqual([status, stderr.startsWith('reams-backup: There is no directory /nowhere. Create it')], [2, true])
+  })
+
+  it('are a script for any shell', () => {
+    execFileSync('sh', ['-n', SCRIPT])
+  })
+})
