@@ -49,7 +49,7 @@ export const SETTINGS = {
     sample: toggle('serve data/reams.db, created from sample data'),
     format: {
       kind: kinds.oneOf('name', 'ndjson', 'json', 'csv', 'tsv'),
-      description: 'ndjson, json, csv or tsv, if not clear from the name',
+      description: 'ndjson, json, csv or tsv, if the name does not say',
     },
     delimiter: { kind: kinds.DELIMITER, description: 'what separates CSV fields (told from the header)' },
     types: toggle('make numbers, booleans and nulls of CSV values'),
@@ -68,7 +68,7 @@ export const SETTINGS = {
       description: 'the URL that every link starts with',
       defaultText: 'http://127.0.0.1:PORT',
     },
-    requireToken: toggle('answer only requests with a token; see "reams token"'),
+    requireToken: toggle('answer only with a token; see "reams token"'),
     tokenFile: { kind: kinds.text('file'), description: 'a file with the bearer token to send' },
     allowOrigin: { kind: kinds.ORIGINS, description: 'another server to follow links to; can be repeated' },
   }),
@@ -113,6 +113,14 @@ export const SETTINGS = {
       description: 'how long the whole check may take (120; --walk 3600)',
     },
     answerBytes: number('the largest response, uncompressed', 64 * 1024 * 1024, [1, MAX_ANSWER_BYTES]),
+  }),
+  ...group('Operation', {
+    drainDelay: {
+      kind: kinds.DURATION,
+      default: '0s',
+      description: 'how long to go on as usual after SIGTERM',
+    },
+    shutdownTimeout: { kind: kinds.DURATION, default: '10s', description: 'how long running requests may then take' },
   }),
   ...group('Output', {
     reportFormat: {

@@ -4,6 +4,7 @@ import cluster from 'node:cluster'
 import { Interruption } from '../interruption.ts'
 import { print } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
+import { Draining } from './serve/draining.ts'
 import { greeting } from './serve/greeting.ts'
 import { openServedStore } from './serve/served-store.ts'
 
@@ -33,6 +34,8 @@ serves the store.`,
     'port',
     'host',
     'baseUrl',
+    'drainDelay',
+    'shutdownTimeout',
     'requireToken',
     'key',
     'unpaginated',
@@ -57,6 +60,7 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   using interruption = new Interruption()
   if (NPM_EVENTS.includes(process.env['npm_lifecycle_event'] ?? '')) interruption.endWithParent()
   if (cluster.isWorker) return runWorker(settings, interruption.happened())
+  const draining = new Draining(interruption.happened())
   checkAddress(settings)
   // Files can take long to load: better to know before whether the port is free.
   if (files.length > 0) await tryPort(settings)
@@ -68,12 +72,12 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   const [workers, host, baseUrl] = [settings.get('workers'), settings.get('host'), settings.get('baseUrl')]
   try {
     await using server = await (workers === 1
-      ? startServer(served.store, settings)
-      : startWorkers(workers, served.location, await tryPort(settings)))
+      ? startServer(served.store, settings, draining)
+      : startWorkers(settings, served.location, await tryPort(settings)))
     const { port } = server
     const address = baseUrl === undefined ? { baseUrl: localUrl(host, port) } : { baseUrl, listensOn: { host, port } }
     await print(await greeting({ ...served, ...address, isTokenRequired: settings.get('requireToken') }))
-    await interruption.happened()
+    await draining.begun
   } catch (error) {
     if (!(error instanceof WorkerEnded)) throw error
     return interruption.signal.aborted ? 0 : error.exitStatus

@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import type { Incoming } from '../incoming.ts'
 import * as limits from '../limits.ts'
 import type { Reply } from '../reply.ts'
@@ -16,6 +17,13 @@ const FLOOD_MS = 60_000
 /** Connections that wait to be accepted. A turn of the event loop accepts one, so Node's default of 511 overflows in a rush. */
 const BACKLOG = 4_096
 const IDLE_POLL_MS = 20
+/**
+ * How long a connection must have been idle to be closed when the server closes. A proxy may be using one that it has just had
+ * back, and would not send a POST again: that request is answered, and with it the proxy told that it was the last.
+ */
+const IDLE_MS = 500
+/** Turns of the event loop without a new connection after which none waits to be accepted. */
+const QUIET_TURNS = 2
 
 export interface ListenOptions {
   /** From the service: `listen({ ...createService({ store }), port })`. */
@@ -41,7 +49,10 @@ export interface ListenOptions {
 export interface Listening {
   readonly port: number
   readonly address: string
-  /** Takes no more connections, lets running requests end, and cuts off what is left after `graceMs` (default 5,000). */
+  /**
+   * Takes no more connections, closes idle ones, lets running requests end, and cuts off what is left after `graceMs` (default
+   * 5,000). A connection that was in use a moment ago is answered once more, with `Connection: close`.
+   */
   readonly close: (graceMs?: number) => Promise<void>
 }
 
@@ -69,6 +80,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   }
   const unsent = new UnsentMemory(options.unsentBytes ?? limits.DEFAULT_UNSENT_BYTES)
   const throttle = new WriteThrottle()
+  let [accepted, isClosing] = [0, false]
   let shared: ConnectionOptions | undefined
   server.on('connection', (socket) => {
     shared ??= {
@@ -80,7 +92,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       sendGraceMs,
       requestTimeoutMs,
       onFlood,
+      isClosing: () => isClosing,
     }
+    accepted++
     const connection = new Connection(socket, shared)
     connections.set(socket, connection)
     socket.once('close', () => connections.delete(socket))
@@ -102,10 +116,21 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 
   let closed: Promise<void> | undefined
   const close = async (graceMs: number): Promise<void> => {
+    await acceptWaiting(() => accepted)
+    isClosing = true
     await closeServer(server, connections, graceMs)
     clearInterval(watch)
   }
   return { ...bound, close: (graceMs = 5_000) => (closed ??= close(graceMs)) }
+}
+
+/** The system resets connections that wait to be accepted when the port is closed. Each turn of the event loop accepts one. */
+async function acceptWaiting(countAccepted: () => number): Promise<void> {
+  for (let [turns, quiet] = [0, 0]; turns < BACKLOG && quiet < QUIET_TURNS; turns++) {
+    const before = countAccepted()
+    await setImmediate()
+    quiet = countAccepted() === before ? quiet + 1 : 0
+  }
 }
 
 async function closeServer(
@@ -117,10 +142,11 @@ async function closeServer(
   // Not the HTTP server's own close: it closes idle connections, and takes one for idle whose reply is still being sent.
   NetServer.prototype.close.call(server)
   const closeIdle = (): void => {
-    for (const [socket, connection] of connections) if (connection.isIdle && !socket.writableEnded) socket.destroySoon()
+    for (const [socket, { idleMs }] of connections) if (idleMs > IDLE_MS && !socket.writableEnded) socket.destroySoon()
   }
   closeIdle()
-  const poll = setInterval(closeIdle, IDLE_POLL_MS)
+  // An immediate runs when what has arrived has been read, a timer before.
+  const poll = setInterval(() => void setImmediate().then(closeIdle), IDLE_POLL_MS)
   const cutOff = setTimeout(() => {
     for (const socket of connections.keys()) socket.destroy()
   }, graceMs)

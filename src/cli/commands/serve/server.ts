@@ -1,5 +1,6 @@
 /** The service on its port, as the settings want it. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isLoopbackName } from '../../../contract/url.ts'
 import { createService, type Service } from '../../../service/create-service.ts'
 import type { Incoming } from '../../../service/incoming.ts'
@@ -7,11 +8,11 @@ import { type ListenOptions, listen } from '../../../service/node/listen.ts'
 import type { Store } from '../../../store/store.ts'
 import { Failure, isSystemError } from '../../failure.ts'
 import { printError } from '../../output.ts'
+import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
+import type { Draining } from './draining.ts'
 
-/** Long enough for any page that is being sent, short enough for whoever waits. */
-export const CLOSE_GRACE_MS = 5_000
-
+/** At its end it answers for the drain delay, takes no more connections, and finishes what runs. */
 export interface RunningServer extends AsyncDisposable {
   readonly port: number
 }
@@ -39,6 +40,7 @@ function inUrl(host: string): string {
 export async function startServer(
   store: Store,
   settings: SettingValues,
+  draining: Draining,
   port = settings.get('port'),
 ): Promise<RunningServer> {
   const [baseUrl, workers] = [settings.get('baseUrl'), settings.get('workers')]
@@ -67,7 +69,12 @@ export async function startServer(
       onError: logRequestError,
     }),
   )
-  return { port: listening.port, [Symbol.asyncDispose]: () => listening.close(CLOSE_GRACE_MS) }
+  const stop = async (): Promise<void> => {
+    // Nobody sends anything yet to a server that failed to start.
+    if (draining.isBegun) await sleep(durationMs(settings.get('drainDelay')))
+    await listening.close(durationMs(settings.get('shutdownTimeout')))
+  }
+  return { port: listening.port, [Symbol.asyncDispose]: stop }
 }
 
 /** Fails if the port cannot be had. Returns its number, which for port 0 the system chose. */

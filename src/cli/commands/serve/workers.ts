@@ -4,8 +4,10 @@ import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, StoreLocation } from '../../open-store.ts'
 import { printError } from '../../output.ts'
+import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
-import { CLOSE_GRACE_MS, type RunningServer, startServer } from './server.ts'
+import { Draining } from './draining.ts'
+import { type RunningServer, startServer } from './server.ts'
 
 /** Where the store is: in the environment, because a password must not be in the arguments of a process. */
 const STORE_VARIABLE = 'REAMS_WORKER_STORE'
@@ -20,8 +22,8 @@ const STOP = 'stop'
 const STABLE_MS = 10_000
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5_000
-/** Beyond the time in which a worker ends by itself. */
-const KILL_AFTER_MS = CLOSE_GRACE_MS + 2_000
+/** A worker that takes so much longer than it may to end is killed. */
+const LATE_MS = 2_000
 
 /** In a worker: serves until it is told to stop. */
 export async function runWorker(settings: SettingValues, interrupted: Promise<void>): Promise<number> {
@@ -30,11 +32,13 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
       if (message === STOP) resolve()
     })
   })
+  // Ctrl-C in a terminal, and systemd, signal every process: whichever comes first.
+  const draining = new Draining(Promise.race([interrupted, stopped]))
   try {
     const store = await openStore(new StoreLocation(process.env[STORE_VARIABLE] ?? ''))
     await using _store = { [Symbol.asyncDispose]: () => store.close() }
-    await using _server = await startServer(store, settings, Number(process.env[PORT_VARIABLE]))
-    await Promise.race([interrupted, stopped])
+    await using _server = await startServer(store, settings, draining, Number(process.env[PORT_VARIABLE]))
+    await draining.begun
   } finally {
     // The channel to the first process would keep this one alive.
     process.channel?.unref()
@@ -54,12 +58,18 @@ export class WorkerEnded extends Error {
 }
 
 /** Resolves when all serve; rejects with a WorkerEnded. */
-export async function startWorkers(count: number, location: StoreLocation, port: number): Promise<RunningServer> {
-  const group = createWorkerGroup({ [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) })
+export async function startWorkers(
+  settings: SettingValues,
+  location: StoreLocation,
+  port: number,
+): Promise<RunningServer> {
+  const stopMs = durationMs(settings.get('drainDelay')) + durationMs(settings.get('shutdownTimeout'))
+  const variables = { [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) }
+  const group = createWorkerGroup(variables, stopMs)
   try {
     // What is wrong for one is wrong for all: the first one tells.
     await group.start()
-    await Promise.all(Array.from({ length: count - 1 }, () => group.start()))
+    await Promise.all(Array.from({ length: settings.get('workers') - 1 }, () => group.start()))
     return { port, [Symbol.asyncDispose]: () => group.stop() }
   } catch (error) {
     await group.stop()
@@ -74,7 +84,8 @@ interface WorkerEnd {
   readonly cause: string
 }
 
-function createWorkerGroup(variables: Readonly<Record<string, string>>) {
+/** `stopMs`: in which a worker ends by itself. */
+function createWorkerGroup(variables: Readonly<Record<string, string>>, stopMs: number) {
   const workers = new Map<Worker, Promise<WorkerEnd>>()
   const listening = new WeakSet<Worker>()
   const stopping = new AbortController()
@@ -119,12 +130,12 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>) {
       if (end !== undefined) throw new WorkerEnded(end.status)
       void replace(ended)
     },
-    /** Each finishes the responses that it has begun. */
+    /** All at once; each answers for the drain delay, and finishes what it has begun. */
     stop: async (): Promise<void> => {
       stopping.abort()
       const cutOff = setTimeout(() => {
         for (const worker of workers.keys()) worker.process.kill('SIGKILL')
-      }, KILL_AFTER_MS)
+      }, stopMs + LATE_MS)
       for (const worker of workers.keys()) {
         if (listening.has(worker) && worker.isConnected()) worker.send(STOP, () => {})
         else worker.process.kill('SIGKILL')
