@@ -120,6 +120,8 @@ export const SETTINGS = {
       default: '0s',
       description: 'how long to go on as usual after SIGTERM',
     },
+    tlsCert: { kind: kinds.text('file'), description: 'serve https with this certificate, in PEM form' },
+    tlsKey: { kind: kinds.text('file'), description: 'its private key; SIGHUP reads both again' },
     shutdownTimeout: { kind: kinds.DURATION, default: '10s', description: 'how long running requests may then take' },
   }),
   ...group('Output', {

@@ -7,6 +7,7 @@ import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { Draining } from './serve/draining.ts'
 import { greeting } from './serve/greeting.ts'
 import { openServedStore } from './serve/served-store.ts'
+import { readTlsFiles, renewTls } from './serve/tls-files.ts'
 
 export const SERVE: CliCommand = {
   name: 'serve',
@@ -34,6 +35,8 @@ serves the store.`,
     'port',
     'host',
     'baseUrl',
+    'tlsCert',
+    'tlsKey',
     'drainDelay',
     'shutdownTimeout',
     'requireToken',
@@ -59,9 +62,11 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   const { runWorker, startWorkers, WorkerEnded } = await import('./serve/workers.ts')
   using interruption = new Interruption()
   if (NPM_EVENTS.includes(process.env['npm_lifecycle_event'] ?? '')) interruption.endWithParent()
+  if (settings.isGiven('tlsCert')) interruption.onHangUp(() => {})
   if (cluster.isWorker) return runWorker(settings, interruption.happened())
   const draining = new Draining(interruption.happened())
   checkAddress(settings)
+  const isEncrypted = readTlsFiles(settings) !== undefined
   // Files can take long to load: better to know before whether the port is free.
   if (files.length > 0) await tryPort(settings)
   await using served = await openServedStore(files, settings, interruption.signal).catch((error: unknown) => {
@@ -75,8 +80,10 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
       ? startServer(served.store, settings, draining)
       : startWorkers(settings, served.location, await tryPort(settings)))
     const { port } = server
-    const address = baseUrl === undefined ? { baseUrl: localUrl(host, port) } : { baseUrl, listensOn: { host, port } }
+    const address =
+      baseUrl === undefined ? { baseUrl: localUrl(host, port, isEncrypted) } : { baseUrl, listensOn: { host, port } }
     await print(await greeting({ ...served, ...address, isTokenRequired: settings.get('requireToken') }))
+    if (isEncrypted) interruption.onHangUp(() => renewTls(settings, server))
     await draining.begun
   } catch (error) {
     if (!(error instanceof WorkerEnded)) throw error

@@ -8,6 +8,7 @@ import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { Draining } from './draining.ts'
 import { type RunningServer, startServer } from './server.ts'
+import { readTlsFiles } from './tls-files.ts'
 
 /** Where the store is: in the environment, because a password must not be in the arguments of a process. */
 const STORE_VARIABLE = 'REAMS_WORKER_STORE'
@@ -17,6 +18,8 @@ const PORT_VARIABLE = 'REAMS_WORKER_PORT'
 
 /** The message that tells a worker to end. */
 const STOP = 'stop'
+/** The message that tells it to read the TLS files again: the first process has found them right. */
+const RENEW = 'renew'
 
 /** A worker that lived this long is replaced almost at once; after one that died sooner the pause doubles. */
 const STABLE_MS = 10_000
@@ -37,7 +40,11 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
   try {
     const store = await openStore(new StoreLocation(process.env[STORE_VARIABLE] ?? ''))
     await using _store = { [Symbol.asyncDispose]: () => store.close() }
-    await using _server = await startServer(store, settings, draining, Number(process.env[PORT_VARIABLE]))
+    await using server = await startServer(store, settings, draining, Number(process.env[PORT_VARIABLE]))
+    process.on('message', (message) => {
+      const pair = message === RENEW ? readTlsFiles(settings) : undefined
+      if (pair !== undefined) server.renewTls(pair)
+    })
     await draining.begun
   } finally {
     // The channel to the first process would keep this one alive.
@@ -70,7 +77,7 @@ export async function startWorkers(
     // What is wrong for one is wrong for all: the first one tells.
     await group.start()
     await Promise.all(Array.from({ length: settings.get('workers') - 1 }, () => group.start()))
-    return { port, [Symbol.asyncDispose]: () => group.stop() }
+    return { port, renewTls: group.renew, [Symbol.asyncDispose]: () => group.stop() }
   } catch (error) {
     await group.stop()
     throw error
@@ -129,6 +136,10 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>, stopMs: 
       const end = await Promise.race([ended, isListening.promise])
       if (end !== undefined) throw new WorkerEnded(end.status)
       void replace(ended)
+    },
+    renew: (): void => {
+      for (const worker of workers.keys())
+        if (listening.has(worker) && worker.isConnected()) worker.send(RENEW, () => {})
     },
     /** All at once; each answers for the drain delay, and finishes what it has begun. */
     stop: async (): Promise<void> => {
