@@ -2,7 +2,7 @@
 
 import cluster from 'node:cluster'
 import { Interruption } from '../interruption.ts'
-import { print } from '../output.ts'
+import { print, printError } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { Draining } from './serve/draining.ts'
 import { greeting } from './serve/greeting.ts'
@@ -83,7 +83,11 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
     const address =
       baseUrl === undefined ? { baseUrl: localUrl(host, port, isEncrypted) } : { baseUrl, listensOn: { host, port } }
     await print(await greeting({ ...served, ...address, isTokenRequired: settings.get('requireToken') }))
-    if (isEncrypted) interruption.onHangUp(() => renewTls(settings, server))
+    if (isEncrypted) {
+      interruption.onHangUp(() => {
+        if (renewTls(settings, server)) printError('reams: The TLS certificate was read again.')
+      })
+    }
     await draining.begun
   } catch (error) {
     if (!(error instanceof WorkerEnded)) throw error

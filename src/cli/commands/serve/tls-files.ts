@@ -40,15 +40,16 @@ export function readTlsFiles(settings: SettingValues): TlsPair | undefined {
   return pair
 }
 
-/** Reads the files again. If they are wrong, the server keeps what it has. */
-export function renewTls(settings: SettingValues, server: { readonly renewTls: (pair: TlsPair) => void }): void {
+/** Reads the files again. If they are wrong, the server keeps what it has, and the result is false. */
+export function renewTls(settings: SettingValues, server: { readonly renewTls: (pair: TlsPair) => void }): boolean {
   try {
     const pair = readTlsFiles(settings)
     if (pair !== undefined) server.renewTls(pair)
-    printError('reams: The TLS certificate was read again.')
+    return true
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     printError(`reams: ${error.message} The server goes on with the certificate that it has.`)
+    return false
   }
 }
 

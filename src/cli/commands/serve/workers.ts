@@ -8,7 +8,7 @@ import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { Draining } from './draining.ts'
 import { type RunningServer, startServer } from './server.ts'
-import { readTlsFiles } from './tls-files.ts'
+import { renewTls } from './tls-files.ts'
 
 /** Where the store is: in the environment, because a password must not be in the arguments of a process. */
 const STORE_VARIABLE = 'REAMS_WORKER_STORE'
@@ -42,8 +42,7 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
     await using _store = { [Symbol.asyncDispose]: () => store.close() }
     await using server = await startServer(store, settings, draining, Number(process.env[PORT_VARIABLE]))
     process.on('message', (message) => {
-      const pair = message === RENEW ? readTlsFiles(settings) : undefined
-      if (pair !== undefined) server.renewTls(pair)
+      if (message === RENEW) renewTls(settings, server)
     })
     await draining.begun
   } finally {
