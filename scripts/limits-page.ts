@@ -1,7 +1,7 @@
 /** The reference of all limits of the service, with the values that the code has. */
 
-import { CLOSE_GRACE_MS } from '../src/cli/commands/serve/server.ts'
-import { MAX_ITEM_BYTES } from '../src/cli/settings.ts'
+import { durationMs } from '../src/cli/setting-kind.ts'
+import { MAX_ITEM_BYTES, SETTINGS } from '../src/cli/settings.ts'
 import { NAME_RULE } from '../src/contract/name.ts'
 import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../src/contract/page.ts'
 import { PROBLEMS, type ProblemName } from '../src/contract/problem.ts'
@@ -113,7 +113,11 @@ export function limitsPage(): Page {
             'is disconnected',
           ],
           ['the rest of a refused body', seconds(LINGER_MS), 'the connection is closed'],
-          ['running requests when the service is told to stop', seconds(CLOSE_GRACE_MS), 'are cut off'],
+          [
+            'running requests when the service is told to stop',
+            `${seconds(durationMs(SETTINGS.shutdownTimeout.default))}; ${setting('--shutdown-timeout')}`,
+            'are cut off',
+          ],
         ],
       ),
       '## On Citus',

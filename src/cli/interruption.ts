@@ -22,6 +22,7 @@ export class Interrupted extends Error {
 export class Interruption {
   readonly #controller = new AbortController()
   #watch: NodeJS.Timeout | undefined
+  #hangUp: () => void = () => {}
 
   constructor() {
     for (const name of Object.keys(STATUS))
@@ -41,6 +42,13 @@ export class Interruption {
     })
   }
 
+  /** From now on SIGHUP does this, and does not interrupt. */
+  onHangUp(act: () => void): void {
+    process.off('SIGHUP', this.#onSignal)
+    process.on('SIGHUP', act)
+    this.#hangUp = act
+  }
+
   /** Takes the end of the parent process for SIGTERM: a shell between npm and this process does not pass signals on. */
   endWithParent(): void {
     const parent = process.ppid
@@ -57,6 +65,7 @@ export class Interruption {
   [Symbol.dispose](): void {
     clearInterval(this.#watch)
     for (const name of Object.keys(STATUS)) process.off(name, this.#onSignal)
+    process.off('SIGHUP', this.#hangUp)
   }
 }
 

@@ -74,6 +74,22 @@ export const LIFETIME: SettingKind<string> = {
   parse: (value) => (/^(never|[1-9][0-9]{0,5}[mhd])$/.test(value) ? value : undefined),
 }
 
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000 } as const
+const MAX_DURATION_MS = 60 * 60_000
+
+/** Kept as it was written, for help and documentation; `durationMs` reads it. */
+export const DURATION: SettingKind<string> = {
+  placeholder: 'time',
+  expected: 'a time such as 500ms, 10s or 5m, at most 60m',
+  parse: (value) => (durationMs(value) <= MAX_DURATION_MS ? value : undefined),
+}
+
+/** NaN for what is not a duration. */
+export function durationMs(text: string): number {
+  const [, digits, unit] = /^([0-9]{1,7})(ms|s|m)$/.exec(text) ?? []
+  return unit === undefined ? Number.NaN : Number(digits) * UNIT_MS[unit as keyof typeof UNIT_MS]
+}
+
 export function wholeNumber(min: number, max: number, placeholder = 'number'): SettingKind<number> {
   return {
     placeholder,

@@ -49,7 +49,7 @@ export const SETTINGS = {
     sample: toggle('serve data/reams.db, created from sample data'),
     format: {
       kind: kinds.oneOf('name', 'ndjson', 'json', 'csv', 'tsv'),
-      description: 'ndjson, json, csv or tsv, if not clear from the name',
+      description: 'ndjson, json, csv or tsv, if the name does not say',
     },
     delimiter: { kind: kinds.DELIMITER, description: 'what separates CSV fields (told from the header)' },
     types: toggle('make numbers, booleans and nulls of CSV values'),
@@ -68,7 +68,7 @@ export const SETTINGS = {
       description: 'the URL that every link starts with',
       defaultText: 'http://127.0.0.1:PORT',
     },
-    requireToken: toggle('answer only requests with a token; see "reams token"'),
+    requireToken: toggle('answer only with a token; see "reams token"'),
     tokenFile: { kind: kinds.text('file'), description: 'a file with the bearer token to send' },
     allowOrigin: { kind: kinds.ORIGINS, description: 'another server to follow links to; can be repeated' },
   }),
@@ -125,6 +125,14 @@ export const SETTINGS = {
       defaultText: 'all; errors for files and the sample',
       description: 'which requests to log: all, slow, errors or none',
     },
+    drainDelay: {
+      kind: kinds.DURATION,
+      default: '0s',
+      description: 'how long to go on as usual after SIGTERM',
+    },
+    tlsCert: { kind: kinds.text('file'), description: 'serve https with this certificate, in PEM form' },
+    tlsKey: { kind: kinds.text('file'), description: 'its private key; SIGHUP reads both again' },
+    shutdownTimeout: { kind: kinds.DURATION, default: '10s', description: 'how long running requests may then take' },
   }),
   ...group('Output', {
     reportFormat: {

@@ -170,11 +170,12 @@ function createBaseUrlOf(
   loopbackPort: number | undefined,
 ): (host: string | null) => string | undefined {
   if (loopbackPort === undefined) return () => baseUrl
+  const { protocol } = new URL(baseUrl)
   const byHost = new Map<string | null, string>([[null, baseUrl]])
   for (const host of LOOPBACK_NAMES) {
-    const own = new URL(`http://${host}:${loopbackPort}`).origin + basePathOf(baseUrl)
+    const own = new URL(`${protocol}//${host}:${loopbackPort}`).origin + basePathOf(baseUrl)
     byHost.set(`${host}:${loopbackPort}`, own)
-    if (loopbackPort === 80) byHost.set(host, own)
+    if (loopbackPort === (protocol === 'https:' ? 443 : 80)) byHost.set(host, own)
   }
   const isOurs = (host: string) => isLoopbackName(host.replace(/:\d*$/, '').toLowerCase())
   return (host) => byHost.get(host) ?? (isOurs(host ?? '') ? baseUrl : undefined)

@@ -122,6 +122,21 @@ describe('serve with several workers', { skip: process.platform !== 'linux' && '
     for (let count = 0; count < 9; count++) assert.equal(await countOf(url), 10)
   })
 
+  it('goes on for the drain delay when it is told to stop, then all end', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(10))
+    const { cli, url } = await startServer(t, ['--workers', '2', '--drain-delay', '2s'], { in: directory })
+    const workers = childrenOf(cli.child.pid)
+    cli.child.kill('SIGTERM')
+    let answered = 0
+    await assert.rejects(async () => {
+      for (; ; answered++) assert.equal(await countOf(`${url}/events`), 10)
+    }, TypeError)
+    assert.ok(answered > 0)
+    assert.deepEqual({ ...(await cli.ends()), stdout: '' }, { status: 0, stdout: '', stderr: '' })
+    assert.ok(!workers.some(isRunning))
+  })
+
   it('ends with all of them when it is killed itself', async (t) => {
     const { cli } = await startTwo(t)
     const workers = childrenOf(cli.child.pid)

@@ -232,10 +232,10 @@ describe('a server that is told to stop', () => {
   const itemCount = 100
 
   /** A server in the middle of an answer that is far too large for the buffers between. */
-  async function serverInTheMiddle(t: TestContext) {
+  async function serverInTheMiddle(t: TestContext, words: readonly string[] = []) {
     const directory = workDirectory(t)
     await putLines(directory, 'large', `{"text":"${'x'.repeat(200_000)}"}\n`.repeat(itemCount))
-    const server = await startServer(t, ['--log-requests', 'errors'], { in: directory })
+    const server = await startServer(t, ['--log-requests', 'errors', ...words], { in: directory })
     const request = get(`${server.url}/large`, { agent: false })
     t.after(() => request.destroy())
     const [answer] = (await once(request, 'response')) as [IncomingMessage]
@@ -263,6 +263,28 @@ describe('a server that is told to stop', () => {
     const { _embedded } = JSON.parse(Buffer.concat(chunks).toString())
     assert.equal(_embedded.large.length, itemCount)
     assert.deepEqual({ ...(await cli.ends()), stdout: '' }, { status: 0, stdout: '', stderr: '' })
+  })
+
+  it('goes on as usual for the drain delay', async (t) => {
+    const options = { in: await directoryWithEvents(t) }
+    const { cli, url } = await startServer(t, ['--drain-delay', '2s'], options)
+    cli.child.kill('SIGTERM')
+    // A new connection each time, as long as the port is open.
+    let answered = 0
+    await assert.rejects(async () => {
+      for (;;) {
+        const answer = await fetch(`${url}/-/health`, { headers: { connection: 'close' } })
+        assert.equal(answer.status, 200)
+        answered++
+      }
+    }, TypeError)
+    assert.ok(answered > 0)
+    assert.equal((await cli.ends()).status, 0)
+  })
+
+  it('cuts off what is left after the shutdown timeout, and ends with 0', async (t) => {
+    const { cli } = await serverInTheMiddle(t, ['--shutdown-timeout', '100ms'])
+    assert.equal((await cli.ends()).status, 0)
   })
 
   it('ends at once when it is told a second time', async (t) => {

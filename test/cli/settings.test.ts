@@ -95,6 +95,16 @@ describe('settings', () => {
         `Invalid --expires "${value}": expected ${lifetime}.`,
       ],
     ),
+    ...['10', 's', '-1s', '1.5s', '10 s', '1h', '61m', '10S'].map((value): [Flags, Environment, string] => [
+      { shutdownTimeout: value },
+      {},
+      `Invalid --shutdown-timeout "${value}": expected a time such as 500ms, 10s or 5m, at most 60m.`,
+    ]),
+    [
+      { drainDelay: 'long' },
+      {},
+      'Invalid --drain-delay "long": expected a time such as 500ms, 10s or 5m, at most 60m.',
+    ],
   ]
   for (const [flags, environment, message] of wrong)
     it(message, () => assert.throws(() => valuesOf(flags, environment), { name: 'Failure', exitStatus: 2, message }))

@@ -4,8 +4,10 @@ import cluster from 'node:cluster'
 import { Interruption } from '../interruption.ts'
 import { print } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
+import { Draining } from './serve/draining.ts'
 import { greeting } from './serve/greeting.ts'
 import { isSample, openServedStore } from './serve/served-store.ts'
+import { readTlsFiles, renewTls } from './serve/tls-files.ts'
 
 export const SERVE: CliCommand = {
   name: 'serve',
@@ -33,6 +35,10 @@ serves the store.`,
     'port',
     'host',
     'baseUrl',
+    'tlsCert',
+    'tlsKey',
+    'drainDelay',
+    'shutdownTimeout',
     'requireToken',
     'key',
     'unpaginated',
@@ -59,9 +65,12 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   const { runWorker, startWorkers, WorkerEnded } = await import('./serve/workers.ts')
   using interruption = new Interruption()
   if (NPM_EVENTS.includes(process.env['npm_lifecycle_event'] ?? '')) interruption.endWithParent()
+  if (settings.isGiven('tlsCert')) interruption.onHangUp(() => {})
   if (cluster.isPrimary) checkAddress(settings)
   await using log = openLog(settings, files.length > 0 || isSample(settings))
   if (cluster.isWorker) return await runWorker(settings, interruption.happened(), log)
+  const draining = new Draining(interruption.happened())
+  const isEncrypted = readTlsFiles(settings) !== undefined
   // Files can take long to load: better to know before whether the port is free.
   if (files.length > 0) await tryPort(settings)
   await using served = await openServedStore(files, settings, interruption.signal).catch((error: unknown) => {
@@ -72,12 +81,18 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   const [workers, host, baseUrl] = [settings.get('workers'), settings.get('host'), settings.get('baseUrl')]
   try {
     await using server = await (workers === 1
-      ? startServer(served.store, settings, log)
-      : startWorkers(workers, served.location, await tryPort(settings), log))
+      ? startServer(served.store, settings, log, draining)
+      : startWorkers(settings, served.location, await tryPort(settings), log))
     const { port } = server
-    const address = baseUrl === undefined ? { baseUrl: localUrl(host, port) } : { baseUrl, listensOn: { host, port } }
+    const address =
+      baseUrl === undefined ? { baseUrl: localUrl(host, port, isEncrypted) } : { baseUrl, listensOn: { host, port } }
     await print(await greeting({ ...served, ...address, isTokenRequired: settings.get('requireToken') }))
-    await interruption.happened()
+    if (isEncrypted) {
+      interruption.onHangUp(() => {
+        if (renewTls(settings, server, log)) log.info('The TLS certificate was read again.')
+      })
+    }
+    await draining.begun
   } catch (error) {
     if (!(error instanceof WorkerEnded)) throw error
     return interruption.signal.aborted ? 0 : error.exitStatus

@@ -22,6 +22,8 @@ export interface ConnectionOptions extends OutgoingOptions {
   readonly throttle: WriteThrottle
   /** For receiving a whole request. */
   readonly requestTimeoutMs: number
+  /** Whether every reply is to be the last of its connection. */
+  readonly isClosing: () => boolean
   /** Called when a client sends very many requests ahead. */
   readonly onFlood: () => void
   readonly onRequestEnd: ((record: RequestRecord) => void) | undefined
@@ -77,6 +79,7 @@ export class Connection {
   #passing: IncomingMessage | undefined
   /** A waiting request timed out because we did not read it: its time begins again when it is begun. */
   #isLate = false
+  #idleSince = performance.now()
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
@@ -97,9 +100,9 @@ export class Connection {
     })
   }
 
-  /** Whether nothing is running. Browsers open connections in advance, and send nothing for a while. */
-  get isIdle(): boolean {
-    return !this.#isBusy && this.#flaw === undefined
+  /** For how long nothing has been running. Browsers open connections in advance, and send nothing for a while. */
+  get idleMs(): number {
+    return this.#isBusy || this.#flaw !== undefined ? 0 : performance.now() - this.#idleSince
   }
 
   /** Answers a request as soon as those before it are answered. */
@@ -157,6 +160,11 @@ export class Connection {
     if (!this.#isBusy) this.#refuse()
   }
 
+  /** What came before the server began to close is answered, so nothing may wait behind the reply. */
+  get #isLastOfAll(): boolean {
+    return this.#options.isClosing() && !this.#isHeldBack && this.#flaw === undefined
+  }
+
   get #isHeldBack(): boolean {
     return this.#waiting.length > 0
   }
@@ -212,7 +220,7 @@ export class Connection {
     try {
       const request = incomingFrom(message, response, isContinueAwaited)
       const reply = await this.#options.reply(request)
-      this.#send(exchange, reply, request.isLast())
+      this.#send(exchange, reply, request.isLast() || this.#isLastOfAll)
     } catch (error) {
       this.#sendFailure(exchange, error)
     }
@@ -269,7 +277,10 @@ export class Connection {
     const [next] = this.#waiting
     if (next !== undefined) this.#options.throttle.beginLater(callerOf(next), () => this.#next())
     else if (this.#flaw !== undefined) this.#refuse()
-    else this.#isBusy = false
+    else {
+      this.#isBusy = false
+      this.#idleSince = performance.now()
+    }
   }
 
   /** The client may still send the rest of a body that nobody reads, but not for long. */

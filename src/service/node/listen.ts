@@ -2,7 +2,9 @@
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer, Server as SecureServer } from 'node:https'
 import { Server as NetServer, type Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import type { Incoming } from '../incoming.ts'
 import * as limits from '../limits.ts'
 import type { Reply } from '../reply.ts'
@@ -17,6 +19,21 @@ const FLOOD_MS = 60_000
 /** Connections that wait to be accepted. A turn of the event loop accepts one, so Node's default of 511 overflows in a rush. */
 const BACKLOG = 4_096
 const IDLE_POLL_MS = 20
+/**
+ * How long a connection must have been idle to be closed when the server closes. A proxy may be using one that it has just had
+ * back, and would not send a POST again: that request is answered, and with it the proxy told that it was the last.
+ */
+const IDLE_MS = 500
+/** Turns of the event loop without a new connection after which none waits to be accepted. */
+const QUIET_TURNS = 2
+
+/** A certificate, with those that vouch for it, and its private key, in PEM form. */
+export interface TlsPair {
+  readonly cert: string
+  readonly key: string
+}
+
+const MIN_TLS = { minVersion: 'TLSv1.2' } as const
 
 export interface ListenOptions {
   /** From the service: `listen({ ...createService({ store }), port })`. */
@@ -27,6 +44,8 @@ export interface ListenOptions {
   readonly port?: number
   /** For the `type` of problems with requests too broken to reach the service. Default: the address listened on. */
   readonly baseUrl?: string
+  /** Serves https, with TLS 1.2 or later. Default: plain http. */
+  readonly tls?: TlsPair
   /** How long a client may take to send the head of its request. Default 60,000. */
   readonly headersTimeoutMs?: number
   /** How long it may take to send all of it. Default 300,000. */
@@ -46,7 +65,12 @@ export interface ListenOptions {
 export interface Listening {
   readonly port: number
   readonly address: string
-  /** Takes no more connections, lets running requests end, and cuts off what is left after `graceMs` (default 5,000). */
+  /** New connections get this certificate. Only for a server with `tls`. */
+  readonly renewTls: (pair: TlsPair) => void
+  /**
+   * Takes no more connections, closes idle ones, lets running requests end, and cuts off what is left after `graceMs` (default
+   * 5,000). A connection that was in use a moment ago is answered once more, with `Connection: close`.
+   */
   readonly close: (graceMs?: number) => Promise<void>
 }
 
@@ -55,14 +79,18 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const { reply, host = '127.0.0.1', port = 8080 } = options
   const { headersTimeoutMs = limits.HEAD_TIMEOUT_MS, requestTimeoutMs = limits.REQUEST_TIMEOUT_MS } = options
   const { minBytesPerSecond = limits.MIN_BYTES_PER_SECOND, sendGraceMs = limits.SEND_GRACE_MS } = options
-  const server = createServer({
+  const http = {
     maxHeaderSize: limits.MAX_HEADER_BYTES,
     keepAliveTimeout: limits.KEEP_ALIVE_MS,
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: Math.min(headersTimeoutMs, requestTimeoutMs, 10_000),
     requireHostHeader: false, // checked in node-request.ts, to answer with a problem
-  })
+  }
+  const handshake = { allowHalfOpen: true, handshakeTimeout: Math.min(headersTimeoutMs, requestTimeoutMs) }
+  const server: Server = options.tls
+    ? createSecureServer({ ...http, ...MIN_TLS, ...handshake, ...options.tls })
+    : createServer(http)
   // A client may half-close the connection after its request, and still wait for the reply. Connections above the limit are
   // closed at once: a cluster worker that leaves one unaccepted is never given another.
   Object.assign(server, { httpAllowHalfOpen: true, maxConnections: maxConnections(), dropMaxConnection: true })
@@ -74,11 +102,23 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   }
   const unsent = new UnsentMemory(options.unsentBytes ?? limits.DEFAULT_UNSENT_BYTES)
   const throttle = new WriteThrottle()
+  let [accepted, isClosing] = [0, false]
   let shared: ConnectionOptions | undefined
-  server.on('connection', (socket) => {
+  /** Those that have not finished the TLS handshake. */
+  const unfinished = new Map<string, Socket>()
+  if (options.tls)
+    server.on('connection', (socket) => {
+      const client = clientOf(socket)
+      unfinished.set(client, socket)
+      socket.once('close', () => {
+        if (unfinished.get(client) === socket) unfinished.delete(client)
+      })
+    })
+  server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    unfinished.delete(clientOf(socket))
     shared ??= {
       reply,
-      baseUrl: options.baseUrl ?? urlOf(addressOf(server)),
+      baseUrl: options.baseUrl ?? urlOf(addressOf(server), options.tls !== undefined),
       unsent,
       throttle,
       minBytesPerSecond,
@@ -87,7 +127,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       onFlood,
       onRequestEnd: options.onRequestEnd,
       onError: options.onError ?? ((error) => console.error(error)),
+      isClosing: () => isClosing,
     }
+    accepted++
     const connection = new Connection(socket, shared)
     connections.set(socket, connection)
     socket.once('close', () => connections.delete(socket))
@@ -102,7 +144,12 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   server.on('checkExpectation', (message, response) => take(message, response, false))
   server.on('checkContinue', (message, response) => take(message, response, true))
   server.on('connect', (_message, socket: Socket) => connections.get(socket)?.fail('CONNECT'))
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => connections.get(socket)?.fail(error.code))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const connection = connections.get(socket)
+    // Without a handshake nothing can be said that the client would understand.
+    if (connection === undefined) socket.destroy()
+    else connection.fail(error.code)
+  })
   // After all listeners are attached: a cluster worker may get a connection before it is told that it listens.
   server.listen({ port, host, backlog: BACKLOG })
   await once(server, 'listening')
@@ -111,27 +158,45 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 
   let closed: Promise<void> | undefined
   const close = async (graceMs: number): Promise<void> => {
-    await closeServer(server, connections, graceMs)
+    await acceptWaiting(() => accepted)
+    isClosing = true
+    await closeServer(server, connections, unfinished, graceMs)
     clearInterval(watch)
   }
-  return { ...bound, close: (graceMs = 5_000) => (closed ??= close(graceMs)) }
+  const renewTls = (pair: TlsPair): void => {
+    if (server instanceof SecureServer) server.setSecureContext({ ...MIN_TLS, ...pair })
+  }
+  return { ...bound, renewTls, close: (graceMs = 5_000) => (closed ??= close(graceMs)) }
+}
+
+/** The system resets connections that wait to be accepted when the port is closed. Each turn of the event loop accepts one. */
+async function acceptWaiting(countAccepted: () => number): Promise<void> {
+  for (let [turns, quiet] = [0, 0]; turns < BACKLOG && quiet < QUIET_TURNS; turns++) {
+    const before = countAccepted()
+    await setImmediate()
+    quiet = countAccepted() === before ? quiet + 1 : 0
+  }
 }
 
 async function closeServer(
   server: Server,
   connections: ReadonlyMap<Socket, Connection>,
+  unfinished: ReadonlyMap<string, Socket>,
   graceMs: number,
 ): Promise<void> {
   const closed = once(server, 'close')
   // Not the HTTP server's own close: it closes idle connections, and takes one for idle whose reply is still being sent.
   NetServer.prototype.close.call(server)
+  const closedAt = performance.now()
   const closeIdle = (): void => {
-    for (const [socket, connection] of connections) if (connection.isIdle && !socket.writableEnded) socket.destroySoon()
+    if (performance.now() - closedAt > IDLE_MS) for (const socket of unfinished.values()) socket.destroy()
+    for (const [socket, { idleMs }] of connections) if (idleMs > IDLE_MS && !socket.writableEnded) socket.destroySoon()
   }
   closeIdle()
-  const poll = setInterval(closeIdle, IDLE_POLL_MS)
+  // An immediate runs when what has arrived has been read, a timer before.
+  const poll = setInterval(() => void setImmediate().then(closeIdle), IDLE_POLL_MS)
   const cutOff = setTimeout(() => {
-    for (const socket of connections.keys()) socket.destroy()
+    for (const socket of [...connections.keys(), ...unfinished.values()]) socket.destroy()
   }, graceMs)
   await closed
   clearInterval(poll)
@@ -149,6 +214,10 @@ function addressOf(server: Server): Bound {
   return { address: bound.address, port: bound.port }
 }
 
-function urlOf({ address, port }: Bound): string {
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
+function clientOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`
+}
+
+function urlOf({ address, port }: Bound, isEncrypted: boolean): string {
+  return `${isEncrypted ? 'https' : 'http'}://${address.includes(':') ? `[${address}]` : address}:${port}`
 }

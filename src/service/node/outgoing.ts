@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import type { Reply } from '../reply.ts'
 import { portsOf } from './linux-proc.ts'
 import type { Holder, UnsentMemory } from './unsent-memory.ts'
@@ -52,7 +53,9 @@ export class Outgoing implements Holder {
 
   drop(): void {
     this.#releaseAll()
-    this.#socket.resetAndDestroy()
+    // TLS cannot reset.
+    if (this.#socket instanceof TLSSocket) this.#socket.destroy()
+    else this.#socket.resetAndDestroy()
   }
 
   /** Accounts for something else that the connection holds while its client does not read. */

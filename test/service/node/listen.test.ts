@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createService, type Service } from '../../../src/service/create-service.ts'
 import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
 import { fill, numbered, problemOf } from '../open-service.ts'
@@ -103,6 +104,15 @@ describe('over a socket', () => {
   })
 })
 
+/** Those that wait when the server begins to close are accepted first, and one that comes at that moment is reset. */
+async function refusesConnections(port: number): Promise<void> {
+  for (let failure: unknown; failure !== 'ECONNREFUSED'; await sleep(10))
+    failure = await openSocket(port).then(
+      (socket) => void socket.destroy(),
+      ({ code }) => code,
+    )
+}
+
 describe('closing', () => {
   test('ends idle connections and those that never sent anything, long before the time of grace', async (t) => {
     const { port, close } = await listenFor(t, { reply: async () => ({ status: 204, headers: {}, body: null }) })
@@ -129,11 +139,27 @@ describe('closing', () => {
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\nNONSENSE\r\n\r\n')
     await arrived
     const closed = close(600_000)
-    await assert.rejects(openSocket(port), { code: 'ECONNREFUSED' })
+    await refusesConnections(port)
     open()
     const [running, broken] = parseAnswers(await readToEnd(socket))
     assert.equal(running?.body.toString(), 'done')
     assertProblem(broken, 400, 'malformed-request', urlOf(port))
+    await closed
+  })
+
+  test('answers once more on a connection in use, and tells the client that this was the last', async (t) => {
+    const { port, close } = await listenFor(t, {
+      reply: async () => ({ status: 200, headers: { 'Content-Length': '4' }, body: 'done' }),
+    })
+    const socket = await openSocket(port)
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    const [first] = (await once(socket, 'data')) as [Buffer]
+    assert.equal(parseAnswers(first)[0]?.headers.get('connection'), 'keep-alive')
+    const closed = close(600_000)
+    await refusesConnections(port)
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n')
+    const [second, ...others] = parseAnswers(await readToEnd(socket))
+    assert.deepEqual([second?.status, second?.headers.get('connection'), others.length], [200, 'close', 0])
     await closed
   })
 

@@ -12,6 +12,7 @@ export interface Log extends AsyncDisposable {
   /** Undefined where no request is logged. */
   readonly onRequestEnd: ((record: RequestRecord) => void) | undefined
   readonly onError: OnError
+  readonly info: (message: string) => void
   readonly warn: (message: string) => void
 }
 
@@ -65,6 +66,7 @@ export function openLog(settings: SettingValues, isQuick: boolean): Log {
       const request = { method, path: text(path), request_id: text(requestId) }
       logger.error({ ...request, error: name, ...where }, text(message))
     },
+    info: (message) => logger.info(text(message)),
     warn: (message) => logger.warn(text(message)),
     [Symbol.asyncDispose]: () => destination.end(),
   }

@@ -1,18 +1,22 @@
 /** The service on its port, as the settings want it. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isLoopbackName } from '../../../contract/url.ts'
 import { createService, type Service } from '../../../service/create-service.ts'
-import { type ListenOptions, listen } from '../../../service/node/listen.ts'
+import { type ListenOptions, listen, type TlsPair } from '../../../service/node/listen.ts'
 import type { Store } from '../../../store/store.ts'
 import { Failure, isSystemError } from '../../failure.ts'
+import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
+import type { Draining } from './draining.ts'
 import type { Log } from './log.ts'
+import { readTlsFiles } from './tls-files.ts'
 
-/** Long enough for any page that is being sent, short enough for whoever waits. */
-export const CLOSE_GRACE_MS = 5_000
-
+/** At its end it answers for the drain delay, takes no more connections, and finishes what runs. */
 export interface RunningServer extends AsyncDisposable {
   readonly port: number
+  /** New connections get this certificate. */
+  readonly renewTls: (pair: TlsPair) => void
 }
 
 /** Beyond loopback only the user knows the address that clients use (D17). */
@@ -26,8 +30,8 @@ export function checkAddress(settings: SettingValues): void {
 }
 
 /** Where a server on a loopback host can be reached. */
-export function localUrl(host: string, port: number): string {
-  return new URL(`http://${inUrl(host)}:${port}`).origin
+export function localUrl(host: string, port: number, isEncrypted = false): string {
+  return new URL(`${isEncrypted ? 'https' : 'http'}://${inUrl(host)}:${port}`).origin
 }
 
 function inUrl(host: string): string {
@@ -39,8 +43,10 @@ export async function startServer(
   store: Store,
   settings: SettingValues,
   { onRequestEnd, onError }: Log,
+  draining: Draining,
   port = settings.get('port'),
 ): Promise<RunningServer> {
+  const tls = readTlsFiles(settings)
   const [baseUrl, workers] = [settings.get('baseUrl'), settings.get('workers')]
   // Links need the port, which is known only after listening: a request that comes before waits.
   const { promise: service, resolve: start } = Promise.withResolvers<Service>()
@@ -52,9 +58,10 @@ export async function startServer(
     ...(baseUrl !== undefined && { baseUrl }),
     ...(onRequestEnd && { onRequestEnd }),
     onError,
+    ...(tls && { tls }),
   })
   // Without a base URL, a request by another loopback name is answered by that name.
-  const loopback = { baseUrl: localUrl('127.0.0.1', listening.port), loopbackPort: listening.port }
+  const loopback = { baseUrl: localUrl('127.0.0.1', listening.port, tls !== undefined), loopbackPort: listening.port }
   start(
     createService({
       store,
@@ -69,7 +76,12 @@ export async function startServer(
       onError,
     }),
   )
-  return { port: listening.port, [Symbol.asyncDispose]: () => listening.close(CLOSE_GRACE_MS) }
+  const stop = async (): Promise<void> => {
+    // Nobody sends anything yet to a server that failed to start.
+    if (draining.isBegun) await sleep(durationMs(settings.get('drainDelay')))
+    await listening.close(durationMs(settings.get('shutdownTimeout')))
+  }
+  return { port: listening.port, renewTls: listening.renewTls, [Symbol.asyncDispose]: stop }
 }
 
 /** Fails if the port cannot be had. Returns its number, which for port 0 the system chose. */

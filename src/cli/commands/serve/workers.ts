@@ -3,9 +3,12 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStore, StoreLocation } from '../../open-store.ts'
+import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
+import { Draining } from './draining.ts'
 import type { Log } from './log.ts'
-import { CLOSE_GRACE_MS, type RunningServer, startServer } from './server.ts'
+import { type RunningServer, startServer } from './server.ts'
+import { renewTls } from './tls-files.ts'
 
 /** Where the store is: in the environment, because a password must not be in the arguments of a process. */
 const STORE_VARIABLE = 'REAMS_WORKER_STORE'
@@ -15,13 +18,15 @@ const PORT_VARIABLE = 'REAMS_WORKER_PORT'
 
 /** The message that tells a worker to end. */
 const STOP = 'stop'
+/** The message that tells it to read the TLS files again: the first process has found them right. */
+const RENEW = 'renew'
 
 /** A worker that lived this long is replaced almost at once; after one that died sooner the pause doubles. */
 const STABLE_MS = 10_000
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5_000
-/** Beyond the time in which a worker ends by itself. */
-const KILL_AFTER_MS = CLOSE_GRACE_MS + 2_000
+/** A worker that takes so much longer than it may to end is killed. */
+const LATE_MS = 2_000
 
 /** In a worker: serves until it is told to stop. */
 export async function runWorker(settings: SettingValues, interrupted: Promise<void>, log: Log): Promise<number> {
@@ -30,11 +35,16 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
       if (message === STOP) resolve()
     })
   })
+  // Ctrl-C in a terminal, and systemd, signal every process: whichever comes first.
+  const draining = new Draining(Promise.race([interrupted, stopped]))
   try {
     const store = await openStore(new StoreLocation(process.env[STORE_VARIABLE] ?? ''))
     await using _store = { [Symbol.asyncDispose]: () => store.close() }
-    await using _server = await startServer(store, settings, log, Number(process.env[PORT_VARIABLE]))
-    await Promise.race([interrupted, stopped])
+    await using server = await startServer(store, settings, log, draining, Number(process.env[PORT_VARIABLE]))
+    process.on('message', (message) => {
+      if (message === RENEW) renewTls(settings, server, log)
+    })
+    await draining.begun
   } finally {
     // The channel to the first process would keep this one alive.
     process.channel?.unref()
@@ -55,17 +65,19 @@ export class WorkerEnded extends Error {
 
 /** Resolves when all serve; rejects with a WorkerEnded. */
 export async function startWorkers(
-  count: number,
+  settings: SettingValues,
   location: StoreLocation,
   port: number,
   log: Log,
 ): Promise<RunningServer> {
-  const group = createWorkerGroup({ [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) }, log)
+  const stopMs = durationMs(settings.get('drainDelay')) + durationMs(settings.get('shutdownTimeout'))
+  const variables = { [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) }
+  const group = createWorkerGroup(variables, stopMs, log)
   try {
     // What is wrong for one is wrong for all: the first one tells.
     await group.start()
-    await Promise.all(Array.from({ length: count - 1 }, () => group.start()))
-    return { port, [Symbol.asyncDispose]: () => group.stop() }
+    await Promise.all(Array.from({ length: settings.get('workers') - 1 }, () => group.start()))
+    return { port, renewTls: group.renew, [Symbol.asyncDispose]: () => group.stop() }
   } catch (error) {
     await group.stop()
     throw error
@@ -79,7 +91,8 @@ interface WorkerEnd {
   readonly cause: string
 }
 
-function createWorkerGroup(variables: Readonly<Record<string, string>>, log: Log) {
+/** `stopMs`: in which a worker ends by itself. */
+function createWorkerGroup(variables: Readonly<Record<string, string>>, stopMs: number, log: Log) {
   const workers = new Map<Worker, Promise<WorkerEnd>>()
   const listening = new WeakSet<Worker>()
   const stopping = new AbortController()
@@ -124,12 +137,16 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>, log: Log
       if (end !== undefined) throw new WorkerEnded(end.status)
       void replace(ended)
     },
-    /** Each finishes the responses that it has begun. */
+    renew: (): void => {
+      for (const worker of workers.keys())
+        if (listening.has(worker) && worker.isConnected()) worker.send(RENEW, () => {})
+    },
+    /** All at once; each answers for the drain delay, and finishes what it has begun. */
     stop: async (): Promise<void> => {
       stopping.abort()
       const cutOff = setTimeout(() => {
         for (const worker of workers.keys()) worker.process.kill('SIGKILL')
-      }, KILL_AFTER_MS)
+      }, stopMs + LATE_MS)
       for (const worker of workers.keys()) {
         if (listening.has(worker) && worker.isConnected()) worker.send(STOP, () => {})
         else worker.process.kill('SIGKILL')

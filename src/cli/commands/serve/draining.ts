@@ -1,0 +1,17 @@
+/** Whether the server was told to stop. It goes on answering for a while (`--drain-delay`), but new requests had better go elsewhere. */
+
+export class Draining {
+  readonly begun: Promise<void>
+  #isBegun = false
+
+  /** `told`: resolves with the first signal. */
+  constructor(told: Promise<void>) {
+    this.begun = told.then(() => {
+      this.#isBegun = true
+    })
+  }
+
+  get isBegun(): boolean {
+    return this.#isBegun
+  }
+}
