@@ -114,6 +114,16 @@ export const SETTINGS = {
     },
     answerBytes: number('the largest response, uncompressed', 64 * 1024 * 1024, [1, MAX_ANSWER_BYTES]),
   }),
+  ...group('Operation', {
+    rateLimit: { kind: kinds.RATE, description: 'reads of one token or address: 100/s, 600/m' },
+    writeRateLimit: {
+      kind: kinds.RATE,
+      description: 'writes of one token or address',
+      defaultText: 'as --rate-limit',
+    },
+    trustProxy: { kind: kinds.NETWORKS, description: 'a proxy that tells the address; can be repeated' },
+    corsOrigin: { kind: kinds.CORS_ORIGINS, description: 'whose pages may read: https://x.example, or *' },
+  }),
   ...group('Output', {
     reportFormat: {
       kind: kinds.oneOf('name', 'text', 'json'),

@@ -23,6 +23,11 @@ export function responseOf({ status, headers, body }: Reply): Response {
   return new Response(body as Uint8Array<ArrayBuffer> | string | null, { status, headers })
 }
 
+/** The same reply with more headers: replies can be shared by requests. */
+export function withHeaders(reply: Reply, headers: Readonly<Record<string, string>> | undefined): Reply {
+  return headers === undefined ? reply : { ...reply, headers: { ...reply.headers, ...headers } }
+}
+
 /** What a cache may do with a reply: keep it but revalidate every time; `private`: not in a shared cache. */
 export type Caching = 'no-cache' | 'private, no-cache'
 

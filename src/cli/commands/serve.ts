@@ -34,6 +34,10 @@ serves the store.`,
     'host',
     'baseUrl',
     'requireToken',
+    'rateLimit',
+    'writeRateLimit',
+    'trustProxy',
+    'corsOrigin',
     'key',
     'unpaginated',
     'onConflict',
@@ -69,7 +73,7 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   try {
     await using server = await (workers === 1
       ? startServer(served.store, settings)
-      : startWorkers(workers, served.location, await tryPort(settings)))
+      : startWorkers(workers, served.location, await tryPort(settings), settings))
     const { port } = server
     const address = baseUrl === undefined ? { baseUrl: localUrl(host, port) } : { baseUrl, listensOn: { host, port } }
     await print(await greeting({ ...served, ...address, isTokenRequired: settings.get('requireToken') }))

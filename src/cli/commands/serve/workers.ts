@@ -54,7 +54,14 @@ export class WorkerEnded extends Error {
 }
 
 /** Resolves when all serve; rejects with a WorkerEnded. */
-export async function startWorkers(count: number, location: StoreLocation, port: number): Promise<RunningServer> {
+export async function startWorkers(
+  count: number,
+  location: StoreLocation,
+  port: number,
+  settings: SettingValues,
+): Promise<RunningServer> {
+  if (settings.isGiven('rateLimit') || settings.isGiven('writeRateLimit'))
+    (await import('./shared-counter.ts')).countForWorkers()
   const group = createWorkerGroup({ [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) })
   try {
     // What is wrong for one is wrong for all: the first one tells.
