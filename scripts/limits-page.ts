@@ -64,6 +64,11 @@ export function limitsPage(): Page {
         [
           ['request line and headers', size(MAX_HEADER_BYTES), refused('header-too-large')],
           [
+            'requests of one token, or of one address without a token',
+            `none; ${setting('--rate-limit')}, ${setting('--write-rate-limit')}`,
+            refused('rate-limited'),
+          ],
+          [
             'body, packed and unpacked',
             `${size(DEFAULT_LIMITS.bodyBytes)}; ${setting('--body-bytes')}`,
             refused('content-too-large'),

@@ -3,6 +3,9 @@
 import { availableParallelism } from 'node:os'
 import { normalizeBaseUrl } from '../contract/link.ts'
 import { isTokenName, parseScope, SCOPE_RULE, TOKEN_NAME_RULE } from '../contract/scope.ts'
+import { isNetwork, NETWORK_RULE } from '../service/client-address.ts'
+import { ORIGIN_RULE, parseOrigin } from '../service/cors.ts'
+import type { RateLimit } from '../service/rate-limit.ts'
 import { StoreLocation } from './open-store.ts'
 
 export interface SettingKind<T> {
@@ -101,6 +104,18 @@ export function wholeNumber(min: number, max: number, placeholder = 'number'): S
   }
 }
 
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
+
+export const RATE: SettingKind<RateLimit> = {
+  placeholder: 'n/s',
+  expected: 'a number per second, minute or hour such as 100/s, 600/m or 10000/h (1 to 999999999)',
+  parse: (value) => {
+    const [, requests, unit = ''] = /^([1-9][0-9]{0,8})\/([smh])$/.exec(value) ?? []
+    const seconds = UNIT_SECONDS[unit]
+    return seconds === undefined ? undefined : { requests: Number(requests), seconds }
+  },
+}
+
 const MAX_WORKERS = 256
 
 /** `auto` is one for each core. */
@@ -139,4 +154,14 @@ export const ORIGINS = listOf(
   'a URL such as https://api.example.com',
   (url) => /^https?:/.test(url) && URL.canParse(url),
 )
+export const NETWORKS = listOf('network', NETWORK_RULE, isNetwork)
+const SOME_ORIGINS = listOf('url', ORIGIN_RULE, (url) => url === '*' || parseOrigin(url) !== undefined)
+/** An asterisk stands for all, so others beside it are a mistake. */
+export const CORS_ORIGINS: SettingKind<readonly string[]> = {
+  ...SOME_ORIGINS,
+  parse: (list) => {
+    const origins = SOME_ORIGINS.parse(list)
+    return origins?.includes('*') && origins.length > 1 ? undefined : origins
+  },
+}
 export const SCOPES = listOf('scope', SCOPE_RULE, (scope) => parseScope(scope) !== undefined)

@@ -133,6 +133,14 @@ export const SETTINGS = {
     tlsCert: { kind: kinds.text('file'), description: 'serve https with this certificate, in PEM form' },
     tlsKey: { kind: kinds.text('file'), description: 'its private key; SIGHUP reads both again' },
     shutdownTimeout: { kind: kinds.DURATION, default: '10s', description: 'how long running requests may then take' },
+    rateLimit: { kind: kinds.RATE, description: 'reads of one token or address: 100/s, 600/m' },
+    writeRateLimit: {
+      kind: kinds.RATE,
+      description: 'writes of one token or address',
+      defaultText: 'as --rate-limit',
+    },
+    trustProxy: { kind: kinds.NETWORKS, description: 'a proxy that tells the address; can be repeated' },
+    corsOrigin: { kind: kinds.CORS_ORIGINS, description: 'whose pages may read: https://x.example, or *' },
   }),
   ...group('Output', {
     reportFormat: {

@@ -148,6 +148,13 @@ export const PROBLEMS = {
     description: 'The head of the request was not complete within a minute, or all of it within five.',
     hint: 'Send the whole request at once, and less of it if the connection is slow.',
   },
+  'rate-limited': {
+    status: 429,
+    title: 'Too many requests',
+    description:
+      'The caller has sent more requests than the service accepts in this time. Reads and writes are counted apart: by token, or by address if there is no valid token. Nothing was read or written.',
+    hint: 'Wait for the number of seconds in the Retry-After header, and send the request again.',
+  },
   'header-too-large': {
     status: 431,
     title: 'The request line and headers are too large',

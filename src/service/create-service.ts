@@ -6,17 +6,19 @@ import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
 import { type Browse, browseNothing, problemInHtml } from './browse.ts'
+import { createCors } from './cors.ts'
 import type { HandlerContext } from './handler-context.ts'
 import { type Incoming, incomingOf, isRead, routedPath } from './incoming.ts'
 import { createBodyMemory, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits, NO_SHARE } from './limits.ts'
 import { wantsHtml } from './negotiate.ts'
 import { isFault, pathNotFound, problemReply, quoted, Refusal, refusalOf } from './problem-reply.ts'
+import { createLimiter, type LimiterOptions } from './rate-limit.ts'
 import { cacheHtml, PageCache, shareHeads } from './read/page-cache.ts'
-import { identified, type Reply, responseOf } from './reply.ts'
+import { identified, type Reply, responseOf, withHeaders } from './reply.ts'
 import { type OnError, type RequestFacts, requestIdOf } from './request-record.ts'
 import { findRoute, type Route, routeName } from './routes.ts'
 
-export interface ServiceOptions {
+export interface ServiceOptions extends LimiterOptions {
   /** Where the collections are. The service does not close it. */
   readonly store: Store
   /** What every link begins with; may have a path. Default: http://127.0.0.1, with `loopbackPort` or 8080. */
@@ -35,11 +37,16 @@ export interface ServiceOptions {
   readonly cacheBytes?: number
   /** Answer a browser that navigates with pages for people. Default true; false: never HTML. */
   readonly explorer?: boolean
+  /**
+   * Origins such as `https://app.example.com` whose pages may read from a browser, or `*` alone for all. Default: none.
+   */
+  readonly corsOrigins?: readonly string[]
   /** Called with every error behind a 500 or 503, which the reply does not show. Default: prints its stack to stderr. */
   readonly onError?: OnError
 }
 
 export interface Service {
+  /** A `Request` does not say where it comes from: for limits by caller, all without a token are one caller. */
   readonly fetch: (request: Request) => Promise<Response>
   /** The same without a `Request` and a `Response` in between: for `listen`. */
   readonly reply: (request: Incoming) => Promise<Reply>
@@ -47,7 +54,7 @@ export interface Service {
 
 export function createService(options: ServiceOptions): Service {
   const { store, requireToken: requiresToken = false, cacheBytes = DEFAULT_CACHE_BYTES } = options
-  const { onError = (error: unknown) => console.error(error) } = options
+  const { rateLimits = {}, onError = (error: unknown) => console.error(error) } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const baseUrl = normalizeBaseUrl(options.baseUrl ?? `http://127.0.0.1:${options.loopbackPort ?? 8080}`)
   const basePath = basePathOf(baseUrl)
@@ -57,8 +64,12 @@ export function createService(options: ServiceOptions): Service {
   const readHead = shareHeads(store)
   const explorer = options.explorer === false ? undefined : createExplorer()
   const shareOf = createBodyMemory(limits.bodyBytes)
+  const limiter = createLimiter(options)
+  const cors = createCors(options.corsOrigins)
 
-  function reply(request: Incoming): Promise<Reply> {
+  const reply = cors === undefined ? choose : async (request: Incoming) => cors.complete(request, await choose(request))
+
+  function choose(request: Incoming): Promise<Reply> {
     const path = routedPath(request.target, basePath)
     const route = findRoute(path)
     const browse = browseAt(path, route)
@@ -75,11 +86,15 @@ export function createService(options: ServiceOptions): Service {
     route: Route | undefined,
   ): Promise<Reply> {
     const own = baseUrlOf(request.host)
+    let counted: Readonly<Record<string, string>> | undefined
     try {
       if (own === undefined)
         throw new Refusal('misdirected-request', `The request is for the host ${quoted(request.host ?? '')}.`)
+      const allowed = cors?.preflight(request)
+      if (allowed !== undefined) return identified(allowed, facts)
       const found = findCaller(request, store)
       const caller = found instanceof Promise ? await found : found
+      if (limiter !== undefined && route?.isUnlimited !== true) counted = await limiter(request, caller)
       if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
       if (requiresToken && route?.isOpen !== true && !caller.isKnown)
         throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
@@ -94,6 +109,7 @@ export function createService(options: ServiceOptions): Service {
         caller,
         requiresToken,
         limits,
+        rateLimits,
         bodyShare,
         readHead,
         pages,
@@ -101,14 +117,14 @@ export function createService(options: ServiceOptions): Service {
         explorer,
       }
       try {
-        return identified(await handle(route, context), facts)
+        return identified(await handle(route, context), facts, counted)
       } finally {
         bodyShare.release()
       }
     } catch (error) {
       const refusal = refusalOf(error)
       if (isFault(refusal)) onError(error, request, facts.requestId)
-      return problemReply(own ?? baseUrl, facts, refusal)
+      return withHeaders(problemReply(own ?? baseUrl, facts, refusal), counted)
     }
   }
 

@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts'
 import type { Caller } from './access.ts'
 import type { Incoming } from './incoming.ts'
 import type { BodyShare, Limits } from './limits.ts'
+import type { RateLimits } from './rate-limit.ts'
 import type { FindHtml, PageCache, ReadHead } from './read/page-cache.ts'
 import type { Reply } from './reply.ts'
 import type { RequestFacts } from './request-record.ts'
@@ -23,6 +24,7 @@ export interface HandlerContext {
   /** Whether the service answers only those with a token. */
   readonly requiresToken: boolean
   readonly limits: Limits
+  readonly rateLimits: RateLimits
   /** The share of this request in the memory for all bodies. */
   readonly bodyShare: BodyShare
   readonly readHead: ReadHead

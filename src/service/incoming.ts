@@ -7,6 +7,8 @@ export interface Incoming {
   /** The host that the client asked for; null if it named none. */
   readonly host: string | null
   readonly headers: Pick<Headers, 'get' | 'has'>
+  /** The address at the other end of the connection, which can be a proxy; null if it is not known. */
+  readonly remoteAddress: string | null
   /** Calls `take` with each chunk of the body. Rejects when the body is incomplete, or with what `take` throws. */
   readBody(take: (chunk: Uint8Array) => void): Promise<void>
 }
@@ -20,6 +22,7 @@ export function incomingOf(request: Request): Incoming {
     target: url.slice(url.indexOf('/', 'https://'.length)),
     host: headers.get('host'),
     headers,
+    remoteAddress: null,
     async readBody(take) {
       for await (const chunk of request.body ?? []) take(chunk)
     },

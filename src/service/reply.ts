@@ -21,14 +21,19 @@ export interface Reply {
   readonly facts?: RequestFacts
 }
 
-/** The reply to the request with these facts: the same reply, from the cache, may go to many. */
-export function identified(reply: Reply, facts: RequestFacts): Reply {
-  return { ...reply, headers: { ...reply.headers, 'X-Request-Id': facts.requestId }, facts }
+/** The reply to the request with these facts, with more headers: the same reply, from the cache, may go to many. */
+export function identified(reply: Reply, facts: RequestFacts, more?: Readonly<Record<string, string>>): Reply {
+  return { ...reply, headers: { ...reply.headers, 'X-Request-Id': facts.requestId, ...more }, facts }
 }
 
 export function responseOf({ status, headers, body }: Reply): Response {
   // The cast: a body must not be in memory that threads share, and no store returns such.
   return new Response(body as Uint8Array<ArrayBuffer> | string | null, { status, headers })
+}
+
+/** The same reply with more headers: replies can be shared by requests. */
+export function withHeaders(reply: Reply, headers: Readonly<Record<string, string>> | undefined): Reply {
+  return headers === undefined ? reply : { ...reply, headers: { ...reply.headers, ...headers } }
 }
 
 /** What a cache may do with a reply: keep it but revalidate every time; `private`: not in a shared cache. */

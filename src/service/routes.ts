@@ -12,6 +12,8 @@ export interface Route {
   readonly path: string
   /** Shows no data, so it is open to everybody even where tokens are required. Default false. */
   readonly isOpen?: true
+  /** Answered however often it is asked for: a monitor must not take a limit for an outage. Default false. */
+  readonly isUnlimited?: true
   readonly methods: Readonly<Record<string, Handler>>
   /** What makes a page for a browser that navigates here, instead of GET (D12). */
   readonly browse?: Browse
@@ -30,7 +32,7 @@ export const ROUTES: readonly Route[] = [
     browse: browseItem,
   },
   { path: '/', methods: { GET: getEntry }, browse: browseEntry },
-  { path: '/-/health', isOpen: true, methods: { GET: getHealth } },
+  { path: '/-/health', isOpen: true, isUnlimited: true, methods: { GET: getHealth } },
   { path: '/-/openapi.json', methods: { GET: getOpenapi } },
   { path: '/-/problems/:problem', isOpen: true, methods: { GET: getProblem } },
   { path: '/-/explorer/:file', isOpen: true, methods: { GET: getAsset } },

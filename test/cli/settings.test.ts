@@ -45,6 +45,9 @@ describe('settings', () => {
     for (const no of ['0', 'false']) assert.equal(valuesOf({}, { REAMS_SAMPLE: no }).get('sample'), false)
     assert.equal(valuesOf({ host: '[::1]' }).get('host'), '::1')
     assert.equal(valuesOf({ baseUrl: 'https://example.com/api/' }).get('baseUrl'), 'https://example.com/api')
+    assert.deepEqual(valuesOf({ rateLimit: '600/m' }).get('rateLimit'), { requests: 600, seconds: 60 })
+    assert.deepEqual(valuesOf({ rateLimit: '1/h' }).get('rateLimit'), { requests: 1, seconds: 3600 })
+    assert.deepEqual(valuesOf({ corsOrigin: ['*'] }).get('corsOrigin'), ['*'])
     assert.ok(valuesOf({ workers: 'auto' }).get('workers') >= 1)
   })
 
@@ -88,6 +91,29 @@ describe('settings', () => {
       {},
       'Invalid --base-url: The URL contains a user name or a password: leave them out. Expected one such as https://api.example.com or https://example.com/api/v1.',
     ],
+    ...['rateLimit', 'writeRateLimit'].flatMap((name) =>
+      ['', '100', '0/s', '1.5/s', '-1/s', '1e3/s', '100/d', '100 / s', '100/S', '1000000000/s', '100/s,20/s'].map(
+        (value): [Flags, Environment, string] => [
+          { [name]: value },
+          {},
+          `Invalid ${name === 'rateLimit' ? '--rate-limit' : '--write-rate-limit'} "${value}": expected a number per second, minute or hour such as 100/s, 600/m or 10000/h (1 to 999999999).`,
+        ],
+      ),
+    ),
+    ...['', 'proxy', '10.0.0.0/33', '10.0.0.0/8,', 'fd00::/129', '10.0.0.0/8/8'].map(
+      (value): [Flags, Environment, string] => [
+        { trustProxy: [value] },
+        {},
+        `Invalid --trust-proxy "${value}": expected an address or a network such as 10.0.0.0/8, 192.0.2.7 or fd00::/8; or several, separated by commas.`,
+      ],
+    ),
+    ...['', 'null', 'app.example', 'https://a.example/path', 'https://*.example', '*,https://a.example'].map(
+      (value): [Flags, Environment, string] => [
+        { corsOrigin: [value] },
+        {},
+        `Invalid --cors-origin "${value}": expected an origin such as https://app.example.com, or * alone for every origin; or several, separated by commas.`,
+      ],
+    ),
     ...['90', 'd', '0d', '-1d', '1.5h', '1w', '90 d', '90D', '1000000d', 'Never', '2030-01-01'].map(
       (value): [Flags, Environment, string] => [
         { expires: value },

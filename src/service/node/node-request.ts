@@ -27,6 +27,9 @@ export function incomingFrom(
     target,
     host,
     headers,
+    get remoteAddress() {
+      return message.socket.remoteAddress ?? null
+    },
     // Nobody can tell whether the client will still send a body that it was not asked for.
     isLast: () => (isContinueAwaited && !isContinueSent) || isFollowedByDoubt(message, headers),
     readBody(take) {

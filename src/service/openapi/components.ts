@@ -8,6 +8,7 @@ import { MAX_KEY_BYTES } from '../../items/item-scanner.ts'
 import type { CollectionSettings } from '../../store/store.ts'
 import { type Limits, MAX_KEY_FIELD_LENGTH } from '../limits.ts'
 import { replaceHint } from '../problem-reply.ts'
+import type { RateLimits } from '../rate-limit.ts'
 
 /** What is described. */
 export interface Instance {
@@ -16,6 +17,7 @@ export interface Instance {
   /** Whether a browser that navigates gets HTML (D12). */
   readonly hasExplorer: boolean
   readonly limits: Limits
+  readonly rateLimits: RateLimits
   /** The collections that the caller may read, and that have paths of their own. */
   readonly collections: readonly Collection[]
   /** How many more there are. */
@@ -243,6 +245,16 @@ export const HEADERS = {
   'Accept-Encoding': optional('The accepted encodings of a body, if that is the error.', 'gzip'),
 } as const satisfies Readonly<Record<string, Part>>
 
+/** The headers of whatever was counted against a limit. A request too broken to be counted has none. */
+export const RATE_HEADERS = {
+  'RateLimit-Policy': optional('The limit: `q` requests in `w` seconds.', '"reads";q=100;w=1'),
+  RateLimit: optional('What is left of it: `r` requests, until it starts again in `t` seconds.', '"reads";r=99;t=1'),
+}
+
+export function isLimited({ reads, writes }: RateLimits): boolean {
+  return reads !== undefined || writes !== undefined
+}
+
 /** The headers that make a page in HTML safe, also with 304. */
 export const HTML_HEADERS = {
   'Content-Security-Policy': optional('Of HTML: it loads nothing from elsewhere.', "default-src 'none'"),
@@ -305,6 +317,7 @@ const DETAILS: Readonly<Record<ProblemName, string>> = {
   ...COMMON,
   ...WRITE,
   ...BODY,
+  'rate-limited': 'The limit is 100 reads per second from one token.',
   'invalid-page': 'The parameter "page" is "0", which is not a page number.',
   'item-not-found': 'The collection "events" has no item with the key "nope".',
   'path-not-found': 'There is nothing at "/-/problems/nope".',
@@ -325,12 +338,15 @@ function problemExample(baseUrl: string, name: ProblemName): Problem {
   return { ...problem(baseUrl, name, DETAILS[name], hint), request_id: EXAMPLE_ID }
 }
 
-/** By name. No operation has `method-not-allowed`. */
-export function problemExamples(baseUrl: string): Readonly<Record<string, unknown>> {
-  const names = Object.keys(PROBLEMS).filter(isProblemName)
+/** By name: all that an operation has. */
+export function problemExamples({ baseUrl, rateLimits }: Instance): Readonly<Record<string, unknown>> {
+  const others = ['method-not-allowed', ...(isLimited(rateLimits) ? [] : ['rate-limited'])]
+  const names = Object.keys(PROBLEMS)
+    .filter(isProblemName)
+    .filter((name) => !others.includes(name))
   const examples = names.map((name) => {
     const { title, hint } = PROBLEMS[name]
     return [name, { summary: title, description: hint, value: problemExample(baseUrl, name) }]
   })
-  return Object.fromEntries(examples.filter(([name]) => name !== 'method-not-allowed'))
+  return Object.fromEntries(examples)
 }

@@ -7,6 +7,7 @@ import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../../contract/page.ts'
 import { PROBLEMS, type ProblemName } from '../../contract/problem.ts'
 import { TOKEN_PREFIX } from '../../contract/scope.ts'
 import type { HandlerContext } from '../handler-context.ts'
+import { limitText, type RateLimits } from '../rate-limit.ts'
 import { entryCaching, readableHeads } from '../read/get-entry.ts'
 import { foundByContent, type Reply } from '../reply.ts'
 import {
@@ -18,11 +19,13 @@ import {
   type HeaderName,
   HTML_HEADERS,
   type Instance,
+  isLimited,
   PAGE_HEADERS,
   PARAMETERS,
   type ParameterName,
   type Part,
   problemExamples,
+  RATE_HEADERS,
   reference,
   schema,
   schemas,
@@ -45,17 +48,23 @@ const EXAMPLE: Collection = { name: 'events', keyField: 'id', isPaginated: true,
 const EXAMPLE_SETTINGS = { key: 'id', paginated: true, private: false }
 
 export function describeService(instance: Instance): Part {
-  const { baseUrl, hasExplorer, limits, collections, others } = instance
+  const { baseUrl, hasExplorer, limits, rateLimits, collections, others } = instance
   const { bodyBytes, itemBytes, requestItems } = limits
   const about = [
     `Collections, ${PAGE_SIZE} items a page, with an exact count. Query parameters that are not described are ignored.`,
     `A request has at most ${formatCount(bodyBytes)} bytes, both compressed and decompressed, and ${formatCount(requestItems)} items of at most ${formatCount(itemBytes)} bytes.`,
   ]
+  if (isLimited(rateLimits))
+    about.push(`One token, or one address without a token, may send ${limitsText(rateLimits)}.`)
   if (others > 0)
     about.push(
       `The first ${collections.length} collections have paths of their own here; for the other ${formatCount(others)} the paths with {collection} stand.`,
     )
   const responses = sharedResponses(hasExplorer)
+  const paths = Object.assign(
+    servicePaths(instance, responses),
+    ...[...collections, undefined].map((collection) => collectionPaths(instance, responses, collection)),
+  )
   return {
     openapi: '3.1.0',
     info: { title: 'Reams', version: VERSION, description: about.join('\n\n') },
@@ -72,10 +81,7 @@ export function describeService(instance: Instance): Part {
       { name: ANY_TAG, description: 'Whichever collection the path names, also one that is yet to be made.' },
     ],
     // A test compares them with the routes.
-    paths: Object.assign(
-      servicePaths(instance, responses),
-      ...[...collections, undefined].map((collection) => collectionPaths(instance, responses, collection)),
-    ),
+    paths,
     components: {
       securitySchemes: {
         token: {
@@ -88,16 +94,22 @@ export function describeService(instance: Instance): Part {
       },
       schemas: schemas(instance),
       parameters: PARAMETERS,
-      headers: { ...HEADERS, ...(hasExplorer && HTML_HEADERS) },
-      examples: problemExamples(baseUrl),
-      // The paths above have added the responses that they refer to.
-      responses,
+      headers: { ...HEADERS, ...(hasExplorer && HTML_HEADERS), ...(isLimited(rateLimits) && RATE_HEADERS) },
+      examples: problemExamples(instance),
+      // The paths have added the responses that they refer to.
+      responses: isLimited(rateLimits) ? mapValues(responses, withRateHeaders) : responses,
     },
   }
 }
 
+/** `100 reads per second and 20 writes per second`. */
+function limitsText({ reads, writes }: RateLimits): string {
+  return [reads && limitText('reads', reads), writes && limitText('writes', writes)].filter(Boolean).join(' and ')
+}
+
 /** The paths of the service itself. */
-function servicePaths({ baseUrl, requiresToken, hasExplorer }: Instance, responses: Responses): Part {
+function servicePaths(instance: Instance, responses: Responses): Part {
+  const { baseUrl, requiresToken, hasExplorer } = instance
   const self = { href: collectionUrl(baseUrl, 'events') }
   const links = { self: { href: entryUrl(baseUrl) }, 'service-desc': { href: descriptionUrl(baseUrl) } }
   const changed_at = '2026-11-15T09:30:00.000Z'
@@ -129,6 +141,7 @@ function servicePaths({ baseUrl, requiresToken, hasExplorer }: Instance, respons
     '/-/health': {
       operationId: 'readHealth',
       summary: 'Whether the store can be read now',
+      isUnlimited: true,
       responses: { '200': answer('It can.', ['Cache-Control'], json(schema('Health'), { ok: { status: 'ok' } })) },
     },
     '/-/problems/{problem}': {
@@ -141,9 +154,9 @@ function servicePaths({ baseUrl, requiresToken, hasExplorer }: Instance, respons
       problems: ['path-not-found'],
     },
   } as const
-  const describe = describer(baseUrl, responses, SERVICE_TAG, tokenIf(requiresToken))
+  const describe = describer(instance, responses, SERVICE_TAG, tokenIf(requiresToken))
   // What shows no data is open even where tokens are required.
-  const describeOpen = describer(baseUrl, responses, SERVICE_TAG, tokenIf(false))
+  const describeOpen = describer(instance, responses, SERVICE_TAG, tokenIf(false))
   return {
     ...mapValues(paths, (get, path) => describe({ get }, path)),
     ...mapValues(openPaths, (get, path) => describeOpen({ get }, path)),
@@ -151,11 +164,8 @@ function servicePaths({ baseUrl, requiresToken, hasExplorer }: Instance, respons
 }
 
 /** The paths of one collection; or, with undefined, of any collection, even one that does not exist yet. */
-function collectionPaths(
-  { baseUrl, requiresToken, hasExplorer }: Instance,
-  responses: Responses,
-  collection: Collection | undefined,
-): Part {
+function collectionPaths(instance: Instance, responses: Responses, collection: Collection | undefined): Part {
+  const { baseUrl, requiresToken, hasExplorer } = instance
   const { name, keyField, isPaginated, isPrivate } = collection ?? EXAMPLE
   const isKnown = collection !== undefined
   const nameInPath = isKnown ? name : '{collection}'
@@ -285,7 +295,7 @@ function collectionPaths(
       '/-/json/{collection}/{key}': { get: asData(readItem, itemAnswer(false)) },
     }),
   }
-  return mapValues(paths, describer(baseUrl, responses, isKnown ? name : ANY_TAG, tokenIf(requiresToken)))
+  return mapValues(paths, describer(instance, responses, isKnown ? name : ANY_TAG, tokenIf(requiresToken)))
 }
 
 interface Operation {
@@ -298,7 +308,9 @@ interface Operation {
   /** Whether a browser that navigates gets HTML, for problems too. Default false. */
   readonly hasHtml?: boolean
   /** Without the problems. */
-  readonly responses: Part
+  readonly responses: Readonly<Record<string, Part>>
+  /** Whether no limit counts it. Default false. */
+  readonly isUnlimited?: boolean
   /** In addition to those that every operation has. */
   readonly problems?: readonly ProblemName[]
 }
@@ -309,11 +321,14 @@ type Operations = Readonly<Record<string, Operation> & Record<'get', Operation>>
  * Describes the paths of one group; `security` is for operations without their own. Adds the responses with problems, to which
  * operations refer, to `responses`.
  */
-function describer(baseUrl: string, responses: Responses, tag: string, security: readonly Part[]) {
-  const describeOperation = ({ hasHtml = false, problems = [], ...operation }: Operation): Part => {
+function describer({ baseUrl, rateLimits }: Instance, responses: Responses, tag: string, security: readonly Part[]) {
+  const describeOperation = (whole: Operation, method: string): Part => {
+    const { hasHtml = false, problems = [], isUnlimited = false, ...operation } = whole
     const { description, parameters } = operation
+    const limit = isUnlimited ? undefined : rateLimits[WRITES.includes(method) ? 'writes' : 'reads']
+    const own = limit === undefined ? problems : [...problems, 'rate-limited' as const]
     const notModified = { '304': response(hasHtml ? 'page-not-modified' : 'not-modified') }
-    const byStatus = Object.groupBy([...COMMON_PROBLEMS, ...problems], (name) => PROBLEMS[name].status)
+    const byStatus = Object.groupBy([...COMMON_PROBLEMS, ...own], (name) => PROBLEMS[name].status)
     return {
       tags: [tag],
       security,
@@ -321,7 +336,7 @@ function describer(baseUrl: string, responses: Responses, tag: string, security:
       description: hasHtml ? `${description} To a browser the answer is a page in HTML.` : description,
       parameters: parameters?.map((name) => reference('parameters', name)),
       responses: {
-        ...operation.responses,
+        ...(limit === undefined ? operation.responses : mapValues(operation.responses, withRateHeaders)),
         // For a client that says what it has.
         ...(parameters?.includes('known') && notModified),
         ...mapValues(byStatus, (names = [], status) => {
@@ -340,7 +355,12 @@ function describer(baseUrl: string, responses: Responses, tag: string, security:
     const idFor = (method: string) => get.operationId.replace(/read(?=[A-Z])/, method)
     const head = { ...get, operationId: idFor('head'), summary: `${get.summary}, without the body` }
     const allowed = { '204': response('allowed') }
-    const options = { operationId: idFor('options'), summary: 'The methods of this path', responses: allowed }
+    const options = {
+      operationId: idFor('options'),
+      summary: 'The methods of this path',
+      responses: allowed,
+      isUnlimited: get.isUnlimited ?? false,
+    }
     const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => reference('parameters', name))
     return {
       ...(parameters.length > 0 && { parameters }),
@@ -369,7 +389,17 @@ function problemAnswer(baseUrl: string, status: string, names: readonly ProblemN
 const PROBLEM_HEADERS: Readonly<Record<string, readonly HeaderName[]>> = {
   401: ['WWW-Authenticate'],
   415: ['Accept-Encoding'],
+  429: ['Retry-After'],
   503: ['Retry-After'],
+}
+
+const WRITES = ['post', 'put', 'delete']
+
+/** A reference stays as it is. */
+function withRateHeaders(response: Part): Part {
+  if ('$ref' in response) return response
+  const own = mapValues(RATE_HEADERS, (_header, name) => reference('headers', name))
+  return { ...response, headers: { ...(response['headers'] as Part | undefined), ...own } }
 }
 
 type Responses = Record<string, Part>
@@ -440,13 +470,14 @@ function mapValues<Value>(record: Readonly<Record<string, Value>>, map: (value: 
 }
 
 export async function getOpenapi(context: HandlerContext): Promise<Reply> {
-  const { request, baseUrl, requiresToken, limits, explorer } = context
+  const { request, baseUrl, requiresToken, limits, rateLimits, explorer } = context
   const { heads } = await readableHeads(context)
   const collections = heads.slice(0, MAX_DESCRIBED_COLLECTIONS).map(({ name, keyField, isPaginated, isPrivate }) => {
     return { name, keyField, isPaginated, isPrivate }
   })
   const others = heads.length - collections.length
-  const body = textOf({ baseUrl, requiresToken, hasExplorer: explorer !== undefined, limits, collections, others })
+  const hasExplorer = explorer !== undefined
+  const body = textOf({ baseUrl, requiresToken, hasExplorer, limits, rateLimits, collections, others })
   return foundByContent(request, body, 'application/json', entryCaching(context))
 }
 

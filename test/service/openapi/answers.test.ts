@@ -12,6 +12,10 @@ import { type Answer, type Content, type Headers, sharedWriteServer } from '../w
 import { type Described, Description, type Part, partIn } from './description.ts'
 
 const LIMITS = { bodyBytes: 20_000, itemBytes: 20_000, requestItems: 100 }
+const RATE_LIMITS = { reads: { requests: 100, seconds: 1 }, writes: { requests: 100, seconds: 1 } }
+/** Lets everything pass, or nothing. */
+const counting = (requests: number) => () => ({ count: async () => ({ requests, resetMs: 1_000 }) })
+const LIMITED = { limits: LIMITS, rateLimits: RATE_LIMITS, createRateCounter: counting(1) }
 const NOBODY = { Authorization: '' }
 const PLAIN = { 'Content-Type': 'text/plain' }
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
@@ -64,7 +68,7 @@ describe('the description, beside what is really answered', () => {
       await fill(store, 'secret', numbered(3), { isPrivate: true })
       await fill(store, 'venues', numbered(3), { isPaginated: false })
     },
-    { limits: LIMITS, listen: { baseUrl: BASE } },
+    { ...LIMITED, listen: { baseUrl: BASE } },
   )
   let witness: Description
 
@@ -256,7 +260,7 @@ describe('the description, beside what is really answered', () => {
     store: Store,
     options: Partial<ListenOptions & ServiceOptions> = {},
   ) {
-    const service = createService({ store, limits: LIMITS, onError: () => {}, ...options })
+    const service = createService({ store, ...LIMITED, onError: () => {}, ...options })
     const { port, close } = await listen({ port: 0, baseUrl: BASE, ...service, ...options })
     await test(port).finally(() => close(0))
   }
@@ -288,6 +292,11 @@ describe('the description, beside what is really answered', () => {
 
   it('has a request for another host', () =>
     expectEach('misdirected-request', EVERY, server().store, { loopbackPort: 8080 }, { Host: 'data.example' }))
+
+  it('has a caller who asks too often, but not for health', () => {
+    const counted = EVERY.filter(([, path]) => path !== '/-/health')
+    return expectEach('rate-limited', counted, server().store, { createRateCounter: counting(101) })
+  })
 
   const raw: readonly [string, (line: string) => string][] = [
     ['malformed-request', (line) => `${line}\r\n\r\n`],

@@ -158,9 +158,36 @@ describe('the description, by a linter', () => {
 
   it('has none without any collection, with another base URL, where everybody needs a token, and without an explorer', async () => {
     const baseUrl = 'https://api.reams.test/v1'
-    const instance = { baseUrl, requiresToken: true, limits: DEFAULT_LIMITS, collections: [], others: 3 }
+    const instance = {
+      baseUrl,
+      requiresToken: true,
+      limits: DEFAULT_LIMITS,
+      rateLimits: {},
+      collections: [],
+      others: 3,
+    }
     for (const hasExplorer of [true, false])
       assert.deepEqual(await flawsIn(JSON.stringify(describeService({ ...instance, hasExplorer }))), [])
+  })
+
+  it('has none with limits for reads, for writes and for both; health has no limit', async () => {
+    const instance = { baseUrl: 'https://a.example', requiresToken: false, hasExplorer: true, limits: DEFAULT_LIMITS }
+    const limit = { requests: 20, seconds: 60 }
+    for (const [rateLimits, said, isRead, isWritten] of [
+      [{ reads: limit }, '20 reads per minute.', true, false],
+      [{ writes: limit }, '20 writes per minute.', false, true],
+      [{ reads: limit, writes: limit }, '20 reads per minute and 20 writes per minute.', true, true],
+    ] as const) {
+      const text = JSON.stringify(describeService({ ...instance, rateLimits, collections: [], others: 0 }))
+      assert.deepEqual(await flawsIn(text), [])
+      assert.ok(text.includes(`may send ${said}`), said)
+      const description = new Description(text)
+      const isLimited = (method: string, target: string) =>
+        description.problemsOf(description.operationOf(method, target)).includes('rate-limited')
+      for (const method of ['GET', 'HEAD', 'OPTIONS']) assert.equal(isLimited(method, '/events'), isRead)
+      for (const method of ['POST', 'PUT', 'DELETE']) assert.equal(isLimited(method, '/events'), isWritten)
+      for (const method of ['GET', 'HEAD', 'OPTIONS']) assert.equal(isLimited(method, '/-/health'), false)
+    }
   })
 
   it('is really judged: what is wrong is found', async (t) => {

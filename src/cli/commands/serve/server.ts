@@ -1,9 +1,11 @@
 /** The service on its port, as the settings want it. */
 
+import cluster from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLoopbackName } from '../../../contract/url.ts'
 import { createService, type Service } from '../../../service/create-service.ts'
 import { type ListenOptions, listen, type TlsPair } from '../../../service/node/listen.ts'
+import type { LimiterOptions } from '../../../service/rate-limit.ts'
 import type { Store } from '../../../store/store.ts'
 import { Failure, isSystemError } from '../../failure.ts'
 import { durationMs } from '../../setting-kind.ts'
@@ -73,6 +75,8 @@ export async function startServer(
         itemBytes: settings.get('itemBytes'),
         requestItems: settings.get('requestItems'),
       },
+      ...(await limitOptions(settings)),
+      corsOrigins: settings.get('corsOrigin') ?? [],
       onError,
     }),
   )
@@ -82,6 +86,23 @@ export async function startServer(
     await listening.close(durationMs(settings.get('shutdownTimeout')))
   }
   return { port: listening.port, renewTls: listening.renewTls, [Symbol.asyncDispose]: stop }
+}
+
+/** What the settings say about limits by caller. All workers count together. */
+async function limitOptions(settings: SettingValues): Promise<LimiterOptions> {
+  const trustedProxies = settings.get('trustProxy') ?? []
+  const reads = settings.get('rateLimit')
+  const writes = settings.get('writeRateLimit') ?? reads
+  if (writes === undefined) return { trustedProxies }
+  const rateLimits = { ...(reads && { reads }), writes }
+  if (!cluster.isWorker) return { rateLimits, trustedProxies }
+  const { createSharedCounter } = await import('./shared-counter.ts')
+  const workers = settings.get('workers')
+  return {
+    rateLimits,
+    trustedProxies,
+    createRateCounter: (name, limit) => createSharedCounter(name, limit, workers),
+  }
 }
 
 /** Fails if the port cannot be had. Returns its number, which for port 0 the system chose. */

@@ -70,6 +70,8 @@ export async function startWorkers(
   port: number,
   log: Log,
 ): Promise<RunningServer> {
+  if (settings.isGiven('rateLimit') || settings.isGiven('writeRateLimit'))
+    (await import('./shared-counter.ts')).countForWorkers()
   const stopMs = durationMs(settings.get('drainDelay')) + durationMs(settings.get('shutdownTimeout'))
   const variables = { [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) }
   const group = createWorkerGroup(variables, stopMs, log)

@@ -1,0 +1,81 @@
+/** The address that a request comes from: that of the connection, or what a trusted proxy says about it. */
+
+import { BlockList, isIP } from 'node:net'
+import type { Incoming } from './incoming.ts'
+
+/** What `trustedProxies` takes, in words that follow "expected". */
+export const NETWORK_RULE = 'an address or a network such as 10.0.0.0/8, 192.0.2.7 or fd00::/8'
+
+/** Whether the text is an IP address, or a network with the length of its prefix. */
+export function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...others] = text.split('/')
+  const version = addressVersion(address)
+  if (version === undefined || others.length > 0) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 'ipv4' ? 32 : 128))
+}
+
+/**
+ * Names the client for counting; empty where nobody knows it. Each proxy appends the address that it was called from to
+ * X-Forwarded-For, so the list is read from the right for as long as the last speaker is trusted. The rest is what the
+ * client wrote itself. Throws a TypeError for an invalid network.
+ */
+export function createClientOf(trustedProxies: readonly string[]): (request: Incoming) => string {
+  if (trustedProxies.length === 0) return ({ remoteAddress }) => clientName(remoteAddress ?? '')
+  const trusted = networksOf(trustedProxies)
+  return ({ remoteAddress, headers }) => {
+    let client = remoteAddress ?? ''
+    if (!isIn(trusted, client)) return clientName(client)
+    for (const said of headers.get('x-forwarded-for')?.split(',').reverse() ?? []) {
+      const address = withoutPort(said.trim())
+      if (addressVersion(address) === undefined) break
+      client = address
+      if (!isIn(trusted, client)) break
+    }
+    return clientName(client)
+  }
+}
+
+function networksOf(texts: readonly string[]): BlockList {
+  const networks = new BlockList()
+  for (const text of texts) {
+    if (!isNetwork(text)) throw new TypeError(`Invalid trusted proxy "${text}": expected ${NETWORK_RULE}.`)
+    const [address = '', prefix] = text.split('/')
+    const version = addressVersion(address)
+    if (prefix === undefined) networks.addAddress(address, version)
+    else networks.addSubnet(address, Number(prefix), version)
+  }
+  return networks
+}
+
+function isIn(networks: BlockList, address: string): boolean {
+  const version = addressVersion(address)
+  return version !== undefined && networks.check(address, version)
+}
+
+/** Addresses with a zone, such as fe80::1%eth0, mean nothing to other machines. */
+function addressVersion(address: string): 'ipv4' | 'ipv6' | undefined {
+  const version = address.includes('%') ? 0 : isIP(address)
+  return version === 0 ? undefined : version === 4 ? 'ipv4' : 'ipv6'
+}
+
+/** Some proxies add the port: 192.0.2.7:50001, [2001:db8::1]:50001. */
+function withoutPort(text: string): string {
+  const [, bracketed, plain] = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(text) ?? []
+  return bracketed ?? plain ?? text
+}
+
+/** An IPv6 client is known by its first 64 bits: every host has all the addresses of such a network to choose from. */
+function clientName(address: string): string {
+  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  const [plain = ''] = address.split('%', 1)
+  if (isIP(plain) !== 6) return address
+  // In lower case, with zeros left out in one way only.
+  const { hostname } = new URL(`http://[${plain}]`)
+  const [left = [], right = []] = hostname
+    .slice(1, -1)
+    .split('::')
+    .map((part) => part.split(':').filter(Boolean))
+  const groups = [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right]
+  return `${groups.slice(0, 4).join(':')}::/64`
+}
