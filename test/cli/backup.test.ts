@@ -110,7 +110,7 @@ describe('backup', () => {
     const directory = await filled(t, 200_000)
     const before = readdirSync(directory)
     const cli = new RunningCli(['backup', 'b.db'], { in: directory })
-    while (!readdirSync(directory).some((name) => name.startsWith('reams-'))) await sleep(1)
+    while (!readdirSync(directory).some((name) => name.startsWith('reams-part-'))) await sleep(1)
     const { status, stderr } = await cli.stop('SIGTERM')
     assert.deepEqual([status, stderr], [143, 'reams: interrupted by SIGTERM; nothing was changed.\n'])
     assert.deepEqual(readdirSync(directory), before)
@@ -131,6 +131,19 @@ describe('backup', () => {
           2,
           /^reams: \S+ is the store to back up itself\. Name another/,
         )
+    for (const suffix of ['-wal', '-shm', '-journal'])
+      await refused(
+        directory,
+        `backup reams.db${suffix} --force`,
+        2,
+        /^reams: \S+ is the name of a file that SQLite keeps/,
+      )
+    await refused(
+      directory,
+      'backup postgres://a:secret@b/c',
+      2,
+      /^reams: A backup is a file, and postgres:\/\/a@b\/c is/,
+    )
     writeFileSync(join(directory, 'b.db-wal'), '')
     await refused(directory, 'backup b.db --force', 2, /^reams: b\.db-wal is there: b\.db is a store in use/)
     await refused(directory, 'backup tmp --force', 2, /^reams: tmp is a directory/)
@@ -224,6 +237,7 @@ describe('restore', () => {
         2,
         /^reams: \S+ is not a backup of a Reams store\. Name a/,
       )
+    await refused(directory, 'restore postgres://a:secret@b/c --store n.db', 2, /no backup postgres:\/\/a@b\/c: it/)
     for (const name of ['tmp', 'missing'])
       await refused(
         directory,
@@ -234,6 +248,8 @@ describe('restore', () => {
     await run(directory, 'backup b.db')
     changeRows(join(directory, 'b.db'), "UPDATE tail SET item = '{}' WHERE position = 1001")
     await refused(directory, 'restore b.db --store n.db', 3, /^reams: The copy of b\.db is damaged, so it was removed/)
+    writeFileSync(join(directory, 'b.db'), readFileSync(join(directory, 'b.db')).fill(255, 100, 108))
+    await refused(directory, 'restore b.db --store n.db', 3, /^reams: The store b\.db is damaged/)
   })
 
   it('takes a backup from a directory that cannot be written to', async (t) => {

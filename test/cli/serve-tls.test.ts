@@ -109,6 +109,7 @@ describe('serve with TLS', () => {
       ['', 'a.key', /needs both --tls-cert and --tls-key/],
       ['no.crt', 'a.key', /Cannot read no\.crt: ENOENT\. Check the path after --tls-cert/],
       ['a.crt', 'no.key', /Cannot read no\.key: ENOENT\. Check the path after --tls-key/],
+      ['tmp', 'a.key', /tmp is not a file\. Give a file after --tls-cert/],
       ['text', 'a.key', /text is not a certificate in PEM form/],
       ['a.crt', 'text', /text is not a private key in PEM form/],
       ['a.crt', 'b.key', /The certificate in a\.crt does not fit the key in b\.key/],

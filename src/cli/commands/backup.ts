@@ -33,6 +33,9 @@ before it gets its name. \`reams restore\` makes a store from it.`,
 async function runBackup([file = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   const origin = settings.get('store')
   const isReplacement = settings.get('force')
+  const { label, isDatabase } = new StoreLocation(file)
+  if (isDatabase)
+    throw new Failure(2, `A backup is a file, and ${label} is a database. Name a file, or use reams copy.`)
   const { path, isFile, isThere } = await outputTarget(file)
   if (path === undefined || !isFile) throw new Failure(2, `A backup must be a file, and ${file} is none. Name a file.`)
   if (isSameStore(origin, new StoreLocation(path)))

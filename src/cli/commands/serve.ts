@@ -90,7 +90,7 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   try {
     await using server = await (workers === 1
       ? startServer(served.store, settings, log, draining)
-      : startWorkers(settings, served.location, await tryPort(settings), log))
+      : startWorkers(settings, served.location, settings.get('port') || (await tryPort(settings)), log))
     const { port } = server
     const address =
       baseUrl === undefined ? { baseUrl: localUrl(host, port, isEncrypted) } : { baseUrl, listensOn: { host, port } }

@@ -24,8 +24,10 @@ const IDLE_POLL_MS = 20
  * back, and would not send a POST again: that request is answered, and with it the proxy told that it was the last.
  */
 const IDLE_MS = 500
-/** Turns of the event loop without a new connection after which none waits to be accepted. */
-const QUIET_TURNS = 2
+/** A turn of the event loop this short did nothing: what comes in the course of a long one waits to be accepted. */
+const SHORT_TURN_MS = 0.1
+/** How long to wait for one. */
+const MAX_WAIT_MS = 500
 
 /** A certificate, with those that vouch for it, and its private key, in PEM form. */
 export interface TlsPair {
@@ -185,12 +187,15 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   return { ...bound, load, renewTls, close: (graceMs = 5_000) => (closed ??= close(graceMs)) }
 }
 
-/** The system resets connections that wait to be accepted when the port is closed. Each turn of the event loop accepts one. */
+/** The system resets connections that wait to be accepted when the port is closed. So it is closed when none can have come. */
 async function acceptWaiting(countAccepted: () => number): Promise<void> {
-  for (let [turns, quiet] = [0, 0]; turns < BACKLOG && quiet < QUIET_TURNS; turns++) {
-    const before = countAccepted()
+  const startedAt = performance.now()
+  for (let [now, turnMs, accepted] = [startedAt, Number.POSITIVE_INFINITY, -1]; now - startedAt < MAX_WAIT_MS; ) {
+    if (turnMs < SHORT_TURN_MS && accepted === countAccepted()) return
+    accepted = countAccepted()
     await setImmediate()
-    quiet = countAccepted() === before ? quiet + 1 : 0
+    turnMs = performance.now() - now
+    now += turnMs
   }
 }
 

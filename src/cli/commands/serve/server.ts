@@ -136,7 +136,7 @@ async function limitOptions(settings: SettingValues): Promise<LimiterOptions> {
   }
 }
 
-/** Fails if the port cannot be had. Returns its number, which for port 0 the system chose. */
+/** Fails if the port cannot be had. Returns its number, which for port 0 the system chose. Who connects meanwhile gets a 503. */
 export async function tryPort(settings: SettingValues): Promise<number> {
   const reply = async () => ({ status: 503, headers: {}, body: null })
   const trial = await listenOn({ reply, host: settings.get('host'), port: settings.get('port') })

@@ -1,7 +1,7 @@
 /** The certificate and its key, from the files of `--tls-cert` and `--tls-key`. */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import type { Listening, TlsPair } from '../../../service/node/listen.ts'
 import { Failure, isSystemError } from '../../failure.ts'
@@ -55,6 +55,8 @@ export function renewTls(settings: SettingValues, server: Pick<Listening, 'renew
 
 function readPem(file: string, flag: string): string {
   try {
+    // A pipe could be read only once, and a read that waits for it would keep signals out.
+    if (!statSync(file).isFile()) throw new Failure(2, `${file} is not a file. Give a file after ${flag}.`)
     return readFileSync(file, 'latin1')
   } catch (error) {
     if (!isSystemError(error)) throw error
