@@ -280,7 +280,7 @@ describe('the admin port', () => {
     )
     assert.deepEqual(await ask('/live'), [200, 'ok\n'])
     assert.deepEqual(await ask('/ready'), [503, 'starting\n'])
-    assert.match(String(await ask('/metrics')), /^200,[^]*\nreams_workers 0\n/)
+    assert.match(String(await ask('/metrics')), /^200,[\s\S]*\nreams_workers 0\n/)
     writeFileSync(pipe, eventLines(2))
     await cli.prints('Ctrl-C stops it.')
     assert.deepEqual(await ask('/ready'), [200, 'ok\n'])
