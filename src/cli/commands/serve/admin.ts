@@ -95,7 +95,10 @@ class Watcher {
   readonly ready = shared(() => this.#ready())
   readonly metrics = shared(() => this.#metrics())
   readonly #ping = shared(async () => void (await this.#watched?.store.ping()))
-  readonly #heads = shared(async () => (await this.#watched?.store.reachable())?.heads)
+  readonly #heads = shared(async () => {
+    await this.#ping()
+    return (await this.#watched?.store.reachable())?.heads
+  })
 
   constructor(draining: Draining) {
     this.#draining = draining
