@@ -3,7 +3,7 @@
  * at the end, and nothing of it reaches this machine. It sees the files of this one, and what it writes goes to memory.
  */
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import { LINUX_ROOT, lackOf, type Need } from './faults/needs.ts'
 
 const SYSTEMD = '/lib/systemd/systemd'
 const LOOKS = 600
+const NAMESPACES = ['--cgroup', '--mount', '--pid', '--uts', '--ipc', '--net', '--fork', '--kill-child']
 
 /**
  * $1 is a directory that both machines see, $2 the clone. The settings of the kernel belong to both machines, so they are
@@ -65,7 +66,9 @@ export const SYSTEMD_MACHINE: Need = async () => {
   const lack = await lackOf([LINUX_ROOT])
   if (lack !== undefined) return lack
   if (!existsSync(SYSTEMD)) return `there is no systemd at ${SYSTEMD}`
-  return groupsDirectory() === undefined ? 'cgroup2 is not mounted, which systemd needs' : undefined
+  if (groupsDirectory() === undefined) return 'cgroup2 is not mounted, which systemd needs'
+  const { status, stderr } = spawnSync('unshare', [...NAMESPACES, 'true'], { encoding: 'utf8' })
+  return status === 0 ? undefined : `no namespaces can be had here: ${stderr?.trim()}`
 }
 
 export interface Machine extends AsyncDisposable {
@@ -79,12 +82,11 @@ export async function bootMachine(directory: string, clone: string): Promise<Mac
   const group = join(groupsDirectory() ?? '', `reams-test-${process.pid}`)
   mkdirSync(group)
   writeFileSync(join(directory, 'boot.sh'), BOOT)
-  const namespaces = ['--cgroup', '--mount', '--pid', '--uts', '--ipc', '--net', '--fork', '--kill-child']
   // It ends with this process, however that ends.
   const enterGroup = 'echo $$ > "$0/cgroup.procs"; exec setpriv --pdeathsig KILL "$@"'
   const child = spawn(
     'sh',
-    ['-c', enterGroup, group, 'unshare', ...namespaces, 'sh', join(directory, 'boot.sh'), directory, clone],
+    ['-c', enterGroup, group, 'unshare', ...NAMESPACES, 'sh', join(directory, 'boot.sh'), directory, clone],
     { env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }, stdio: ['ignore', 'ignore', 'pipe'] },
   )
   const closed = once(child, 'close')

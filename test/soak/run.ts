@@ -7,6 +7,7 @@ import { alignTable, formatDuration } from '../../src/cli/output.ts'
 import { TemporaryDirectory } from '../../src/cli/temporary-directory.ts'
 import { formatCount } from '../../src/contract/message-text.ts'
 import { parseWords, runCommand, WrongUse } from '../faults/command.ts'
+import { freePort } from '../store/free-port.ts'
 import { type Quarter, ServerSamples } from './server-samples.ts'
 import { SoakLoad } from './soak-load.ts'
 
@@ -50,7 +51,8 @@ async function main(words: readonly string[], signal: AbortSignal): Promise<numb
 async function serveUnder(load: SoakLoad, log: string, minutes: number, signal: AbortSignal): Promise<Verdict[]> {
   const create = ['token', 'create', '--name', 'soak', '--scope', 'admin', ...load.storeWords]
   const { stdout: token } = await runProgram(REAMS, create, signal)
-  const words = ['serve', '--port', '0', '--log-requests', 'all', ...load.storeWords]
+  const adminPort = await freePort()
+  const words = ['serve', '--port', '0', '--admin-port', `${adminPort}`, '--log-requests', 'all', ...load.storeWords]
   await using server = await startServer(loggingTo(log), words, signal)
   using samples = new ServerSamples(server.pid)
   const startedAt = performance.now()
@@ -61,7 +63,8 @@ async function serveUnder(load: SoakLoad, log: string, minutes: number, signal: 
     console.error(`${after}: ${held}, ${load.done.unexpected.length} unexpected responses`)
   }, PROGRESS_EVERY_MS)
   try {
-    await load.run(server.url, token.trim(), AbortSignal.any([signal, AbortSignal.timeout(minutes * 60_000)]))
+    const over = AbortSignal.any([signal, AbortSignal.timeout(minutes * 60_000)])
+    await load.run(server.url, `http://127.0.0.1:${adminPort}`, token.trim(), over)
   } finally {
     clearInterval(progress)
   }

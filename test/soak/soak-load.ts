@@ -74,7 +74,7 @@ export class SoakLoad {
   }
 
   /** Until it is over. Everything that was begun is ended, so that the counts are exact. */
-  async run(url: string, token: string, over: AbortSignal): Promise<void> {
+  async run(url: string, adminUrl: string, token: string, over: AbortSignal): Promise<void> {
     const every = async (kind: string, ms: number, work: (connection: Connection) => Promise<void>): Promise<void> => {
       using connection = new Connection(url, token)
       while (!over.aborted) {
@@ -100,6 +100,10 @@ export class SoakLoad {
       every('broken connections', 500, () => this.#breakConnection(url, token)),
       every('rounds of writes', 500, (connection) => this.#write(connection)),
       every('collections dropped', 5_000, (connection) => this.#dropAndCreate(connection)),
+      every('metrics', 5_000, async () => {
+        using connection = new Connection(adminUrl, token)
+        await this.#read(connection, '/metrics')
+      }),
       every('imports', 30_000, () => this.#import()),
       every('backups', 60_000, () => this.#backUp()),
     ])
