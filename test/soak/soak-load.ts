@@ -87,7 +87,7 @@ export class SoakLoad {
     await Promise.all([
       every('hot pages', 50, (connection) => this.#read(connection, '/catalogue')),
       every('cold pages', 50, (connection) => this.#read(connection, `/catalogue?page=${this.#coldPage()}`)),
-      every('changing pages', 100, (connection) => this.#read(connection, `/events?page=${1 + this.#random(40)}`)),
+      every('changing pages', 100, (connection) => this.#readTwoAtOnce(connection, url, token)),
       every('items', 50, (connection) =>
         this.#read(connection, `/catalogue/${eventKey(this.#random(CATALOGUE_ITEMS))}`),
       ),
@@ -136,6 +136,13 @@ export class SoakLoad {
   async #read(connection: Connection, path: string, headers: Readonly<Record<string, string>> = {}): Promise<void> {
     const encoding = this.#random(2) === 0 ? 'gzip' : 'identity'
     await this.#ask(connection, { method: 'GET', path, headers: { 'Accept-Encoding': encoding, ...headers } }, 200)
+  }
+
+  /** The second is read on the thread for pages, whose memory so has its size within minutes. */
+  async #readTwoAtOnce(connection: Connection, url: string, token: string): Promise<void> {
+    using other = new Connection(url, token)
+    const read = (each: Connection) => this.#read(each, `/events?page=${1 + this.#random(40)}`)
+    await Promise.all([read(connection), read(other)])
   }
 
   async #readUnchanged(connection: Connection): Promise<void> {
