@@ -144,4 +144,11 @@ describe('the log of serve', () => {
     assert.equal((await cli.stop()).status, 0)
     assert.equal(linesOf(readFileSync(file, 'utf8')).length, 50)
   })
+  for (const workers of ['1', '2'])
+    it(`that cannot be written does not keep ${workers} from serving, nor from ending`, async (t) => {
+      const under = ['sh', '-c', 'exec "$0" "$@" 2>/dev/full']
+      const { cli, get } = await startServer(t, ['--workers', workers], { in: await directoryWithEvents(t), under })
+      for (let count = 0; count < 50; count++) assert.equal((await get('/events')).status, 200)
+      assert.equal((await cli.stop()).status, 0)
+    })
 })
