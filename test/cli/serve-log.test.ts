@@ -97,15 +97,20 @@ describe('the log of serve', () => {
 
   it('never has a token, a password or what authorizes, wherever it stands', async (t) => {
     const directory = await directoryWithEvents(t)
-    const secret = randomBytes(12).toString('hex')
+    const password = `p@ss/${randomBytes(12).toString('hex')}`
+    const secret = password.slice(-24)
     const { stdout } = await runInside(['token', 'create', '--name', 'nightly', '--scope', 'write:events'], {
       in: directory,
     })
     const [token = ''] = /reams_[\w-]{43}/.exec(stdout) ?? assert.fail(stdout)
-    const variables = { PGPASSWORD: secret, REAMS_TOKEN: `reams_${'t'.repeat(43)}` }
+    const variables = { PGPASSWORD: password, REAMS_TOKEN: `reams_${'t'.repeat(43)}` }
     const { cli, url } = await startServer(t, ['--log-level', 'trace'], { in: directory, variables })
     const basic = Buffer.from('user:pass').toString('base64')
-    const places = [token, secret, `Bearer%20${basic}`, `postgres:%2F%2Fme:${secret}@host`, variables.REAMS_TOKEN]
+    const places = [
+      ...[token, token.replace('_', '%5f'), token.slice(0, -1), variables.REAMS_TOKEN],
+      ...[encodeURIComponent(password), encodeURIComponent(password).toLowerCase(), `/me:${secret}@host`],
+      ...[`Bearer%20${basic}`, `postgres:%2F%2Fme:${secret}@host`, `%zz?password=${secret}`, `password%3D${secret}`],
+    ]
     for (const place of places)
       for (const target of [`/${place}`, `/events/${place}`, `/events?token=${place}`])
         for (const Authorization of [`Bearer ${token}`, `Basic ${basic}`])
@@ -119,7 +124,7 @@ describe('the log of serve', () => {
     socket.end(`GET http://me:${secret}@host/${token} HTTP/1.1\r\nHost: a\r\n\r\n`)
     await readToEnd(socket)
     const { stderr, stdout: printed } = await cli.stop()
-    for (const each of [token, secret, basic, variables.REAMS_TOKEN])
+    for (const each of [token.slice(6, -1), secret, basic, variables.REAMS_TOKEN])
       assert.ok(!(stderr + printed).includes(each), `${each} in ${stderr}`)
     const lines = linesOf(stderr)
     assert.equal(lines.length, places.length * 6 + bodies.length + 1)
