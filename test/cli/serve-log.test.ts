@@ -69,6 +69,21 @@ describe('the log of serve', () => {
     assert.deepEqual(await statuses('--sample'), [404], 'the sample is served for a look')
   })
 
+  it('names the client itself behind a trusted proxy, and the token also of what a limit refuses', async (t) => {
+    const directory = await directoryWithEvents(t)
+    const { stdout } = await runInside(['token', 'create', '--name', 'app', '--scope', 'read:*'], { in: directory })
+    const [token = ''] = /reams_[\w-]{43}/.exec(stdout) ?? assert.fail(stdout)
+    const words = ['--trust-proxy', '127.0.0.1', '--rate-limit', '1/h']
+    const { cli, url } = await startServer(t, words, { in: directory })
+    const headers = { Authorization: `Bearer ${token}`, 'X-Forwarded-For': '203.0.113.9, 2001:db8::7' }
+    for (let count = 0; count < 2; count++) await (await fetch(`${url}/events`, { headers })).arrayBuffer()
+    const lines = linesOf((await cli.stop()).stderr)
+    assert.deepEqual(
+      lines.map((line) => [line['status'], line['token'], line['remote_address']]),
+      [200, 429].map((status) => [status, 'app', '2001:db8::7']),
+    )
+  })
+
   it('refuses a level or a choice that there is not, and says which there are', async (t) => {
     for (const [flag, words] of [
       ['--log-level', 'trace, debug, info, warn, error, fatal, silent'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { createService } from '../../src/service/create-service.ts'
 import type { RateLimits } from '../../src/service/rate-limit.ts'
 import { fill, numbered, openService, problemOf } from './open-service.ts'
 import { openSocket, readToEnd } from './raw-http.ts'
@@ -90,14 +91,16 @@ describe('rate limits', () => {
     assert.equal(await statusFor('2001:db8::2'), 429)
   })
 
-  it('leave out the health of the service', async (t) => {
+  it('leave out the health of the service, and what its pages for browsers load', async (t) => {
     const { ask } = await startWriteServer(t, { rateLimits: { reads: { requests: 1, seconds: HOUR } } })
     for (let count = 0; count < 3; count++) {
       const { status, headers } = await ask('GET', '/-/health')
       assert.equal(`${status} ${headers['ratelimit']}`, '200 undefined')
     }
     assert.equal((await ask('OPTIONS', '/-/health')).headers['ratelimit'], undefined)
-    assert.equal((await ask('GET', '/')).status, 200)
+    const [style = ''] = /\/-\/explorer\/[^"]+\.css/.exec((await ask('GET', '/', undefined, BROWSER)).text) ?? []
+    assert.equal((await ask('GET', '/', undefined, BROWSER)).status, 429)
+    assert.equal((await ask('GET', style)).status, 200)
   })
 
   it('can be set for one kind alone', async (t) => {
@@ -131,11 +134,16 @@ describe('rate limits', () => {
     assert.ok(statuses.includes(429))
   })
 
-  it('take all requests to `fetch` without a token for those of one caller', async (t) => {
-    const { get } = await openService(t, { rateLimits: { reads: { requests: 1, seconds: HOUR } } })
+  it('take requests to `fetch` without a token and an address for those of one caller', async (t) => {
+    const { store, get } = await openService(t, { rateLimits: { reads: { requests: 1, seconds: HOUR } } })
     assert.equal((await get('/')).status, 200)
     const refused = await get('/', { 'X-Forwarded-For': '198.51.100.1' })
     assert.equal((await problemOf(refused)).detail, 'The limit is 1 read per hour from one address.')
+    const { fetch } = createService({ store, rateLimits: { reads: { requests: 1, seconds: HOUR } } })
+    const statuses = []
+    for (const remoteAddress of ['198.51.100.1', '198.51.100.2', '::ffff:198.51.100.2'])
+      statuses.push((await fetch(new Request('http://a.example/'), { remoteAddress })).status)
+    assert.deepEqual(statuses, [200, 200, 429])
   })
 
   it('are counted by whoever the options name', async (t) => {

@@ -76,6 +76,7 @@ export async function startServer(
         requestItems: settings.get('requestItems'),
       },
       ...(await limitOptions(settings)),
+      trustedProxies: settings.get('trustProxy') ?? [],
       corsOrigins: settings.get('corsOrigin') ?? [],
       onError,
     }),
@@ -90,19 +91,14 @@ export async function startServer(
 
 /** What the settings say about limits by caller. All workers count together. */
 async function limitOptions(settings: SettingValues): Promise<LimiterOptions> {
-  const trustedProxies = settings.get('trustProxy') ?? []
   const reads = settings.get('rateLimit')
   const writes = settings.get('writeRateLimit') ?? reads
-  if (writes === undefined) return { trustedProxies }
+  if (writes === undefined) return {}
   const rateLimits = { ...(reads && { reads }), writes }
-  if (!cluster.isWorker) return { rateLimits, trustedProxies }
+  if (!cluster.isWorker) return { rateLimits }
   const { createSharedCounter } = await import('./shared-counter.ts')
   const workers = settings.get('workers')
-  return {
-    rateLimits,
-    trustedProxies,
-    createRateCounter: (name, limit) => createSharedCounter(name, limit, workers),
-  }
+  return { rateLimits, createRateCounter: (name, limit) => createSharedCounter(name, limit, workers) }
 }
 
 /** Fails if the port cannot be had. Returns its number, which for port 0 the system chose. */
