@@ -1,5 +1,6 @@
 /** How many requests one caller may send (D20): by token, else by address; reads and writes apart. */
 
+import { LRUCache } from 'lru-cache'
 import { formatCount } from '../contract/message-text.ts'
 import type { Caller } from './access.ts'
 import { countedName } from './client-address.ts'
@@ -97,17 +98,27 @@ export function limitText(name: RateName, { requests, seconds }: RateLimit): str
   return `${formatCount(requests)} ${requests === 1 ? name.slice(0, -1) : name} per ${unit}`
 }
 
+/** So many are counted at a time. Beyond it, those who have asked for nothing for longest are forgotten. */
+export const MAX_CALLERS = 50_000
+
 /** The library is loaded with the first request: most services have no limits. */
 function countInProcess(_name: RateName, { requests, seconds }: RateLimit): RateCounter {
   const load = async () => {
     const { RateLimiterMemory } = await import('rate-limiter-flexible')
-    return new RateLimiterMemory({ points: requests, duration: seconds, keyPrefix: '' })
+    const limiter = new RateLimiterMemory({ points: requests, duration: seconds, keyPrefix: '' })
+    const callers = new LRUCache<string, true>({
+      max: MAX_CALLERS,
+      noDisposeOnSet: true,
+      dispose: (_, caller) => void limiter.delete(caller),
+    })
+    return { limiter, callers }
   }
   let loaded: ReturnType<typeof load> | undefined
   return {
     async count(caller) {
       loaded ??= load()
-      const limiter = await loaded
+      const { limiter, callers } = await loaded
+      callers.set(caller, true)
       // Counts like `consume`, but does not reject.
       const { consumedPoints, msBeforeNext } = await limiter.penalty(caller)
       return { requests: consumedPoints, resetMs: msBeforeNext }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createService } from '../../src/service/create-service.ts'
-import type { RateLimits } from '../../src/service/rate-limit.ts'
+import { incomingOf } from '../../src/service/incoming.ts'
+import { createLimiter, MAX_CALLERS, type RateLimits } from '../../src/service/rate-limit.ts'
 import { fill, numbered, openService, problemOf } from './open-service.ts'
 import { openSocket, readToEnd } from './raw-http.ts'
 import { problemIn, startWriteServer } from './write-server.ts'
@@ -15,6 +16,10 @@ function leftOf(headers: Readonly<Record<string, unknown>>): string {
   const [, name, left] = /^"(\w+)";r=(\d+);t=\d+$/.exec(String(headers['ratelimit'])) ?? []
   const [, , quota] = /^"(\w+)";q=(\d+);w=3600$/.exec(String(headers['ratelimit-policy'])) ?? []
   return `${left} of ${quota} ${name}`
+}
+
+function leftIn(header: string | undefined): number {
+  return Number(/;r=(\d+);/.exec(header ?? '')?.[1])
 }
 
 describe('rate limits', () => {
@@ -159,6 +164,18 @@ describe('rate limits', () => {
     assert.equal(refused.headers.get('retry-after'), '2')
     assert.equal((await problemOf(refused)).detail, 'The limit is 5 reads per 10 seconds from one address.')
     assert.deepEqual(counted, ['reads 5 address ', 'reads 5 address '])
+  })
+
+  it('forget those who asked for nothing for longest, when there are very many callers', async () => {
+    const count = createLimiter({ rateLimits: { reads: { requests: 2, seconds: HOUR } } }) ?? assert.fail()
+    const request = incomingOf(new Request('http://a.example/'))
+    const leftFor = async (address: string) => leftIn((await count(request, undefined, address))['RateLimit'])
+    assert.equal(await leftFor('first'), 1)
+    assert.equal(await leftFor('second'), 1)
+    assert.equal(await leftFor('first'), 0)
+    for (let others = 1; others < MAX_CALLERS; others++) await count(request, undefined, String(others))
+    assert.equal(await leftFor('2'), 0, 'known')
+    assert.equal(await leftFor('second'), 1, 'forgotten')
   })
 
   const wrong: readonly RateLimits[] = [

@@ -94,7 +94,7 @@ function requestLine(record: RequestRecord, text: (value: string) => string) {
     collection: record.collection && text(record.collection),
     page: record.page,
     cache: record.cache,
-    token: record.tokenName,
+    token: record.tokenName && text(record.tokenName),
     aborted: record.isAborted,
     request_id: text(record.requestId),
     remote_address: record.remoteAddress,
