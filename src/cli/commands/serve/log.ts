@@ -13,6 +13,7 @@ export interface Log extends AsyncDisposable {
   readonly onError: OnError
   readonly info: (message: string) => void
   readonly warn: (message: string) => void
+  readonly error: (message: string) => void
 }
 
 const STDERR = 2
@@ -57,6 +58,7 @@ export function openLog(settings: SettingValues, isQuick: boolean): Log {
     },
     info: (message) => logger.info(text(message)),
     warn: (message) => logger.warn(text(message)),
+    error: (message) => logger.error(text(message)),
     [Symbol.asyncDispose]: () => destination.end(),
   }
 }

@@ -2,6 +2,7 @@
 
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { describeFailure } from '../../failure.ts'
 import { openStore, StoreLocation } from '../../open-store.ts'
 import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
@@ -45,14 +46,20 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
       if (message === RENEW) renewTls(settings, server, log)
     })
     await draining.begun
+    return 0
+  } catch (error) {
+    if (process.env['REAMS_DEBUG'] === '1') throw error
+    // Into the log, because the other workers may go on.
+    const { exitStatus, message } = describeFailure(error)
+    log.error(message)
+    return exitStatus
   } finally {
     // The channel to the first process would keep this one alive.
     process.channel?.unref()
   }
-  return 0
 }
 
-/** A worker ended before it served; it has printed the reason. */
+/** A worker ended before it served; it has logged the reason. */
 export class WorkerEnded extends Error {
   override readonly name = 'WorkerEnded'
   readonly exitStatus: number
