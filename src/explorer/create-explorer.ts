@@ -143,7 +143,7 @@ function problemPage(baseUrl: string, problem: Problem, { target, path }: Asked)
 <p>${hint}</p>
 <p class="facts">You asked for <code>${brief(target, ADDRESS_CHARACTERS)}</code></p>
 <div class="row">${action('retry', 'Try again')}${HIDES_PRIVATE.includes(status) ? token : ''}${wayBack(baseUrl, problem, path)}</div>
-<p class="facts">Status ${status} · ${requestId === undefined ? '' : html`request <code>${requestId}</code> · `}<a href="${localHref(baseUrl, type)}">about this problem</a></p>
+<p class="facts">Status ${status} · ${requestId === undefined ? '' : `request ${requestId} · `}<a href="${localHref(baseUrl, type)}">about this problem</a></p>
 </section>`
   return { title, trail: [title], main }
 }
