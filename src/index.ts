@@ -3,6 +3,7 @@
 export { createService, type Service, type ServiceOptions } from './service/create-service.ts'
 export type { Incoming } from './service/incoming.ts'
 export { DEFAULT_LIMITS, type Limits } from './service/limits.ts'
-export { type Listening, type ListenOptions, listen } from './service/node/listen.ts'
+export { type Listening, type ListenOptions, listen, type ServerLoad } from './service/node/listen.ts'
 export type { Reply } from './service/reply.ts'
+export type { StoreActivity } from './store/activity.ts'
 export type * from './store/store.ts'
