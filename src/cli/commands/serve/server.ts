@@ -49,15 +49,14 @@ function inUrl(host: string): string {
 export async function startServer(
   store: Store,
   settings: SettingValues,
-  log: Log,
+  { onRequestEnd, onError }: Log,
   draining: Draining,
   port = settings.get('port'),
 ): Promise<RunningServer> {
   const tls = readTlsFiles(settings)
-  const { onError } = log
   const metrics = settings.get('adminPort') === undefined ? undefined : await import('./metrics.ts')
   const requests = metrics && new metrics.RequestCounts()
-  const onRequestEnd = both(log.onRequestEnd, requests && ((record) => requests.add(record)))
+  const onEnd = both(onRequestEnd, requests && ((record) => requests.add(record)))
   const [baseUrl, workers] = [settings.get('baseUrl'), settings.get('workers')]
   // Links need the port, which is known only after listening: a request that comes before waits.
   const { promise: service, resolve: start } = Promise.withResolvers<Service>()
@@ -67,7 +66,7 @@ export async function startServer(
     port,
     unsentBytes: Math.floor(settings.get('unsentBytes') / workers),
     ...(baseUrl !== undefined && { baseUrl }),
-    ...(onRequestEnd && { onRequestEnd }),
+    ...(onEnd && { onRequestEnd: onEnd }),
     onError,
     ...(tls && { tls }),
   })

@@ -72,13 +72,13 @@ export async function startWorkers(
   port: number,
   log: Log,
 ): Promise<RunningServer> {
+  const metrics =
+    settings.get('adminPort') === undefined ? undefined : new (await import('./worker-metrics.ts')).WorkerMetrics()
   if (settings.isGiven('rateLimit') || settings.isGiven('writeRateLimit'))
     (await import('./shared-counter.ts')).countForWorkers()
   const stopMs = durationMs(settings.get('drainDelay')) + durationMs(settings.get('shutdownTimeout'))
   const variables = { [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) }
   const group = createWorkerGroup(variables, stopMs, log)
-  const metrics =
-    settings.get('adminPort') === undefined ? undefined : new (await import('./worker-metrics.ts')).WorkerMetrics()
   try {
     // What is wrong for one is wrong for all: the first one tells.
     await group.start()
