@@ -77,10 +77,10 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   if (cluster.isWorker) return await runWorker(settings, interruption.happened(), log)
   const draining = new Draining(interruption.happened())
   const isEncrypted = readTlsFiles(settings) !== undefined
-  const isAdminWanted = settings.isGiven('adminPort') || settings.isGiven('adminHost')
-  await using admin = isAdminWanted ? await (await import('./serve/admin.ts')).openAdmin(settings, draining) : undefined
   // Files can take long to load: better to know before whether the port is free.
   if (files.length > 0) await tryPort(settings)
+  const isAdminWanted = settings.isGiven('adminPort') || settings.isGiven('adminHost')
+  await using admin = isAdminWanted ? await (await import('./serve/admin.ts')).openAdmin(settings, draining) : undefined
   await using served = await openServedStore(files, settings, interruption.signal).catch((error: unknown) => {
     if (interruption.signal.aborted) return undefined
     throw error
