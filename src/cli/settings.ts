@@ -125,6 +125,11 @@ export const SETTINGS = {
       defaultText: 'all; errors for files and the sample',
       description: 'which requests to log: all, slow, errors or none',
     },
+    adminPort: {
+      kind: kinds.wholeNumber(0, 65_535),
+      description: 'a port for /live, /ready and /metrics',
+    },
+    adminHost: { kind: kinds.HOST, default: '127.0.0.1', description: 'the address of that port' },
     drainDelay: {
       kind: kinds.DURATION,
       default: '0s',

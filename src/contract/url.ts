@@ -21,3 +21,8 @@ export const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'] as const
 export function isLoopbackName(host: string): boolean {
   return LOOPBACK_NAMES.some((name) => name === host)
 }
+
+/** The same for the `Host` of a request. The port may be any, because of tunnels. */
+export function isLoopbackHost(host: string): boolean {
+  return isLoopbackName(host.replace(/:\d*$/, '').toLowerCase())
+}

@@ -1,7 +1,7 @@
 /** The service as one function from a request to its reply, ready to be mounted in any server that speaks `fetch`. */
 
 import { normalizeBaseUrl } from '../contract/link.ts'
-import { isLoopbackName, LOOPBACK_NAMES } from '../contract/url.ts'
+import { isLoopbackHost, LOOPBACK_NAMES } from '../contract/url.ts'
 import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
@@ -202,6 +202,5 @@ function createBaseUrlOf(
     byHost.set(`${host}:${loopbackPort}`, own)
     if (loopbackPort === (protocol === 'https:' ? 443 : 80)) byHost.set(host, own)
   }
-  const isOurs = (host: string) => isLoopbackName(host.replace(/:\d*$/, '').toLowerCase())
-  return (host) => byHost.get(host) ?? (isOurs(host ?? '') ? baseUrl : undefined)
+  return (host) => byHost.get(host) ?? (isLoopbackHost(host ?? '') ? baseUrl : undefined)
 }

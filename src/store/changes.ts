@@ -1,6 +1,7 @@
 /** The writes to one collection, each a change to its draft. */
 
 import type { ItemRun } from '../items/item-run.ts'
+import { StoreActivity } from './activity.ts'
 import {
   checkConditions,
   checkName,
@@ -132,32 +133,43 @@ function isThere(draft: Draft, key: string, conditions: ItemConditions): boolean
 
 /** The writes that every store offers, each as one of the changes: how a change is committed is up to the engine. */
 export abstract class StoreWrites {
+  readonly activity = new StoreActivity()
+
   /** Resolves with what the change returns when it is durable. With `once`, only the first time. */
   protected abstract change<T>(name: string, once: Once | undefined, ...change: ChangeCall): Promise<T>
 
   /** Removes what nobody can see any more of a collection that was dropped. */
   protected abstract sweepDropped(name: string): Promise<void>
 
+  async #change<T>(name: string, once: Once | undefined, ...change: ChangeCall): Promise<T> {
+    this.activity.waitingChanges++
+    try {
+      return await this.change(name, once, ...change)
+    } finally {
+      this.activity.waitingChanges--
+    }
+  }
+
   create(name: string, settings: Partial<CollectionSettings> = {}): Promise<Head> {
-    return this.change(name, undefined, 'create', settings)
+    return this.#change(name, undefined, 'create', settings)
   }
 
   setPrivate(name: string, isPrivate: boolean): Promise<Head> {
-    return this.change(name, undefined, 'setPrivate', isPrivate)
+    return this.#change(name, undefined, 'setPrivate', isPrivate)
   }
 
   ensure(name: string, settings: CollectionSettings, { once }: Pick<WriteOptions, 'once'> = {}): Promise<Created> {
-    return this.change(name, once, 'ensure', settings)
+    return this.#change(name, once, 'ensure', settings)
   }
 
   async drop(name: string, state?: CollectionState, { once }: Pick<WriteOptions, 'once'> = {}): Promise<void> {
-    await this.change(name, once, 'drop', state)
+    await this.#change(name, once, 'drop', state)
     // It is dropped already: what cannot be removed now is left to a later time.
     await this.sweepDropped(name).catch(() => {})
   }
 
   append(name: string, run: ItemRun, { once, collectionId, create }: AppendOptions = {}): Promise<Head> {
-    return this.change(name, once, 'append', run, collectionId, create)
+    return this.#change(name, once, 'append', run, collectionId, create)
   }
 
   async put(
@@ -167,7 +179,7 @@ export abstract class StoreWrites {
     { once, collectionId }: WriteOptions = {},
   ): Promise<Put> {
     if (run.count !== 1) throw new RangeError(`One item is put at a time, and this run holds ${run.count}.`)
-    return this.change(name, once, 'put', run, conditions, collectionId)
+    return this.#change(name, once, 'put', run, conditions, collectionId)
   }
 
   remove(
@@ -176,14 +188,14 @@ export abstract class StoreWrites {
     conditions: ItemConditions = {},
     { once, collectionId }: WriteOptions = {},
   ): Promise<Head> {
-    return this.change(name, once, 'remove', key, conditions, collectionId)
+    return this.#change(name, once, 'remove', key, conditions, collectionId)
   }
 
   replace(name: string, run: ItemRun): Promise<Head> {
-    return this.change(name, undefined, 'replace', run)
+    return this.#change(name, undefined, 'replace', run)
   }
 
   delete(name: string, keys: readonly string[]): Promise<Head> {
-    return this.change(name, undefined, 'delete', keys)
+    return this.#change(name, undefined, 'delete', keys)
   }
 }

@@ -1,6 +1,7 @@
 /** What a store of collections does. `test/store/describe-store.ts` is the specification; every engine runs it. */
 
 import type { ItemRun } from '../items/item-run.ts'
+import type { StoreActivity } from './activity.ts'
 
 /** What is fixed when a collection is created; only `isPrivate` can be changed later. */
 export interface CollectionSettings {
@@ -197,6 +198,8 @@ export interface Reachable {
 }
 
 export interface Store {
+  /** What this process has done with it. */
+  readonly activity: StoreActivity
   /** All collections in order of their names, from one snapshot. */
   collections(): Promise<ListedHead[]>
   /** The same, but those on servers that are away are left out. */

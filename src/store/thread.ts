@@ -21,11 +21,13 @@ interface Waiting<Reply> {
   readonly reject: (error: unknown) => void
 }
 
-export interface ThreadOptions {
+export interface ThreadOptions<Reply> {
   /** Handed to the thread as `workerData`. */
   readonly data?: unknown
   /** Send the calls of one turn of the event loop together: a message costs more than the calls in it. Default false. */
   readonly isBatching?: boolean
+  /** Called with the replies that the thread sent together. */
+  readonly onReplies?: (replies: readonly Reply[]) => void
   /** Called once, when nothing more can be asked, before those who still wait are refused. */
   readonly onEnd?: () => void
 }
@@ -42,7 +44,8 @@ export class Thread<Call, Reply> {
   #isClosing = false
 
   /** Starts the module `name` that lies beside the one at `url`, under the same extension: .ts in a clone, .js in the package. */
-  constructor(url: string, name: string, { data, isBatching = false, onEnd = () => {} }: ThreadOptions = {}) {
+  constructor(url: string, name: string, options: ThreadOptions<Reply> = {}) {
+    const { data, isBatching = false, onReplies, onEnd = () => {} } = options
     this.#isBatching = isBatching
     this.#worker = new Worker(new URL(url.replace(/[^/]*(\.[jt]s)$/, `${name}$1`)), {
       workerData: data,
@@ -51,6 +54,7 @@ export class Thread<Call, Reply> {
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     })
     this.#worker.on('message', (replies: readonly Numbered<Reply>[]) => {
+      onReplies?.(replies.map(([, reply]) => reply))
       this.#replies.push(...replies)
       if (this.#replies.length === replies.length) this.#settleSome()
     })

@@ -74,6 +74,12 @@ export const NGINX: Need = async () => {
   return 'nginx is missing; on Debian: apt-get install nginx-light'
 }
 
+/** Its package starts a server too. */
+export const PROMETHEUS: Need = async () => {
+  if (isInstalled('prometheus') || process.env['CI'] === 'true') return program('prometheus', 'prometheus')
+  return 'prometheus is missing; on Debian: apt-get install prometheus'
+}
+
 /** The first need that is not met, in words. */
 export async function lackOf(needs: readonly Need[]): Promise<string | undefined> {
   for (const need of needs) {

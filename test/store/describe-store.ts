@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { itemRun } from '../../src/items/item-run.ts'
 import { describeAbandonedLoads } from './describe-abandoned-loads.ts'
+import { describeActivity } from './describe-activity.ts'
 import { describeCompaction } from './describe-compaction.ts'
 import { describeLoads } from './describe-loads.ts'
 import { describeModel } from './describe-model.ts'
@@ -44,6 +45,7 @@ export function describeStore(engineName: string, engine: Engine): void {
     describeTokens(subject)
     describeCompaction(subject)
     describeModel(subject)
+    describeActivity(subject)
 
     it('finds nothing wrong after all of this', async () => {
       const { findings, collections } = await subject.store.verify()

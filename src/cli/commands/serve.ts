@@ -37,6 +37,8 @@ serves the store.`,
     'baseUrl',
     'tlsCert',
     'tlsKey',
+    'adminPort',
+    'adminHost',
     'drainDelay',
     'shutdownTimeout',
     'requireToken',
@@ -78,6 +80,8 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   const isEncrypted = readTlsFiles(settings) !== undefined
   // Files can take long to load: better to know before whether the port is free.
   if (files.length > 0) await tryPort(settings)
+  const isAdminWanted = settings.isGiven('adminPort') || settings.isGiven('adminHost')
+  await using admin = isAdminWanted ? await (await import('./serve/admin.ts')).openAdmin(settings, draining) : undefined
   await using served = await openServedStore(files, settings, interruption.signal).catch((error: unknown) => {
     if (interruption.signal.aborted) return undefined
     throw error
@@ -91,7 +95,9 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
     const { port } = server
     const address =
       baseUrl === undefined ? { baseUrl: localUrl(host, port, isEncrypted) } : { baseUrl, listensOn: { host, port } }
-    await print(await greeting({ ...served, ...address, isTokenRequired: settings.get('requireToken') }))
+    admin?.watch(served.store, server)
+    const isTokenRequired = settings.get('requireToken')
+    await print(await greeting({ ...served, ...address, isTokenRequired, adminUrl: admin?.url }))
     if (isEncrypted) {
       interruption.onHangUp(() => {
         if (renewTls(settings, server, log)) log.info('The TLS certificate was read again.')

@@ -38,6 +38,8 @@ export interface Exchange {
   readonly isContinueAwaited: boolean
   /** When its head was complete. */
   readonly takenAt: number
+  /** Whether it is being answered, and does not wait. */
+  isBegun: boolean
   /** Whether `onRequestEnd` was called for it. */
   isRecorded: boolean
 }
@@ -104,6 +106,12 @@ export class Connection {
   /** For how long nothing has been running. Browsers open connections in advance, and send nothing for a while. */
   get idleMs(): number {
     return this.#isBusy || this.#flaw !== undefined ? 0 : performance.now() - this.#idleSince
+  }
+
+  /** Requests that are being answered, and those that wait for that. */
+  get load(): { readonly running: number; readonly waiting: number } {
+    const running = this.#current?.isBegun === true ? 1 : 0
+    return { running, waiting: this.#waiting.length + (this.#current?.isBegun === false ? 1 : 0) }
   }
 
   /** Answers a request as soon as those before it are answered. */
@@ -216,6 +224,7 @@ export class Connection {
       return
     }
     this.#current = exchange
+    exchange.isBegun = true
     const { message, response, isContinueAwaited } = exchange
     if (this.#isLate && !message.complete) this.#awaitBody(message)
     try {

@@ -62,9 +62,20 @@ export interface ListenOptions {
   readonly onError?: OnError
 }
 
+/** How busy a server is at this moment. */
+export interface ServerLoad {
+  /** Open connections, also those that are idle. */
+  readonly connections: number
+  /** Requests that are being answered. */
+  readonly runningRequests: number
+  /** Requests that have come, and wait to be begun. */
+  readonly waitingRequests: number
+}
+
 export interface Listening {
   readonly port: number
   readonly address: string
+  readonly load: () => ServerLoad
   /** New connections get this certificate. Only for a server with `tls`. */
   readonly renewTls: (pair: TlsPair) => void
   /**
@@ -138,7 +149,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const take = (message: IncomingMessage, response: ServerResponse, isContinueAwaited: boolean): void =>
     connections
       .get(message.socket)
-      ?.take({ message, response, isContinueAwaited, takenAt: performance.now(), isRecorded: false })
+      ?.take({ message, response, isContinueAwaited, takenAt: performance.now(), isBegun: false, isRecorded: false })
   server.on('request', (message, response) => take(message, response, false))
   // An unknown expectation may be ignored. Node would answer 417, without problem details.
   server.on('checkExpectation', (message, response) => take(message, response, false))
@@ -166,7 +177,12 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const renewTls = (pair: TlsPair): void => {
     if (server instanceof SecureServer) server.setSecureContext({ ...MIN_TLS, ...pair })
   }
-  return { ...bound, renewTls, close: (graceMs = 5_000) => (closed ??= close(graceMs)) }
+  const load = (): ServerLoad => {
+    const loads = [...connections.values()].map((connection) => connection.load)
+    const sum = (part: 'running' | 'waiting') => loads.reduce((total, each) => total + each[part], 0)
+    return { connections: loads.length, runningRequests: sum('running'), waitingRequests: sum('waiting') }
+  }
+  return { ...bound, load, renewTls, close: (graceMs = 5_000) => (closed ??= close(graceMs)) }
 }
 
 /** The system resets connections that wait to be accepted when the port is closed. Each turn of the event loop accepts one. */

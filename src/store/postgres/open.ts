@@ -76,7 +76,14 @@ class PostgresStore extends StoreWrites implements Store {
     const { readConnections = 8, writeConnections = 4, statementMs = 10_000 } = options
     const encode: EncodeReam = (raw, count) => this.#deflate.encode(raw, count)
     this.#url = url
-    this.#nodes = new DatabaseNodes({ url, readConnections, writeConnections, statementMs, encode })
+    this.#nodes = new DatabaseNodes({
+      url,
+      readConnections,
+      writeConnections,
+      statementMs,
+      encode,
+      activity: this.activity,
+    })
     this.#common = this.#nodes.common
   }
 
@@ -95,12 +102,14 @@ class PostgresStore extends StoreWrites implements Store {
   }
 
   async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
+    this.activity.reads.head++
     const head = await this.#readNamed(name, ({ shared }) => readHead(shared, name))
     return head === undefined || (isPublicOnly && head.isPrivate) ? undefined : shownHead(head)
   }
 
   async page(name: string, page: number, { isPublicOnly = false }: ReadOptions = {}): Promise<PageRead | undefined> {
     if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
+    this.activity.reads.page++
     if (!isCollectionName(name)) return undefined
     const { pages } = await this.#explained(this.#nodes.of(name))
     if (isPublicOnly && !pages.wasPublic(name) && !(await this.#explained(pages.isPublic(name)))) return undefined
@@ -109,6 +118,7 @@ class PostgresStore extends StoreWrites implements Store {
   }
 
   async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {
+    this.activity.reads.item++
     if (isPublicOnly && !(await this.#readNamed(name, ({ pages }) => pages.isPublic(name)))) return undefined
     const found = await this.#readNamed(name, ({ shared }) => readItem(shared, name, key))
     if (found === undefined || (isPublicOnly && found.head.isPrivate)) return undefined

@@ -86,7 +86,7 @@ class SqliteStore extends StoreWrites implements Store {
     this.#place = { path, identity: fileIdentity(path) }
     this.#database = database
     this.#rows = new Rows(database)
-    this.#writer = new Writer(this.#place)
+    this.#writer = new Writer(this.#place, this.activity)
     this.#pageReader = new PageReader(this.#place, ({ name, page, isPublicOnly }) =>
       this.#read((rows) => readPage(rows, name, page, isPublicOnly)),
     )
@@ -101,17 +101,20 @@ class SqliteStore extends StoreWrites implements Store {
   }
 
   async head(name: string, { isPublicOnly = false }: ReadOptions = {}): Promise<Head | undefined> {
+    this.activity.reads.head++
     return this.#read((rows) => readHead(rows, name, isPublicOnly))
   }
 
   async page(name: string, page: number, options: PageOptions = {}): Promise<PageRead | undefined> {
     const { isPublicOnly = false, form, room = NO_ROOM } = options
     if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
+    this.activity.reads.page++
     if (form !== undefined) return this.#pageReader.read({ name, page, isPublicOnly, form, room })
     return this.#read((rows) => readPage(rows, name, page, isPublicOnly))
   }
 
   async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {
+    this.activity.reads.item++
     return this.#read((rows) =>
       rows.inSnapshot(() => {
         const head = readHead(rows, name, isPublicOnly)

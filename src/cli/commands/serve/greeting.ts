@@ -21,10 +21,12 @@ interface GreetingOptions {
   readonly listensOn?: { readonly host: string; readonly port: number }
   /** Whether every request needs a token, also for what is public. */
   readonly isTokenRequired: boolean
+  /** Where metrics are, if anywhere. */
+  readonly adminUrl?: string | undefined
 }
 
 export async function greeting(options: GreetingOptions): Promise<string> {
-  const { store, title, baseUrl, listensOn, isTokenRequired } = options
+  const { store, title, baseUrl, listensOn, isTokenRequired, adminUrl } = options
   const { lines, pages } = await contents(store, baseUrl)
   const header = isTokenRequired ? '-H "Authorization: Bearer $REAMS_TOKEN" ' : ''
   const where = listensOn === undefined ? '' : ` (port ${listensOn.port} of ${listensOn.host})`
@@ -33,6 +35,7 @@ export async function greeting(options: GreetingOptions): Promise<string> {
     '',
     ...lines,
     '',
+    ...(adminUrl === undefined ? [] : [`For operators: ${adminUrl}/live, /ready and /metrics`, '']),
     `Try${isTokenRequired ? ', with a token from "reams token create" in REAMS_TOKEN' : ''}:`,
     // An apostrophe may stand in a URL, but would end the word for the shell.
     ...[entryUrl(baseUrl), ...pages].map((url) => `  curl ${header}'${url.replaceAll("'", '%27')}'`),

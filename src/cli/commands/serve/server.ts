@@ -12,6 +12,7 @@ import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import type { Draining } from './draining.ts'
 import type { Log } from './log.ts'
+import type { Metric } from './metrics.ts'
 import { readTlsFiles } from './tls-files.ts'
 
 /** At its end it answers for the drain delay, takes no more connections, and finishes what runs. */
@@ -19,6 +20,10 @@ export interface RunningServer extends AsyncDisposable {
   readonly port: number
   /** New connections get this certificate. */
   readonly renewTls: (pair: TlsPair) => void
+  /** Processes that serve at this moment. */
+  readonly countWorkers: () => number
+  /** Of all of them. None without an admin port: nobody could ask. */
+  readonly readMetrics: () => Promise<readonly Metric[]>
 }
 
 /** Beyond loopback only the user knows the address that clients use (D17). */
@@ -49,6 +54,9 @@ export async function startServer(
   port = settings.get('port'),
 ): Promise<RunningServer> {
   const tls = readTlsFiles(settings)
+  const metrics = settings.get('adminPort') === undefined ? undefined : await import('./metrics.ts')
+  const requests = metrics && new metrics.RequestCounts()
+  const onEnd = both(onRequestEnd, requests && ((record) => requests.add(record)))
   const [baseUrl, workers] = [settings.get('baseUrl'), settings.get('workers')]
   // Links need the port, which is known only after listening: a request that comes before waits.
   const { promise: service, resolve: start } = Promise.withResolvers<Service>()
@@ -58,7 +66,7 @@ export async function startServer(
     port,
     unsentBytes: Math.floor(settings.get('unsentBytes') / workers),
     ...(baseUrl !== undefined && { baseUrl }),
-    ...(onRequestEnd && { onRequestEnd }),
+    ...(onEnd && { onRequestEnd: onEnd }),
     onError,
     ...(tls && { tls }),
   })
@@ -86,7 +94,29 @@ export async function startServer(
     if (draining.isBegun) await sleep(durationMs(settings.get('drainDelay')))
     await listening.close(durationMs(settings.get('shutdownTimeout')))
   }
-  return { port: listening.port, renewTls: listening.renewTls, [Symbol.asyncDispose]: stop }
+  const readProcess = metrics?.createProcessMetrics()
+  return {
+    port: listening.port,
+    renewTls: listening.renewTls,
+    countWorkers: () => 1,
+    readMetrics: async () => [
+      ...(requests?.read() ?? []),
+      ...(metrics?.loadMetrics(listening.load()) ?? []),
+      ...(metrics?.activityMetrics(store.activity) ?? []),
+      ...((await readProcess?.()) ?? []),
+    ],
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+type Listener = ListenOptions['onRequestEnd']
+
+function both(first: Listener, second: Listener): Listener {
+  if (first === undefined || second === undefined) return first ?? second
+  return (record) => {
+    first(record)
+    second(record)
+  }
 }
 
 /** What the settings say about limits by caller. All workers count together. */
@@ -118,14 +148,14 @@ async function listenOn(options: ListenOptions & { readonly host: string; readon
   }
 }
 
-/** What to do if the port cannot be had; undefined for an error that tells enough. */
-export function listenFailure(code: string, host: string, port: number): string | undefined {
+/** What to do if the port cannot be had; undefined for an error that tells enough. `prefix`: of the flags to be used. */
+export function listenFailure(code: string, host: string, port: number, prefix = ''): string | undefined {
   const other = port === 65_535 ? 8080 : port + 1
   if (code === 'EADDRINUSE')
-    return `Port ${port} on ${host} is in use. Stop the program that uses it, or take another: --port ${other}, or --port 0 for any free one.`
+    return `Port ${port} on ${host} is in use. Stop the program that uses it, or take another: --${prefix}port ${other}, or --${prefix}port 0 for any free one.`
   if (code === 'EACCES')
-    return `No permission to listen on port ${port} of ${host}. Ports below 1024 are for administrators: use a higher one, such as --port 8080.`
+    return `No permission to listen on port ${port} of ${host}. Ports below 1024 are for administrators: use a higher one, such as --${prefix}port 8080.`
   if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'].includes(code))
-    return `This machine has no address "${host}". Use --host with one of its own addresses, or 127.0.0.1.`
+    return `This machine has no address "${host}". Use --${prefix}host with one of its own addresses, or 127.0.0.1.`
   return undefined
 }

@@ -45,6 +45,8 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
     process.on('message', (message) => {
       if (message === RENEW) renewTls(settings, server, log)
     })
+    if (settings.get('adminPort') !== undefined)
+      (await import('./worker-metrics.ts')).answerWithMetrics(server.readMetrics)
     await draining.begun
     return 0
   } catch (error) {
@@ -77,6 +79,8 @@ export async function startWorkers(
   port: number,
   log: Log,
 ): Promise<RunningServer> {
+  const metrics =
+    settings.get('adminPort') === undefined ? undefined : new (await import('./worker-metrics.ts')).WorkerMetrics()
   if (settings.isGiven('rateLimit') || settings.isGiven('writeRateLimit'))
     (await import('./shared-counter.ts')).countForWorkers()
   const stopMs = durationMs(settings.get('drainDelay')) + durationMs(settings.get('shutdownTimeout'))
@@ -86,7 +90,13 @@ export async function startWorkers(
     // What is wrong for one is wrong for all: the first one tells.
     await group.start()
     await Promise.all(Array.from({ length: settings.get('workers') - 1 }, () => group.start()))
-    return { port, renewTls: group.renew, [Symbol.asyncDispose]: () => group.stop() }
+    return {
+      port,
+      renewTls: group.renew,
+      countWorkers: () => group.serving().length,
+      readMetrics: async () => (await metrics?.read(group.serving())) ?? [],
+      [Symbol.asyncDispose]: () => group.stop(),
+    }
   } catch (error) {
     await group.stop()
     throw error
@@ -137,6 +147,8 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>, stopMs: 
     }
   }
 
+  const serving = (): Worker[] => [...workers.keys()].filter((worker) => listening.has(worker) && worker.isConnected())
+
   return {
     /** Resolves when a worker listens, and from then on replaces it when it ends. Rejects if it ends before. */
     start: async (): Promise<void> => {
@@ -146,9 +158,9 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>, stopMs: 
       if (end !== undefined) throw new WorkerEnded(end.status)
       void replace(ended)
     },
+    serving,
     renew: (): void => {
-      for (const worker of workers.keys())
-        if (listening.has(worker) && worker.isConnected()) worker.send(RENEW, () => {})
+      for (const worker of serving()) worker.send(RENEW, () => {})
     },
     /** All at once; each answers for the drain delay, and finishes what it has begun. */
     stop: async (): Promise<void> => {

@@ -1,5 +1,6 @@
 /** Writes wait in a queue for each collection: what arrives while a commit runs shares the next one. */
 
+import type { StoreActivity } from '../../activity.ts'
 import type { Change } from '../../draft.ts'
 import type { Once } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
@@ -25,6 +26,7 @@ const TIDY_EVERY_MS = 60_000
 export interface WriterOptions {
   readonly url: StoreUrl
   readonly encode: EncodeReam
+  readonly activity: StoreActivity
   /** Removes what others left behind, if all of it can be reached. */
   readonly sweep: () => Promise<void>
 }
@@ -139,7 +141,7 @@ export class Writer {
 
   async #commit(name: string, calls: readonly WaitingCall[]): Promise<void> {
     try {
-      settle(calls, await this.#try(name, calls))
+      this.#settle(calls, await this.#try(name, calls))
     } catch (error) {
       if (calls.length > 1 && isOfOneCall(error)) {
         for (const call of calls) await this.#commit(name, [call])
@@ -154,7 +156,7 @@ export class Writer {
   /** The same again: if it was done, the log of requests knows the answer. */
   async #findOut(name: string, calls: readonly WaitingCall[]): Promise<void> {
     try {
-      settle(calls, await untilKnown(() => this.#try(name, calls)))
+      this.#settle(calls, await untilKnown(() => this.#try(name, calls)))
     } catch (error) {
       for (const { fail } of calls) fail(explainError(error, this.#options.url))
     }
@@ -163,8 +165,9 @@ export class Writer {
   #try(name: string, calls: readonly Call[]): Promise<Outcome[]> {
     return tryTransaction(this.#connections, name, (rows) => commitTogether(rows, name, calls, this.#options.encode))
   }
-}
 
-function settle(calls: readonly WaitingCall[], outcomes: readonly Outcome[]): void {
-  for (const [index, outcome] of outcomes.entries()) calls[index]?.settle(outcome)
+  #settle(calls: readonly WaitingCall[], outcomes: readonly Outcome[]): void {
+    this.#options.activity.addCommit(outcomes.filter((outcome) => 'value' in outcome).length)
+    for (const [index, outcome] of outcomes.entries()) calls[index]?.settle(outcome)
+  }
 }

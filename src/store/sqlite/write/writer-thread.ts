@@ -183,7 +183,7 @@ class Transactions {
       return { failure: packError(error) }
     }
     if (change.isDrop) this.#writeDrafts()
-    return { value }
+    return { value, isChange: true }
   }
 
   #writeDrafts(): void {

@@ -1,5 +1,6 @@
 /** The store's end of the writer thread: typed calls that resolve when they are durable. */
 
+import type { StoreActivity } from '../../activity.ts'
 import type { ChangeCall } from '../../changes.ts'
 import type { Once } from '../../store.ts'
 import { ItemConflict, StoreError } from '../../store-error.ts'
@@ -10,11 +11,13 @@ import type { Steps } from './steps.ts'
 
 export class Writer {
   readonly #place: FilePlace
+  readonly #activity: StoreActivity
   #thread: Thread<WriterCall, Outcome> | undefined
   #isClosed = false
 
-  constructor(place: FilePlace) {
+  constructor(place: FilePlace, activity: StoreActivity) {
     this.#place = place
+    this.#activity = activity
   }
 
   step<Name extends StepName>(
@@ -51,7 +54,11 @@ export class Writer {
     const onEnd = (): void => {
       this.#thread = undefined
     }
-    this.#thread ??= new Thread(import.meta.url, 'writer-thread', { data: this.#place, isBatching: true, onEnd })
+    // The replies that come together are those of one commit.
+    const onReplies = (replies: readonly Outcome[]): void =>
+      this.#activity.addCommit(replies.filter((reply) => 'isChange' in reply).length)
+    const options = { data: this.#place, isBatching: true, onReplies, onEnd }
+    this.#thread ??= new Thread(import.meta.url, 'writer-thread', options)
     return this.#thread
   }
 }
@@ -73,7 +80,7 @@ export interface StepCall {
 
 export type WriterCall = NamedChange | StepCall
 
-export type Outcome = { readonly value: unknown } | { readonly failure: Failure }
+export type Outcome = { readonly value: unknown; readonly isChange?: true } | { readonly failure: Failure }
 
 /** An error in a form that survives the way between threads, where classes get lost. */
 export interface Failure {

@@ -1,0 +1,398 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { collectionMetrics, MAX_COLLECTIONS } from '../../src/cli/commands/serve/metrics.ts'
+import { inlineCodeOf, tablesOf } from '../markdown.ts'
+import { askRaw, openSocket, readToEnd } from '../service/raw-http.ts'
+import { freePort } from '../store/free-port.ts'
+import { openPostgresForTest } from '../store/postgres-engine.ts'
+import { startPostgres } from '../store/postgres-server.ts'
+import { startProxy } from '../store/tcp-proxy.ts'
+import { eventLines, putLines } from './items.ts'
+import { type CliOptions, RunningCli, runCli, runInside, startServer, workDirectory } from './run-cli.ts'
+
+const PAGE = new URL('../../docs/reference/metrics.md', import.meta.url)
+
+async function directoryWithEvents(t: TestContext): Promise<string> {
+  const directory = workDirectory(t)
+  await putLines(directory, 'events', eventLines(10), { keyField: 'id' })
+  return directory
+}
+
+/** A running server with an admin port, and what can be asked there. */
+async function startWatched(t: TestContext, words: readonly string[], options: CliOptions) {
+  const server = await startServer(t, ['--admin-port', '0', '--log-requests', 'none', ...words], options)
+  const adminUrl = /For operators: (http:\/\/[^/]+)/.exec(server.cli.stdout)?.[1] ?? assert.fail(server.cli.stdout)
+  const admin = (path: string, init?: RequestInit) => fetch(adminUrl + path, init)
+  return {
+    ...server,
+    admin,
+    adminPort: Number(new URL(adminUrl).port),
+    ready: async () => (await admin('/ready')).status,
+    metrics: async () => samplesOf(await (await admin('/metrics')).text()),
+  }
+}
+
+/** By name and labels, as they stand in the text. */
+function samplesOf(text: string): Map<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]))
+}
+
+/** What grew, and by how much. */
+function growth(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): (name: string) => number {
+  return (name) => (after.get(name) ?? 0) - (before.get(name) ?? 0)
+}
+
+function sumOf(samples: ReadonlyMap<string, number>, name: string): number {
+  return [...samples].reduce((sum, [each, value]) => (each.startsWith(`${name}{`) ? sum + value : sum), 0)
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await sleep(20)
+}
+
+async function writeTokenFor(directory: string): Promise<string> {
+  const words = ['token', 'create', '--name', 'writer', '--scope', 'write:events']
+  return (await runInside(words, { in: directory })).stdout.trim()
+}
+
+function postTo(url: string, token: string, body: string): Promise<Response> {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/x-ndjson' }
+  return fetch(`${url}/events`, { method: 'POST', headers, body })
+}
+
+function childrenOf(pid = 0): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+}
+
+describe('the admin port', () => {
+  it('tells that the service is alive and ready, and has metrics; for GET and HEAD, and nothing else', async (t) => {
+    const { admin, adminPort } = await startWatched(t, [], { in: await directoryWithEvents(t) })
+    for (const path of ['/live', '/ready']) {
+      const response = await admin(path)
+      assert.deepEqual([response.status, await response.text()], [200, 'ok\n'])
+      assert.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8')
+    }
+    const metrics = await admin('/metrics?x=1')
+    assert.equal(metrics.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+    const head = await admin('/metrics', { method: 'HEAD' })
+    assert.deepEqual([head.status, await head.text()], [200, ''])
+    for (const path of ['/', '/nope', '/live/', '/toString', '//metrics']) assert.equal((await admin(path)).status, 404)
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      const refused = await admin('/metrics', { method })
+      assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD'])
+    }
+    for (const [host, status] of [
+      ['localhost', 200],
+      [`127.0.0.1:${adminPort}`, 200],
+      ['[::1]:1', 200],
+      ['evil.example', 421],
+      [`evil.example:${adminPort}`, 421],
+      ['127.0.0.1.evil.example', 421],
+    ] as const) {
+      const raw = await askRaw(adminPort, `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      assert.equal(raw.status, status, host)
+    }
+  })
+
+  it('counts exactly what was asked, answered, read and written', async (t) => {
+    const directory = await directoryWithEvents(t)
+    const token = await writeTokenFor(directory)
+    const { url, metrics } = await startWatched(t, [], { in: directory })
+    const before = await metrics()
+    let bytes = 0
+    for (let count = 0; count < 3; count++) {
+      const response = await fetch(`${url}/events`, { headers: { 'Accept-Encoding': 'identity' } })
+      bytes += (await response.arrayBuffer()).byteLength
+    }
+    assert.equal((await postTo(url, token, eventLines(5, 11))).status, 201)
+    await (await fetch(`${url}/nope/1`)).arrayBuffer()
+    const after = await metrics()
+    const grew = growth(before, after)
+    const labels = '{method="GET",route="/:collection",status="200"}'
+    assert.equal(grew(`http_requests_total${labels}`), 3)
+    assert.equal(grew(`http_request_duration_seconds_count${labels}`), 3)
+    assert.equal(grew(`http_request_duration_seconds_bucket${labels.replace('}', ',le="+Inf"}')}`), 3)
+    assert.equal(grew(`http_response_bytes_total${labels}`), bytes)
+    assert.equal(grew('http_requests_total{method="POST",route="/:collection",status="201"}'), 1)
+    assert.equal(grew('http_requests_total{method="GET",route="/:collection/:key",status="404"}'), 1)
+    assert.equal(sumOf(after, 'http_requests_total'), 5)
+    assert.deepEqual(
+      [grew('reams_page_cache_total{result="miss"}'), grew('reams_page_cache_total{result="hit"}')],
+      [1, 2],
+    )
+    assert.equal(grew('reams_store_reads_total{kind="page"}'), 1)
+    assert.equal(grew('reams_store_commits_total'), 1)
+    assert.equal(grew('reams_store_changes_per_commit_sum'), 1)
+    assert.equal(grew('reams_collection_items{collection="events"}'), 5)
+    assert.equal(grew('reams_collection_version{collection="events"}'), 1)
+    for (const name of ['http_requests_running', 'http_requests_waiting', 'reams_store_changes_waiting'])
+      assert.equal(after.get(name), 0, name)
+    assert.deepEqual(
+      [after.get('reams_workers'), after.get('reams_store_up'), after.get('reams_collections')],
+      [1, 1, 1],
+    )
+  })
+
+  it('shows the connections, and the requests that run and wait', async (t) => {
+    const directory = await directoryWithEvents(t)
+    const token = await writeTokenFor(directory)
+    const { url, metrics } = await startWatched(t, [], { in: directory })
+    const socket = await openSocket(Number(new URL(url).port))
+    const head = `Host: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`
+    socket.write(`POST /events HTTP/1.1\r\n${head}\r\nContent-Length: 20\r\n\r\n{"id":`)
+    await until(async () => (await metrics()).get('http_requests_running') === 1)
+    assert.equal((await metrics()).get('http_connections'), 1)
+    socket.end()
+    await readToEnd(socket)
+    await until(async () => (await metrics()).get('http_connections') === 0)
+  })
+
+  it('makes no new time series for strange methods and paths', async (t) => {
+    const { url, get, metrics } = await startWatched(t, [], { in: await directoryWithEvents(t) })
+    const port = Number(new URL(url).port)
+    const ask = async (round: number) => {
+      for (const method of ['PROPFIND', 'MKCOL', 'PURGE', 'M-SEARCH', `BREW${round}`])
+        await askRaw(port, `${method} /x${round} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+      for (const path of [`/a${round}`, `/events/${round}`, `/-/${round}`, `/${round}/a/b`, `/events?page=${round}`])
+        await (await get(path)).arrayBuffer()
+    }
+    await ask(1)
+    const names = async () => [...(await metrics()).keys()].filter((name) => name.startsWith('http_')).toSorted()
+    const first = await names()
+    for (const round of [2, 3]) await ask(round)
+    assert.deepEqual(await names(), first)
+    const methods = new Set(first.map((name) => /method="(.*?)"/.exec(name)?.[1]).filter(Boolean))
+    assert.deepEqual([...methods].toSorted(), ['GET', 'other'])
+  })
+
+  it('shows private names, and the public port does not', async (t) => {
+    const directory = await directoryWithEvents(t)
+    await putLines(directory, 'secrets', eventLines(3), { isPrivate: true })
+    const { get, admin, metrics } = await startWatched(t, [], { in: directory })
+    assert.equal((await metrics()).get('reams_collection_items{collection="secrets"}'), 3)
+    for (const path of ['/metrics', '/live', '/ready', '/-/metrics', '/-/health'])
+      assert.doesNotMatch(await (await get(path)).text(), /secrets|http_requests_total/)
+    assert.equal((await admin('/secrets')).status, 404)
+  })
+
+  it('has time series of as many collections as it may', () => {
+    const head = { live: 1, version: 1 }
+    const heads = Array.from({ length: MAX_COLLECTIONS + 1 }, (_, index) => ({ ...head, name: `c${index}` }))
+    const metrics = collectionMetrics(heads as unknown as Parameters<typeof collectionMetrics>[0])
+    const counts = metrics.map(({ name, values }) => [name, values.length])
+    assert.deepEqual(counts, [
+      ['reams_store_up', 1],
+      ['reams_collections', 1],
+      ['reams_collection_items', MAX_COLLECTIONS],
+      ['reams_collection_version', MAX_COLLECTIONS],
+    ])
+    assert.equal(metrics[1]?.values[0]?.value, MAX_COLLECTIONS + 1)
+  })
+
+  it('is not ready while the store cannot be read', async (t) => {
+    const directory = await directoryWithEvents(t)
+    const { admin, ready, metrics } = await startWatched(t, [], { in: directory })
+    const path = join(directory, 'reams.db')
+    renameSync(path, `${path}.away`)
+    const away = await admin('/ready')
+    assert.equal(away.status, 503)
+    assert.match(await away.text(), /reams\.db/)
+    assert.equal((await admin('/live')).status, 200)
+    assert.equal((await metrics()).get('reams_store_up'), 0)
+    renameSync(`${path}.away`, path)
+    assert.equal(await ready(), 200)
+  })
+
+  it('is not ready while PostgreSQL is away or silent, and ready when it is back', async (t) => {
+    await using resources = new AsyncDisposableStack()
+    const database = resources.adopt(await startPostgres(), (each) => each.stop())
+    const direct = resources.adopt(await openPostgresForTest(database), (each) => each.remove())
+    const { hostname, port } = new URL(direct.url)
+    const proxy = resources.adopt(await startProxy(hostname, Number(port)), (each) => each.close())
+    const words = ['--store', direct.url.replace(`:${port}/`, `:${proxy.port}/`)]
+    const { cli, admin, ready, metrics } = await startWatched(t, words, { in: workDirectory(t) })
+    assert.equal(await ready(), 200)
+    proxy.isOpen = false
+    proxy.cutAll()
+    assert.deepEqual([await ready(), (await admin('/live')).status], [503, 200])
+    assert.equal((await metrics()).get('reams_store_up'), 0)
+    proxy.isOpen = true
+    await until(async () => (await ready()) === 200)
+    proxy.judge = () => 'swallow'
+    assert.deepEqual([await ready(), (await admin('/live')).status], [503, 200])
+    assert.equal((await metrics()).get('reams_store_up'), 0)
+    proxy.judge = () => 'pass'
+    proxy.cutAll()
+    await until(async () => (await ready()) === 200)
+    assert.equal((await cli.stop()).status, 0)
+  })
+
+  it('is not ready from SIGTERM on, while the service still answers', async (t) => {
+    for (const workers of ['1', '2']) {
+      const words = ['--drain-delay', '60s', '--workers', workers]
+      const { cli, get, admin, ready } = await startWatched(t, words, { in: await directoryWithEvents(t) })
+      assert.equal(await ready(), 200)
+      cli.child.kill('SIGTERM')
+      await until(async () => (await ready()) === 503)
+      assert.equal(await (await admin('/ready')).text(), 'draining\n')
+      assert.deepEqual([(await get('/events')).status, (await admin('/live')).status], [200, 200])
+      assert.equal((await admin('/metrics')).status, 200)
+      // The second one does not wait.
+      assert.equal((await cli.stop()).status, 143)
+    }
+  })
+
+  it('answers until the last request is answered', async (t) => {
+    const directory = await directoryWithEvents(t)
+    const token = await writeTokenFor(directory)
+    const { cli, url, admin } = await startWatched(t, ['--shutdown-timeout', '60s'], { in: directory })
+    const socket = await openSocket(Number(new URL(url).port))
+    const body = '{"id":11}'
+    const head = `Host: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json`
+    socket.write(`POST /events HTTP/1.1\r\n${head}\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`)
+    await once(socket, 'data')
+    cli.child.kill('SIGTERM')
+    const isClosed = () =>
+      fetch(`${url}/events`).then(
+        () => false,
+        () => true,
+      )
+    await until(isClosed)
+    assert.deepEqual([(await admin('/live')).status, (await admin('/ready')).status], [200, 503])
+    socket.write(body)
+    assert.match(String(await readToEnd(socket)), /^HTTP\/1\.1 201 /)
+    assert.equal((await cli.ends()).status, 0)
+  })
+
+  it('is alive, and not ready, while files are loaded', async (t) => {
+    const directory = workDirectory(t)
+    const pipe = join(directory, 'a.ndjson')
+    assert.equal(spawnSync('mkfifo', [pipe]).status, 0)
+    const adminPort = await freePort()
+    const words = ['serve', 'a.ndjson', '--port', '0', '--admin-port', String(adminPort)]
+    const cli = new RunningCli(words, { in: directory })
+    t.after(() => cli.child.kill('SIGKILL'))
+    const ask = async (path: string) => {
+      const response = await fetch(`http://127.0.0.1:${adminPort}${path}`)
+      return [response.status, await response.text()]
+    }
+    await until(() =>
+      ask('/live').then(
+        () => true,
+        () => false,
+      ),
+    )
+    assert.deepEqual(await ask('/live'), [200, 'ok\n'])
+    assert.deepEqual(await ask('/ready'), [503, 'starting\n'])
+    assert.match(String(await ask('/metrics')), /^200,[\s\S]*\nreams_workers 0\n/)
+    writeFileSync(pipe, eventLines(2))
+    await cli.prints('Ctrl-C stops it.')
+    assert.deepEqual(await ask('/ready'), [200, 'ok\n'])
+    assert.equal((await cli.stop()).status, 0)
+  })
+})
+
+describe('the metrics of several workers', () => {
+  const requests = 'http_requests_total{method="GET",route="/:collection",status="200"}'
+
+  it('are those of all together, also when one hangs, and never less when one has ended', async (t) => {
+    const { cli, url, metrics } = await startWatched(t, ['--workers', '2'], { in: await directoryWithEvents(t) })
+    const ask = async (count: number) => {
+      for (let sent = 0; sent < count; sent++)
+        await (await fetch(`${url}/events`, { headers: { Connection: 'close' } })).arrayBuffer()
+    }
+    await ask(40)
+    const first = await metrics()
+    assert.deepEqual([first.get(requests), first.get('reams_workers')], [40, 2])
+    assert.equal(sumOf(first, 'reams_page_cache_total'), 40)
+    assert.equal(first.get('reams_page_cache_total{result="miss"}'), 2, 'both have answered')
+    assert.equal(first.get('reams_collection_items{collection="events"}'), 10)
+
+    const [one = 0] = childrenOf(cli.child.pid)
+    process.kill(one, 'SIGSTOP')
+    assert.equal((await metrics()).get(requests), 40)
+    process.kill(one, 'SIGKILL')
+    await until(async () => (await metrics()).get('reams_workers') === 1 || cli.stderr.includes('A worker ended'))
+    assert.equal((await metrics()).get(requests), 40)
+    await until(async () => (await metrics()).get('reams_workers') === 2)
+    await ask(10)
+    assert.equal((await metrics()).get(requests), 50)
+  })
+})
+
+describe('the page about metrics', () => {
+  it('lists every metric with its type and its labels', async (t) => {
+    const directory = await directoryWithEvents(t)
+    const { get, admin } = await startWatched(t, ['--workers', '2'], { in: directory })
+    await (await get('/events')).arrayBuffer()
+    const text = await (await admin('/metrics')).text()
+    const types = new Map([...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = '', type = '']) => [name, type]))
+    const labels = new Map<string, Set<string>>([...types.keys()].map((name) => [name, new Set()]))
+    for (const sample of samplesOf(text).keys()) {
+      const [, full = '', list = ''] = /^(\w+)(?:\{(.*)\})?$/.exec(sample) ?? []
+      const name = types.has(full) ? full : full.replace(/_(bucket|sum|count)$/, '')
+      for (const [, label = ''] of list.matchAll(/(\w+)="/g)) labels.get(name)?.add(label)
+    }
+    // None of a kind may have happened yet.
+    labels.set('nodejs_gc_duration_seconds', new Set(['kind', 'le']))
+    const shown = tablesOf(readFileSync(PAGE, 'utf8'))
+      .flat()
+      .filter((row) => row.length === 4 && row[0] !== 'metric')
+      .map(([name = '', type, names = '']) => [inlineCodeOf(name)[0], type, inlineCodeOf(names).toSorted()])
+    const served = [...types].map(([name, type]) => [name, type, [...(labels.get(name) ?? [])].toSorted()])
+    const byName = (rows: unknown[][]) => rows.toSorted((a, b) => String(a[0]).localeCompare(String(b[0])))
+    assert.deepEqual(byName(shown), byName(served))
+  })
+})
+
+describe('wrong settings of the admin port', () => {
+  it('are refused with what to do', async (t) => {
+    const directory = workDirectory(t)
+    const refused = async (...words: string[]) => {
+      const { status, stderr } = await runInside(['serve', ...words], { in: directory })
+      assert.equal(status, 2, stderr)
+      return stderr
+    }
+    const expected = 'expected a whole number from 0 to 65535.'
+    for (const value of ['x', '-1', '65536', '1.5', ''])
+      assert.equal(await refused(`--admin-port=${value}`), `reams: Invalid --admin-port "${value}": ${expected}\n`)
+    assert.match(
+      await refused('--admin-port', '0', '--admin-host', 'a b'),
+      /Invalid --admin-host "a b": expected a host/,
+    )
+    assert.match(await refused('--admin-host', '127.0.0.1'), /no port for it\. Add one, for example --admin-port 9090/)
+    assert.match(
+      await refused('--admin-port', '0', '--admin-host', '192.0.2.1'),
+      /Use --admin-host with one of its own/,
+    )
+    for (const words of [[], ['--admin-host', '::1'], ['--admin-host', '0.0.0.0'], ['--admin-host', 'localhost']])
+      assert.match(
+        await refused('--port', '9090', '--admin-port', '9090', ...words),
+        /The admin port is the port of the service, 9090\. .* --admin-port 9091/,
+      )
+  })
+
+  it('are found before files are loaded', async (t) => {
+    const directory = workDirectory(t)
+    writeFileSync(join(directory, 'broken.ndjson'), 'this is no JSON\n')
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    t.after(() => taken.close())
+    const address = taken.address()
+    const port = typeof address === 'object' && address !== null ? address.port : 0
+    const words = ['serve', 'broken.ndjson', '--port', '0', '--admin-port', String(port)]
+    const { status, stderr } = await runCli(words, { in: directory })
+    assert.equal(status, 2)
+    assert.match(
+      stderr,
+      new RegExp(`^reams: Port ${port} on 127\\.0\\.0\\.1 is in use\\. .* --admin-port \\d+, or --admin-port 0`),
+    )
+  })
+})
