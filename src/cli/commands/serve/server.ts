@@ -2,6 +2,7 @@
 
 import cluster from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { counted } from '../../../contract/message-text.ts'
 import { isLoopbackName } from '../../../contract/url.ts'
 import { createService, type Service } from '../../../service/create-service.ts'
 import { type ListenOptions, listen, type TlsPair } from '../../../service/node/listen.ts'
@@ -44,7 +45,7 @@ function inUrl(host: string): string {
 export async function startServer(
   store: Store,
   settings: SettingValues,
-  { onRequestEnd, onError }: Log,
+  { onRequestEnd, onError, warn }: Log,
   draining: Draining,
   port = settings.get('port'),
 ): Promise<RunningServer> {
@@ -83,7 +84,8 @@ export async function startServer(
   const stop = async (): Promise<void> => {
     // Nobody sends anything yet to a server that failed to start.
     if (draining.isBegun) await sleep(durationMs(settings.get('drainDelay')))
-    await listening.close(durationMs(settings.get('shutdownTimeout')))
+    const cut = await listening.close(durationMs(settings.get('shutdownTimeout')))
+    if (cut > 0) warn(`Cut off after --shutdown-timeout: ${counted(cut, 'request')}.`)
   }
   return { port: listening.port, renewTls: listening.renewTls, [Symbol.asyncDispose]: stop }
 }
