@@ -11,6 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it, type TestContext } from 'node:test'
@@ -104,6 +105,16 @@ describe('backup', () => {
         modes.set(name, statSync(join(directory, name), { throwIfNoEntry: false })?.mode ?? 0)
     assert.ok(modes.size >= 2, 'a directory of its own, then the file')
     for (const [name, mode] of modes) assert.equal(mode & 0o077, 0, name)
+  })
+
+  it('gives way to others while it verifies', async (t) => {
+    const directory = await filled(t, 50_000)
+    const { child } = new RunningCli(['backup', 'b.db'], { in: directory })
+    const ended = once(child, 'close').then(() => assert.fail('it ended first'))
+    while (getPriority(child.pid) === getPriority()) await Promise.race([ended, sleep(1)])
+    assert.ok(getPriority(child.pid) > getPriority())
+    ended.catch(() => {})
+    await once(child, 'close')
   })
 
   it('that is interrupted leaves nothing', async (t) => {
