@@ -174,7 +174,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 }
 
 /** The system resets connections that wait to be accepted when the port is closed. So it is closed when none can have come. */
-async function acceptWaiting(countAccepted: () => number): Promise<void> {
+export async function acceptWaiting(countAccepted: () => number): Promise<void> {
   const startedAt = performance.now()
   for (let [now, turnMs, accepted] = [startedAt, Number.POSITIVE_INFINITY, -1]; now - startedAt < MAX_WAIT_MS; ) {
     if (turnMs < SHORT_TURN_MS && accepted === countAccepted()) return

@@ -84,6 +84,7 @@ export async function startServer(
   const stop = async (): Promise<void> => {
     // Nobody sends anything yet to a server that failed to start.
     if (draining.isBegun) await sleep(durationMs(settings.get('drainDelay')))
+    if (draining.isBegun) await draining.portClosed
     const cut = await listening.close(durationMs(settings.get('shutdownTimeout')))
     if (cut > 0) warn(`Cut off after --shutdown-timeout: ${counted(cut, 'request')}.`)
   }
