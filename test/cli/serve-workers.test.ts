@@ -125,7 +125,9 @@ describe('serve with several workers', { skip: process.platform !== 'linux' && '
   it('goes on for the drain delay when it is told to stop, then all end', async (t) => {
     const directory = workDirectory(t)
     await putLines(directory, 'events', eventLines(10))
-    const { cli, url } = await startServer(t, ['--workers', '2', '--drain-delay', '2s'], { in: directory })
+    const { cli, url } = await startServer(t, ['--workers', '2', '--drain-delay', '2s', '--log-requests', 'none'], {
+      in: directory,
+    })
     const workers = childrenOf(cli.child.pid)
     cli.child.kill('SIGTERM')
     let answered = 0
