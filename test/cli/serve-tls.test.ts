@@ -101,6 +101,15 @@ describe('serve with TLS', () => {
     assert.deepEqual({ ...(await cli.stop()), stdout: '' }, { status: 0, stdout: '', stderr: '' })
   })
 
+  it('warns of a certificate that has expired', async (t) => {
+    const directory = directoryWithPairs(t)
+    const request = ['x509', '-x509toreq', '-in', 'a.crt', '-signkey', 'a.key', '-out', 'a.csr']
+    const signed = ['x509', '-req', '-in', 'a.csr', '-signkey', 'a.key', '-days', '-1', '-out', 'a.crt']
+    for (const words of [request, signed]) execFileSync('openssl', words, { cwd: directory, stdio: 'ignore' })
+    const { cli } = await startTls(t, directory)
+    assert.match((await cli.stop()).stderr, /"level":"warn".*The certificate in tls\.crt expired on .*: renew it/)
+  })
+
   it('says what is wrong with the files', async (t) => {
     const directory = directoryWithPairs(t)
     await putLines(directory, 'events', eventLines(1))

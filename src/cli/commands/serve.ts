@@ -74,7 +74,7 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   await using log = openLog(settings, files.length > 0 || isSample(settings))
   if (cluster.isWorker) return await runWorker(settings, interruption.happened(), log)
   const draining = new Draining(interruption.happened())
-  const isEncrypted = readTlsFiles(settings) !== undefined
+  const isEncrypted = readTlsFiles(settings, log.warn) !== undefined
   // Files can take long to load: better to know before whether the port is free.
   if (files.length > 0) await tryPort(settings)
   await using served = await openServedStore(files, settings, interruption.signal).catch((error: unknown) => {
