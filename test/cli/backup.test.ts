@@ -332,6 +332,23 @@ describePostgres('a backup of PostgreSQL', (startPostgres) => {
     assert.equal(again.status, 2)
   })
 
+  it('that is restored to a database and interrupted says how to go on', async (t) => {
+    const directory = await filled(t, 100_000)
+    const url = newUrl()
+    const cli = new RunningCli(['restore', 'reams.db'], { in: directory, variables: { REAMS_STORE: url } })
+    const isThere = () =>
+      withStore(new StoreLocation(url), {}, async () => true).catch(() => cli.child.exitCode !== null)
+    while (!(await isThere())) await sleep(10)
+    const { status, stderr } = await cli.stop('SIGINT')
+    assert.match(
+      stderr,
+      /^reams: interrupted by SIGINT\. A part may be restored; `reams copy --from reams\.db .* goes on/,
+    )
+    assert.equal(status, 130)
+    const words = ['copy', '--from', 'reams.db', '--tokens']
+    assert.equal((await runInside(words, { in: directory, variables: { REAMS_TO: url } })).status, 0)
+  })
+
   it('is not made of a damaged one, nor a database of a damaged backup', async (t) => {
     const directory = await filled(t)
     const url = newUrl()
