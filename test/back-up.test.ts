@@ -42,7 +42,11 @@ describe('scheduled backups', () => {
     const { directory, backups, run } = await scheduled(t)
     const old = [1, 2, 3].map((day) => `reams-2025-01-0${day}T02-00-00Z.db`)
     for (const name of [...old, 'reams-by-hand.db', 'notes.txt']) writeFileSync(join(backups, name), '')
-    for (const [name, ageS] of Object.entries({ 'reams-AbCdEf': 200_000, 'reams-GhIjKl': 0 })) {
+    for (const [name, ageS] of Object.entries({
+      'reams-part-AbCdEf': 200_000,
+      'reams-part-GhIjKl': 0,
+      'reams-public': 200_000,
+    })) {
       mkdirSync(join(backups, name))
       utimesSync(join(backups, name), Date.now() / 1000 - ageS, Date.now() / 1000 - ageS)
     }
@@ -56,7 +60,7 @@ describe('scheduled backups', () => {
     assert.match(newest, /^reams-20\d\d-\d\d-\d\dT\d\d-\d\d-\d\dZ\.db$/)
     assert.deepEqual(others, ['reams-2025-01-03T02-00-00Z.db'])
     const kept = readdirSync(backups).filter((name) => !/-20\d\d-/.test(name))
-    assert.deepEqual(kept.toSorted(), ['notes.txt', 'reams-GhIjKl', 'reams-by-hand.db'])
+    assert.deepEqual(kept.toSorted(), ['notes.txt', 'reams-by-hand.db', 'reams-part-GhIjKl', 'reams-public'])
     assert.equal(statSync(join(backups, newest)).mode & 0o777, 0o600)
     const words = ['export', 'events', '--store', join(backups, newest)]
     assert.equal((await runInside(words, { in: directory })).stdout, eventLines(10))
@@ -73,11 +77,14 @@ describe('scheduled backups', () => {
     assert.deepEqual(readdirSync(backups), names)
   })
 
-  for (const keep of ['0', '-1', '1.5', 'all', '07'])
+  for (const keep of ['0', '-1', '1.5', 'all', '07', '1000000'])
     it(`refuse to keep ${keep}`, async (t) => {
       const { backups, run } = await scheduled(t)
       const { status, stderr } = run({ REAMS_BACKUP_KEEP: keep })
-      assert.match(stderr, /^reams-backup: Invalid REAMS_BACKUP_KEEP ".*": expected a whole number, at least 1\.\n$/)
+      assert.match(
+        stderr,
+        /^reams-backup: Invalid REAMS_BACKUP_KEEP ".*": expected a whole number from 1 to 999999\.\n$/,
+      )
       assert.equal(status, 2)
       assert.deepEqual(readdirSync(backups), [])
     })

@@ -8,9 +8,9 @@ import { Failure } from './failure.ts'
 export class TemporaryDirectory {
   readonly path: string
 
-  constructor(parent: string = tmpdir()) {
+  constructor(parent: string = tmpdir(), prefix = 'reams-') {
     try {
-      this.path = mkdtempSync(join(parent, 'reams-'))
+      this.path = mkdtempSync(join(parent, prefix))
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       throw new Failure(

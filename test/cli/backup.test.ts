@@ -11,6 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { constants, getPriority } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it, type TestContext } from 'node:test'
@@ -106,11 +107,20 @@ describe('backup', () => {
     for (const [name, mode] of modes) assert.equal(mode & 0o077, 0, name)
   })
 
+  it('gives way to others while it verifies', async (t) => {
+    const directory = await filled(t, 50_000)
+    const { child } = new RunningCli(['backup', 'b.db'], { in: directory })
+    const ended = once(child, 'close')
+    // Fails with ESRCH if the process ends before.
+    while (getPriority(child.pid) < constants.priority.PRIORITY_BELOW_NORMAL) await sleep(1)
+    await ended
+  })
+
   it('that is interrupted leaves nothing', async (t) => {
     const directory = await filled(t, 200_000)
     const before = readdirSync(directory)
     const cli = new RunningCli(['backup', 'b.db'], { in: directory })
-    while (!readdirSync(directory).some((name) => name.startsWith('reams-'))) await sleep(1)
+    while (!readdirSync(directory).some((name) => name.startsWith('reams-part-'))) await sleep(1)
     const { status, stderr } = await cli.stop('SIGTERM')
     assert.deepEqual([status, stderr], [143, 'reams: interrupted by SIGTERM; nothing was changed.\n'])
     assert.deepEqual(readdirSync(directory), before)
@@ -131,6 +141,19 @@ describe('backup', () => {
           2,
           /^reams: \S+ is the store to back up itself\. Name another/,
         )
+    for (const suffix of ['-wal', '-shm', '-journal'])
+      await refused(
+        directory,
+        `backup reams.db${suffix} --force`,
+        2,
+        /^reams: \S+ is the name of a file that SQLite keeps/,
+      )
+    await refused(
+      directory,
+      'backup postgres://a:secret@b/c',
+      2,
+      /^reams: A backup is a file, and postgres:\/\/a@b\/c is/,
+    )
     writeFileSync(join(directory, 'b.db-wal'), '')
     await refused(directory, 'backup b.db --force', 2, /^reams: b\.db-wal is there: b\.db is a store in use/)
     await refused(directory, 'backup tmp --force', 2, /^reams: tmp is a directory/)
@@ -224,6 +247,7 @@ describe('restore', () => {
         2,
         /^reams: \S+ is not a backup of a Reams store\. Name a/,
       )
+    await refused(directory, 'restore postgres://a:secret@b/c --store n.db', 2, /no backup postgres:\/\/a@b\/c: it/)
     for (const name of ['tmp', 'missing'])
       await refused(
         directory,
@@ -234,6 +258,8 @@ describe('restore', () => {
     await run(directory, 'backup b.db')
     changeRows(join(directory, 'b.db'), "UPDATE tail SET item = '{}' WHERE position = 1001")
     await refused(directory, 'restore b.db --store n.db', 3, /^reams: The copy of b\.db is damaged, so it was removed/)
+    writeFileSync(join(directory, 'b.db'), readFileSync(join(directory, 'b.db')).fill(255, 100, 108))
+    await refused(directory, 'restore b.db --store n.db', 3, /^reams: The store b\.db is damaged/)
   })
 
   it('takes a backup from a directory that cannot be written to', async (t) => {
@@ -303,6 +329,23 @@ describePostgres('a backup of PostgreSQL', (startPostgres) => {
     const again = await run(directory, 'restore p.db', { REAMS_STORE: other })
     assert.match(again.stderr, /^reams: There already is something at postgres:.* left unchanged/)
     assert.equal(again.status, 2)
+  })
+
+  it('that is restored to a database and interrupted says how to go on', async (t) => {
+    const directory = await filled(t, 100_000)
+    const url = newUrl()
+    const cli = new RunningCli(['restore', 'reams.db'], { in: directory, variables: { REAMS_STORE: url } })
+    const isThere = () =>
+      withStore(new StoreLocation(url), {}, async () => true).catch(() => cli.child.exitCode !== null)
+    while (!(await isThere())) await sleep(10)
+    const { status, stderr } = await cli.stop('SIGINT')
+    assert.match(
+      stderr,
+      /^reams: interrupted by SIGINT\. A part may be restored; `reams copy --from reams\.db .* goes on/,
+    )
+    assert.equal(status, 130)
+    const words = ['copy', '--from', 'reams.db', '--tokens']
+    assert.equal((await runInside(words, { in: directory, variables: { REAMS_TO: url } })).status, 0)
   })
 
   it('is not made of a damaged one, nor a database of a damaged backup', async (t) => {

@@ -101,6 +101,15 @@ describe('serve with TLS', () => {
     assert.deepEqual({ ...(await cli.stop()), stdout: '' }, { status: 0, stdout: '', stderr: '' })
   })
 
+  it('warns of a certificate that has expired', async (t) => {
+    const directory = directoryWithPairs(t)
+    const request = ['x509', '-x509toreq', '-in', 'a.crt', '-signkey', 'a.key', '-out', 'a.csr']
+    const signed = ['x509', '-req', '-in', 'a.csr', '-signkey', 'a.key', '-days', '-1', '-out', 'a.crt']
+    for (const words of [request, signed]) execFileSync('openssl', words, { cwd: directory, stdio: 'ignore' })
+    const { cli } = await startTls(t, directory)
+    assert.match((await cli.stop()).stderr, /"level":"warn".*The certificate in tls\.crt expired on .*: renew it/)
+  })
+
   it('says what is wrong with the files', async (t) => {
     const directory = directoryWithPairs(t)
     await putLines(directory, 'events', eventLines(1))
@@ -112,6 +121,7 @@ describe('serve with TLS', () => {
       ['', 'a.key', /needs both --tls-cert and --tls-key/],
       ['no.crt', 'a.key', /Cannot read no\.crt: ENOENT\. Check the path after --tls-cert/],
       ['a.crt', 'no.key', /Cannot read no\.key: ENOENT\. Check the path after --tls-key/],
+      ['tmp', 'a.key', /tmp is not a file\. Give a file after --tls-cert/],
       ['text', 'a.key', /text is not a certificate in PEM form/],
       ['a.crt', 'text', /text is not a private key in PEM form/],
       ['a.crt', 'b.key', /The certificate in a\.crt does not fit the key in b\.key/],

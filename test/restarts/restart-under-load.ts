@@ -43,7 +43,7 @@ export async function restartUnderLoad(options: RestartOptions): Promise<Restart
 
   const start = async (port: number): Promise<RunningCli> => {
     const address = ['--port', String(port), '--base-url', `http://127.0.0.1:${proxyPort}`]
-    const server = new RunningCli(['serve', ...address, ...words], { in: directory })
+    const server = new RunningCli(['serve', ...address, '--log-requests', 'errors', ...words], { in: directory })
     resources.defer(() => void server.child.kill('SIGKILL'))
     await server.prints('Ctrl-C stops it.')
     return server

@@ -2,11 +2,11 @@
 
 import { existsSync, statSync } from 'node:fs'
 import { StoreError } from '../../store/store-error.ts'
-import { Failure } from '../failure.ts'
+import { describeFailure, Failure } from '../failure.ts'
 import { createStoreFile } from '../files/new-store-file.ts'
-import { Interruption } from '../interruption.ts'
+import { Interrupted, Interruption } from '../interruption.ts'
 import { openStore, StoreLocation, withStore } from '../open-store.ts'
-import { print } from '../output.ts'
+import { print, printError } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { copyFile } from './backup.ts'
 import { copyAll } from './copy.ts'
@@ -28,18 +28,27 @@ back and verified. A store that exists is never changed.`,
   run: runRestore,
 }
 
-async function runRestore([file = '']: readonly string[], settings: SettingValues): Promise<undefined> {
+async function runRestore([file = '']: readonly string[], settings: SettingValues): Promise<number> {
   const location = settings.get('store')
+  const backup = new StoreLocation(file)
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
-    throw new Failure(2, `There is no backup ${file}: it is missing, or no file. Name the file that reams backup made.`)
+    throw new Failure(
+      2,
+      `There is no backup ${backup}: it is missing, or no file. Name the file that reams backup made.`,
+    )
   using interruption = new Interruption()
   const { signal } = interruption
   const restore = location.isDatabase ? restoreDatabase : restoreFile
   try {
-    await print(`${location}: ${await restore(new StoreLocation(file), location, signal)}`)
+    await print(`${location}: ${await restore(backup, location, signal)}`)
   } catch (error) {
+    if (error instanceof Failure && error.cause instanceof Interrupted) {
+      printError(`reams: ${error.message}`)
+      return error.cause.exitStatus
+    }
     throw isNotAStore(error) ? notABackup(file, error) : error
   }
+  return 0
 }
 
 async function restoreFile(backup: StoreLocation, location: StoreLocation, signal: AbortSignal): Promise<string> {
@@ -67,9 +76,9 @@ async function restoreDatabase(backup: StoreLocation, location: StoreLocation, s
       })
       return `restored from ${backup}.`
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      const message = `${reason} A part may be restored; \`reams copy --from ${backup} --to ${location.word} --tokens\` goes on with the rest.`
-      throw new Failure(3, message, { cause: error })
+      const message = error instanceof Interrupted ? `${error.message}.` : describeFailure(error).message
+      const advice = `A part may be restored; \`reams copy --from ${backup} --to ${location.word} --tokens\` goes on with the rest.`
+      throw new Failure(3, `${message} ${advice}`, { cause: error })
     }
   })
 }

@@ -77,7 +77,7 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   if (cluster.isWorker) return await runWorker(settings, interruption.happened(), log)
   warnOfPassword(settings, log.warn)
   const draining = new Draining(interruption.happened())
-  const isEncrypted = readTlsFiles(settings) !== undefined
+  const isEncrypted = readTlsFiles(settings, log.warn) !== undefined
   // Files can take long to load: better to know before whether the port is free.
   if (files.length > 0) await tryPort(settings)
   const isAdminWanted = settings.isGiven('adminPort') || settings.isGiven('adminHost')
@@ -91,7 +91,7 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   try {
     await using server = await (workers === 1
       ? startServer(served.store, settings, log, draining)
-      : startWorkers(settings, served.location, await tryPort(settings), log))
+      : startWorkers(settings, served.location, settings.get('port') || (await tryPort(settings)), log))
     const { port } = server
     const address =
       baseUrl === undefined ? { baseUrl: localUrl(host, port, isEncrypted) } : { baseUrl, listensOn: { host, port } }

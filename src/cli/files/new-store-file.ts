@@ -30,7 +30,7 @@ export async function createStoreFile({ path, isReplacement, origin, signal, mak
     throw explainWriting(error, path)
   })
   // Beside its name, so that it can be moved there. SQLite puts its own files there too.
-  using directory = new TemporaryDirectory(dirname(path))
+  using directory = new TemporaryDirectory(dirname(path), 'reams-part-')
   const draft = new StoreLocation(join(directory.path, 'reams.db'), path)
   try {
     const startedAt = performance.now()
@@ -46,7 +46,7 @@ export async function createStoreFile({ path, isReplacement, origin, signal, mak
     const what = `${counted(collections, 'collection')} with ${counted(items, 'item')}, ${formatBytes(size)}`
     return `${what}; copied in ${formatDuration(madeAt - startedAt)}, every item, count and key verified in ${formatDuration(verifiedAt - madeAt)}.`
   } catch (error) {
-    throw renamed(explainWriting(error, path), draft)
+    throw renamed(explainWriting(error, path), draft, origin)
   }
 }
 
@@ -55,9 +55,15 @@ export function existing(path: string): Failure {
   return new Failure(2, `${path} already exists. Name another file, or add --force to overwrite a backup.`)
 }
 
-/** SQLite would put the log of another store over the new one. */
+/** What SQLite adds to the name of a store, for the files that belong to it. */
+const SUFFIXES = ['-wal', '-shm', '-journal']
+
+/** SQLite would put the log of another store over the new one, or the new one over a store, as if it were its log. */
 function refuseLog(path: string): void {
-  const log = ['-wal', '-shm', '-journal'].map((suffix) => path + suffix).find((name) => existsSync(name))
+  const suffix = SUFFIXES.find((each) => path.endsWith(each))
+  if (suffix !== undefined)
+    throw new Failure(2, `${path} is the name of a file that SQLite keeps beside a store. Name one without ${suffix}.`)
+  const log = SUFFIXES.map((each) => path + each).find((name) => existsSync(name))
   if (log === undefined) return
   throw new Failure(
     2,
@@ -76,9 +82,10 @@ async function verified(draft: StoreLocation, origin: StoreLocation, signal: Abo
   )
 }
 
-/** An error that names the draft is about the file that it was to become. */
-function renamed(error: unknown, draft: StoreLocation): unknown {
+/** An error that names the draft is about the file that it was to become; damage came with what it is a copy of. */
+function renamed(error: unknown, draft: StoreLocation, origin: StoreLocation): unknown {
   if (!(error instanceof StoreError)) return error
   const { exitStatus, message } = describeFailure(error)
-  return new Failure(exitStatus, message.replaceAll(draft.reveal(), draft.label), { cause: error })
+  const { label } = error.code === 'corrupt' ? origin : draft
+  return new Failure(exitStatus, message.replaceAll(draft.reveal(), label), { cause: error })
 }

@@ -24,8 +24,10 @@ const IDLE_POLL_MS = 20
  * back, and would not send a POST again: that request is answered, and with it the proxy told that it was the last.
  */
 const IDLE_MS = 500
-/** Turns of the event loop without a new connection after which none waits to be accepted. */
-const QUIET_TURNS = 2
+/** A turn of the event loop this short did nothing: what comes in the course of a long one waits to be accepted. */
+const SHORT_TURN_MS = 0.1
+/** How long to wait for one. */
+const MAX_WAIT_MS = 500
 
 /** A certificate, with those that vouch for it, and its private key, in PEM form. */
 export interface TlsPair {
@@ -80,9 +82,10 @@ export interface Listening {
   readonly renewTls: (pair: TlsPair) => void
   /**
    * Takes no more connections, closes idle ones, lets running requests end, and cuts off what is left after `graceMs` (default
-   * 5,000). A connection that was in use a moment ago is answered once more, with `Connection: close`.
+   * 5,000). A connection that was in use a moment ago is answered once more, with `Connection: close`. Resolves with the number
+   * of requests that were cut off.
    */
-  readonly close: (graceMs?: number) => Promise<void>
+  readonly close: (graceMs?: number) => Promise<number>
 }
 
 /** Puts a service on a port. Rejects with the system's own error and its `code` when the port cannot be had. */
@@ -167,12 +170,13 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const bound = addressOf(server)
   const watch = setInterval(() => unsent.dropSlow(), Math.max(IDLE_POLL_MS, Math.min(1_000, sendGraceMs / 2))).unref()
 
-  let closed: Promise<void> | undefined
-  const close = async (graceMs: number): Promise<void> => {
+  let closed: Promise<number> | undefined
+  const close = async (graceMs: number): Promise<number> => {
     await acceptWaiting(() => accepted)
     isClosing = true
-    await closeServer(server, connections, unfinished, graceMs)
+    const cut = await closeServer(server, connections, unfinished, graceMs)
     clearInterval(watch)
+    return cut
   }
   const renewTls = (pair: TlsPair): void => {
     if (server instanceof SecureServer) server.setSecureContext({ ...MIN_TLS, ...pair })
@@ -185,12 +189,15 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   return { ...bound, load, renewTls, close: (graceMs = 5_000) => (closed ??= close(graceMs)) }
 }
 
-/** The system resets connections that wait to be accepted when the port is closed. Each turn of the event loop accepts one. */
-async function acceptWaiting(countAccepted: () => number): Promise<void> {
-  for (let [turns, quiet] = [0, 0]; turns < BACKLOG && quiet < QUIET_TURNS; turns++) {
-    const before = countAccepted()
+/** The system resets connections that wait to be accepted when the port is closed. So it is closed when none can have come. */
+export async function acceptWaiting(countAccepted: () => number): Promise<void> {
+  const startedAt = performance.now()
+  for (let [now, turnMs, accepted] = [startedAt, Number.POSITIVE_INFINITY, -1]; now - startedAt < MAX_WAIT_MS; ) {
+    if (turnMs < SHORT_TURN_MS && accepted === countAccepted()) return
+    accepted = countAccepted()
     await setImmediate()
-    quiet = countAccepted() === before ? quiet + 1 : 0
+    turnMs = performance.now() - now
+    now += turnMs
   }
 }
 
@@ -199,7 +206,7 @@ async function closeServer(
   connections: ReadonlyMap<Socket, Connection>,
   unfinished: ReadonlyMap<string, Socket>,
   graceMs: number,
-): Promise<void> {
+): Promise<number> {
   const closed = once(server, 'close')
   // Not the HTTP server's own close: it closes idle connections, and takes one for idle whose reply is still being sent.
   NetServer.prototype.close.call(server)
@@ -211,12 +218,15 @@ async function closeServer(
   closeIdle()
   // An immediate runs when what has arrived has been read, a timer before.
   const poll = setInterval(() => void setImmediate().then(closeIdle), IDLE_POLL_MS)
+  let cut = 0
   const cutOff = setTimeout(() => {
+    cut = [...connections.values()].filter(({ idleMs }) => idleMs === 0).length
     for (const socket of [...connections.keys(), ...unfinished.values()]) socket.destroy()
   }, graceMs)
   await closed
   clearInterval(poll)
   clearTimeout(cutOff)
+  return cut
 }
 
 interface Bound {

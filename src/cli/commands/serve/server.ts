@@ -2,6 +2,7 @@
 
 import cluster from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { counted } from '../../../contract/message-text.ts'
 import { isLoopbackName } from '../../../contract/url.ts'
 import { createService, type Service } from '../../../service/create-service.ts'
 import { type ListenOptions, listen, type TlsPair } from '../../../service/node/listen.ts'
@@ -49,7 +50,7 @@ function inUrl(host: string): string {
 export async function startServer(
   store: Store,
   settings: SettingValues,
-  { onRequestEnd, onError }: Log,
+  { onRequestEnd, onError, warn }: Log,
   draining: Draining,
   port = settings.get('port'),
 ): Promise<RunningServer> {
@@ -92,7 +93,9 @@ export async function startServer(
   const stop = async (): Promise<void> => {
     // Nobody sends anything yet to a server that failed to start.
     if (draining.isBegun) await sleep(durationMs(settings.get('drainDelay')))
-    await listening.close(durationMs(settings.get('shutdownTimeout')))
+    if (draining.isBegun) await draining.portClosed
+    const cut = await listening.close(durationMs(settings.get('shutdownTimeout')))
+    if (cut > 0) warn(`Cut off after --shutdown-timeout: ${counted(cut, 'request')}.`)
   }
   const readProcess = metrics?.createProcessMetrics()
   return {
@@ -131,7 +134,7 @@ async function limitOptions(settings: SettingValues): Promise<LimiterOptions> {
   return { rateLimits, createRateCounter: (name, limit) => createSharedCounter(name, limit, workers) }
 }
 
-/** Fails if the port cannot be had. Returns its number, which for port 0 the system chose. */
+/** Fails if the port cannot be had. Returns its number, which for port 0 the system chose. Who connects meanwhile gets a 503. */
 export async function tryPort(settings: SettingValues): Promise<number> {
   const reply = async () => ({ status: 503, headers: {}, body: null })
   const trial = await listenOn({ reply, host: settings.get('host'), port: settings.get('port') })
