@@ -28,7 +28,7 @@ const PROGRAM = /^(?:(?:\.|\/opt\/reams)\/bin\/)?reams$/
 
 /** What the pages use beside Reams itself. */
 const OTHER_COMMANDS = new Set(
-  'awk cd cmp curl echo export gzip head journalctl jq kill mkdir mv npx rm seq systemctl tail useradd wait zcat'.split(
+  'awk cd cmp cp curl echo export gzip head journalctl jq kill ls mkdir mv npx rm seq systemctl tail useradd wait xargs zcat'.split(
     ' ',
   ),
 )

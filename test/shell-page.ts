@@ -22,6 +22,8 @@ export interface ShellPage {
   readonly markdown: string
   readonly directory: string
   readonly variables: Readonly<Record<string, string>>
+  /** A program, with its arguments, that runs the shell: on another machine, say, which has the directory too. */
+  readonly under?: readonly string[]
   /** Changes what stands on the page: another port, say. */
   readonly adapt?: (text: string) => string
 }
@@ -34,9 +36,9 @@ interface Step {
 /** Rejects when a command fails, or prints something else than the page shows. Where it shows nothing, anything is right. */
 export async function runShellPage(
   t: TestContext,
-  { markdown, directory, variables, adapt }: ShellPage,
+  { markdown, directory, variables, under = [], adapt }: ShellPage,
 ): Promise<void> {
-  const shell = new Shell(t, directory, variables)
+  const shell = new Shell(t, directory, variables, under)
   const changed = adapt ?? ((text) => text)
   for (const { commands, shown } of stepsOf(markdown)) {
     const where = `the block at line ${commands.line}`
@@ -77,10 +79,16 @@ class Shell {
   #read = 0
   #blocks = 0
 
-  constructor(t: TestContext, directory: string, variables: Readonly<Record<string, string>>) {
+  constructor(
+    t: TestContext,
+    directory: string,
+    variables: Readonly<Record<string, string>>,
+    under: readonly string[],
+  ) {
     this.#directory = directory
+    const [program = '', ...words] = [...under, 'sh', '-e']
     // A group of its own, so that whatever it leaves in the background ends with the test.
-    this.#child = spawn('sh', ['-e'], {
+    this.#child = spawn(program, words, {
       cwd: directory,
       // What a server logs comes at any time, between what the page shows.
       env: { REAMS_LOG_REQUESTS: 'none', ...variables },

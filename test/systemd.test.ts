@@ -32,6 +32,7 @@ describe('the systemd units', () => {
       'reams-nightly.service',
       'reams-nightly.timer',
       'reams.service',
+      'reams@.service',
     ])
     if (spawnSync('systemd-analyze', ['--version']).status !== 0)
       return t.skip('systemd-analyze is missing, which checks units')
@@ -45,6 +46,16 @@ describe('the systemd units', () => {
     // It exits with 0 for a key that it does not know, and only says so.
     const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', ...files], { encoding: 'utf8' })
     assert.deepEqual({ status, said: stdout + stderr }, { status: 0, said: '' })
+  })
+})
+
+describe('the unit with instances', () => {
+  it('is shut in like the one that the page shows', () => {
+    const [one = '', instances = ''] = ['reams.service', 'reams@.service'].map(
+      (name) => new Map(units()).get(name)?.match(/^NoNewPrivileges[\s\S]*/m)?.[0],
+    )
+    assert.ok(one.length > 500)
+    assert.equal(instances, one)
   })
 })
 

@@ -11,6 +11,7 @@ export interface Answer {
   readonly body: string
   /** In seconds. */
   readonly retryAfter?: string
+  readonly etag?: string
 }
 
 export interface Question {
@@ -54,8 +55,9 @@ export class Connection implements Disposable {
       asked.on('error', fail)
       asked.on('response', (response) => {
         const { statusCode: status = 0, headers } = response
-        const retryAfter = headers['retry-after']
-        text(response).then((body) => resolve({ status, body, ...(retryAfter && { retryAfter }) }), fail)
+        const { 'retry-after': retryAfter, etag } = headers
+        const known = { status, ...(retryAfter && { retryAfter }), ...(etag && { etag }) }
+        text(response).then((body) => resolve({ ...known, body }), fail)
       })
       asked.end(sent)
     })

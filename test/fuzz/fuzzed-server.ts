@@ -50,7 +50,7 @@ export class FuzzedServer implements AsyncDisposable {
     this.port = port
     this.#path = path
     this.#findings = findings
-    const words = ['serve', '--store', path, '--port', `${port}`, ...site.words(port)]
+    const words = ['serve', '--store', path, '--port', `${port}`, '--log-requests', 'none', ...site.words(port)]
     // As bin/reams starts it.
     this.#process = new ReamsProcess(words, { variables: { NODE_OPTIONS: '--max-semi-space-size=4' } })
   }

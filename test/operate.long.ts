@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { eventLines } from './cli/items.ts'
+import { workDirectory } from './cli/run-cli.ts'
+import { lackOf, type Need, NGINX } from './faults/needs.ts'
+import { shownConfigurations } from './nginx.ts'
+import { runShellPage } from './shell-page.ts'
+import { bootMachine, SYSTEMD_MACHINE } from './systemd-machine.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const LOOKS = 60
+const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** Reads until nobody holds its input open, and tells what it saw. */
+const CLIENT = `
+let isOver = false
+process.stdin.resume().once('end', () => { isOver = true })
+const failures = []
+let asked = 0
+for (; !isOver; asked++) {
+  const status = await fetch('http://api.example.com/events').then(
+    async (answer) => (await answer.text(), answer.status),
+    (error) => String(error.cause ?? error),
+  )
+  if (status !== 200) failures.push(status)
+  await new Promise((resolve) => setTimeout(resolve, 5))
+}
+console.log(JSON.stringify({ asked, failures }))`
+
+const PROMETHEUS: Need = async () =>
+  existsSync('/lib/systemd/system/prometheus.service')
+    ? undefined
+    : 'Prometheus is missing; on Debian: apt-get install prometheus'
+
+describe('the page about running a service', () => {
+  it('shows commands that work, in their order, with a real systemd, and an upgrade that no client notices', async (t) => {
+    const lack = await lackOf([SYSTEMD_MACHINE, NGINX, PROMETHEUS])
+    if (lack !== undefined) return t.skip(lack)
+    const directory = workDirectory(t)
+    await using machine = await bootMachine(directory, ROOT)
+    const run = (script: string): string => {
+      const [program = '', ...words] = [...machine.under, 'sh', '-ec', script]
+      return execFileSync(program, words, { env: { PATH }, encoding: 'utf8' })
+    }
+    const put = (path: string, text: string) => {
+      writeFileSync(join(directory, 'put'), text)
+      run(`mkdir -p "$(dirname ${path})"; cp ${directory}/put ${path}; chmod 644 ${path}`)
+    }
+    const page = readFileSync(join(ROOT, 'docs/how-to/operate.md'), 'utf8')
+    put('/srv/exports/events.ndjson', eventLines(1234))
+    for (const [, path = '', shown = ''] of page.matchAll(/`(\/etc\/[\w./-]+)`:\n\n```\w+\n([\s\S]*?)```/g))
+      put(path, shown)
+    const [, proxy = ''] = shownConfigurations()
+    const [, header = ''] = /add `(proxy_set_header .*?;)`/.exec(page) ?? []
+    put('/etc/nginx/conf.d/reams.conf', proxy.replace('proxy_pass', `${header}\n    proxy_pass`))
+    run('echo 127.0.0.1 api.example.com >> /etc/hosts; rm -f /etc/nginx/sites-enabled/*')
+
+    const [before = '', upgrade = ''] = page.split('\n## Upgrade\n')
+    const shell = { directory, variables: { PATH }, under: machine.under }
+    await runShellPage(t, { markdown: before, ...shell })
+    const query = () => run(`curl -sS 'http://127.0.0.1:9090/api/v1/query?query=reams_collection_items'`)
+    let scraped = query()
+    for (let look = 0; look < LOOKS && scraped.split('"1234"').length !== 3; look++) {
+      await sleep(1_000)
+      scraped = query()
+    }
+    assert.equal(scraped.split('"1234"').length, 3, `both instances tell Prometheus of all items: ${scraped}`)
+
+    const [program = '', ...words] = [...machine.under, '/opt/reams/node_modules/.bin/node', '-e', CLIENT]
+    const client = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] })
+    const told = text(client.stdout)
+    await once(client, 'spawn')
+    await runShellPage(t, { markdown: upgrade, ...shell })
+    client.stdin.end()
+    const { asked, failures } = JSON.parse(await told)
+    assert.deepEqual(failures, [])
+    assert.ok(asked > 0)
+    const restarts = run(`journalctl -u 'reams@*' -o cat | grep -c 'Ctrl-C stops it'`)
+    assert.equal(restarts.trim(), '4')
+  })
+})
