@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { eventLines } from './cli/items.ts'
@@ -22,7 +24,8 @@ describe('the page about proxies', () => {
     const token = (
       await runCli(['token', 'create', '--name', 'a', '--scope', 'admin'], { in: directory })
     ).stdout.trim()
-    const server = new RunningCli(['serve', '--port', String(port), '--base-url', baseUrl], { in: directory })
+    const words = ['serve', '--port', String(port), '--base-url', baseUrl, '--trust-proxy', '127.0.0.1']
+    const server = new RunningCli(words, { in: directory })
     t.after(() => server.child.kill('SIGKILL'))
     await server.prints('Ctrl-C stops it.')
     const [shown = ''] = shownConfigurations()
@@ -45,5 +48,15 @@ describe('the page about proxies', () => {
     const answer = await fetch(`${baseUrl}/files`, { method: 'POST', headers, body: large })
     assert.equal(answer.status, 201)
     assert.equal(JSON.parse(await answer.text()).item_count, 22)
+
+    const from = { localAddress: '127.0.0.2', headers: { 'X-Request-Id': 'one', 'X-Forwarded-For': '203.0.113.9' } }
+    const [asked] = (await once(get(`${baseUrl}/events`, from), 'response')) as [IncomingMessage]
+    await once(asked.resume(), 'end')
+    const { stderr } = await server.stop()
+    const lines = stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.equal(lines.find(({ request_id: id }) => id === 'one')?.remote_address, '127.0.0.2')
   })
 })

@@ -20,7 +20,14 @@ import { VERIFY } from './commands/verify.ts'
 import { describeFailure } from './failure.ts'
 import { Interrupted } from './interruption.ts'
 import { printError } from './output.ts'
-import { type CliCommand, type CommandFamily, type Example, type Flags, SettingValues } from './setting-values.ts'
+import {
+  type CliCommand,
+  type CommandFamily,
+  type Example,
+  type Flags,
+  SettingValues,
+  warnOfPassword,
+} from './setting-values.ts'
 import { SETTINGS, type Setting, type SettingName } from './settings.ts'
 
 /** In the order in which --help lists them. */
@@ -40,7 +47,8 @@ const EXAMPLES: readonly Example[] = [
 export async function runProgram(words: readonly string[]): Promise<number> {
   let status = 0
   const program = createProgram(async (command, operands, settings) => {
-    warnOfPassword(settings)
+    // `serve` has a log for it.
+    if (command !== SERVE) warnOfPassword(settings, (text) => printError(`reams: ${text}`))
     status = (await command.run(operands, settings)) ?? 0
   })
   try {
@@ -49,15 +57,6 @@ export async function runProgram(words: readonly string[]): Promise<number> {
   } catch (error) {
     return reportFailure(error)
   }
-}
-
-/** Any user of the machine can read the arguments of a process. */
-function warnOfPassword(settings: SettingValues): void {
-  for (const name of ['store', 'from', 'to'] as const)
-    if (settings.origin(name) === 'flag' && settings.get(name)?.hasPassword)
-      printError(
-        `reams: Other users can see the password in --${name} in the process list. Use REAMS_${name.toUpperCase()}, PGPASSWORD or ~/.pgpass instead.`,
-      )
 }
 
 /** Prints what went wrong, and returns the exit status for it. */

@@ -86,3 +86,12 @@ export interface CliCommand extends CommandFamily {
   /** Returns the exit status; undefined for success. */
   run(operands: readonly string[], settings: SettingValues): Promise<number | undefined>
 }
+
+/** Any user of the machine can read the arguments of a process. */
+export function warnOfPassword(settings: SettingValues, warn: (text: string) => void): void {
+  for (const name of ['store', 'from', 'to'] as const)
+    if (settings.origin(name) === 'flag' && settings.get(name)?.hasPassword)
+      warn(
+        `Other users can see the password in --${name} in the process list. Use REAMS_${name.toUpperCase()}, PGPASSWORD or ~/.pgpass instead.`,
+      )
+}

@@ -45,7 +45,8 @@ export const TOKEN_PREFIX = 'reams_'
 
 const TOKEN = new RegExp(`^${TOKEN_PREFIX}[A-Za-z0-9_-]{43}$`)
 
-const TOKEN_WITHIN = new RegExp(`${TOKEN_PREFIX}[A-Za-z0-9_-]{43}`, 'g')
+/** Also one that lost its end: so little is missing that it could be guessed. */
+const TOKEN_WITHIN = new RegExp(`${TOKEN_PREFIX}[A-Za-z0-9_-]{32,}`, 'g')
 
 /** Whether something in the text can be a token. */
 export function holdsToken(text: string): boolean {

@@ -135,7 +135,7 @@ export interface Asked {
 const ADDRESS_CHARACTERS = 300
 
 function problemPage(baseUrl: string, problem: Problem, { target, path }: Asked): Page {
-  const { type, title, status, detail, hint } = problem
+  const { type, title, status, detail, hint, request_id: requestId } = problem
   const token = html`<button type="button" class="scripted" popovertarget="token">Enter a token</button>
 <noscript><p>What is private is shown to those with a token, and entering one needs JavaScript.</p></noscript>`
   const main = html`<section class="notice"><h1 tabindex="-1">${title}</h1>
@@ -143,7 +143,7 @@ function problemPage(baseUrl: string, problem: Problem, { target, path }: Asked)
 <p>${hint}</p>
 <p class="facts">You asked for <code>${brief(target, ADDRESS_CHARACTERS)}</code></p>
 <div class="row">${action('retry', 'Try again')}${HIDES_PRIVATE.includes(status) ? token : ''}${wayBack(baseUrl, problem, path)}</div>
-<p class="facts">Status ${status} · <a href="${localHref(baseUrl, type)}">about this problem</a></p>
+<p class="facts">Status ${status} · ${requestId === undefined ? '' : `request ${requestId} · `}<a href="${localHref(baseUrl, type)}">about this problem</a></p>
 </section>`
   return { title, trail: [title], main }
 }

@@ -15,24 +15,29 @@ export function isNetwork(text: string): boolean {
 }
 
 /**
- * Names the client for counting; empty where nobody knows it. Each proxy appends the address that it was called from to
+ * The address of the client; empty where nobody knows it. Each proxy appends the address that it was called from to
  * X-Forwarded-For, so the list is read from the right for as long as the last speaker is trusted. The rest is what the
  * client wrote itself. Throws a TypeError for an invalid network.
  */
-export function createClientOf(trustedProxies: readonly string[]): (request: Incoming) => string {
-  if (trustedProxies.length === 0) return ({ remoteAddress }) => clientName(remoteAddress ?? '')
+export function createAddressOf(trustedProxies: readonly string[]): (request: Incoming) => string {
+  if (trustedProxies.length === 0) return ({ remoteAddress }) => plainAddress(remoteAddress ?? '')
   const trusted = networksOf(trustedProxies)
   return ({ remoteAddress, headers }) => {
     let client = remoteAddress ?? ''
-    if (!isIn(trusted, client)) return clientName(client)
+    if (!isIn(trusted, client)) return plainAddress(client)
     for (const said of headers.get('x-forwarded-for')?.split(',').reverse() ?? []) {
       const address = withoutPort(said.trim())
       if (addressVersion(address) === undefined) break
       client = address
       if (!isIn(trusted, client)) break
     }
-    return clientName(client)
+    return plainAddress(client)
   }
+}
+
+/** An IPv4 address in its own form, also where a socket for both versions has it in the form of IPv6. */
+export function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=[\d.]+$)/i, '')
 }
 
 function networksOf(texts: readonly string[]): BlockList {
@@ -64,10 +69,8 @@ function withoutPort(text: string): string {
   return bracketed ?? plain ?? text
 }
 
-/** An IPv6 client is known by its first 64 bits: every host has all the addresses of such a network to choose from. */
-function clientName(address: string): string {
-  const mapped = /^::ffff:([\d.]+)$/i.exec(address)?.[1]
-  if (mapped !== undefined) return mapped
+/** Names a client for counting. Those of IPv6 by their first 64 bits: every host has all the addresses of such a network. */
+export function countedName(address: string): string {
   const [plain = ''] = address.split('%', 1)
   if (isIP(plain) !== 6) return address
   // In lower case, with zeros left out in one way only.

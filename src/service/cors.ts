@@ -9,7 +9,7 @@ export const ORIGIN_RULE = 'an origin such as https://app.example.com, or * alon
 /** What a page may read beyond the few headers that every page may. */
 const EXPOSED = 'ETag, Link, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 /** What a page may send beyond the same few. */
-const ALLOWED = 'Authorization, If-None-Match'
+const ALLOWED = 'Authorization, If-None-Match, X-Request-Id, traceparent'
 /** How long a browser need not ask again. */
 const MAX_AGE_SECONDS = 600
 

@@ -6,9 +6,10 @@ import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
 import { type Browse, browseNothing, problemInHtml } from './browse.ts'
+import { createAddressOf } from './client-address.ts'
 import { createCors } from './cors.ts'
 import type { HandlerContext } from './handler-context.ts'
-import { type Incoming, incomingOf, isRead, routedPath } from './incoming.ts'
+import { type Incoming, incomingOf, isRead, type RequestSource, routedPath } from './incoming.ts'
 import { createBodyMemory, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits, NO_SHARE } from './limits.ts'
 import { wantsHtml } from './negotiate.ts'
 import { isFault, pathNotFound, problemReply, quoted, Refusal, refusalOf } from './problem-reply.ts'
@@ -41,13 +42,15 @@ export interface ServiceOptions extends LimiterOptions {
    * Origins such as `https://app.example.com` whose pages may read from a browser, or `*` alone for all. Default: none.
    */
   readonly corsOrigins?: readonly string[]
+  /** Addresses and networks of the proxies whose `X-Forwarded-For` tells the address of a client. Default: none. */
+  readonly trustedProxies?: readonly string[]
   /** Called with every error behind a 500 or 503, which the reply does not show. Default: prints its stack to stderr. */
   readonly onError?: OnError
 }
 
 export interface Service {
-  /** A `Request` does not say where it comes from: for limits by caller, all without a token are one caller. */
-  readonly fetch: (request: Request) => Promise<Response>
+  /** For limits by caller, say where the request comes from: otherwise all without a token are one caller. */
+  readonly fetch: (request: Request, from?: RequestSource | object) => Promise<Response>
   /** The same without a `Request` and a `Response` in between: for `listen`. */
   readonly reply: (request: Incoming) => Promise<Reply>
 }
@@ -64,6 +67,7 @@ export function createService(options: ServiceOptions): Service {
   const readHead = shareHeads(store)
   const explorer = options.explorer === false ? undefined : createExplorer()
   const shareOf = createBodyMemory(limits.bodyBytes)
+  const addressOf = createAddressOf(options.trustedProxies ?? [])
   const limiter = createLimiter(options)
   const cors = createCors(options.corsOrigins)
 
@@ -73,7 +77,11 @@ export function createService(options: ServiceOptions): Service {
     const path = routedPath(request.target, basePath)
     const route = findRoute(path)
     const browse = browseAt(path, route)
-    const facts: RequestFacts = { requestId: requestIdOf(request.headers), route: routeName(route) }
+    const facts: RequestFacts = {
+      requestId: requestIdOf(request.headers),
+      route: routeName(route),
+      remoteAddress: addressOf(request),
+    }
     if (explorer === undefined || browse === undefined || !isRead(request) || !wantsHtml(request))
       return answer(request, facts, path, route)
     return answerInHtml(request, facts, path, browse, explorer)
@@ -94,11 +102,12 @@ export function createService(options: ServiceOptions): Service {
       if (allowed !== undefined) return identified(allowed, facts)
       const found = findCaller(request, store)
       const caller = found instanceof Promise ? await found : found
-      if (limiter !== undefined && route?.isUnlimited !== true) counted = await limiter(request, caller)
+      if (caller?.name !== undefined) facts.tokenName = caller.name
+      if (limiter !== undefined && route?.isUnlimited !== true)
+        counted = await limiter(request, caller, facts.remoteAddress)
       if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
       if (requiresToken && route?.isOpen !== true && !caller.isKnown)
         throw new Refusal('unauthorized', 'There is no token.', CHALLENGE)
-      if (caller.name !== undefined) facts.tokenName = caller.name
       const bodyShare = isRead(request) ? NO_SHARE : shareOf(caller.id)
       const context: HandlerContext = {
         request,
@@ -144,8 +153,8 @@ export function createService(options: ServiceOptions): Service {
 
   return {
     reply,
-    fetch: async (request) => {
-      const answered = await reply(incomingOf(request))
+    fetch: async (request, from) => {
+      const answered = await reply(incomingOf(request, from))
       return responseOf(request.method === 'HEAD' ? { ...answered, body: null } : answered)
     },
   }

@@ -13,16 +13,23 @@ export interface Incoming {
   readBody(take: (chunk: Uint8Array) => void): Promise<void>
 }
 
-/** From a `Request`, as a server that speaks `fetch` hands it over. */
-export function incomingOf(request: Request): Incoming {
+/** What a `Request` does not say. */
+export interface RequestSource {
+  /** The address at the other end of the connection. */
+  readonly remoteAddress?: string | undefined
+}
+
+/** From a `Request`, as a server that speaks `fetch` hands it over, some with an object of their own behind it. */
+export function incomingOf(request: Request, from: RequestSource | object = {}): Incoming {
   const { method, url, headers } = request
+  const remoteAddress = 'remoteAddress' in from ? from.remoteAddress : undefined
   return {
     method,
     // The first slash behind the host, which is at least one character long.
     target: url.slice(url.indexOf('/', 'https://'.length)),
     host: headers.get('host'),
     headers,
-    remoteAddress: null,
+    remoteAddress: typeof remoteAddress === 'string' ? remoteAddress : null,
     async readBody(take) {
       for await (const chunk of request.body ?? []) take(chunk)
     },

@@ -1,8 +1,9 @@
 /** How many requests one caller may send (D20): by token, else by address; reads and writes apart. */
 
+import { LRUCache } from 'lru-cache'
 import { formatCount } from '../contract/message-text.ts'
 import type { Caller } from './access.ts'
-import { createClientOf } from './client-address.ts'
+import { countedName } from './client-address.ts'
 import type { Incoming } from './incoming.ts'
 import { Refusal } from './problem-reply.ts'
 
@@ -42,28 +43,29 @@ export interface LimiterOptions {
   readonly rateLimits?: RateLimits
   /** Counts the requests. Default: in the memory of this process. */
   readonly createRateCounter?: CreateRateCounter
-  /** Addresses and networks of the proxies whose `X-Forwarded-For` tells the address of a caller. Default: none. */
-  readonly trustedProxies?: readonly string[]
 }
 
 /** Counts a request, and returns headers for its reply. Throws a Refusal if it is one too many. */
-export type Limiter = (request: Incoming, caller: Caller | undefined) => Promise<Readonly<Record<string, string>>>
+export type Limiter = (
+  request: Incoming,
+  caller: Caller | undefined,
+  address: string,
+) => Promise<Readonly<Record<string, string>>>
 
 /** Undefined where nothing is limited. */
 export function createLimiter(options: LimiterOptions): Limiter | undefined {
-  const { rateLimits = {}, createRateCounter = countInProcess, trustedProxies = [] } = options
-  const clientOf = createClientOf(trustedProxies)
+  const { rateLimits = {}, createRateCounter = countInProcess } = options
   const policies = {
     reads: policyOf('reads', rateLimits.reads, createRateCounter),
     writes: policyOf('writes', rateLimits.writes, createRateCounter),
   }
   if (policies.reads === undefined && policies.writes === undefined) return undefined
-  return async (request, caller) => {
+  return async (request, caller, address) => {
     const policy = policies[rateNameOf(request)]
     if (policy === undefined) return {}
     // By the token only if it is valid: otherwise everybody could make up a new caller with each request.
     const by = caller?.isKnown === true ? 'token' : 'address'
-    return policy(by === 'token' ? `token ${caller?.id}` : `address ${clientOf(request)}`, by)
+    return policy(by === 'token' ? `token ${caller?.id}` : `address ${countedName(address)}`, by)
   }
 }
 
@@ -96,17 +98,27 @@ export function limitText(name: RateName, { requests, seconds }: RateLimit): str
   return `${formatCount(requests)} ${requests === 1 ? name.slice(0, -1) : name} per ${unit}`
 }
 
+/** So many are counted at a time. Beyond it, those who have asked for nothing for longest are forgotten. */
+export const MAX_CALLERS = 50_000
+
 /** The library is loaded with the first request: most services have no limits. */
 function countInProcess(_name: RateName, { requests, seconds }: RateLimit): RateCounter {
   const load = async () => {
     const { RateLimiterMemory } = await import('rate-limiter-flexible')
-    return new RateLimiterMemory({ points: requests, duration: seconds, keyPrefix: '' })
+    const limiter = new RateLimiterMemory({ points: requests, duration: seconds, keyPrefix: '' })
+    const callers = new LRUCache<string, true>({
+      max: MAX_CALLERS,
+      noDisposeOnSet: true,
+      dispose: (_, caller) => void limiter.delete(caller),
+    })
+    return { limiter, callers }
   }
   let loaded: ReturnType<typeof load> | undefined
   return {
     async count(caller) {
       loaded ??= load()
-      const limiter = await loaded
+      const { limiter, callers } = await loaded
+      callers.set(caller, true)
       // Counts like `consume`, but does not reject.
       const { consumedPoints, msBeforeNext } = await limiter.penalty(caller)
       return { requests: consumedPoints, resetMs: msBeforeNext }

@@ -9,6 +9,8 @@ export interface RequestFacts {
   readonly requestId: string
   /** The pattern of the path, such as `/:collection`; `unknown` for a path without one, `malformed` for no HTTP. */
   readonly route: string
+  /** Of the client: what a trusted proxy says, else the other end of the connection. Empty if it is not known. */
+  readonly remoteAddress: string
   collection?: string
   /** The page that was answered. Undefined where the response is none. */
   page?: number
@@ -28,7 +30,6 @@ export interface RequestRecord extends RequestFacts {
   readonly durationMs: number
   /** Of the body that was sent. */
   readonly bytes: number
-  readonly remoteAddress: string
   /** The connection broke before the response was handed over. */
   readonly isAborted?: true
 }

@@ -12,7 +12,7 @@ export interface Route {
   readonly path: string
   /** Shows no data, so it is open to everybody even where tokens are required. Default false. */
   readonly isOpen?: true
-  /** Answered however often it is asked for: a monitor must not take a limit for an outage. Default false. */
+  /** Answered however often it is asked for: a monitor must not take a limit for an outage, a page needs its style. Default false. */
   readonly isUnlimited?: true
   readonly methods: Readonly<Record<string, Handler>>
   /** What makes a page for a browser that navigates here, instead of GET (D12). */
@@ -35,7 +35,7 @@ export const ROUTES: readonly Route[] = [
   { path: '/-/health', isOpen: true, isUnlimited: true, methods: { GET: getHealth } },
   { path: '/-/openapi.json', methods: { GET: getOpenapi } },
   { path: '/-/problems/:problem', isOpen: true, methods: { GET: getProblem } },
-  { path: '/-/explorer/:file', isOpen: true, methods: { GET: getAsset } },
+  { path: '/-/explorer/:file', isOpen: true, isUnlimited: true, methods: { GET: getAsset } },
   // The same data for a browser, whose headers cannot say that it does not want HTML.
   { path: '/-/json/:collection{[^-/][^/]*}', methods: { GET: withoutPrefix('/-/json', getCollection) } },
   { path: '/-/json/:collection{[^-/][^/]*}/:key', methods: { GET: withoutPrefix('/-/json', getItem) } },

@@ -7,7 +7,7 @@ import { fill, numbered } from '../service/open-service.ts'
 import { startWriteServer } from '../service/write-server.ts'
 import { isUnwanted, launchChromium } from './chromium.ts'
 
-const NAMES = ['etag', 'ratelimit', 'ratelimit-policy', 'retry-after']
+const NAMES = ['etag', 'ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id']
 
 describe('a page of another origin, in a browser', { skip: isUnwanted() && 'REAMS_TEST_CHROMIUM is none' }, () => {
   it('reads with a token and without, sees headers and refusals, and cannot write', async (t) => {
@@ -48,9 +48,9 @@ describe('a page of another origin, in a browser', { skip: isUnwanted() && 'REAM
     const unchanged = await ask('/events', { headers: { 'If-None-Match': open.headers['etag'] ?? '' } })
     assert.ok(typeof unchanged === 'object')
     assert.equal(unchanged.status, 304)
-    const hidden = await ask('/secret')
+    const hidden = await ask('/secret', { headers: { 'X-Request-Id': 'of-the-page' } })
     assert.ok(typeof hidden === 'object')
-    assert.equal(hidden.status, 404)
+    assert.equal(`${hidden.status} ${hidden.headers['x-request-id']}`, '404 of-the-page')
     const shown = await ask('/secret', { headers: reader })
     assert.ok(typeof shown === 'object')
     assert.equal(`${shown.status} ${shown.count}`, '200 2')

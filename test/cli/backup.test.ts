@@ -11,6 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { constants, getPriority } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it, type TestContext } from 'node:test'
@@ -104,6 +105,15 @@ describe('backup', () => {
         modes.set(name, statSync(join(directory, name), { throwIfNoEntry: false })?.mode ?? 0)
     assert.ok(modes.size >= 2, 'a directory of its own, then the file')
     for (const [name, mode] of modes) assert.equal(mode & 0o077, 0, name)
+  })
+
+  it('gives way to others while it verifies', async (t) => {
+    const directory = await filled(t, 50_000)
+    const { child } = new RunningCli(['backup', 'b.db'], { in: directory })
+    const ended = once(child, 'close')
+    // Fails with ESRCH if the process ends before.
+    while (getPriority(child.pid) < constants.priority.PRIORITY_BELOW_NORMAL) await sleep(1)
+    await ended
   })
 
   it('that is interrupted leaves nothing', async (t) => {
@@ -319,6 +329,23 @@ describePostgres('a backup of PostgreSQL', (startPostgres) => {
     const again = await run(directory, 'restore p.db', { REAMS_STORE: other })
     assert.match(again.stderr, /^reams: There already is something at postgres:.* left unchanged/)
     assert.equal(again.status, 2)
+  })
+
+  it('that is restored to a database and interrupted says how to go on', async (t) => {
+    const directory = await filled(t, 100_000)
+    const url = newUrl()
+    const cli = new RunningCli(['restore', 'reams.db'], { in: directory, variables: { REAMS_STORE: url } })
+    const isThere = () =>
+      withStore(new StoreLocation(url), {}, async () => true).catch(() => cli.child.exitCode !== null)
+    while (!(await isThere())) await sleep(10)
+    const { status, stderr } = await cli.stop('SIGINT')
+    assert.match(
+      stderr,
+      /^reams: interrupted by SIGINT\. A part may be restored; `reams copy --from reams\.db .* goes on/,
+    )
+    assert.equal(status, 130)
+    const words = ['copy', '--from', 'reams.db', '--tokens']
+    assert.equal((await runInside(words, { in: directory, variables: { REAMS_TO: url } })).status, 0)
   })
 
   it('is not made of a damaged one, nor a database of a damaged backup', async (t) => {

@@ -75,7 +75,7 @@ describePostgres('the command line on a store in PostgreSQL', (startPostgres, is
 
   it('is served, also by several processes at once, and a token that one revokes no other takes', async (t) => {
     const url = newUrl()
-    const options = { in: workDirectory(t), variables: { REAMS_STORE: url } }
+    const options = { in: workDirectory(t), variables: { REAMS_STORE: url, REAMS_LOG_REQUESTS: 'none' } }
     const servers = [await startServer(t, ['--create'], options), await startServer(t, [], options)]
     for (const { cli } of servers) assert.ok(cli.stdout.startsWith(`Reams serves ${withoutPassword(url)} at http`))
     const { stdout } = await runOn(t, url, 'token create --name ci --scope create:*')
@@ -111,6 +111,28 @@ describePostgres('the command line on a store in PostgreSQL', (startPostgres, is
       assert.match(stderr, expected)
       assert.ok((stderr.match(/password/g) ?? []).length <= 1)
     }
+  })
+
+  it('logs the warning and every error in lines of JSON, without the password', ofConnections, async (t) => {
+    const words = ['--store', newUrl(), '--create', '--workers', '2', '--log-level', 'trace']
+    const { cli, get } = await startServer(t, words, { in: workDirectory(t) })
+    await sql(`DROP SCHEMA ${schemas.at(-1)} CASCADE`)
+    assert.equal((await get(`/${encodeURIComponent(password())}`)).status, 404)
+    assert.equal((await get('/events')).status, 503)
+    const { stderr } = await cli.stop()
+    for (const secret of [password(), encodeURIComponent(password())].filter((each) => each !== ''))
+      assert.ok(!stderr.includes(secret), stderr)
+    const lines = stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    const warnings = lines.filter(({ level }) => level === 'warn').map(({ msg }) => `reams: ${msg}\n`)
+    assert.equal(warnings.length, 1)
+    assert.match(warnings.join(''), WARNING)
+    assert.deepEqual(
+      lines.filter(({ level }) => level === 'error').map(({ error, status }) => error ?? status),
+      ['StoreError', 503],
+    )
   })
 
   describe('says in one line what to do', () => {

@@ -10,7 +10,9 @@ import { collectionMetrics, MAX_COLLECTIONS } from '../../src/cli/commands/serve
 import { inlineCodeOf, tablesOf } from '../markdown.ts'
 import { askRaw, openSocket, readToEnd } from '../service/raw-http.ts'
 import { freePort } from '../store/free-port.ts'
-import { startOwnPostgres } from '../store/postgres-server.ts'
+import { openPostgresForTest } from '../store/postgres-engine.ts'
+import { startPostgres } from '../store/postgres-server.ts'
+import { startProxy } from '../store/tcp-proxy.ts'
 import { eventLines, putLines } from './items.ts'
 import { type CliOptions, RunningCli, runCli, runInside, startServer, workDirectory } from './run-cli.ts'
 
@@ -208,19 +210,28 @@ describe('the admin port', () => {
     assert.equal(await ready(), 200)
   })
 
-  it('is not ready while PostgreSQL is down, and ready when it is back', async (t) => {
-    const database = await startOwnPostgres()
-    t.after(() => database.stop())
-    const words = ['--store', database.url, '--create']
-    const { admin, ready, metrics } = await startWatched(t, words, { in: workDirectory(t) })
+  it('is not ready while PostgreSQL is away or silent, and ready when it is back', async (t) => {
+    await using resources = new AsyncDisposableStack()
+    const database = resources.adopt(await startPostgres(), (each) => each.stop())
+    const direct = resources.adopt(await openPostgresForTest(database), (each) => each.remove())
+    const { hostname, port } = new URL(direct.url)
+    const proxy = resources.adopt(await startProxy(hostname, Number(port)), (each) => each.close())
+    const words = ['--store', direct.url.replace(`:${port}/`, `:${proxy.port}/`)]
+    const { cli, admin, ready, metrics } = await startWatched(t, words, { in: workDirectory(t) })
     assert.equal(await ready(), 200)
-    await database.halt()
-    const down = await admin('/ready')
-    assert.deepEqual([down.status, (await admin('/live')).status], [503, 200])
-    assert.ok(!(await down.text()).includes('undefined'))
+    proxy.isOpen = false
+    proxy.cutAll()
+    assert.deepEqual([await ready(), (await admin('/live')).status], [503, 200])
     assert.equal((await metrics()).get('reams_store_up'), 0)
-    await database.start()
+    proxy.isOpen = true
     await until(async () => (await ready()) === 200)
+    proxy.judge = () => 'swallow'
+    assert.deepEqual([await ready(), (await admin('/live')).status], [503, 200])
+    assert.equal((await metrics()).get('reams_store_up'), 0)
+    proxy.judge = () => 'pass'
+    proxy.cutAll()
+    await until(async () => (await ready()) === 200)
+    assert.equal((await cli.stop()).status, 0)
   })
 
   it('is not ready from SIGTERM on, while the service still answers', async (t) => {

@@ -69,6 +69,21 @@ describe('the log of serve', () => {
     assert.deepEqual(await statuses('--sample'), [404], 'the sample is served for a look')
   })
 
+  it('names the client itself behind a trusted proxy, and the token also of what a limit refuses', async (t) => {
+    const directory = await directoryWithEvents(t)
+    const { stdout } = await runInside(['token', 'create', '--name', 'app', '--scope', 'read:*'], { in: directory })
+    const [token = ''] = /reams_[\w-]{43}/.exec(stdout) ?? assert.fail(stdout)
+    const words = ['--trust-proxy', '127.0.0.1', '--rate-limit', '1/h']
+    const { cli, url } = await startServer(t, words, { in: directory })
+    const headers = { Authorization: `Bearer ${token}`, 'X-Forwarded-For': '203.0.113.9, 2001:db8::7' }
+    for (let count = 0; count < 2; count++) await (await fetch(`${url}/events`, { headers })).arrayBuffer()
+    const lines = linesOf((await cli.stop()).stderr)
+    assert.deepEqual(
+      lines.map((line) => [line['status'], line['token'], line['remote_address']]),
+      [200, 429].map((status) => [status, 'app', '2001:db8::7']),
+    )
+  })
+
   it('refuses a level or a choice that there is not, and says which there are', async (t) => {
     for (const [flag, words] of [
       ['--log-level', 'trace, debug, info, warn, error, fatal, silent'],
@@ -97,15 +112,20 @@ describe('the log of serve', () => {
 
   it('never has a token, a password or what authorizes, wherever it stands', async (t) => {
     const directory = await directoryWithEvents(t)
-    const secret = randomBytes(12).toString('hex')
+    const password = `p@ss/${randomBytes(12).toString('hex')}`
+    const secret = password.slice(-24)
     const { stdout } = await runInside(['token', 'create', '--name', 'nightly', '--scope', 'write:events'], {
       in: directory,
     })
     const [token = ''] = /reams_[\w-]{43}/.exec(stdout) ?? assert.fail(stdout)
-    const variables = { PGPASSWORD: secret, REAMS_TOKEN: `reams_${'t'.repeat(43)}` }
+    const variables = { PGPASSWORD: password, REAMS_TOKEN: `reams_${'t'.repeat(43)}` }
     const { cli, url } = await startServer(t, ['--log-level', 'trace'], { in: directory, variables })
     const basic = Buffer.from('user:pass').toString('base64')
-    const places = [token, secret, `Bearer%20${basic}`, `postgres:%2F%2Fme:${secret}@host`, variables.REAMS_TOKEN]
+    const places = [
+      ...[token, token.replace('_', '%5f'), token.slice(0, -1), variables.REAMS_TOKEN],
+      ...[encodeURIComponent(password), encodeURIComponent(password).toLowerCase(), `/me:${secret}@host`],
+      ...[`Bearer%20${basic}`, `postgres:%2F%2Fme:${secret}@host`, `%zz?password=${secret}`, `password%3D${secret}`],
+    ]
     for (const place of places)
       for (const target of [`/${place}`, `/events/${place}`, `/events?token=${place}`])
         for (const Authorization of [`Bearer ${token}`, `Basic ${basic}`])
@@ -119,7 +139,7 @@ describe('the log of serve', () => {
     socket.end(`GET http://me:${secret}@host/${token} HTTP/1.1\r\nHost: a\r\n\r\n`)
     await readToEnd(socket)
     const { stderr, stdout: printed } = await cli.stop()
-    for (const each of [token, secret, basic, variables.REAMS_TOKEN])
+    for (const each of [token.slice(6, -1), secret, basic, variables.REAMS_TOKEN])
       assert.ok(!(stderr + printed).includes(each), `${each} in ${stderr}`)
     const lines = linesOf(stderr)
     assert.equal(lines.length, places.length * 6 + bodies.length + 1)
@@ -144,4 +164,11 @@ describe('the log of serve', () => {
     assert.equal((await cli.stop()).status, 0)
     assert.equal(linesOf(readFileSync(file, 'utf8')).length, 50)
   })
+  for (const workers of ['1', '2'])
+    it(`that cannot be written does not keep ${workers} from serving, nor from ending`, async (t) => {
+      const under = ['sh', '-c', 'exec "$0" "$@" 2>/dev/full']
+      const { cli, get } = await startServer(t, ['--workers', workers], { in: await directoryWithEvents(t), under })
+      for (let count = 0; count < 50; count++) assert.equal((await get('/events')).status, 200)
+      assert.equal((await cli.stop()).status, 0)
+    })
 })

@@ -35,7 +35,7 @@ function use(directory: string, name: string): void {
 async function startTls(t: TestContext, directory: string, words: readonly string[] = []) {
   use(directory, 'a')
   await putLines(directory, 'events', eventLines(1200))
-  const cli = new RunningCli(['serve', '--port', '0', ...WORDS, ...words], { in: directory })
+  const cli = new RunningCli(['serve', '--port', '0', '--log-requests', 'none', ...WORDS, ...words], { in: directory })
   t.after(() => cli.child.kill('SIGKILL'))
   await cli.prints('Ctrl-C stops it.')
   const url = /https:\/\/[^/\s]+/.exec(cli.stdout)?.[0] ?? ''
@@ -63,12 +63,15 @@ describe('serve with TLS', () => {
       writeFileSync(join(directory, 'tls.crt'), 'nonsense')
       cli.child.kill('SIGHUP')
       while (!cli.stderr.includes('\n')) await sleep(10)
-      assert.match(cli.stderr, /^reams: tls\.crt is not a certificate .* goes on with the certificate that it has\.\n$/)
+      assert.match(
+        cli.stderr,
+        /"msg":"tls\.crt is not a certificate .* goes on with the certificate that it has\."}\n$/,
+      )
       await ask(directory, 'a', `${url}/events`)
 
       use(directory, 'b')
       cli.child.kill('SIGHUP')
-      while (!cli.stderr.endsWith('reams: The TLS certificate was read again.\n')) await sleep(10)
+      while (!cli.stderr.endsWith('The TLS certificate was read again."}\n')) await sleep(10)
       for (let isNew = false; !isNew; )
         isNew = await ask(directory, 'b', `${url}/events`).then(
           () => true,
@@ -96,6 +99,15 @@ describe('serve with TLS', () => {
     await once(silent, 'connect')
     await ask(directory, 'a', `${url}/events`)
     assert.deepEqual({ ...(await cli.stop()), stdout: '' }, { status: 0, stdout: '', stderr: '' })
+  })
+
+  it('warns of a certificate that has expired', async (t) => {
+    const directory = directoryWithPairs(t)
+    const request = ['x509', '-x509toreq', '-in', 'a.crt', '-signkey', 'a.key', '-out', 'a.csr']
+    const signed = ['x509', '-req', '-in', 'a.csr', '-signkey', 'a.key', '-days', '-1', '-out', 'a.crt']
+    for (const words of [request, signed]) execFileSync('openssl', words, { cwd: directory, stdio: 'ignore' })
+    const { cli } = await startTls(t, directory)
+    assert.match((await cli.stop()).stderr, /"level":"warn".*The certificate in tls\.crt expired on .*: renew it/)
   })
 
   it('says what is wrong with the files', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -98,6 +98,22 @@ describe('serve with several workers', { skip: process.platform !== 'linux' && '
     assert.equal((await cli.stop('SIGINT')).status, 0)
   })
 
+  it('logs why another one could not start, while the rest goes on', async (t) => {
+    const { cli, url, directory } = await startTwo(t)
+    const [first = 0] = childrenOf(cli.child.pid)
+    renameSync(join(directory, 'reams.db'), join(directory, 'away.db'))
+    process.kill(first, 'SIGKILL')
+    await until(() => countIn(cli.stderr, 'A worker ended') === 2)
+    assert.equal(await countOf(url), 10)
+    const { status, stderr } = await cli.stop()
+    const lines = stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.equal(status, 0)
+    assert.match(lines.find(({ level }) => level === 'error')?.msg, /^There is no store at reams\.db\./)
+  })
+
   it('lets no connection hang that was on its way to one that died', async (t) => {
     const { cli, port } = await startTwo(t)
     const workers = childrenOf(cli.child.pid)
@@ -125,7 +141,9 @@ describe('serve with several workers', { skip: process.platform !== 'linux' && '
   it('goes on for the drain delay when it is told to stop, then all end', async (t) => {
     const directory = workDirectory(t)
     await putLines(directory, 'events', eventLines(10))
-    const { cli, url } = await startServer(t, ['--workers', '2', '--drain-delay', '2s'], { in: directory })
+    const { cli, url } = await startServer(t, ['--workers', '2', '--drain-delay', '2s', '--log-requests', 'none'], {
+      in: directory,
+    })
     const workers = childrenOf(cli.child.pid)
     cli.child.kill('SIGTERM')
     let answered = 0

@@ -282,9 +282,11 @@ describe('a server that is told to stop', () => {
     assert.equal((await cli.ends()).status, 0)
   })
 
-  it('cuts off what is left after the shutdown timeout, and ends with 0', async (t) => {
+  it('cuts off what is left after the shutdown timeout, says so, and ends with 0', async (t) => {
     const { cli } = await serverInTheMiddle(t, ['--shutdown-timeout', '100ms'])
-    assert.equal((await cli.ends()).status, 0)
+    const { status, stderr } = await cli.ends()
+    assert.equal(status, 0)
+    assert.match(stderr, /^{"level":"warn",.*"msg":"Cut off after --shutdown-timeout: 1 request\."}$/m)
   })
 
   it('ends at once when it is told a second time', async (t) => {

@@ -5,11 +5,13 @@ import { lackOf, NGINX } from '../faults/needs.ts'
 import { restartUnderLoad } from './restart-under-load.ts'
 
 describe('two servers behind nginx that are restarted by turns', () => {
-  it('let no read and no write fail', async (t) => {
-    const lack = await lackOf([NGINX])
-    if (lack !== undefined) return t.skip(lack)
-    const { failures, lost, reads, writes } = await restartUnderLoad({ directory: workDirectory(t), restarts: 5 })
-    assert.deepEqual({ failures, lost }, { failures: [], lost: 0 })
-    assert.ok(reads > 0 && writes > 0)
-  })
+  for (const workers of ['1', '2'])
+    it(`let no read and no write fail, with --workers ${workers}`, async (t) => {
+      const lack = await lackOf([NGINX])
+      if (lack !== undefined) return t.skip(lack)
+      const options = { directory: workDirectory(t), restarts: 4, words: ['--workers', workers] }
+      const { failures, lost, reads, writes } = await restartUnderLoad(options)
+      assert.deepEqual({ failures, lost }, { failures: [], lost: 0 })
+      assert.ok(reads > 0 && writes > 0)
+    })
 })

@@ -20,7 +20,7 @@ describe('a service on Citus, one worker of which', { skip: lack ?? false }, () 
   let location: string
   let store: Store
   let url: string
-  let close: () => Promise<void>
+  let close: () => Promise<unknown>
   /** Two collections on two workers, and the worker of the second. */
   const here = 'here'
   let there: string

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createClientOf } from '../../src/service/client-address.ts'
+import { countedName, createAddressOf } from '../../src/service/client-address.ts'
 
 type Case = readonly [remoteAddress: string | null, forwarded: string | undefined, client: string]
 
 function check(trusted: readonly string[], cases: readonly Case[]): void {
-  const clientOf = createClientOf(trusted)
+  const addressOf = createAddressOf(trusted)
   for (const [remoteAddress, forwarded, client] of cases) {
     const headers = new Headers(forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded })
     const request = { method: 'GET', target: '/', host: null, headers, remoteAddress, readBody: async () => {} }
-    assert.equal(clientOf(request), client, `${remoteAddress} ${forwarded}`)
+    assert.equal(countedName(addressOf(request)), client, `${remoteAddress} ${forwarded}`)
   }
 }
 
 describe('the address of a client', () => {
-  it('is that of the connection, an IPv6 address by its first 64 bits', () => {
+  it('is that of the connection, for counting an IPv6 address by its first 64 bits', () => {
     check(
       [],
       [
@@ -79,7 +79,7 @@ describe('the address of a client', () => {
 
   for (const network of ['', 'proxy', '10.0.0.0/33', '::/129', '10.0.0.0/8/8', '10.0.0.0/', '10.0.0/8', 'fe80::1%eth0'])
     it(`cannot be told by "${network}"`, () =>
-      assert.throws(() => createClientOf([network]), {
+      assert.throws(() => createAddressOf([network]), {
         name: 'TypeError',
         message: `Invalid trusted proxy "${network}": expected an address or a network such as 10.0.0.0/8, 192.0.2.7 or fd00::/8.`,
       }))

@@ -79,7 +79,7 @@ describe('CORS', () => {
     assert.equal((await preflight(get, APP, 'GET')).status, 204, 'a preflight is not counted')
   })
 
-  it('says to a browser that asks first what a page may send: a read with a token or a tag', async () => {
+  it('says to a browser that asks first what a page may send: a read with a token, a tag or an id', async () => {
     for (const [corsOrigins, own] of [
       [[APP], APP],
       [['*'], '*'],
@@ -91,7 +91,7 @@ describe('CORS', () => {
           assert.equal(status, 204)
           const shown = [...headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary')
           assert.deepEqual(Object.fromEntries(shown), {
-            'access-control-allow-headers': 'Authorization, If-None-Match',
+            'access-control-allow-headers': 'Authorization, If-None-Match, X-Request-Id, traceparent',
             'access-control-allow-methods': 'GET, HEAD',
             'access-control-allow-origin': own,
             'access-control-max-age': '600',

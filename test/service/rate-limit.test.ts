@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { RateLimits } from '../../src/service/rate-limit.ts'
+import { createService } from '../../src/service/create-service.ts'
+import { incomingOf } from '../../src/service/incoming.ts'
+import { createLimiter, MAX_CALLERS, type RateLimits } from '../../src/service/rate-limit.ts'
 import { fill, numbered, openService, problemOf } from './open-service.ts'
 import { openSocket, readToEnd } from './raw-http.ts'
 import { problemIn, startWriteServer } from './write-server.ts'
@@ -14,6 +16,10 @@ function leftOf(headers: Readonly<Record<string, unknown>>): string {
   const [, name, left] = /^"(\w+)";r=(\d+);t=\d+$/.exec(String(headers['ratelimit'])) ?? []
   const [, , quota] = /^"(\w+)";q=(\d+);w=3600$/.exec(String(headers['ratelimit-policy'])) ?? []
   return `${left} of ${quota} ${name}`
+}
+
+function leftIn(header: string | undefined): number {
+  return Number(/;r=(\d+);/.exec(header ?? '')?.[1])
 }
 
 describe('rate limits', () => {
@@ -56,6 +62,7 @@ describe('rate limits', () => {
     const page = await ask('GET', '/', undefined, BROWSER)
     assert.equal(page.status, 429)
     assert.match(page.text, /<h1.*Too many requests/)
+    assert.match(page.text, /· request test ·/)
     assert.equal((await ask('GET', '/', undefined, NOBODY)).status, 200)
     assert.match(problemIn(await ask('GET', '/', undefined, NOBODY)), /from one address\.$/)
   })
@@ -90,14 +97,16 @@ describe('rate limits', () => {
     assert.equal(await statusFor('2001:db8::2'), 429)
   })
 
-  it('leave out the health of the service', async (t) => {
+  it('leave out the health of the service, and what its pages for browsers load', async (t) => {
     const { ask } = await startWriteServer(t, { rateLimits: { reads: { requests: 1, seconds: HOUR } } })
     for (let count = 0; count < 3; count++) {
       const { status, headers } = await ask('GET', '/-/health')
       assert.equal(`${status} ${headers['ratelimit']}`, '200 undefined')
     }
     assert.equal((await ask('OPTIONS', '/-/health')).headers['ratelimit'], undefined)
-    assert.equal((await ask('GET', '/')).status, 200)
+    const [style = ''] = /\/-\/explorer\/[^"]+\.css/.exec((await ask('GET', '/', undefined, BROWSER)).text) ?? []
+    assert.equal((await ask('GET', '/', undefined, BROWSER)).status, 429)
+    assert.equal((await ask('GET', style)).status, 200)
   })
 
   it('can be set for one kind alone', async (t) => {
@@ -131,11 +140,16 @@ describe('rate limits', () => {
     assert.ok(statuses.includes(429))
   })
 
-  it('take all requests to `fetch` without a token for those of one caller', async (t) => {
-    const { get } = await openService(t, { rateLimits: { reads: { requests: 1, seconds: HOUR } } })
+  it('take requests to `fetch` without a token and an address for those of one caller', async (t) => {
+    const { store, get } = await openService(t, { rateLimits: { reads: { requests: 1, seconds: HOUR } } })
     assert.equal((await get('/')).status, 200)
     const refused = await get('/', { 'X-Forwarded-For': '198.51.100.1' })
     assert.equal((await problemOf(refused)).detail, 'The limit is 1 read per hour from one address.')
+    const { fetch } = createService({ store, rateLimits: { reads: { requests: 1, seconds: HOUR } } })
+    const statuses = []
+    for (const remoteAddress of ['198.51.100.1', '198.51.100.2', '::ffff:198.51.100.2'])
+      statuses.push((await fetch(new Request('http://a.example/'), { remoteAddress })).status)
+    assert.deepEqual(statuses, [200, 200, 429])
   })
 
   it('are counted by whoever the options name', async (t) => {
@@ -151,6 +165,18 @@ describe('rate limits', () => {
     assert.equal(refused.headers.get('retry-after'), '2')
     assert.equal((await problemOf(refused)).detail, 'The limit is 5 reads per 10 seconds from one address.')
     assert.deepEqual(counted, ['reads 5 address ', 'reads 5 address '])
+  })
+
+  it('forget those who asked for nothing for longest, when there are very many callers', async () => {
+    const count = createLimiter({ rateLimits: { reads: { requests: 2, seconds: HOUR } } }) ?? assert.fail()
+    const request = incomingOf(new Request('http://a.example/'))
+    const leftFor = async (address: string) => leftIn((await count(request, undefined, address))['RateLimit'])
+    assert.equal(await leftFor('first'), 1)
+    assert.equal(await leftFor('second'), 1)
+    assert.equal(await leftFor('first'), 0)
+    for (let others = 1; others < MAX_CALLERS; others++) await count(request, undefined, String(others))
+    assert.equal(await leftFor('2'), 0, 'known')
+    assert.equal(await leftFor('second'), 1, 'forgotten')
   })
 
   const wrong: readonly RateLimits[] = [

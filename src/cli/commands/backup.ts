@@ -1,6 +1,7 @@
 /** `reams backup FILE`: a verified copy of a whole store in one file, made while the store is served. */
 
 import { statSync } from 'node:fs'
+import { constants, getPriority, setPriority } from 'node:os'
 import { copyStoreFile } from '../../store/sqlite/file/copy-file.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { Failure } from '../failure.ts'
@@ -30,6 +31,8 @@ before it gets its name. \`reams restore\` makes a store from it.`,
   run: runBackup,
 }
 
+const LOW_PRIORITY = constants.priority.PRIORITY_BELOW_NORMAL
+
 async function runBackup([file = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   const origin = settings.get('store')
   const isReplacement = settings.get('force')
@@ -43,8 +46,12 @@ async function runBackup([file = '']: readonly string[], settings: SettingValues
   if (isThere && !isReplacement) throw existing(path)
   using interruption = new Interruption()
   const { signal } = interruption
-  const make = (draft: StoreLocation) =>
-    origin.isDatabase ? copyDatabase(origin, draft, signal) : copyFile(origin, draft, { signal })
+  const make = async (draft: StoreLocation) => {
+    if (origin.isDatabase) await copyDatabase(origin, draft, signal)
+    else await copyFile(origin, draft, { signal })
+    // To verify takes much longer than to copy, and the server on the same machine is to notice nothing.
+    if (getPriority() < LOW_PRIORITY) setPriority(LOW_PRIORITY)
+  }
   const result = await createStoreFile({ path, isReplacement, origin, signal, make }).catch((error) => {
     if (!(error instanceof Failure && error.cause instanceof StoreError)) throw error
     if (error.cause.code !== 'missing-store') throw error

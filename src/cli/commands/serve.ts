@@ -3,7 +3,7 @@
 import cluster from 'node:cluster'
 import { Interruption } from '../interruption.ts'
 import { print } from '../output.ts'
-import type { CliCommand, SettingValues } from '../setting-values.ts'
+import { type CliCommand, type SettingValues, warnOfPassword } from '../setting-values.ts'
 import { Draining } from './serve/draining.ts'
 import { greeting } from './serve/greeting.ts'
 import { isSample, openServedStore } from './serve/served-store.ts'
@@ -75,12 +75,13 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   if (cluster.isPrimary) checkAddress(settings)
   await using log = openLog(settings, files.length > 0 || isSample(settings))
   if (cluster.isWorker) return await runWorker(settings, interruption.happened(), log)
+  warnOfPassword(settings, log.warn)
   const draining = new Draining(interruption.happened())
-  const isEncrypted = readTlsFiles(settings) !== undefined
-  const isAdminWanted = settings.isGiven('adminPort') || settings.isGiven('adminHost')
-  await using admin = isAdminWanted ? await (await import('./serve/admin.ts')).openAdmin(settings, draining) : undefined
+  const isEncrypted = readTlsFiles(settings, log.warn) !== undefined
   // Files can take long to load: better to know before whether the port is free.
   if (files.length > 0) await tryPort(settings)
+  const isAdminWanted = settings.isGiven('adminPort') || settings.isGiven('adminHost')
+  await using admin = isAdminWanted ? await (await import('./serve/admin.ts')).openAdmin(settings, draining) : undefined
   await using served = await openServedStore(files, settings, interruption.signal).catch((error: unknown) => {
     if (interruption.signal.aborted) return undefined
     throw error

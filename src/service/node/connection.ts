@@ -6,6 +6,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ProblemName } from '../../contract/problem.ts'
+import { plainAddress } from '../client-address.ts'
 import { type Incoming, isRead } from '../incoming.ts'
 import { LINGER_MS, MAX_HEADER_BYTES } from '../limits.ts'
 import { problemReply, Refusal, refusalOf } from '../problem-reply.ts'
@@ -86,7 +87,7 @@ export class Connection {
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
     this.#options = options
-    this.#remoteAddress = (options.onRequestEnd && socket.remoteAddress) ?? ''
+    this.#remoteAddress = plainAddress(socket.remoteAddress ?? '')
     this.#outgoing = new Outgoing(socket, options, (bytes, isAborted) => this.#done(bytes, isAborted))
     // Node removes its own listener when it hands a socket over, as for CONNECT, and a reset may come at any time.
     socket.on('error', () => {})
@@ -211,7 +212,7 @@ export class Connection {
 
   #refuse(): void {
     if (this.#flaw === undefined || !this.#socket.writable) return
-    const reply = malformedReply(this.#options.baseUrl, this.#flawed?.message, new Refusal(...this.#flaw))
+    const reply = this.#malformedReply(this.#flawed?.message, new Refusal(...this.#flaw))
     endWith(this.#socket, reply)
     this.#record(this.#flawed, reply, reply.body?.length)
   }
@@ -227,7 +228,7 @@ export class Connection {
     const { message, response, isContinueAwaited } = exchange
     if (this.#isLate && !message.complete) this.#awaitBody(message)
     try {
-      const request = incomingFrom(message, response, isContinueAwaited)
+      const request = incomingFrom(message, response, isContinueAwaited, this.#remoteAddress)
       const reply = await this.#options.reply(request)
       this.#send(exchange, reply, request.isLast() || this.#isLastOfAll)
     } catch (error) {
@@ -257,7 +258,7 @@ export class Connection {
   /** Must not throw: nobody would catch it. */
   #sendFailure(exchange: Exchange, error: unknown): void {
     const { message, response } = exchange
-    const reply = malformedReply(this.#options.baseUrl, message, refusalOf(error))
+    const reply = this.#malformedReply(message, refusalOf(error))
     try {
       if (!(error instanceof Refusal))
         this.#options.onError(
@@ -315,7 +316,7 @@ export class Connection {
     if (onRequestEnd === undefined || exchange?.isRecorded === true) return
     if (exchange !== undefined) exchange.isRecorded = true
     const { method = '', url = '' } = exchange?.message ?? {}
-    const facts = reply?.facts ?? factsOf(exchange?.message)
+    const facts = reply?.facts ?? this.#factsOf(exchange?.message)
     onRequestEnd({
       ...facts,
       method,
@@ -323,9 +324,18 @@ export class Connection {
       status: reply?.status ?? UNANSWERED,
       durationMs: exchange === undefined ? 0 : performance.now() - exchange.takenAt,
       bytes,
-      remoteAddress: this.#remoteAddress,
       ...(isAborted && { isAborted }),
     })
+  }
+
+  /** The facts of a request that did not get to the service. */
+  #factsOf(message: IncomingMessage | undefined): RequestFacts {
+    const requestId = requestIdOf(new RawHeaders(message?.rawHeaders ?? []))
+    return { requestId, route: 'malformed', remoteAddress: this.#remoteAddress }
+  }
+
+  #malformedReply(message: IncomingMessage | undefined, refusal: Refusal): Reply {
+    return problemReply(this.#options.baseUrl, this.#factsOf(message), refusal)
   }
 
   /** Releases the memory of a request that no longer waits. */
@@ -361,15 +371,6 @@ const BODY_FLAWS = new Map<string | undefined, Flaw>([
 export function flawOf(code: string | undefined, isInBody: boolean): Flaw {
   if (isInBody) return BODY_FLAWS.get(code) ?? ['malformed-request', 'The body is not valid HTTP/1.1.']
   return HEAD_FLAWS.get(code) ?? ['malformed-request', 'This is not an HTTP/1.1 request.']
-}
-
-/** The facts of a request that did not get to the service. */
-function factsOf(message: IncomingMessage | undefined): RequestFacts {
-  return { requestId: requestIdOf(new RawHeaders(message?.rawHeaders ?? [])), route: 'malformed' }
-}
-
-function malformedReply(baseUrl: string, message: IncomingMessage | undefined, refusal: Refusal): Reply {
-  return problemReply(baseUrl, factsOf(message), refusal)
 }
 
 /** Without the query, and without a host, before which a password may stand. Empty for what is no path. */

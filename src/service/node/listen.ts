@@ -82,9 +82,10 @@ export interface Listening {
   readonly renewTls: (pair: TlsPair) => void
   /**
    * Takes no more connections, closes idle ones, lets running requests end, and cuts off what is left after `graceMs` (default
-   * 5,000). A connection that was in use a moment ago is answered once more, with `Connection: close`.
+   * 5,000). A connection that was in use a moment ago is answered once more, with `Connection: close`. Resolves with the number
+   * of requests that were cut off.
    */
-  readonly close: (graceMs?: number) => Promise<void>
+  readonly close: (graceMs?: number) => Promise<number>
 }
 
 /** Puts a service on a port. Rejects with the system's own error and its `code` when the port cannot be had. */
@@ -169,12 +170,13 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const bound = addressOf(server)
   const watch = setInterval(() => unsent.dropSlow(), Math.max(IDLE_POLL_MS, Math.min(1_000, sendGraceMs / 2))).unref()
 
-  let closed: Promise<void> | undefined
-  const close = async (graceMs: number): Promise<void> => {
+  let closed: Promise<number> | undefined
+  const close = async (graceMs: number): Promise<number> => {
     await acceptWaiting(() => accepted)
     isClosing = true
-    await closeServer(server, connections, unfinished, graceMs)
+    const cut = await closeServer(server, connections, unfinished, graceMs)
     clearInterval(watch)
+    return cut
   }
   const renewTls = (pair: TlsPair): void => {
     if (server instanceof SecureServer) server.setSecureContext({ ...MIN_TLS, ...pair })
@@ -188,7 +190,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
 }
 
 /** The system resets connections that wait to be accepted when the port is closed. So it is closed when none can have come. */
-async function acceptWaiting(countAccepted: () => number): Promise<void> {
+export async function acceptWaiting(countAccepted: () => number): Promise<void> {
   const startedAt = performance.now()
   for (let [now, turnMs, accepted] = [startedAt, Number.POSITIVE_INFINITY, -1]; now - startedAt < MAX_WAIT_MS; ) {
     if (turnMs < SHORT_TURN_MS && accepted === countAccepted()) return
@@ -204,7 +206,7 @@ async function closeServer(
   connections: ReadonlyMap<Socket, Connection>,
   unfinished: ReadonlyMap<string, Socket>,
   graceMs: number,
-): Promise<void> {
+): Promise<number> {
   const closed = once(server, 'close')
   // Not the HTTP server's own close: it closes idle connections, and takes one for idle whose reply is still being sent.
   NetServer.prototype.close.call(server)
@@ -216,12 +218,15 @@ async function closeServer(
   closeIdle()
   // An immediate runs when what has arrived has been read, a timer before.
   const poll = setInterval(() => void setImmediate().then(closeIdle), IDLE_POLL_MS)
+  let cut = 0
   const cutOff = setTimeout(() => {
+    cut = [...connections.values()].filter(({ idleMs }) => idleMs === 0).length
     for (const socket of [...connections.keys(), ...unfinished.values()]) socket.destroy()
   }, graceMs)
   await closed
   clearInterval(poll)
   clearTimeout(cutOff)
+  return cut
 }
 
 interface Bound {

@@ -16,6 +16,7 @@ export function incomingFrom(
   message: IncomingMessage,
   response: ServerResponse,
   isContinueAwaited: boolean,
+  remoteAddress: string,
 ): Incoming & { readonly isLast: () => boolean } {
   const { method = '', url = '' } = message
   const hostHeader = hostOf(message)
@@ -27,9 +28,7 @@ export function incomingFrom(
     target,
     host,
     headers,
-    get remoteAddress() {
-      return message.socket.remoteAddress ?? null
-    },
+    remoteAddress,
     // Nobody can tell whether the client will still send a body that it was not asked for.
     isLast: () => (isContinueAwaited && !isContinueSent) || isFollowedByDoubt(message, headers),
     readBody(take) {

@@ -36,7 +36,8 @@ describe('a request over a socket is answered as one from fetch', () => {
   const server = sharedWriteServer(({ store }) => fill(store, 'events', numbered(1234)), { listen: { baseUrl: BASE } })
   let service: Service | undefined
 
-  async function assertSame(method: string, target: string, headers: readonly Header[] = [], host = '127.0.0.1') {
+  async function assertSame(method: string, target: string, given: readonly Header[] = [], host = '127.0.0.1') {
+    const headers: readonly Header[] = [['X-Request-Id', 'the-same'], ...given]
     service ??= createService({ store: server().store })
     const url = target.startsWith('/') ? `http://localhost${target}` : target
     const expected = await service.fetch(

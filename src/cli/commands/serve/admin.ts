@@ -14,7 +14,7 @@ import { listenFailure, localUrl, type RunningServer } from './server.ts'
 /** How long the store may take to show that it can be read. */
 const STORE_MS = 2_000
 /** Few ask here, and each for little. */
-const MAX_CONNECTIONS = 100
+const MAX_CONNECTIONS = 32
 const REQUEST_MS = 10_000
 const IDLE_MS = 60_000
 
@@ -46,6 +46,8 @@ export async function openAdmin(settings: SettingValues, draining: Draining): Pr
   )
   Object.assign(server, { maxConnections: MAX_CONNECTIONS, timeout: IDLE_MS })
   await listenOn(server, port, host)
+  // A connection that cannot be accepted must not end the service.
+  server.on('error', () => {})
   const bound = server.address()
   const url = localUrl(host, typeof bound === 'object' ? (bound?.port ?? port) : port)
   const close = async (): Promise<void> => {
@@ -92,7 +94,6 @@ class Watcher {
   readonly #draining: Draining
   #watched: Watched | undefined
   /** Many may ask at once, or while the store is slow. */
-  readonly ready = shared(() => this.#ready())
   readonly metrics = shared(() => this.#metrics())
   readonly #ping = shared(async () => void (await this.#watched?.store.ping()))
   readonly #heads = shared(async () => {
@@ -108,7 +109,7 @@ class Watcher {
     this.#watched = { store, server }
   }
 
-  async #ready(): Promise<Answer> {
+  async ready(): Promise<Answer> {
     const unready = (text: string) => ({ status: 503, text })
     if (this.#draining.isBegun) return unready('draining')
     if (this.#watched === undefined) return unready('starting')
@@ -181,7 +182,7 @@ async function choose(watcher: Watcher, host: string, request: IncomingMessage):
     return { status: 421, text: 'This is for the machine itself: ask for localhost or 127.0.0.1.' }
   const answers: Readonly<Record<string, () => Answer | Promise<Answer>>> = {
     '/live': () => ({ status: 200, text: 'ok' }),
-    '/ready': watcher.ready,
+    '/ready': () => watcher.ready(),
     '/metrics': watcher.metrics,
   }
   const [path = ''] = (request.url ?? '').split('?', 1)

@@ -4,8 +4,12 @@ export class Draining {
   readonly begun: Promise<void>
   #isBegun = false
 
+  /** Resolves when nobody hands over connections any more. */
+  readonly portClosed: Promise<void>
+
   /** `told`: resolves with the first signal. */
-  constructor(told: Promise<void>) {
+  constructor(told: Promise<void>, portClosed: Promise<void> = Promise.resolve()) {
+    this.portClosed = portClosed
     this.begun = told.then(() => {
       this.#isBegun = true
     })

@@ -1,10 +1,9 @@
 /** The log of `serve`, on stderr: a line for every request, and for what goes wrong. */
 
-import { fstatSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { OnError, RequestRecord } from '../../../service/request-record.ts'
 import type { SettingValues } from '../../setting-values.ts'
+import { LineWriter } from './line-writer.ts'
 import { readableLine } from './log-line.ts'
 import { createRedactor } from './secrets.ts'
 
@@ -14,29 +13,20 @@ export interface Log extends AsyncDisposable {
   readonly onError: OnError
   readonly info: (message: string) => void
   readonly warn: (message: string) => void
+  readonly error: (message: string) => void
 }
 
 const STDERR = 2
 
 const SLOW_MS = 1_000
 
-/** A write of more to a pipe can be cut in two, with a line of another worker between (PIPE_BUF). */
-const ATOMIC_BYTES = 4_096
-const FILE_WRITE_BYTES = 64 * 1024
-/** What nobody reads is dropped beyond this. */
-const MAX_UNWRITTEN_BYTES = 8 * 1024 * 1024
-/** A crash loses what was logged since. */
-const FLUSH_MS = 100
-/** How long the end waits for a reader that does not read. */
-const LAST_FLUSH_MS = 1_000
-
-/** Longer texts are cut, so that a line is shorter than ATOMIC_BYTES even where every character has to be escaped. */
+/** Longer texts are cut, so that a line is written in one piece, with no line of another worker in it. */
 const MAX_TEXT = 500
 const MAX_STACK = 1_500
 
 /** `isQuick`: files or the sample, served for a look; a store is served for longer. */
 export function openLog(settings: SettingValues, isQuick: boolean): Log {
-  const destination = process.stderr.isTTY ? terminal() : buffered()
+  const destination: Destination = process.stderr.isTTY ? terminal() : new LineWriter(STDERR)
   const level = settings.get('logLevel')
   const logger = pino(
     {
@@ -68,6 +58,7 @@ export function openLog(settings: SettingValues, isQuick: boolean): Log {
     },
     info: (message) => logger.info(text(message)),
     warn: (message) => logger.warn(text(message)),
+    error: (message) => logger.error(text(message)),
     [Symbol.asyncDispose]: () => destination.end(),
   }
 }
@@ -105,7 +96,7 @@ function requestLine(record: RequestRecord, text: (value: string) => string) {
     collection: record.collection && text(record.collection),
     page: record.page,
     cache: record.cache,
-    token: record.tokenName,
+    token: record.tokenName && text(record.tokenName),
     aborted: record.isAborted,
     request_id: text(record.requestId),
     remote_address: record.remoteAddress,
@@ -120,57 +111,5 @@ function terminal(): Destination {
   return {
     write: (line) => void process.stderr.write(`${readableLine(line)}\n`),
     end: async () => {},
-  }
-}
-
-/**
- * Many lines in one write, which does not hold up the event loop. They are joined here: sonic-boom would measure all that it
- * has with every line. At an exit pino calls `flushSync`.
- */
-function buffered(): Destination {
-  const maxWrite = fstatSync(STDERR).isFile() ? FILE_WRITE_BYTES : ATOMIC_BYTES
-  let isEnding = false
-  let lines = ''
-  let bytes = 0
-  const stream = pino.destination({
-    fd: STDERR,
-    sync: false,
-    maxWrite,
-    maxLength: MAX_UNWRITTEN_BYTES,
-    // A pipe that is full: whoever ends does not wait for its reader.
-    retryEAGAIN: () => !isEnding,
-  })
-  // A disk that is full, for instance: to serve is more important.
-  stream.on('error', () => {})
-  const handOver = (): void => {
-    if (lines !== '') stream.write(lines)
-    lines = ''
-    bytes = 0
-  }
-  const flushSync = stream.flushSync.bind(stream)
-  stream.flushSync = () => {
-    isEnding = true
-    try {
-      handOver()
-      flushSync()
-    } catch {
-      // Nobody reads.
-    }
-  }
-  const timer = setInterval(handOver, FLUSH_MS).unref()
-  return {
-    write(line) {
-      const length = Buffer.byteLength(line)
-      if (bytes + length > maxWrite) handOver()
-      lines += line
-      bytes += length
-    },
-    async end() {
-      clearInterval(timer)
-      handOver()
-      const written = new Promise<void>((resolve) => stream.flush(() => resolve()))
-      await Promise.race([written, sleep(LAST_FLUSH_MS, undefined, { ref: false })])
-      isEnding = true
-    },
   }
 }

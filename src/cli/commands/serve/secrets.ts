@@ -4,15 +4,15 @@ import { hideTokens } from '../../../contract/scope.ts'
 import type { SettingValues } from '../../setting-values.ts'
 
 /** A shorter one may well be a word like any other: it is hidden only where it is known for a password by its place. */
-const MIN_SECRET = 8
+const MIN_SECRET = 6
 
-/** `postgres://user:password@host`, `password=…`, `Bearer …`, also percent-encoded. */
+/** `postgres://user:password@host`, `password=…`, `Bearer …`. */
 const BY_PLACE: readonly RegExp[] = [
-  /(:\/\/[^\s:/@]*:)[^\s/]*(?=@)/g,
-  /(password(?:=|%3d))[^\s&'"]+/gi,
-  /(\b(?:bearer|basic|digest)(?:\s|%20|\+)+)[^\s/'"]+/gi,
+  /(\/\/[^\s:/@]*:)[^\s/]*(?=@)/g,
+  /(password=)[^\s&'"]+/gi,
+  /(\b(?:bearer|basic|digest)[\s+]+)[^\s/'"]+/gi,
 ]
-const MAY_HOLD_SECRET = /@|%40|password|bearer|basic|digest/i
+const MAY_HOLD_SECRET = /@|password=|bearer|basic|digest/i
 
 export function createRedactor(settings: SettingValues): (text: string) => string {
   const known = secretsIn([
@@ -20,35 +20,42 @@ export function createRedactor(settings: SettingValues): (text: string) => strin
     process.env['PGPASSWORD'],
     process.env['REAMS_TOKEN'],
   ])
-  return (text) => {
+  const hide = (text: string): string => {
     let shown = hideTokens(text)
     for (const secret of known) if (shown.includes(secret)) shown = shown.replaceAll(secret, '…')
     if (MAY_HOLD_SECRET.test(shown)) for (const place of BY_PLACE) shown = shown.replace(place, '$1…')
     return shown
+  }
+  return (text) => {
+    const shown = hide(text)
+    if (!shown.includes('%')) return shown
+    const plain = decoded(shown)
+    const plainShown = hide(plain)
+    return plainShown === plain ? shown : plainShown
   }
 }
 
 /** As they stand in the URL. */
 function passwordsIn(store: string): (string | undefined)[] {
   if (!store.includes('://')) return []
-  const [, password] = /^[^:]+:\/\/[^:@/?#]*:([^@]*)@/.exec(store) ?? []
+  const [, password] = /^[^:]+:\/\/[^:@/?#]*:([^/?#]*)@/.exec(store) ?? []
   const parameters = [...store.matchAll(/password=([^&#]*)/gi)].map(([, value]) => value)
   return [password, ...parameters]
 }
 
-/** In every spelling in which they could turn up. */
+/** As they were given, and plain. */
 function secretsIn(secrets: readonly (string | undefined)[]): string[] {
-  const spelled = secrets.flatMap((secret = '') => {
-    const plain = decoded(secret)
-    return [secret, plain, encodeURIComponent(plain), encodeURI(plain)]
-  })
+  const spelled = secrets.flatMap((secret = '') => [secret, decoded(secret)])
   return [...new Set(spelled)].filter((secret) => secret.length >= MIN_SECRET)
 }
 
+/** What is not percent-encoded UTF-8 stays as it is. */
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return text.replace(/(?:%[\da-f]{2})+/gi, (encoded) => {
+    try {
+      return decodeURIComponent(encoded)
+    } catch {
+      return encoded
+    }
+  })
 }

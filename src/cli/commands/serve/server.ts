@@ -2,6 +2,7 @@
 
 import cluster from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { counted } from '../../../contract/message-text.ts'
 import { isLoopbackName } from '../../../contract/url.ts'
 import { createService, type Service } from '../../../service/create-service.ts'
 import { type ListenOptions, listen, type TlsPair } from '../../../service/node/listen.ts'
@@ -49,15 +50,14 @@ function inUrl(host: string): string {
 export async function startServer(
   store: Store,
   settings: SettingValues,
-  log: Log,
+  { onRequestEnd, onError, warn }: Log,
   draining: Draining,
   port = settings.get('port'),
 ): Promise<RunningServer> {
   const tls = readTlsFiles(settings)
-  const { onError } = log
   const metrics = settings.get('adminPort') === undefined ? undefined : await import('./metrics.ts')
   const requests = metrics && new metrics.RequestCounts()
-  const onRequestEnd = both(log.onRequestEnd, requests && ((record) => requests.add(record)))
+  const onEnd = both(onRequestEnd, requests && ((record) => requests.add(record)))
   const [baseUrl, workers] = [settings.get('baseUrl'), settings.get('workers')]
   // Links need the port, which is known only after listening: a request that comes before waits.
   const { promise: service, resolve: start } = Promise.withResolvers<Service>()
@@ -67,7 +67,7 @@ export async function startServer(
     port,
     unsentBytes: Math.floor(settings.get('unsentBytes') / workers),
     ...(baseUrl !== undefined && { baseUrl }),
-    ...(onRequestEnd && { onRequestEnd }),
+    ...(onEnd && { onRequestEnd: onEnd }),
     onError,
     ...(tls && { tls }),
   })
@@ -85,6 +85,7 @@ export async function startServer(
         requestItems: settings.get('requestItems'),
       },
       ...(await limitOptions(settings)),
+      trustedProxies: settings.get('trustProxy') ?? [],
       corsOrigins: settings.get('corsOrigin') ?? [],
       onError,
     }),
@@ -92,7 +93,9 @@ export async function startServer(
   const stop = async (): Promise<void> => {
     // Nobody sends anything yet to a server that failed to start.
     if (draining.isBegun) await sleep(durationMs(settings.get('drainDelay')))
-    await listening.close(durationMs(settings.get('shutdownTimeout')))
+    if (draining.isBegun) await draining.portClosed
+    const cut = await listening.close(durationMs(settings.get('shutdownTimeout')))
+    if (cut > 0) warn(`Cut off after --shutdown-timeout: ${counted(cut, 'request')}.`)
   }
   const readProcess = metrics?.createProcessMetrics()
   return {
@@ -121,19 +124,14 @@ function both(first: Listener, second: Listener): Listener {
 
 /** What the settings say about limits by caller. All workers count together. */
 async function limitOptions(settings: SettingValues): Promise<LimiterOptions> {
-  const trustedProxies = settings.get('trustProxy') ?? []
   const reads = settings.get('rateLimit')
   const writes = settings.get('writeRateLimit') ?? reads
-  if (writes === undefined) return { trustedProxies }
+  if (writes === undefined) return {}
   const rateLimits = { ...(reads && { reads }), writes }
-  if (!cluster.isWorker) return { rateLimits, trustedProxies }
+  if (!cluster.isWorker) return { rateLimits }
   const { createSharedCounter } = await import('./shared-counter.ts')
   const workers = settings.get('workers')
-  return {
-    rateLimits,
-    trustedProxies,
-    createRateCounter: (name, limit) => createSharedCounter(name, limit, workers),
-  }
+  return { rateLimits, createRateCounter: (name, limit) => createSharedCounter(name, limit, workers) }
 }
 
 /** Fails if the port cannot be had. Returns its number, which for port 0 the system chose. Who connects meanwhile gets a 503. */

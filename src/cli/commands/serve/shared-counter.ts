@@ -5,12 +5,13 @@
 
 import { LRUCache } from 'lru-cache'
 import { RateLimiterCluster, RateLimiterClusterMaster } from 'rate-limiter-flexible'
-import type { RateCounter, RateLimit, RateName } from '../../../service/rate-limit.ts'
+import { MAX_CALLERS, type RateCounter, type RateLimit, type RateName } from '../../../service/rate-limit.ts'
 
-/** A worker takes at most this part of a limit, divided by the number of workers. What it does not use is lost. */
+/**
+ * A worker takes this part of what is left of a limit, divided by the number of workers: the less is left, the less it takes.
+ * What it does not use is lost, and that is less than a tenth of the limit for all workers together.
+ */
 const PARTS = 10
-/** Callers whose part a worker remembers. */
-const MAX_CALLERS = 10_000
 /** If the first process does not answer in this time, the worker counts alone for as long: limits must not stop the service. */
 const TIMEOUT_MS = 1_000
 
@@ -36,15 +37,21 @@ export function createSharedCounter(name: RateName, { requests, seconds }: RateL
     keyPrefix: name,
     timeoutMs: TIMEOUT_MS,
   })
-  const size = Math.max(1, Math.floor(requests / (PARTS * workers)))
-  const parts = new LRUCache<string, Part>({ max: MAX_CALLERS })
+  const parts = new LRUCache<string, Part>({
+    max: MAX_CALLERS,
+    noDisposeOnSet: true,
+    dispose: (_part, caller) => void limiter.delete(caller).catch(() => {}),
+  })
   const coming = new Map<string, Promise<Part>>()
 
   async function take(caller: string): Promise<Part> {
+    const last = parts.get(caller)
+    const left = last === undefined || isOver(last) ? requests : requests - last.taken
+    const size = Math.max(1, Math.floor(left / (PARTS * workers)))
     try {
       const { consumedPoints, msBeforeNext } = await limiter.penalty(caller, size)
-      const left = Math.min(size, Math.max(0, requests - (consumedPoints - size)))
-      return { left, taken: Math.min(requests, consumedPoints), endsAt: performance.now() + msBeforeNext }
+      const got = Math.min(size, Math.max(0, requests - (consumedPoints - size)))
+      return { left: got, taken: Math.min(requests, consumedPoints), endsAt: performance.now() + msBeforeNext }
     } catch {
       return { left: size, taken: requests, endsAt: performance.now() + TIMEOUT_MS }
     }
@@ -66,7 +73,7 @@ export function createSharedCounter(name: RateName, { requests, seconds }: RateL
   return {
     async count(caller) {
       let part = parts.get(caller)
-      while (part === undefined || performance.now() >= part.endsAt || (part.left === 0 && part.taken < requests))
+      while (part === undefined || isOver(part) || (part.left === 0 && part.taken < requests))
         part = await takeOnce(caller)
       const resetMs = part.endsAt - performance.now()
       if (part.left === 0) return { requests: requests + 1, resetMs }
@@ -74,4 +81,8 @@ export function createSharedCounter(name: RateName, { requests, seconds }: RateL
       return { requests: part.taken - part.left, resetMs }
     },
   }
+}
+
+function isOver({ endsAt }: Part): boolean {
+  return performance.now() >= endsAt
 }

@@ -8,8 +8,8 @@ import { Failure, isSystemError } from '../../failure.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import type { Log } from './log.ts'
 
-/** Undefined without TLS. Throws a Failure that says what is wrong with the files. */
-export function readTlsFiles(settings: SettingValues): TlsPair | undefined {
+/** Undefined without TLS. Throws a Failure that says what is wrong with the files, and warns of what only clients will refuse. */
+export function readTlsFiles(settings: SettingValues, warn: Log['warn'] = () => {}): TlsPair | undefined {
   const [certFile, keyFile] = [settings.get('tlsCert'), settings.get('tlsKey')]
   if (certFile === undefined && keyFile === undefined) return undefined
   if (certFile === undefined || keyFile === undefined)
@@ -37,13 +37,17 @@ export function readTlsFiles(settings: SettingValues): TlsPair | undefined {
       `The certificate in ${certFile} does not fit the key in ${keyFile}. Give the two that were made together.`,
     )
   tried(() => createSecureContext(pair), `TLS cannot use the certificate in ${certFile} with the key in ${keyFile}.`)
+  if (certificate.validToDate < new Date())
+    warn(
+      `The certificate in ${certFile} expired on ${certificate.validTo}. Clients will refuse it: renew it, then send SIGHUP.`,
+    )
   return pair
 }
 
 /** Reads the files again. If they are wrong, the server keeps what it has, and the result is false. */
 export function renewTls(settings: SettingValues, server: Pick<Listening, 'renewTls'>, log: Log): boolean {
   try {
-    const pair = readTlsFiles(settings)
+    const pair = readTlsFiles(settings, log.warn)
     if (pair !== undefined) server.renewTls(pair)
     return true
   } catch (error) {

@@ -1,7 +1,11 @@
 /** Several processes that serve on one port. One that ends is replaced while the others go on. */
 
 import cluster, { type Worker } from 'node:cluster'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { Server as NetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { acceptWaiting } from '../../../service/node/listen.ts'
+import { describeFailure } from '../../failure.ts'
 import { openStore, StoreLocation } from '../../open-store.ts'
 import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
@@ -18,6 +22,8 @@ const PORT_VARIABLE = 'REAMS_WORKER_PORT'
 
 /** The message that tells a worker to end. */
 const STOP = 'stop'
+/** The message behind the last connection that a worker gets. */
+const PORT_CLOSED = 'port closed'
 /** The message that tells it to read the TLS files again: the first process has found them right. */
 const RENEW = 'renew'
 
@@ -25,18 +31,23 @@ const RENEW = 'renew'
 const STABLE_MS = 10_000
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5_000
+/** When none was handed to a worker for so long, no connection waits in the first process. */
+const HANDOVER_MS = 100
 /** A worker that takes so much longer than it may to end is killed. */
 const LATE_MS = 2_000
 
 /** In a worker: serves until it is told to stop. */
 export async function runWorker(settings: SettingValues, interrupted: Promise<void>, log: Log): Promise<number> {
-  const stopped = new Promise<void>((resolve) => {
-    process.on('message', (message) => {
-      if (message === STOP) resolve()
+  const told = (what: string) =>
+    new Promise<void>((resolve) => {
+      process.on('message', (message) => {
+        if (message === what) resolve()
+      })
     })
-  })
   // Ctrl-C in a terminal, and systemd, signal every process: whichever comes first.
-  const draining = new Draining(Promise.race([interrupted, stopped]))
+  const begun = Promise.race([interrupted, told(STOP)])
+  const latest = begun.then(() => sleep(durationMs(settings.get('drainDelay')) + LATE_MS, undefined, { ref: false }))
+  const draining = new Draining(begun, Promise.race([told(PORT_CLOSED), latest]))
   try {
     const store = await openStore(new StoreLocation(process.env[STORE_VARIABLE] ?? ''))
     await using _store = { [Symbol.asyncDispose]: () => store.close() }
@@ -47,14 +58,20 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
     if (settings.get('adminPort') !== undefined)
       (await import('./worker-metrics.ts')).answerWithMetrics(server.readMetrics)
     await draining.begun
+    return 0
+  } catch (error) {
+    if (process.env['REAMS_DEBUG'] === '1') throw error
+    // Into the log, because the other workers may go on.
+    const { exitStatus, message } = describeFailure(error)
+    log.error(message)
+    return exitStatus
   } finally {
     // The channel to the first process would keep this one alive.
     process.channel?.unref()
   }
-  return 0
 }
 
-/** A worker ended before it served; it has printed the reason. */
+/** A worker ended before it served; it has logged the reason. */
 export class WorkerEnded extends Error {
   override readonly name = 'WorkerEnded'
   readonly exitStatus: number
@@ -72,13 +89,12 @@ export async function startWorkers(
   port: number,
   log: Log,
 ): Promise<RunningServer> {
-  if (settings.isGiven('rateLimit') || settings.isGiven('writeRateLimit'))
-    (await import('./shared-counter.ts')).countForWorkers()
-  const stopMs = durationMs(settings.get('drainDelay')) + durationMs(settings.get('shutdownTimeout'))
-  const variables = { [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) }
-  const group = createWorkerGroup(variables, stopMs, log)
   const metrics =
     settings.get('adminPort') === undefined ? undefined : new (await import('./worker-metrics.ts')).WorkerMetrics()
+  if (settings.isGiven('rateLimit') || settings.isGiven('writeRateLimit'))
+    (await import('./shared-counter.ts')).countForWorkers()
+  const variables = { [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) }
+  const group = createWorkerGroup(variables, settings, log)
   try {
     // What is wrong for one is wrong for all: the first one tells.
     await group.start()
@@ -103,8 +119,9 @@ interface WorkerEnd {
   readonly cause: string
 }
 
-/** `stopMs`: in which a worker ends by itself. */
-function createWorkerGroup(variables: Readonly<Record<string, string>>, stopMs: number, log: Log) {
+function createWorkerGroup(variables: Readonly<Record<string, string>>, settings: SettingValues, log: Log) {
+  const drainMs = durationMs(settings.get('drainDelay'))
+  const port = new SharedPort(Number(variables[PORT_VARIABLE]))
   const workers = new Map<Worker, Promise<WorkerEnd>>()
   const listening = new WeakSet<Worker>()
   const stopping = new AbortController()
@@ -127,7 +144,7 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>, stopMs: 
   async function run(onListening = () => {}): Promise<WorkerEnd> {
     try {
       const worker = cluster.fork(variables)
-      closeUntaken(worker)
+      port.handOverTo(worker)
       const ended = endOf(worker)
       workers.set(worker, ended)
       worker.once('listening', () => {
@@ -158,13 +175,17 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>, stopMs: 
     /** All at once; each answers for the drain delay, and finishes what it has begun. */
     stop: async (): Promise<void> => {
       stopping.abort()
+      const stopMs = drainMs + durationMs(settings.get('shutdownTimeout')) + 2 * LATE_MS
       const cutOff = setTimeout(() => {
         for (const worker of workers.keys()) worker.process.kill('SIGKILL')
-      }, stopMs + LATE_MS)
+      }, stopMs)
       for (const worker of workers.keys()) {
         if (listening.has(worker) && worker.isConnected()) worker.send(STOP, () => {})
         else worker.process.kill('SIGKILL')
       }
+      await Promise.race([sleep(drainMs), Promise.all(workers.values())])
+      await port.close()
+      for (const worker of workers.keys()) if (worker.isConnected()) worker.send(PORT_CLOSED, () => {})
       await Promise.all(workers.values())
       clearTimeout(cutOff)
     },
@@ -186,20 +207,60 @@ function endOf(worker: Worker): Promise<WorkerEnd> {
 }
 
 /**
- * Node hands each worker one connection at a time. If the worker dies before it takes one, the connection would stay open
- * for ever, with nobody at its end: so the last one handed over is closed when the worker has ended. Node has closed those
- * that were taken.
+ * The port that all workers share: this process accepts its connections, and Node hands each worker one at a time.
+ *
+ * When the last worker stops listening, Node closes the connections that it has not handed over yet. So the port is closed before,
+ * and the workers listen on until they have them all.
  */
-function closeUntaken({ process: child }: Worker): void {
-  let closeLast = (): void => {}
-  child.send = new Proxy(child.send, {
-    apply(send, self, values: unknown[]) {
-      const [, handle] = values
-      if (handle instanceof Object && 'close' in handle && typeof handle.close === 'function')
-        closeLast = handle.close.bind(handle)
-      if (child.exitCode !== null || child.signalCode !== null) closeLast()
-      return Reflect.apply(send, self, values)
-    },
-  })
-  child.once('exit', () => closeLast())
+class SharedPort {
+  readonly #number: number
+  #handle: { close(): void } | undefined
+  #handedOver = 0
+  #handedOverAt = 0
+
+  constructor(number: number) {
+    this.#number = number
+    subscribe('tracing:net.server.listen:asyncEnd', this.#onListen)
+  }
+
+  readonly #onListen = (message: unknown): void => {
+    const { server } = message as { server: NetServer & { readonly _handle?: unknown } }
+    const bound = server.address()
+    if (bound instanceof Object && bound.port === this.#number && isHandle(server._handle))
+      this.#handle = server._handle
+  }
+
+  /**
+   * If the worker dies before it takes a connection, the connection would stay open for ever, with nobody at its end: so the last
+   * one handed over is closed when the worker has ended. Node has closed those that were taken.
+   */
+  handOverTo({ process: child }: Worker): void {
+    let closeLast = (): void => {}
+    const handOver = (handle: { close(): void }): void => {
+      closeLast = () => handle.close()
+      this.#handedOver++
+      this.#handedOverAt = performance.now()
+    }
+    child.send = new Proxy(child.send, {
+      apply(send, self, values: unknown[]) {
+        const [, handle] = values
+        if (isHandle(handle)) handOver(handle)
+        if (child.exitCode !== null || child.signalCode !== null) closeLast()
+        return Reflect.apply(send, self, values)
+      },
+    })
+    child.once('exit', () => closeLast())
+  }
+
+  /** Resolves when all its connections have been handed over. */
+  async close(): Promise<void> {
+    unsubscribe('tracing:net.server.listen:asyncEnd', this.#onListen)
+    await acceptWaiting(() => this.#handedOver)
+    this.#handle?.close()
+    for (let now = performance.now(); now - this.#handedOverAt < HANDOVER_MS; now = performance.now()) await sleep(10)
+  }
+}
+
+function isHandle(value: unknown): value is { close(): void } {
+  return value instanceof Object && 'close' in value && typeof value.close === 'function'
 }
