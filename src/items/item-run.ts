@@ -129,3 +129,8 @@ function enlarged(bytes: Uint8Array, length: number, more: number): Uint8Array<A
 export function freeMemory({ buffer }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 }
+
+/** The same for bytes that may share their memory with others: those that take less than half of it are left alone. */
+export function freeOwnMemory(bytes: Uint8Array): void {
+  if (bytes.byteLength * 2 > bytes.buffer.byteLength) freeMemory(bytes)
+}

@@ -2,6 +2,7 @@
 
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
+import { freeOwnMemory } from '../items/item-run.ts'
 import { type GoneMap, type Part, REAM_SIZE } from './positions.ts'
 import type { Room, Segment } from './store.ts'
 import { StoreError } from './store-error.ts'
@@ -127,14 +128,25 @@ export function joinCuts(segments: Iterable<Segment>): Segment[] {
   for (const segment of segments) {
     const last = joined.at(-1)
     if (last === undefined || last.isDeflated || segment.isDeflated) joined.push(segment)
-    else joined.splice(-1, 1, rawSegment(joinPieces([last.raw(), segment.raw()]), last.count + segment.count))
+    else {
+      const pieces = [last.raw(), segment.raw()]
+      joined.splice(-1, 1, rawSegment(joinPieces(pieces), last.count + segment.count))
+      pieces.forEach(freeOwnMemory)
+    }
   }
   return joined
 }
 
 /** The items of a segment that belong to a page. */
 export function cutPart(segment: Segment, { count, from, take }: Part): Segment {
-  return take === count ? segment : rawSegment(cutItems(segment.raw(), from, from + take), take)
+  if (take === count) return segment
+  const raw = segment.raw()
+  const cut = cutItems(raw, from, from + take)
+  if (!segment.isDeflated) return rawSegment(cut, take)
+  const kept = Buffer.allocUnsafeSlow(cut.byteLength)
+  kept.set(cut)
+  freeOwnMemory(raw)
+  return rawSegment(kept, take)
 }
 
 /** The texts of the items in `raw`. No item holds a line break, so this cannot cut inside one. */

@@ -14,7 +14,7 @@ import { checkAddress, listenFailure, localUrl } from '../../src/cli/commands/se
 import { type Flags, SettingValues } from '../../src/cli/setting-values.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { eventLines, putLines } from './items.ts'
-import { RunningCli, runInside, startServer, temporaryFilesOf, workDirectory } from './run-cli.ts'
+import { RunningCli, runCli, runInside, startServer, temporaryFilesOf, workDirectory } from './run-cli.ts'
 
 async function directoryWithEvents(t: TestContext): Promise<string> {
   const directory = workDirectory(t)
@@ -98,7 +98,9 @@ describe('serve', () => {
     const { port } = other.address() as AddressInfo
     writeFileSync(join(directory, 'bad.ndjson'), '[1]\n')
     for (const words of [[], ['--workers', '2'], ['bad.ndjson']]) {
-      const result = await runInside(['serve', '--port', String(port), ...words], { in: directory })
+      // Workers are processes: they need the program itself.
+      const run = words.includes('--workers') ? runCli : runInside
+      const result = await run(['serve', '--port', String(port), ...words], { in: directory })
       assert.deepEqual([result.status, result.stdout], [2, ''])
       assert.match(result.stderr, new RegExp(`^reams: Port ${port} on 127\\.0\\.0\\.1 is in use\\. .*--port 0.*\n$`))
     }

@@ -1,6 +1,7 @@
 /** `reams serve`: serves files, the sample or a store on a port until a signal comes. */
 
 import cluster from 'node:cluster'
+import { Failure } from '../failure.ts'
 import { Interruption } from '../interruption.ts'
 import { print } from '../output.ts'
 import { type CliCommand, type SettingValues, warnOfPassword } from '../setting-values.ts'
@@ -68,7 +69,7 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   // Here and not above, so that other commands start without the service.
   const { openLog } = await import('./serve/log.ts')
   const { checkAddress, localUrl, startServer, tryPort } = await import('./serve/server.ts')
-  const { runWorker, startWorkers, WorkerEnded } = await import('./serve/workers.ts')
+  const { runWorker, startWorkers } = await import('./serve/workers.ts')
   using interruption = new Interruption()
   if (NPM_EVENTS.includes(process.env['npm_lifecycle_event'] ?? '')) interruption.endWithParent()
   if (settings.isGiven('tlsCert')) interruption.onHangUp(() => {})
@@ -105,8 +106,9 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
     }
     await draining.begun
   } catch (error) {
-    if (!(error instanceof WorkerEnded)) throw error
-    return interruption.signal.aborted ? 0 : error.exitStatus
+    // Ctrl-C signals every process: a worker that was about to start has ended too.
+    if (interruption.signal.aborted && error instanceof Failure) return 0
+    throw error
   }
   return 0
 }

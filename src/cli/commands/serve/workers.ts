@@ -5,7 +5,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Server as NetServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { acceptWaiting } from '../../../service/node/listen.ts'
-import { describeFailure } from '../../failure.ts'
+import { describeFailure, Failure, type FailureStatus } from '../../failure.ts'
 import { openStore, StoreLocation } from '../../open-store.ts'
 import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
@@ -61,9 +61,9 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
     return 0
   } catch (error) {
     if (process.env['REAMS_DEBUG'] === '1') throw error
-    // Into the log, because the other workers may go on.
     const { exitStatus, message } = describeFailure(error)
-    log.error(message)
+    // The first process tells: the other workers may go on.
+    await new Promise((resolve) => process.send?.({ failure: message }, resolve))
     return exitStatus
   } finally {
     // The channel to the first process would keep this one alive.
@@ -71,18 +71,7 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
   }
 }
 
-/** A worker ended before it served; it has logged the reason. */
-export class WorkerEnded extends Error {
-  override readonly name = 'WorkerEnded'
-  readonly exitStatus: number
-
-  constructor(exitStatus: number) {
-    super(`status ${exitStatus} before it listened`)
-    this.exitStatus = exitStatus
-  }
-}
-
-/** Resolves when all serve; rejects with a WorkerEnded. */
+/** Resolves when all serve; rejects with a Failure if one ends before. */
 export async function startWorkers(
   settings: SettingValues,
   location: StoreLocation,
@@ -113,10 +102,12 @@ export async function startWorkers(
 }
 
 interface WorkerEnd {
-  readonly status: number
+  readonly status: FailureStatus
   readonly livedMs: number
   /** What ended it, in words. */
   readonly cause: string
+  /** What went wrong, if it said so itself. */
+  readonly failure?: string | undefined
 }
 
 function createWorkerGroup(variables: Readonly<Record<string, string>>, settings: SettingValues, log: Log) {
@@ -130,9 +121,10 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>, settings
   async function replace(first: Promise<WorkerEnd>): Promise<void> {
     let pauseMs = FIRST_PAUSE_MS
     for (let ended = first; ; ended = run()) {
-      const { cause, livedMs } = await ended
+      const { cause, failure, livedMs } = await ended
       if (signal.aborted) return
       pauseMs = livedMs > STABLE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS)
+      if (failure !== undefined) log.error(failure)
       log.warn(`A worker ended (${cause}). Starting another one in ${pauseMs / 1000} s.`)
       // The timer keeps this process alive: when all workers have died nothing else does.
       await sleep(pauseMs, undefined, { signal }).catch(() => {})
@@ -165,7 +157,8 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>, settings
       const isListening = Promise.withResolvers<undefined>()
       const ended = run(() => isListening.resolve(undefined))
       const end = await Promise.race([ended, isListening.promise])
-      if (end !== undefined) throw new WorkerEnded(end.status)
+      if (end !== undefined)
+        throw new Failure(end.status, end.failure ?? `A worker ended (${end.cause}) before it served.`)
       void replace(ended)
     },
     serving,
@@ -194,10 +187,15 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>, settings
 
 function endOf(worker: Worker): Promise<WorkerEnd> {
   const startedAt = performance.now()
+  let failure: string | undefined
+  worker.on('message', (message: unknown) => {
+    if (message instanceof Object && 'failure' in message) failure = String(message.failure)
+  })
   return new Promise((resolve) => {
-    const end = (status: number, cause: string) => resolve({ status, cause, livedMs: performance.now() - startedAt })
+    const end = (status: FailureStatus, cause: string) =>
+      resolve({ status, cause, failure, livedMs: performance.now() - startedAt })
     worker.once('exit', (status: number | null, signal: string | null) =>
-      end(status ?? 3, signal ?? `status ${status}`),
+      end(status === 1 || status === 2 ? status : 3, signal ?? `status ${status}`),
     )
     // A process that could not be started has no exit. Any other error is of a message to a worker that is about to end.
     worker.on('error', (error) => {

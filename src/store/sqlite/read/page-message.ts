@@ -1,6 +1,6 @@
 /** What goes between the store and the thread that reads its pages. */
 
-import { freeMemory } from '../../../items/item-run.ts'
+import { freeOwnMemory } from '../../../items/item-run.ts'
 import { deflatedSegment, NO_ROOM, rawSegment } from '../../ream.ts'
 import type { Head, PageRead, Room, Segment, SegmentForm } from '../../store.ts'
 import { type Failure, unpackError } from '../write/writer.ts'
@@ -29,9 +29,10 @@ export function packPage({ head, page, segments }: PageRead, { form, room }: Pag
 
 function packSegment(segment: Segment, form: SegmentForm, room: Room): PackedSegment {
   const { count, rawLength } = segment
-  return form === 'raw'
-    ? [withRoom(segment.raw(), room), count, rawLength, 0]
-    : [withRoom(segment.deflated(), room), count, rawLength, segment.crc]
+  if (form === 'raw') return [withRoom(segment.raw(), room), count, rawLength, 0]
+  const packed: PackedSegment = [withRoom(segment.deflated(), room), count, rawLength, segment.crc]
+  if (!segment.isDeflated) freeOwnMemory(segment.raw())
+  return packed
 }
 
 /** The bytes in memory of their own, which can go to another thread, with room around them. */
@@ -39,8 +40,7 @@ function withRoom(bytes: Uint8Array, { before, after }: Room): Uint8Array {
   const memory = Buffer.allocUnsafeSlow(before + bytes.length + after)
   const { length } = bytes
   memory.set(bytes, before)
-  // What takes less than half of its memory may share it with others.
-  if (length * 2 > bytes.buffer.byteLength) freeMemory(bytes)
+  freeOwnMemory(bytes)
   return memory.subarray(before, before + length)
 }
 
