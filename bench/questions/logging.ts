@@ -37,7 +37,7 @@ export const LOGGING: Question = {
       {
         measured: 'hot page, gzip, with every request logged to a file ÷ without',
         value: share('logging'),
-        required: { atLeast: 0.9 },
+        better: 'higher',
         raw,
       },
       { measured: 'hot page, gzip, with metrics ÷ without', value: share('metrics'), required: { atLeast: 0.95 }, raw },

@@ -17,9 +17,9 @@ const LAST_FLUSH_MS = 1_000
 
 export class LineWriter {
   readonly #descriptor: number
-  readonly #maxWrite: number
+  readonly #isFile: boolean
   readonly #timer: NodeJS.Timeout
-  /** The next chunk, still growing. */
+  /** The next chunk, still growing, and about how large it is. */
   #lines = ''
   #bytes = 0
   readonly #unwritten: Buffer[] = []
@@ -30,13 +30,14 @@ export class LineWriter {
 
   constructor(descriptor: number) {
     this.#descriptor = descriptor
-    this.#maxWrite = fstatSync(descriptor).isFile() ? FILE_WRITE_BYTES : ATOMIC_BYTES
+    this.#isFile = fstatSync(descriptor).isFile()
     this.#timer = setInterval(() => this.#handOver(), FLUSH_MS).unref()
   }
 
   write(line: string): void {
-    const bytes = Buffer.byteLength(line)
-    if (this.#bytes + bytes > this.#maxWrite) this.#handOver()
+    // For a file it need not be exact, and to count the bytes is a good part of the work.
+    const bytes = this.#isFile ? line.length : Buffer.byteLength(line)
+    if (this.#bytes + bytes > (this.#isFile ? FILE_WRITE_BYTES : ATOMIC_BYTES)) this.#handOver()
     this.#lines += line
     this.#bytes += bytes
   }
@@ -53,8 +54,9 @@ export class LineWriter {
 
   #handOver(): void {
     if (this.#bytes > 0 && this.#unwrittenBytes + this.#bytes <= MAX_UNWRITTEN_BYTES) {
-      this.#unwritten.push(Buffer.from(this.#lines))
-      this.#unwrittenBytes += this.#bytes
+      const chunk = Buffer.from(this.#lines)
+      this.#unwritten.push(chunk)
+      this.#unwrittenBytes += chunk.length
     }
     this.#lines = ''
     this.#bytes = 0

@@ -43,11 +43,24 @@ export function openLog(settings: SettingValues, isQuick: boolean): Log {
     return shown.length > length ? `${shown.slice(0, length)}…` : shown
   }
   const isLogged = REQUESTS_LOGGED[settings.get('logRequests') ?? (isQuick ? 'errors' : 'all')]
+  const loggerOf = createLoggers(logger, text)
   return {
     onRequestEnd:
       isLogged &&
       ((record) => {
-        if (isLogged(record)) logger[record.status >= 500 ? 'error' : 'info'](requestLine(record, text), 'request')
+        if (!isLogged(record)) return
+        const { page, durationMs, bytes, isAborted, requestId, remoteAddress } = record
+        const own = {
+          page,
+          duration_ms: Math.round(durationMs * 1_000) / 1_000,
+          bytes,
+          aborted: isAborted,
+          request_id: text(requestId),
+          remote_address: remoteAddress,
+        }
+        const kept = loggerOf(record)
+        if (kept !== undefined) kept.info(own, 'request')
+        else logger[record.status >= 500 ? 'error' : 'info']({ ...sharedFields(record, text), ...own }, 'request')
       }),
     onError: (error, { method, target }, requestId) => {
       const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error))
@@ -84,22 +97,29 @@ const REQUESTS_LOGGED = {
   none: undefined,
 } as const
 
-/** In the words of the API. Without the query, without headers: either can hold what must not be in a log. */
-function requestLine(record: RequestRecord, text: (value: string) => string) {
-  return {
-    method: record.method,
-    path: text(record.path),
-    status: record.status,
-    duration_ms: Math.round(record.durationMs * 1_000) / 1_000,
-    bytes: record.bytes,
-    route: record.route,
-    collection: record.collection && text(record.collection),
-    page: record.page,
-    cache: record.cache,
-    token: record.tokenName && text(record.tokenName),
-    aborted: record.isAborted,
-    request_id: text(record.requestId),
-    remote_address: record.remoteAddress,
+/** What a request shares with others, in the words of the API. Without query and headers, which can hold what must not be in a log. */
+function sharedFields(record: RequestRecord, text: (value: string) => string) {
+  const { method, path, status, route, collection, cache, tokenName } = record
+  const token = tokenName && text(tokenName)
+  return { method, path: text(path), status, route, collection: collection && text(collection), cache, token }
+}
+
+/** Loggers that are kept, for pages of collections: pino then puts what many requests share into JSON once. */
+const MAX_LOGGERS = 500
+
+/** The logger for a request, if it shares its fields with many. */
+function createLoggers(logger: pino.Logger, text: (value: string) => string) {
+  const known = new Map<string, pino.Logger>()
+  return (record: RequestRecord): pino.Logger | undefined => {
+    const { method, path, status, route, cache, tokenName } = record
+    // Nobody can make up many of these: there are as many as collections and tokens.
+    if (status >= 400 || route !== '/:collection') return undefined
+    const key = `${method} ${status} ${cache} ${tokenName} ${path}`
+    const found = known.get(key)
+    if (found !== undefined || known.size === MAX_LOGGERS) return found
+    const made = logger.child(sharedFields(record, text))
+    known.set(key, made)
+    return made
   }
 }
 

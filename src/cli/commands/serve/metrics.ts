@@ -37,7 +37,7 @@ export const MAX_COLLECTIONS = 1_000
 
 /** What was answered with the same labels. */
 interface Answered {
-  readonly labels: Labels
+  readonly labels: { readonly method: string; readonly route: string; readonly status: number }
   bytes: number
   seconds: number
   /** Of each bucket, without those below it; the last is for all that is longer. */
@@ -50,22 +50,31 @@ interface Answered {
  */
 export class RequestCounts {
   readonly #answered = new Map<string, Answered>()
+  /** What most requests have in common with the one before them. */
+  #last: Answered | undefined
   readonly #cache = { hit: 0, miss: 0 }
 
   add({ method, route, status, durationMs, bytes, cache }: RequestRecord): void {
-    const known = METHODS.has(method) ? method : OTHER_METHOD
-    const key = `${known} ${status} ${route}`
-    let answered = this.#answered.get(key)
-    if (answered === undefined) {
-      const counts = new Array<number>(DURATION_SECONDS.length + 1).fill(0)
-      answered = { labels: { method: known, route, status }, bytes: 0, seconds: 0, counts }
-      this.#answered.set(key, answered)
-    }
+    const last = this.#last?.labels
+    const isSame = last !== undefined && last.method === method && last.status === status && last.route === route
+    const answered = isSame && this.#last ? this.#last : this.#find(method, route, status)
+    this.#last = answered
     const seconds = durationMs / 1_000
     answered.bytes += bytes
     answered.seconds += seconds
     addTo(answered.counts, DURATION_SECONDS, seconds, 1)
     if (cache !== undefined) this.#cache[cache]++
+  }
+
+  #find(method: string, route: string, status: number): Answered {
+    const known = METHODS.has(method) ? method : OTHER_METHOD
+    const key = `${known} ${status} ${route}`
+    const found = this.#answered.get(key)
+    if (found !== undefined) return found
+    const counts = new Array<number>(DURATION_SECONDS.length + 1).fill(0)
+    const answered = { labels: { method: known, route, status }, bytes: 0, seconds: 0, counts }
+    this.#answered.set(key, answered)
+    return answered
   }
 
   read(): Metric[] {
