@@ -27,40 +27,28 @@ const MAX_STACK = 1_500
 /** `isQuick`: files or the sample, served for a look; a store is served for longer. */
 export function openLog(settings: SettingValues, isQuick: boolean): Log {
   const destination: Destination = process.stderr.isTTY ? terminal() : new LineWriter(STDERR)
-  const level = settings.get('logLevel')
-  const logger = pino(
-    {
-      level,
-      base: { pid: process.pid },
-      timestamp: createTimestamp(),
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    destination,
-  )
+  const timestamp = createTimestamp()
+  const logger = createPino(settings, destination, timestamp)
   const redact = createRedactor(settings)
   const text = (value: string, length = MAX_TEXT) => {
     const shown = redact(value)
     return shown.length > length ? `${shown.slice(0, length)}…` : shown
   }
   const isLogged = REQUESTS_LOGGED[settings.get('logRequests') ?? (isQuick ? 'errors' : 'all')]
-  const loggerOf = createLoggers(logger, text)
+  const isInfo = logger.isLevelEnabled('info')
+  const beginningOf = createBeginnings(settings, text)
   return {
     onRequestEnd:
       isLogged &&
       ((record) => {
         if (!isLogged(record)) return
-        const { page, durationMs, bytes, isAborted, requestId, remoteAddress } = record
-        const own = {
-          page,
-          duration_ms: Math.round(durationMs * 1_000) / 1_000,
-          bytes,
-          aborted: isAborted,
-          request_id: text(requestId),
-          remote_address: remoteAddress,
-        }
-        const kept = loggerOf(record)
-        if (kept !== undefined) kept.info(own, 'request')
-        else logger[record.status >= 500 ? 'error' : 'info']({ ...sharedFields(record, text), ...own }, 'request')
+        const beginning = isInfo ? beginningOf(record) : undefined
+        if (beginning !== undefined) destination.write(LEVEL + timestamp() + beginning + ownText(record, text))
+        else
+          logger[record.status >= 500 ? 'error' : 'info'](
+            { ...sharedFields(record, text), ...ownFields(record, text) },
+            'request',
+          )
       }),
     onError: (error, { method, target }, requestId) => {
       const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error))
@@ -75,6 +63,19 @@ export function openLog(settings: SettingValues, isQuick: boolean): Log {
     [Symbol.asyncDispose]: () => destination.end(),
   }
 }
+
+function createPino(
+  settings: SettingValues,
+  destination: pino.DestinationStream,
+  timestamp: () => string,
+): pino.Logger {
+  const formatters = { level: (label: string) => ({ level: label }) }
+  const options = { level: settings.get('logLevel'), base: { pid: process.pid }, timestamp, formatters }
+  return pino(options, destination)
+}
+
+/** A text as it may stand in the log: without secrets, and not too long. */
+type ShowText = (value: string) => string
 
 /** Made once a millisecond: it takes as long as half of a line. */
 function createTimestamp(): () => string {
@@ -98,29 +99,78 @@ const REQUESTS_LOGGED = {
 } as const
 
 /** What a request shares with others, in the words of the API. Without query and headers, which can hold what must not be in a log. */
-function sharedFields(record: RequestRecord, text: (value: string) => string) {
+function sharedFields(record: RequestRecord, text: ShowText) {
   const { method, path, status, route, collection, cache, tokenName } = record
   const token = tokenName && text(tokenName)
   return { method, path: text(path), status, route, collection: collection && text(collection), cache, token }
 }
 
-/** Loggers that are kept, for pages of collections: pino then puts what many requests share into JSON once. */
-const MAX_LOGGERS = 500
+function ownFields({ page, durationMs, bytes, isAborted, requestId, remoteAddress }: RequestRecord, text: ShowText) {
+  const own = { page, duration_ms: rounded(durationMs), bytes, aborted: isAborted }
+  return { ...own, request_id: text(requestId), remote_address: remoteAddress }
+}
 
-/** The logger for a request, if it shares its fields with many. */
-function createLoggers(logger: pino.Logger, text: (value: string) => string) {
-  const known = new Map<string, pino.Logger>()
-  return (record: RequestRecord): pino.Logger | undefined => {
+function rounded(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000
+}
+
+/** What pino begins a line with, before the time. */
+const LEVEL = '{"level":"info"'
+const MESSAGE = ',"msg":"request"}\n'
+
+/** The same at the end of a line, in JSON. None of its texts needs an escape. */
+function ownText(
+  { page, durationMs, bytes, isAborted, requestId, remoteAddress }: RequestRecord,
+  text: ShowText,
+): string {
+  const paged = page === undefined ? '' : `,"page":${page}`
+  const aborted = isAborted ? ',"aborted":true' : ''
+  const from = `,"request_id":"${text(requestId)}","remote_address":"${remoteAddress}"`
+  return `${paged},"duration_ms":${rounded(durationMs)},"bytes":${bytes}${aborted}${from}${MESSAGE}`
+}
+
+/** Beginnings that are kept. */
+const MAX_BEGINNINGS = 500
+
+/**
+ * What many lines about pages of collections have in common, between the time and what is their own: pino makes it once. To make all
+ * of a line takes it three times as long as to join these.
+ */
+function createBeginnings(settings: SettingValues, text: ShowText) {
+  const known = new Map<string, string>()
+  let last: { readonly record: RequestRecord; readonly beginning: string } | undefined
+  let made = ''
+  const maker = createPino(settings, { write: (line) => (made = line) }, () => '')
+  return (record: RequestRecord): string | undefined => {
+    if (last !== undefined && isAlike(last.record, record)) return last.beginning
+    const beginning = find(record)
+    last = beginning === undefined ? undefined : { record, beginning }
+    return beginning
+  }
+
+  function find(record: RequestRecord): string | undefined {
     const { method, path, status, route, cache, tokenName } = record
     // Nobody can make up many of these: there are as many as collections and tokens.
     if (status >= 400 || route !== '/:collection') return undefined
     const key = `${method} ${status} ${cache} ${tokenName} ${path}`
     const found = known.get(key)
-    if (found !== undefined || known.size === MAX_LOGGERS) return found
-    const made = logger.child(sharedFields(record, text))
-    known.set(key, made)
-    return made
+    if (found !== undefined || known.size === MAX_BEGINNINGS) return found
+    maker.info(sharedFields(record, text), 'request')
+    const beginning = made.slice(LEVEL.length, -MESSAGE.length)
+    known.set(key, beginning)
+    return beginning
   }
+}
+
+/** Whether they share what `sharedFields` has. The path has the collection in it, and the route. */
+function isAlike(a: RequestRecord, b: RequestRecord): boolean {
+  return (
+    a.path === b.path &&
+    a.status === b.status &&
+    a.cache === b.cache &&
+    a.method === b.method &&
+    a.tokenName === b.tokenName
+  )
 }
 
 interface Destination extends pino.DestinationStream {
