@@ -11,12 +11,12 @@ export interface RequestFacts {
   readonly route: string
   /** Of the client: what a trusted proxy says, else the other end of the connection. Empty if it is not known. */
   readonly remoteAddress: string
-  collection?: string | undefined
+  collection?: string
   /** The page that was answered. Undefined where the response is none. */
-  page?: number | undefined
+  page?: number
   /** Whether the page was in the cache. Undefined where it was not looked for. */
-  cache?: 'hit' | 'miss' | undefined
-  tokenName?: string | undefined
+  cache?: 'hit' | 'miss'
+  tokenName?: string
 }
 
 export interface RequestRecord extends RequestFacts {
@@ -31,7 +31,7 @@ export interface RequestRecord extends RequestFacts {
   /** Of the body that was sent. */
   readonly bytes: number
   /** The connection broke before the response was handed over. */
-  readonly isAborted?: true | undefined
+  readonly isAborted?: true
 }
 
 /** The target has a query, which may hold what must not be in a log. */

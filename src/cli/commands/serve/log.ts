@@ -77,7 +77,7 @@ function createPino(
 /** A text as it may stand in the log: without secrets, and not too long. */
 type ShowText = (value: string) => string
 
-/** Made once a millisecond: it takes as long as half of a line. */
+/** Made once a millisecond: it takes about as long as the rest of a line. */
 function createTimestamp(): () => string {
   let [now, text] = [0, '']
   return () => {
@@ -138,17 +138,9 @@ const MAX_BEGINNINGS = 500
  */
 function createBeginnings(settings: SettingValues, text: ShowText) {
   const known = new Map<string, string>()
-  let last: { readonly record: RequestRecord; readonly beginning: string } | undefined
   let made = ''
   const maker = createPino(settings, { write: (line) => (made = line) }, () => '')
   return (record: RequestRecord): string | undefined => {
-    if (last !== undefined && isAlike(last.record, record)) return last.beginning
-    const beginning = find(record)
-    last = beginning === undefined ? undefined : { record, beginning }
-    return beginning
-  }
-
-  function find(record: RequestRecord): string | undefined {
     const { method, path, status, route, cache, tokenName } = record
     // Nobody can make up many of these: there are as many as collections and tokens.
     if (status >= 400 || route !== '/:collection') return undefined
@@ -160,17 +152,6 @@ function createBeginnings(settings: SettingValues, text: ShowText) {
     known.set(key, beginning)
     return beginning
   }
-}
-
-/** Whether they share what `sharedFields` has. The path has the collection in it, and the route. */
-function isAlike(a: RequestRecord, b: RequestRecord): boolean {
-  return (
-    a.path === b.path &&
-    a.status === b.status &&
-    a.cache === b.cache &&
-    a.method === b.method &&
-    a.tokenName === b.tokenName
-  )
 }
 
 interface Destination extends pino.DestinationStream {

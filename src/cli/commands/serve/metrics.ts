@@ -50,15 +50,10 @@ interface Answered {
  */
 export class RequestCounts {
   readonly #answered = new Map<string, Answered>()
-  /** What most requests have in common with the one before them. */
-  #last: Answered | undefined
   readonly #cache = { hit: 0, miss: 0 }
 
   add({ method, route, status, durationMs, bytes, cache }: RequestRecord): void {
-    const last = this.#last?.labels
-    const isSame = last !== undefined && last.method === method && last.status === status && last.route === route
-    const answered = isSame && this.#last ? this.#last : this.#find(method, route, status)
-    this.#last = answered
+    const answered = this.#find(method, route, status)
     const seconds = durationMs / 1_000
     answered.bytes += bytes
     answered.seconds += seconds
