@@ -74,7 +74,7 @@ export function limitsPage(): Page {
             refused('content-too-large'),
           ],
           [
-            'items in a body',
+            'items or changes in a body',
             `${count(DEFAULT_LIMITS.requestItems)}; ${setting('--request-items')}`,
             refused('content-too-large'),
           ],

@@ -10,6 +10,8 @@ import { COMMANDS, createProgram } from '../src/cli/program.ts'
 import { OTHER_VARIABLES, SETTINGS } from '../src/cli/settings.ts'
 import { PROBLEMS } from '../src/contract/problem.ts'
 import { itemRun } from '../src/items/item-run.ts'
+import { createService } from '../src/service/create-service.ts'
+import { QUIRE_SIZE } from '../src/store/positions.ts'
 import { openSqliteStore } from '../src/store/sqlite/open.ts'
 import type { Load, Store } from '../src/store/store.ts'
 import { linesIn } from './cli/items.ts'
@@ -202,7 +204,7 @@ describe('the page about the contract', () => {
 
   it('has a heading for each rule', () => {
     const ids = headingsOf(contract).flatMap((heading) => /^[CD]\d+(?= )/.exec(heading)?.[0] ?? [])
-    const expected = [...numbered('C', 10), ...numbered('D', 22)]
+    const expected = [...numbered('C', 10), ...numbered('D', 24)]
     assert.deepEqual(ids.toSorted(), expected.toSorted())
   })
 
@@ -218,6 +220,35 @@ describe('the page about the contract', () => {
       await t.test(`at line ${line}`, () => assertExchange(text.replaceAll(':8080', `:${port}`), Number(port)))
   })
 })
+
+describe('the page about how pages stay cheap', () => {
+  it('shows the bytes of a real answer, and of the quires in it', async (t) => {
+    const directory = workDirectory(t)
+    await startServer(t, ['--sample'], { in: directory })
+    const store = await openStore(t, join(directory, 'data/reams.db'))
+    const { fetch } = createService({ store, baseUrl: 'http://127.0.0.1:8080' })
+    const headers = { 'Accept-Encoding': 'gzip' }
+    const answer = await fetch(new Request('http://127.0.0.1:8080/events?page=2', { headers }))
+    const hex = Buffer.from(await answer.arrayBuffer()).toString('hex')
+    const shown = fencesOf(read('docs/explanation/how-pages-stay-cheap.md')).map(({ text }) => bytesIn(text))
+    const [whole = [], quires = []] = shown.filter(({ length }) => length > 0)
+    assert.ok(hex.startsWith(whole[0] ?? '-') && hex.endsWith(whole.at(-1) ?? '-'))
+    for (const pieces of [whole, quires]) {
+      let at = 0
+      for (const piece of pieces) {
+        const found = hex.indexOf(piece, at)
+        assert.ok(found >= 0, `${piece} does not come next`)
+        at = found + piece.length
+      }
+    }
+  })
+})
+
+/** The bytes at the beginnings of lines, in pieces that follow one another. */
+function bytesIn(text: string): string[] {
+  const columns = text.split('\n').map((line) => /^(?:(?:[0-9a-f]{2}|…)\s+)*/.exec(line)?.[0] ?? '')
+  return columns.flatMap((column) => column.replaceAll(' ', '').split('…')).filter((piece) => piece !== '')
+}
 
 function numbered(letter: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${letter}${index + 1}`)
@@ -267,6 +298,16 @@ async function openStore(t: TestContext, path = join(workDirectory(t), 'reams.db
 }
 
 describe('the page about the storage format', () => {
+  it('has the size of a quire as it is, in the text, the statement and the reader', () => {
+    const page = read('docs/reference/storage-format.md')
+    const sizes = [/\bQ = (\d+)/g, /h\.next % (\d+)/g, /^QUIRE = (\d+)/gm].map((form) => [...page.matchAll(form)])
+    for (const found of sizes)
+      assert.deepEqual(
+        found.map(([, size]) => Number(size)),
+        [QUIRE_SIZE],
+      )
+  })
+
   it('has a reader in Python that reads every item of any collection', async (t) => {
     const lack = lackOfPython()
     if (lack !== undefined) return t.skip(lack)
@@ -313,21 +354,26 @@ async function fillWithEverything(store: Store): Promise<Load[]> {
   await store.create('whole', { isPaginated: false })
   await store.append('whole', items(0, 1000))
 
-  await create('changed', 1700)
-  const removed = [3, 499, ...Array.from({ length: 500 }, (_, index) => 500 + index), 1501, 1699]
-  await store.delete('changed', removed.map(String))
-  await store.replace('changed', items(1000, 1002, 'another'))
+  // The last ream has two quires, and the tail some items.
+  const tailStart = 1500 + 2 * QUIRE_SIZE
+  await create('changed', tailStart + 20)
+  const row = (from: number, length: number) => Array.from({ length }, (_, index) => from + index)
+  const singles = [3, 499, 1501, tailStart - 1, tailStart + 5]
+  // A whole ream, a quire between two others, and the first one of a ream.
+  const many = [...row(500, 500), ...row(QUIRE_SIZE, QUIRE_SIZE), ...row(1000, QUIRE_SIZE)]
+  await store.delete('changed', [...singles, ...many].map(String))
+  await store.replace('changed', items(1000 + QUIRE_SIZE, 1002 + QUIRE_SIZE, 'another'))
 
   await create('swapped', 1200)
   const swap = await store.load('swapped', { isReplacement: true })
-  await swap.append(items(5000, 5600))
+  await swap.append(items(5000, 5520 + QUIRE_SIZE))
   await swap.commit()
 
   // What nobody may see yet: behind the items that are there, and in a generation of its own.
-  await create('growing', 700)
+  await create('growing', 520 + QUIRE_SIZE)
   const growth = await store.load('growing', { onConflict: 'replace' })
   await growth.append(items(600, 1900, 'unseen'))
-  await create('renewed', 700)
+  await create('renewed', 520 + QUIRE_SIZE)
   const renewal = await store.load('renewed', { isReplacement: true })
   await renewal.append(items(0, 1900, 'unseen'))
   return [growth, renewal]

@@ -5,7 +5,6 @@ import { Command, CommanderError, Option } from 'commander'
 import { BACKUP } from './commands/backup.ts'
 import { CHECK } from './commands/check.ts'
 import { COLLECTIONS } from './commands/collections.ts'
-import { COMPACT } from './commands/compact.ts'
 import { COPY } from './commands/copy.ts'
 import { DROP } from './commands/drop.ts'
 import { EXPORT } from './commands/export.ts'
@@ -32,7 +31,7 @@ import { SETTINGS, type Setting, type SettingName } from './settings.ts'
 
 /** In the order in which --help lists them. */
 export const COMMANDS: readonly CliCommand[] = [
-  ...[SERVE, IMPORT, COPY, RESTORE, PUSH, SET, COMPACT, DROP],
+  ...[SERVE, IMPORT, COPY, RESTORE, PUSH, SET, DROP],
   ...TOKEN_COMMANDS,
   ...[COLLECTIONS, EXPORT, BACKUP, VERIFY, PULL, CHECK],
 ]

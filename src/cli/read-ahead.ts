@@ -4,7 +4,8 @@ import { setImmediate } from 'node:timers/promises'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
 import { ItemPacker, type ItemRun } from '../items/item-run.ts'
 import { ItemScanner } from '../items/item-scanner.ts'
-import { damagedReam, joinPieces } from '../store/ream.ts'
+import { joinPieces } from '../store/item-text.ts'
+import { damagedReam } from '../store/ream.ts'
 import type { Segment } from '../store/store.ts'
 
 /** Steps between two turns of the event loop: often enough for the other threads, rarely enough to cost nothing. */

@@ -24,7 +24,7 @@ export const PROBLEMS = {
   'malformed-request': {
     status: 400,
     title: 'The request is malformed',
-    description: 'The request line, the Host header or another part of the request is not valid HTTP.',
+    description: 'The request line, the Host header, a parameter or another part of the request is not valid.',
     hint: 'Send a well-formed HTTP/1.1 request with one valid Host header.',
   },
   unauthorized: {
@@ -69,14 +69,14 @@ export const PROBLEMS = {
     status: 400,
     title: 'An item is not valid',
     description:
-      'An item is not a JSON object, is nested too deeply, or has no valid key. Nothing of the request was written.',
-    hint: 'Fix the item that the detail names, and send all of them again.',
+      'An item is not a JSON object, is nested too deeply, or has no valid key, or a line of a PATCH is not a change. Nothing of the request was written.',
+    hint: 'Fix the item or the line that the detail names, and send all of them again.',
   },
   'key-mismatch': {
     status: 400,
-    title: 'The key in the path is not that of the item',
-    description: 'The item has a different key than the path.',
-    hint: 'Send the item to the path of its own key.',
+    title: 'The key is not that of the item',
+    description: 'The item has a different key than the path, or than its line in a PATCH.',
+    hint: 'Send the item with its own key: in the path, or as "key" on its line.',
   },
   'invalid-name': {
     status: 400,
@@ -100,7 +100,7 @@ export const PROBLEMS = {
     status: 409,
     title: 'The request does not fit the collection',
     description:
-      'A key already exists, the collection has different settings or no key, it was dropped and created again in the meantime, or it is unpaginated and full. Nothing was written.',
+      'A key already exists, a key to delete does not, the collection has different settings or no key, it was dropped and created again in the meantime, or it is unpaginated and full. Nothing was written.',
     hint: 'Check the collection, and send a request that fits it.',
   },
   'precondition-failed': {
@@ -113,14 +113,14 @@ export const PROBLEMS = {
     status: 413,
     title: 'The request is too large',
     description:
-      'The body, compressed or decompressed, one of its items, or the number of its items exceeds a limit of the service, or its compression ratio is so high that it looks like a bomb. Nothing was written.',
+      'The body, compressed or decompressed, one of its items, or the number of its items or changes exceeds a limit of the service, or its compression ratio is so high that it looks like a bomb. Nothing was written.',
     hint: 'Send less at a time; the limits are settings of the service.',
   },
   'unsupported-media-type': {
     status: 415,
     title: 'The type of the body is not supported',
     description:
-      'Items are accepted as application/json and application/x-ndjson, plain or with Content-Encoding: gzip; settings as application/json.',
+      'Items are accepted as application/json and application/x-ndjson, plain or with Content-Encoding: gzip; changes only as application/x-ndjson, settings only as application/json.',
     hint: 'Send items with Content-Type: application/json or application/x-ndjson, and no Content-Encoding except gzip. With curl: -H "Content-Type: application/json".',
   },
   'misdirected-request': {
@@ -184,8 +184,7 @@ export const PROBLEMS = {
   'collection-busy': {
     status: 503,
     title: 'The collection is being loaded',
-    description:
-      'An import, a copy or a compaction of this collection is running, and nobody else can write to it until it ends.',
+    description: 'An import or a copy of this collection is running, and nobody else can write to it until it ends.',
     hint: 'Try again in a moment.',
   },
   'service-busy': {

@@ -52,7 +52,7 @@ const STORE_PROBLEMS: Partial<
   'invalid-name': ['invalid-name'],
   'precondition-failed': ['precondition-failed'],
   'request-differs': ['idempotency-conflict'],
-  busy: ['collection-busy', 'An import, a copy or a compaction of this collection is running.', RETRY],
+  busy: ['collection-busy', 'An import or a copy of this collection is running.', RETRY],
   full: ['store-full', 'There is no room for this write.'],
   // Temporary, in most cases for seconds.
   unavailable: ['store-unavailable', 'The store did not answer.', RETRY],

@@ -6,7 +6,14 @@ import { getOpenapi } from './openapi/describe-service.ts'
 import { getCollection } from './read/get-collection.ts'
 import { getEntry, getHealth, getProblem } from './read/get-entry.ts'
 import { getItem } from './read/get-item.ts'
-import { deleteCollection, deleteItem, postCollection, putCollection, putItem } from './write/write-collection.ts'
+import {
+  deleteCollection,
+  deleteItem,
+  patchCollection,
+  postCollection,
+  putCollection,
+  putItem,
+} from './write/write-collection.ts'
 
 export interface Route {
   readonly path: string
@@ -23,7 +30,13 @@ export interface Route {
 export const ROUTES: readonly Route[] = [
   {
     path: '/:collection{[^-/][^/]*}',
-    methods: { GET: getCollection, POST: postCollection, PUT: putCollection, DELETE: deleteCollection },
+    methods: {
+      GET: getCollection,
+      POST: postCollection,
+      PATCH: patchCollection,
+      PUT: putCollection,
+      DELETE: deleteCollection,
+    },
     browse: browseCollection,
   },
   {

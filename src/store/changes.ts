@@ -4,25 +4,30 @@ import type { ItemRun } from '../items/item-run.ts'
 import { StoreActivity } from './activity.ts'
 import {
   checkConditions,
+  checkFits,
   checkName,
   checkSettings,
   checkState,
   completeSettings,
   existingCollection,
   itemTag,
+  missingItem,
   requireKeyed,
   requireKeys,
 } from './collection-rules.ts'
 import type { Change, Draft } from './draft.ts'
-import { splitItems } from './ream.ts'
+import { joinItems, splitItems } from './item-text.ts'
 import type {
   AppendOptions,
   CollectionSettings,
   CollectionState,
   Created,
   Head,
+  ItemChanges,
   ItemConditions,
   Once,
+  Patched,
+  PatchOptions,
   Put,
   WriteOptions,
 } from './store.ts'
@@ -87,6 +92,17 @@ const CHANGES = {
     },
   }),
 
+  patch: (changes: ItemChanges, skipMissing = false, collectionId?: number, mayCreate = false): Change<Patched> => ({
+    keys: [...(changes.puts.keys ?? []), ...changes.steps.filter((key) => key !== null)],
+    touchesItems: true,
+    appends: changes.puts.count,
+    mayCreate,
+    apply(draft) {
+      if (mayCreate && draft.head === undefined) create(draft, {})
+      return patch(draft, draft.writableHead(collectionId), changes, skipMissing)
+    },
+  }),
+
   replace: (run: ItemRun): Change<Head> => ({
     keys: run.keys ?? [],
     touchesItems: true,
@@ -122,6 +138,49 @@ function create(draft: Draft, settings: Partial<CollectionSettings>): Head {
   draft.checkObstacle()
   if (draft.head !== undefined) throw existingCollection(draft.name)
   return draft.create(completeSettings(settings))
+}
+
+/** Changes of one kind in a row. */
+interface Stretch {
+  readonly kind: 'append' | 'replace' | 'delete'
+  readonly keys: string[]
+  readonly texts: string[]
+}
+
+/** All is looked at before anything is done. */
+function patch(draft: Draft, head: Head, { puts, steps }: ItemChanges, skipMissing: boolean): Patched {
+  const [keys, texts] = [requireKeys(head, puts), splitItems(puts.text)]
+  const isKnown = new Map<string, boolean>()
+  const stretches: Stretch[] = []
+  const counts = { append: 0, replace: 0, delete: 0 }
+  const add = (kind: Stretch['kind'], key: string | undefined, text?: string): void => {
+    if (stretches.at(-1)?.kind !== kind) stretches.push({ kind, keys: [], texts: [] })
+    const stretch = stretches.at(-1)
+    if (key !== undefined) stretch?.keys.push(key)
+    if (text !== undefined) stretch?.texts.push(text)
+    counts[kind]++
+  }
+  let put = 0
+  for (const deleted of steps) {
+    const key = deleted ?? keys[put]
+    const isThere = key !== undefined && (isKnown.get(key) ?? draft.find(key) !== undefined)
+    if (key !== undefined) isKnown.set(key, deleted === null)
+    if (deleted === null) {
+      const live = head.live + counts.append - counts.delete
+      if (!isThere) checkFits({ ...head, live }, 1)
+      add(isThere ? 'replace' : 'append', key, texts[put++])
+    } else if (requireKeyed(head, [deleted]) && isThere) add('delete', deleted)
+    else if (!skipMissing) throw missingItem(head, deleted)
+  }
+  const isPureAppend = counts.replace + counts.delete === 0
+  const after = draft.inOneStep(isPureAppend, () => {
+    for (const { kind, keys, texts } of stretches) {
+      if (kind === 'append') draft.append({ count: texts.length, text: joinItems(texts), keys })
+      else if (kind === 'replace') draft.replace(keys, texts)
+      else draft.delete(keys)
+    }
+  })
+  return { head: after, appended: counts.append, replaced: counts.replace, deleted: counts.delete }
 }
 
 /** Whether there is an item with that key. Refuses where a condition does not hold. */
@@ -189,6 +248,11 @@ export abstract class StoreWrites {
     { once, collectionId }: WriteOptions = {},
   ): Promise<Head> {
     return this.#change(name, once, 'remove', key, conditions, collectionId)
+  }
+
+  patch(name: string, changes: ItemChanges, options: PatchOptions = {}): Promise<Patched> {
+    const { once, collectionId, create, skipMissing } = options
+    return this.#change(name, once, 'patch', changes, skipMissing, collectionId, create)
   }
 
   replace(name: string, run: ItemRun): Promise<Head> {

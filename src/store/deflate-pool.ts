@@ -1,14 +1,21 @@
 /**
- * Makes reams on other threads, so that a load uses all cores. Zlib's own asynchronous calls cost the caller a third as
+ * Makes reams and quires on other threads, so that a load uses all cores. Zlib's own asynchronous calls cost the caller a third as
  * much again. All bytes pass through a few pieces of shared memory that are used again and again: so the process stays
  * flat, whatever the garbage collectors of so many threads have in mind.
  */
 
 import { availableParallelism } from 'node:os'
-import type { ReamBytes } from './ream.ts'
+import { roomFor } from '../items/raw-deflate.ts'
+import type { Quire, ReamBytes, SealedReam } from './ream.ts'
+import { editQuire, type QuireEdit, type ReamDraft } from './ream-draft.ts'
 import { Thread } from './thread.ts'
 
-type DeflateThread = Thread<DeflateCall, DeflateReply>
+type DeflateThread = Thread<ReamCall | EditCall, ReamReply | EditReply>
+
+/** Quires in one message, at least. */
+const EDITS_A_THREAD = 4
+/** Reams that are changed at the same time. */
+const DRAFTS_AT_A_TIME = 64
 
 /** More threads would only wait for the one that reads and the one that writes. */
 const MAX_THREADS = 4
@@ -21,9 +28,9 @@ const MEMORY_STEP_BYTES = 64 * 1024
 /** What a much larger ream had is let go: a few of these would leave no memory for the other threads. */
 const MAX_SPARE = 4
 
-/** Room for bytes and their ream, also if they do not shrink: deflating adds five bytes to every 16 KiB at the most. */
-function memoryFor(raw: Uint8Array): number {
-  return 2 * raw.byteLength + Math.ceil(raw.byteLength / 1024) + 4096
+/** Room for bytes and their ream. */
+function memoryFor({ byteLength }: Uint8Array): number {
+  return byteLength + roomFor(byteLength)
 }
 
 /** A ream whose bytes lie in shared memory until `release` is called. */
@@ -52,12 +59,56 @@ export class DeflatePool {
     return this.#threads.some(({ callCount }) => callCount > 0)
   }
 
-  /** Resolves with the ream. Others wait while too many have not been released. */
+  /** Resolves with the ream: see `encodeReam`. Others wait while too many have not been released. */
   encode(raw: Uint8Array, count: number): Promise<PooledReam> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ raw, count, resolve, reject })
       this.#handOut()
     })
+  }
+
+  /** Makes quires of each: on the spot if they are few, since a message costs as much as one of them. */
+  async edit(edits: readonly QuireEdit[]): Promise<(readonly Quire[])[]> {
+    if (edits.length < EDITS_A_THREAD * 2) return edits.map(editQuire)
+    const size = Math.max(EDITS_A_THREAD, Math.ceil(edits.length / this.#mostThreads))
+    const parts = Array.from({ length: Math.ceil(edits.length / size) }, (_, n) =>
+      edits.slice(n * size, (n + 1) * size),
+    )
+    const made = await Promise.all(parts.map((part) => this.#ask(part)))
+    return made.flat()
+  }
+
+  /** Makes reams of what they are to become, as many at a time as memory allows: the next while whoever asked has these. */
+  async *seal(drafts: Iterable<ReamDraft>): AsyncGenerator<SealedReam> {
+    const batches = inBatches(drafts)
+    for (let next = this.#editNext(batches); ; ) {
+      const edited = await next
+      if (edited === undefined) return
+      next = this.#editNext(batches)
+      // It is told when they are asked for, if that happens.
+      next.catch(() => {})
+      for (const [index, { draft, edits }] of edited.batch.entries()) yield draft.seal(edits, edited.made[index] ?? [])
+    }
+  }
+
+  /** What is read for the batch is read before this returns. */
+  async #editNext(batches: Iterator<Batch>): Promise<{ batch: Batch; made: (readonly Quire[])[][] } | undefined> {
+    const { done, value: batch } = batches.next()
+    if (done === true) return undefined
+    const made = await this.edit(batch.flatMap(({ edits }) => edits))
+    return { batch, made: batch.map(({ edits }) => made.splice(0, edits.length)) }
+  }
+
+  async #ask(edits: readonly QuireEdit[]): Promise<readonly (readonly Quire[])[]> {
+    const thread = this.#leastBusyThread()
+    try {
+      // The thread is typed (deflate-thread.ts): it answers what it was asked for.
+      return ((await thread.ask({ edits: edits.map(alone) })) as EditReply).made
+    } catch {
+      // What a thread failed at is tried here, where it shows if something is wrong.
+      this.#threads = this.#threads.filter((each) => each !== thread)
+      return edits.map(editQuire)
+    }
   }
 
   /** What waits is refused, what runs is waited for. */
@@ -86,7 +137,8 @@ export class DeflatePool {
     try {
       thread = this.#leastBusyThread()
       new Uint8Array(memory).set(raw)
-      const { dataLength, ...ream } = await thread.ask({ memory, rawLength: raw.byteLength, count })
+      const reply = await thread.ask({ memory, rawLength: raw.byteLength, count })
+      const { dataLength, ...ream } = reply as ReamReply
       resolve({ ream: { ...ream, data: new Uint8Array(memory, raw.byteLength, dataLength) }, release })
     } catch (error) {
       // A thread that failed once is not asked again; the others go on.
@@ -120,14 +172,44 @@ export class DeflatePool {
   }
 }
 
+type Batch = readonly { readonly draft: ReamDraft; readonly edits: readonly QuireEdit[] }[]
+
+function* inBatches(drafts: Iterable<ReamDraft>): Generator<Batch, undefined> {
+  let batch: Batch[number][] = []
+  let bytes = 0
+  for (const draft of drafts) {
+    batch.push({ draft, edits: draft.edits() })
+    bytes += draft.bytes
+    if (batch.length < DRAFTS_AT_A_TIME && bytes < MAX_BYTES) continue
+    yield batch
+    batch = []
+    bytes = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** With the items in memory of their own: a message takes along all of the memory in which bytes lie. */
+function alone({ items, ...edit }: QuireEdit): QuireEdit {
+  if ('raw' in items) return { ...edit, items: { ...items, raw: new Uint8Array(items.raw) } }
+  return { ...edit, items: { ...items, data: new Uint8Array(items.data) } }
+}
+
 /** The raw items lie at the beginning of the memory. */
-export interface DeflateCall {
+export interface ReamCall {
   readonly memory: SharedArrayBuffer
   readonly rawLength: number
   readonly count: number
 }
 
 /** The ream without its bytes, which lie in the memory behind the raw items. */
-export interface DeflateReply extends Omit<ReamBytes, 'data'> {
+export interface ReamReply extends Omit<ReamBytes, 'data'> {
   readonly dataLength: number
+}
+
+export interface EditCall {
+  readonly edits: readonly QuireEdit[]
+}
+
+export interface EditReply {
+  readonly made: readonly (readonly Quire[])[]
 }

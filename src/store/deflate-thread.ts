@@ -1,14 +1,13 @@
-/** A thread that deflates: raw items lie at the beginning of shared memory, the ream's bytes go behind them. */
+/** A thread that deflates: raw items lie at the beginning of shared memory, the ream's bytes go behind them. Or it makes quires. */
 
-import { freeMemory } from '../items/item-run.ts'
-import type { DeflateCall, DeflateReply } from './deflate-pool.ts'
+import type { EditCall, EditReply, ReamCall, ReamReply } from './deflate-pool.ts'
 import { encodeReam } from './ream.ts'
+import { editQuire } from './ream-draft.ts'
 import { answerCalls } from './thread.ts'
 
-answerCalls<DeflateCall, DeflateReply>(({ memory, rawLength, count }) => {
-  const { crc, data } = encodeReam(new Uint8Array(memory, 0, rawLength), count)
-  const dataLength = data.byteLength
-  new Uint8Array(memory, rawLength).set(data)
-  freeMemory(data)
-  return { reply: { count, rawLength, crc, dataLength } }
+answerCalls<ReamCall | EditCall, ReamReply | EditReply>((call) => {
+  if ('edits' in call) return { reply: { made: call.edits.map(editQuire) } }
+  const { memory, rawLength, count } = call
+  const { data, ...ream } = encodeReam(new Uint8Array(memory, 0, rawLength), count, new Uint8Array(memory, rawLength))
+  return { reply: { ...ream, dataLength: data.byteLength } }
 })

@@ -14,9 +14,10 @@ import {
   newHead,
   requireKeys,
 } from './collection-rules.ts'
-import { REAM_SIZE, sealedReams } from './positions.ts'
-import { damagedReam, ReamBuilder, type SealedReam, splitItems, type TailItem } from './ream.ts'
-import { type OpenReam, ReamDraft, sealItems } from './ream-draft.ts'
+import { ItemCollector, type RawItems, splitItems } from './item-text.ts'
+import { QUIRE_SIZE, REAM_SIZE, tailStart } from './positions.ts'
+import { damagedReam, type SealedReam, type TailItem } from './ream.ts'
+import { ReamDraft } from './ream-draft.ts'
 import type { CollectionSettings, Head } from './store.ts'
 import { ItemConflict } from './store-error.ts'
 
@@ -65,8 +66,8 @@ export class Draft {
   readonly changedTail = new Map<number, string | null>()
   /** How many were removed, by ream. */
   readonly holes = new Map<number, number>()
-  /** Reams that were a tail and are sealed now. */
-  readonly sealed: number[] = []
+  /** Where the tail began that is a quire now. */
+  closedTail: number | undefined
 
   /** `obstacle` is why nothing may be written now, if so. */
   constructor(name: string, head: Head | undefined, obstacle?: Error) {
@@ -105,20 +106,22 @@ export class Draft {
       return { reams: [], tail: undefined, tailPositions: [] }
     const touched = changes.flatMap(({ keys = [], touchesItems }) => (touchesItems ? keys : []))
     const positions = touched.map((key) => this.#positions.get(key)).filter((position) => position !== undefined)
-    const sealed = sealedReams(stored)
-    const numbers = new Set(positions.map((position) => Math.floor(position / REAM_SIZE)))
-    const reams = [...numbers].filter((number) => number < sealed && !this.#reams.has(number))
-    const from = sealed * REAM_SIZE
+    const from = tailStart(stored)
     const appends = changes.reduce((sum, change) => sum + (change.appends ?? 0), 0)
-    const isSealing = this.#head.next + appends >= from + REAM_SIZE
+    const isClosing = this.#head.next + appends >= from + QUIRE_SIZE
+    const inReams = positions.filter((position) => position < from)
+    // A quire that is closed goes behind the others of its ream.
+    if (isClosing && from % REAM_SIZE > 0) inReams.push(from)
+    const numbers = new Set(inReams.map((position) => Math.floor(position / REAM_SIZE)))
+    const reams = [...numbers].filter((number) => !this.#reams.has(number))
     const isOpen = stored.next > from && !this.#isTailRead
-    if (isOpen && isSealing) return { reams, tail: { from, to: stored.next }, tailPositions: [] }
+    if (isOpen && isClosing) return { reams, tail: { from, to: stored.next }, tailPositions: [] }
     const isUnread = (position: number) => position >= from && position < stored.next && !this.#tail.has(position)
     return { reams, tail: undefined, tailPositions: isOpen ? [...new Set(positions.filter(isUnread))] : [] }
   }
 
-  addReam(number: number, ream: SealedReam | OpenReam): void {
-    this.#reams.set(number, new ReamDraft(number, ream))
+  addReam(number: number, stored: SealedReam | (() => SealedReam)): void {
+    this.#reams.set(number, new ReamDraft(number, stored))
   }
 
   addTail(items: Iterable<TailItem>, isWhole: boolean): void {
@@ -165,6 +168,16 @@ export class Draft {
   move(change: Partial<Head>, isPureAppend: boolean): Head {
     this.#head = movedHead(this.requireHead(), change, isPureAppend)
     return this.#head
+  }
+
+  /** Several changes as one state further. */
+  inOneStep(isPureAppend: boolean, change: () => void): Head {
+    const before = this.requireHead()
+    change()
+    const after = this.requireHead()
+    if (after === before) return before
+    this.#head = before
+    return this.move({ next: after.next, live: after.live }, isPureAppend)
   }
 
   drop(): void {
@@ -223,19 +236,17 @@ export class Draft {
   }
 
   #item(position: number): string {
-    const number = Math.floor(position / REAM_SIZE)
-    if (number < sealedReams(this.requireHead())) return this.#ream(number).item(position % REAM_SIZE)
+    if (position < tailStart(this.requireHead())) return this.#reamAt(position).item(position % REAM_SIZE)
     const text = this.#tail.get(position)
     if (text === undefined) throw damagedReam()
     return text
   }
 
   #put(position: number, text: string | null): void {
-    const number = Math.floor(position / REAM_SIZE)
-    if (number < sealedReams(this.requireHead())) {
-      const ream = this.#ream(number)
+    if (position < tailStart(this.requireHead())) {
+      const ream = this.#reamAt(position)
       ream.put(position % REAM_SIZE, text)
-      this.changedReams.set(number, ream)
+      this.changedReams.set(ream.number, ream)
     } else this.#putTail(position, text)
   }
 
@@ -245,38 +256,39 @@ export class Draft {
     this.changedTail.set(position, text)
   }
 
-  #ream(number: number): ReamDraft {
-    const ream = this.#reams.get(number)
+  #reamAt(position: number): ReamDraft {
+    const ream = this.#reams.get(Math.floor(position / REAM_SIZE))
     if (ream === undefined) throw damagedReam()
     return ream
   }
 
-  /** Puts items at the positions from `next` on: into the tail, sealing every ream that becomes full. */
-  #place(head: Head, run: ItemRun): void {
-    const builder = new ReamBuilder(REAM_SIZE - (head.next % REAM_SIZE))
-    let number = sealedReams(head)
-    for (const full of builder.add(run.text, run.count)) {
-      this.addReam(number, full.count < REAM_SIZE ? this.#seal(number, full) : { ...full, gone: null })
-      this.changedReams.set(number, this.#ream(number))
-      number++
+  /** Puts items at the positions from `next` on: into the tail, closing every quire that becomes full. */
+  #place({ next }: Head, run: ItemRun): void {
+    const collector = new ItemCollector(QUIRE_SIZE, QUIRE_SIZE - (next % QUIRE_SIZE))
+    let start = tailStart({ next })
+    for (const full of collector.add(run.text, run.count)) {
+      this.#close(start, full)
+      start += QUIRE_SIZE
     }
-    const rest = builder.rest()
-    const from = head.next + run.count - rest.count
+    const rest = collector.rest()
+    const from = next + run.count - rest.count
     for (const [index, text] of splitItems(rest.raw).entries()) this.#putTail(from + index, text)
   }
 
-  /** Makes a ream of the tail's items, with what completes it. Positions without an item are gone. */
-  #seal(number: number, completion: { raw: Uint8Array; count: number }): OpenReam {
+  /** Makes a quire of the tail's items, with what completes it. Positions without an item are gone. */
+  #close(start: number, completion: RawItems): void {
     const items: TailItem[] = []
-    const start = number * REAM_SIZE
-    const end = start + REAM_SIZE - completion.count
-    for (let position = start; position < end; position++) {
+    for (let position = start; position < start + QUIRE_SIZE - completion.count; position++) {
       const item = this.#tail.get(position)
       if (item !== undefined) items.push({ position, item })
       this.#tail.delete(position)
       this.changedTail.delete(position)
+      this.closedTail ??= start
     }
-    this.sealed.push(number)
-    return sealItems(start, end, items, completion.raw)
+    const number = Math.floor(start / REAM_SIZE)
+    const ream = this.#reams.get(number) ?? new ReamDraft(number)
+    ream.close(start, items, completion)
+    this.#reams.set(number, ream)
+    this.changedReams.set(number, ream)
   }
 }

@@ -3,8 +3,9 @@
 import { freeMemory, type ItemRun } from '../items/item-run.ts'
 import { checkFits, checkSettings, completeSettings, movedHead, newHead, requireKeys } from './collection-rules.ts'
 import { DeflatePool, type PooledReam } from './deflate-pool.ts'
-import { REAM_SIZE } from './positions.ts'
-import { editItems, ReamBuilder, type SealedReam } from './ream.ts'
+import { cutItems, editItems, ItemCollector, type RawItems } from './item-text.ts'
+import { REAM_SIZE, tailStart } from './positions.ts'
+import type { SealedReam } from './ream.ts'
 import type { CollectionSettings, Head, Load, LoadOptions, LoadResult, OnConflict } from './store.ts'
 import { StoreError } from './store-error.ts'
 
@@ -82,7 +83,7 @@ export function busyCollection(lease: { name: string; startedAt: number; pid: nu
   const { name, startedAt, pid, host } = lease
   return new StoreError(
     'busy',
-    `An import, a copy or a compaction of "${name}" has been running since ${new Date(startedAt).toISOString()} (process ${pid} on ${host}). Wait until it has ended, then try again.`,
+    `An import or a copy of "${name}" has been running since ${new Date(startedAt).toISOString()} (process ${pid} on ${host}). Wait until it has ended, then try again.`,
   )
 }
 
@@ -114,9 +115,7 @@ const RENEWAL_MS = 2_000
 /** Before they were deflated. More at once would save nothing, and keep other writers waiting. */
 const BYTES_A_PUT = 1024 * 1024
 
-interface FullReam {
-  readonly raw: Uint8Array
-  readonly count: number
+interface FullReam extends RawItems {
   /** Whether it is a whole run, and nobody wants it back. */
   readonly isTransferred: boolean
 }
@@ -125,7 +124,7 @@ export class ReamLoad implements Load {
   readonly #steps: LoadSteps
   readonly #plan: LoadPlan
   readonly #renewal: NodeJS.Timeout
-  readonly #builder: ReamBuilder
+  readonly #collector: ItemCollector
   readonly #pool = new DeflatePool()
   /** The items of a ream that was begun before this load go to the tail, beside the ones already there. */
   #isCompleting: boolean
@@ -149,7 +148,7 @@ export class ReamLoad implements Load {
     this.#steps = steps
     this.#plan = plan
     const begun = plan.base % REAM_SIZE
-    this.#builder = new ReamBuilder(REAM_SIZE - begun)
+    this.#collector = new ItemCollector(REAM_SIZE, REAM_SIZE - begun)
     this.#isCompleting = begun > 0
     this.#nextReam = Math.floor(plan.base / REAM_SIZE)
     // A lost lease shows in the next step, which also tells the caller.
@@ -194,7 +193,7 @@ export class ReamLoad implements Load {
     checkFits({ ...this.settings, name: this.#plan.name, live: this.#plan.live + this.#appended }, count)
     const text = refused.length === 0 ? run.text : editItems(run.text, new Map(refused.map((index) => [index, null])))
     const puts: Promise<void>[] = []
-    for (const full of this.#builder.add(text, count))
+    for (const full of this.#collector.add(text, count))
       puts.push(this.#put({ ...full, isTransferred: run.isTransferred === true && full.raw === run.text }))
     this.#appended += count
     return puts
@@ -206,13 +205,13 @@ export class ReamLoad implements Load {
       this.#isCompleting = false
       await this.#steps.putTail(this.#plan.base, full.raw)
     } else {
-      const { ream, release } = await this.#encode(full.raw, full.count)
+      const { ream, release } = await this.#encode(full)
       if (full.isTransferred) freeMemory(full.raw)
       await this.#putReam({ ...ream, number, gone: null }).finally(release)
     }
   }
 
-  async #encode(raw: Uint8Array, count: number): Promise<PooledReam> {
+  async #encode({ raw, count }: RawItems): Promise<PooledReam> {
     try {
       return await this.#pool.encode(raw, count)
     } catch (error) {
@@ -246,13 +245,20 @@ export class ReamLoad implements Load {
     this.#isEnded = true
     await Promise.allSettled(this.#writing)
     if (this.#failure !== undefined) throw this.#failure.error
-    const rest = this.#builder.rest()
-    const from = this.#plan.base + this.#appended - rest.count
-    if (rest.count > 0) await this.#steps.putTail(from, rest.raw)
+    await this.#putRest(this.#collector.rest())
     if (this.#replaced > 0) await this.#stageReplacements()
     const head = await this.#steps.finish(this.#appended, this.#replaced)
     await this.#end()
     return { head, appended: this.#appended, replaced: this.#replaced, skipped: this.#skipped }
+  }
+
+  /** What makes no whole ream: as many quires as there are, and the tail. Behind a ream that was begun before, all of it goes to the tail. */
+  async #putRest({ raw, count }: RawItems): Promise<void> {
+    const inQuires = this.#isCompleting ? 0 : tailStart({ next: count })
+    const quires = cutItems(raw, 0, inQuires)
+    if (inQuires > 0) await this.#put({ raw: quires, count: inQuires, isTransferred: false })
+    const from = this.#plan.base + this.#appended - (count - inQuires)
+    if (inQuires < count) await this.#steps.putTail(from, cutItems(raw, inQuires, count))
   }
 
   async #stageReplacements(): Promise<void> {

@@ -8,9 +8,17 @@ export const REAM_SIZE = PAGE_SIZE
 /** Beyond every position that an item can have. */
 export const MAX_POSITION = Number.MAX_SAFE_INTEGER
 
-/** How many reams are full and sealed; the tail is the one after them. */
-export function sealedReams({ next }: { readonly next: number }): number {
-  return Math.floor(next / REAM_SIZE)
+/** Positions in a quire, at most: large items have quires of fewer. So many at a time leave the tail. */
+export const QUIRE_SIZE = 125
+
+/** Where the tail begins: the quires before it have all their positions, and lie in reams. The last ream may be short. */
+export function tailStart({ next }: { readonly next: number }): number {
+  return next - (next % QUIRE_SIZE)
+}
+
+/** How many reams there are, the last one perhaps with some of its quires only. */
+export function reamsIn(head: { readonly next: number }): number {
+  return Math.ceil(tailStart(head) / REAM_SIZE)
 }
 
 /** Blocks of one level in a block of the level above. */
@@ -82,7 +90,7 @@ export function locate(
   return { ream: target, offset: rank + goneBefore - target * REAM_SIZE, gone: expected }
 }
 
-/** A ream, or the tail, and which of its items belong to the page. */
+/** A ream, the last one together with the tail, and which of its items belong to the page. */
 export interface Part {
   readonly ream: number
   readonly count: number
@@ -141,16 +149,9 @@ export function countGone(map: GoneMap): number {
   return count
 }
 
-/** The slots that still hold an item, in order: the i-th item of the ream stands in the i-th of them. */
-export function liveSlots(map: GoneMap): number[] {
+/** The slots from `start` up to `end` that still hold an item, in order: the i-th item stands in the i-th of them. */
+export function liveSlots(map: GoneMap, start: number, end: number): number[] {
   const slots: number[] = []
-  for (let slot = 0; slot < REAM_SIZE; slot++) if (!isGone(map, slot)) slots.push(slot)
+  for (let slot = start; slot < end; slot++) if (!isGone(map, slot)) slots.push(slot)
   return slots
-}
-
-/** The place of a slot's item among the items of its ream. */
-export function indexOfSlot(map: GoneMap, slot: number): number {
-  let index = slot
-  for (let before = 0; before < slot; before++) if (isGone(map, before)) index--
-  return index
 }

@@ -1,20 +1,37 @@
-/** Items ⇄ the bytes of a ream: joined, deflated, cut, edited. Pure: no engine, no I/O. */
+/**
+ * Reams and the quires that they are made of: deflated apart, so that a whole ream is sent as it lies, and each quire is read,
+ * sent or changed without the others. Pure: no engine, no I/O.
+ */
 
-import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
-import { freeOwnMemory } from '../items/item-run.ts'
-import { type GoneMap, type Part, REAM_SIZE } from './positions.ts'
+import { freeMemory, freeOwnMemory } from '../items/item-run.ts'
+import { Deflater, Inflater, roomFor } from '../items/raw-deflate.ts'
+import { combineCrc, STORED_SEPARATOR, stored } from '../items/splice.ts'
+import { cutItems, itemStarts, joinPieces } from './item-text.ts'
+import { type GoneMap, liveSlots, type Part, QUIRE_SIZE } from './positions.ts'
 import type { Room, Segment } from './store.ts'
 import { StoreError } from './store-error.ts'
 
-/** The bytes of a ream and what must be known of them without inflating. */
-export interface ReamBytes {
-  /** The items that are still there. */
+/** Items in a row, deflated, and what must be known of them without inflating. */
+export interface Deflated {
+  /** How many items. */
   readonly count: number
   readonly rawLength: number
   readonly crc: number
-  /** Raw deflate, ended by a sync flush. */
+  /** Raw deflate, ended by a flush: no final block, ends on a byte boundary, and refers to nothing before it. */
   readonly data: Uint8Array
+}
+
+/** The items of some slots in a row, deflated together. Slots may be gone. */
+export interface Quire extends Deflated {
+  readonly slots: number
+}
+
+/** The bytes of a ream: its quires, with a separator between two that have items. */
+export interface ReamBytes extends Deflated {
+  /** For each quire two numbers of 16 bits, its slots and items, and three of 32: its length, CRC-32, and length in `data`. */
+  readonly quires: Uint8Array
 }
 
 /** A ream as it is stored: with its number, and the map of what is gone of it. */
@@ -23,42 +40,187 @@ export interface SealedReam extends ReamBytes {
   readonly gone: GoneMap
 }
 
-/** An item behind the last full ream. */
+/** An item behind the last full quire. */
 export interface TailItem {
   readonly position: number
   /** The JSON text. */
   readonly item: string
 }
 
-const LINE_BREAK = 10
-
-/** Level 2 takes about half the time of level 6, or less, for up to a third more bytes: an import is bound by this. */
-const SEALED_LEVEL = 2
+/** Level 2 takes half the time of level 6, for an eighth more bytes: an import is bound by this. */
+const sealing = new Deflater(2)
 /** For bytes that are made for one answer and thrown away. */
-const PASSING_LEVEL = 1
+const passing = new Deflater(1)
+const inflater = new Inflater()
+/** What fits into a packet of a network takes longer to deflate than to send. */
+const PACKET_BYTES = 1_400
+
+const ENTRY_BYTES = 16
+const SEPARATOR = Buffer.from(ITEM_SEPARATOR)
 
 // zlib looks for the processor's own CRC-32 when it first deflates, and not when it inflates: without it, a check of what
 // was inflated takes six times as long.
 deflateRawSync('')
 
-/** Large enough to lie outside Node's pool of small buffers, so that the bytes of a ream are in memory of their own. */
-const MIN_CHUNK_BYTES = 64 * 1024
-
-/** Deflates items. The bytes lie in memory that nothing else uses. */
-export function encodeReam(raw: Uint8Array, count: number): ReamBytes {
-  return { count, rawLength: raw.byteLength, crc: crc32(raw), data: deflate(raw, SEALED_LEVEL) }
+/** In memory that Node shares out: memory of its own costs five times as much. */
+function briefCopy(bytes: Uint8Array): Buffer {
+  const copy = Buffer.allocUnsafe(bytes.byteLength)
+  copy.set(bytes)
+  return copy
 }
 
-function deflate(raw: Uint8Array, level: number): Buffer {
-  const chunkSize = Math.max(MIN_CHUNK_BYTES, raw.byteLength)
-  return deflateRawSync(raw, { level, chunkSize, finishFlush: constants.Z_SYNC_FLUSH })
+/** Memory that is used again for what is looked at once, unless that is larger. */
+const ROOM_BYTES = 64 * 1024
+const roomToDeflate = Buffer.allocUnsafeSlow(ROOM_BYTES)
+const roomToInflate = Buffer.allocUnsafeSlow(ROOM_BYTES)
+
+function inRoom<T>(usual: Buffer, length: number, use: (room: Buffer) => T): T {
+  if (length <= usual.byteLength) return use(usual)
+  const room = Buffer.allocUnsafeSlow(length)
+  const result = use(room)
+  freeMemory(room)
+  return result
 }
 
-/** Inflates a ream. Bytes that do not give its length and its checksum are damaged, and go nowhere. */
-export function inflateReam(ream: ReamBytes): Buffer {
-  if (ream.rawLength === 0) return Buffer.alloc(0)
-  const raw = tryInflate(ream)
-  if (raw?.byteLength !== ream.rawLength || crc32(raw) !== ream.crc) throw damagedReam()
+function deflate(raw: Uint8Array, deflater: Deflater): Buffer {
+  const length = roomFor(raw.byteLength)
+  return inRoom(roomToDeflate, length, (room) => briefCopy(room.subarray(0, deflater.deflate(raw, room))))
+}
+
+/** As far as deflate looks back: larger quires would not get smaller. */
+const QUIRE_BYTES = 32 * 1024
+/** A quire that is changed may be changed again, and then less of it. */
+const CHANGED_BYTES = 6 * 1024
+
+/** What becomes a quire: no more than QUIRE_SIZE slots, and about as many bytes as it may have. `live` are the slots of the items. */
+function* cutQuires(raw: Uint8Array, slots: number, live: readonly number[] | undefined, mostBytes: number) {
+  const starts = itemStarts(raw)
+  const enough = raw.byteLength / Math.max(1, Math.ceil(raw.byteLength / mostBytes))
+  let [first, firstSlot] = [0, 0]
+  for (let next = 1; next < starts.length; next++) {
+    const [slot, start, end] = [live?.[next] ?? next, starts[first] ?? 0, starts[next] ?? 0]
+    if (slot - firstSlot < QUIRE_SIZE && end - start < enough) continue
+    yield { slots: slot - firstSlot, count: next - first, items: raw.subarray(start, end - SEPARATOR.length) }
+    ;[first, firstSlot] = [next, slot]
+  }
+  yield { slots: slots - firstSlot, count: starts.length - first, items: raw.subarray(starts[first]) }
+}
+
+/** Quires of the items that are in the slots `live`; with `isChanged`, smaller ones. */
+export function makeQuires(raw: Uint8Array, slots: number, live: readonly number[], isChanged: boolean): Quire[] {
+  const quires = cutQuires(raw, slots, live, isChanged ? CHANGED_BYTES : QUIRE_BYTES).map(
+    ({ items, ...size }): Quire => ({
+      ...size,
+      rawLength: items.byteLength,
+      crc: crc32(items),
+      data: size.count === 0 ? new Uint8Array(0) : deflate(items, sealing),
+    }),
+  )
+  const made = [...quires]
+  if (made.reduce((sum, { count }) => sum + count, 0) !== live.length) throw damagedReam()
+  return made
+}
+
+/** A ream of `count` items, with nothing gone, in `room`. */
+export function encodeReam(
+  raw: Uint8Array,
+  count: number,
+  room: Uint8Array = Buffer.allocUnsafeSlow(roomFor(raw.byteLength)),
+): ReamBytes {
+  let at = 0
+  const quires: Quire[] = []
+  for (const { items, ...size } of cutQuires(raw, count, undefined, QUIRE_BYTES)) {
+    if (at > 0) room.set(STORED_SEPARATOR, at)
+    const start = at === 0 ? 0 : at + STORED_SEPARATOR.length
+    at = sealing.deflate(items, room, start)
+    const data = room.subarray(start, at)
+    quires.push({ ...size, rawLength: items.byteLength, crc: crc32(items), data })
+  }
+  const { data: _, ...whole } = joinDeflated(quires)
+  return { ...whole, quires: tableOf(quires), data: room.subarray(0, at) }
+}
+
+/** A ream of these quires. */
+export function joinQuires(all: readonly Quire[]): ReamBytes {
+  const { data, ...whole } = joinDeflated(all)
+  return { ...whole, quires: tableOf(all), data: concat(data) }
+}
+
+function tableOf(all: readonly Quire[]): Uint8Array {
+  const quires = Buffer.alloc(ENTRY_BYTES * all.length)
+  for (const [index, quire] of all.entries()) {
+    const at = index * ENTRY_BYTES
+    quires.writeUInt16LE(quire.slots, at)
+    quires.writeUInt16LE(quire.count, at + 2)
+    quires.writeUInt32LE(quire.rawLength, at + 4)
+    quires.writeUInt32LE(quire.crc, at + 8)
+    quires.writeUInt32LE(quire.data.byteLength, at + 12)
+  }
+  return quires
+}
+
+/** The same items in one, with pieces that are yet to be joined. */
+function joinDeflated(all: readonly Deflated[]): Omit<Deflated, 'data'> & { readonly data: readonly Uint8Array[] } {
+  const data: Uint8Array[] = []
+  let [count, rawLength, crc] = [0, 0, 0]
+  for (const piece of all) {
+    if (piece.count === 0) continue
+    if (data.length > 0) {
+      data.push(STORED_SEPARATOR)
+      rawLength += SEPARATOR.length
+      crc = crc32(SEPARATOR, crc)
+    }
+    data.push(piece.data)
+    crc = data.length === 1 ? piece.crc : combineCrc(crc, piece.crc, piece.rawLength)
+    rawLength += piece.rawLength
+    count += piece.count
+  }
+  return { count, rawLength, crc, data }
+}
+
+/** Outside Node's pool of small buffers, so that the bytes are in memory of their own. */
+function concat(pieces: readonly Uint8Array[]): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0))
+  let at = 0
+  for (const piece of pieces) {
+    bytes.set(piece, at)
+    at += piece.byteLength
+  }
+  return bytes
+}
+
+/** The quires of a ream, each as a part of its bytes. */
+export function quiresOf({ quires, data, count }: ReamBytes): Quire[] {
+  const table = Buffer.from(quires.buffer, quires.byteOffset, quires.byteLength)
+  const all: Quire[] = []
+  let [end, found] = [0, 0]
+  for (let at = 0; at + ENTRY_BYTES <= table.length; at += ENTRY_BYTES) {
+    const [slots, items] = [table.readUInt16LE(at), table.readUInt16LE(at + 2)]
+    const start = end + (found > 0 && items > 0 ? STORED_SEPARATOR.length : 0)
+    end = start + table.readUInt32LE(at + 12)
+    found += items
+    const [rawLength, crc] = [table.readUInt32LE(at + 4), table.readUInt32LE(at + 8)]
+    all.push({ slots, count: items, rawLength, crc, data: data.subarray(start, end) })
+  }
+  if (table.length % ENTRY_BYTES !== 0 || found !== count || end !== data.byteLength) throw damagedReam()
+  return all
+}
+
+/** Inflates items. Bytes that do not give their length and their checksum are damaged, and go nowhere. */
+export function inflate(items: Deflated): Buffer {
+  if (items.rawLength === 0) return Buffer.alloc(0)
+  return inflateTo(Buffer.allocUnsafeSlow(items.rawLength + 1), items)
+}
+
+/** Lets `read` look at the items, in memory that is used again afterwards. */
+export function readInflated<T>(items: Deflated, read: (raw: Buffer) => T): T {
+  return inRoom(roomToInflate, items.rawLength + 1, (room) => read(inflateTo(room, items)))
+}
+
+/** A byte of room more than needed tells whether there is more. */
+function inflateTo(room: Buffer, items: Deflated): Buffer {
+  const raw = room.subarray(0, inflater.inflate(items.data, room.subarray(0, items.rawLength + 1)) ?? 0)
+  if (raw.byteLength !== items.rawLength || crc32(raw) !== items.crc) throw damagedReam()
   return raw
 }
 
@@ -69,39 +231,28 @@ export function damagedReam(): StoreError {
   )
 }
 
-function tryInflate(ream: ReamBytes): Buffer | undefined {
-  try {
-    // One byte of room more than needed lets zlib find the end without a second round.
-    const chunkSize = Math.max(constants.Z_MIN_CHUNK, ream.rawLength + 1)
-    const maxOutputLength = chunkSize
-    return inflateRawSync(ream.data, { finishFlush: constants.Z_SYNC_FLUSH, chunkSize, maxOutputLength })
-  } catch {
-    return undefined
-  }
-}
-
 /** The end of a deflate stream: an empty stored block with the final bit. */
 const FINAL_BLOCK = Uint8Array.of(1, 0, 0, 0xff, 0xff)
 
 /** Whether the bytes can stand in the middle of a stream, as a gzip answer needs them: no final block, nothing left over. */
-export function isSpliceable({ data }: ReamBytes): boolean {
+export function isSpliceable({ data }: Deflated): boolean {
   try {
     const whole = Buffer.concat([data, FINAL_BLOCK])
     // With `info` the types of Node do not tell what comes.
     const { engine } = inflateRawSync(whole, { info: true }) as unknown as { engine: { bytesWritten: number } }
-    return engine.bytesWritten === whole.byteLength && Buffer.from(data.subarray(-4)).equals(SYNC_FLUSH)
+    return engine.bytesWritten === whole.byteLength && Buffer.from(data.subarray(-4)).equals(FLUSH)
   } catch {
     return false
   }
 }
 
-/** What a sync flush ends with, on a byte boundary. */
-const SYNC_FLUSH = Uint8Array.of(0, 0, 0xff, 0xff)
+/** What a flush ends with, on a byte boundary. */
+const FLUSH = Uint8Array.of(0, 0, 0xff, 0xff)
 
 /** A segment that lies deflated on disk. */
-export function deflatedSegment(ream: ReamBytes, room = NO_ROOM): Segment {
-  const { count, rawLength, crc, data } = ream
-  return { count, isDeflated: true, rawLength, crc, room, raw: () => inflateReam(ream), deflated: () => data }
+export function deflatedSegment(items: Deflated, room = NO_ROOM): Segment {
+  const { count, rawLength, crc, data } = items
+  return { count, isDeflated: true, rawLength, crc, room, raw: () => inflate(items), deflated: () => data }
 }
 
 export const NO_ROOM: Room = { before: 0, after: 0 }
@@ -118,8 +269,19 @@ export function rawSegment(raw: Uint8Array, count: number, room = NO_ROOM): Segm
       return crc32(raw)
     },
     raw: () => raw,
-    deflated: () => deflate(raw, PASSING_LEVEL),
+    deflated: () => (raw.byteLength <= PACKET_BYTES ? stored(raw) : deflate(raw, passing)),
   }
+}
+
+/** A segment that can be used many times: each time its bytes are copied, since whoever gets some may free them. */
+export function keptSegment(segment: Segment): Segment {
+  const [raw, { count, rawLength, crc }] = [segment.raw(), segment]
+  let data: Uint8Array | undefined
+  const deflated = (): Uint8Array => {
+    data ??= concat([segment.deflated()])
+    return briefCopy(data)
+  }
+  return { count, isDeflated: false, rawLength, crc, raw: () => briefCopy(raw), deflated }
 }
 
 /** The same items, with segments in a row that are yet to be deflated made one: once costs less than twice, and packs better. */
@@ -137,137 +299,70 @@ export function joinCuts(segments: Iterable<Segment>): Segment[] {
   return joined
 }
 
-/** The items of a segment that belong to a page. */
-export function cutPart(segment: Segment, { count, from, take }: Part): Segment {
-  if (take === count) return segment
-  const raw = segment.raw()
-  const cut = cutItems(raw, from, from + take)
-  if (!segment.isDeflated) return rawSegment(cut, take)
-  const kept = Buffer.allocUnsafeSlow(cut.byteLength)
-  kept.set(cut)
-  freeOwnMemory(raw)
-  return rawSegment(kept, take)
+/** The items of a ream, and of the tail behind it, that belong to a page. Quires that belong to it whole stay as they lie. */
+export function cutPart(ream: ReamBytes | undefined, tail: Segment | undefined, { from, take }: Part): Segment[] {
+  const inReam = ream?.count ?? 0
+  const segments = ream === undefined ? [] : cutReam(ream, from, Math.min(from + take, inReam))
+  if (tail === undefined || from + take <= inReam) return segments
+  const [start, end] = [Math.max(0, from - inReam), from + take - inReam]
+  const isWhole = start === 0 && end === tail.count
+  return [...segments, isWhole ? tail : rawSegment(cutItems(tail.raw(), start, end), end - start)]
 }
 
-/** The texts of the items in `raw`. No item holds a line break, so this cannot cut inside one. */
-export function splitItems(raw: Uint8Array): string[] {
-  if (raw.byteLength === 0) return []
-  return asBuffer(raw).toString('utf8').split(ITEM_SEPARATOR)
-}
-
-export function joinItems(texts: readonly string[]): Buffer {
-  return Buffer.from(texts.join(ITEM_SEPARATOR))
-}
-
-/** The items in `raw` with some of them, by their index, replaced by other texts or, by null, removed. */
-export function editItems(raw: Uint8Array, edits: ReadonlyMap<number, string | null>): Buffer {
-  const bytes = asBuffer(raw)
-  const starts = itemStarts(bytes)
-  const pieces: Uint8Array[] = []
-  let at = 0
-  for (const [index, text] of [...edits].sort(([a], [b]) => a - b)) {
-    pieces.push(bytes.subarray(at, starts[index]))
-    if (text !== null) pieces.push(Buffer.from(text + ITEM_SEPARATOR))
-    at = starts[index + 1] ?? bytes.length
+function cutReam(ream: ReamBytes, from: number, to: number): Segment[] {
+  if (from >= to) return []
+  if (from === 0 && to === ream.count) return [deflatedSegment(ream)]
+  const segments: Segment[] = []
+  const whole: Deflated[] = []
+  const takeWhole = (): void => {
+    if (whole.length > 0) segments.push(deflatedSegment(adjoining(ream, whole.splice(0))))
   }
-  const edited = Buffer.concat([...pieces, bytes.subarray(at)])
-  // No item ends with a line break: where one stands at the end, the item after it was the last, and is gone.
-  return edited.at(-1) === LINE_BREAK ? edited.subarray(0, -ITEM_SEPARATOR.length) : edited
-}
-
-export function countItems(raw: Uint8Array): number {
-  return itemStarts(asBuffer(raw)).length
-}
-
-function itemStarts(bytes: Buffer): number[] {
-  const starts: number[] = []
-  for (let at = 0; at < bytes.length; at = itemStart(bytes, at, 1)) starts.push(at)
-  return starts
-}
-
-/** Items `from` up to but not including `to` of the items in `raw`, without their outer separators. */
-export function cutItems(raw: Uint8Array, from: number, to: number): Uint8Array {
-  const bytes = asBuffer(raw)
-  const start = itemStart(bytes, 0, from)
-  const following = itemStart(bytes, start, to - from)
-  return bytes.subarray(start, following === bytes.length ? following : following - ITEM_SEPARATOR.length)
-}
-
-/** One item of a ream, in memory of its own: a client that is slow to take it must not hold all of the ream. */
-export function itemAt(ream: ReamBytes, index: number): Buffer {
-  return Buffer.from(cutItems(inflateReam(ream), index, index + 1))
-}
-
-/** Where the item `skip` items after the one at `start` begins, or the end of the bytes. */
-function itemStart(bytes: Buffer, start: number, skip: number): number {
-  let at = start
-  for (let skipped = 0; skipped < skip; skipped++) {
-    const lineBreak = bytes.indexOf(LINE_BREAK, at)
-    if (lineBreak === -1) return bytes.length
-    at = lineBreak + 1
-  }
-  return at
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-}
-
-/** Changes by position, as changes by slot for each ream. */
-export function byReam<T>(changes: ReadonlyMap<number, T>): Map<number, Map<number, T>> {
-  const reams = new Map<number, Map<number, T>>()
-  for (const [position, change] of changes) {
-    const number = Math.floor(position / REAM_SIZE)
-    let slots = reams.get(number)
-    if (slots === undefined) {
-      slots = new Map()
-      reams.set(number, slots)
-    }
-    slots.set(position % REAM_SIZE, change)
-  }
-  return reams
-}
-
-/** Collects runs of items and gives them back 500 at a time, whatever sizes they came in. */
-export class ReamBuilder {
-  #pieces: Uint8Array[] = []
-  #count = 0
-  #wanted: number
-
-  /** The first ream can be a shorter one: the rest of one that was begun before. */
-  constructor(firstWanted = REAM_SIZE) {
-    this.#wanted = firstWanted
-  }
-
-  /** Adds `count` items and yields every ream that becomes full. */
-  *add(text: Uint8Array, count: number): Generator<{ raw: Uint8Array; count: number }> {
-    let rest = text
-    for (let left = count; left > 0; ) {
-      const take = Math.min(this.#wanted - this.#count, left)
-      const piece = take === left ? rest : cutItems(rest, 0, take)
-      rest = rest.subarray(piece.byteLength + ITEM_SEPARATOR.length)
-      left -= take
-      this.#pieces.push(piece)
-      this.#count += take
-      if (this.#count === this.#wanted) yield this.rest()
+  let before = 0
+  for (const quire of quiresOf(ream)) {
+    if (quire.count === 0) continue
+    const [start, end] = [Math.max(0, from - before), Math.min(quire.count, to - before)]
+    before += quire.count
+    if (start === 0 && end === quire.count) whole.push(quire)
+    else if (start < end) {
+      takeWhole()
+      const cut = readInflated(quire, (raw) => briefCopy(cutItems(raw, start, end < quire.count ? end : undefined)))
+      segments.push(rawSegment(cut, end - start))
     }
   }
-
-  /** What is left, and begins anew. */
-  rest(): { raw: Uint8Array; count: number } {
-    const whole = { raw: joinPieces(this.#pieces), count: this.#count }
-    this.#pieces = []
-    this.#count = 0
-    this.#wanted = REAM_SIZE
-    return whole
-  }
+  takeWhole()
+  return segments
 }
 
-/** Joins runs of items into one. */
-export function joinPieces(pieces: readonly Uint8Array[]): Uint8Array {
-  const [first, ...others] = pieces.filter((piece) => piece.byteLength > 0)
-  if (first === undefined) return new Uint8Array(0)
-  if (others.length === 0) return first
-  const separator = Buffer.from(ITEM_SEPARATOR)
-  return Buffer.concat([first, ...others.flatMap((piece) => [separator, piece])])
+/** Quires that lie one after the other, as one: the separators between them are there already. */
+function adjoining({ data }: ReamBytes, quires: readonly Deflated[]): Deflated {
+  const start = (quires[0]?.data.byteOffset ?? 0) - data.byteOffset
+  const joined = joinDeflated(quires)
+  const length = joined.data.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  return { ...joined, data: data.subarray(start, start + length) }
+}
+
+/** The item in a slot, in memory of its own: a client that is slow to take it must not hold all of its quire. */
+export function itemAt({ gone, ...ream }: ReamBytes & { readonly gone: GoneMap }, slot: number): Buffer {
+  const { quire, index } = placeOf(quiresOf(ream), gone, slot)
+  return readInflated(quire, (raw) => concat([cutItems(raw, index, index + 1)]))
+}
+
+/** The quire that has the item of a slot, and the place of that item in it. */
+export function placeOf<T extends { readonly slots: number; readonly count: number }>(
+  quires: readonly T[],
+  gone: GoneMap,
+  slot: number,
+): { readonly number: number; readonly quire: T; readonly index: number } {
+  let start = 0
+  for (const [number, quire] of quires.entries()) {
+    const end = start + quire.slots
+    if (slot < end) {
+      const slots = liveSlots(gone, start, end)
+      const index = slots.indexOf(slot)
+      if (quire.count !== slots.length || index === -1) break
+      return { number, quire, index }
+    }
+    start = end
+  }
+  throw damagedReam()
 }

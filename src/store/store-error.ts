@@ -3,7 +3,7 @@
 export type StoreErrorCode =
   | 'missing-store'
   | 'not-a-store'
-  | 'newer-store'
+  | 'other-format'
   | 'unsupported'
   | 'corrupt'
   | 'read-only'
@@ -53,10 +53,18 @@ export function missingStore(label: string, argument: string): StoreError {
   )
 }
 
-export function newerStore(label: string, version: number, newest: number): StoreError {
-  return new StoreError(
-    'newer-store',
-    `The store ${label} was written by a newer Reams (its schema is ${version}, this one knows ${newest}). Update Reams; the store was not changed.`,
+/** The storage format that this Reams reads and writes. */
+export const FORMAT_VERSION = 2
+
+/** Refuses a store of another format. */
+export function checkFormat(label: string, version: number): void {
+  if (version === FORMAT_VERSION) return
+  const formats = `its format is ${version}, this one knows ${FORMAT_VERSION}`
+  throw new StoreError(
+    'other-format',
+    version > FORMAT_VERSION
+      ? `The store ${label} was written by a newer Reams (${formats}). Update Reams; the store was not changed.`
+      : `The store ${label} was written by an earlier Reams (${formats}). Export each collection with that one (reams export NAME -o NAME.ndjson), import it into a new store with this one (reams import NAME NAME.ndjson); the store was not changed.`,
   )
 }
 

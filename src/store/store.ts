@@ -46,7 +46,7 @@ export interface Segment {
   readonly crc: number
   /** The JSON texts joined by ITEM_SEPARATOR. */
   raw(): Uint8Array
-  /** The same, raw-deflated and ended by a sync flush: no final block, ends on a byte boundary. */
+  /** The same, raw-deflated: no final block, ends on a byte boundary, and refers to nothing before it. */
   deflated(): Uint8Array
   /** Around the bytes in the form that is at hand. Default: none. */
   readonly room?: Room
@@ -130,6 +130,26 @@ export interface ItemConditions {
   readonly ifMatch?: readonly string[] | '*'
   /** The item has none of these; with '*' there is no item. */
   readonly ifNoneMatch?: readonly string[] | '*'
+}
+
+/** Puts and deletes, in their order. */
+export interface ItemChanges {
+  /** The items to put: each takes the place of the one with its key, or is appended. */
+  readonly puts: ItemRun
+  /** One for each change: the key to delete, or null for the next of the items to put. */
+  readonly steps: readonly (string | null)[]
+}
+
+export interface PatchOptions extends AppendOptions {
+  /** Pass over deletes of keys that are not there, instead of refusing all. Default false. */
+  readonly skipMissing?: boolean
+}
+
+export interface Patched {
+  readonly head: Head
+  readonly appended: number
+  readonly replaced: number
+  readonly deleted: number
 }
 
 /** One state of a collection, by which a caller says which it has seen. */
@@ -230,6 +250,8 @@ export interface Store {
   /** Replaces the item with the key of this one, in its place, or appends it. A run that does not hold one item is a RangeError. */
   put(name: string, run: ItemRun, conditions?: ItemConditions, options?: WriteOptions): Promise<Put>
   remove(name: string, key: string, conditions?: ItemConditions, options?: WriteOptions): Promise<Head>
+  /** Changes as if made one after another, but all of them or none, and one state further. Without a key every put appends. */
+  patch(name: string, changes: ItemChanges, options?: PatchOptions): Promise<Patched>
   /** Replaces the items that have the keys of the run; each keeps its place. Every key must be there. */
   replace(name: string, run: ItemRun): Promise<Head>
   /** Removes the items with these keys. Every key must be there. */

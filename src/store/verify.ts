@@ -4,8 +4,27 @@ import { crc32 } from 'node:zlib'
 import { isCollectionName } from '../contract/name.ts'
 import { lastPage, PAGE_SIZE, UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { itemKey } from '../items/item-scanner.ts'
-import { countGone, type HoleCount, holeCounts, liveSlots, REAM_SIZE } from './positions.ts'
-import { inflateReam, isSpliceable, joinItems, joinPieces, type SealedReam, splitItems, type TailItem } from './ream.ts'
+import { joinItems, joinPieces, splitItems } from './item-text.ts'
+import {
+  countGone,
+  type HoleCount,
+  holeCounts,
+  liveSlots,
+  QUIRE_SIZE,
+  REAM_SIZE,
+  reamsIn,
+  tailStart,
+} from './positions.ts'
+import {
+  type Deflated,
+  inflate,
+  isSpliceable,
+  joinQuires,
+  type Quire,
+  quiresOf,
+  type SealedReam,
+  type TailItem,
+} from './ream.ts'
 import type { Finding, Head, PageRead, VerifyResult } from './store.ts'
 import { StoreError } from './store-error.ts'
 
@@ -132,52 +151,82 @@ class CollectionCheck {
     this.#findings.add(this.#head.name, message)
   }
 
-  get #sealed(): number {
-    return Math.floor(this.#head.next / REAM_SIZE)
-  }
-
   async #checkReams(): Promise<void> {
     let expected = 0
+    const reams = reamsIn(this.#head)
     for await (const ream of this.#rows.reams(this.#head)) {
-      if (ream.number >= this.#sealed) {
-        await this.#checkUnseen(`Ream ${ream.number} is beyond the head, which ends at ream ${this.#sealed - 1}.`)
+      if (ream.number >= reams) {
+        await this.#checkUnseen(`Ream ${ream.number} is beyond the head, which ends at ream ${reams - 1}.`)
         continue
       }
       for (; expected < ream.number; expected++) this.#report(`Ream ${expected} is missing.`)
       expected = ream.number + 1
-      const gone = countGone(ream.gone)
-      if (gone > 0) this.#goneByReam.set(ream.number, gone)
-      if (ream.count + gone !== REAM_SIZE)
-        this.#report(
-          `Ream ${ream.number} has a count of ${ream.count}, but its bitmap has ${gone} of ${REAM_SIZE} gone.`,
-        )
-      if (ream.count > 0 && !isSpliceable(ream))
-        this.#report(`Ream ${ream.number} does not end with a sync flush, so it cannot be sent as gzip.`)
-      const texts = this.#inflate(ream)
-      if (texts === undefined) continue
-      if (texts.length !== ream.count)
-        this.#report(`Ream ${ream.number} has a count of ${ream.count}, but contains ${texts.length} items.`)
-      const positions = liveSlots(ream.gone).map((slot) => ream.number * REAM_SIZE + slot)
-      await this.#checkItems(texts, positions)
+      await this.#checkReam(ream)
     }
-    for (; expected < this.#sealed; expected++) this.#report(`Ream ${expected} is missing.`)
+    for (; expected < reams; expected++) this.#report(`Ream ${expected} is missing.`)
   }
 
-  #inflate(ream: SealedReam): string[] | undefined {
+  async #checkReam(ream: SealedReam): Promise<void> {
+    const start = ream.number * REAM_SIZE
+    const slots = Math.min(REAM_SIZE, tailStart(this.#head) - start)
+    const gone = countGone(ream.gone)
+    if (gone > 0) this.#goneByReam.set(ream.number, gone)
+    if (ream.count + gone !== slots)
+      this.#report(`Ream ${ream.number} has a count of ${ream.count}, but its bitmap has ${gone} of ${slots} gone.`)
+    const quires = this.#quiresOf(ream)
+    if (quires === undefined) return
+    const texts: string[] = []
+    let end = 0
+    for (const [number, quire] of quires.entries()) {
+      const found = this.#inflate(`Quire ${number} of ream ${ream.number}`, quire)
+      if (found === undefined) return
+      if (quire.slots < 1 || quire.slots > QUIRE_SIZE)
+        this.#report(
+          `Quire ${number} of ream ${ream.number} has ${quire.slots} slots: there can be 1 to ${QUIRE_SIZE}.`,
+        )
+      const live = liveSlots(ream.gone, end, end + quire.slots)
+      end += quire.slots
+      if (found.length !== quire.count || live.length !== quire.count)
+        this.#report(
+          `Quire ${number} of ream ${ream.number} has a count of ${quire.count}, but contains ${found.length} items, and its bitmap ${live.length}.`,
+        )
+      texts.push(...found)
+    }
+    if (end !== slots) this.#report(`The quires of ream ${ream.number} have ${end} slots in the place of ${slots}.`)
+    const positions = liveSlots(ream.gone, 0, slots).map((slot) => start + slot)
+    await this.#checkItems(texts, positions)
+  }
+
+  #quiresOf(ream: SealedReam): Quire[] | undefined {
     try {
-      return splitItems(inflateReam(ream))
+      const quires = quiresOf(ream)
+      const { rawLength, crc, data } = joinQuires(quires)
+      if (rawLength === ream.rawLength && crc === ream.crc && Buffer.compare(data, ream.data) === 0) return quires
     } catch {
-      this.#report(`Ream ${ream.number} does not inflate to its length of ${ream.rawLength} bytes and its CRC-32.`)
+      // As below.
+    }
+    this.#report(`The quires of ream ${ream.number} do not make up its count, its length, its CRC-32 and its bytes.`)
+    return undefined
+  }
+
+  /** The texts of the items. What cannot be inflated, or not be sent as gzip, is reported. */
+  #inflate(title: string, items: Deflated): string[] | undefined {
+    if (items.count > 0 && !isSpliceable(items))
+      this.#report(`${title} does not end with a flush, so it cannot be sent as gzip.`)
+    try {
+      return splitItems(inflate(items))
+    } catch {
+      this.#report(`${title} does not inflate to its length of ${items.rawLength} bytes and its CRC-32.`)
       return undefined
     }
   }
 
   async #checkTail(): Promise<void> {
-    const start = this.#sealed * REAM_SIZE
+    const start = tailStart(this.#head)
     const texts: string[] = []
     const positions: number[] = []
     for await (const { position, item } of this.#rows.tail(this.#head)) {
-      if (position < start) this.#report(`Position ${position} is in the tail, though its ream is sealed.`)
+      if (position < start) this.#report(`Position ${position} is in the tail, though its quire is closed.`)
       else if (position >= this.#head.next)
         await this.#checkUnseen(
           `Position ${position} in the tail is beyond the head, which ends at ${this.#head.next}.`,
@@ -188,7 +237,8 @@ class CollectionCheck {
       }
     }
     const gone = this.#head.next - start - texts.length
-    if (gone > 0) this.#goneByReam.set(this.#sealed, gone)
+    const ream = Math.floor(start / REAM_SIZE)
+    if (gone > 0) this.#goneByReam.set(ream, gone + (this.#goneByReam.get(ream) ?? 0))
     await this.#checkItems(texts, positions)
   }
 

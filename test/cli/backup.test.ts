@@ -183,7 +183,7 @@ describe('backup', () => {
   it('of a damaged store fails, says what is wrong, and leaves nothing', async (t) => {
     const directory = await filled(t)
     const path = join(directory, 'reams.db')
-    changeRows(path, "UPDATE tail SET item = '{}' WHERE position = 1001")
+    changeRows(path, "UPDATE tail SET item = '{}' WHERE position = 1233")
     await refused(
       directory,
       'backup b.db',
@@ -256,7 +256,7 @@ describe('restore', () => {
         /^reams: There is no backup \S+: it is missing, or no/,
       )
     await run(directory, 'backup b.db')
-    changeRows(join(directory, 'b.db'), "UPDATE tail SET item = '{}' WHERE position = 1001")
+    changeRows(join(directory, 'b.db'), "UPDATE tail SET item = '{}' WHERE position = 1233")
     await refused(directory, 'restore b.db --store n.db', 3, /^reams: The copy of b\.db is damaged, so it was removed/)
     writeFileSync(join(directory, 'b.db'), readFileSync(join(directory, 'b.db')).fill(255, 100, 108))
     await refused(directory, 'restore b.db --store n.db', 3, /^reams: The store b\.db is damaged/)
@@ -351,7 +351,7 @@ describePostgres('a backup of PostgreSQL', (startPostgres) => {
   it('is not made of a damaged one, nor a database of a damaged backup', async (t) => {
     const directory = await filled(t)
     const url = newUrl()
-    changeRows(join(directory, 'reams.db'), "UPDATE tail SET item = '{}' WHERE position = 1001")
+    changeRows(join(directory, 'reams.db'), "UPDATE tail SET item = '{}' WHERE position = 1233")
     const { status, stderr } = await run(directory, 'restore reams.db', { REAMS_STORE: url })
     assert.match(stderr, /^reams: reams\.db is damaged, so nothing was restored\./)
     assert.equal(status, 3)

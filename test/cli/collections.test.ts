@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { openSqliteStore } from '../../src/store/sqlite/open.ts'
-import { eventLines, putLines, storedLines } from './items.ts'
+import { eventLines, putLines } from './items.ts'
 import { runInside, workDirectory } from './run-cli.ts'
 
 async function directoryWithTwo(t: TestContext): Promise<string> {
@@ -57,24 +55,5 @@ describe('set', () => {
       const { status, stderr } = await set(['events', ...words])
       assert.deepEqual([status, stderr], [2, 'reams: Expected exactly one of --private and --public.\n'])
     }
-  })
-})
-
-describe('compact', () => {
-  it('closes the holes, keeps the items, and says if there are none', async (t) => {
-    const directory = workDirectory(t)
-    const run = async (...words: string[]) => (await runInside(words, { in: directory })).stdout
-    await putLines(directory, 'events', eventLines(1700), { keyField: 'id' })
-    const store = await openSqliteStore({ path: join(directory, 'reams.db') })
-    await store.delete('events', ['1', '2', '700'])
-    await store.close()
-    const before = await storedLines(directory, 'events')
-    assert.match(await run('collections'), /^events +1,697 +4 +id +3 holes$/m)
-    const closed = /^events: 3 holes closed in .+; the collection has 1,697 items, 4 pages\.\n$/
-    assert.match(await run('compact', 'events'), closed)
-    assert.equal(await storedLines(directory, 'events'), before)
-    assert.match(await run('verify'), /no problems found/)
-    assert.match(await run('collections'), /^events +1,697 +4 +id$/m)
-    assert.equal(await run('compact', 'events'), 'events: 1,697 items, 4 pages, no holes. There is nothing to do.\n')
   })
 })

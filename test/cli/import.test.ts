@@ -177,7 +177,7 @@ describe('an import that is under way', () => {
     await cli.writes(eventLines(50_000, 4))
     const second = await importLines(directory, eventLines(1, 90_000))
     assert.equal(second.status, 3)
-    assert.match(second.stderr, /^reams: .*An import, a copy or a compaction of "events" has been running since /)
+    assert.match(second.stderr, /^reams: .*An import or a copy of "events" has been running since /)
     assert.equal((await runInside(['import', 'venues', '-'], { in: directory, input: eventLines(1) })).status, 0)
     const stderr = 'reams: interrupted by SIGINT; nothing was changed.\n'
     assert.deepEqual(await cli.stop('SIGINT'), { status: 130, stdout: '', stderr })

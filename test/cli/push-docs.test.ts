@@ -15,7 +15,6 @@ describe('the page about writing over HTTP', () => {
   it('shows commands that work, in their order, and what they print', async (t) => {
     const directory = workDirectory(t)
     writeFileSync(join(directory, 'events.ndjson'), eventLines(3))
-    writeFileSync(join(directory, 'venues.ndjson'), '{"id":"c","name":"Club"}\n')
     writeFileSync(join(directory, 'new.ndjson.gz'), gzipSync(eventLines(3, 10)))
     const shell = shellIn(directory)
     let url = ''

@@ -11,7 +11,6 @@ const COMMANDS = [
   'verify',
   'export x',
   'drop x',
-  'compact x',
   'set x --public',
   'serve',
   'token list',

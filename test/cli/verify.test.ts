@@ -35,7 +35,7 @@ describe('verify', () => {
   it('names no collection for what belongs to none', async (t) => {
     const { status, stdout } = await verifyAfter(t, 'DELETE FROM head')
     assert.equal(status, 1)
-    assert.match(stdout, /^200 rows of "tail" belong to no collection/m)
+    assert.match(stdout, /^3 rows of "ream" belong to no collection/m)
   })
 
   it('counts a file that SQLite finds damaged as a no', async (t) => {

@@ -5,7 +5,7 @@ import { PAGE_SIZE } from '../../src/contract/page.ts'
 import type { Findings } from './report.ts'
 
 export interface WriteRequest {
-  readonly method: 'POST' | 'PUT' | 'DELETE'
+  readonly method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   readonly path: string
   readonly type?: string
   readonly body?: string

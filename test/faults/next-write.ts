@@ -4,6 +4,8 @@ import type { Random } from '../../bench/random.ts'
 import type { Write, WriteRequest } from './collection-log.ts'
 import { type History, LOG, THINGS } from './history.ts'
 
+const MOST_CHANGES = 30
+
 export class NextWrite {
   readonly #client: string
   readonly #history: History
@@ -27,7 +29,8 @@ export class NextWrite {
     const choice = this.#random(100)
     if (choice < 40) return this.#append(id, LOG, this.#random(10) === 0 ? 300 : 20)
     if (choice < 60 || this.#keys.length === 0 || this.#isKeyless) return this.#append(id, THINGS, 20)
-    return choice < 85 ? this.#put(id) : this.#delete(id)
+    if (choice < 75) return this.#put(id)
+    return choice < 85 ? this.#delete(id) : this.#patch(id)
   }
 
   #append(id: string, name: string, most: number) {
@@ -54,6 +57,33 @@ export class NextWrite {
     const request = { method: 'DELETE', path: `/${THINGS}/${key}` } as const
     const whenDone = () => void this.#deletedKeys.push(...this.#keys.splice(at, 1))
     return { write: this.#history.begin(id, request, new Map([[key, null]])), whenDone }
+  }
+
+  /** Some items that are there are replaced, some deleted, and others added, in any order. */
+  #patch(id: string) {
+    const items = new Map<string, string | null>()
+    const [added, deleted] = [new Set<string>(), new Set<string>()]
+    const count = 1 + this.#random(MOST_CHANGES)
+    for (let index = 0; index < count; index++) {
+      const known = this.#keys[this.#random(this.#keys.length)] ?? id
+      const key = this.#random(4) === 0 ? `${id}-${index}` : known
+      if (items.has(key)) continue
+      const isDelete = key === known && this.#random(3) === 0
+      if (key !== known) added.add(key)
+      if (isDelete) deleted.add(key)
+      items.set(key, isDelete ? null : this.#item(key, id))
+    }
+    const lines = [...items].map(([key, text]) =>
+      text === null ? `{"op":"delete","key":"${key}"}` : `{"op":"put","item":${text}}`,
+    )
+    const body = { type: 'application/x-ndjson', body: lines.join('\n') }
+    const whenDone = () => {
+      const kept = this.#keys.filter((key) => !deleted.has(key))
+      this.#keys.splice(0, Infinity, ...kept, ...added)
+      this.#deletedKeys.push(...deleted)
+    }
+    const request = { method: 'PATCH', path: `/${THINGS}`, ...body } as const
+    return { write: this.#history.begin(id, request, items), whenDone }
   }
 
   #item(key: string, write: string): string {

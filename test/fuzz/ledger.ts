@@ -10,11 +10,11 @@ interface Batch {
 export class Ledger {
   readonly #batches = new Map<string, Batch>()
 
-  /** Status undefined: there was no answer. */
+  /** 201 answers a POST that was done, 200 a PATCH. Status undefined: there was no answer. */
   note(ids: readonly string[], status: number | undefined): void {
     const [first = ''] = ids
     const batch = this.#batches.get(first) ?? { ids, isAcknowledged: false, isUnknown: false }
-    batch.isAcknowledged ||= status === 201
+    batch.isAcknowledged ||= status === 201 || status === 200
     batch.isUnknown ||= status === undefined
     this.#batches.set(first, batch)
   }

@@ -108,20 +108,25 @@ function requestsOf(kind: string): Line[] {
 /** What "done" means for each write. */
 const DONE: Readonly<Record<string, number>> = {
   'POST /<collection>': 201,
+  'PATCH /<collection>': 200,
   'PUT /<collection>': 200,
   'DELETE /<collection>': 204,
   'PUT /<collection>/<key>': 200,
   'DELETE /<collection>/<key>': 204,
 }
 
+/** What a write to a missing collection is answered that creates it. */
+const CREATED: Readonly<Record<string, number>> = { POST: 201, PATCH: 200, PUT: 201 }
+
 function statusOf(cell: string, { method, path }: Line): number {
   if (cell === 'done') return DONE[`${method} ${path}`] ?? 0
-  if (cell === 'creates or 404') return path === '/<collection>' && method !== 'DELETE' ? 201 : 404
+  if (cell === 'creates or 404') return path === '/<collection>' ? (CREATED[method] ?? 404) : 404
   return Number(cell)
 }
 
 function bodyFor(line: string, isPrivate: boolean): string | undefined {
   if (line === 'POST /<collection>') return '{"id":3}'
+  if (line === 'PATCH /<collection>') return '{"op":"put","item":{"id":3}}'
   if (line === 'PUT /<collection>') return `{"key":"id","private":${isPrivate}}`
   return line === 'PUT /<collection>/<key>' ? '{"id":1}' : undefined
 }
@@ -151,7 +156,8 @@ describe('who may do what (D19)', () => {
   async function send(ask: Ask, caller: Caller, { method, path }: Line, name: string): Promise<Answer> {
     const target = path.replace('<collection>', name).replace('<key>', '1')
     const isDrop = method === 'DELETE' && path === '/<collection>'
-    const headers = { ...caller.headers, ...(isDrop && { 'If-Match': await tagOf(name) }) }
+    const type = method === 'PATCH' && { 'Content-Type': 'application/x-ndjson' }
+    const headers = { ...caller.headers, ...type, ...(isDrop && { 'If-Match': await tagOf(name) }) }
     const query = caller.query === undefined ? '' : `${target.includes('?') ? '&' : '?'}${caller.query}`
     const body = bodyFor(`${method} ${path}`, name === PRIVATE)
     return ask(method, target + query, body, headers)

@@ -123,7 +123,7 @@ describe('a body that need not be read', () => {
     for (const [method, path, headers, status] of [
       ['POST', '/events', NOBODY, 401],
       ['PUT', '/events/1', NOBODY, 401],
-      ['PATCH', '/events', {}, 405],
+      ['PATCH', '/events', {}, 415],
       ['DELETE', '/events', {}, 428],
       ['POST', '/events', { 'Content-Type': 'text/plain' }, 415],
     ] as const) {

@@ -6,12 +6,12 @@ import { openSqliteForTest } from '../store/sqlite-engine.ts'
 import { changeRows } from '../store/sqlite-rows.ts'
 import { BASE, fill, numbered, tokenFor } from './open-service.ts'
 
-/** A public and a private collection, of 600 items each, and somebody who may read and write both. */
+/** A public and a private collection, of 540 items each: a ream and a tail, and somebody who may read and write both. */
 async function openDamaged(t: TestContext, sql: string) {
   const { store, path, remove } = await openSqliteForTest()
   t.after(remove)
-  await fill(store, 'events', numbered(600))
-  await fill(store, 'secret', numbered(600), { isPrivate: true })
+  await fill(store, 'events', numbered(540))
+  await fill(store, 'secret', numbered(540), { isPrivate: true })
   const authorized = await tokenFor(store, ['read:*', 'write:*'])
   changeRows(path, sql)
   const errors: string[] = []
@@ -30,20 +30,20 @@ async function openDamaged(t: TestContext, sql: string) {
   return { ask, told, errors, authorized }
 }
 
-const DAMAGED_ITEMS = `UPDATE tail SET item = '{"id":0}' WHERE position = 550; UPDATE ream SET crc = crc + 1`
+const DAMAGED_ITEMS = `UPDATE tail SET item = '{"id":0}' WHERE position = 530; UPDATE ream SET crc = crc + 1`
 
 describe('a service on a store that is damaged', () => {
   it('answers 503 with the name of the collection, and nobody is told to come again', async (t) => {
     const { ask, errors } = await openDamaged(t, DAMAGED_ITEMS)
     for (const encoding of ['identity', 'gzip'])
-      for (const target of ['/events', '/events?page=2', '/events/3', '/events/551']) {
+      for (const target of ['/events', '/events?page=2', '/events/3', '/events/531']) {
         const { status, retryAfter, text } = await ask(target, { headers: { 'Accept-Encoding': encoding } })
         assert.deepEqual([status, retryAfter], [503, null])
         const { type, detail } = JSON.parse(text)
         assert.equal(type, `${BASE}/-/problems/store-unavailable`)
         assert.equal(detail, 'The collection "events" is damaged.')
       }
-    assert.match(errors.join(), /Ream 0 does not match its checksum.*The item at position 550/s)
+    assert.match(errors.join(), /Ream 0 does not match its checksum.*The item at position 530/s)
   })
 
   it('names a private collection to those alone who may read it', async (t) => {

@@ -119,7 +119,7 @@ describe('the explorer over HTTP', () => {
       const refused = await get('/events', CHROME, 'POST')
       assert.deepEqual([refused.status, refused.headers.get('content-type')], [401, 'application/problem+json'])
       const { headers } = await get('/events', CHROME, 'OPTIONS')
-      assert.equal(headers.get('allow'), 'GET, POST, PUT, DELETE, HEAD, OPTIONS')
+      assert.equal(headers.get('allow'), 'GET, POST, PATCH, PUT, DELETE, HEAD, OPTIONS')
     })
   })
 

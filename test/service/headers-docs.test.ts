@@ -40,6 +40,8 @@ describe('the page about headers', () => {
       ['POST', '/events', '{"id":2}'],
       ['PUT', '/events/3', '{"id":3}'],
       ['POST', '/events', '{}', { 'Content-Encoding': 'br' }],
+      ['POST', '/events', '{"id":4}', { 'Idempotency-Key': 'a' }],
+      ['POST', '/events', '{"id":4}', { 'Idempotency-Key': 'a' }],
       ['PUT', '/venues', '{}'],
       ['OPTIONS', '/events', undefined, { Origin: 'https://a.example', 'Access-Control-Request-Method': 'GET' }],
       // Until one is too many.

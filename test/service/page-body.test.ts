@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { constants, crc32, deflateRawSync, gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { ITEM_SEPARATOR } from '../../src/contract/envelope.ts'
-import { combine, joinDeflated, spliceGzip } from '../../src/service/read/page-body.ts'
+import { combineCrc } from '../../src/items/splice.ts'
+import { joinDeflated, spliceGzip } from '../../src/service/read/page-body.ts'
 import type { Segment } from '../../src/store/store.ts'
 
 function segment(text: string): Segment {
@@ -55,7 +56,7 @@ test('segments larger than a window of deflate are copied whole', () => {
 test('the combined CRC is that of the two texts in a row', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 5000 }), fc.uint8Array({ maxLength: 5000 }), (first, second) => {
-      assert.equal(combine(crc32(first), crc32(second), second.length), crc32(Buffer.concat([first, second])))
+      assert.equal(combineCrc(crc32(first), crc32(second), second.length), crc32(Buffer.concat([first, second])))
     }),
   )
 })
@@ -64,6 +65,6 @@ test('it holds for lengths with many bits', () => {
   const first = Buffer.from('the first text')
   for (const length of [65_535, 65_536, 1_000_003, 16_777_215]) {
     const second = Buffer.alloc(length, 'abcdefg')
-    assert.equal(combine(crc32(first), crc32(second), length), crc32(second, crc32(first)))
+    assert.equal(combineCrc(crc32(first), crc32(second), length), crc32(second, crc32(first)))
   }
 })

@@ -5,7 +5,7 @@ import { StoreError, type StoreErrorCode } from '../../src/store/store-error.ts'
 import { BASE, fill, numbered, openService, problemOf, sharedService } from './open-service.ts'
 import { problemIn } from './write-server.ts'
 
-const BUSY = 'An import, a copy or a compaction of this collection is running.'
+const BUSY = 'An import or a copy of this collection is running.'
 const UNKNOWN = 'The store gave no definite answer while it committed the write.'
 const failure = (code: StoreErrorCode) => new StoreError(code, 'the secret reason')
 
@@ -63,7 +63,7 @@ describe('paths', () => {
 
   /** Where there is more than reading. */
   const allowed: Readonly<Record<string, string>> = {
-    '/events': 'GET, POST, PUT, DELETE, HEAD, OPTIONS',
+    '/events': 'GET, POST, PATCH, PUT, DELETE, HEAD, OPTIONS',
     '/events/1': 'GET, PUT, DELETE, HEAD, OPTIONS',
   }
   for (const path of ['/', '/events', '/events/1', '/-/health', '/-/problems/invalid-page', '/-/openapi.json'])

@@ -6,6 +6,8 @@ const SUITES = [
   './broken-bodies.test.ts',
   './large-bodies.test.ts',
   './page-cache.test.ts',
+  './page-cuts.test.ts',
+  './patch.test.ts',
   './paths.test.ts',
   './reads.test.ts',
   './repeated-writes.test.ts',

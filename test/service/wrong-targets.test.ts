@@ -84,7 +84,7 @@ describe('a write that does not fit', () => {
     const { ask, store } = server()
     const load = await store.load('events')
     const answer = await ask('DELETE', '/events', undefined, { 'If-Match': '*' })
-    const detail = 'An import, a copy or a compaction of this collection is running.'
+    const detail = 'An import or a copy of this collection is running.'
     assert.equal(problemIn(answer), `503 collection-busy: ${detail}`)
     assert.equal(answer.headers['retry-after'], '1')
     await load.abort()

@@ -11,8 +11,6 @@ import { createRandom } from '../../bench/random.ts'
 import { PAGE_SIZE } from '../../src/contract/page.ts'
 import { type Answer, Connection, type Question } from '../faults/connection.ts'
 
-/** How many rounds of writes there are between two compactions, about a minute's. */
-const ROUNDS_A_COMPACTION = 120
 /** More than the cache of the server holds. */
 const CATALOGUE_ITEMS = 500_000
 const EVENTS = 20_000
@@ -20,6 +18,7 @@ const EVENTS = 20_000
 const NIGHTLY_ITEMS = [20_000, 15_000] as const
 const APPENDED_AT_ONCE = 5
 const PIPELINED = 50
+const PATCHED_AT_ONCE = 10
 const JSON_TYPE = 'application/json'
 const BROWSER = { Accept: 'text/html,application/xhtml+xml', 'Sec-Fetch-Mode': 'navigate' }
 
@@ -40,7 +39,6 @@ export class SoakLoad {
   #nextId = EVENTS
   #imports = 0
   #backups = 0
-  #rounds = 0
   #scratchItems = 0
 
   /** The signal ends everything at once, and nothing is exact then. */
@@ -151,7 +149,7 @@ export class SoakLoad {
     await this.#ask(connection, { method: 'GET', path, headers: { 'If-None-Match': etag } }, 304)
   }
 
-  /** As many items come as go, and now and then the holes are closed, when nobody writes. One append in five is sent again, as after a lost answer. */
+  /** As many items come as go. One append in five is sent again, as after a lost answer. */
   async #write(connection: Connection): Promise<void> {
     const ids = Array.from({ length: APPENDED_AT_ONCE }, () => eventKey(this.#nextId++))
     const append: Question = {
@@ -171,7 +169,22 @@ export class SoakLoad {
       const [key] = this.#keys.splice(this.#random(this.#keys.length), 1)
       await this.#ask(connection, { method: 'DELETE', path: `/events/${key}` }, 204)
     }
-    if (++this.#rounds % ROUNDS_A_COMPACTION === 0) await this.#reams('compact', 'events')
+    await this.#patch(connection)
+  }
+
+  /** Deletes an item, replaces another and appends one, several times in one request. */
+  async #patch(connection: Connection): Promise<void> {
+    const changes: string[] = []
+    for (let turn = 0; turn < PATCHED_AT_ONCE; turn++) {
+      const [deleted = ''] = this.#keys.splice(this.#random(this.#keys.length), 1)
+      changes.push(`{"op":"delete","key":"${deleted}"}`)
+      const added = eventKey(this.#nextId++)
+      for (const id of [this.#keys[this.#random(this.#keys.length)], added])
+        changes.push(`{"op":"put","item":{"id":${id},"title":"${randomUUID()}"}}`)
+      this.#keys.push(added)
+    }
+    const body = changes.join('\n')
+    await this.#ask(connection, { method: 'PATCH', path: '/events', type: 'application/x-ndjson', body }, 200)
   }
 
   async #dropAndCreate(connection: Connection): Promise<void> {

@@ -6,8 +6,14 @@ import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { QUIRE_SIZE, REAM_SIZE } from '../../src/store/positions.ts'
 import { changed, isError, item, itemsFrom, keyed } from './items.ts'
 import type { Subject } from './subject.ts'
+
+/** In a ream that is begun, and in a tail. */
+const BEGUN = QUIRE_SIZE + 40
+const SHORT = REAM_SIZE + BEGUN
+const LONG = 3 * REAM_SIZE + BEGUN
 
 const CHILD = fileURLToPath(new URL('./child-writer.ts', import.meta.url))
 
@@ -36,23 +42,23 @@ export function describeAbandonedLoads({ opened, store, newName, filled, headOf,
       it(`because its process was killed leaves the old state and nothing else (${task})`, async () => {
         const name = 'events'
         await store.create(name, { keyField: 'id' })
-        await store.append(name, keyed(itemsFrom(0, 1600)))
+        await store.append(name, keyed(itemsFrom(0, LONG)))
         const before = await headOf(name)
         await killWhileLoading(opened().location, task, async () => {
           await assert.rejects(store.append(name, keyed([item(9000)])), isError('busy', /Wait/))
         })
-        assert.deepEqual(await check(name, itemsFrom(0, 1600)), before)
+        assert.deepEqual(await check(name, itemsFrom(0, LONG)), before)
         assert.deepEqual((await store.verify()).findings, [])
         await opened().ageLeases()
         await store.append(name, keyed([item(9000)]))
-        await check(name, [...itemsFrom(0, 1600), item(9000)])
-        assert.deepEqual(await rowsOf(name), [3, 101, 1601, 0, 0])
+        await check(name, [...itemsFrom(0, LONG), item(9000)])
+        assert.deepEqual(await rowsOf(name), [4, 41, LONG + 1, 0, 0])
         await store.drop(name)
       })
 
     it('because it stood still is taken over, and cannot go on, whatever it has written', async () => {
       for (const options of [{}, { isReplacement: true }, { onConflict: 'replace' }] as const) {
-        const name = await filled(600)
+        const name = await filled(SHORT)
         const load = await store.load(name, options)
         await load.append(keyed(itemsFrom(9000, 700)))
         await elsewhere(async (other) => {
@@ -68,40 +74,40 @@ export function describeAbandonedLoads({ opened, store, newName, filled, headOf,
         await assert.rejects(load.append(keyed(itemsFrom(9700, 700))), isError('lease-lost', /start it again/))
         await assert.rejects(load.commit(), isError('lease-lost'))
         await load.abort()
-        await check(name, itemsFrom(0, 600).toSpliced(7, 1))
-        assert.deepEqual(await rowsOf(name), [1, 100, 599, 0, 0])
+        await check(name, itemsFrom(0, SHORT).toSpliced(7, 1))
+        assert.deepEqual(await rowsOf(name), [2, 40, SHORT - 1, 0, 0])
       }
     })
 
     it('because it is aborted leaves nothing, also where it takes more than one step to remove it', async () => {
-      const name = await filled(600)
+      const name = await filled(SHORT)
       const before = await headOf(name)
       for (const options of [{}, { isReplacement: true }, { onConflict: 'replace' }] as const) {
         const load = await store.load(name, options)
         await load.append(keyed(itemsFrom(5000, 25_000)))
         if ('onConflict' in options) await load.append(keyed(Array.from({ length: 25_000 }, (_, id) => changed(id, 1))))
         await load.abort()
-        assert.deepEqual(await check(name, itemsFrom(0, 600)), before)
-        assert.deepEqual(await rowsOf(name), [1, 100, 600, 0, 0])
+        assert.deepEqual(await check(name, itemsFrom(0, SHORT)), before)
+        assert.deepEqual(await rowsOf(name), [2, 40, SHORT, 0, 0])
       }
     })
 
     it('because it died behind its commit leaves what some later write removes', async () => {
-      const name = await filled(1600)
+      const name = await filled(LONG)
       const { ids, sum, generation } = opened().columns
       const [owner = ''] = ids.split(', ')
-      const columns = `number, count, raw_length, crc, gone, data${sum}`
+      const columns = `number, count, raw_length, crc, gone, quires, data${sum}`
       const own = opened().rowsOf(name)
       await opened().execute(`
         INSERT INTO ream (${ids}, ${columns}) SELECT ${owner}, 0, ${columns} FROM ream WHERE ${own}`)
       await opened().execute(`
         INSERT INTO leftover (${ids}, base) SELECT ${owner}, 0, 0 FROM ream WHERE number = 0 AND ${generation} > 0 AND ${own}`)
-      assert.deepEqual(await rowsOf(name), [6, 100, 1600, 0, 1])
+      assert.deepEqual(await rowsOf(name), [8, 40, LONG, 0, 1])
       await elsewhere(async (fresh) => {
         await fresh.create(newName())
         while ((await rowsOf(name)).at(-1) !== 0) await sleep(10)
       })
-      assert.deepEqual(await rowsOf(name), [3, 100, 1600, 0, 0])
+      assert.deepEqual(await rowsOf(name), [4, 40, LONG, 0, 0])
     })
   })
 }

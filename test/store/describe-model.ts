@@ -1,19 +1,29 @@
 /** A store beside a plain map: whatever is done to both, through one connection or several at once, they stay the same. */
 
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { it } from 'node:test'
 import fc from 'fast-check'
-import { compactCollection } from '../../src/cli/commands/compact.ts'
 import { fullPages, lastPage } from '../../src/contract/page.ts'
-import type { Created, Head, ItemConditions, Once, Store } from '../../src/store/store.ts'
-import { item, itemsFrom, keyed } from './items.ts'
-import { pagesOf, readAllPages, readItems, readPageTexts } from './store-reading.ts'
+import { itemRun } from '../../src/items/item-run.ts'
+import { DEFAULT_ITEM_BYTES } from '../../src/items/item-scanner.ts'
+import { splitItems } from '../../src/store/item-text.ts'
+import { QUIRE_SIZE } from '../../src/store/positions.ts'
+import type { Created, Head, ItemChanges, ItemConditions, Once, Patched, Store } from '../../src/store/store.ts'
+import { itemsFrom, keyed } from './items.ts'
+import {
+  packedTextsOf,
+  pagesOf,
+  readAllPages,
+  readItems,
+  readPackedTexts,
+  readPageTexts,
+  textsOf,
+} from './store-reading.ts'
 import { KEYED, type Subject } from './subject.ts'
 
 /** What each of several connections sends before it waits: so calls share commits. */
 const AT_ONCE = 6
-
-const { signal } = new AbortController()
 
 /** The refusals that another writer can bring about. */
 const REFUSALS = [
@@ -26,9 +36,21 @@ const REFUSALS = [
   'collection-changed',
 ]
 
-const FREQUENT = ['append', 'put', 'create', 'change', 'remove', 'replace', 'delete'] as const
-const BULK = ['append', 'load', 'swap', 'replace', 'delete', 'delete', 'compact'] as const
-const RARE = ['load', 'swap', 'drop', 'ensure', 'compact'] as const
+const FREQUENT = [
+  'append',
+  'put',
+  'create',
+  'change',
+  'remove',
+  'replace',
+  'delete',
+  'patch',
+  'patch',
+  'read',
+  'read',
+] as const
+const BULK = ['append', 'load', 'swap', 'replace', 'delete', 'delete', 'patch'] as const
+const RARE = ['load', 'swap', 'drop', 'ensure'] as const
 
 interface Change {
   readonly kind: (typeof FREQUENT | typeof BULK | typeof RARE)[number]
@@ -37,6 +59,8 @@ interface Change {
   readonly bulk?: { readonly count: number; readonly from: number }
   /** How often it is sent, through different connections. */
   readonly times: number
+  /** Bytes of its items; the least that they take if there are fewer. */
+  readonly size: number
 }
 
 /** A change that was done: where its version stands, and what it did to the items. */
@@ -46,12 +70,31 @@ interface Done {
   readonly apply: (items: Map<string, string>) => void
 }
 
+/** A page that was read meanwhile, of the state that its head names. */
+interface Seen {
+  readonly head: Head
+  readonly page: number
+  readonly texts: readonly string[]
+}
+
 const ids = fc.uniqueArray(
   fc.oneof({ weight: 3, arbitrary: fc.nat(60) }, { weight: 1, arbitrary: fc.integer({ min: 480, max: 1010 }) }),
   { minLength: 1, maxLength: 4 },
 )
 const times = fc.constantFrom(1, 1, 1, 2, 3)
-const count = fc.oneof(fc.constantFrom(1, 2, 499, 500, 501, 999, 1000, 1001), fc.integer({ min: 1, max: 700 }))
+/** Up to the limit, which is rare: a quire of such items has megabytes. */
+const size = fc.oneof(
+  { weight: 12, arbitrary: fc.constant(2) },
+  { weight: 5, arbitrary: fc.integer({ min: 2, max: 500 }) },
+  { weight: 1, arbitrary: fc.constantFrom(16_384, 65_535, 65_536, DEFAULT_ITEM_BYTES) },
+)
+/** Items in a row that may be as large as they like; those behind them are small. */
+const MAX_LARGE = 20
+const LARGE_BYTES = 1_000
+const count = fc.oneof(
+  fc.constantFrom(1, 2, QUIRE_SIZE - 1, QUIRE_SIZE, QUIRE_SIZE + 1, 499, 500, 501, 999, 1000, 1001),
+  fc.integer({ min: 1, max: 700 }),
+)
 const few = fc.record({
   kind: fc.oneof(
     { weight: 10, arbitrary: fc.constantFrom(...FREQUENT) },
@@ -59,11 +102,13 @@ const few = fc.record({
   ),
   ids,
   times,
+  size,
 })
 const many = fc.record({
   kind: fc.constantFrom(...BULK),
   ids,
   times: fc.constant(1),
+  size,
   bulk: fc.record({ count, from: fc.nat() }),
 })
 
@@ -74,7 +119,7 @@ export function describeModel({ store, openAgain, newName, check, load, elsewher
   ] as const)
     it(`is, after writes ${how}, what their answers say in the order of the versions`, async () => {
       const others = await Promise.all(Array.from({ length: connections - 1 }, openAgain))
-      const property = fc.asyncProperty(fc.constantFrom(0, 495, 998), changes, async (begun, each) => {
+      const property = fc.asyncProperty(fc.constantFrom(0, 97, 495, 998), changes, async (begun, each) => {
         const run = await Run.begin([store, ...others], newName(), begun)
         await run.send(each)
         await run.check()
@@ -83,6 +128,26 @@ export function describeModel({ store, openAgain, newName, check, load, elsewher
         for (const other of others) await other.close()
       })
     })
+
+  it('is a plain array also without keys, with items of 2 bytes up to the limit', async () => {
+    const keyless = fc.record({ kind: fc.constantFrom('append', 'patch', 'load', 'swap'), count, size })
+    const property = fc.asyncProperty(fc.array(keyless, { minLength: 3, maxLength: 8 }), async (changes) => {
+      const name = newName()
+      let texts: string[] = []
+      await store.create(name)
+      for (const [turn, { kind, count: each, size: bytes }] of changes.entries()) {
+        const added = Array.from({ length: each }, (_, index) => textOf('', sizeAt(index, bytes), turn + index))
+        const run = itemRun(added)
+        if (kind === 'append') await store.append(name, run)
+        else if (kind === 'patch') await store.patch(name, { puts: run, steps: added.map(() => null) })
+        else await load(name, added, { isReplacement: kind === 'swap' })
+        texts = kind === 'swap' ? added : [...texts, ...added]
+        assert.equal((await store.head(name))?.live, texts.length)
+      }
+      await assertTexts(store, name, texts)
+    })
+    await fc.assert(property, { numRuns: 8 })
+  })
 
   it('is a plain array also beyond 256 reams, with holes that another process makes, at random and in stretches', () =>
     elsewhere(async (other) => {
@@ -112,10 +177,45 @@ export function describeModel({ store, openAgain, newName, check, load, elsewher
     }))
 }
 
+/** Fails unless every page, plain and gzip, and all items in a row are these. */
+async function assertTexts(store: Store, name: string, texts: readonly string[]): Promise<void> {
+  const expected = pagesOf(texts.map(brief))
+  for (const read of [readPageTexts, readPackedTexts]) {
+    const pages = await readAllPages(store, name, read)
+    assert.deepEqual(
+      pages.map((page) => page.map(brief)),
+      expected,
+    )
+  }
+  assert.deepEqual((await readItems(store, name)).map(brief), texts.map(brief))
+}
+
+/** What differs is printed, and a megabyte of it would take minutes. */
+function brief(text: string): string {
+  return text.length <= 100 ? text : `${text.slice(0, 50)} ${text.length} ${hash('md5', text)}`
+}
+
+function sizeAt(index: number, bytes: number): number {
+  return index < MAX_LARGE || bytes < LARGE_BYTES ? bytes : 2
+}
+
+/** Letters in no order that deflate could make much of. */
+const NOISE = Array.from({ length: DEFAULT_ITEM_BYTES / 64 + 64 }, (_, line) => hash('sha256', String(line))).join('')
+
+/** A JSON object of so many bytes that begins with these members, if there is room for anything behind them. */
+function textOf(members: string, bytes: number, seed: number): string {
+  const begun = `{${members}${members === '' ? '' : ','}"x":"`
+  const room = bytes - begun.length - 2
+  if (room < 0) return `{${members}}`
+  const from = seed % 4096
+  return `${begun}${seed % 2 === 0 ? NOISE.slice(from, from + room) : 'ab'.repeat(room).slice(0, room)}"}`
+}
+
 class Run {
   readonly #stores: readonly Store[]
   readonly #name: string
   readonly #done: Done[] = []
+  readonly #seen: Seen[] = []
   #revision = 0
   /** Of items that no other change is about. */
   #lastId = 10_000
@@ -147,12 +247,15 @@ class Run {
 
   async check(): Promise<void> {
     const byId = Map.groupBy(this.#done, ({ head }) => head.id)
-    const states = new Map([...byId].map(([id, done]) => [id, replay(done)]))
+    const states = new Map([...byId].map(([id, done]) => [id, replay(done, this.#seen)]))
+    const known = new Set(this.#done.map(({ head }) => head.commitId))
+    // A collection that has just been made.
+    for (const { head, texts } of this.#seen)
+      if (!known.has(head.commitId)) assert.deepEqual([head.live, texts], [0, []])
     const head = await this.#store(1).head(this.#name)
     if (head === undefined) return
     const texts = [...(states.get(head.id)?.values() ?? [])]
-    assert.deepEqual(await readAllPages(this.#store(1), this.#name), pagesOf(texts))
-    assert.deepEqual(await readItems(this.#store(2), this.#name), texts)
+    await assertTexts(this.#store(1), this.#name, texts)
   }
 
   #store(index: number): Store {
@@ -170,13 +273,13 @@ class Run {
     })
   }
 
-  async #attempt(connection: number, { kind, ids: given, times, bulk }: Change): Promise<void> {
+  async #attempt(connection: number, { kind, ids: given, times, bulk, size: bytes }: Change): Promise<void> {
     const name = this.#name
     const store = this.#store(connection)
     const revision = ++this.#revision
     const ids = bulk === undefined ? given : await this.#many(store, kind, bulk)
     if (ids.length === 0) return
-    const texts = ids.map((id) => item(id, `,"r":${revision}`))
+    const texts = ids.map((id, index) => textOf(`"id":${id},"r":${revision}`, sizeAt(index, bytes), id + revision))
     const [first = ''] = texts
     const keys = ids.map(String)
     const [key = ''] = keys
@@ -211,15 +314,31 @@ class Run {
         return this.#add(await store.replace(name, keyed(texts)), false, replace(texts))
       case 'delete':
         return this.#add(await store.delete(name, keys), false, remove(keys))
+      case 'patch': {
+        const changes = patchOf(texts, revision)
+        for (const done of await again((each) => each.patch(name, changes, { once, skipMissing: true }))) {
+          const { head, appended, replaced, deleted } = done
+          if (appended + replaced + deleted > 0) this.#add(head, replaced + deleted === 0, applying(changes, done))
+        }
+        return
+      }
+      case 'read':
+        return this.#read(store, ids[0] ?? 0, revision % 2 === 0)
       case 'drop':
         return void (await again(async (each) => void (await each.drop(name, undefined, { once }))))
       case 'ensure':
         return void (await again((each) => each.ensure(name, KEYED, { once })))
-      case 'compact':
-        return this.#add((await compactCollection(store, name, { signal })).head, false, () => {})
       default:
         return this.#load(store, texts, kind === 'swap')
     }
+  }
+
+  async #read(store: Store, seed: number, isPacked: boolean): Promise<void> {
+    const { live = 0 } = (await store.head(this.#name)) ?? {}
+    const read = await store.page(this.#name, 1 + (seed % lastPage(live)), { form: isPacked ? 'deflated' : 'raw' })
+    if (read === undefined) return
+    const { head, page } = read
+    this.#seen.push({ head, page, texts: isPacked ? packedTextsOf(read) : textsOf(read) })
   }
 
   async #many(store: Store, kind: Change['kind'], { count, from }: Required<Change>['bulk']): Promise<number[]> {
@@ -269,15 +388,42 @@ class Run {
 }
 
 /** What a write answers: nothing after a drop. */
-type Outcome = Head | Created | undefined
+type Outcome = Head | Created | Patched | undefined
 
 function collectionOf(outcome: Outcome): number | undefined {
   if (outcome === undefined) return undefined
   return 'head' in outcome ? outcome.head.id : outcome.id
 }
 
-/** Applies what was done in the order of the versions, and checks every answer against the items. */
-function replay(done: readonly Done[]): Map<string, string> {
+/** Puts, deletes, and all of put, delete and put again, by turns. */
+function patchOf(texts: readonly string[], seed: number): ItemChanges {
+  const changes = texts.flatMap((text, index) => {
+    const kinds = [[text], [keyOf(text)], [text, keyOf(text), text]][(seed + index) % 3] ?? []
+    return kinds.map((each) => (each === text ? { text } : { key: each }))
+  })
+  const puts = changes.flatMap(({ text }) => (text === undefined ? [] : [text]))
+  return { puts: keyed(puts), steps: changes.map(({ key }) => key ?? null) }
+}
+
+function applying({ puts, steps }: ItemChanges, { appended, replaced, deleted }: Patched): Done['apply'] {
+  return (items) => {
+    const counts = { appended: 0, replaced: 0, deleted: 0 }
+    const texts = splitItems(puts.text).values()
+    for (const key of steps) {
+      if (key !== null) counts.deleted += items.delete(key) ? 1 : 0
+      else {
+        const text = texts.next().value ?? assert.fail()
+        counts[items.has(keyOf(text)) ? 'replaced' : 'appended']++
+        items.set(keyOf(text), text)
+      }
+    }
+    assert.deepEqual({ appended, replaced, deleted }, counts)
+  }
+}
+
+/** Applies what was done in the order of the versions, and checks every answer, and every page that was seen, against the items. */
+function replay(done: readonly Done[], seen: readonly Seen[]): Map<string, string> {
+  const seenIn = Map.groupBy(seen, ({ head }) => head.commitId)
   const items = new Map<string, string>()
   let before: Head | undefined
   for (const { head, isPureAppend, apply } of done.toSorted((a, b) => a.head.version - b.head.version)) {
@@ -285,6 +431,8 @@ function replay(done: readonly Done[]): Map<string, string> {
     assert.equal(head.version, before === undefined ? Math.min(head.version, 2) : before.version + 1)
     apply(items)
     assert.equal(head.live, items.size)
+    for (const { page, texts } of seenIn.get(head.commitId) ?? [])
+      assert.deepEqual(texts.map(brief), pagesOf([...items.values()])[page - 1]?.map(brief))
     if (before !== undefined) {
       assert.notEqual(head.commitId, before.commitId)
       const isSame = isPureAppend && fullPages(head.live) === fullPages(before.live)

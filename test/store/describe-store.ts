@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { itemRun } from '../../src/items/item-run.ts'
 import { describeAbandonedLoads } from './describe-abandoned-loads.ts'
 import { describeActivity } from './describe-activity.ts'
-import { describeCompaction } from './describe-compaction.ts'
 import { describeLoads } from './describe-loads.ts'
 import { describeModel } from './describe-model.ts'
 import { describePages } from './describe-pages.ts'
@@ -43,7 +42,6 @@ export function describeStore(engineName: string, engine: Engine): void {
     describeRequestLog(subject)
     describeLoads(subject)
     describeTokens(subject)
-    describeCompaction(subject)
     describeModel(subject)
     describeActivity(subject)
 

@@ -3,55 +3,99 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { joinItems } from '../../src/store/ream.ts'
+import { joinItems } from '../../src/store/item-text.ts'
+import { QUIRE_SIZE, REAM_SIZE } from '../../src/store/positions.ts'
+import { joinQuires, makeQuires, type Quire } from '../../src/store/ream.ts'
 import type { Finding } from '../../src/store/store.ts'
 import { itemsFrom, keyed } from './items.ts'
 import type { Engine, StoreUnderTest } from './test-store.ts'
+
+/** Three reams, a quire and a tail, of which four items are gone. */
+const TAIL = 3 * REAM_SIZE + QUIRE_SIZE
+const COUNT = TAIL + 40
+const GONE = ['1', '2', '600', String(TAIL + 2)]
+const LIVE = COUNT - GONE.length
 
 /** Another row like one of the table. */
 const copyOf = (table: string, values: string): string =>
   `INSERT INTO ${table} SELECT $ids, ${values}$sum FROM ${table}`
 
-/** No gzip answer could be made of a ream that ends so. */
-const ENDED = deflateRawSync(joinItems(itemsFrom(1000, 500)))
+/** The only quire of the last ream. No gzip answer could be made of one that ends its stream. */
+const SLOTS = Array.from({ length: QUIRE_SIZE }, (_, slot) => slot)
+const RAW = joinItems(itemsFrom(3 * REAM_SIZE, QUIRE_SIZE))
+const [SOUND] = makeQuires(RAW, QUIRE_SIZE, SLOTS, false) as [Quire]
+const ENDED = deflateRawSync(RAW)
+const NOISE = Buffer.alloc(SOUND.data.length, 255)
+
+const REWRITE = 'UPDATE ream SET data = $1, quires = $2'
+
+/** Other bytes for it, with a table that fits them; and quires of so many items behind it. */
+function quireOf(data: Uint8Array, ...more: readonly number[]): readonly Uint8Array[] {
+  const others = more.map((count) => ({ slots: QUIRE_SIZE, count, rawLength: 0, crc: 0, data: new Uint8Array() }))
+  const ream = joinQuires([{ ...SOUND, data }, ...others])
+  return [ream.data, ream.quires]
+}
+
+const FIRST = `position = ${TAIL}`
 
 /** What is damaged; SQL that does it, to rows that meet a condition and are of the collection; what is found. */
-type Damage = readonly [what: string, sql: string, where: string, expected: RegExp, value?: string | Uint8Array]
+type Damage = readonly [
+  what: string,
+  sql: string,
+  where: string,
+  expected: RegExp,
+  values?: readonly (string | Uint8Array)[],
+]
 
-/** Three reams and a tail, of which four items are gone. `$ids`, `$generation` and `$sum` are columns of the engine. */
+/** `$ids`, `$generation` and `$sum` are columns of the engine. */
 const DAMAGES: readonly Damage[] = [
-  ['a head that counts one too many', 'UPDATE head SET live = live + 1', 'true', /head says 1597 items/],
+  [
+    'a head that counts one too many',
+    'UPDATE head SET live = live + 1',
+    'true',
+    new RegExp(`head says ${LIVE + 1} items`),
+  ],
   ['a ream that is missing', 'DELETE FROM ream', 'number = 1', /Ream 1 is missing/],
   ['a ream beyond the head', 'UPDATE ream SET number = 7', 'number = 2', /Ream 7 is beyond/],
-  ['a wrong checksum', 'UPDATE ream SET crc = crc + 1', 'number = 0', /Ream 0 does not inflate/],
-  ['a wrong length', 'UPDATE ream SET raw_length = raw_length - 1', 'number = 0', /Ream 0 does not inflate/],
-  ['damaged bytes', 'UPDATE ream SET data = $1', 'number = 2', /Ream 2 does not inflate/, Buffer.from([255, 255])],
-  ['bytes that end the stream', 'UPDATE ream SET data = $1', 'number = 2', /2 does not end with a sync flush/, ENDED],
+  ['a wrong checksum', 'UPDATE ream SET crc = crc + 1', 'number = 0', /quires of ream 0 do not make up/],
+  ['a wrong length', 'UPDATE ream SET raw_length = raw_length - 1', 'number = 0', /quires of ream 0 do not/],
+  ['damaged bytes', 'UPDATE ream SET data = $1', 'number = 2', /quires of ream 2 do not/, [Buffer.from([255, 255])]],
+  ['bytes that cannot be inflated', REWRITE, 'number = 3', /Quire 0 of ream 3 does not inflate/, quireOf(NOISE)],
+  ['bytes that end the stream', REWRITE, 'number = 3', /Quire 0 of ream 3 does not end with a flush/, quireOf(ENDED)],
+  [
+    'a quire too many',
+    REWRITE,
+    'number = 3',
+    new RegExp(`quires of ream 3 have ${2 * QUIRE_SIZE} slots in the place of ${QUIRE_SIZE}`),
+    quireOf(SOUND.data, 0),
+  ],
+  [
+    'a table of quires that lies',
+    'UPDATE ream SET quires = $1',
+    'number = 1',
+    /quires of ream 1 do not/,
+    [Buffer.alloc((16 * REAM_SIZE) / QUIRE_SIZE)],
+  ],
   ['a wrong count in a ream', 'UPDATE ream SET count = 400', 'number = 1', /Ream 1 has a count of 400/],
   ['a map that lies', 'UPDATE ream SET gone = NULL', 'number = 0', /Ream 0 has a count of 498, but its bitmap has 0/],
-  ['an item that is no object', "UPDATE tail SET item = '[1]'", 'position = 1500', /1500 is not a JSON object: \[1\]/],
-  ['an item that is no JSON', "UPDATE tail SET item = '{'", 'position = 1500', /position 1500 is not JSON/],
-  ['a line break in an item', 'UPDATE tail SET item = $1', 'position = 1500', /holds a line break/, '{\n}'],
-  ['a tail item that is missing', 'DELETE FROM tail', 'position = 1550', /hole count|head says/],
-  ['a tail item beyond the head', copyOf('tail', '1700, item'), 'position = 1500', /1700 in the tail is beyond/],
-  [
-    'a tail item in a sealed ream',
-    copyOf('tail', '3, item'),
-    'position = 1500',
-    /3 is in the tail, though its ream is/,
-  ],
+  ['an item that is no object', "UPDATE tail SET item = '[1]'", FIRST, /\d is not a JSON object: \[1\]/],
+  ['an item that is no JSON', "UPDATE tail SET item = '{'", FIRST, new RegExp(`position ${TAIL} is not JSON`)],
+  ['a line break in an item', 'UPDATE tail SET item = $1', FIRST, /holds a line break/, ['{\n}']],
+  ['a tail item that is missing', 'DELETE FROM tail', `position = ${TAIL + 30}`, /hole count|head says/],
+  ['a tail item beyond the head', copyOf('tail', `${COUNT}, item`), FIRST, /\d in the tail is beyond/],
+  ['a tail item of a closed quire', copyOf('tail', '3, item'), FIRST, /3 is in the tail, though its quire is/],
   [
     'a key that points elsewhere',
     'UPDATE key SET position = 7',
     "key = '5'",
     /"5" .* at position 5 points to position 7/,
   ],
-  ['a key that is missing', 'DELETE FROM key', "key = '1599'", /key "1599" of the item at position 1599 is missing/],
-  ['a key too many', copyOf('key', "'x', 3"), "key = '3'", /1597 keys for 1596 items with a key/],
+  ['a key that is missing', 'DELETE FROM key', "key = '1499'", /key "1499" of the item at position 1499 is missing/],
+  ['a key too many', copyOf('key', "'x', 3"), "key = '3'", new RegExp(`${LIVE + 1} keys for ${LIVE} items with a key`)],
   ['a hole count that is wrong', 'UPDATE hole SET gone = 9', 'level = 1', /level 1, block 0 is 9; 4 are gone/],
   ['a hole count that is missing', 'DELETE FROM hole', 'level = 2', /hole count of level 2, block 0 is missing/],
   ['a hole count too many', copyOf('hole', '0, 2, 1'), 'level = 2', /level 0, block 2 is 1; 0 are gone/],
-  ['reams of no collection', 'UPDATE head SET $generation = 9', 'true', /3 rows of "ream" belong to no collection/],
+  ['reams of no collection', 'UPDATE head SET $generation = 9', 'true', /4 rows of "ream" belong to no collection/],
 ]
 
 /** Collections with the same items, each then damaged in another way. */
@@ -65,8 +109,8 @@ export function describeVerify(engine: Engine): void {
       opened = await engine.open()
       for (const name of ['sound', ...DAMAGES.map(nameOf)]) {
         await opened.store.create(name, { keyField: 'id' })
-        await opened.store.append(name, keyed(itemsFrom(0, 1600)))
-        await opened.store.delete(name, ['1', '2', '600', '1502'])
+        await opened.store.append(name, keyed(itemsFrom(0, COUNT)))
+        await opened.store.delete(name, GONE)
       }
     })
     after(() => opened?.remove())
@@ -77,7 +121,7 @@ export function describeVerify(engine: Engine): void {
       await load.append(keyed(itemsFrom(1000, 1500)))
       const other = await store.load('venues', { isReplacement: true, settings: { keyField: 'id' } })
       await other.append(keyed(itemsFrom(0, 700)))
-      const items = (DAMAGES.length + 1) * 1596
+      const items = (DAMAGES.length + 1) * LIVE
       const seen: number[] = []
       const result = await store.verify((read, total) => {
         assert.equal(total, items)
@@ -92,11 +136,10 @@ export function describeVerify(engine: Engine): void {
     it('finds what is damaged, and names the collection', async () => {
       const { ids, generation, sum } = opened.columns
       for (const damage of DAMAGES) {
-        const [what, sql, where, , value] = damage
+        const [what, sql, where, , values] = damage
         const own = sql.startsWith('UPDATE head ') ? `name = '${nameOf(damage)}'` : opened.rowsOf(nameOf(damage))
         const filled = sql.replace('$ids', ids).replace('$generation', generation).replace('$sum', sum)
-        const values = value === undefined ? [] : [value]
-        const rows = await opened.execute(`${filled} WHERE ${where} AND ${own} RETURNING 1`, values)
+        const rows = await opened.execute(`${filled} WHERE ${where} AND ${own} RETURNING 1`, [...(values ?? [])])
         assert.notDeepEqual(rows, [], what)
       }
       findings = (await opened.store.verify()).findings

@@ -195,7 +195,7 @@ export function describeWrites(subject: Subject): void {
     }
 
     for (const [place, id] of [
-      ['a sealed ream', 2],
+      ['a ream', 2],
       ['the tail', 1001],
     ] as const)
       it(`on an item in ${place}: it is replaced and removed where they hold, and else nothing changes`, async () => {

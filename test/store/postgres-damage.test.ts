@@ -48,7 +48,7 @@ describePostgres('damage, on PostgreSQL alone', (startPostgres, isCitus) => {
     it(`is found by verify: ${what}`, async () => {
       const name = what.replaceAll(' ', '-')
       await opened.store.create(name, { keyField: 'id' })
-      await opened.store.append(name, keyed(itemsFrom(0, 1600)))
+      await opened.store.append(name, keyed(itemsFrom(0, 1510)))
       for (const statement of sql) {
         const rows = await opened.execute(`${statement} WHERE shard_key = ${shardKeyOf(name)} RETURNING 1`)
         assert.notDeepEqual(rows, [])

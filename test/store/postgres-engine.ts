@@ -48,7 +48,7 @@ export async function openPostgresForTest({ url: server }: PostgresServer): Prom
       return () => execute('ALTER TABLE request_log DROP CONSTRAINT forbid')
     },
     async withReamView(column, expression, use) {
-      const columns = 'shard_key, generation_id, number, count, raw_length, crc, gone, data'
+      const columns = 'shard_key, generation_id, number, count, raw_length, crc, gone, quires, data'
       const selected = columns.replace(`${column},`, `${expression} AS ${column},`)
       await execute('ALTER TABLE ream RENAME TO ream_itself')
       await execute(`CREATE VIEW ream AS SELECT ${selected} FROM ream_itself`)

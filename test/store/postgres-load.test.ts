@@ -29,7 +29,8 @@ describePostgres('a load into PostgreSQL', (startPostgres) => {
     await assert.rejects(store.create('events'), isError('busy'))
     await opened.ageLeases()
     await store.create('events')
-    assert.deepEqual(await rowCounts(), [0, 0, 0, 0, 0])
+    // What tidies up behind writes may have been first, and still be at it.
+    while ((await rowCounts()).some((count) => count !== 0)) await sleep(10)
   })
 
   it('sweeps what others left behind anywhere', async () => {

@@ -4,16 +4,8 @@ import { after, describe, it } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
 import fc from 'fast-check'
 import { DeflatePool } from '../../src/store/deflate-pool.ts'
-import {
-  countItems,
-  cutItems,
-  editItems,
-  encodeReam,
-  inflateReam,
-  isSpliceable,
-  joinItems,
-  splitItems,
-} from '../../src/store/ream.ts'
+import { countItems, cutItems, editItems, joinItems, splitItems } from '../../src/store/item-text.ts'
+import { encodeReam, inflate, isSpliceable } from '../../src/store/ream.ts'
 
 const texts = fc.array(
   fc.object({ maxDepth: 1 }).map((value) => JSON.stringify(value)),
@@ -32,19 +24,23 @@ describe('ream', () => {
       await Promise.all(
         raws.map(async (raw) => {
           const { ream, release } = await pool.encode(raw, 1)
-          assert.deepEqual({ ...ream, data: Buffer.from(ream.data) }, encodeReam(raw, 1))
+          const { data, quires, ...rest } = encodeReam(raw, 1)
+          assert.deepEqual(
+            { ...ream, data: Buffer.from(ream.data), quires: Buffer.from(ream.quires) },
+            { ...rest, data, quires },
+          )
           release()
         }),
       )
     })
 
     it('finds room for bytes that do not shrink, however many', async () => {
-      const noise = randomBytes(20_000_000)
+      const noise = Buffer.from(randomBytes(20_000_000).map((byte) => (byte === 10 ? 0 : byte)))
       const { ream, release } = await pool.encode(noise, 1)
-      assert.ok(inflateReam(ream).equals(noise))
+      assert.ok(inflate(ream).equals(noise))
       release()
       // What was made for the large one serves a small one too.
-      assert.equal((await pool.encode(randomBytes(1000), 1)).ream.rawLength, 1000)
+      assert.equal((await pool.encode(noise.subarray(0, 1000), 1)).ream.rawLength, 1000)
     })
   })
 
@@ -65,7 +61,7 @@ describe('ream', () => {
     const ream = encodeReam(joinItems(['{"a":1}', '{"b":"text text text text"}']), 2)
     const data = Uint8Array.from(ream.data).with(0, 0xff)
     for (const damage of [{ data }, { rawLength: ream.rawLength - 1 }, { rawLength: 9999 }, { crc: ream.crc ^ 1 }])
-      assert.throws(() => inflateReam({ ...ream, ...damage }), { code: 'corrupt' })
+      assert.throws(() => inflate({ ...ream, ...damage }), { code: 'corrupt' })
   })
 
   it('can stand in the middle of a stream, unless its bytes end the stream or go on behind it', () => {

@@ -2,17 +2,26 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
+import { QUIRE_SIZE, REAM_SIZE } from '../../src/store/positions.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { Store } from '../../src/store/store.ts'
 import { isError, item, itemsFrom, keyed } from './items.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
 import { changeRows } from './sqlite-rows.ts'
-import { readItems } from './store-reading.ts'
+import { readAllPages, readItems } from './store-reading.ts'
 
 const PAGE_BYTES = 8192
+/** The first byte of a page of SQLite that lies at the bottom of the tree of a table WITHOUT ROWID. */
+const LEAF = 10
 const DAY_MS = 24 * 60 * 60 * 1000
 const TOKEN = { name: 'ci', hash: 'c1', scopes: ['read:events'], createdAt: 1, expiresAt: null, revokedAt: null }
 const ONCE = { once: { key: 'request', digest: 'a' } }
+/** Behind three reams and a quire: the fourth ream is begun. */
+const TAIL_START = 3 * REAM_SIZE + QUIRE_SIZE
+const TAIL_ITEM = TAIL_START + 1
+const COUNT = TAIL_START + 40
+const GONE = ['1', '2', '600', String(TAIL_START + 2)]
+const LIVE = COUNT - GONE.length
 const TABLES = ['head', 'ream', 'tail', 'key', 'hole', 'token', 'request_log', 'row_count']
 
 type Call = (store: Store) => Promise<unknown>
@@ -42,7 +51,7 @@ const token: Call = (store) => store.token(TOKEN.hash)
 const publicPage: Call = (store) => store.page('events', 1, { isPublicOnly: true })
 const zippedPage: Call = (store) => store.page('events', 2, { form: 'deflated' })
 const collections: Call = (store) => store.collections()
-const sendAgain: Call = (store) => store.append('events', keyed(itemsFrom(0, 1600)), ONCE)
+const sendAgain: Call = (store) => store.append('events', keyed(itemsFrom(0, COUNT)), ONCE)
 const sealTail = append(...itemsFrom(5000, 500))
 const loadAndSealTail: Call = async (store) => {
   const load = await store.load('events')
@@ -62,14 +71,14 @@ type Damage = readonly [what: string, sql: string, calls: readonly Call[], messa
 
 const EVENTS = "collection_id = (SELECT id FROM head WHERE name = 'events')"
 const HEAD = "WHERE name = 'events'"
-const TAIL = `WHERE position = 1501 AND ${EVENTS}`
+const TAIL = `WHERE position = ${TAIL_ITEM} AND ${EVENTS}`
 const KEY = `WHERE key = '7' AND ${EVENTS}`
 const FIRST_REAM = `DELETE FROM ream WHERE number = 0 AND ${EVENTS};`
 const ALIEN_REAM = `UPDATE ream SET collection_id = (SELECT id FROM head ${HEAD}) WHERE number = 0`
 const NO_REAM = `UPDATE ream SET data = zeroblob(length(data)) WHERE number = 1 AND ${EVENTS}`
 
-const TAIL_CALLS = [page(4), itemOf('1501'), sealTail]
-const GAP = /tail has 98 items in the place of 99|1501, in the tail, is missing/
+const TAIL_CALLS = [page(4), itemOf(String(TAIL_ITEM)), sealTail]
+const GAP = /tail has 38 items in the place of 39|\d, in the tail, is missing/
 const WRONG_KEY = /The key "7" does not match its checksum/
 // In its own place, as a flipped bit would leave it: it sorts right before the next one.
 const OTHER_KEY = [itemOf('7'), put('{"id":7,"x":0}'), append('{"id":"69x"}')]
@@ -77,11 +86,17 @@ const OTHER_KEY = [itemOf('7'), put('{"id":7,"x":0}'), append('{"id":"69x"}')]
 const DAMAGES: readonly Damage[] = [
   [
     'an item',
-    `UPDATE tail SET item = '{"id":1501,"x":0}' ${TAIL}`,
+    `UPDATE tail SET item = '{"id":${TAIL_ITEM},"x":0}' ${TAIL}`,
     [...TAIL_CALLS, loadAndSealTail],
-    /1501, in the tail, does not/,
+    new RegExp(`${TAIL_ITEM}, in the tail, does not`),
   ],
-  ['a missing item', `DELETE FROM tail ${TAIL}`, [...TAIL_CALLS, remove('1501')], GAP, /The head says 1596/],
+  [
+    'a missing item',
+    `DELETE FROM tail ${TAIL}`,
+    [...TAIL_CALLS, remove(String(TAIL_ITEM))],
+    GAP,
+    new RegExp(`The head says ${LIVE}`),
+  ],
   ['a count', `UPDATE head SET live = live + 1 ${HEAD}`, [head], /The head of "events" does not match/],
   ['privacy', `UPDATE head SET private = 1 - private ${HEAD}`, [publicPage], /The head of "events" does not match/],
   ['a name', `UPDATE head SET name = 'event3' ${HEAD}`, [head], /The head of "event3" does not match its checksum/],
@@ -108,6 +123,18 @@ const DAMAGES: readonly Damage[] = [
     /Ream 1 does not match its checksum/,
   ],
   [
+    'the lengths of quires',
+    `UPDATE ream SET quires = zeroblob(length(quires)) WHERE number = 1 AND ${EVENTS}`,
+    [page(2), zippedPage, itemOf('700'), put('{"id":700,"x":0}')],
+    /Ream 1 does not match its checksum/,
+  ],
+  [
+    'the bytes of a ream that is begun',
+    `UPDATE ream SET data = zeroblob(length(data)) WHERE number = 3 AND ${EVENTS}`,
+    [page(4), itemOf(String(TAIL_START - 1)), put(`{"id":${TAIL_START - 1},"x":0}`), sealTail, loadAndSealTail],
+    /Ream 3 does not match its checksum/,
+  ],
+  [
     'a ream in the place of another',
     `${FIRST_REAM} UPDATE ream SET number = 0 WHERE number = 1 AND ${EVENTS}`,
     [page(1)],
@@ -130,14 +157,14 @@ describe('a store in an SQLite file that is damaged', () => {
   let pristine: string
   let files = 0
 
-  /** 1,596 items with 4 holes: three reams and a tail; a token, a request that is remembered, and a sound collection beside. */
+  /** Four holes, in three reams, one that is begun, and a tail; a token, a request that is remembered, and a sound collection beside. */
   before(async () => {
     opened = await openSqliteForTest()
     const { store, path } = opened
     for (const name of ['events', 'others']) {
       await store.create(name, { keyField: 'id' })
-      await store.append(name, keyed(itemsFrom(0, 1600)), name === 'events' ? ONCE : {})
-      await store.delete(name, ['1', '2', '600', '1502'])
+      await store.append(name, keyed(itemsFrom(0, COUNT)), name === 'events' ? ONCE : {})
+      await store.delete(name, GONE)
     }
     await store.addToken(TOKEN)
     pristine = `${path}.pristine`
@@ -145,15 +172,22 @@ describe('a store in an SQLite file that is damaged', () => {
   })
   after(() => opened.remove())
 
-  /** Damages the store, and puts every row back at the end. */
+  /** Damages the store for somebody who has just opened it, and puts every row back at the end. */
   const whileDamaged = async (sql: string, use: Call): Promise<void> => {
-    const { store, path } = opened
+    const { path } = opened
+    const store = await opened.openAgain()
     changeRows(path, sql)
     const restored = TABLES.map(
       (table) => `DELETE FROM ${table}; INSERT INTO ${table} SELECT * FROM pristine.${table};`,
     )
     const restore = `ATTACH '${pristine}' AS pristine; BEGIN; ${restored.join('\n')} COMMIT`
-    await use(store).finally(() => changeRows(path, restore))
+    try {
+      await use(store).finally(() => changeRows(path, restore))
+      // Nothing of the damage is remembered.
+      await readAllPages(store, 'events')
+    } finally {
+      await store.close()
+    }
   }
 
   for (const [what, sql, calls, message, found = message] of DAMAGES)
@@ -169,8 +203,8 @@ describe('a store in an SQLite file that is damaged', () => {
     })
 
   it('goes on with what is sound', () =>
-    whileDamaged(`UPDATE tail SET item = '{}' WHERE position = 1501 AND ${EVENTS}`, async (store) => {
-      assert.equal((await readItems(store, 'others')).length, 1596)
+    whileDamaged(`UPDATE tail SET item = '{}' WHERE position = ${TAIL_ITEM} AND ${EVENTS}`, async (store) => {
+      assert.equal((await readItems(store, 'others')).length, LIVE)
       for (const number of [1, 2]) assert.equal((await store.page('events', number))?.page, number)
       assert.equal((await store.item('events', 'none'))?.item, undefined)
       await store.append('events', keyed(['{"id":"new"}']))
@@ -190,7 +224,7 @@ describe('a store in an SQLite file that is damaged', () => {
     before(async () => {
       const writable = await openSqliteStore({ path: pristine })
       await writable.create('wide')
-      const wide = Array.from({ length: 100 }, (_, n) => `{"n":${n},"wide":"${'x'.repeat(500)}"}`)
+      const wide = Array.from({ length: QUIRE_SIZE - 1 }, (_, n) => `{"n":${n},"wide":"${'x'.repeat(1000)}"}`)
       await writable.append('wide', itemRun(wide))
       await writable.close()
     })
@@ -199,7 +233,8 @@ describe('a store in an SQLite file that is damaged', () => {
       withBytes(
         (bytes) => {
           const pageOf = (n: number) => Math.floor(bytes.indexOf(`{"n":${n},"wide"`) / PAGE_BYTES) * PAGE_BYTES
-          const [one, other] = [pageOf(30), pageOf(60)]
+          const pages = new Set(Array.from({ length: QUIRE_SIZE - 1 }, (_, n) => pageOf(n)))
+          const [, one = 0, other = 0] = [...pages].filter((at) => bytes[at] === LEAF)
           const kept = Buffer.from(bytes.subarray(one, one + PAGE_BYTES))
           bytes.copyWithin(one, other, other + PAGE_BYTES)
           bytes.set(kept, other)
@@ -226,7 +261,7 @@ describe('a store in an SQLite file that is damaged', () => {
         async (store) => {
           await store.append('events', keyed([item(7000)]), { once: { key: 'another', digest: 'b' } })
           await sendAgain(store)
-          assert.equal((await store.head('events'))?.live, 1597)
+          assert.equal((await store.head('events'))?.live, LIVE + 1)
         },
       ))
   })

@@ -82,13 +82,14 @@ describe('a store in an SQLite file', () => {
       ['when its tables are those of another application', 'not-a-store', /another application/, 'SELECT 1'],
       ['when its id is that of another application', 'not-a-store', /another app/, 'PRAGMA application_id = 4711'],
       ['when its version is that of another application', 'not-a-store', /another app/, 'PRAGMA user_version = 1'],
-      ['when a newer version wrote it', 'newer-store', /99/, undefined],
+      ['when a newer version wrote it', 'other-format', /Update Reams/, 99],
+      ['when an earlier version wrote it', 'other-format', /reams export .* with this one/, 1],
     ] as const)
       it(when, async () => {
-        const path = content === undefined ? storePath() : newPath()
-        if (content?.startsWith('{')) writeFileSync(path, content)
-        else
-          changeRows(path, content === undefined ? 'PRAGMA user_version = 99' : `CREATE TABLE theirs (x); ${content}`)
+        const path = typeof content === 'number' ? storePath() : newPath()
+        if (typeof content === 'number') changeRows(path, `PRAGMA user_version = ${content}`)
+        else if (content.startsWith('{')) writeFileSync(path, content)
+        else changeRows(path, `CREATE TABLE theirs (x); ${content}`)
         const bytes = readFileSync(path)
         for (const create of [false, true])
           await assert.rejects(openSqliteStore({ path, create }), isError(code, words))
@@ -99,7 +100,7 @@ describe('a store in an SQLite file', () => {
       const path = storePath()
       using database = new DatabaseSync(path)
       database.exec('PRAGMA user_version = 99')
-      await assert.rejects(openSqliteStore({ path }), isError('newer-store', /99/))
+      await assert.rejects(openSqliteStore({ path }), isError('other-format', /99/))
     })
 
     it('when there is none, or an empty file, and none may be made', async () => {

@@ -113,7 +113,7 @@ describe('an import beside another container of the same host name', () => {
       const refused = await runCli(words, { in: directory, under: writer, input: `${item(10)}\n` })
       assert.match(
         refused.stderr,
-        /^reams: An import, a copy or a compaction of "\S+" has been running since .* \(process \d+ on \S+\)\. /,
+        /^reams: An import or a copy of "\S+" has been running since .* \(process \d+ on \S+\)\. /,
       )
       assert.equal(refused.status, 3)
       importing.child.stdin?.end(`${item(4)}\n`)

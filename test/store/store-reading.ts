@@ -1,7 +1,9 @@
 /** Reads a store through its public door, as plain arrays of item texts that tests can compare. */
 
+import { gunzipSync } from 'node:zlib'
 import { lastPage } from '../../src/contract/page.ts'
-import { splitItems } from '../../src/store/ream.ts'
+import { joinDeflated, spliceGzip } from '../../src/service/read/page-body.ts'
+import { splitItems } from '../../src/store/item-text.ts'
 import type { PageRead, Store } from '../../src/store/store.ts'
 
 export function textsOf(read: PageRead): string[] {
@@ -14,12 +16,24 @@ export async function readPageTexts(store: Store, name: string, page: number): P
   return textsOf(read)
 }
 
+/** The same, from what a gzip answer is made of. */
+export async function readPackedTexts(store: Store, name: string, page: number): Promise<string[]> {
+  const read = await store.page(name, page, { form: 'deflated' })
+  if (read === undefined) throw new Error(`no collection ${name}`)
+  return packedTextsOf(read)
+}
+
+export function packedTextsOf({ segments }: PageRead): string[] {
+  const nothing = new Uint8Array(0)
+  return splitItems(gunzipSync(spliceGzip(nothing, joinDeflated(segments), nothing)))
+}
+
 /** Every page, in order. */
-export async function readAllPages(store: Store, name: string): Promise<string[][]> {
+export async function readAllPages(store: Store, name: string, readPage = readPageTexts): Promise<string[][]> {
   const head = await store.head(name)
   if (head === undefined) throw new Error(`no collection ${name}`)
   const pages: string[][] = []
-  for (let page = 1; page <= lastPage(head.live); page++) pages.push(await readPageTexts(store, name, page))
+  for (let page = 1; page <= lastPage(head.live); page++) pages.push(await readPage(store, name, page))
   return pages
 }
 

@@ -46,7 +46,7 @@ function toJson(head: Head) {
   }
 }
 
-/** What `reams compact` could close. */
+/** Positions whose items are gone. */
 function holesOf({ next, live }: Head): string | false {
   return next > live && counted(next - live, 'hole')
 }

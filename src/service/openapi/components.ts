@@ -129,6 +129,18 @@ export function schemas({ baseUrl, limits, collections }: Instance): Part {
     },
     Collection: object({ name: NAME, ...SETTINGS, item_count: ITEM_COUNT, version: VERSION }),
     Appended: object({ appended: count('How many items the request had.'), item_count: ITEM_COUNT, version: VERSION }),
+    ChangeLines: {
+      type: 'string',
+      description:
+        'NDJSON: a change on each line, `{"op":"put","item":{…}}` or `{"op":"delete","key":"…"}`. A put may have the `key` of its item, which must agree; other members are ignored.',
+    },
+    Patched: object({
+      appended: count('How many puts appended an item.'),
+      replaced: count('How many took the place of one.'),
+      deleted: count('How many items were deleted.'),
+      item_count: ITEM_COUNT,
+      version: VERSION,
+    }),
     Written: object({ item_count: ITEM_COUNT, version: VERSION }),
     Health: object({
       status: {
@@ -186,6 +198,13 @@ export const PARAMETERS = {
       'The number of the page. One beyond the last page is answered with the last page. An empty value means page 1; a number can have any length.',
     schema: { type: 'integer', minimum: 1, default: 1 },
     example: 2,
+  },
+  missing: {
+    name: 'missing',
+    in: 'query',
+    description: '`skip`: deletes of keys that are not there are passed over, instead of refusing all.',
+    schema: { type: 'string', enum: ['skip'] },
+    example: 'skip',
   },
   collection: inPath('collection', 'The name of a collection.', 'events', { pattern: NAME_PATTERN }),
   key: inPath('key', 'The key of an item, percent-encoded.', '7', { minLength: 1 }),
@@ -300,7 +319,7 @@ const WRITE = {
   forbidden: 'The token has no scope "write:events".',
   'collection-not-found': 'There is no collection "nope".',
   'outcome-unknown': 'The store gave no definite answer while it committed the write.',
-  'collection-busy': 'An import, a copy or a compaction of this collection is running.',
+  'collection-busy': 'An import or a copy of this collection is running.',
   'store-full': 'There is no room for this write.',
 }
 
@@ -321,7 +340,7 @@ const DETAILS: Readonly<Record<ProblemName, string>> = {
   'invalid-page': 'The parameter "page" is "0", which is not a page number.',
   'item-not-found': 'The collection "events" has no item with the key "nope".',
   'path-not-found': 'There is nothing at "/-/problems/nope".',
-  'method-not-allowed': '"PATCH" is not available at "/events".',
+  'method-not-allowed': '"PATCH" is not available at "/events/7".',
   'invalid-item': 'The body: the key field "id" is missing.',
   'key-mismatch': 'The path has the key "7", the item "8".',
   conflict: 'There is already an item with the key "7".',

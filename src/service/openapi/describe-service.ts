@@ -198,6 +198,12 @@ function collectionPaths(instance: Instance, responses: Responses, collection: C
   const lines = { schema: schema('ItemLines') }
   // NDJSON has three names.
   const ndjson = { 'application/x-ndjson': lines, 'application/ndjson': lines, 'application/jsonl': lines }
+  const changeLines = { schema: schema('ChangeLines') }
+  const changes = {
+    'application/x-ndjson': changeLines,
+    'application/ndjson': changeLines,
+    'application/jsonl': changeLines,
+  }
   const pageAnswer = (hasHtml: boolean) => answer('A page, or all of it.', PAGE_HEADERS, pageContent, hasHtml)
   const itemAnswer = (hasHtml: boolean) => answer('The item.', CACHE_HEADERS, itemContent, hasHtml)
   responses[id('page')] = pageAnswer(hasExplorer)
@@ -243,6 +249,17 @@ function collectionPaths(instance: Instance, responses: Responses, collection: C
         requestBody: { required: true, content: { ...itemsContent, ...ndjson } },
         responses: { '201': response('appended') },
         problems: [...bodyProblems, 'invalid-item', 'conflict'],
+      },
+      patch: {
+        operationId: id('changeItems'),
+        summary: `Change many items of ${nameInText}`,
+        description:
+          'In the order of the lines, as if one after another, but all of them or none, as one version. A put replaces the item with its key, which keeps its place, or appends it; without a key field every put appends.',
+        security: toWrite,
+        parameters: ['missing', 'idempotencyKey', 'packed'],
+        requestBody: { required: true, content: changes },
+        responses: { '200': response('patched') },
+        problems: [...bodyProblems, 'invalid-item', 'key-mismatch', 'conflict'],
       },
       put: {
         operationId: id('createCollection'),
@@ -393,7 +410,7 @@ const PROBLEM_HEADERS: Readonly<Record<string, readonly HeaderName[]>> = {
   503: ['Retry-After'],
 }
 
-const WRITES = ['post', 'put', 'delete']
+const WRITES = ['post', 'put', 'patch', 'delete']
 
 /** A reference stays as it is. */
 function withRateHeaders(response: Part): Part {
@@ -407,6 +424,7 @@ type Responses = Record<string, Part>
 /** The responses without problems that are the same for every collection. */
 function sharedResponses(hasExplorer: boolean): Responses {
   const appended = { appended: 2, item_count: 504, version: 3 }
+  const patched = { appended: 1, replaced: 2, deleted: 1, item_count: 504, version: 4 }
   const replaced = { item_count: 502, version: 3 }
   const created = { item_count: 503, version: 3 }
   const collection = { name: 'events', ...EXAMPLE_SETTINGS, item_count: 0, version: 1 }
@@ -423,6 +441,11 @@ function sharedResponses(hasExplorer: boolean): Responses {
       'The items are appended.',
       [...withLocation, 'Idempotent-Replayed'],
       json(schema('Appended'), { appended }),
+    ),
+    patched: answer(
+      'The changes are made.',
+      ['Cache-Control', 'Idempotent-Replayed'],
+      json(schema('Patched'), { patched }),
     ),
     'collection-there': answer('It exists, with these settings.', ['Cache-Control'], collectionContent),
     'collection-created': answer('It is created.', withLocation, collectionContent),

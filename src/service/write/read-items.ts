@@ -83,13 +83,17 @@ async function joinedRun(runs: readonly ItemRun[], keyField: string | null): Pro
 
 const LINE_HINT = 'Send one complete JSON object per line, or an array as application/json.'
 
-function refusedInput({ cause, reason, text, line, item }: InputError, type: BodyType): Refusal {
+export function refusedInput(
+  { cause, reason, text, line, item }: InputError,
+  type: BodyType,
+  lineHint = LINE_HINT,
+): Refusal {
   const where = type === 'json' && item !== undefined ? `Element ${item - 1}` : `Line ${line}`
   const shown = text === '' ? '' : `: ${text}`
   // The advice after the reason is for files and the command line.
   if (!(cause instanceof ItemError)) return new Refusal('invalid-body', `${where}: ${reason.split(';', 1)[0]}${shown}.`)
   if (cause.kind === 'size') return new Refusal('content-too-large', `${where}: ${cause.reason}.`)
-  const options = type === 'ndjson' && cause.kind === 'form' ? { hint: LINE_HINT } : {}
+  const options = type === 'ndjson' && cause.kind === 'form' ? { hint: lineHint } : {}
   return new Refusal('invalid-item', `${where}: ${cause.reason}${shown}.`, options)
 }
 

@@ -7,11 +7,12 @@ import { allows } from '../../contract/scope.ts'
 import type { ItemRun } from '../../items/item-run.ts'
 import type { CollectionSettings, CollectionState, Head, ItemConditions } from '../../store/store.ts'
 import { collectionOf, type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
-import type { Incoming } from '../incoming.ts'
+import { type Incoming, queryValues } from '../incoming.ts'
 import { MAX_KEY_FIELD_LENGTH, MAX_SETTINGS_BYTES } from '../limits.ts'
 import { collectionNotFound, quoted, Refusal, replaceHint } from '../problem-reply.ts'
 import { DONE, outcome, type Reply } from '../reply.ts'
 import { joined, readBody } from './read-body.ts'
+import { readChanges } from './read-changes.ts'
 import { readItems, readSingleItem } from './read-items.ts'
 import { bodyTypeOf, onceOf, receiveItems, writeTarget } from './receive-write.ts'
 
@@ -28,6 +29,45 @@ export async function postCollection(context: HandlerContext): Promise<Reply> {
   const isReplayed = once.once !== undefined && run.count > 0 && head !== undefined && version <= head.version
   const replayed = isReplayed ? { 'Idempotent-Replayed': 'true' } : {}
   return outcome(201, { appended: run.count, item_count: live, version }, { ...location, ...replayed })
+}
+
+/** Changes many items at once, in the order of the lines: all or nothing. */
+export async function patchCollection(context: HandlerContext): Promise<Reply> {
+  const { request, store, limits } = context
+  const { name, head } = await writeTarget(context)
+  const skipMissing = skipsMissing(request)
+  const hint = 'Send changes with Content-Type: application/x-ndjson, and no Content-Encoding except gzip.'
+  if (bodyTypeOf(request, { hint }) !== 'ndjson')
+    throw new Refusal('unsupported-media-type', 'Changes must be sent as application/x-ndjson.', { hint })
+  const onceFor = onceOf(context)
+  const body = await readBody(context, limits.bodyBytes)
+  const changes = await readChanges(body, head?.keyField ?? null, limits)
+  if ((head?.keyField ?? null) === null && changes.steps.some((key) => key !== null))
+    throw new Refusal('conflict', `The collection ${quoted(name)} has no key field, so nothing can be deleted from it.`)
+  const once = await onceFor(body)
+  const options = { ...once, ...(head === undefined ? { create: true } : { collectionId: head.id }), skipMissing }
+  const patched = await store.patch(name, changes, options).catch((error: unknown) => {
+    throw missingKey(error) ?? error
+  })
+  const { appended, replaced, deleted, head: after } = patched
+  const isReplayed = head !== undefined && appended + replaced + deleted > 0 && after.version <= head.version
+  const replayed = once.once !== undefined && isReplayed ? { 'Idempotent-Replayed': 'true' } : {}
+  return outcome(200, { appended, replaced, deleted, item_count: after.live, version: after.version }, replayed)
+}
+
+function skipsMissing({ target }: Incoming): boolean {
+  const values = queryValues(target, 'missing')
+  if (values.length === 0) return false
+  if (values.length === 1 && values[0] === 'skip') return true
+  const hint = 'Ask for ?missing=skip, or leave the parameter out.'
+  throw new Refusal('malformed-request', 'The parameter missing can be skip, once, and nothing else.', { hint })
+}
+
+/** Not 404, which would be about the collection. */
+function missingKey(error: unknown): Refusal | undefined {
+  const isOfItem = error instanceof Error && 'code' in error && error.code === 'no-item'
+  const hint = 'Leave the line out, or ask for ?missing=skip to pass over keys that are not there.'
+  return isOfItem ? new Refusal('conflict', error.message, { hint }) : undefined
 }
 
 /** A Refusal for a key that an item of the collection has already, or that is twice in the request. */

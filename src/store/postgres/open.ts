@@ -30,7 +30,6 @@ import { insertToken, readToken, readTokens, revokeToken } from './token.ts'
 import { verifyPostgres } from './verify.ts'
 import { sweepName } from './write/lease.ts'
 import { runLoad } from './write/load.ts'
-import type { EncodeReam } from './write/write-draft.ts'
 
 export { ItemConflict, StoreError, type StoreErrorCode } from '../store-error.ts'
 
@@ -74,14 +73,14 @@ class PostgresStore extends StoreWrites implements Store {
   constructor(url: StoreUrl, options: PostgresStoreOptions) {
     super()
     const { readConnections = 8, writeConnections = 4, statementMs = 10_000 } = options
-    const encode: EncodeReam = (raw, count) => this.#deflate.encode(raw, count)
+    const pool = this.#deflate
     this.#url = url
     this.#nodes = new DatabaseNodes({
       url,
       readConnections,
       writeConnections,
       statementMs,
-      encode,
+      pool,
       activity: this.activity,
     })
     this.#common = this.#nodes.common

@@ -1,8 +1,8 @@
-/** Brings a store to the newest schema, safely when several processes start at once; refuses what is not a store. */
+/** Makes the tables of a new store, safely when several processes start at once; refuses what is not a store of this format. */
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { missingStore, newerStore, StoreError } from '../store-error.ts'
+import { checkFormat, FORMAT_VERSION, missingStore, StoreError } from '../store-error.ts'
 import type { Rows } from './rows/rows.ts'
 import type { Connections } from './server/connection.ts'
 import { stateOf } from './server/explain-error.ts'
@@ -10,18 +10,14 @@ import type { StoreUrl } from './server/store-url.ts'
 
 const OLDEST_SERVER = 15
 
-const MIGRATIONS = new URL('./migrations/', import.meta.url)
+const SCHEMA = new URL('./schema.sql', import.meta.url)
+/** What follows where the extension Citus is there. */
+const SCHEMA_ON_CITUS = new URL('./schema-on-citus.sql', import.meta.url)
 
 /** Others that make the same thing at the same time: to be tried again. */
 const CROSSED: readonly string[] = ['23505', '42P06', '42P07', '42710', '40001', '40P01', 'XX000']
 const MAX_TRIES = 20
 const PAUSE_MS = 100
-
-interface Migration {
-  readonly sql: string
-  /** What follows it where the extension Citus is there. */
-  readonly citus: string
-}
 
 /** What is there, as one look tells. */
 interface Found {
@@ -34,16 +30,15 @@ interface Found {
   readonly database: string
 }
 
-/** Makes sure that the schema holds a store of the newest version. One that is refused is left as it was. */
+/** Makes sure that the schema holds a store. One that is refused is left as it was. */
 export async function prepareStore(
   connections: Connections,
   url: StoreUrl,
   mayCreate: boolean,
 ): Promise<Pick<Found, 'hasCitus'>> {
-  const migrations = readMigrations()
   for (let tries = 1; ; tries++) {
     try {
-      return await connections.lend((rows) => prepare(rows, url, mayCreate, migrations))
+      return await connections.lend((rows) => prepare(rows, url, mayCreate))
     } catch (error) {
       if (tries === MAX_TRIES || !CROSSED.includes(stateOf(error) ?? '')) throw error
       await sleep(PAUSE_MS * Math.random())
@@ -51,15 +46,10 @@ export async function prepareStore(
   }
 }
 
-async function prepare(
-  rows: Rows,
-  url: StoreUrl,
-  mayCreate: boolean,
-  migrations: readonly Migration[],
-): Promise<Found> {
+async function prepare(rows: Rows, url: StoreUrl, mayCreate: boolean): Promise<Found> {
   const found = await look(rows, url)
   checkServer(found, url)
-  if (found.isStore && (await isUpToDate(rows, url, migrations.length))) return found
+  if (found.isStore && (await isMade(rows, url))) return found
   if (!found.isStore && found.hasSchema && !found.isEmpty)
     throw new StoreError(
       'not-a-store',
@@ -69,11 +59,11 @@ async function prepare(
   if (found.hasCitus && (await isWorker(rows)))
     throw new StoreError(
       'unsupported',
-      `${url.label} is a worker of Citus. Use the coordinator to create or upgrade a store; after that the workers can do everything else.`,
+      `${url.label} is a worker of Citus. Use the coordinator to create a store; after that the workers can do everything else.`,
     )
   try {
     if (!found.isStore) await makeVersionTable(rows, url.schema, found.hasSchema)
-    await migrate(rows, url, migrations, found.hasCitus)
+    await runSchema(rows, url, found.hasCitus)
     return found
   } catch (error) {
     if (stateOf(error) === '42501') throw missingRights(error, url, found)
@@ -117,39 +107,34 @@ function checkServer({ serverVersion, encoding }: Found, { label }: StoreUrl): v
     )
 }
 
-async function isUpToDate(rows: Rows, url: StoreUrl, newest: number): Promise<boolean> {
-  const version = await readVersion(rows, url.schema)
-  if (version > newest) throw newerStore(url.label, version, newest)
-  return version === newest
-}
-
-/** 0 while the first migration is yet to come. */
-async function readVersion(rows: Rows, schema: string): Promise<number> {
+/** Whether the tables are there, of this format. */
+async function isMade(rows: Rows, { schema, label }: StoreUrl): Promise<boolean> {
   const [row] = await rows.query(`SELECT coalesce(max(version), 0) FROM "${schema}".reams_format`)
-  return Number(row?.[0])
+  const version = Number(row?.[0])
+  if (version > 0) checkFormat(label, version)
+  return version > 0
 }
 
-/** It marks the schema as ours, and is what others wait for who migrate it too. */
+/** It marks the schema as ours, and is what others wait for who make the same. */
 async function makeVersionTable(rows: Rows, schema: string, hasSchema: boolean): Promise<void> {
   // Where the schema is there, the right to create another one is not needed.
   if (!hasSchema) await rows.execute(`CREATE SCHEMA IF NOT EXISTS "${schema}"`)
   await rows.execute(`CREATE TABLE IF NOT EXISTS "${schema}".reams_format (version integer PRIMARY KEY)`)
 }
 
-async function migrate(rows: Rows, url: StoreUrl, migrations: readonly Migration[], hasCitus: boolean): Promise<void> {
+async function runSchema(rows: Rows, url: StoreUrl, hasCitus: boolean): Promise<void> {
   const { schema } = url
   // Statements follow one by one, and a busy machine can pause between two.
   const settings = `SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL search_path = "${schema}", public`
   await rows.execute(`BEGIN; ${settings}; LOCK TABLE reams_format IN EXCLUSIVE MODE`)
   try {
     // Read again under the lock: another process may have been here first.
-    const isDone = await isUpToDate(rows, url, migrations.length)
-    const version = isDone ? migrations.length : await readVersion(rows, schema)
-    for (const { sql, citus } of migrations.slice(version)) {
+    if (!(await isMade(rows, url))) {
+      const sql = [SCHEMA, ...(hasCitus ? [SCHEMA_ON_CITUS] : [])].map((file) => readFileSync(file, 'utf8')).join('')
       // One after the other: Citus takes no more than one change of a table at a time.
-      for (const statement of statementsOf(hasCitus ? sql + citus : sql)) await rows.execute(statement)
+      for (const statement of statementsOf(sql)) await rows.execute(statement)
+      await rows.execute(`INSERT INTO reams_format (version) VALUES (${FORMAT_VERSION})`)
     }
-    if (!isDone) await rows.execute(`INSERT INTO reams_format (version) VALUES (${migrations.length})`)
     await rows.execute('COMMIT')
   } catch (error) {
     await rows.execute('ROLLBACK').catch(() => {})
@@ -160,15 +145,9 @@ async function migrate(rows: Rows, url: StoreUrl, migrations: readonly Migration
 function missingRights(
   error: unknown,
   { schema, label, connection }: StoreUrl,
-  { hasSchema, isStore, database }: Found,
+  { hasSchema, database }: Found,
 ): StoreError {
   const reason = error instanceof Error ? error.message : String(error)
-  if (isStore)
-    return new StoreError(
-      'no-permission',
-      `The store ${label} was written by an older Reams and cannot be brought up to date: ${reason}. Open it once as the role that owns its tables, for example with \`reams collections\`.`,
-      { cause: error },
-    )
   const role = `"${connection.user}"`
   const grants = hasSchema
     ? `GRANT USAGE, CREATE ON SCHEMA ${schema} TO ${role};`
@@ -182,11 +161,4 @@ function missingRights(
 
 function statementsOf(sql: string): string[] {
   return sql.split(/;$/m).filter((statement) => /^\w/m.test(statement))
-}
-
-/** The migrations in order: number n is at index n - 1. */
-function readMigrations(): Migration[] {
-  const read = (name: string): string => readFileSync(new URL(name, MIGRATIONS), 'utf8')
-  const names = readdirSync(MIGRATIONS).filter((name) => name.endsWith('.sql'))
-  return names.sort().map((name) => ({ sql: read(name), citus: read(`citus/${name}`) }))
 }

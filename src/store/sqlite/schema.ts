@@ -1,9 +1,9 @@
-/** Brings a store's file to the newest schema, safely when several processes start at once, and refuses what is not a store. */
+/** Makes the tables of a new store, safely when several processes start at once, and refuses what is not a store of this format. */
 
-import { closeSync, openSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, type Stats, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { missingStore, newerStore, StoreError } from '../store-error.ts'
+import { checkFormat, FORMAT_VERSION, missingStore, StoreError } from '../store-error.ts'
 import { checkOnlyName } from './file/other-name.ts'
 import { openReadConnection, openWriteConnection } from './file/store-file.ts'
 import { isLocked, notAStore, PERMISSIONS } from './rows/explain-error.ts'
@@ -18,30 +18,28 @@ const PAGE_BYTES = 8192
 /** Before this version a crash could corrupt a database in WAL mode. */
 const OLDEST_SQLITE = '3.51.3'
 
-const MIGRATIONS = new URL('./migrations/', import.meta.url)
+const SCHEMA = new URL('./schema.sql', import.meta.url)
 
-/** Makes sure that `path` holds a store of the newest schema. A file that is refused is left as it was. */
+/** Makes sure that `path` holds a store. A file that is refused is left as it was. */
 export async function prepareStore(path: string, mayCreate: boolean): Promise<void> {
   checkSqliteVersion(process.versions['sqlite'] ?? '0')
-  const migrations = readMigrations()
-  const newest = migrations.length
   const size = sizeOf(path)
   if (size === undefined && !mayCreate) throw missingStore(path, path)
   if (size === 0 && !mayCreate) throw notAStore(path, 'it is an empty file')
   if (size === undefined) createPrivateFile(path)
-  if (size === undefined || size === 0) return bringUpToDate(path, migrations)
+  if (size === undefined || size === 0) return makeTables(path)
   // It stays open meanwhile, so that nobody can open the file under another name unnoticed.
   using database = openReadConnection(path)
-  if (isUpToDate(database, path, newest)) return
+  if (isMade(database, path)) return
   await checkOnlyName(path)
-  await bringUpToDate(path, migrations)
+  await makeTables(path)
 }
 
-async function bringUpToDate(path: string, migrations: readonly string[]): Promise<void> {
+async function makeTables(path: string): Promise<void> {
   using database = openWriteConnection(path)
   checkNotForeign(database, path)
   await switchToWal(database)
-  migrate(database, path, migrations)
+  runSchema(database, path)
 }
 
 /** The size of the file; undefined if there is none. */
@@ -65,11 +63,11 @@ function createPrivateFile(path: string): void {
  * Looks without changing anything, and refuses what is not ours. SQLite reads the file: its newest state can lie in the
  * log, and a file of a database must not be opened in any other way, because closing it would undo SQLite's locks.
  */
-function isUpToDate(database: DatabaseSync, path: string, newest: number): boolean {
+function isMade(database: DatabaseSync, path: string): boolean {
   checkNotForeign(database, path)
   const version = readPragma(database, 'user_version')
-  checkSchemaVersion(path, version, newest)
-  return version === newest && readPragma(database, 'application_id') === APPLICATION_ID
+  if (version > 0) checkFormat(path, version)
+  return version > 0 && readPragma(database, 'application_id') === APPLICATION_ID
 }
 
 function statOf(path: string): Stats | undefined {
@@ -85,10 +83,6 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-function checkSchemaVersion(path: string, version: number, newest: number): void {
-  if (version > newest) throw newerStore(path, version, newest)
-}
-
 /** SQLite does not wait for other processes on this one pragma, so it is tried again. */
 async function switchToWal(database: DatabaseSync): Promise<void> {
   for (let tries = 100; ; tries--) {
@@ -102,16 +96,15 @@ async function switchToWal(database: DatabaseSync): Promise<void> {
   }
 }
 
-function migrate(database: DatabaseSync, path: string, migrations: readonly string[]): void {
+function runSchema(database: DatabaseSync, path: string): void {
   database.exec('BEGIN IMMEDIATE')
   try {
     // Read again under the write lock: another process may have been here first.
-    checkNotForeign(database, path)
-    const version = readPragma(database, 'user_version')
-    checkSchemaVersion(path, version, migrations.length)
-    defineRowSum(database)
-    for (const migration of migrations.slice(version)) database.exec(migration)
-    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${migrations.length}`)
+    if (!isMade(database, path)) {
+      defineRowSum(database)
+      database.exec(readFileSync(SCHEMA, 'utf8'))
+      database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`)
+    }
     database.exec('COMMIT')
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK')
@@ -129,12 +122,6 @@ function checkNotForeign(database: DatabaseSync, path: string): void {
   if (applicationId === APPLICATION_ID) return
   if (applicationId !== 0 || database.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined)
     throw notAStore(path, 'it is the SQLite database of another application')
-}
-
-/** The migrations in order: number n is at index n - 1. */
-function readMigrations(): string[] {
-  const names = readdirSync(MIGRATIONS).filter((name) => name.endsWith('.sql'))
-  return names.sort().map((name) => readFileSync(new URL(name, MIGRATIONS), 'utf8'))
 }
 
 /** Exported for its test: which SQLite this Node brings cannot be chosen there. */

@@ -22,7 +22,7 @@ import {
 import { fillDisk } from './disk-full.ts'
 import { flipBits } from './flips.ts'
 import { failOneCall } from './io-error.ts'
-import { killCompactions, killImports } from './kill-load.ts'
+import { killImports } from './kill-load.ts'
 import { killPulls } from './kill-pull.ts'
 import { cutPower, killServer } from './sudden-end.ts'
 
@@ -60,7 +60,6 @@ function faultsOf(shared: Pick<Fault, 'needs' | 'rounds' | 'fewRounds'>, rows: r
 const onDatabase = (name: string, change: (run: Run) => Run): Row[] => [
   [`${name}-kill-server`, 'kill -9 of the server', change(inDatabase(killServer)), { mostRecoveryMs: 2_000 }],
   [`${name}-kill-import`, 'kill -9 of an import', change(inDatabase(killImports)), { rounds: 30 }],
-  [`${name}-kill-compact`, 'kill -9 of a compaction', change(inDatabase(killCompactions)), { rounds: 30 }],
   [`${name}-cut-commit`, 'the line to the database cut at COMMIT', change(cutCommits), { fewRounds: 2 }],
   [`${name}-crowd`, '500 clients, and a database that stands still for 6 s', change(crowdIn), { rounds: 10 }],
 ]
@@ -69,7 +68,6 @@ export const FAULTS: readonly Fault[] = [
   ...faultsOf({ needs: [], rounds: 100, fewRounds: 2 }, [
     ['kill-server', 'kill -9 of the server', inFiles(killServer), { rounds: 200, fewRounds: 5, mostRecoveryMs: 2_000 }],
     ['kill-import', 'kill -9 of an import, with and without --replace', inFiles(killImports), { fewRounds: 3 }],
-    ['kill-compact', 'kill -9 of a compaction, and one beside it', inFiles(killCompactions)],
     ['disk-full', 'no space left, then some again, without a restart', fillDisk, { rounds: 20, needs: [TMPFS] }],
     ['io-error', 'EIO on the n-th sync, and on the n-th write, n = 1 … 100', failOneCall, { needs: [STRACE] }],
     [

@@ -1,4 +1,4 @@
-/** kill -9 of an import or a compaction at a random moment, while the same store is served and written to. */
+/** kill -9 of an import at a random moment, while the same store is served and written to. */
 
 import { readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreLocation } from '../../../src/cli/open-store.ts'
 import { runSql } from '../../store/postgres-engine.ts'
 import type { Trial } from '../fault.ts'
-import { THINGS } from '../history.ts'
 import { ReamsProcess, runReams } from '../reams-process.ts'
 import type { Findings } from '../report.ts'
 import { type StorePlace, StoreUnderTest } from '../store-under-test.ts'
@@ -18,7 +17,6 @@ const STOCK = 'stock'
 
 const OLD_ITEMS = 3_300
 const NEW_ITEMS = 30_000
-const DELETES = 20
 
 /** The program starts, then it loads: about so much of the whole time, or beside the clients somewhat more. */
 const LOADING_PART = 0.7
@@ -34,8 +32,6 @@ interface Victim {
   readonly words: readonly string[]
   /** What the collection may hold afterwards: what it held before, or what it was to hold. */
   readonly states: readonly (readonly string[])[]
-  /** What is done at the same time, and succeeds. */
-  readonly beside?: readonly string[]
 }
 
 /** With and without `--replace`. */
@@ -48,21 +44,6 @@ export function killImports(trial: Trial, newPlace: () => StorePlace): Promise<v
       words: [...importOf(added), ...(isReplacement ? ['--replace'] : [])],
       states: [old.texts, isReplacement ? added.texts : [...old.texts, ...added.texts]],
     }
-  })
-}
-
-/** Beside another one, of a collection that clients write to. */
-export function killCompactions(trial: Trial, newPlace: () => StorePlace): Promise<void> {
-  return killLoads(trial, newPlace, async (subject, all) => {
-    await importWhole(subject, all)
-    const left = [...all.texts]
-    using connection = subject.connect()
-    for (let count = 0; count < DELETES; count++) {
-      const [text = ''] = left.splice(trial.random(left.length), 1)
-      const answer = await connection.ask({ method: 'DELETE', path: `/${STOCK}/${JSON.parse(text).id}` })
-      if (answer.status >= 300) throw new Error(`A DELETE was answered ${answer.status}: ${answer.body}`)
-    }
-    return { words: ['compact', STOCK], states: [left], beside: ['compact', THINGS] }
   })
 }
 
@@ -79,19 +60,14 @@ async function killLoads(
   const outcomes = { killed: 0, old: 0, swept: 0 }
   for (let round = 0; round < rounds; round++) {
     beginRound()
-    const { words, states, beside } = await prepare(subject, many, round)
+    const { words, states } = await prepare(subject, many, round)
     const workload = subject.work({ writers: 2 })
-    if (beside !== undefined) workload.tolerated = [503]
     await using victim = new ReamsProcess(words, subject.named)
     // Mostly while it loads, which is when it has something to leave behind.
     if (random(4) > 0) while ((await marksIn(subject.path)) === 0 && !victim.hasEnded) await sleep(5)
-    const neighbour = beside && runReams(beside, subject.named)
     await sleep(random(usualMs * LOADING_PART))
     if (!victim.hasEnded) outcomes.killed++
     await victim.kill()
-    const { status, stdout, stderr } = (await neighbour) ?? { status: 0 }
-    if (status !== 0) findings.add('other', `reams ${beside?.join(' ')}: ${stdout}${stderr}`)
-    if (beside !== undefined) await workload.servedAgain()
     await workload.stop()
     await subject.check()
     if ((await stateOf(subject, states, findings)) === 0) outcomes.old++

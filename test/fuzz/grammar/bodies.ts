@@ -18,8 +18,12 @@ const JSON_TYPES = texts(`
 const NDJSON_TYPES = texts(`application/x-ndjson | application/ndjson | application/jsonl; charset=UTF-8`)
 
 /** Items in any form in which they are taken; one item in a form that is not an array, if `isAlone`. */
-export function bodyOf(dice: Dice, items: readonly (string | Buffer)[], isAlone = false): Body {
-  const isNdjson = dice.chance(40)
+export function bodyOf(
+  dice: Dice,
+  items: readonly (string | Buffer)[],
+  isAlone = false,
+  isNdjson = dice.chance(40),
+): Body {
   const isArray = !isNdjson && (items.length > 1 || (!isAlone && dice.chance(30)))
   const end = dice.of(['\n', '\n', '\r\n', '\n\n', ' \n'])
   const blank = dice.of(['', '', ' ', '\n', '\r\n\t'])

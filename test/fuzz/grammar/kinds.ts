@@ -4,7 +4,7 @@ import { type Dice, words } from '../dice.ts'
 import { LAST_TAG, type Message } from '../message.ts'
 import { framed } from './bodies.ts'
 import { goodItem, mutate } from './items.ts'
-import { expectation, withBadBody, withBadGzip, withFraming, withLargeBody } from './odd-bodies.ts'
+import { expectation, withBadBody, withBadChange, withBadGzip, withFraming, withLargeBody } from './odd-bodies.ts'
 import {
   connect,
   upgrade,
@@ -41,6 +41,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   authorization: { weight: 6, make: withBadToken },
   framing: { weight: 12, make: withFraming },
   body: { weight: 8, make: withBadBody },
+  change: { weight: 4, make: withBadChange },
   gzip: { weight: 6, make: withBadGzip },
   large: { weight: 1, make: withLargeBody },
   mutant: { weight: 14, make: mutant },

@@ -28,6 +28,14 @@ const BAD_ENCODINGS = ['br', 'deflate', 'gzip, gzip', 'zstd', 'gzip, identity', 
 const BAD_IDEMPOTENCY_KEYS = ['', 'a b', 'é', 'x'.repeat(256), 'a\tb', '\u0001'] as const
 const EXPECTATIONS = [...texts(`100-continue | 100-Continue | wonders | 200-ok | 100-continue, 100-continue | \0`), '']
 
+/** JSON objects that are no changes, or that no collection takes. */
+const BAD_CHANGES = texts(`
+  {"op":"put"} | {"op":"delete"} | {"op":"reset"} | {"op":null,"item":{}} | {"op":"put","item":[]} | {"op":"put","item":7}
+  | {"op":"put","item":{"id":1},"item":{"id":1}} | {"op":"put","key":"x","item":{"id":1}} | {"op":"put","item":{"id":1.5}}
+  | {"op":"put","key":7,"item":{"id":7}} | {"op":"delete","key":7} | {"op":"delete","key":"\\ud800"} | {"item":{"id":1}}
+  | {"op":"put","item":{}} | {"__proto__":{"op":"delete","key":"7"}} | {"op":"delete","key":"7"}{}
+`)
+
 export function expectation(dice: Dice, place: Place): Message {
   const who = dice.of(['stranger', 'writer'] as const)
   const body = framed(dice, bodyOf(dice, [goodItem(dice)]))
@@ -69,9 +77,18 @@ export function withBadBody(dice: Dice, place: Place): Message {
     [...good, `Idempotency-Key: ${dice.of(BAD_IDEMPOTENCY_KEYS)}`],
   ])
   const body = framed(dice, { bytes, headers: isBadItem ? good : bad })
-  const [method = '', target = ''] = dice.of([`POST /${LOG}`, `POST /${EVENTS}`, `PUT /${EVENTS}/7`]).split(' ')
+  const targets = [`POST /${LOG}`, `POST /${EVENTS}`, `PUT /${EVENTS}/7`, `PATCH /${EVENTS}`]
+  const [method = '', target = ''] = dice.of(targets).split(' ')
   const whole = request(dice, place, { method, target, who: 'writer', body })
   return { bytes: whole, kind: 'last', statuses: [400, 409, 413, 415] }
+}
+
+/** A change that cannot be made, behind others that can. */
+export function withBadChange(dice: Dice, place: Place): Message {
+  const good = dice.times(dice.between(0, 3), () => `{"op":"put","item":${goodItem(dice, '"id":"never"')}}`)
+  const body = framed(dice, bodyOf(dice, [...good, dice.of(BAD_CHANGES)], false, true))
+  const whole = request(dice, place, { method: 'PATCH', target: `/${EVENTS}`, who: 'writer', body })
+  return { bytes: whole, kind: 'last', statuses: [400, 409] }
 }
 
 export function withBadGzip(dice: Dice, place: Place): Message {

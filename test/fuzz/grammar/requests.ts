@@ -92,7 +92,7 @@ interface WriteParts {
 
 /** A request with the writer's token and a body in any form that is taken. */
 export function write(dice: Dice, place: Place, { method, path, items, statuses, lines = [] }: WriteParts): Message {
-  const plain = items === undefined ? NO_BODY : bodyOf(dice, items, method === 'PUT')
+  const plain = items === undefined ? NO_BODY : bodyOf(dice, items, method === 'PUT', method === 'PATCH' || undefined)
   const body = items === undefined ? NO_BODY : framed(dice, dice.chance(25) ? packed(dice, plain) : plain)
   const target = (dice.chance(50) ? place.site.basePath : '') + path
   const expectation = items !== undefined && dice.chance(5) ? ['Expect: 100-continue'] : []
@@ -111,11 +111,22 @@ export function ordinaryWrite(dice: Dice, place: Place): Message {
     { method: 'PUT', path, items, statuses: [200, 201] },
     { method: 'PUT', path, items, lines, statuses: [200, 201, 412] },
     { method: 'DELETE', path, statuses: [204, 404] },
+    { method: 'PATCH', path: `/${EVENTS}`, items: items.map(putLine), statuses: [200] },
+    { method: 'PATCH', path: `/${EVENTS}`, items: [deleteLine(key)], statuses: [200, 409] },
+    {
+      method: 'PATCH',
+      path: `/${EVENTS}?missing=skip`,
+      items: [deleteLine(key), deleteLine(key + 1), ...items.map(putLine), deleteLine(key)],
+      statuses: [200],
+    },
     { method: 'POST', path: `/${EVENTS}`, items, statuses: [201, 409] },
     { method: 'POST', path: `/${VENUES}`, items: ['{"name":"Hall"}'], statuses: [201, 409] },
   ])
   return write(dice, place, parts)
 }
+
+const putLine = (item: string): string => `{"op":"put","item":${item}}`
+const deleteLine = (key: number): string => `{"op":"delete","key":"${key}"}`
 
 /** With `idempotencyKey` it can be sent twice, and is done once. */
 export function appendToLog(dice: Dice, place: Place, idempotencyKey?: string): Message {
@@ -123,7 +134,11 @@ export function appendToLog(dice: Dice, place: Place, idempotencyKey?: string): 
   const ids = dice.times(count, place.nextId)
   const lines = idempotencyKey === undefined ? [] : [`Idempotency-Key: ${idempotencyKey}`]
   const items = ids.map((id) => logItem(dice, id, place.site.itemBytes))
-  return { ...write(dice, place, { method: 'POST', path: `/${LOG}`, items, lines, statuses: [201] }), appends: ids }
+  const parts: WriteParts =
+    idempotencyKey === undefined && dice.chance(20)
+      ? { method: 'PATCH', path: `/${LOG}`, items: items.map(putLine), statuses: [200] }
+      : { method: 'POST', path: `/${LOG}`, items, lines, statuses: [201] }
+  return { ...write(dice, place, parts), appends: ids }
 }
 
 function logItem(dice: Dice, id: string, mostBytes: number): string {

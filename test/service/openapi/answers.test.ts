@@ -18,6 +18,7 @@ const counting = (requests: number) => () => ({ count: async () => ({ requests, 
 const LIMITED = { limits: LIMITS, rateLimits: RATE_LIMITS, createRateCounter: counting(1) }
 const NOBODY = { Authorization: '' }
 const PLAIN = { 'Content-Type': 'text/plain' }
+const LINES = { 'Content-Type': 'application/x-ndjson' }
 const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
 /** `events` has paths of its own in the description; `later` is made afterwards, and the paths with parameters stand for it. */
@@ -33,13 +34,19 @@ const EVERY = PATHS.flatMap((path) => methodsOf(path).map((method) => [method, p
 function methodsOf(path: string): string[] {
   const reads = ['GET', 'HEAD', 'OPTIONS']
   if (path === '/' || path.startsWith('/-/')) return reads
-  return path.endsWith('/7') ? [...reads, 'PUT', 'DELETE'] : [...reads, 'POST', 'PUT', 'DELETE']
+  return path.endsWith('/7') ? [...reads, 'PUT', 'DELETE'] : [...reads, 'POST', 'PATCH', 'PUT', 'DELETE']
 }
 
 function bodyFor(method: string, path: string): string | undefined {
   if (method === 'POST') return '{"id":900}'
+  if (method === 'PATCH') return '{"op":"put","item":{"id":900}}'
   if (method !== 'PUT') return undefined
   return path.endsWith('/7') ? '{"id":7,"title":"Dance: Gardens"}' : '{"key":"id"}'
+}
+
+/** Changes are sent as lines, whatever is sent elsewhere. */
+function typed(method: string, headers: Headers = {}): Headers {
+  return method === 'PATCH' ? { ...LINES, ...headers } : headers
 }
 
 function describedOf({ status, headers, text }: Answer): Described {
@@ -80,7 +87,7 @@ describe('the description, beside what is really answered', () => {
 
   /** Asks, and fails unless the answer is described and is the one expected. What is read is also asked for with HEAD. */
   async function expect(expected: number | string, method: string, target: string, body?: Content, headers?: Headers) {
-    const answer = await server().ask(method, target, body, headers)
+    const answer = await server().ask(method, target, body, typed(method, headers))
     assert.equal(typeof expected === 'number' ? answer.status : nameOf(answer), expected, `${method} ${target}`)
     witness.see(method, target, describedOf(answer))
     if (method !== 'GET') return answer
@@ -139,11 +146,13 @@ describe('the description, beside what is really answered', () => {
   })
 
   it('has the answer to every write that is done', async () => {
-    const lines = { 'Content-Type': 'application/x-ndjson', 'Content-Encoding': 'gzip' }
+    const lines = { ...LINES, 'Content-Encoding': 'gzip' }
     for (const name of COLLECTIONS) {
       await expect(201, 'POST', `/${name}`, '{"id":900}', { 'Idempotency-Key': name })
       await expect(201, 'POST', `/${name}`, '[{"id":901},{"id":902}]')
       await expect(201, 'POST', `/${name}`, gzipSync('{"id":903}\n{"id":904}\n'), lines)
+      await expect(200, 'PATCH', `/${name}`, '{"op":"delete","key":"904"}', { 'Idempotency-Key': name })
+      await expect(200, 'PATCH', `/${name}?missing=skip`, gzipSync('{"op":"delete","key":"904"}'), lines)
       await expect(200, 'PUT', `/${name}`, '{"key":"id"}')
       await expect(201, 'PUT', `/${name}/905`, '{"id":905}')
       await expect(200, 'PUT', `/${name}/905`, '{"id":905}')
@@ -164,6 +173,11 @@ describe('the description, beside what is really answered', () => {
           ['invalid-body', 'POST', `/${name}`, ''],
           ['invalid-item', 'POST', `/${name}`, '{"title":"Dance: Gardens"}'],
           ['conflict', 'POST', `/${name}`, '{"id":7}'],
+          ['invalid-body', 'PATCH', `/${name}`, ''],
+          ['invalid-item', 'PATCH', `/${name}`, '{"id":7}'],
+          ['key-mismatch', 'PATCH', `/${name}`, '{"op":"put","key":"7","item":{"id":8}}'],
+          ['conflict', 'PATCH', `/${name}`, '{"op":"delete","key":"nope"}'],
+          ['malformed-request', 'PATCH', `/${name}?missing=no`, '{"op":"delete","key":"nope"}'],
           ['invalid-body', 'PUT', `/${name}`, '{'],
           ['conflict', 'PUT', `/${name}`, '{}'],
           ['precondition-failed', 'PUT', `/${name}`, '{"key":"id"}', { 'If-None-Match': '*' }],
@@ -181,6 +195,7 @@ describe('the description, beside what is really answered', () => {
       (path) => ['collection-not-found', 'GET', path, undefined, NOBODY] as const,
     ),
     ['item-not-found', 'GET', '/plain/7'],
+    ['conflict', 'PATCH', '/plain', '{"op":"delete","key":"7"}'],
     ['conflict', 'PUT', '/plain/7', '{"id":7}'],
     ['conflict', 'DELETE', '/plain/7'],
     ['invalid-page', 'GET', '/-/json/events?page=0'],
@@ -193,7 +208,7 @@ describe('the description, beside what is really answered', () => {
     for (const [problem, method, path, body, headers] of wrong) await expect(problem, method, path, body, headers)
   })
 
-  const writes = EVERY.filter(([method]) => ['POST', 'PUT', 'DELETE'].includes(method))
+  const writes = EVERY.filter(([method]) => ['POST', 'PATCH', 'PUT', 'DELETE'].includes(method))
   const bodies = writes.filter(([method]) => method !== 'DELETE')
 
   it('has what is wrong with any write', async () => {
@@ -270,7 +285,7 @@ describe('the description, beside what is really answered', () => {
     const test = async (port: number) => {
       const ask = server().askAt(port)
       for (const [method, path, body] of requests) {
-        const answer = await ask(method, path, body, { 'If-Match': '*', ...headers })
+        const answer = await ask(method, path, body, typed(method, { 'If-Match': '*', ...headers }))
         assert.equal(answer.status, PROBLEMS[name as keyof typeof PROBLEMS].status, `${method} ${path}`)
         const text = answer.text || (await ask('GET', path, undefined, headers)).text
         witness.see(method, path, describedOf({ ...answer, text }))
@@ -279,7 +294,7 @@ describe('the description, beside what is really answered', () => {
     await elsewhere(test, store, options)
   }
 
-  const isWriting = (method: string) => ['append', 'put', 'remove', 'ensure', 'drop'].includes(method)
+  const isWriting = (method: string) => ['append', 'patch', 'put', 'remove', 'ensure', 'drop'].includes(method)
   const faults: readonly [string, Error, typeof EVERY, (method: string) => boolean][] = [
     ['store-unavailable', new StoreError('unavailable', 'secret'), EVERY, () => true],
     ['internal-error', new RangeError('secret'), EVERY, () => true],
@@ -326,7 +341,7 @@ describe('the description, beside what is really answered', () => {
   it('has examples that are real: each problem was answered in these words', async () => {
     const { ask } = server()
     const said = (problem: object) => JSON.stringify({ ...problem, request_id: 'any' })
-    const seen = [...witness.problems, JSON.parse((await ask('PATCH', '/events')).text)].map(said)
+    const seen = [...witness.problems, JSON.parse((await ask('PATCH', '/events/7')).text)].map(said)
     const { document } = witness
     const components = partIn(document, 'components')
     const others = partIn(partIn(components, 'schemas'), 'Problem')['examples'] as Part[]

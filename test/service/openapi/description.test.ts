@@ -98,7 +98,8 @@ function requestOf(path: string, method: string, isPrivate: boolean): [path: str
   const target = path.replace('{problem}', 'conflict').replace('{collection}', 'events').replace('{key}', '1')
   const settings = `{"key":"id","private":${isPrivate}}`
   const put = target.endsWith('/1') ? '{"id":1}' : settings
-  return [target, method === 'put' ? put : method === 'post' ? '{"id":3}' : undefined]
+  const bodies: Readonly<Record<string, string>> = { put, post: '{"id":3}', patch: '{"op":"put","item":{"id":3}}' }
+  return [target, bodies[method]]
 }
 
 async function refill({ store }: WriteServer): Promise<void> {
@@ -118,8 +119,9 @@ describe('the security that the description names', () => {
         const id = `${method} ${path}`
         const scopes = scopesOf(operation)?.map((scope) => scope.replace('{collection}', 'events'))
         const [target, body] = requestOf(path, method, path.startsWith('/secret'))
+        const type = method === 'patch' ? { 'Content-Type': 'application/x-ndjson' } : {}
         const send = async (headers: { Authorization: string }) =>
-          (await ask(method.toUpperCase(), target, body, { ...headers, 'If-Match': '*' })).status
+          (await ask(method.toUpperCase(), target, body, { ...headers, ...type, 'If-Match': '*' })).status
         const alone = await send({ Authorization: '' })
         if (scopes === undefined) assert.ok(alone < 400, `${id}: ${alone} without a token`)
         else assert.ok(alone === 401 || alone === 404, `${id}: ${alone} without a token`)

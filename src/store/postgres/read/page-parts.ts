@@ -1,6 +1,6 @@
 /** The rows that hold the parts of a page, and the hole counts that are known of a collection. */
 
-import { blocksIn, findParts, type HoleCount, type PageParts, sealedReams } from '../../positions.ts'
+import { blocksIn, findParts, type HoleCount, type PageParts, REAM_SIZE, tailStart } from '../../positions.ts'
 import { cutPart, deflatedSegment, joinCuts, rawSegment } from '../../ream.ts'
 import type { PageRead, Segment } from '../../store.ts'
 import { headOf, type StoredHead, shownHead } from '../rows/head.ts'
@@ -15,9 +15,15 @@ interface AskedParts {
 }
 
 export function askFor({ parts }: PageParts, head: StoredHead): AskedParts {
-  const sealed = sealedReams(head)
-  const reams = parts.map(({ ream }) => ream).filter((ream) => ream < sealed)
-  return { reams, hasTail: reams.length < parts.length }
+  const start = tailStart(head)
+  const reams = parts.map(({ ream }) => ream)
+  const hasTail = start < head.next && reams.includes(reamOfTail(head))
+  return { reams: reams.filter((ream) => ream * REAM_SIZE < start), hasTail }
+}
+
+/** The ream that the tail goes on with, or begins. */
+function reamOfTail(head: StoredHead): number {
+  return Math.floor(tailStart(head) / REAM_SIZE)
 }
 
 /** One statement, whose rows have the head and a part each. */
@@ -33,17 +39,22 @@ export function readParts(
 /** The page from these rows. Undefined if something is missing, or has another count than it should. */
 export function pageOf(found: readonly Row[], head: StoredHead, { page, parts }: PageParts): PageRead | undefined {
   const rows = new Map(found.map((row) => [row[NUMBER], row]))
+  const countIn = (row: Row | undefined) => Number(row?.[HEAD_WIDTH] ?? 0)
+  const { reams, hasTail } = askFor({ page, parts }, head)
   const segments: Segment[] = []
   for (const part of parts) {
-    const row = rows.get(part.ream)
-    if (row === undefined || row[HEAD_WIDTH] !== part.count) return undefined
-    segments.push(cutPart(segmentOf(row), part))
+    const ream = reams.includes(part.ream) ? rows.get(part.ream) : undefined
+    const tail = hasTail && part.ream === reamOfTail(head) ? rows.get(null) : undefined
+    if (countIn(ream) + countIn(tail) !== part.count) return undefined
+    segments.push(
+      ...cutPart(ream && bytesOf(ream, HEAD_WIDTH), countIn(tail) > 0 && tail ? segmentOf(tail) : undefined, part),
+    )
   }
   return { head: shownHead(head), page, segments: joinCuts(segments) }
 }
 
-/** The column with the number of the ream, behind the head and the four of its bytes. */
-const NUMBER = HEAD_WIDTH + 4
+/** The column with the number of the ream, behind the head and the five of its bytes. The tail has none. */
+const NUMBER = HEAD_WIDTH + 5
 
 /** A ream, or the tail, which is not deflated and has no checksum. */
 export function segmentOf(row: Row): Segment {

@@ -1,8 +1,9 @@
 /** Reading pages, items and whole collections. Everything that one call answers comes from one snapshot. */
 
 import { damagedCollection, missingCollection } from '../../collection-rules.ts'
-import { indexOfSlot, isGone, REAM_SIZE, sealedReams } from '../../positions.ts'
-import { deflatedSegment, itemAt, joinItems, rawSegment } from '../../ream.ts'
+import { joinItems } from '../../item-text.ts'
+import { isGone, REAM_SIZE, reamsIn, tailStart } from '../../positions.ts'
+import { deflatedSegment, itemAt, rawSegment } from '../../ream.ts'
 import type { Head, PageRead, Segment } from '../../store.ts'
 import type { StoreError } from '../../store-error.ts'
 import { headOf, readHead, type StoredHead, shardKeyOf, shownHead } from '../rows/head.ts'
@@ -59,15 +60,15 @@ export async function readPage(
 
 /** All items in order: every ream that is not empty, then the tail. To be called in a snapshot. */
 export async function* readSegments(rows: Rows, head: StoredHead): AsyncGenerator<Segment> {
-  const sealed = sealedReams(head)
+  const reams = reamsIn(head)
   let expected = 0
-  for await (const ream of readReams(rows, head, 0, sealed)) {
+  for await (const ream of readReams(rows, head, 0, reams)) {
     if (ream.number !== expected++) throw missingReam(head, expected - 1)
     if (ream.count > 0) yield deflatedSegment(ream)
   }
-  if (expected !== sealed) throw missingReam(head, expected)
+  if (expected !== reams) throw missingReam(head, expected)
   const texts: string[] = []
-  for await (const { item } of readTail(rows, head, sealed * REAM_SIZE, head.next)) texts.push(item)
+  for await (const { item } of readTail(rows, head, tailStart(head), head.next)) texts.push(item)
   if (texts.length > 0) yield rawSegment(joinItems(texts), texts.length)
 }
 
@@ -93,12 +94,12 @@ export async function readItem(
 function itemOf(row: Row, head: StoredHead, position: number): Uint8Array {
   const number = Math.floor(position / REAM_SIZE)
   const inTail = row[HEAD_WIDTH + 1] as Buffer | null
-  if (number === sealedReams(head) && inTail !== null) return inTail
+  if (position >= tailStart(head) && inTail !== null) return inTail
   if (row[HEAD_WIDTH + 2] === null) throw missingReam(head, number)
   const ream = reamOf(row, HEAD_WIDTH + 2)
   const slot = position % REAM_SIZE
   if (isGone(ream.gone, slot)) throw missingReam(head, number)
-  return itemAt(ream, indexOfSlot(ream.gone, slot))
+  return itemAt(ream, slot)
 }
 
 function missingReam(head: Head, number: number): StoreError {

@@ -4,7 +4,7 @@
  * worker plans it anew every time. Rows are inserted in bulk by VALUES that unnest, which need no table to come from.
  */
 
-import { REAM_SIZE } from '../../positions.ts'
+import { QUIRE_SIZE, REAM_SIZE } from '../../positions.ts'
 import { HEAD_COLUMNS, TOKEN_COLUMNS } from '../../stored-rows.ts'
 
 export interface Statement {
@@ -25,17 +25,21 @@ export const HEAD = STORED_HEAD.map((column) => `h.${column}`).join(', ')
 export const HEAD_WIDTH = STORED_HEAD.length
 
 /** See `bytesOf`. Base64 is read in half the time of the usual hexadecimal. */
-const BYTES = "r.count, r.raw_length, r.crc, encode(r.data, 'base64')"
+const BYTES = "r.count, r.raw_length, r.crc, r.quires, encode(r.data, 'base64')"
 
 const REAM = `${BYTES}, r.number, r.gone`
 
 /** Instead of BYTES: the tail's items as one text, not deflated, with a comma and a line feed between them. */
-const TAIL_BYTES = `count(t.item)::integer, NULL::bigint, NULL::bigint,
+const TAIL_BYTES = `count(t.item)::integer, NULL::bigint, NULL::bigint, NULL::bytea,
   encode(string_agg(t.item, decode('2c0a', 'hex') ORDER BY t.position), 'base64')`
+
+/** See `tailStart` and `reamsIn`. */
+const TAIL_START = `h.next / ${QUIRE_SIZE} * ${QUIRE_SIZE}`
+const REAMS_IN = `(${TAIL_START} + ${REAM_SIZE - 1}) / ${REAM_SIZE}`
 
 /** Which items of the tail a head shows. */
 const IN_TAIL = `t.shard_key = $1::bigint AND t.generation_id = h.generation_id AND t.position < h.next
-        AND t.position >= h.next / ${REAM_SIZE} * ${REAM_SIZE}`
+        AND t.position >= ${TAIL_START}`
 
 /** After the clock was set back, a time in the future says nothing. */
 const LEASE_IS_DEAD = "renewed_at NOT BETWEEN now() - interval '10 seconds' AND now() + interval '1 minute'"
@@ -61,7 +65,8 @@ const OF_HOLDER = `${OF_NAME} AND holder = $3::text`
 const HELD = 'l.shard_key = $1::bigint AND l.name = $2::text AND l.holder = $3::text'
 
 const REPLACE_REAM = `ON CONFLICT (shard_key, generation_id, number) DO UPDATE SET
-      count = excluded.count, raw_length = excluded.raw_length, crc = excluded.crc, gone = excluded.gone, data = excluded.data`
+      count = excluded.count, raw_length = excluded.raw_length, crc = excluded.crc, gone = excluded.gone,
+      quires = excluded.quires, data = excluded.data`
 
 export const STATEMENTS = {
   /** Something that only a store has. */
@@ -101,7 +106,7 @@ export const STATEMENTS = {
     WHERE ${NAMED}`),
   /** Head and tail. */
   readTailPart: hot(`
-    SELECT ${HEAD}, t.*, h.next / ${REAM_SIZE} FROM @head h
+    SELECT ${HEAD}, t.*, NULL::bigint FROM @head h
     LEFT JOIN LATERAL (SELECT ${TAIL_BYTES} FROM @tail t WHERE ${IN_TAIL}) t ON true
     WHERE ${NAMED}`),
   /** Head, reams by number, and tail. */
@@ -111,7 +116,7 @@ export const STATEMENTS = {
       SELECT ${BYTES}, r.number FROM @ream r
       WHERE r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number = ANY ($3::bigint[])
       UNION ALL
-      SELECT ${TAIL_BYTES}, h.next / ${REAM_SIZE} FROM @tail t WHERE ${IN_TAIL}
+      SELECT ${TAIL_BYTES}, NULL::bigint FROM @tail t WHERE ${IN_TAIL}
     ) p ON true
     WHERE ${NAMED}`),
   /** Head and all items: for an unpaginated collection. */
@@ -119,9 +124,9 @@ export const STATEMENTS = {
     SELECT ${HEAD}, p.* FROM @head h
     LEFT JOIN LATERAL (
       SELECT ${BYTES}, r.number FROM @ream r
-      WHERE r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number < h.next / ${REAM_SIZE} AND r.count > 0
+      WHERE r.shard_key = $1::bigint AND r.generation_id = h.generation_id AND r.number < ${REAMS_IN} AND r.count > 0
       UNION ALL
-      SELECT ${TAIL_BYTES}, h.next / ${REAM_SIZE} FROM @tail t WHERE ${IN_TAIL} HAVING count(t.item) > 0
+      SELECT ${TAIL_BYTES}, NULL::bigint FROM @tail t WHERE ${IN_TAIL} HAVING count(t.item) > 0
     ) p ON true
     WHERE ${NAMED} ORDER BY p.number`),
   /** Head, position of the key, and the tail's item or the ream that is there. */
@@ -152,8 +157,8 @@ export const STATEMENTS = {
       SELECT k.position FROM @key k WHERE k.shard_key = $1::bigint AND k.generation_id = $2::bigint AND k.key = u.key LIMIT 1
     ) k`),
   putReam: hot(`
-    INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, data)
-    VALUES ($1::bigint, $2::bigint, $3::bigint, $4::integer, $5::bigint, $6::bigint, $7::bytea, $8::bytea)
+    INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, quires, data)
+    VALUES ($1::bigint, $2::bigint, $3::bigint, $4::integer, $5::bigint, $6::bigint, $7::bytea, $8::bytea, $9::bytea)
     ${REPLACE_REAM}`),
   putTail: hot(`
     INSERT INTO @tail (shard_key, generation_id, position, item)
@@ -208,11 +213,11 @@ export const STATEMENTS = {
 
   /** The bytes of all reams come as one value: as elements of an array they would travel in hexadecimal. */
   loadReams: rare(`
-    INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, data)
-    SELECT l.shard_key, $4::bigint, u.number, u.count, u.raw_length, u.crc, u.gone,
-      substring($12::bytea FROM u.start FOR u.length)
-    FROM @lease l, unnest($5::bigint[], $6::integer[], $7::bigint[], $8::bigint[], $9::bytea[], $10::integer[], $11::integer[])
-      u (number, count, raw_length, crc, gone, start, length) WHERE ${HELD} ${REPLACE_REAM}`),
+    INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, quires, data)
+    SELECT l.shard_key, $4::bigint, u.number, u.count, u.raw_length, u.crc, u.gone, u.quires,
+      substring($13::bytea FROM u.start FOR u.length)
+    FROM @lease l, unnest($5::bigint[], $6::integer[], $7::bigint[], $8::bigint[], $9::bytea[], $10::bytea[], $11::integer[],
+      $12::integer[]) u (number, count, raw_length, crc, gone, quires, start, length) WHERE ${HELD} ${REPLACE_REAM}`),
   loadTail: rare(`
     INSERT INTO @tail (shard_key, generation_id, position, item)
     SELECT l.shard_key, $4::bigint, u.position, u.item FROM @lease l, unnest($5::bigint[], $6::bytea[]) u (position, item)
@@ -223,8 +228,8 @@ export const STATEMENTS = {
     SELECT l.shard_key, l.generation_id, u.key, $4::bigint + u.number - 1
     FROM @lease l, unnest($5::bytea[]) WITH ORDINALITY u (key, number) WHERE ${HELD} ORDER BY u.key`),
   moveStagedReams: rare(`
-    INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, data)
-    SELECT r.shard_key, $2::bigint, r.number, r.count, r.raw_length, r.crc, r.gone, r.data FROM @ream r
+    INSERT INTO @ream (shard_key, generation_id, number, count, raw_length, crc, gone, quires, data)
+    SELECT r.shard_key, $2::bigint, r.number, r.count, r.raw_length, r.crc, r.gone, r.quires, r.data FROM @ream r
     WHERE r.shard_key = $1::bigint AND r.generation_id = $3::bigint ${REPLACE_REAM}`),
 
   // Leftovers

@@ -9,19 +9,20 @@ import type { Row, Rows } from './rows.ts'
 const REAMS_AT_A_TIME = 16
 const ITEMS_AT_A_TIME = 1_000
 
-/** Reads the four columns of a ream's bytes, the first of which is column `at`. */
+/** Reads the five columns of a ream's bytes, the first of which is column `at`. */
 export function bytesOf(row: Row, at = 0): ReamBytes {
   return {
     count: row[at] as number,
     rawLength: row[at + 1] as number,
     crc: row[at + 2] as number,
-    data: Buffer.from(row[at + 3] as string, 'base64'),
+    quires: row[at + 3] as Buffer,
+    data: Buffer.from(row[at + 4] as string, 'base64'),
   }
 }
 
 /** Reads a whole ream: its bytes, its number and its map. */
 export function reamOf(row: Row, at = 0): SealedReam {
-  return { ...bytesOf(row, at), number: row[at + 4] as number, gone: row[at + 5] as GoneMap }
+  return { ...bytesOf(row, at), number: row[at + 5] as number, gone: row[at + 6] as GoneMap }
 }
 
 /** The reams from number `from` up to but not including `to`, in order. */
@@ -84,6 +85,11 @@ export function* inMessages(reams: readonly SealedReam[]): Generator<readonly Se
   if (part.length > 0) yield part
 }
 
+/** Values for `putReam`. */
+export function reamColumns({ number, count, rawLength, crc, gone, quires, data }: SealedReam): unknown[] {
+  return [number, count, rawLength, crc, gone, quires, data]
+}
+
 /** Values for `loadReams`: a list a column, and the bytes of all reams together. */
 export function reamValues(reams: readonly SealedReam[]): unknown[] {
   const starts: number[] = []
@@ -98,6 +104,7 @@ export function reamValues(reams: readonly SealedReam[]): unknown[] {
     reams.map(({ rawLength }) => rawLength),
     reams.map(({ crc }) => crc),
     reams.map(({ gone }) => gone && Buffer.from(gone)),
+    reams.map(({ quires }) => Buffer.from(quires)),
     starts,
     reams.map(({ data }) => data.byteLength),
     Buffer.concat(reams.map(({ data }) => data)),

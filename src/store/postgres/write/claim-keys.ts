@@ -1,7 +1,7 @@
 /** Gives the keys of a load their positions, in order. Runs that wait for their turn share a transaction. */
 
+import { splitItems } from '../../item-text.ts'
 import type { LeasedPlan } from '../../load.ts'
-import { splitItems } from '../../ream.ts'
 import { ItemConflict } from '../../store-error.ts'
 import { keyBytes } from '../rows/stored-ream.ts'
 import { stateOf } from '../server/explain-error.ts'

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { isCollectionName } from '../../../contract/name.ts'
 import { NO_COLLECTION } from '../../collection-rules.ts'
+import type { DeflatePool } from '../../deflate-pool.ts'
 import { type Change, Draft } from '../../draft.ts'
 import { REAM_SIZE } from '../../positions.ts'
 import type { Once } from '../../store.ts'
@@ -14,7 +15,7 @@ import { keyBytes, reamOf } from '../rows/stored-ream.ts'
 import { TryAgain } from '../server/explain-error.ts'
 import { Transaction } from '../server/transaction.ts'
 import { findObstacle, takeLease } from './lease.ts'
-import { type EncodeReam, writeDraft } from './write-draft.ts'
+import { writeDraft } from './write-draft.ts'
 
 export interface Call {
   readonly change: Change<unknown>
@@ -27,7 +28,7 @@ export async function commitTogether(
   rows: Rows,
   name: string,
   calls: readonly Call[],
-  encode: EncodeReam,
+  pool: DeflatePool,
 ): Promise<Outcome[]> {
   const log = new RequestLog(shardKeyOf(name))
   // There is no collection of such a name, and no text that PostgreSQL could look for.
@@ -39,7 +40,7 @@ export async function commitTogether(
     const [draft] = await Promise.all([beginDraft(transaction, name, before, changes), log.find(transaction, requests)])
     const outcomes = calls.map((call) => applyAlone(draft, log, call))
     if (draft.isChanged || log.isChanged) {
-      await writeDraft(transaction, before, draft, encode)
+      await writeDraft(transaction, before, draft, pool)
       log.write(transaction)
       await transaction.commit()
     }

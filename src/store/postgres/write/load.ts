@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { checkName, NO_COLLECTION, newId } from '../../collection-rules.ts'
+import { splitItems } from '../../item-text.ts'
 import {
   headAfterLoad,
   type LeasedPlan,
@@ -11,20 +12,19 @@ import {
   planLoad,
   ReamLoad,
 } from '../../load.ts'
-import { MAX_POSITION, REAM_SIZE } from '../../positions.ts'
-import { byReam, type SealedReam, splitItems } from '../../ream.ts'
-import { ReamDraft, sealItems } from '../../ream-draft.ts'
+import { MAX_POSITION, QUIRE_SIZE, REAM_SIZE, tailStart } from '../../positions.ts'
+import type { SealedReam } from '../../ream.ts'
+import { byReam, changedReam, ReamDraft } from '../../ream-draft.ts'
 import type { Head, Load, LoadOptions } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
 import { lockHead, shardKeyOf, shownHead, writeHead } from '../rows/head.ts'
 import { RequestLog } from '../rows/request-log.ts'
-import { inMessages, reamOf, reamValues } from '../rows/stored-ream.ts'
+import { inMessages, reamColumns, reamOf, reamValues } from '../rows/stored-ream.ts'
 import type { Connections } from '../server/connection.ts'
 import { explained, OutcomeUnknown, TryAgain } from '../server/explain-error.ts'
 import { Transaction } from '../server/transaction.ts'
 import { KeyClaims } from './claim-keys.ts'
 import { abandonLoad, findObstacle, type Lease, sweepName, takeLease, tryTransaction, untilKnown } from './lease.ts'
-import { encodeDrafts } from './write-draft.ts'
 import type { WriterOptions } from './writer.ts'
 
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
@@ -105,8 +105,8 @@ class PostgresLoadSteps implements LoadSteps {
       if (goOn !== undefined) changes.delete(goOn)
       const found = await transaction.all('readReamsByNumber', shardKey, generationId, [...changes.keys()])
       const reams = found.map((row) => reamOf(row))
-      const drafts = reams.map((ream) => new ReamDraft(ream.number, ream, changes.get(ream.number)))
-      await encodeDrafts(drafts, this.#tools.encode, (ream) => this.#putReams(transaction, staging, [ream]))
+      const drafts = reams.map((ream) => changedReam(ream, changes.get(ream.number) ?? new Map()))
+      for await (const ream of this.#tools.pool.seal(drafts)) this.#putReams(transaction, staging, [ream])
       return goOn === undefined ? undefined : goOn * REAM_SIZE
     })
   }
@@ -187,8 +187,8 @@ class PostgresLoadSteps implements LoadSteps {
     const held = await transaction.first('holdLease', shardKey, name, holder)
     if (held === undefined) throw lostLease(name)
     if (Number(held[0]) !== counts.steps) throw lostSteps(name)
-    if (counts.replaced > 0) await this.#applyReplacements(transaction, head.next)
-    await this.#sealBegun(transaction, head.next)
+    if (counts.replaced > 0) await this.#applyReplacements(transaction, head)
+    await this.#closeBegun(transaction, head)
     writeHead(transaction, before, { ...head, shardKey, generationId, isGuarded: false })
     if (before !== undefined && isReplacement) void transaction.write('addLeftover', shardKey, before.generationId, 0)
     void transaction.write('deleteLease', shardKey, name, holder)
@@ -198,37 +198,40 @@ class PostgresLoadSteps implements LoadSteps {
   }
 
   /** What took the place of others goes there: reams that were prepared, and items of the tail. */
-  async #applyReplacements(transaction: Transaction, next: number): Promise<void> {
+  async #applyReplacements(transaction: Transaction, { next }: Head): Promise<void> {
     const { shardKey, name, holder, generationId, staging, base } = this.#plan.lease
     void transaction.write('moveStagedReams', shardKey, generationId, staging)
     void transaction.write('addLeftover', shardKey, staging, 0)
-    // Only the ream that was begun before and the last one lie in the tail now.
-    for (const start of new Set([base, next].filter((end) => end % REAM_SIZE !== 0).map(reamStart))) {
-      const found = await transaction.all('readTail', shardKey, staging, start, start + REAM_SIZE, REAM_SIZE)
+    // What the load added to a ream that was begun before lies in the tail now, and so does what is left over at its end.
+    const begun = { from: tailStart({ next: base }), to: Math.min(next, reamEnd(base)) }
+    for (const { from, to } of [begun, { from: Math.max(begun.to, tailStart({ next })), to: next }]) {
+      const found = await transaction.all('readTail', shardKey, staging, from, to, REAM_SIZE)
       if (found.length === 0) continue
       const columns = [found.map(([position]) => position), found.map(([, item]) => item)]
       void transaction.write('loadTail', shardKey, name, holder, generationId, ...columns)
     }
   }
 
-  /** The ream that was begun before the load is full now: its items lie in the tail, the new ones beside the old. */
-  async #sealBegun(transaction: Transaction, next: number): Promise<void> {
+  /** The ream that was begun before the load: its new items lie in the tail, and those that make whole quires go to the others. */
+  async #closeBegun(transaction: Transaction, head: Head): Promise<void> {
     const { shardKey, generationId, base } = this.#plan.lease
-    const start = reamStart(base)
-    const end = start + REAM_SIZE
-    if (base === start || next < end) return
-    const found = await transaction.all('readTail', shardKey, generationId, start, end, REAM_SIZE)
+    const [from, to] = [tailStart({ next: base }), Math.min(tailStart(head), reamEnd(base))]
+    if (from >= to) return
+    const number = reamEnd(base) / REAM_SIZE - 1
+    const [row] = await transaction.all('readReamsByNumber', shardKey, generationId, [number])
+    const found = await transaction.all('readTail', shardKey, generationId, from, to, REAM_SIZE)
     const items = found.map(([position, item]) => ({ position: Number(position), item: String(item) }))
-    const draft = new ReamDraft(start / REAM_SIZE, sealItems(start, end, items))
-    await encodeDrafts([draft], this.#tools.encode, ({ number, count, rawLength, crc, gone, data }) => {
-      void transaction.write('putReam', shardKey, generationId, number, count, rawLength, crc, gone, data)
-    })
-    void transaction.write('deleteTail', shardKey, generationId, start, end)
+    const draft = new ReamDraft(number, row && reamOf(row))
+    for (let start = from; start < to; start += QUIRE_SIZE) draft.close(start, items)
+    for await (const ream of this.#tools.pool.seal([draft]))
+      void transaction.write('putReam', shardKey, generationId, ...reamColumns(ream))
+    void transaction.write('deleteTail', shardKey, generationId, from, to)
   }
 }
 
-function reamStart(position: number): number {
-  return position - (position % REAM_SIZE)
+/** Where the ream ends that was begun before a position; the position itself where none was. */
+function reamEnd(position: number): number {
+  return Math.ceil(position / REAM_SIZE) * REAM_SIZE
 }
 
 /** Steps are not waited for until the disk has them: a crash of the database takes the last of them back. */

@@ -1,27 +1,19 @@
 /** Writes what differs between a draft and what is stored. Nothing is waited for: the commit tells what failed. */
 
 import { newId } from '../../collection-rules.ts'
-import type { PooledReam } from '../../deflate-pool.ts'
+import type { DeflatePool } from '../../deflate-pool.ts'
 import type { Draft } from '../../draft.ts'
-import { holeCounts, REAM_SIZE } from '../../positions.ts'
-import type { SealedReam } from '../../ream.ts'
-import type { ReamDraft } from '../../ream-draft.ts'
+import { holeCounts, QUIRE_SIZE } from '../../positions.ts'
 import { type StoredHead, shardKeyOf, writeHead } from '../rows/head.ts'
 import type { StatementName } from '../rows/statements.ts'
-import { keyBytes } from '../rows/stored-ream.ts'
+import { keyBytes, reamColumns } from '../rows/stored-ream.ts'
 import type { Transaction } from '../server/transaction.ts'
-
-/** Makes the bytes of a ream, on another thread. */
-export type EncodeReam = (raw: Uint8Array, count: number) => Promise<PooledReam>
-
-/** Reams that are made at the same time. */
-const REAMS_AT_A_TIME = 8
 
 export async function writeDraft(
   transaction: Transaction,
   before: StoredHead | undefined,
   draft: Draft,
-  encode: EncodeReam,
+  pool: DeflatePool,
 ): Promise<void> {
   const shardKey = shardKeyOf(draft.name)
   const { generationId = newId(), isGuarded = false } = before ?? {}
@@ -35,7 +27,7 @@ export async function writeDraft(
     return
   }
   if (draft.isChanged) writeHead(transaction, before, { ...draft.head, shardKey, generationId, isGuarded })
-  for (const number of draft.sealed) write('deleteTail', number * REAM_SIZE, (number + 1) * REAM_SIZE)
+  if (draft.closedTail !== undefined) write('deleteTail', draft.closedTail, draft.closedTail + QUIRE_SIZE)
   const { removedKeys, addedKeys, changedTail } = draft
   const gone = [...changedTail.keys()].filter((position) => changedTail.get(position) === null)
   if (gone.length > 0) write('deleteTailItems', gone)
@@ -52,23 +44,5 @@ export async function writeDraft(
   const holes = holeCounts(draft.holes)
   const columns = [holes.map(({ level }) => level), holes.map(({ block }) => block), holes.map(({ gone }) => gone)]
   if (holes.length > 0) write('addHoles', ...columns)
-  await encodeDrafts([...draft.changedReams.values()], encode, ({ number, count, rawLength, crc, gone, data }) =>
-    write('putReam', number, count, rawLength, crc, gone, data),
-  )
-}
-
-/** Makes reams, some at a time, and hands each over. Then its bytes are gone: the driver has copied them by then. */
-export async function encodeDrafts(
-  drafts: readonly ReamDraft[],
-  encode: EncodeReam,
-  put: (ream: SealedReam) => void,
-): Promise<void> {
-  const encodeOne = async (draft: ReamDraft): Promise<void> => {
-    const { raw, count, gone } = draft.content()
-    const { ream, release } = await encode(raw, count)
-    put({ ...ream, number: draft.number, gone })
-    release()
-  }
-  for (let start = 0; start < drafts.length; start += REAMS_AT_A_TIME)
-    await Promise.all(drafts.slice(start, start + REAMS_AT_A_TIME).map(encodeOne))
+  for await (const ream of pool.seal([...draft.changedReams.values()])) write('putReam', ...reamColumns(ream))
 }

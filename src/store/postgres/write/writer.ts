@@ -1,6 +1,7 @@
 /** Writes wait in a queue for each collection: what arrives while a commit runs shares the next one. */
 
 import type { StoreActivity } from '../../activity.ts'
+import type { DeflatePool } from '../../deflate-pool.ts'
 import type { Change } from '../../draft.ts'
 import type { Once } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
@@ -9,7 +10,6 @@ import { explainError, isOfOneCall, OutcomeUnknown } from '../server/explain-err
 import type { StoreUrl } from '../server/store-url.ts'
 import { type Call, commitTogether, type Outcome } from './commit-together.ts'
 import { tryTransaction, untilKnown } from './lease.ts'
-import type { EncodeReam } from './write-draft.ts'
 
 /** Calls in one commit, at most: other processes want to write too. */
 const CALLS_A_COMMIT = 256
@@ -25,7 +25,7 @@ const TIDY_EVERY_MS = 60_000
 
 export interface WriterOptions {
   readonly url: StoreUrl
-  readonly encode: EncodeReam
+  readonly pool: DeflatePool
   readonly activity: StoreActivity
   /** Removes what others left behind, if all of it can be reached. */
   readonly sweep: () => Promise<void>
@@ -163,7 +163,7 @@ export class Writer {
   }
 
   #try(name: string, calls: readonly Call[]): Promise<Outcome[]> {
-    return tryTransaction(this.#connections, name, (rows) => commitTogether(rows, name, calls, this.#options.encode))
+    return tryTransaction(this.#connections, name, (rows) => commitTogether(rows, name, calls, this.#options.pool))
   }
 
   #settle(calls: readonly WaitingCall[], outcomes: readonly Outcome[]): void {

@@ -1,9 +1,9 @@
 /** Reams, tail items and hole counts as SQLite's rows hold them. */
 
 import { damagedCollection } from '../../collection-rules.ts'
-import { type GoneMap, type HoleCount, REAM_SIZE } from '../../positions.ts'
-import { encodeReam, type ReamBytes, type SealedReam, splitItems, type TailItem } from '../../ream.ts'
-import { sealItems } from '../../ream-draft.ts'
+import { splitItems } from '../../item-text.ts'
+import { countGone, type GoneMap, type HoleCount, REAM_SIZE, tailStart } from '../../positions.ts'
+import type { SealedReam, TailItem } from '../../ream.ts'
 import { checkAbsence, checkSum, SummedTable, withSum } from './row-sum.ts'
 import type { Row, Rows } from './rows.ts'
 
@@ -17,7 +17,7 @@ export interface RowOwner {
 export const REAM = new SummedTable(
   'ream',
   'collection_id generation number',
-  'count raw_length crc gone data',
+  'count raw_length crc gone quires data',
   ([, , number]) => `Ream ${number}`,
 )
 
@@ -47,7 +47,8 @@ export function reamOf(rows: Rows, owner: RowOwner, row: Row, at = 0): SealedRea
     rawLength: row[at + 2] as number,
     crc: row[at + 3] as number,
     gone: row[at + 4] as GoneMap,
-    data: row[at + 5] as Uint8Array,
+    quires: row[at + 5] as Uint8Array,
+    data: row[at + 6] as Uint8Array,
   }
 }
 
@@ -56,16 +57,34 @@ export function readReam(rows: Rows, owner: RowOwner, number: number): SealedRea
   return row && reamOf(rows, owner, row)
 }
 
+export function requireReam(rows: Rows, owner: RowOwner, number: number): SealedReam {
+  const ream = readReam(rows, owner, number)
+  if (ream === undefined) throw damagedCollection(owner.name, `Ream ${number} is missing.`)
+  return ream
+}
+
 /** The reams before number `end`, in order. */
 export function* readReams(rows: Rows, owner: RowOwner, end: number): Generator<SealedReam> {
   for (const row of rows.each(READ_REAMS, owner.id, owner.generation, end)) yield reamOf(rows, owner, row)
 }
 
-/** All items of the tail, which is ream `number`, at positions before `end`. */
-export function readTail(rows: Rows, owner: RowOwner, number: number, end: number): TailItem[] {
-  const start = number * REAM_SIZE
-  const items = readTailItems(rows, owner, start, end)
-  const expected = end - start - readHole(rows, owner, 0, number)
+/** The ream that the tail goes on with, if it has quires already. */
+export function readBegunReam(rows: Rows, owner: RowOwner, head: { readonly next: number }): SealedReam | undefined {
+  const start = tailStart(head)
+  return start % REAM_SIZE === 0 ? undefined : requireReam(rows, owner, Math.floor(start / REAM_SIZE))
+}
+
+/** All items of the tail. */
+export function readTail(
+  rows: Rows,
+  owner: RowOwner,
+  head: { readonly next: number },
+  begun = readBegunReam(rows, owner, head),
+): TailItem[] {
+  const start = tailStart(head)
+  const items = readTailItems(rows, owner, start, head.next)
+  const gone = readHole(rows, owner, 0, Math.floor(start / REAM_SIZE)) - countGone(begun?.gone ?? null)
+  const expected = head.next - start - gone
   if (items.length === expected) return items
   throw damagedCollection(owner.name, `Its tail has ${items.length} items in the place of ${expected}.`)
 }
@@ -95,18 +114,10 @@ const INSERT_REAM = REAM.insert('INSERT OR REPLACE')
 const INSERT_TAIL = TAIL.insert('INSERT OR REPLACE')
 const DELETE_TAIL = 'DELETE FROM tail WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ?'
 
-/** Makes a ream of the tail's items. Positions without an item are gone. */
-export function sealTail(rows: Rows, owner: RowOwner, number: number): void {
-  const start = number * REAM_SIZE
-  const end = start + REAM_SIZE
-  const { raw, count, gone } = sealItems(start, end, readTail(rows, owner, number, end))
-  insertReam(rows, owner, number, encodeReam(raw, count), gone)
-  deleteTail(rows, owner, start, end)
-}
-
-export function insertReam(rows: Rows, owner: RowOwner, number: number, ream: ReamBytes, gone: GoneMap): void {
-  const { count, rawLength, crc, data } = ream
-  rows.run(INSERT_REAM, ...withSum(REAM.start(owner.id, owner.generation), number, count, rawLength, crc, gone, data))
+export function insertReam(rows: Rows, owner: RowOwner, ream: SealedReam): void {
+  const { number, count, rawLength, crc, gone, quires, data } = ream
+  const start = REAM.start(owner.id, owner.generation)
+  rows.run(INSERT_REAM, ...withSum(start, number, count, rawLength, crc, gone, quires, data))
 }
 
 export function insertTail(rows: Rows, owner: RowOwner, from: number, raw: Uint8Array): void {

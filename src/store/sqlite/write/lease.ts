@@ -147,7 +147,7 @@ export function sweepStep(rows: Rows): boolean {
   if (row === undefined) return false
   const [id, generation, base, cursor] = row as [number, number, number, string]
   if (rows.get(VISIBLE, id, generation, base) !== undefined) throw leftoversInUse()
-  if (rows.run(SWEEP_REAMS, id, generation, Math.floor(base / REAM_SIZE)) > 0) return true
+  if (rows.run(SWEEP_REAMS, id, generation, Math.ceil(base / REAM_SIZE)) > 0) return true
   if (rows.run(SWEEP_TAIL, id, generation, base) > 0) return true
   rows.run(SWEEP_HOLES, id, generation, base)
   const lastKey = rows.get(NEXT_KEYS, id, generation, cursor)?.[0] as string | null

@@ -1,23 +1,27 @@
 /** What the writer thread does beside changes. What the steps of a load write stays unseen until `finishLoad` moves the head. */
 
 import { randomUUID } from 'node:crypto'
+import { freeMemory } from '../../../items/item-run.ts'
 import { checkName, newId } from '../../collection-rules.ts'
+import type { DeflatePool } from '../../deflate-pool.ts'
+import { splitItems } from '../../item-text.ts'
 import { headAfterLoad, type LeasedPlan, type LoadCounts, planLoad } from '../../load.ts'
-import { MAX_POSITION, REAM_SIZE, sealedReams } from '../../positions.ts'
-import { byReam, encodeReam, type SealedReam, splitItems } from '../../ream.ts'
-import { ReamDraft } from '../../ream-draft.ts'
+import { MAX_POSITION, QUIRE_SIZE, REAM_SIZE, tailStart } from '../../positions.ts'
+import type { SealedReam } from '../../ream.ts'
+import { byReam, changedReam, ReamDraft } from '../../ream-draft.ts'
 import type { Head, LoadOptions, TokenRecord } from '../../store.ts'
 import { ItemConflict, StoreError } from '../../store-error.ts'
 import { insertHead, putHead, readHead } from '../rows/head.ts'
 import type { Rows } from '../rows/rows.ts'
 import {
   claimKey,
+  deleteTail,
   insertReam,
   insertTail,
   putTailItem,
+  readBegunReam,
   readReam,
   readTailItems,
-  sealTail,
 } from '../rows/stored-ream.ts'
 import { insertToken, revokeToken } from '../token.ts'
 import {
@@ -47,10 +51,12 @@ export type SqlitePlan = LeasedPlan<Lease>
  */
 export class Steps {
   readonly #rows: Rows
+  readonly #pool: DeflatePool
   #nextPositions = new Map<string, number>()
 
-  constructor(rows: Rows) {
+  constructor(rows: Rows, pool: DeflatePool) {
     this.#rows = rows
+    this.#pool = pool
   }
 
   /** Keeps the positions as they are now. Calling the result restores them, when the transaction is rolled back. */
@@ -107,7 +113,7 @@ export class Steps {
 
   putReams(plan: SqlitePlan, reams: readonly SealedReam[]): void {
     renewLease(this.#rows, plan.lease, 1)
-    for (const ream of reams) insertReam(this.#rows, plan.lease, ream.number, ream, ream.gone)
+    for (const ream of reams) insertReam(this.#rows, plan.lease, ream)
   }
 
   putTail(plan: SqlitePlan, from: number, raw: Uint8Array): void {
@@ -120,7 +126,7 @@ export class Steps {
   }
 
   /** Prepares the reams that replacements change, some at a time. Answers where to go on, or undefined at the end. */
-  stageReplacements(plan: SqlitePlan, from: number): number | undefined {
+  async stageReplacements(plan: SqlitePlan, from: number): Promise<number | undefined> {
     const { lease } = plan
     renewLease(this.#rows, lease, 1)
     const staging = stagingOwner(lease)
@@ -129,31 +135,50 @@ export class Steps {
     // The last ream of a full step may have more to come: it is left for the next one.
     const isCut = pending.length === REPLACEMENTS_A_STEP
     const goOn = isCut ? reams.pop()?.[0] : undefined
-    for (const [number, slots] of reams) {
-      const stored = readReam(this.#rows, lease, number)
-      if (stored === undefined) continue
-      const { raw, count, gone } = new ReamDraft(number, stored, slots).content()
-      insertReam(this.#rows, staging, number, encodeReam(raw, count), gone)
+    for await (const ream of this.#pool.seal(this.#draftsOf(lease, reams))) {
+      insertReam(this.#rows, staging, ream)
+      freeMemory(ream.data)
     }
     return goOn === undefined ? undefined : goOn * REAM_SIZE
   }
 
+  /** Each is read when it is its turn. */
+  *#draftsOf(lease: Lease, changes: readonly [number, ReadonlyMap<number, string>][]): Generator<ReamDraft> {
+    for (const [number, slots] of changes) {
+      const stored = readReam(this.#rows, lease, number)
+      if (stored !== undefined) yield changedReam(stored, slots)
+    }
+  }
+
   /** Makes the load visible: the one commit that readers notice. */
-  finishLoad(plan: SqlitePlan, counts: LoadCounts): Head {
+  async finishLoad(plan: SqlitePlan, counts: LoadCounts): Promise<Head> {
     const rows = this.#rows
     const { lease, isReplacement } = plan
     checkSteps(rows, lease, counts.steps)
     const before = readHead(rows, lease.name)
     const after = headAfterLoad(plan, before, counts, lease.id)
     if (counts.replaced > 0) this.#applyReplacements(lease)
-    const begun = Math.floor(lease.base / REAM_SIZE)
-    if (lease.base % REAM_SIZE !== 0 && sealedReams(after) > begun) sealTail(rows, lease, begun)
+    if (lease.base % REAM_SIZE !== 0) await this.#closeBegun(lease, after)
     if (before !== undefined && isReplacement) addLeftover(rows, before, 0)
     if (before === undefined) insertHead(rows, after)
     else if (after !== before) putHead(rows, after)
     releaseLease(rows, lease)
     this.#nextPositions.delete(lease.holder)
     return after
+  }
+
+  /** The ream that was begun before the load: its new items lie in the tail, and those that make whole quires go to the others. */
+  async #closeBegun(lease: Lease, { next }: Head): Promise<void> {
+    const rows = this.#rows
+    const from = tailStart({ next: lease.base })
+    const reamEnd = Math.ceil(lease.base / REAM_SIZE) * REAM_SIZE
+    const to = Math.min(tailStart({ next }), reamEnd)
+    if (from === to) return
+    const draft = new ReamDraft(reamEnd / REAM_SIZE - 1, readBegunReam(rows, lease, { next: lease.base }))
+    const items = readTailItems(rows, lease, from, to)
+    for (let start = from; start < to; start += QUIRE_SIZE) draft.close(start, items)
+    for await (const ream of this.#pool.seal([draft])) insertReam(rows, lease, ream)
+    deleteTail(rows, lease, from, to)
   }
 
   #applyReplacements(lease: Lease): void {
@@ -164,7 +189,7 @@ export class Steps {
         putTailItem(rows, lease, position, item)
     for (const [number] of rows.all(STAGED_REAMS, staging.id, staging.generation) as unknown as [number][]) {
       const ream = readReam(rows, staging, number)
-      if (ream !== undefined) insertReam(rows, lease, number, ream, ream.gone)
+      if (ream !== undefined) insertReam(rows, lease, ream)
     }
     addLeftover(rows, staging, 0)
   }

@@ -1,9 +1,10 @@
 /** Reads what a change needs into the draft of its collection, and writes what differs in the end. */
 
+import { freeMemory } from '../../../items/item-run.ts'
 import { damagedCollection } from '../../collection-rules.ts'
+import type { DeflatePool } from '../../deflate-pool.ts'
 import { type Change, Draft } from '../../draft.ts'
-import { holeCounts, REAM_SIZE } from '../../positions.ts'
-import { encodeReam } from '../../ream.ts'
+import { holeCounts, QUIRE_SIZE } from '../../positions.ts'
 import { deleteHead, insertHead, putHead, readHead } from '../rows/head.ts'
 import type { Rows } from '../rows/rows.ts'
 import {
@@ -15,9 +16,9 @@ import {
   putHole,
   putTailItem,
   readHole,
-  readReam,
   readTail,
   readTailItem,
+  requireReam,
 } from '../rows/stored-ream.ts'
 import { addLeftover, findObstacle } from './lease.ts'
 
@@ -38,17 +39,13 @@ export function readForChange(rows: Rows, draft: Draft, change: Change<unknown>)
   }
   draft.addPositions(keys, positions)
   const { reams, tail, tailPositions } = draft.missingRows([change])
-  for (const number of reams) {
-    const ream = readReam(rows, stored, number)
-    if (ream === undefined) throw damagedCollection(stored.name, `Ream ${number} is missing.`)
-    draft.addReam(number, ream)
-  }
-  if (tail !== undefined) draft.addTail(readTail(rows, stored, Math.floor(tail.from / REAM_SIZE), tail.to), true)
+  for (const number of reams) draft.addReam(number, () => requireReam(rows, stored, number))
+  if (tail !== undefined) draft.addTail(readTail(rows, stored, stored), true)
   const items = tailPositions.map((position) => ({ position, item: readTailItem(rows, stored, position) }))
   draft.addTail(items, false)
 }
 
-export function writeDraft(rows: Rows, draft: Draft): void {
+export async function writeDraft(rows: Rows, draft: Draft, pool: DeflatePool): Promise<void> {
   const { head, stored } = draft
   if (!draft.isChanged) return
   if (head === undefined) {
@@ -59,7 +56,7 @@ export function writeDraft(rows: Rows, draft: Draft): void {
   }
   if (stored === undefined) insertHead(rows, head)
   else putHead(rows, head)
-  for (const number of draft.sealed) deleteTail(rows, head, number * REAM_SIZE, (number + 1) * REAM_SIZE)
+  if (draft.closedTail !== undefined) deleteTail(rows, head, draft.closedTail, draft.closedTail + QUIRE_SIZE)
   for (const [position, item] of draft.changedTail)
     if (item === null) deleteTail(rows, head, position, position + 1)
     else putTailItem(rows, head, position, item)
@@ -69,8 +66,8 @@ export function writeDraft(rows: Rows, draft: Draft): void {
       throw damagedCollection(head.name, `The key ${JSON.stringify(key)} was not found, and is there.`)
   for (const { level, block, gone } of holeCounts(draft.holes))
     putHole(rows, head, { level, block, gone: readHole(rows, head, level, block) + gone })
-  for (const ream of draft.changedReams.values()) {
-    const { raw, count, gone } = ream.content()
-    insertReam(rows, head, ream.number, encodeReam(raw, count), gone)
+  for await (const ream of pool.seal(draft.changedReams.values())) {
+    insertReam(rows, head, ream)
+    freeMemory(ream.data)
   }
 }

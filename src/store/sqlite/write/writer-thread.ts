@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { changeOf } from '../../changes.ts'
 import { NO_COLLECTION } from '../../collection-rules.ts'
+import { DeflatePool } from '../../deflate-pool.ts'
 import type { Draft } from '../../draft.ts'
 import { StoreError } from '../../store-error.ts'
 import type { Numbered, ThreadMessage } from '../../thread.ts'
@@ -32,6 +33,7 @@ class WriterThread {
   /** Calls in the order in which they were sent. */
   readonly #calls: Numbered<WriterCall>[] = []
   #hasEnd = false
+  #isWorking = false
   #transactions: Transactions | undefined
   #tidying: NodeJS.Immediate | undefined
 
@@ -40,13 +42,22 @@ class WriterThread {
     this.#place = place
     port.on('message', (message: ThreadMessage<WriterCall>) => {
       this.#add(message)
-      while (this.#calls.length > 0) port.postMessage(this.#commitNext())
-      this.#tidying ??= setImmediate(() => this.#tidy())
-      if (!this.#hasEnd) return
-      clearImmediate(this.#tidying)
-      this.#transactions?.close()
-      port.close()
+      if (!this.#isWorking) void this.#work()
     })
+  }
+
+  /** One commit after the other. What comes meanwhile waits for the next. */
+  async #work(): Promise<void> {
+    this.#isWorking = true
+    clearImmediate(this.#tidying)
+    while (this.#calls.length > 0) this.#port.postMessage(await this.#commitNext())
+    if (this.#hasEnd) {
+      await this.#transactions?.close()
+      this.#port.close()
+      return
+    }
+    this.#tidying = setImmediate(() => void this.#tidy())
+    this.#isWorking = false
   }
 
   #add(message: ThreadMessage<WriterCall>): void {
@@ -55,19 +66,26 @@ class WriterThread {
   }
 
   /** Removes some of what a process that died left behind. One step at a time: calls come first. */
-  #tidy(): void {
-    this.#tidying = this.#transactions?.tidy() === true ? setImmediate(() => this.#tidy()) : undefined
+  async #tidy(): Promise<void> {
+    this.#isWorking = true
+    const isMore = (await this.#transactions?.tidy()) === true
+    if (this.#calls.length > 0 || this.#hasEnd) return this.#work()
+    if (isMore) this.#tidying = setImmediate(() => void this.#tidy())
+    this.#isWorking = false
   }
 
-  #commitNext(): Numbered<Outcome>[] {
+  async #commitNext(): Promise<Numbered<Outcome>[]> {
     const taken: Numbered<WriterCall>[] = []
     const calls = this.#take(taken)
     try {
-      return this.#commit(calls)
+      return await this.#commit(calls)
     } catch (error) {
       // If it did not even begin, those who wait would meet the same.
       while (calls.next().done !== true);
-      return taken.map((call) => (isOfOneCall(error) ? this.#commitAlone(call) : this.#failure(call, error)))
+      const outcomes: Numbered<Outcome>[] = []
+      for (const call of taken)
+        outcomes.push(isOfOneCall(error) ? await this.#commitAlone(call) : this.#failure(call, error))
+      return outcomes
     }
   }
 
@@ -84,14 +102,14 @@ class WriterThread {
     } while (taken.length < CALLS_A_COMMIT && performance.now() - startedAt <= MS_A_COMMIT)
   }
 
-  #commit(calls: Iterable<Numbered<WriterCall>>): Numbered<Outcome>[] {
+  async #commit(calls: Iterable<Numbered<WriterCall>>): Promise<Numbered<Outcome>[]> {
     this.#transactions ??= new Transactions(this.#place)
     return this.#transactions.commitTogether(calls)
   }
 
-  #commitAlone(call: Numbered<WriterCall>): Numbered<Outcome> {
+  async #commitAlone(call: Numbered<WriterCall>): Promise<Numbered<Outcome>> {
     try {
-      return this.#commit([call])[0] ?? this.#failure(call, 'A call was not answered.')
+      return (await this.#commit([call]))[0] ?? this.#failure(call, 'A call was not answered.')
     } catch (error) {
       return this.#failure(call, error)
     }
@@ -108,6 +126,7 @@ class Transactions {
   readonly #database: DatabaseSync
   readonly #rows: Rows
   readonly #steps: Steps
+  readonly #pool = new DeflatePool()
   /** What the changes of this transaction come to, by the name of the collection. */
   readonly #drafts = new Map<string, Draft>()
 
@@ -117,19 +136,20 @@ class Transactions {
     this.#place = place
     this.#database = openWriteConnection(place.path, RETRY_MS)
     this.#rows = new Rows(this.#database)
-    this.#steps = new Steps(this.#rows)
+    this.#steps = new Steps(this.#rows, this.#pool)
   }
 
   /** One transaction for all calls. Each succeeds or fails alone; if the transaction itself fails, all of them do. */
-  commitTogether(calls: Iterable<Numbered<WriterCall>>): Numbered<Outcome>[] {
+  async commitTogether(calls: Iterable<Numbered<WriterCall>>): Promise<Numbered<Outcome>[]> {
     // What goes into a file that has lost its name is lost with the last process that has it open.
     checkSameFile(this.#place)
     this.#begin()
     const restorePositions = this.#steps.savePositions()
     try {
       const outcomes: Numbered<Outcome>[] = []
-      for (const [id, call] of calls) outcomes.push([id, 'name' in call ? this.#change(call) : this.#step(call)])
-      this.#writeDrafts()
+      for (const [id, call] of calls)
+        outcomes.push([id, 'name' in call ? await this.#change(call) : await this.#step(call)])
+      await this.#writeDrafts()
       this.#rows.run('COMMIT')
       return outcomes
     } catch (error) {
@@ -141,18 +161,19 @@ class Transactions {
   }
 
   /** True while there is more to remove; what fails is left to a later time. */
-  tidy(): boolean {
+  async tidy(): Promise<boolean> {
     try {
       if (!isAnythingLeftOver(this.#rows)) return false
-      const [[, outcome] = []] = this.commitTogether([[0, { operation: 'sweep', parameters: [] }]])
+      const [[, outcome] = []] = await this.commitTogether([[0, { operation: 'sweep', parameters: [] }]])
       return outcome !== undefined && 'value' in outcome && outcome.value === true
     } catch {
       return false
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#database.close()
+    await this.#pool.close()
   }
 
   #begin(): void {
@@ -166,7 +187,7 @@ class Transactions {
     }
   }
 
-  #change({ name, once, change: call }: NamedChange): Outcome {
+  async #change({ name, once, change: call }: NamedChange): Promise<Outcome> {
     const change = changeOf(call)
     let value: unknown
     try {
@@ -182,22 +203,22 @@ class Transactions {
       if (!isRefusal) throw error
       return { failure: packError(error) }
     }
-    if (change.isDrop) this.#writeDrafts()
+    if (change.isDrop) await this.#writeDrafts()
     return { value, isChange: true }
   }
 
-  #writeDrafts(): void {
-    for (const draft of this.#drafts.values()) writeDraft(this.#rows, draft)
+  async #writeDrafts(): Promise<void> {
+    for (const draft of this.#drafts.values()) await writeDraft(this.#rows, draft, this.#pool)
     this.#drafts.clear()
   }
 
-  #step({ operation, parameters }: StepCall): Outcome {
-    this.#writeDrafts()
+  async #step({ operation, parameters }: StepCall): Promise<Outcome> {
+    await this.#writeDrafts()
     this.#rows.run('SAVEPOINT step')
     try {
       // The sender is typed (writer.ts): these are the parameters of this step.
       const step = this.#steps[operation] as (...parameters: readonly unknown[]) => unknown
-      const value = step.apply(this.#steps, [...parameters])
+      const value = await step.apply(this.#steps, [...parameters])
       this.#rows.run('RELEASE step')
       return { value }
     } catch (error) {

@@ -23,7 +23,7 @@ export class Writer {
   step<Name extends StepName>(
     operation: Name,
     ...parameters: Parameters<Steps[Name]>
-  ): Promise<ReturnType<Steps[Name]>> {
+  ): Promise<Awaited<ReturnType<Steps[Name]>>> {
     return this.ask({ operation, parameters })
   }
 

@@ -29,6 +29,7 @@ CREATE TABLE ream (
   crc           INTEGER NOT NULL,
   sum           INTEGER NOT NULL,
   gone          BLOB,
+  quires        BLOB    NOT NULL,
   data          BLOB    NOT NULL,
   PRIMARY KEY (collection_id, generation, number)
 ) STRICT;

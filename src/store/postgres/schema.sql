@@ -31,6 +31,7 @@ CREATE TABLE ream (
   raw_length bigint  NOT NULL,
   crc        bigint  NOT NULL,
   gone       bytea,
+  quires     bytea   NOT NULL,
   data       bytea   NOT NULL,
   PRIMARY KEY (shard_key, generation_id, number)
 );

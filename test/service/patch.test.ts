@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { UNPAGINATED_LIMIT } from '../../src/contract/page.ts'
+import type { Store } from '../../src/store/store.ts'
+import { readItems } from '../store/store-reading.ts'
+import { fill, numbered } from './open-service.ts'
+import { type Content, type Headers, problemIn, sharedWriteServer } from './write-server.ts'
+
+const NDJSON = { 'Content-Type': 'application/x-ndjson' }
+const LIMITS = { bodyBytes: 100_000, itemBytes: 2000, requestItems: 50 }
+
+const GZIP = { 'Content-Encoding': 'gzip' }
+
+const randomText = (length: number): string => randomBytes(length).toString('base64url').slice(0, length)
+
+const lines = (...all: readonly string[]): string => all.join('\n')
+
+describe('PATCH of a collection', () => {
+  const server = sharedWriteServer(({ store }) => fill(store, 'events', numbered(3)), { limits: LIMITS })
+  const patch = (target: string, body: Content, headers: Headers = {}) =>
+    server().ask('PATCH', target, body, { ...NDJSON, ...headers })
+  const stateOf = async (store: Store, name: string) => [
+    (await store.head(name))?.version,
+    await readItems(store, name),
+  ]
+
+  it('replaces in place, appends and deletes, in the order of the lines, in one version, byte for byte', async () => {
+    const { store } = server()
+    await fill(store, 'ordered', numbered(4))
+    const { status, text } = await patch(
+      '/ordered',
+      lines(
+        '{"op":"put","item":{"id":2, "x":1.10},"version":7,"key":"2"}',
+        '{"op":"delete","key":"1","version":7}\r',
+        '',
+        ' { "item" : {"id":"a/b","y":[1 , 2]} , "op" : "put" } ',
+        '{"op":"put","it\\u0065m":{"id":"gone"},"x":{"item":{"id":"inner"}}}',
+        '{"op":"delete","key":"gone"}',
+        '{"op":"delete","key":"4"}',
+        '{"op":"put","item":{"id":4,"again":true}}',
+        '{"op":"put","item":{"id":4,"again":"\\u00e4"}}',
+      ),
+    )
+    const counts = { appended: 3, replaced: 2, deleted: 3, item_count: 4, version: 3 }
+    assert.deepEqual([status, JSON.parse(text)], [200, counts])
+    const texts = ['{"id":2, "x":1.10}', '{"id":3}', '{"id":"a/b","y":[1 , 2]}', '{"id":4,"again":"\\u00e4"}']
+    assert.deepEqual(await stateOf(store, 'ordered'), [3, texts])
+  })
+
+  it('takes gzip, many changes that close quires and reams, and a collection without a key, to which it appends', async () => {
+    const { store, tokenOf } = server()
+    const put = (id: number) => `{"op":"put","item":{"id":${id}}}`
+    const many = Array.from({ length: 50 }, (_, index) => put(100 + index))
+    assert.equal((await patch('/events', gzipSync(lines(...many)), GZIP)).status, 200)
+    const creator = await tokenOf(['create:*'])
+    const { status, text } = await patch('/new', lines(put(1), put(1)), creator)
+    assert.deepEqual(
+      [status, JSON.parse(text)],
+      [200, { appended: 2, replaced: 0, deleted: 0, item_count: 2, version: 2 }],
+    )
+    assert.deepEqual(await readItems(store, 'new'), ['{"id":1}', '{"id":1}'])
+  })
+
+  it('passes over keys that are not there if it is told to, and changes nothing if nothing is left', async () => {
+    const { store } = server()
+    await fill(store, 'skipped', numbered(2))
+    const body = lines('{"op":"delete","key":"9"}', '{"op":"delete","key":"1"}')
+    assert.match(problemIn(await patch('/skipped', body)), /^409 conflict: .*no item with the key "9"/s)
+    const done = JSON.parse((await patch('/skipped?missing=skip', body)).text)
+    assert.deepEqual(done, { appended: 0, replaced: 0, deleted: 1, item_count: 1, version: 3 })
+    assert.equal(JSON.parse((await patch('/skipped?missing=skip', body)).text).version, 3)
+    for (const target of ['/skipped?missing=', '/skipped?missing=no', '/skipped?missing=skip&missing=skip'])
+      assert.match(problemIn(await patch(target, body)), /^400 .*missing/s)
+  })
+
+  it('is done once for an idempotency key, and tells that it was done before', async () => {
+    const { store } = server()
+    await fill(store, 'once', numbered(2))
+    const key = { 'Idempotency-Key': 'patch-1' }
+    const body = lines('{"op":"put","item":{"id":7}}', '{"op":"delete","key":"1"}')
+    const first = await patch('/once', body, key)
+    const second = await patch('/once', body, key)
+    const packed = await patch('/once', gzipSync(body), { ...key, ...GZIP })
+    for (const { status, text } of [second, packed]) assert.deepEqual([status, text], [first.status, first.text])
+    assert.deepEqual(
+      [first, second, packed].map(({ headers }) => headers['idempotent-replayed']),
+      [undefined, 'true', 'true'],
+    )
+    assert.match(problemIn(await patch('/once', '{"op":"put","item":{"id":8}}', key)), /^422 idempotency-conflict/)
+  })
+
+  it('looks at no tag, as POST does not: it is about many items', async () => {
+    const { store } = server()
+    await fill(store, 'tagged', numbered(2))
+    for (const condition of [{ 'If-Match': '"x"' }, { 'If-None-Match': '*' }])
+      assert.equal((await patch('/tagged', '{"op":"put","item":{"id":1}}', condition)).status, 200)
+  })
+
+  it('never lets an unpaginated collection have too many, not even between two of its lines', async () => {
+    const { store } = server()
+    await fill(store, 'full', numbered(UNPAGINATED_LIMIT), { isPaginated: false })
+    const [append, remove] = ['{"op":"put","item":{"id":"new"}}', '{"op":"delete","key":"9"}']
+    for (const body of [append, lines(append, remove)])
+      assert.match(problemIn(await patch('/full', body)), /^409 conflict: .*10,000/s)
+    assert.equal((await patch('/full', '{"op":"put","item":{"id":1,"x":1}}')).status, 200)
+    assert.equal(JSON.parse((await patch('/full', lines(remove, append))).text).item_count, UNPAGINATED_LIMIT)
+  })
+
+  const WRONG: readonly [what: string, body: Content, problem: RegExp, headers?: Headers][] = [
+    ['nothing', '\n \n', /^400 invalid-body: .*empty/s],
+    ['a line that is no JSON', '{"op":', /^400 invalid-item: .*Line 1: it is truncated/s],
+    ['a line that is no object', '[1]', /^400 .*Line 1: it is an array/s],
+    ['a line that is no change', '{"id":1}', /^400 invalid-item: .*Line 1: there is no "op"/s],
+    ['an unknown op', '{"op":"reset"}', /^400 invalid-item: .*Line 1: the op "reset" is unknown/s],
+    ['an op that is no text', '{"op":{}}', /^400 invalid-item: .*Line 1: the op .* is unknown/s],
+    [
+      'an op that cannot be made a text',
+      '{"op":{"toString":1,"toJSON":2}}',
+      /^400 invalid-item: .*the op \{"toString":1,"toJSON":2\} is unknown/s,
+    ],
+    ['a delete without a key', '{"op":"delete"}', /^400 invalid-item: .*Line 1: a delete has no "key"/s],
+    ['a key that is no text', '{"op":"delete","key":1}', /^400 invalid-item: .*Line 1: the key is not a string/s],
+    ['a put without an item', '{"op":"put"}', /^400 invalid-item: .*Line 1: a put has no "item"/s],
+    ['a put whose item is no object', '{"op":"put","item":[]}', /^400 invalid-item: .*it is an array, not an object/s],
+    ['a put whose item has no key', '{"op":"put","item":{"a":1}}', /^400 invalid-item: .*key field "id" is missing/s],
+    [
+      'a line with more behind it',
+      '{"op":"delete","key":"1"}{"op":"delete","key":"2"}',
+      /^400 .*Line 1: something follows/s,
+    ],
+    ['a change on two lines', '{"op":"delete",\n"key":"1"}', /^400 invalid-item: .*Line 1: it is truncated/s],
+    ['bytes that are no UTF-8', Buffer.from('{"op":"delete","key":"\xff"}', 'latin1'), /^400 invalid-body: .*Line 1/s],
+    ['an item twice', '{"op":"put","item":{"id":1},"item":{"id":2}}', /^400 invalid-item: .*more than once/s],
+    ['another key', '{"op":"put","key":"x","item":{"id":"y"}}', /^400 key-mismatch: .*Line 1.*"x".*"y"/s],
+    ['half a surrogate pair', '{"op":"delete","key":"\\ud800"}', /^409 conflict: .*no item with the key/s],
+    ['a large body', '{"op":"put","item":{"id":1}}'.padEnd(100_001), /^413 content-too-large: .*100,000/s],
+    ['a long line', `{"op":"delete","key":"${'x'.repeat(10_193)}"}`, /^413 .*Line 1: it has more than 10,192 bytes/s],
+    ['a large item', `{"op":"put","item":{"id":1,"x":"${'x'.repeat(2000)}"}}`, /^413 content-too-large: .*Line 1/s],
+    ['too many', '{"op":"put","item":{"id":1}}\n'.repeat(51), /^413 content-too-large: .*more than 50 changes/s],
+    [
+      'another type',
+      '{"op":"put","item":{"id":1}}',
+      /^415 .*application\/x-ndjson/s,
+      { 'Content-Type': 'application/json' },
+    ],
+    ['no gzip', '{"op":"delete","key":"1"}', /^400 invalid-body: .*not gzip/s, GZIP],
+    ['gzip that is truncated', gzipSync('{"op":"delete","key":"1"}').subarray(0, -9), /^400 .*truncated/s, GZIP],
+    ['gzip of too much', gzipSync(`{"op":"delete","key":"${randomText(100_000)}"}`), /^413 .*decompressed/s, GZIP],
+    ['another encoding', '{"op":"delete","key":"1"}', /^415 .*expected gzip/s, { 'Content-Encoding': 'br' }],
+    ['a key deleted twice', '{"op":"delete","key":"1"}\n{"op":"delete","key":"1"}', /^409 conflict: .*"1"/s],
+  ]
+  for (const [what, body, problem, headers] of WRONG)
+    it(`refuses ${what}, also behind changes that are right, and changes nothing`, async () => {
+      const { store } = server()
+      const before = await stateOf(store, 'events')
+      assert.match(problemIn(await patch('/events', body, headers)), problem)
+      if (typeof body === 'string' && body.includes('"op"') && headers === undefined)
+        assert.match(problemIn(await patch('/events', `{"op":"put","item":{"id":"new"}}\n${body}`)), /^4/)
+      assert.deepEqual(await stateOf(store, 'events'), before)
+    })
+
+  it('refuses a delete in a collection without a key, and whoever may not write', async () => {
+    const { store, tokenOf } = server()
+    await store.create('keyless')
+    const body = lines('{"op":"put","item":{"id":1}}', '{"op":"delete","key":"1"}')
+    assert.match(problemIn(await patch('/keyless', body)), /^409 conflict: .*no key field/s)
+    assert.equal((await store.head('keyless'))?.live, 0)
+    assert.match(problemIn(await patch('/events', body, await tokenOf(['read:events']))), /^403/)
+  })
+})
