@@ -27,10 +27,10 @@ import { onSlowDisk } from './slow-disk.ts'
 
 /** The name of every collection here, but for one. */
 export const COLLECTION = 'events'
-/** A collection of the small store whose last page is still in the tail. */
+/** A collection of the small store whose last page is half full: some quires, and a tail. */
 export const COLLECTION_WITH_TAIL = 'events-with-tail'
 export const SMALL_ITEMS = 10_000
-export const ITEMS_WITH_TAIL = SMALL_ITEMS + 250
+export const ITEMS_WITH_TAIL = SMALL_ITEMS + 300
 export const LAST_PAGE_WITH_TAIL = lastPage(ITEMS_WITH_TAIL)
 export const DELETED_SHARE = 0.01
 /** Questions about writes use so many items, if there are more. */

@@ -9,7 +9,7 @@ export interface WriteRequest {
 }
 
 /** How to make requests out of the items of an NDJSON file. */
-export type WriteKind = 'append' | 'append-many' | 'change'
+export type WriteKind = 'append' | 'append-many' | 'change' | 'patch'
 
 export interface RequestOptions {
   readonly kind: WriteKind
@@ -31,7 +31,8 @@ export function* writeRequests(options: RequestOptions): Generator<WriteRequest>
   const lines = linesOf(readFileSync(options.file))
   if (options.kind === 'append') yield* appends(options, lines.take(ITEMS_ONE_BY_ONE).toArray())
   else if (options.kind === 'append-many') yield* appendsOfMany(options, lines)
-  else yield* changes(options, lines.toArray())
+  else if (options.kind === 'change') yield* changes(options, lines.toArray())
+  else yield* patches(options, lines.toArray())
 }
 
 /** One item each, without an end. */
@@ -69,6 +70,21 @@ function* changes(options: RequestOptions, lines: readonly Buffer[]): Generator<
     else {
       const item = line.replace(/"seats":\d+/, `"seats":${place}`)
       yield { head: headOf(options, 'PUT', path, 'application/json', item.length) + item }
+    }
+  }
+}
+
+/** Replaces many items at once, in random order, without an end. */
+function* patches(options: RequestOptions, lines: readonly Buffer[]): Generator<WriteRequest> {
+  for (let turn = 0; ; turn++) {
+    const order = randomPages(lines.length, lines.length, turn)
+    for (let at = 0; at + ITEMS_A_REQUEST <= order.length; at += ITEMS_A_REQUEST) {
+      const puts = order.slice(at, at + ITEMS_A_REQUEST).map((place) => {
+        const item = lines[place - 1]?.toString().replace(/"seats":\d+/, `"seats":${turn}`)
+        return `{"op":"put","item":${item}}\n`
+      })
+      const body = Buffer.from(puts.join(''))
+      yield { head: headOf(options, 'PATCH', '', 'application/x-ndjson', body.length), body }
     }
   }
 }

@@ -19,7 +19,7 @@ export const BYTES: Question = {
       {
         measured: 'bytes of the store ÷ of gzip -6 of the same NDJSON',
         value: storeBytes / gzipBytes,
-        required: { atMost: 1.5 },
+        required: { atMost: 1.4 },
         raw: {
           storeBytes,
           gzipBytes,

@@ -11,7 +11,6 @@ import { CITUS_PAGES } from './citus-pages.ts'
 import { CITUS_WRITES } from './citus-writes.ts'
 import { COLD_PAGE } from './cold-page.ts'
 import { COLD_PAGES } from './cold-pages.ts'
-import { COMPACT } from './compact.ts'
 import { DEPTH } from './depth.ts'
 import { GROWTH } from './growth.ts'
 import { HAND_WRITTEN } from './hand-written.ts'
@@ -24,6 +23,7 @@ import { IMPORT_MEMORY } from './import-memory.ts'
 import { JSON_SERVER } from './json-server.ts'
 import { LOGGING } from './logging.ts'
 import { OVERLOAD } from './overload.ts'
+import { PATCH } from './patch.ts'
 import { PG_APPENDS } from './pg-appends.ts'
 import { PG_DEPTH } from './pg-depth.ts'
 import { PG_HOLES } from './pg-holes.ts'
@@ -59,13 +59,13 @@ export const QUESTIONS: readonly Question[] = [
   COLD_PAGES,
   WORKERS,
   HOLES,
-  COMPACT,
   APPENDS,
   SLOW_DISK,
   BIG_REQUESTS,
   READS_WHILE_WRITING,
   BACKUP,
   REPLACE_DELETE,
+  PATCH,
   SLOW_CLIENTS,
   IDLE_CONNECTIONS,
   OVERLOAD,
