@@ -60,7 +60,7 @@ function skipsMissing({ target }: Incoming): boolean {
   if (values.length === 0) return false
   if (values.length === 1 && values[0] === 'skip') return true
   const hint = 'Ask for ?missing=skip, or leave the parameter out.'
-  throw new Refusal('malformed-request', 'The parameter missing can be skip, once, and nothing else.', { hint })
+  throw new Refusal('malformed-request', 'The parameter "missing" has an unknown value.', { hint })
 }
 
 /** Not 404, which would be about the collection. */
