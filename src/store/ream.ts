@@ -5,12 +5,11 @@
 
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
-import { freeMemory, freeOwnMemory } from '../items/item-run.ts'
+import { freeMemory } from '../items/item-run.ts'
 import { Deflater, Inflater, roomFor } from '../items/raw-deflate.ts'
-import { combineCrc, STORED_SEPARATOR, stored } from '../items/splice.ts'
-import { cutItems, itemStarts, joinPieces } from './item-text.ts'
-import { type GoneMap, liveSlots, type Part, QUIRE_SIZE } from './positions.ts'
-import type { Room, Segment } from './store.ts'
+import { combineCrc, STORED_SEPARATOR } from '../items/splice.ts'
+import { cutItems, itemStarts } from './item-text.ts'
+import { type GoneMap, liveSlots, QUIRE_SIZE } from './positions.ts'
 import { StoreError } from './store-error.ts'
 
 /** Items in a row, deflated, and what must be known of them without inflating. */
@@ -49,11 +48,7 @@ export interface TailItem {
 
 /** Level 2 takes half the time of level 6, for an eighth more bytes: an import is bound by this. */
 const sealing = new Deflater(2)
-/** For bytes that are made for one answer and thrown away. */
-const passing = new Deflater(1)
 const inflater = new Inflater()
-/** What fits into a packet of a network takes longer to deflate than to send. */
-const PACKET_BYTES = 1_400
 
 const ENTRY_BYTES = 16
 const SEPARATOR = Buffer.from(ITEM_SEPARATOR)
@@ -63,7 +58,7 @@ const SEPARATOR = Buffer.from(ITEM_SEPARATOR)
 deflateRawSync('')
 
 /** In memory that Node shares out: memory of its own costs five times as much. */
-function briefCopy(bytes: Uint8Array): Buffer {
+export function briefCopy(bytes: Uint8Array): Buffer {
   const copy = Buffer.allocUnsafe(bytes.byteLength)
   copy.set(bytes)
   return copy
@@ -82,7 +77,7 @@ function inRoom<T>(usual: Buffer, length: number, use: (room: Buffer) => T): T {
   return result
 }
 
-function deflate(raw: Uint8Array, deflater: Deflater): Buffer {
+export function deflate(raw: Uint8Array, deflater: Deflater): Buffer {
   const length = roomFor(raw.byteLength)
   return inRoom(roomToDeflate, length, (room) => briefCopy(room.subarray(0, deflater.deflate(raw, room))))
 }
@@ -160,7 +155,9 @@ function tableOf(all: readonly Quire[]): Uint8Array {
 }
 
 /** The same items in one, with pieces that are yet to be joined. */
-function joinDeflated(all: readonly Deflated[]): Omit<Deflated, 'data'> & { readonly data: readonly Uint8Array[] } {
+export function joinDeflated(
+  all: readonly Deflated[],
+): Omit<Deflated, 'data'> & { readonly data: readonly Uint8Array[] } {
   const data: Uint8Array[] = []
   let [count, rawLength, crc] = [0, 0, 0]
   for (const piece of all) {
@@ -179,7 +176,7 @@ function joinDeflated(all: readonly Deflated[]): Omit<Deflated, 'data'> & { read
 }
 
 /** Outside Node's pool of small buffers, so that the bytes are in memory of their own. */
-function concat(pieces: readonly Uint8Array[]): Buffer {
+export function concat(pieces: readonly Uint8Array[]): Buffer {
   const bytes = Buffer.allocUnsafeSlow(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0))
   let at = 0
   for (const piece of pieces) {
@@ -248,98 +245,6 @@ export function isSpliceable({ data }: Deflated): boolean {
 
 /** What a flush ends with, on a byte boundary. */
 const FLUSH = Uint8Array.of(0, 0, 0xff, 0xff)
-
-/** A segment that lies deflated on disk. */
-export function deflatedSegment(items: Deflated, room = NO_ROOM): Segment {
-  const { count, rawLength, crc, data } = items
-  return { count, isDeflated: true, rawLength, crc, room, raw: () => inflate(items), deflated: () => data }
-}
-
-export const NO_ROOM: Room = { before: 0, after: 0 }
-
-/** A segment that was put together from items. */
-export function rawSegment(raw: Uint8Array, count: number, room = NO_ROOM): Segment {
-  return {
-    count,
-    isDeflated: false,
-    room,
-    rawLength: raw.byteLength,
-    // Only a gzip answer asks for it.
-    get crc() {
-      return crc32(raw)
-    },
-    raw: () => raw,
-    deflated: () => (raw.byteLength <= PACKET_BYTES ? stored(raw) : deflate(raw, passing)),
-  }
-}
-
-/** A segment that can be used many times: each time its bytes are copied, since whoever gets some may free them. */
-export function keptSegment(segment: Segment): Segment {
-  const [raw, { count, rawLength, crc }] = [segment.raw(), segment]
-  let data: Uint8Array | undefined
-  const deflated = (): Uint8Array => {
-    data ??= concat([segment.deflated()])
-    return briefCopy(data)
-  }
-  return { count, isDeflated: false, rawLength, crc, raw: () => briefCopy(raw), deflated }
-}
-
-/** The same items, with segments in a row that are yet to be deflated made one: once costs less than twice, and packs better. */
-export function joinCuts(segments: Iterable<Segment>): Segment[] {
-  const joined: Segment[] = []
-  for (const segment of segments) {
-    const last = joined.at(-1)
-    if (last === undefined || last.isDeflated || segment.isDeflated) joined.push(segment)
-    else {
-      const pieces = [last.raw(), segment.raw()]
-      joined.splice(-1, 1, rawSegment(joinPieces(pieces), last.count + segment.count))
-      pieces.forEach(freeOwnMemory)
-    }
-  }
-  return joined
-}
-
-/** The items of a ream, and of the tail behind it, that belong to a page. Quires that belong to it whole stay as they lie. */
-export function cutPart(ream: ReamBytes | undefined, tail: Segment | undefined, { from, take }: Part): Segment[] {
-  const inReam = ream?.count ?? 0
-  const segments = ream === undefined ? [] : cutReam(ream, from, Math.min(from + take, inReam))
-  if (tail === undefined || from + take <= inReam) return segments
-  const [start, end] = [Math.max(0, from - inReam), from + take - inReam]
-  const isWhole = start === 0 && end === tail.count
-  return [...segments, isWhole ? tail : rawSegment(cutItems(tail.raw(), start, end), end - start)]
-}
-
-function cutReam(ream: ReamBytes, from: number, to: number): Segment[] {
-  if (from >= to) return []
-  if (from === 0 && to === ream.count) return [deflatedSegment(ream)]
-  const segments: Segment[] = []
-  const whole: Deflated[] = []
-  const takeWhole = (): void => {
-    if (whole.length > 0) segments.push(deflatedSegment(adjoining(ream, whole.splice(0))))
-  }
-  let before = 0
-  for (const quire of quiresOf(ream)) {
-    if (quire.count === 0) continue
-    const [start, end] = [Math.max(0, from - before), Math.min(quire.count, to - before)]
-    before += quire.count
-    if (start === 0 && end === quire.count) whole.push(quire)
-    else if (start < end) {
-      takeWhole()
-      const cut = readInflated(quire, (raw) => briefCopy(cutItems(raw, start, end < quire.count ? end : undefined)))
-      segments.push(rawSegment(cut, end - start))
-    }
-  }
-  takeWhole()
-  return segments
-}
-
-/** Quires that lie one after the other, as one: the separators between them are there already. */
-function adjoining({ data }: ReamBytes, quires: readonly Deflated[]): Deflated {
-  const start = (quires[0]?.data.byteOffset ?? 0) - data.byteOffset
-  const joined = joinDeflated(quires)
-  const length = joined.data.reduce((sum, { byteLength }) => sum + byteLength, 0)
-  return { ...joined, data: data.subarray(start, start + length) }
-}
 
 /** The item in a slot, in memory of its own: a client that is slow to take it must not hold all of its quire. */
 export function itemAt({ gone, ...ream }: ReamBytes & { readonly gone: GoneMap }, slot: number): Buffer {

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type ChangeCall, StoreWrites } from '../changes.ts'
 import { itemTag, missingCollection } from '../collection-rules.ts'
 import { ReamLoad } from '../load.ts'
-import { NO_ROOM } from '../ream.ts'
+import { NO_ROOM } from '../segment.ts'
 import type {
   Head,
   ListedHead,

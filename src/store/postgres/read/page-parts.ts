@@ -1,7 +1,7 @@
 /** The rows that hold the parts of a page, and the hole counts that are known of a collection. */
 
 import { blocksIn, findParts, type HoleCount, type PageParts, REAM_SIZE, tailStart } from '../../positions.ts'
-import { cutPart, deflatedSegment, joinCuts, rawSegment } from '../../ream.ts'
+import { cutPart, deflatedSegment, joinCuts, rawSegment } from '../../segment.ts'
 import type { PageRead, Segment } from '../../store.ts'
 import { headOf, type StoredHead, shownHead } from '../rows/head.ts'
 import type { Reading, Row } from '../rows/rows.ts'

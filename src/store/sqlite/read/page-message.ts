@@ -1,7 +1,7 @@
 /** What goes between the store and the thread that reads its pages. */
 
 import { freeOwnMemory } from '../../../items/item-run.ts'
-import { deflatedSegment, NO_ROOM, rawSegment } from '../../ream.ts'
+import { deflatedSegment, NO_ROOM, rawSegment } from '../../segment.ts'
 import type { Head, PageRead, Room, Segment, SegmentForm } from '../../store.ts'
 import { type Failure, unpackError } from '../write/writer.ts'
 

@@ -1,7 +1,7 @@
 /** What a connection remembers of collections, so that it is not read and made again for every page: holes, and the tail. */
 
 import type { HoleCount } from '../../positions.ts'
-import { keptSegment } from '../../ream.ts'
+import { keptSegment } from '../../segment.ts'
 import type { Head, Segment } from '../../store.ts'
 import type { Rows } from '../rows/rows.ts'
 

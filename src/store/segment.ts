@@ -1,0 +1,117 @@
+/** Segments: the items of a page as they lie in a store, cut out of reams and the tail, and deflated where they have to be. Pure. */
+
+import { crc32 } from 'node:zlib'
+import { freeOwnMemory } from '../items/item-run.ts'
+import { Deflater } from '../items/raw-deflate.ts'
+import { stored } from '../items/splice.ts'
+import { cutItems, joinPieces } from './item-text.ts'
+import type { Part } from './positions.ts'
+import {
+  briefCopy,
+  concat,
+  type Deflated,
+  deflate,
+  inflate,
+  joinDeflated,
+  quiresOf,
+  type ReamBytes,
+  readInflated,
+} from './ream.ts'
+import type { Room, Segment } from './store.ts'
+
+/** For bytes that are made for one answer and thrown away. */
+const passing = new Deflater(1)
+/** What fits into a packet of a network takes longer to deflate than to send. */
+const PACKET_BYTES = 1_400
+
+/** A segment that lies deflated on disk. */
+export function deflatedSegment(items: Deflated, room = NO_ROOM): Segment {
+  const { count, rawLength, crc, data } = items
+  return { count, isDeflated: true, rawLength, crc, room, raw: () => inflate(items), deflated: () => data }
+}
+
+export const NO_ROOM: Room = { before: 0, after: 0 }
+
+/** A segment that was put together from items. */
+export function rawSegment(raw: Uint8Array, count: number, room = NO_ROOM): Segment {
+  return {
+    count,
+    isDeflated: false,
+    room,
+    rawLength: raw.byteLength,
+    // Only a gzip answer asks for it.
+    get crc() {
+      return crc32(raw)
+    },
+    raw: () => raw,
+    deflated: () => (raw.byteLength <= PACKET_BYTES ? stored(raw) : deflate(raw, passing)),
+  }
+}
+
+/** A segment that can be used many times: each time its bytes are copied, since whoever gets some may free them. */
+export function keptSegment(segment: Segment): Segment {
+  const [raw, { count, rawLength, crc }] = [segment.raw(), segment]
+  let data: Uint8Array | undefined
+  const deflated = (): Uint8Array => {
+    data ??= concat([segment.deflated()])
+    return briefCopy(data)
+  }
+  return { count, isDeflated: false, rawLength, crc, raw: () => briefCopy(raw), deflated }
+}
+
+/** The same items, with segments in a row that are yet to be deflated made one: once costs less than twice, and packs better. */
+export function joinCuts(segments: Iterable<Segment>): Segment[] {
+  const joined: Segment[] = []
+  for (const segment of segments) {
+    const last = joined.at(-1)
+    if (last === undefined || last.isDeflated || segment.isDeflated) joined.push(segment)
+    else {
+      const pieces = [last.raw(), segment.raw()]
+      joined.splice(-1, 1, rawSegment(joinPieces(pieces), last.count + segment.count))
+      pieces.forEach(freeOwnMemory)
+    }
+  }
+  return joined
+}
+
+/** The items of a ream, and of the tail behind it, that belong to a page. Quires that belong to it whole stay as they lie. */
+export function cutPart(ream: ReamBytes | undefined, tail: Segment | undefined, { from, take }: Part): Segment[] {
+  const inReam = ream?.count ?? 0
+  const segments = ream === undefined ? [] : cutReam(ream, from, Math.min(from + take, inReam))
+  if (tail === undefined || from + take <= inReam) return segments
+  const [start, end] = [Math.max(0, from - inReam), from + take - inReam]
+  const isWhole = start === 0 && end === tail.count
+  return [...segments, isWhole ? tail : rawSegment(cutItems(tail.raw(), start, end), end - start)]
+}
+
+function cutReam(ream: ReamBytes, from: number, to: number): Segment[] {
+  if (from >= to) return []
+  if (from === 0 && to === ream.count) return [deflatedSegment(ream)]
+  const segments: Segment[] = []
+  const whole: Deflated[] = []
+  const takeWhole = (): void => {
+    if (whole.length > 0) segments.push(deflatedSegment(adjoining(ream, whole.splice(0))))
+  }
+  let before = 0
+  for (const quire of quiresOf(ream)) {
+    if (quire.count === 0) continue
+    const [start, end] = [Math.max(0, from - before), Math.min(quire.count, to - before)]
+    before += quire.count
+    if (start === 0 && end === quire.count) whole.push(quire)
+    else if (start < end) {
+      takeWhole()
+      const cut = readInflated(quire, (raw) => briefCopy(cutItems(raw, start, end < quire.count ? end : undefined)))
+      segments.push(rawSegment(cut, end - start))
+    }
+  }
+  takeWhole()
+  return segments
+}
+
+/** Quires that lie one after the other, as one: the separators between them are there already. */
+function adjoining({ data }: ReamBytes, quires: readonly Deflated[]): Deflated {
+  const start = (quires[0]?.data.byteOffset ?? 0) - data.byteOffset
+  const joined = joinDeflated(quires)
+  const length = joined.data.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  return { ...joined, data: data.subarray(start, start + length) }
+}
