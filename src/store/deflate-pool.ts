@@ -5,17 +5,19 @@
  */
 
 import { availableParallelism } from 'node:os'
+import { freeOwnMemory } from '../items/item-run.ts'
 import { roomFor } from '../items/raw-deflate.ts'
-import type { Quire, ReamBytes, SealedReam } from './ream.ts'
-import { editQuire, type QuireEdit, type ReamDraft } from './ream-draft.ts'
+import type { ReamBytes, SealedReam } from './ream.ts'
+import { type ReamDraft, type ReamEdit, sealReam } from './ream-draft.ts'
 import { Thread } from './thread.ts'
 
 type DeflateThread = Thread<ReamCall | EditCall, ReamReply | EditReply>
 
-/** Quires in one message, at least. */
-const EDITS_A_THREAD = 4
-/** Reams that are changed at the same time. */
-const DRAFTS_AT_A_TIME = 64
+/** Reams to be made anew that go in one message, at most. */
+const REAMS_A_MESSAGE = 32
+const BYTES_A_MESSAGE = 4 * 1024 * 1024
+/** Messages that a thread has to work on, or has answered. */
+const BATCHES_A_THREAD = 2
 
 /** More threads would only wait for the one that reads and the one that writes. */
 const MAX_THREADS = 4
@@ -67,47 +69,43 @@ export class DeflatePool {
     })
   }
 
-  /** Makes quires of each: on the spot if they are few, since a message costs as much as one of them. */
-  async edit(edits: readonly QuireEdit[]): Promise<(readonly Quire[])[]> {
-    if (edits.length < EDITS_A_THREAD * 2) return edits.map(editQuire)
-    const size = Math.max(EDITS_A_THREAD, Math.ceil(edits.length / this.#mostThreads))
-    const parts = Array.from({ length: Math.ceil(edits.length / size) }, (_, n) =>
-      edits.slice(n * size, (n + 1) * size),
-    )
-    const made = await Promise.all(parts.map((part) => this.#ask(part)))
-    return made.flat()
-  }
-
-  /** Makes reams of what they are to become, as many at a time as memory allows: the next while whoever asked has these. */
+  /**
+   * Makes reams of what they are to become, in their order, while whoever asked has those before and reads those behind. Few are
+   * made on the spot: a message costs as much as one of them.
+   */
   async *seal(drafts: Iterable<ReamDraft>): AsyncGenerator<SealedReam> {
     const batches = inBatches(drafts)
-    for (let next = this.#editNext(batches); ; ) {
-      const edited = await next
-      if (edited === undefined) return
-      next = this.#editNext(batches)
-      // It is told when they are asked for, if that happens.
-      next.catch(() => {})
-      for (const [index, { draft, edits }] of edited.batch.entries()) yield draft.seal(edits, edited.made[index] ?? [])
+    const ahead: Promise<readonly SealedReam[]>[] = []
+    for (;;) {
+      while (ahead.length < BATCHES_A_THREAD * this.#mostThreads) {
+        const { value: batch } = batches.next()
+        if (batch === undefined) break
+        const sealed = this.#sealBatch(batch)
+        // It is told when they are asked for, if that happens.
+        sealed.catch(() => {})
+        ahead.push(sealed)
+      }
+      const sealed = await ahead.shift()
+      if (sealed === undefined) return
+      yield* sealed
     }
   }
 
-  /** What is read for the batch is read before this returns. */
-  async #editNext(batches: Iterator<Batch>): Promise<{ batch: Batch; made: (readonly Quire[])[][] } | undefined> {
-    const { done, value: batch } = batches.next()
-    if (done === true) return undefined
-    const made = await this.edit(batch.flatMap(({ edits }) => edits))
-    return { batch, made: batch.map(({ edits }) => made.splice(0, edits.length)) }
+  async #sealBatch(edits: readonly ReamEdit[]): Promise<readonly SealedReam[]> {
+    const sealed = edits.length < REAMS_A_MESSAGE / 2 ? edits.map(sealReam) : await this.#askToSeal(edits)
+    for (const { stored } of edits) if (stored !== undefined) freeOwnMemory(stored.data)
+    return sealed
   }
 
-  async #ask(edits: readonly QuireEdit[]): Promise<readonly (readonly Quire[])[]> {
+  async #askToSeal(edits: readonly ReamEdit[]): Promise<readonly SealedReam[]> {
     const thread = this.#leastBusyThread()
     try {
       // The thread is typed (deflate-thread.ts): it answers what it was asked for.
-      return ((await thread.ask({ edits: edits.map(alone) })) as EditReply).made
+      return ((await thread.ask({ edits })) as EditReply).sealed
     } catch {
       // What a thread failed at is tried here, where it shows if something is wrong.
       this.#threads = this.#threads.filter((each) => each !== thread)
-      return edits.map(editQuire)
+      return edits.map(sealReam)
     }
   }
 
@@ -166,32 +164,25 @@ export class DeflatePool {
     const [leastBusy] = this.#threads.toSorted((a, b) => a.callCount - b.callCount)
     const mayStart = this.#threads.length < this.#mostThreads
     if (leastBusy !== undefined && (leastBusy.callCount === 0 || !mayStart)) return leastBusy
-    const thread: DeflateThread = new Thread(import.meta.url, 'deflate-thread')
+    const thread: DeflateThread = new Thread(import.meta.url, 'deflate-thread', { isBatching: true })
     this.#threads.push(thread)
     return thread
   }
 }
 
-type Batch = readonly { readonly draft: ReamDraft; readonly edits: readonly QuireEdit[] }[]
-
-function* inBatches(drafts: Iterable<ReamDraft>): Generator<Batch, undefined> {
-  let batch: Batch[number][] = []
+function* inBatches(drafts: Iterable<ReamDraft>): Generator<ReamEdit[], undefined> {
+  let batch: ReamEdit[] = []
   let bytes = 0
   for (const draft of drafts) {
-    batch.push({ draft, edits: draft.edits() })
-    bytes += draft.bytes
-    if (batch.length < DRAFTS_AT_A_TIME && bytes < MAX_BYTES) continue
+    const edit = draft.edit()
+    batch.push(edit)
+    bytes += edit.stored?.data.byteLength ?? 0
+    if (batch.length < REAMS_A_MESSAGE && bytes < BYTES_A_MESSAGE) continue
     yield batch
     batch = []
     bytes = 0
   }
   if (batch.length > 0) yield batch
-}
-
-/** With the items in memory of their own: a message takes along all of the memory in which bytes lie. */
-function alone({ items, ...edit }: QuireEdit): QuireEdit {
-  if ('raw' in items) return { ...edit, items: { ...items, raw: new Uint8Array(items.raw) } }
-  return { ...edit, items: { ...items, data: new Uint8Array(items.data) } }
 }
 
 /** The raw items lie at the beginning of the memory. */
@@ -207,9 +198,9 @@ export interface ReamReply extends Omit<ReamBytes, 'data'> {
 }
 
 export interface EditCall {
-  readonly edits: readonly QuireEdit[]
+  readonly edits: readonly ReamEdit[]
 }
 
 export interface EditReply {
-  readonly made: readonly (readonly Quire[])[]
+  readonly sealed: readonly SealedReam[]
 }

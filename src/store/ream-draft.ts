@@ -1,7 +1,6 @@
 /** A ream that is being changed, quire by quire: only those that differ are deflated anew. Pure. */
 
-import { freeOwnMemory } from '../items/item-run.ts'
-import { countItems, cutItems, editItems, joinItems, joinPieces, NO_ITEMS, type RawItems } from './item-text.ts'
+import { cutItems, editItems, itemStarts, joinItems, joinPieces, NO_ITEMS, type RawItems } from './item-text.ts'
 import { type GoneMap, liveSlots, QUIRE_SIZE, REAM_SIZE, withGone } from './positions.ts'
 import {
   damagedReam,
@@ -15,25 +14,64 @@ import {
   type TailItem,
 } from './ream.ts'
 
+/** Items that are to be a quire. */
+type RawQuire = RawItems & { readonly slots: number }
 /** Items of some slots: a quire, or what is to be one. */
-type Items = Quire | (RawItems & { readonly slots: number })
+type Items = Quire | RawQuire
 
-/** What quires are made of: items, and the changes to them by their index. A text takes the place of an item, null removes it. */
-export interface QuireEdit {
-  /** The number of the quire in its ream. */
+/** A text takes the place of an item, null removes it. By slot, or by the item's index. */
+type Changes = ReadonlyMap<number, string | null>
+
+/** A ream and what is to become of it. Plain, so that it can be sent to a thread. */
+export interface ReamEdit {
   readonly number: number
-  readonly items: Items
-  readonly changes: ReadonlyMap<number, string | null>
-  /** Of its slots, those that hold an item afterwards. */
-  readonly live: readonly number[]
+  /** As it lies in the store. */
+  readonly stored: SealedReam | undefined
+  /** Come behind its quires. */
+  readonly closed: readonly RawQuire[]
+  /** Of all these slots, what is gone before the changes. */
+  readonly gone: GoneMap
+  readonly changes: Changes
 }
 
-/** Makes the quires. Items that are not as many as their count says are damaged. */
-export function editQuire({ items, changes, live }: QuireEdit): Quire[] {
+/** Makes the ream. Quires that stay as they are are not looked into. */
+export function sealReam({ number, stored, closed, gone, changes }: ReamEdit): SealedReam {
+  const quires: readonly Items[] = stored === undefined ? closed : [...quiresOf(stored), ...closed]
+  const changesOf = byQuire(quires, gone, changes)
+  const removed = [...changes].filter(([, text]) => text === null).map(([slot]) => slot)
+  const goneAfter = withGone(gone, removed)
+  const made: Quire[] = []
+  let start = 0
+  for (const [at, quire] of quires.entries()) {
+    const edits = changesOf.get(at)
+    const end = start + quire.slots
+    if (edits === undefined && !('raw' in quire)) made.push(quire)
+    else {
+      const live = goneAfter === null ? undefined : liveSlots(goneAfter, start, end).map((slot) => slot - start)
+      made.push(...editQuire(quire, live, edits))
+    }
+    start = end
+  }
+  return { ...joinQuires(made), number, gone: goneAfter }
+}
+
+function byQuire(quires: readonly Items[], gone: GoneMap, changes: Changes): Map<number, Map<number, string | null>> {
+  const changesOf = new Map<number, Map<number, string | null>>()
+  for (const [slot, text] of changes) {
+    const { number, index } = placeOf(quires, gone, slot)
+    const ofQuire = changesOf.get(number) ?? new Map<number, string | null>()
+    changesOf.set(number, ofQuire.set(index, text))
+  }
+  return changesOf
+}
+
+/** Items that are not as many as their count says are damaged. `live` are the slots that hold an item afterwards, if not all do. */
+function editQuire(items: Items, live: readonly number[] | undefined, changes: Changes | undefined): Quire[] {
   return readRaw(items, (raw) => {
-    if (changes.size === 0) return makeQuires(raw, items.slots, live, false)
-    if (countItems(raw) !== items.count) throw damagedReam()
-    return makeQuires(editItems(raw, changes), items.slots, live, true)
+    if (changes === undefined) return makeQuires(raw, items.slots, live, false)
+    const starts = itemStarts(raw)
+    if (starts.length !== items.count) throw damagedReam()
+    return makeQuires(editItems(raw, changes, starts), items.slots, live, true)
   })
 }
 
@@ -55,52 +93,41 @@ export function byReam<T>(changes: ReadonlyMap<number, T>): Map<number, Map<numb
 /** A ream as it is stored, or how to read it. */
 type StoredReam = SealedReam | (() => SealedReam)
 
-interface ReamContent {
-  readonly quires: Items[]
-  gone: GoneMap
-  /** In which those quires lie that are stored. */
-  readonly data: Uint8Array
-}
-
-/** It is read and looked into as late as possible: a commit may change thousands, more than memory holds. */
+/** It is read as late as possible: a commit may change thousands, more than memory holds. */
 export class ReamDraft {
   readonly number: number
   readonly #stored: StoredReam | undefined
-  /** Once it was looked into. */
-  #content: ReamContent | undefined
   /** By slot. */
   readonly #changes = new Map<number, string | null>()
-  /** The numbers of the quires that were added. */
-  readonly #closed = new Set<number>()
+  /** Quires that were added, and which of their slots are gone. */
+  readonly #closed: RawQuire[] = []
+  readonly #goneOfClosed: number[] = []
+  #slots: number | undefined
 
   constructor(number: number, stored?: StoredReam) {
     this.number = number
     this.#stored = stored
   }
 
-  #open(): ReamContent {
-    if (this.#content !== undefined) return this.#content
-    const stored = typeof this.#stored === 'function' ? this.#stored() : this.#stored
-    const quires = stored === undefined ? [] : quiresOf(stored)
-    this.#content = { quires, gone: stored?.gone ?? null, data: stored?.data ?? new Uint8Array(0) }
-    return this.#content
+  #read(): SealedReam | undefined {
+    return typeof this.#stored === 'function' ? this.#stored() : this.#stored
   }
 
   get slots(): number {
-    return this.#open().quires.reduce((sum, { slots }) => sum + slots, 0)
+    this.#slots ??= this.#quires(this.#read()).reduce((sum, { slots }) => sum + slots, 0)
+    return this.#slots
   }
 
-  /** What it takes of memory, about, while it is open. */
-  get bytes(): number {
-    return this.#open().data.byteLength
+  #quires(stored: SealedReam | undefined): Items[] {
+    return [...(stored === undefined ? [] : quiresOf(stored)), ...this.#closed]
   }
 
   item(slot: number): string {
     const changed = this.#changes.get(slot)
     if (changed === null) throw damagedReam()
     if (changed !== undefined) return changed
-    const { quires, gone } = this.#open()
-    const { quire, index } = placeOf(quires, gone, slot)
+    const stored = this.#read()
+    const { quire, index } = placeOf(this.#quires(stored), this.#gone(stored), slot)
     return readRaw(quire, (raw) => Buffer.from(cutItems(raw, index, index + 1)).toString())
   }
 
@@ -112,55 +139,24 @@ export class ReamDraft {
   /** Adds the quire that begins at position `start`: of the tail's items there, some of which may be gone, and of what completes it. */
   close(start: number, items: readonly TailItem[], completion: RawItems = NO_ITEMS): void {
     if (start % REAM_SIZE !== this.slots) throw damagedReam()
-    const content = this.#open()
     const end = start + QUIRE_SIZE - completion.count
     const tail = items.filter(({ position }) => position >= start && position < end)
     const present = new Set(tail.map(({ position }) => position))
     for (let position = start; position < end; position++)
-      if (!present.has(position)) content.gone = withGone(content.gone, [position % REAM_SIZE])
+      if (!present.has(position)) this.#goneOfClosed.push(position % REAM_SIZE)
     const raw = joinPieces([joinItems(tail.map(({ item }) => item)), completion.raw])
-    this.#closed.add(content.quires.length)
-    content.quires.push({ raw, count: tail.length + completion.count, slots: QUIRE_SIZE })
+    this.#slots = this.slots + QUIRE_SIZE
+    this.#closed.push({ raw, count: tail.length + completion.count, slots: QUIRE_SIZE })
   }
 
-  /** What has to be made anew. */
-  edits(): QuireEdit[] {
-    const { quires, gone: before } = this.#open()
-    const changes = new Map([...this.#closed].map((number) => [number, new Map<number, string | null>()]))
-    for (const [slot, text] of this.#changes) {
-      const { number, index } = placeOf(quires, before, slot)
-      const ofQuire = changes.get(number) ?? new Map<number, string | null>()
-      changes.set(number, ofQuire.set(index, text))
-    }
-    const gone = this.#goneAfter(before)
-    const edits: QuireEdit[] = []
-    let start = 0
-    for (const [number, items] of quires.entries()) {
-      const ofQuire = changes.get(number)
-      const end = start + items.slots
-      if (ofQuire !== undefined)
-        edits.push({ number, items, changes: ofQuire, live: liveSlots(gone, start, end).map((slot) => slot - start) })
-      start = end
-    }
-    return edits
+  #gone(stored: SealedReam | undefined): GoneMap {
+    return withGone(stored?.gone ?? null, this.#goneOfClosed)
   }
 
-  /** The ream, with the quires that were made of `edits`. Then it takes no memory any more. */
-  seal(edits: readonly QuireEdit[], made: readonly (readonly Quire[])[]): SealedReam {
-    const { quires, gone, data } = this.#open()
-    const edited = new Map(edits.map(({ number }, index) => [number, made[index] ?? []]))
-    const all = quires.flatMap((quire, number) => edited.get(number) ?? [quire as Quire])
-    const sealed = { ...joinQuires(all), number: this.number, gone: this.#goneAfter(gone) }
-    freeOwnMemory(data)
-    this.#content = undefined
-    return sealed
-  }
-
-  #goneAfter(before: GoneMap): GoneMap {
-    return withGone(
-      before,
-      [...this.#changes.keys()].filter((slot) => this.#changes.get(slot) === null),
-    )
+  edit(): ReamEdit {
+    const stored = this.#read()
+    const gone = this.#gone(stored)
+    return { number: this.number, stored, closed: this.#closed, gone, changes: this.#changes }
   }
 }
 

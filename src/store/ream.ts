@@ -85,7 +85,7 @@ export function deflate(raw: Uint8Array, deflater: Deflater): Buffer {
 /** As far as deflate looks back: larger quires would not get smaller. */
 const QUIRE_BYTES = 32 * 1024
 /** A quire that is changed may be changed again, and then less of it. */
-const CHANGED_BYTES = 6 * 1024
+const CHANGED_BYTES = 4 * 1024
 
 /** What becomes a quire: no more than QUIRE_SIZE slots, and about as many bytes as it may have. `live` are the slots of the items. */
 function* cutQuires(raw: Uint8Array, slots: number, live: readonly number[] | undefined, mostBytes: number) {
@@ -101,8 +101,13 @@ function* cutQuires(raw: Uint8Array, slots: number, live: readonly number[] | un
   yield { slots: slots - firstSlot, count: starts.length - first, items: raw.subarray(starts[first]) }
 }
 
-/** Quires of the items that are in the slots `live`; with `isChanged`, smaller ones. */
-export function makeQuires(raw: Uint8Array, slots: number, live: readonly number[], isChanged: boolean): Quire[] {
+/** Quires of the items that are in the slots `live`, or in all; with `isChanged`, smaller ones. */
+export function makeQuires(
+  raw: Uint8Array,
+  slots: number,
+  live: readonly number[] | undefined,
+  isChanged: boolean,
+): Quire[] {
   const quires = cutQuires(raw, slots, live, isChanged ? CHANGED_BYTES : QUIRE_BYTES).map(
     ({ items, ...size }): Quire => ({
       ...size,
@@ -112,7 +117,7 @@ export function makeQuires(raw: Uint8Array, slots: number, live: readonly number
     }),
   )
   const made = [...quires]
-  if (made.reduce((sum, { count }) => sum + count, 0) !== live.length) throw damagedReam()
+  if (made.reduce((sum, { count }) => sum + count, 0) !== (live?.length ?? slots)) throw damagedReam()
   return made
 }
 

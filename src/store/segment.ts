@@ -21,8 +21,8 @@ import type { Room, Segment } from './store.ts'
 
 /** For bytes that are made for one answer and thrown away. */
 const passing = new Deflater(1)
-/** What fits into a packet of a network takes longer to deflate than to send. */
-const PACKET_BYTES = 1_400
+/** So few bytes take longer to deflate than to send: three packets of a network. */
+const SHORT_BYTES = 4_096
 
 /** A segment that lies deflated on disk. */
 export function deflatedSegment(items: Deflated, room = NO_ROOM): Segment {
@@ -44,7 +44,7 @@ export function rawSegment(raw: Uint8Array, count: number, room = NO_ROOM): Segm
       return crc32(raw)
     },
     raw: () => raw,
-    deflated: () => (raw.byteLength <= PACKET_BYTES ? stored(raw) : deflate(raw, passing)),
+    deflated: () => (raw.byteLength <= SHORT_BYTES ? stored(raw) : deflate(raw, passing)),
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -20,6 +21,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { itemRun } from '../../src/items/item-run.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { checkSqliteVersion } from '../../src/store/sqlite/schema.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -57,6 +59,18 @@ describe('a store in an SQLite file', () => {
     await (await makeStore(template)).close()
   })
   after(() => rmSync(directory, { recursive: true, force: true }))
+
+  it('moves what was written from the log to the file while it is open, so that the log stays small', async () => {
+    const path = newPath()
+    const store = await openSqliteStore({ path, create: true })
+    await store.create('events')
+    const noise = JSON.stringify({ noise: randomBytes(150_000).toString('base64') })
+    for (let n = 0; n < 40; n++) await store.append('events', itemRun([noise, noise, noise, noise, noise]))
+    const log = statSync(`${path}-wal`).size
+    assert.ok(statSync(path).size > 24 * 1_048_576, 'the file has grown')
+    assert.ok(log < 20 * 1_048_576, `the log has ${log} bytes`)
+    await store.close()
+  })
 
   const makeStore = async (path: string): Promise<Store> => {
     const store = await openSqliteStore({ path, create: true })

@@ -15,7 +15,7 @@ const TOKEN = new SummedTable(
 
 const ALL = `SELECT ${TOKEN.select(0)} FROM token ORDER BY name`
 const BY_HASH = `SELECT ${TOKEN.select(0)} FROM token WHERE hash = ?`
-const PUT = TOKEN.insert('INSERT OR REPLACE')
+const PUT = TOKEN.put()
 
 export function readTokens(rows: Rows): TokenRecord[] {
   return checkTokens(rows).map(tokenFrom)

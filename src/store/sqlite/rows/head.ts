@@ -18,7 +18,7 @@ export const HEAD_WIDTH = CHANGED_AT + 2
 
 const BY_NAME = `SELECT ${HEAD.select(1)} FROM head WHERE name = ?`
 const ALL = `SELECT ${HEAD.select(1)}, name FROM head ORDER BY name`
-const PUT = HEAD.insert('INSERT OR REPLACE')
+const PUT = HEAD.put()
 const DELETE = 'DELETE FROM head WHERE name = ?'
 
 /** With `isPublicOnly` a private collection is as good as none, and takes as long. */

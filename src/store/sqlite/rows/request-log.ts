@@ -15,7 +15,7 @@ const REQUEST = new SummedTable(
 
 const FIND = `SELECT ${REQUEST.select(2)} FROM request_log WHERE key = ? AND collection_id = ?`
 const ALL = `SELECT ${REQUEST.select(0)} FROM request_log`
-const REMEMBER = REQUEST.insert('INSERT OR REPLACE')
+const REMEMBER = REQUEST.put()
 /**
  * Two for each that is added: so what no longer counts grows less, and no write pays for many others. The row is asked for
  * its time too: the index that finds it has no checksum.

@@ -37,9 +37,15 @@ export class SummedTable {
   }
 
   /** A statement that inserts what `withSum` gives. */
-  insert(verb = 'INSERT'): string {
+  insert(): string {
     const places = [...this.columns, 'sum'].map(() => '?')
-    return `${verb} INTO ${this.name} (${this.select(0)}) VALUES (${places.join(', ')})`
+    return `INSERT INTO ${this.name} (${this.select(0)}) VALUES (${places.join(', ')})`
+  }
+
+  /** The same, or where there is such a row, it takes its place. REPLACE would remove that one first, which writes twice as much. */
+  put(): string {
+    const columns = [...this.columns.slice(this.key.length), 'sum'].map((name) => `${name} = excluded.${name}`)
+    return `${this.insert()} ON CONFLICT DO UPDATE SET ${columns.join(', ')}`
   }
 }
 
@@ -142,7 +148,7 @@ const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
 
 const ROW_COUNT = new SummedTable('row_count', 'name', 'count', ([name]) => `How many rows the table "${name}" has`)
 const READ = `SELECT ${ROW_COUNT.select(1)} FROM row_count WHERE name = ?`
-const PUT = ROW_COUNT.insert('INSERT OR REPLACE')
+const PUT = ROW_COUNT.put()
 
 /** To be called in the snapshot in which the rows were counted. Without `found` SQLite counts them, which is fast. */
 export function checkRowCount(rows: Rows, table: SummedTable, found: number = countRows(rows, table)): void {

@@ -110,8 +110,8 @@ export function readTailItem(rows: Rows, owner: RowOwner, position: number): str
   return found.item
 }
 
-const INSERT_REAM = REAM.insert('INSERT OR REPLACE')
-const INSERT_TAIL = TAIL.insert('INSERT OR REPLACE')
+const INSERT_REAM = REAM.put()
+const INSERT_TAIL = TAIL.put()
 const DELETE_TAIL = 'DELETE FROM tail WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ?'
 
 export function insertReam(rows: Rows, owner: RowOwner, ream: SealedReam): void {
@@ -143,7 +143,7 @@ const READ = `
   SELECT ${HOLE.select(3)} FROM hole
   WHERE collection_id = ? AND generation = ? AND level = ? AND block >= ? AND block <= ? ORDER BY block`
 const READ_ALL = `SELECT ${HOLE.select(2)} FROM hole WHERE collection_id = ? AND generation = ?`
-const PUT = HOLE.insert('INSERT OR REPLACE')
+const PUT = HOLE.put()
 
 /** The blocks `from` to `to` of a level that have something gone, in order. */
 export function* readHoles(rows: Rows, owner: RowOwner, level: number, from: number, to: number): Generator<HoleCount> {

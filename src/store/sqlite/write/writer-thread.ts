@@ -21,6 +21,9 @@ import { type NamedChange, type Outcome, packError, type StepCall, type WriterCa
 const CALLS_A_COMMIT = 64
 const MS_A_COMMIT = 50
 
+/** Pages of the log, from which on it is worth moving them to the file. */
+const PAGES_A_CHECKPOINT = 1_000
+
 /**
  * SQLite itself waits longer and longer between its tries to get the lock, and so comes too late again and again where
  * others write without a pause. It is told to wait this long, and asked again.
@@ -50,7 +53,10 @@ class WriterThread {
   async #work(): Promise<void> {
     this.#isWorking = true
     clearImmediate(this.#tidying)
-    while (this.#calls.length > 0) this.#port.postMessage(await this.#commitNext())
+    while (this.#calls.length > 0) {
+      this.#port.postMessage(await this.#commitNext())
+      this.#transactions?.checkpoint()
+    }
     if (this.#hasEnd) {
       await this.#transactions?.close()
       this.#port.close()
@@ -136,6 +142,7 @@ class Transactions {
     this.#place = place
     this.#database = openWriteConnection(place.path, RETRY_MS)
     this.#rows = new Rows(this.#database)
+    this.#rows.run('PRAGMA wal_autocheckpoint = 0')
     this.#steps = new Steps(this.#rows, this.#pool)
   }
 
@@ -157,6 +164,16 @@ class Transactions {
       restorePositions()
       if (this.#rows.isInTransaction) this.#rows.run('ROLLBACK')
       throw error
+    }
+  }
+
+  /** Moves what was committed from the log to the file. SQLite itself would do so in a commit, while those who wrote wait for it. */
+  checkpoint(): void {
+    try {
+      const [, logged = 0, moved = 0] = (this.#rows.get('PRAGMA wal_checkpoint(NOOP)') ?? []) as number[]
+      if (logged - moved >= PAGES_A_CHECKPOINT) this.#rows.get('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch {
+      // A full disk, for one. Everything stays in the log, and who writes next is told if that cannot grow either.
     }
   }
 
