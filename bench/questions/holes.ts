@@ -19,7 +19,10 @@ export const HOLES: Question = {
     const { path: wholePath } = await workspace.store()
     workspace.step('holes: random pages with and without holes, without HTTP, in turn')
     const { rounds } = workspace
-    const costs = await comparePageCosts({ whole: wholePath, holey: path }, { rounds, budgetMs: requests / 10 })
+    const costs = await comparePageCosts(
+      { whole: wholePath, holey: path },
+      { rounds, budgetMs: Math.max(300, requests / 5) },
+    )
     await using wholeServer = await workspace.serve(wholePath, WITHOUT_CACHE)
     await using holeyServer = await workspace.serve(path, WITHOUT_CACHE)
     using whole = new PageClient(wholeServer.url)

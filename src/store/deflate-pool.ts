@@ -14,7 +14,7 @@ import { Thread } from './thread.ts'
 type DeflateThread = Thread<ReamCall | EditCall, ReamReply | EditReply>
 
 /** Reams to be made anew that go in one message, at most. */
-const REAMS_A_MESSAGE = 32
+const REAMS_A_MESSAGE = 16
 const BYTES_A_MESSAGE = 4 * 1024 * 1024
 /** Messages that a thread has to work on, or has answered. */
 const BATCHES_A_THREAD = 2
@@ -91,21 +91,23 @@ export class DeflatePool {
     }
   }
 
-  async #sealBatch(edits: readonly ReamEdit[]): Promise<readonly SealedReam[]> {
-    const sealed = edits.length < REAMS_A_MESSAGE / 2 ? edits.map(sealReam) : await this.#askToSeal(edits)
-    for (const { stored } of edits) if (stored !== undefined) freeOwnMemory(stored.data)
+  async #sealBatch(batch: Batch): Promise<readonly SealedReam[]> {
+    const isSmall = batch.length < REAMS_A_MESSAGE / 2
+    const sealed = isSmall ? batch.map(({ edit }) => sealReam(edit)) : await this.#askToSeal(batch)
+    for (const { edit } of batch) if (edit.stored !== undefined) freeOwnMemory(edit.stored.data)
     return sealed
   }
 
-  async #askToSeal(edits: readonly ReamEdit[]): Promise<readonly SealedReam[]> {
+  async #askToSeal(batch: Batch): Promise<readonly SealedReam[]> {
     const thread = this.#leastBusyThread()
+    const given = batch.flatMap(({ draft, edit }) => (draft.isReadAgain ? ownMemory(edit.stored?.data) : []))
     try {
       // The thread is typed (deflate-thread.ts): it answers what it was asked for.
-      return ((await thread.ask({ edits })) as EditReply).sealed
+      return ((await thread.ask({ edits: batch.map(({ edit }) => edit) }, given)) as EditReply).sealed
     } catch {
       // What a thread failed at is tried here, where it shows if something is wrong.
       this.#threads = this.#threads.filter((each) => each !== thread)
-      return edits.map(sealReam)
+      return batch.map(({ draft }) => sealReam(draft.edit()))
     }
   }
 
@@ -170,12 +172,20 @@ export class DeflatePool {
   }
 }
 
-function* inBatches(drafts: Iterable<ReamDraft>): Generator<ReamEdit[], undefined> {
-  let batch: ReamEdit[] = []
+type Batch = readonly { readonly draft: ReamDraft; readonly edit: ReamEdit }[]
+
+/** What can be given away with these bytes: memory that holds nothing else. */
+function ownMemory(bytes: Uint8Array | undefined): ArrayBuffer[] {
+  const isOwn = bytes?.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength
+  return isOwn ? [bytes.buffer as ArrayBuffer] : []
+}
+
+function* inBatches(drafts: Iterable<ReamDraft>): Generator<Batch, undefined> {
+  let batch: Batch[number][] = []
   let bytes = 0
   for (const draft of drafts) {
     const edit = draft.edit()
-    batch.push(edit)
+    batch.push({ draft, edit })
     bytes += edit.stored?.data.byteLength ?? 0
     if (batch.length < REAMS_A_MESSAGE && bytes < BYTES_A_MESSAGE) continue
     yield batch

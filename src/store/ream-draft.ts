@@ -113,6 +113,11 @@ export class ReamDraft {
     return typeof this.#stored === 'function' ? this.#stored() : this.#stored
   }
 
+  /** Whether what is stored of it is read each time: then whoever reads it may give its memory away. */
+  get isReadAgain(): boolean {
+    return typeof this.#stored === 'function'
+  }
+
   get slots(): number {
     this.#slots ??= this.#quires(this.#read()).reduce((sum, { slots }) => sum + slots, 0)
     return this.#slots

@@ -39,6 +39,7 @@ export class Thread<Call, Reply> {
   readonly #waiting = new Map<number, Waiting<Reply>>()
   /** Calls that are yet to be sent, and replies whose callers are yet to be told. */
   readonly #calls: Numbered<Call>[] = []
+  readonly #given: ArrayBuffer[] = []
   readonly #replies: Numbered<Reply>[] = []
   #lastId = 0
   #isClosing = false
@@ -76,10 +77,12 @@ export class Thread<Call, Reply> {
     return this.#waiting.size
   }
 
-  ask(call: Call): Promise<Reply> {
+  /** Memory in `given` goes along, and is the thread's then. */
+  ask(call: Call, given: readonly ArrayBuffer[] = []): Promise<Reply> {
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
+      this.#given.push(...given)
       // Only while somebody waits for it does the thread keep the process alive.
       this.#worker.ref()
       if (this.#calls.push([id, call]) > 1) return
@@ -98,9 +101,9 @@ export class Thread<Call, Reply> {
   }
 
   #post(): void {
-    const calls = this.#calls.splice(0)
+    const [calls, given] = [this.#calls.splice(0), this.#given.splice(0)]
     try {
-      if (calls.length > 0) this.#worker.postMessage(calls)
+      if (calls.length > 0) this.#worker.postMessage(calls, given)
     } catch {
       // Something in one of them cannot be sent. That one fails alone.
       for (const call of calls) this.#postAlone(call)

@@ -25,3 +25,27 @@ it('reads reams that are changed when it is their turn, so that a commit can cha
   assert.equal(made, 40)
   assert.ok(most < 20, `${most} at the same time`)
 })
+
+it('reads a ream again whose thread failed, and says what is wrong with it', async () => {
+  const pool = new DeflatePool()
+  const { data, ...stored } = encodeReam(Buffer.from('{"a":1},\n{"a":2}'), 2)
+  let read = 0
+  const drafts = Array.from({ length: 16 }, (_, number) => {
+    const draft = new ReamDraft(number, () => {
+      read++
+      const bytes = Uint8Array.from(data)
+      if (number === 9) bytes.fill(0xff)
+      return { ...stored, data: bytes, number, gone: null }
+    })
+    draft.put(1, '{}')
+    return draft
+  })
+  await assert.rejects(
+    async () => {
+      for await (const ream of pool.seal(drafts)) assert.fail(`ream ${ream.number} was made`)
+    },
+    { code: 'corrupt' },
+  )
+  await pool.close()
+  assert.ok(read > drafts.length, 'not all were read again')
+})

@@ -45,7 +45,7 @@ export function checkSameFile({ path, identity }: FilePlace): void {
 export const BUSY_TIMEOUT_MS = 10_000
 
 /** Page cache of the writing connection: keys arrive in any order and touch many pages. */
-const WRITER_CACHE_KIB = 16 * 1024
+const WRITER_CACHE_KIB = 32 * 1024
 
 /** A connection that only reads. Each SELECT, or each BEGIN … COMMIT, sees one snapshot. */
 export function openReadConnection(path: string): DatabaseSync {
@@ -54,7 +54,8 @@ export function openReadConnection(path: string): DatabaseSync {
 
 /** A connection that writes durably: a commit returns when it has reached the disk. */
 export function openWriteConnection(path: string, timeout: number = BUSY_TIMEOUT_MS): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout })
-  database.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -${WRITER_CACHE_KIB}`)
+  // The first statements read the file, and wait for whoever closes it or puts it right after a crash: never for less than usual.
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
+  database.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -${WRITER_CACHE_KIB}; PRAGMA busy_timeout = ${timeout}`)
   return database
 }
