@@ -7,6 +7,7 @@
 import { availableParallelism } from 'node:os'
 import { freeOwnMemory } from '../items/item-run.ts'
 import { roomFor } from '../items/raw-deflate.ts'
+import type { RawItems } from './item-text.ts'
 import type { ReamBytes, SealedReam } from './ream.ts'
 import { type ReamDraft, type ReamEdit, sealReam } from './ream-draft.ts'
 import { Thread } from './thread.ts'
@@ -100,10 +101,12 @@ export class DeflatePool {
 
   async #askToSeal(batch: Batch): Promise<readonly SealedReam[]> {
     const thread = this.#leastBusyThread()
-    const given = batch.flatMap(({ draft, edit }) => (draft.isReadAgain ? ownMemory(edit.stored?.data) : []))
+    const edits = batch.map(({ edit }) => ({ ...edit, closed: edit.closed.map(alone) }))
+    const stored = batch.flatMap(({ draft, edit }) => (draft.isReadAgain ? ownMemory(edit.stored?.data) : []))
+    const closed = edits.flatMap((edit) => edit.closed.flatMap(({ raw }) => ownMemory(raw)))
     try {
       // The thread is typed (deflate-thread.ts): it answers what it was asked for.
-      return ((await thread.ask({ edits: batch.map(({ edit }) => edit) }, given)) as EditReply).sealed
+      return ((await thread.ask({ edits }, [...stored, ...closed])) as EditReply).sealed
     } catch {
       // What a thread failed at is tried here, where it shows if something is wrong.
       this.#threads = this.#threads.filter((each) => each !== thread)
@@ -174,6 +177,19 @@ export class DeflatePool {
 
 type Batch = readonly { readonly draft: ReamDraft; readonly edit: ReamEdit }[]
 
+/** With its items in memory of their own: a message takes along all of the memory in which bytes lie. */
+function alone<T extends RawItems>(items: T): T {
+  return { ...items, raw: new Uint8Array(items.raw) }
+}
+
+/** What a thread gets of it, about. */
+function bytesOf({ stored, closed, changes }: ReamEdit): number {
+  let bytes = stored?.data.byteLength ?? 0
+  for (const { raw } of closed) bytes += raw.byteLength
+  for (const text of changes.values()) bytes += text?.length ?? 0
+  return bytes
+}
+
 /** What can be given away with these bytes: memory that holds nothing else. */
 function ownMemory(bytes: Uint8Array | undefined): ArrayBuffer[] {
   const isOwn = bytes?.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength
@@ -186,7 +202,7 @@ function* inBatches(drafts: Iterable<ReamDraft>): Generator<Batch, undefined> {
   for (const draft of drafts) {
     const edit = draft.edit()
     batch.push({ draft, edit })
-    bytes += edit.stored?.data.byteLength ?? 0
+    bytes += bytesOf(edit)
     if (batch.length < REAMS_A_MESSAGE && bytes < BYTES_A_MESSAGE) continue
     yield batch
     batch = []

@@ -134,6 +134,7 @@ export class Thread<Call, Reply> {
   #refuseAll(error: unknown): void {
     for (const [id, reply] of this.#replies.splice(0)) this.#take(id)?.resolve(reply)
     this.#calls.length = 0
+    this.#given.length = 0
     for (const { reject } of this.#waiting.values()) reject(error)
     this.#waiting.clear()
   }

@@ -23,6 +23,8 @@ const MS_A_COMMIT = 50
 
 /** Pages of the log, from which on it is worth moving them to the file. */
 const PAGES_A_CHECKPOINT = 1_000
+/** From here on every commit tries: the log begins anew only when all of it was moved, and no reader looks into it. */
+const MAX_LOG_PAGES = 4_000
 
 /**
  * SQLite itself waits longer and longer between its tries to get the lock, and so comes too late again and again where
@@ -75,6 +77,7 @@ class WriterThread {
   async #tidy(): Promise<void> {
     this.#isWorking = true
     const isMore = (await this.#transactions?.tidy()) === true
+    this.#transactions?.checkpoint()
     if (this.#calls.length > 0 || this.#hasEnd) return this.#work()
     if (isMore) this.#tidying = setImmediate(() => void this.#tidy())
     this.#isWorking = false
@@ -171,7 +174,8 @@ class Transactions {
   checkpoint(): void {
     try {
       const [, logged = 0, moved = 0] = (this.#rows.get('PRAGMA wal_checkpoint(NOOP)') ?? []) as number[]
-      if (logged - moved >= PAGES_A_CHECKPOINT) this.#rows.get('PRAGMA wal_checkpoint(PASSIVE)')
+      const isDue = logged - moved >= PAGES_A_CHECKPOINT || (logged >= MAX_LOG_PAGES && moved < logged)
+      if (isDue) this.#rows.get('PRAGMA wal_checkpoint(PASSIVE)')
     } catch {
       // A full disk, for one. Everything stays in the log, and who writes next is told if that cannot grow either.
     }
