@@ -1,7 +1,7 @@
 /**
- * Makes reams and quires on other threads, so that a load uses all cores. Zlib's own asynchronous calls cost the caller a third as
- * much again. All bytes pass through a few pieces of shared memory that are used again and again: so the process stays
- * flat, whatever the garbage collectors of so many threads have in mind.
+ * Makes and changes reams on other threads, so that a load or a large write uses all cores. Zlib's own asynchronous calls cost the
+ * caller a third as much again. The bytes of a load pass through a few pieces of shared memory that are used again and again: so the
+ * process stays flat, whatever the garbage collectors of so many threads have in mind. A ream to be changed is given to its thread.
  */
 
 import { availableParallelism } from 'node:os'
@@ -17,7 +17,7 @@ type DeflateThread = Thread<ReamCall | EditCall, ReamReply | EditReply>
 /** Reams to be made anew that go in one message, at most. */
 const REAMS_A_MESSAGE = 16
 const BYTES_A_MESSAGE = 4 * 1024 * 1024
-/** Messages that a thread has to work on, or has answered. */
+/** Messages on their way, to or from a thread. */
 const BATCHES_A_THREAD = 2
 
 /** More threads would only wait for the one that reads and the one that writes. */
@@ -72,7 +72,7 @@ export class DeflatePool {
 
   /**
    * Makes reams of what they are to become, in their order, while whoever asked has those before and reads those behind. Few are
-   * made on the spot: a message costs as much as one of them.
+   * made on the spot: a message takes as long as one of them.
    */
   async *seal(drafts: Iterable<ReamDraft>): AsyncGenerator<SealedReam> {
     const batches = inBatches(drafts)
