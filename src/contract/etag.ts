@@ -1,6 +1,7 @@
 /** Entity tags of pages, known from the head row alone, and the test of If-None-Match (D16). */
 
 import { ENVELOPE_FORMAT } from './envelope.ts'
+import { formatTag, type StateTag } from './state-tag.ts'
 
 /** All that the bytes of a page depend on. */
 export interface PageTagParts {
@@ -10,6 +11,8 @@ export interface PageTagParts {
   readonly version: number
   /** What the last commit drew at random: a backup that was put back can reach the same version once more. */
   readonly commitId: string
+  /** Whether the page links a snapshot (D22). */
+  readonly hasHistory: boolean
   /** The effective page; 0 for an unpaginated collection. */
   readonly page: number
   readonly encoding: 'identity' | 'gzip'
@@ -20,9 +23,21 @@ export interface PageTagParts {
  * A normalized URL holds nothing that an entity tag forbids.
  */
 export function pageTag(parts: PageTagParts): string {
-  const { baseUrl, collectionId, generation, version, commitId, page, encoding } = parts
+  const { baseUrl, collectionId, generation, version, commitId, hasHistory, page, encoding } = parts
   const state = `${collectionId.toString(36)}.${generation}.${version}.${commitId}`
-  return `"${state}.${page}.${ENVELOPE_FORMAT}.${encoding}@${baseUrl}"`
+  return `"${state}.${page}.${ENVELOPE_FORMAT}${hasHistory ? 's' : ''}.${encoding}@${baseUrl}"`
+}
+
+/** All that the bytes of a page of a snapshot depend on, or of the changes from that state up to `until`. */
+export interface PastTagParts extends Pick<PageTagParts, 'baseUrl' | 'page' | 'encoding'> {
+  readonly state: StateTag
+  readonly until?: StateTag | undefined
+}
+
+/** The strong tag of one page of the past. No dot stands before the page, so it is never that of a live page. */
+export function pastTag({ baseUrl, state, until, page, encoding }: PastTagParts): string {
+  const states = until === undefined ? formatTag(state) : `${formatTag(state)}~${formatTag(until)}`
+  return `"${states}.${page}.${ENVELOPE_FORMAT}.${encoding}@${baseUrl}"`
 }
 
 /** Whether an If-None-Match header (a list, weak tags, `*`) names this tag: then the answer is 304. */

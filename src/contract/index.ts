@@ -1,5 +1,6 @@
 /** The contract as code: pure, no I/O, runs in a browser. */
 
+export * from './change.ts'
 export * from './envelope.ts'
 export * from './etag.ts'
 export * from './link.ts'
@@ -7,3 +8,4 @@ export * from './name.ts'
 export * from './page.ts'
 export * from './problem.ts'
 export * from './scope.ts'
+export * from './state-tag.ts'

@@ -1,6 +1,7 @@
 /** Every URL that Reams writes into an answer is built here, from the base URL and nothing else (C4, D17). */
 
 import { lastPage } from './page.ts'
+import { formatTag, type StateTag } from './state-tag.ts'
 import { urlFlaw, withoutSlash } from './url.ts'
 
 /** A link relation: an object with one field (C4). */
@@ -17,9 +18,48 @@ export interface PageLinks {
   readonly last: Link
 }
 
+/** Further links of a page, in the order in which they are written (D22, D23). */
+export interface HistoryLinks {
+  /** From a live page to that state for good; from the last page of changes to the state with which they end. */
+  readonly snapshot?: Link
+  /** From a snapshot to everything since. */
+  readonly changes?: Link
+  /** From a snapshot, and from changes, to the live collection (RFC 5829). */
+  readonly 'latest-version'?: Link
+}
+
 /** `{base_url}/<collection>`. */
 export function collectionUrl(baseUrl: string, name: string): string {
   return `${baseUrl}/${name}`
+}
+
+/** `<collection>@<tag>`: stands for the collection's name in the links of a snapshot. */
+export function snapshotPath(name: string, state: StateTag): string {
+  return `${name}@${formatTag(state)}`
+}
+
+/** `<collection>@<tag>..`: the same for the changes since that state. */
+export function changesPath(name: string, state: StateTag): string {
+  return `${snapshotPath(name, state)}..`
+}
+
+/** What a live page links. */
+export function liveLinks(baseUrl: string, name: string, state: StateTag): HistoryLinks {
+  return { snapshot: { href: collectionUrl(baseUrl, snapshotPath(name, state)) } }
+}
+
+/** What a page of a snapshot links. */
+export function snapshotLinks(baseUrl: string, name: string, state: StateTag): HistoryLinks {
+  return {
+    changes: { href: collectionUrl(baseUrl, changesPath(name, state)) },
+    'latest-version': { href: collectionUrl(baseUrl, name) },
+  }
+}
+
+/** What a page of changes links; `end` is the state with which they end, for the last page. */
+export function changesLinks(baseUrl: string, name: string, end: StateTag | undefined): HistoryLinks {
+  const latest = { 'latest-version': { href: collectionUrl(baseUrl, name) } }
+  return end === undefined ? latest : { ...liveLinks(baseUrl, name, end), ...latest }
 }
 
 /** `{base_url}/<collection>?page=<n>`. */
@@ -52,7 +92,7 @@ export function rawUrl(baseUrl: string): string {
   return `${baseUrl}/-/json`
 }
 
-/** The links of page `page` of a collection with `itemCount` items (C5, D4, D7). */
+/** The links of page `page` of a collection with `itemCount` items (C5, D4, D7). `name` may also be the path of a snapshot. */
 export function pageLinks(baseUrl: string, name: string, page: number, itemCount: number): PageLinks {
   const last = lastPage(itemCount)
   const to = (target: number): Link => ({ href: pageUrl(baseUrl, name, target) })

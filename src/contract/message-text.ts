@@ -41,7 +41,8 @@ export function makeVisible(text: string): string {
 
 const NAMED_CONTROLS: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
-const COUNT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+/** Pure, so that bundles that write no figures are without it. */
+const COUNT = /* @__PURE__ */ new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
 
 /** `1,234`. */
 export function formatCount(count: number): string {

@@ -40,6 +40,20 @@ export const PROBLEMS = {
     description: 'You can read no collection with that name here. Names are lower case and end without a slash.',
     hint: 'The entry point lists the collections.',
   },
+  'state-not-found': {
+    status: 404,
+    title: 'The collection never was in this state',
+    description:
+      'What follows the `@` is not the tag of a state of this collection: it is malformed, or was given out by another collection, by one of the same name that was dropped, or before a backup was restored.',
+    hint: 'Follow the "snapshot" link of a live page: tags cannot be made up.',
+  },
+  'state-expired': {
+    status: 410,
+    title: 'This state is no longer kept',
+    description:
+      'The collection was in this state, but its history does not reach back so far any more: that is a matter of time, of size, or was asked for.',
+    hint: 'Begin again: read a live page, and follow its "snapshot" link.',
+  },
   'item-not-found': {
     status: 404,
     title: 'There is no such item',

@@ -173,11 +173,19 @@ export class ItemScanner {
   }
 }
 
+/** Reads the key of one item after the other. Throws an ItemError for one that has none. */
+export function keyReader(keyField: string): (item: Uint8Array) => string {
+  const scanner = new ItemScanner({ keyField, itemBytes: Number.MAX_SAFE_INTEGER })
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  return (item) => {
+    scanner.check(item, 0, item.length)
+    return decoder.decode(scanner.key.subarray(0, scanner.keyLength))
+  }
+}
+
 /** The key of one item. Throws an ItemError if it has none. */
 export function itemKey(bytes: Uint8Array, keyField: string): string {
-  const scanner = new ItemScanner({ keyField, itemBytes: bytes.length })
-  scanner.check(bytes, 0, bytes.length)
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(scanner.key.subarray(0, scanner.keyLength))
+  return keyReader(keyField)(bytes)
 }
 
 const KEY_RULE = 'a key is a string or an integer'

@@ -8,6 +8,9 @@ export class StoreActivity {
   /** Changes that were asked for, and are not durable yet. */
   waitingChanges = 0
 
+  /** Told, in words, what whoever runs the store should know of. */
+  onNotice: (message: string) => void = () => {}
+
   addCommit(changes: number): void {
     if (changes > 0) this.commits.set(changes, (this.commits.get(changes) ?? 0) + 1)
   }

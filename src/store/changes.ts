@@ -29,6 +29,7 @@ import type {
   Patched,
   PatchOptions,
   Put,
+  Retention,
   WriteOptions,
 } from './store.ts'
 
@@ -48,6 +49,10 @@ const CHANGES = {
   }),
 
   setPrivate: (isPrivate: boolean): Change<Head> => ({ apply: (draft) => draft.move({ isPrivate }, true) }),
+
+  setRetention: (retention: Partial<Retention>): Change<Head> => ({ apply: (draft) => draft.setRetention(retention) }),
+
+  forget: (): Change<Head> => ({ apply: (draft) => draft.forget() }),
 
   /** The collection is gone with this commit; its reams are left over, to be swept. */
   drop: (state?: CollectionState): Change<void> => ({
@@ -200,6 +205,9 @@ export abstract class StoreWrites {
   /** Removes what nobody can see any more of a collection that was dropped. */
   protected abstract sweepDropped(name: string): Promise<void>
 
+  /** Removes what is not kept any more of the history of a collection. */
+  protected abstract forgetOld(name: string): Promise<void>
+
   async #change<T>(name: string, once: Once | undefined, ...change: ChangeCall): Promise<T> {
     this.activity.waitingChanges++
     try {
@@ -215,6 +223,16 @@ export abstract class StoreWrites {
 
   setPrivate(name: string, isPrivate: boolean): Promise<Head> {
     return this.#change(name, undefined, 'setPrivate', isPrivate)
+  }
+
+  setRetention(name: string, retention: Partial<Retention>): Promise<Head> {
+    return this.#change(name, undefined, 'setRetention', retention)
+  }
+
+  async forget(name: string): Promise<Head> {
+    const head = await this.#change<Head>(name, undefined, 'forget')
+    await this.forgetOld(name)
+    return head
   }
 
   ensure(name: string, settings: CollectionSettings, { once }: Pick<WriteOptions, 'once'> = {}): Promise<Created> {

@@ -4,7 +4,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { isCollectionName, NAME_RULE } from '../contract/name.ts'
 import { fullPages, UNPAGINATED_LIMIT } from '../contract/page.ts'
 import type { ItemRun } from '../items/item-run.ts'
-import type { CollectionSettings, CollectionState, Head, ItemConditions } from './store.ts'
+import type { CollectionSettings, CollectionState, Head, ItemConditions, Retention } from './store.ts'
 import { StoreError } from './store-error.ts'
 
 /** Bytes of a random id: an integer that JavaScript keeps exactly. */
@@ -17,11 +17,13 @@ export function newId(): number {
 /** Stands for the id of a collection where there is none, as after a drop. */
 export const NO_COLLECTION = 0
 
+const DEFAULT_RETENTION: Retention = { retentionMs: 24 * 60 * 60 * 1000, retentionBytes: 1024 ** 3 }
+
 /** The head of a collection that begins. */
 export function newHead(name: string, { keyField, isPaginated, isPrivate }: CollectionSettings, id = newId()): Head {
   const commitId = newCommitId()
-  const state = { generation: 1, version: 1, commitId, fullPagesId: commitId, next: 0, live: 0 }
-  return { name, id, keyField, isPaginated, isPrivate, ...state }
+  const state = { generation: 1, version: 1, commitId, fullPagesId: commitId, next: 0, live: 0, changes: 0 }
+  return { name, id, keyField, isPaginated, isPrivate, ...state, historyFrom: 1, ...DEFAULT_RETENTION }
 }
 
 /** The head after a commit that moves it. A change that is no pure append may touch any page. */

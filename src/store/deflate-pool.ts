@@ -8,8 +8,8 @@ import { availableParallelism } from 'node:os'
 import { freeOwnMemory } from '../items/item-run.ts'
 import { roomFor } from '../items/raw-deflate.ts'
 import type { RawItems } from './item-text.ts'
-import type { ReamBytes, SealedReam } from './ream.ts'
-import { type ReamDraft, type ReamEdit, sealReam } from './ream-draft.ts'
+import type { ReamBytes } from './ream.ts'
+import { type ChangedReam, type ReamDraft, type ReamEdit, sealReam } from './ream-draft.ts'
 import { Thread } from './thread.ts'
 
 type DeflateThread = Thread<ReamCall | EditCall, ReamReply | EditReply>
@@ -74,9 +74,9 @@ export class DeflatePool {
    * Makes reams of what they are to become, in their order, while whoever asked has those before and reads those behind. Few are
    * made on the spot: a message takes as long as one of them.
    */
-  async *seal(drafts: Iterable<ReamDraft>): AsyncGenerator<SealedReam> {
+  async *seal(drafts: Iterable<ReamDraft>): AsyncGenerator<ChangedReam> {
     const batches = inBatches(drafts)
-    const ahead: Promise<readonly SealedReam[]>[] = []
+    const ahead: Promise<readonly ChangedReam[]>[] = []
     for (;;) {
       while (ahead.length < BATCHES_A_THREAD * this.#mostThreads) {
         const { value: batch } = batches.next()
@@ -92,14 +92,14 @@ export class DeflatePool {
     }
   }
 
-  async #sealBatch(batch: Batch): Promise<readonly SealedReam[]> {
+  async #sealBatch(batch: Batch): Promise<readonly ChangedReam[]> {
     const isSmall = batch.length < REAMS_A_MESSAGE / 2
     const sealed = isSmall ? batch.map(({ edit }) => sealReam(edit)) : await this.#askToSeal(batch)
     for (const { edit } of batch) if (edit.stored !== undefined) freeOwnMemory(edit.stored.data)
     return sealed
   }
 
-  async #askToSeal(batch: Batch): Promise<readonly SealedReam[]> {
+  async #askToSeal(batch: Batch): Promise<readonly ChangedReam[]> {
     const thread = this.#leastBusyThread()
     const edits = batch.map(({ edit }) => ({ ...edit, closed: edit.closed.map(alone) }))
     const stored = batch.flatMap(({ draft, edit }) => (draft.isReadAgain ? ownMemory(edit.stored?.data) : []))
@@ -228,5 +228,5 @@ export interface EditCall {
 }
 
 export interface EditReply {
-  readonly sealed: readonly SealedReam[]
+  readonly sealed: readonly ChangedReam[]
 }

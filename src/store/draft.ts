@@ -4,6 +4,7 @@
  * before it has changed anything. Then the engine writes all that differs at once.
  */
 
+import { keepsHistory } from '../contract/state-tag.ts'
 import type { ItemRun } from '../items/item-run.ts'
 import {
   checkFits,
@@ -14,11 +15,12 @@ import {
   newHead,
   requireKeys,
 } from './collection-rules.ts'
+import type { LoggedChange } from './history.ts'
 import { ItemCollector, type RawItems, splitItems } from './item-text.ts'
 import { QUIRE_SIZE, REAM_SIZE, tailStart } from './positions.ts'
 import { damagedReam, type SealedReam, type TailItem } from './ream.ts'
 import { ReamDraft } from './ream-draft.ts'
-import type { CollectionSettings, Head } from './store.ts'
+import type { CollectionSettings, Head, Retention } from './store.ts'
 import { ItemConflict } from './store-error.ts'
 
 /** A write to a collection: what it has to know, and what it then does to the draft. */
@@ -68,6 +70,8 @@ export class Draft {
   readonly holes = new Map<number, number>()
   /** Where the tail began that is a quire now. */
   closedTail: number | undefined
+  /** What was done, in order, where history is kept. */
+  readonly log: LoggedChange[] = []
 
   /** `obstacle` is why nothing may be written now, if so. */
   constructor(name: string, head: Head | undefined, obstacle?: Error) {
@@ -177,11 +181,30 @@ export class Draft {
     const after = this.requireHead()
     if (after === before) return before
     this.#head = before
-    return this.move({ next: after.next, live: after.live }, isPureAppend)
+    return this.move({ next: after.next, live: after.live, changes: after.changes }, isPureAppend)
   }
 
   drop(): void {
     this.#head = undefined
+  }
+
+  /** History begins, or ends, with the state that this leads to. */
+  setRetention(retention: Partial<Retention>): Head {
+    const head = this.requireHead()
+    const isSwitched = keepsHistory({ ...head, ...retention }) !== keepsHistory(head)
+    return this.move({ ...retention, ...(isSwitched && { historyFrom: head.version + 1 }) }, true)
+  }
+
+  forget(): Head {
+    return this.move({ historyFrom: this.requireHead().version + 1 }, true)
+  }
+
+  /** Items that are appended one after the other are one stretch. */
+  #note(change: LoggedChange): void {
+    const last = this.log.at(-1)
+    const goesOn = last?.kind === 'append' && change.kind === 'append' && last.position + last.count === change.position
+    if (goesOn) this.log.splice(-1, 1, { ...last, count: last.count + change.count })
+    else this.log.push(change)
   }
 
   /** Reads the text of the item with that key, if there is one. */
@@ -204,13 +227,15 @@ export class Draft {
       this.addedKeys.set(key, position)
     }
     this.#place(head, run)
-    return this.move({ next: head.next + run.count, live: head.live + run.count }, true)
+    const changes = head.changes + (keepsHistory(head) ? run.count : 0)
+    if (keepsHistory(head)) this.#note({ kind: 'append', position: head.next, count: run.count })
+    return this.move({ next: head.next + run.count, live: head.live + run.count, changes }, true)
   }
 
   replace(keys: readonly string[], texts: readonly string[]): Head {
-    const changes = new Map(keys.map((key, index) => [this.#requirePosition(key), texts[index] ?? '']))
-    for (const [position, text] of changes) this.#put(position, text)
-    return this.move({}, false)
+    const positions = keys.map((key) => this.#requirePosition(key))
+    for (const [index, position] of positions.entries()) this.#put(position, texts[index] ?? '')
+    return this.move({ changes: this.#changesWith(keys) }, false)
   }
 
   delete(keys: readonly string[]): Head {
@@ -226,7 +251,13 @@ export class Draft {
       const number = Math.floor(position / REAM_SIZE)
       this.holes.set(number, (this.holes.get(number) ?? 0) + 1)
     }
-    return this.move({ live: this.requireHead().live - keys.length }, false)
+    return this.move({ live: this.requireHead().live - keys.length, changes: this.#changesWith(keys) }, false)
+  }
+
+  /** The number of changes, with one for each of these keys. */
+  #changesWith(keys: readonly string[]): number {
+    const head = this.requireHead()
+    return head.changes + (keepsHistory(head) ? keys.length : 0)
   }
 
   #requirePosition(key: string): number {
@@ -243,11 +274,19 @@ export class Draft {
   }
 
   #put(position: number, text: string | null): void {
-    if (position < tailStart(this.requireHead())) {
+    const head = this.requireHead()
+    const isNoted = keepsHistory(head)
+    const kind = text === null ? 'delete' : 'replace'
+    if (position < tailStart(head)) {
       const ream = this.#reamAt(position)
-      ream.put(position % REAM_SIZE, text)
+      const slot = position % REAM_SIZE
+      if (isNoted) this.#note({ kind, position, count: 1, before: ream.changed(slot) ?? undefined })
+      ream.put(slot, text, isNoted)
       this.changedReams.set(ream.number, ream)
-    } else this.#putTail(position, text)
+    } else {
+      if (isNoted) this.#note({ kind, position, count: 1, before: this.#tail.get(position) })
+      this.#putTail(position, text)
+    }
   }
 
   #putTail(position: number, text: string | null): void {

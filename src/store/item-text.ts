@@ -53,6 +53,13 @@ export function itemStarts(raw: Uint8Array): number[] {
   return starts
 }
 
+/** The text of one item, of which is known where each begins. */
+export function itemText(raw: Uint8Array, starts: readonly number[], index: number): string {
+  const following = starts[index + 1]
+  const end = following === undefined ? raw.byteLength : following - ITEM_SEPARATOR.length
+  return asBuffer(raw).toString('utf8', starts[index], end)
+}
+
 /** Items `from` up to but not including `to`, or all behind it, of the items in `raw`, without their outer separators. */
 export function cutItems(raw: Uint8Array, from: number, to?: number): Uint8Array {
   const bytes = asBuffer(raw)

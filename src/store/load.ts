@@ -1,8 +1,10 @@
 /** A load: many items into one collection, unseen until its commit. Deflating runs beside reading and writing. */
 
+import { keepsHistory } from '../contract/state-tag.ts'
 import { freeMemory, type ItemRun } from '../items/item-run.ts'
 import { checkFits, checkSettings, completeSettings, movedHead, newHead, requireKeys } from './collection-rules.ts'
 import { DeflatePool, type PooledReam } from './deflate-pool.ts'
+import type { LoggedChange } from './history.ts'
 import { cutItems, editItems, ItemCollector, type RawItems } from './item-text.ts'
 import { REAM_SIZE, tailStart } from './positions.ts'
 import type { SealedReam } from './ream.ts'
@@ -20,6 +22,8 @@ export interface LoadPlan {
   readonly base: number
   /** The items that the new ones come after. */
   readonly live: number
+  /** The number of its first change, where history is kept. */
+  readonly firstChange: number | undefined
 }
 
 /** What a load is going to do to a collection, `head` being undefined where there is none. */
@@ -34,7 +38,14 @@ export function planLoad(name: string, head: Head | undefined, options: LoadOpti
     )
   const { next: base = 0, live = 0 } = isReplacement ? {} : (head ?? {})
   const settings = { keyField, isPaginated, isPrivate }
-  return { name, settings, isNew: head === undefined, isReplacement, onConflict, base, live }
+  const firstChange = head !== undefined && keepsHistory(head) ? head.changes : undefined
+  return { name, settings, isNew: head === undefined, isReplacement, onConflict, base, live, firstChange }
+}
+
+/** What is written of a load's history before it ends. Readers do not see it: its numbers are beyond the head. */
+export interface StagedHistory {
+  readonly changes: number
+  readonly bytes: number
 }
 
 export interface LoadCounts {
@@ -42,21 +53,48 @@ export interface LoadCounts {
   readonly replaced: number
   /** Steps that were committed before. */
   readonly steps: number
+  readonly staged: StagedHistory
 }
 
-/** The head with all that was loaded; `before` is undefined for a collection that begins. */
+/** What a load comes to. */
+export interface LoadedHead {
+  readonly head: Head
+  /** Its changes beside those that are staged, and the number of the first. */
+  readonly log: readonly LoggedChange[]
+  readonly firstChange: number
+  /** Whether what was staged belongs to the history: history may have been switched off or on meanwhile. */
+  readonly usesStaged: boolean
+}
+
+/**
+ * The head with all that was loaded; `before` is undefined for a collection that begins. `inTail` are the items of the tail that
+ * were replaced.
+ */
 export function headAfterLoad(
-  { name, settings, base, live, isReplacement }: LoadPlan,
+  plan: LoadPlan,
   before: Head | undefined,
-  { appended, replaced }: LoadCounts,
+  { appended, replaced, staged }: LoadCounts,
+  inTail: readonly LoggedChange[],
   id?: number,
-): Head {
+): LoadedHead {
+  const { name, settings, base, live, isReplacement } = plan
   checkFits({ ...settings, name, live }, appended)
   const content = { next: base + appended, live: live + appended }
-  if (before === undefined) return { ...newHead(name, settings, id), ...content }
+  const nothing = { log: [], firstChange: 0, usesStaged: false }
+  if (before === undefined) return { head: { ...newHead(name, settings, id), ...content }, ...nothing }
   const isPureAppend = !isReplacement && replaced === 0
-  if (isPureAppend && appended === 0) return before
-  return movedHead(before, { ...content, generation: before.generation + (isReplacement ? 1 : 0) }, isPureAppend)
+  if (isPureAppend && appended === 0) return { head: before, ...nothing }
+  const generation = before.generation + (isReplacement ? 1 : 0)
+  const move = (change: Partial<Head>) => movedHead(before, { ...content, generation, ...change }, isPureAppend)
+  if (!keepsHistory(before)) return { head: move({}), ...nothing }
+  const isUnknown = !isPureAppend && !isReplacement && plan.firstChange !== before.changes
+  // History was switched on too late to have what was replaced: it begins with this load.
+  if (isUnknown) return { head: move({ historyFrom: before.version + 1 }), ...nothing }
+  const firstChange = before.changes + staged.changes
+  const log: LoggedChange[] = isReplacement ? [{ kind: 'reset', position: 0, count: 1 }] : [...inTail]
+  if (appended > 0) log.push({ kind: 'append', position: base, count: appended })
+  const changes = firstChange + log.reduce((sum, { count }) => sum + count, 0)
+  return { head: move({ changes }), log, firstChange, usesStaged: true }
 }
 
 /** A load that has its lease, as the engine keeps it. */
@@ -94,15 +132,21 @@ export function leftoversInUse(): StoreError {
   )
 }
 
+/** Where to go on, or undefined at the end, and all that is staged so far. */
+export interface StagedReplacements {
+  readonly goOn: number | undefined
+  readonly staged: StagedHistory
+}
+
 /** What an engine does for a load. What it writes stays unseen until `finish` moves the head. */
 export interface LoadSteps {
   /** Gives each key the next position, in the order of the calls. Answers with the indexes of those that are taken. */
   claimKeys(keys: readonly string[], text: Uint8Array | undefined): Promise<readonly number[]>
   putReams(reams: readonly SealedReam[]): Promise<void>
   putTail(from: number, raw: Uint8Array): Promise<void>
-  /** Prepares some of what replacements change. Answers where to go on, or undefined at the end. */
-  stageReplacements(from: number): Promise<number | undefined>
-  finish(appended: number, replaced: number): Promise<Head>
+  /** Prepares some of what replacements change, and their history behind what is `staged` of it. */
+  stageReplacements(from: number, staged: StagedHistory): Promise<StagedReplacements>
+  finish(counts: Omit<LoadCounts, 'steps'>): Promise<Head>
   abandon(): Promise<void>
   renew(): Promise<void>
   /** Removes what is left over. */
@@ -246,10 +290,11 @@ export class ReamLoad implements Load {
     await Promise.allSettled(this.#writing)
     if (this.#failure !== undefined) throw this.#failure.error
     await this.#putRest(this.#collector.rest())
-    if (this.#replaced > 0) await this.#stageReplacements()
-    const head = await this.#steps.finish(this.#appended, this.#replaced)
+    const [appended, replaced] = [this.#appended, this.#replaced]
+    const staged = await this.#stageReplacements()
+    const head = await this.#steps.finish({ appended, replaced, staged })
     await this.#end()
-    return { head, appended: this.#appended, replaced: this.#replaced, skipped: this.#skipped }
+    return { head, appended, replaced, skipped: this.#skipped }
   }
 
   /** What makes no whole ream: as many quires as there are, and the tail. Behind a ream that was begun before, all of it goes to the tail. */
@@ -261,8 +306,13 @@ export class ReamLoad implements Load {
     if (inQuires < count) await this.#steps.putTail(from, cutItems(raw, inQuires, count))
   }
 
-  async #stageReplacements(): Promise<void> {
-    for (let from: number | undefined = 0; from !== undefined; ) from = await this.#steps.stageReplacements(from)
+  async #stageReplacements(): Promise<StagedHistory> {
+    let step: StagedReplacements = {
+      goOn: this.#replaced > 0 ? 0 : undefined,
+      staged: { changes: 0, bytes: 0 },
+    }
+    while (step.goOn !== undefined) step = await this.#steps.stageReplacements(step.goOn, step.staged)
+    return step.staged
   }
 
   async abort(): Promise<void> {

@@ -31,7 +31,7 @@ const TOP_LEVEL = 2
 export type ReadHoles = (level: number, from: number, to: number) => Iterable<HoleCount>
 
 /** The blocks that count a ream's holes: one a level. */
-function blocksOf(ream: number): { level: number; block: number }[] {
+export function blocksOf(ream: number): { level: number; block: number }[] {
   return Array.from({ length: TOP_LEVEL + 1 }, (_, level) => ({ level, block: Math.floor(ream / FANOUT ** level) }))
 }
 

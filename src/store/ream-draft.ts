@@ -1,6 +1,15 @@
 /** A ream that is being changed, quire by quire: only those that differ are deflated anew. Pure. */
 
-import { cutItems, editItems, itemStarts, joinItems, joinPieces, NO_ITEMS, type RawItems } from './item-text.ts'
+import {
+  cutItems,
+  editItems,
+  itemStarts,
+  itemText,
+  joinItems,
+  joinPieces,
+  NO_ITEMS,
+  type RawItems,
+} from './item-text.ts'
 import { type GoneMap, liveSlots, QUIRE_SIZE, REAM_SIZE, withGone } from './positions.ts'
 import {
   damagedReam,
@@ -32,15 +41,23 @@ export interface ReamEdit {
   /** Of all these slots, what is gone before the changes. */
   readonly gone: GoneMap
   readonly changes: Changes
+  /** Slots whose items are wanted as they are before the changes. */
+  readonly wanted: ReadonlySet<number>
+}
+
+/** A ream that was changed, and by slot the items that were wanted of it before. */
+export interface ChangedReam extends SealedReam {
+  readonly before: ReadonlyMap<number, string>
 }
 
 /** Makes the ream. Quires that stay as they are are not looked into. */
-export function sealReam({ number, stored, closed, gone, changes }: ReamEdit): SealedReam {
+export function sealReam({ number, stored, closed, gone, changes, wanted }: ReamEdit): ChangedReam {
   const quires: readonly Items[] = stored === undefined ? closed : [...quiresOf(stored), ...closed]
   const changesOf = byQuire(quires, gone, changes)
   const removed = [...changes].filter(([, text]) => text === null).map(([slot]) => slot)
   const goneAfter = withGone(gone, removed)
   const made: Quire[] = []
+  const before = new Map<number, string>()
   let start = 0
   for (const [at, quire] of quires.entries()) {
     const edits = changesOf.get(at)
@@ -48,11 +65,17 @@ export function sealReam({ number, stored, closed, gone, changes }: ReamEdit): S
     if (edits === undefined && !('raw' in quire)) made.push(quire)
     else {
       const live = goneAfter === null ? undefined : liveSlots(goneAfter, start, end).map((slot) => slot - start)
-      made.push(...editQuire(quire, live, edits))
+      const slots = wanted.size > 0 && edits !== undefined ? liveSlots(gone, start, end) : []
+      made.push(
+        ...editQuire(quire, live, edits, (raw, starts) => {
+          for (const [index, slot] of slots.entries())
+            if (wanted.has(slot)) before.set(slot, itemText(raw, starts, index))
+        }),
+      )
     }
     start = end
   }
-  return { ...joinQuires(made), number, gone: goneAfter }
+  return { ...joinQuires(made), number, gone: goneAfter, before }
 }
 
 function byQuire(quires: readonly Items[], gone: GoneMap, changes: Changes): Map<number, Map<number, string | null>> {
@@ -66,11 +89,17 @@ function byQuire(quires: readonly Items[], gone: GoneMap, changes: Changes): Map
 }
 
 /** Items that are not as many as their count says are damaged. `live` are the slots that hold an item afterwards, if not all do. */
-function editQuire(items: Items, live: readonly number[] | undefined, changes: Changes | undefined): Quire[] {
+function editQuire(
+  items: Items,
+  live: readonly number[] | undefined,
+  changes: Changes | undefined,
+  look: (raw: Uint8Array, starts: readonly number[]) => void,
+): Quire[] {
   return readRaw(items, (raw) => {
     if (changes === undefined) return makeQuires(raw, items.slots, live, false)
     const starts = itemStarts(raw)
     if (starts.length !== items.count) throw damagedReam()
+    look(raw, starts)
     return makeQuires(editItems(raw, changes, starts), items.slots, live, true)
   })
 }
@@ -99,6 +128,7 @@ export class ReamDraft {
   readonly #stored: StoredReam | undefined
   /** By slot. */
   readonly #changes = new Map<number, string | null>()
+  readonly #wanted = new Set<number>()
   /** Quires that were added, and which of their slots are gone. */
   readonly #closed: RawQuire[] = []
   readonly #goneOfClosed: number[] = []
@@ -136,9 +166,15 @@ export class ReamDraft {
     return readRaw(quire, (raw) => Buffer.from(cutItems(raw, index, index + 1)).toString())
   }
 
-  /** Replaces the item in a slot, or removes it. */
-  put(slot: number, text: string | null): void {
+  /** Replaces the item in a slot, or removes it. With `isWanted`, what is stored there comes along when it is sealed. */
+  put(slot: number, text: string | null, isWanted = false): void {
+    if (isWanted && !this.#changes.has(slot)) this.#wanted.add(slot)
     this.#changes.set(slot, text)
+  }
+
+  /** What a slot was changed to: null if it was removed, undefined if it was not changed. */
+  changed(slot: number): string | null | undefined {
+    return this.#changes.get(slot)
   }
 
   /** Adds the quire that begins at position `start`: of the tail's items there, some of which may be gone, and of what completes it. */
@@ -161,14 +197,17 @@ export class ReamDraft {
   edit(): ReamEdit {
     const stored = this.#read()
     const gone = this.#gone(stored)
-    return { number: this.number, stored, closed: this.#closed, gone, changes: this.#changes }
+    return { number: this.number, stored, closed: this.#closed, gone, changes: this.#changes, wanted: this.#wanted }
   }
 }
 
-/** A ream with other items in some slots. Those behind its quires are none of its own: they lie in the tail. */
-export function changedReam(stored: SealedReam, changes: ReadonlyMap<number, string>): ReamDraft {
+/**
+ * A ream with other items in some slots. Those behind its quires are none of its own: they lie in the tail. What stood in the
+ * slots before `wantedEnd` comes along when it is sealed.
+ */
+export function changedReam(stored: SealedReam, changes: ReadonlyMap<number, string>, wantedEnd: number): ReamDraft {
   const draft = new ReamDraft(stored.number, stored)
   const { slots } = draft
-  for (const [slot, text] of changes) if (slot < slots) draft.put(slot, text)
+  for (const [slot, text] of changes) if (slot < slots) draft.put(slot, text, slot < wantedEnd)
   return draft
 }

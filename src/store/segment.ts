@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import { freeOwnMemory } from '../items/item-run.ts'
 import { Deflater } from '../items/raw-deflate.ts'
 import { stored } from '../items/splice.ts'
-import { cutItems, joinPieces } from './item-text.ts'
+import { cutItems, joinPieces, type RawItems } from './item-text.ts'
 import type { Part } from './positions.ts'
 import {
   briefCopy,
@@ -13,6 +13,7 @@ import {
   deflate,
   inflate,
   joinDeflated,
+  type Quire,
   quiresOf,
   type ReamBytes,
   readInflated,
@@ -87,21 +88,36 @@ export function cutPart(ream: ReamBytes | undefined, tail: Segment | undefined, 
 function cutReam(ream: ReamBytes, from: number, to: number): Segment[] {
   if (from >= to) return []
   if (from === 0 && to === ream.count) return [deflatedSegment(ream)]
+  return cutPieces(ream, quiresOf(ream), from, to)
+}
+
+/** Items `from` up to `to` of quires of a ream, in the place of some of which other items stand. */
+export function cutPieces(
+  ream: ReamBytes | undefined,
+  pieces: readonly (Quire | RawItems)[],
+  from: number,
+  to: number,
+): Segment[] {
   const segments: Segment[] = []
   const whole: Deflated[] = []
   const takeWhole = (): void => {
-    if (whole.length > 0) segments.push(deflatedSegment(adjoining(ream, whole.splice(0))))
+    if (ream !== undefined && whole.length > 0) segments.push(deflatedSegment(adjoining(ream, whole.splice(0))))
   }
   let before = 0
-  for (const quire of quiresOf(ream)) {
-    if (quire.count === 0) continue
-    const [start, end] = [Math.max(0, from - before), Math.min(quire.count, to - before)]
-    before += quire.count
-    if (start === 0 && end === quire.count) whole.push(quire)
-    else if (start < end) {
+  for (const piece of pieces) {
+    const { count } = piece
+    const isRaw = 'raw' in piece
+    if (isRaw) takeWhole()
+    if (count === 0) continue
+    const [start, end] = [Math.max(0, from - before), Math.min(count, to - before)]
+    before += count
+    if (start >= end) continue
+    if (!isRaw && start === 0 && end === count) whole.push(piece)
+    else {
       takeWhole()
-      const cut = readInflated(quire, (raw) => briefCopy(cutItems(raw, start, end < quire.count ? end : undefined)))
-      segments.push(rawSegment(cut, end - start))
+      const cut = (raw: Uint8Array) => cutItems(raw, start, end < count ? end : undefined)
+      const items = isRaw ? cut(piece.raw) : readInflated(piece, (raw) => briefCopy(cut(raw)))
+      segments.push(rawSegment(items, end - start))
     }
   }
   takeWhole()

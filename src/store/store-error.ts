@@ -19,6 +19,8 @@ export type StoreErrorCode =
   | 'settings-differ'
   | 'no-key-field'
   | 'no-item'
+  | 'no-state'
+  | 'state-expired'
   | 'unpaginated-full'
   | 'collection-changed'
   | 'precondition-failed'
@@ -54,7 +56,7 @@ export function missingStore(label: string, argument: string): StoreError {
 }
 
 /** The storage format that this Reams reads and writes. */
-export const FORMAT_VERSION = 2
+export const FORMAT_VERSION = 3
 
 /** Refuses a store of another format. */
 export function checkFormat(label: string, version: number): void {

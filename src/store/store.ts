@@ -1,5 +1,6 @@
 /** What a store of collections does. `test/store/describe-store.ts` is the specification; every engine runs it. */
 
+import type { StateTag } from '../contract/state-tag.ts'
 import type { ItemRun } from '../items/item-run.ts'
 import type { StoreActivity } from './activity.ts'
 
@@ -11,8 +12,16 @@ export interface CollectionSettings {
   readonly isPrivate: boolean
 }
 
+/** How long earlier states of a collection can be read. */
+export interface Retention {
+  /** From the commit that superseded a state, in milliseconds; 0 keeps no history at all. */
+  readonly retentionMs: number
+  /** About how much the history may take; the oldest goes first. */
+  readonly retentionBytes: number
+}
+
 /** A collection and its head row: one state of it, at one commit. */
-export interface Head extends CollectionSettings {
+export interface Head extends CollectionSettings, Retention {
   readonly name: string
   /** Random; a collection dropped and created again has another one. */
   readonly id: number
@@ -28,6 +37,10 @@ export interface Head extends CollectionSettings {
   readonly next: number
   /** The exact number of items. */
   readonly live: number
+  /** How many changes there were while history was kept. */
+  readonly changes: number
+  /** The version before which nothing is kept, because history was dropped then. */
+  readonly historyFrom: number
 }
 
 /** A head as the list of all collections has it. */
@@ -65,6 +78,22 @@ export interface PageRead {
   readonly page: number
   /** The items of the page in order; no segment is empty. */
   readonly segments: readonly Segment[]
+}
+
+/** An earlier state of a collection, or the one that it is in. */
+export interface StateRead {
+  /** The head as it is now. */
+  readonly head: Head
+  /** The exact number of items that it had. */
+  readonly live: number
+  /** For how many milliseconds from now the state is kept at least, as far as time goes. */
+  readonly keptMs: number
+}
+
+/** A page of an earlier state, or of the changes since. */
+export interface PastRead extends StateRead, PageRead {
+  /** The number of items, or of changes, on all pages. */
+  readonly itemCount: number
 }
 
 export type OnConflict = 'fail' | 'skip' | 'replace'
@@ -236,10 +265,22 @@ export interface Store {
   /** All items in order, as runs of raw text, from one snapshot that lasts as long as the iteration. */
   items(name: string): AsyncIterable<Segment>
 
+  /**
+   * The state with that tag, a page of the collection as it was then, and a page of the changes since. All of them reject with
+   * 'no-state' where the collection never was in it, or not in this history, and with 'state-expired' where it is not kept.
+   */
+  stateAt(name: string, tag: StateTag, options?: ReadOptions): Promise<StateRead | undefined>
+  pageAt(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined>
+  changesSince(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined>
+
   /** Creates an empty collection. Rejects if the name is taken. */
   create(name: string, settings?: Partial<CollectionSettings>): Promise<Head>
   /** Works while a load is running, too. */
   setPrivate(name: string, isPrivate: boolean): Promise<Head>
+  /** Works while a load is running, too. */
+  setRetention(name: string, retention: Partial<Retention>): Promise<Head>
+  /** Drops the history of a collection: nobody can read an earlier state from then on. Resolves when it is removed. */
+  forget(name: string): Promise<Head>
   /** As `create`; where there is one with these settings it is answered, and with others refused with 'settings-differ'. */
   ensure(name: string, settings: CollectionSettings, options?: Pick<WriteOptions, 'once'>): Promise<Created>
   /** With a state: only if the collection still is in it, else refused with 'precondition-failed'. */

@@ -5,9 +5,10 @@ import type { Head, TokenRecord } from './store.ts'
 type Row = readonly unknown[]
 
 /** What a head has beside its name, in the order in which `headFrom` reads it. */
-export const HEAD_COLUMNS = 'id key_field paginated private generation version commit_id full_pages_id next live'.split(
-  ' ',
-)
+export const HEAD_COLUMNS =
+  'id key_field paginated private generation version commit_id full_pages_id next live changes history_from retention_ms retention_bytes'.split(
+    ' ',
+  )
 
 /** The head of a collection, from the first columns of a row. The engine vouches for the types. */
 export function headFrom(name: string, row: Row): Head {
@@ -23,6 +24,10 @@ export function headFrom(name: string, row: Row): Head {
     fullPagesId: row[7] as string,
     next: row[8] as number,
     live: row[9] as number,
+    changes: row[10] as number,
+    historyFrom: row[11] as number,
+    retentionMs: row[12] as number,
+    retentionBytes: row[13] as number,
   }
 }
 

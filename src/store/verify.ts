@@ -3,7 +3,9 @@
 import { crc32 } from 'node:zlib'
 import { isCollectionName } from '../contract/name.ts'
 import { lastPage, PAGE_SIZE, UNPAGINATED_LIMIT } from '../contract/page.ts'
-import { itemKey } from '../items/item-scanner.ts'
+import { keepsHistory } from '../contract/state-tag.ts'
+import { keyReader } from '../items/item-scanner.ts'
+import type { State, Stretch } from './history.ts'
 import { joinItems, joinPieces, splitItems } from './item-text.ts'
 import {
   countGone,
@@ -50,6 +52,11 @@ export interface OpenRows {
   /** Whether a load is running or left something behind: then, and only then, rows may lie beyond the head. */
   mayHaveUnseen(head: Head): Promise<boolean> | boolean
   page(head: Head, page: number): Promise<PageRead> | PageRead
+  /** The states that are kept, and all stretches of changes, in order. */
+  states(head: Head): Some<State>
+  stretches(head: Head): Some<Stretch>
+  /** What is wrong with the rows that lead from items to their changes, in words. */
+  lostPast(head: Head): Some<string>
   /** What the engine's own check has to say, and rows that belong to nothing. */
   ownFindings(): Some<string>
   /** What is good to know, and no damage. */
@@ -130,6 +137,7 @@ class CollectionCheck {
   readonly #onItems: (count: number) => void
   readonly #goneByReam = new Map<number, number>()
   readonly #pages = new PageDigests()
+  readonly #readKey: (item: Uint8Array) => string
   #items = 0
 
   constructor(rows: OpenRows, head: Head, findings: Findings, onItems: (count: number) => void) {
@@ -137,6 +145,7 @@ class CollectionCheck {
     this.#head = head
     this.#findings = findings
     this.#onItems = onItems
+    this.#readKey = keyReader(head.keyField ?? '')
   }
 
   async run(): Promise<void> {
@@ -144,6 +153,7 @@ class CollectionCheck {
     await this.#checkTail()
     await this.#checkHoles()
     await this.#checkCounts()
+    await this.#checkHistory()
     if (!this.#findings.has(this.#head.name)) await this.#checkPages()
   }
 
@@ -252,7 +262,7 @@ class CollectionCheck {
     for (const [index, text] of texts.entries()) {
       const flaw = flawOf(text)
       if (flaw !== undefined) this.#report(`The item at position ${positions[index]} ${flaw}: ${text.slice(0, 100)}`)
-      else if (keyField !== null) keys.push(this.#keyOf(text, keyField, positions[index]))
+      else if (keyField !== null) keys.push(this.#keyOf(text, positions[index]))
     }
     if (keyField !== null && keys.length === texts.length) await this.#checkKeys(keys, positions)
     this.#items += texts.length
@@ -261,11 +271,11 @@ class CollectionCheck {
     await nextTurn()
   }
 
-  #keyOf(text: string, keyField: string, position: number | undefined): string {
+  #keyOf(text: string, position: number | undefined): string {
     try {
-      return itemKey(Buffer.from(text), keyField)
+      return this.#readKey(Buffer.from(text))
     } catch (error) {
-      this.#report(`The item at position ${position} has no key "${keyField}": ${String(error)}`)
+      this.#report(`The item at position ${position} has no key "${this.#head.keyField}": ${String(error)}`)
       return ''
     }
   }
@@ -308,6 +318,23 @@ class CollectionCheck {
     if (!isCollectionName(this.#head.name)) this.#report('Its name is not a valid collection name.')
   }
 
+  /** From the oldest state that is kept, change by change and state by state, to the present. */
+  async #checkHistory(): Promise<void> {
+    const head = this.#head
+    const states = await keptStates(this.#rows.states(head), head)
+    if (!keepsHistory(head)) return
+    const last = states.at(-1)
+    if (last?.commitId !== head.commitId) this.#report('The state that it is in is missing from its history.')
+    const walk = new HistoryWalk(states, (message) => this.#report(message))
+    for await (const stretch of this.#rows.stretches(head)) {
+      if (stretch.number >= head.changes)
+        await this.#checkUnseen(`Change ${stretch.number} is beyond the head, which ends at ${head.changes}.`)
+      else walk.add(stretch)
+    }
+    walk.end(head)
+    for await (const message of this.#rows.lostPast(head)) this.#report(message)
+  }
+
   /** The pages in order = the items in order. */
   async #checkPages(): Promise<void> {
     if (!this.#head.isPaginated) return
@@ -328,6 +355,59 @@ class CollectionCheck {
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
       return undefined
+    }
+  }
+}
+
+async function keptStates(states: Some<State>, { historyFrom }: Head): Promise<State[]> {
+  const kept: State[] = []
+  for await (const state of states) if (state.version >= historyFrom) kept.push(state)
+  return kept
+}
+
+/** Follows the changes from state to state, and reports where they do not lead to the next one. */
+class HistoryWalk {
+  readonly #states: readonly State[]
+  readonly #report: (message: string) => void
+  /** Which state comes next, and what the collection is before it. */
+  #at = 0
+  #now: { generation: number; next: number; live: number; changes: number } | undefined
+
+  constructor(states: readonly State[], report: (message: string) => void) {
+    this.#states = states
+    this.#report = report
+    this.#pass()
+  }
+
+  add({ number, kind, count, before }: Stretch): void {
+    const now = this.#now
+    // What comes before the oldest state is yet to be removed.
+    if (now === undefined || number < now.changes) return
+    if (number !== now.changes) this.#report(`Change ${now.changes} is missing.`)
+    const isItem = kind === 'replace' || kind === 'delete'
+    const flaw = isItem ? (before === undefined ? 'has no text' : flawOf(before)) : undefined
+    if (flaw !== undefined) this.#report(`What change ${number} met ${flaw}.`)
+    if (kind === 'reset') Object.assign(now, { generation: now.generation + 1, next: 0, live: 0 })
+    if (kind === 'append') now.next += count
+    now.live += kind === 'append' ? count : kind === 'delete' ? -1 : 0
+    now.changes = number + count
+    this.#pass()
+  }
+
+  end({ changes }: Head): void {
+    if (this.#now !== undefined && this.#now.changes !== changes)
+      this.#report(`Change ${this.#now.changes} is missing.`)
+  }
+
+  /** The states that are reached now. */
+  #pass(): void {
+    for (let state = this.#states[this.#at]; state !== undefined; state = this.#states[++this.#at]) {
+      const { generation, next, live, changes } = state
+      this.#now ??= { generation, next, live, changes }
+      if (changes > this.#now.changes) return
+      const isRight = generation === this.#now.generation && next === this.#now.next && live === this.#now.live
+      if (!isRight || changes < this.#now.changes)
+        this.#report(`The changes do not lead to the state of version ${state.version}.`)
     }
   }
 }

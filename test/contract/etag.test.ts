@@ -8,6 +8,7 @@ const PARTS: PageTagParts = {
   generation: 1,
   version: 7,
   commitId: 'AbC-_0123xy',
+  hasHistory: true,
   page: 3,
   encoding: 'gzip',
 }
@@ -23,6 +24,7 @@ describe('the tag of a page', () => {
     { generation: 2 },
     { version: 8 },
     { commitId: 'AbC-_0123xz' },
+    { hasHistory: false },
     { page: 4 },
     { encoding: 'identity' },
   ]

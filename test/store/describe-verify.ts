@@ -95,6 +95,26 @@ const DAMAGES: readonly Damage[] = [
   ['a hole count that is wrong', 'UPDATE hole SET gone = 9', 'level = 1', /level 1, block 0 is 9; 4 are gone/],
   ['a hole count that is missing', 'DELETE FROM hole', 'level = 2', /hole count of level 2, block 0 is missing/],
   ['a hole count too many', copyOf('hole', '0, 2, 1'), 'level = 2', /level 0, block 2 is 1; 0 are gone/],
+  [
+    'a change that is missing',
+    'DELETE FROM change',
+    `number = ${COUNT + 1}`,
+    new RegExp(`Change ${COUNT + 1} is missing`),
+  ],
+  ['what a change met', "UPDATE change SET before = '[1]'", `number = ${COUNT}`, /met is not a JSON object/],
+  ['a state that is missing', 'DELETE FROM state', `changes = ${COUNT + 4}`, /state that it is in is missing/],
+  [
+    'a state that was otherwise',
+    'UPDATE state SET live = live + 1',
+    `changes = ${COUNT}`,
+    /changes do not lead to the state of version 2/,
+  ],
+  [
+    'a change that is not found by its item',
+    'DELETE FROM past',
+    `number = ${COUNT}`,
+    new RegExp(`Change ${COUNT} (cannot be found|and the row)`),
+  ],
   ['reams of no collection', 'UPDATE head SET $generation = 9', 'true', /4 rows of "ream" belong to no collection/],
 ]
 

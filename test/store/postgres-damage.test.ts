@@ -20,9 +20,9 @@ const DAMAGES: Readonly<Record<string, { sql: readonly string[]; expected: RegEx
     // Citus takes no UPDATE of a shard key.
     sql: [
       `INSERT INTO head (shard_key, name, id, key_field, paginated, private, generation, version, next, live, generation_id, guarded,
-        changed_at, commit_id, full_pages_id)
+        changed_at, commit_id, full_pages_id, changes, history_from, retention_ms, retention_bytes)
       SELECT shard_key + 1, name, id, key_field, paginated, private, generation, version, next, live, generation_id, guarded,
-        changed_at, commit_id, full_pages_id FROM head`,
+        changed_at, commit_id, full_pages_id, changes, history_from, retention_ms, retention_bytes FROM head`,
       'DELETE FROM head',
     ],
     expected: /3 rows of "ream" belong to no collection/,

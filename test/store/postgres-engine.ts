@@ -64,7 +64,7 @@ export async function openPostgresForTest({ url: server }: PostgresServer): Prom
       await client.query(`SELECT 1 FROM ${schema}.head WHERE name = $1 FOR UPDATE`, [name])
       return () => client.end()
     },
-    openAgain: () => openPostgresStore({ url }),
+    openAgain: (options) => openPostgresStore({ url, ...options }),
     async remove() {
       await store.close()
       await runSql(server, '', `DROP SCHEMA ${schema} CASCADE`)

@@ -35,7 +35,7 @@ export async function openSqliteForTest(): Promise<StoreUnderTest & { path: stri
         BEGIN SELECT RAISE(ABORT, 'no'); END`)
       return () => execute('DROP TRIGGER forbid')
     },
-    openAgain: () => openSqliteStore({ path }),
+    openAgain: (options) => openSqliteStore({ path, ...options }),
     async remove() {
       await store.close()
       await rm(directory, { recursive: true, force: true })

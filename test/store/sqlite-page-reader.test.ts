@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
+import { type StateTag, stateOf } from '../../src/contract/state-tag.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { fileIdentity, openReadConnection } from '../../src/store/sqlite/file/store-file.ts'
 import { PageReader } from '../../src/store/sqlite/read/page-reader.ts'
-import { readPage } from '../../src/store/sqlite/read/read.ts'
+import { readAnyPage } from '../../src/store/sqlite/read/read-past.ts'
 import { Rows } from '../../src/store/sqlite/rows/rows.ts'
 import type { PageRead, SegmentForm } from '../../src/store/store.ts'
-import { allRefused, isError, itemsFrom, outcomesOf } from './items.ts'
+import { allRefused, changed, isError, item, itemsFrom, keyed, outcomesOf } from './items.ts'
 import { openSqliteForTest } from './sqlite-engine.ts'
-import { pagesOf, textsOf } from './store-reading.ts'
+import { packedTextsOf, pagesOf, textsOf } from './store-reading.ts'
 
 const ITEMS = itemsFrom(0, 2_000)
 const PAGES = [1, 2, 3, 4]
@@ -31,9 +33,9 @@ async function openReader(t: TestContext, identity?: string, form: SegmentForm =
   let here = 0
   const database = openReadConnection(path)
   const rows = new Rows(database)
-  const reader = new PageReader({ path, identity: identity ?? fileIdentity(path) }, ({ name, page }) => {
+  const reader = new PageReader({ path, identity: identity ?? fileIdentity(path) }, (question) => {
     here++
-    return readPage(rows, name, page, false)
+    return readAnyPage(rows, question)
   })
   t.after(async () => {
     await reader.close()
@@ -46,6 +48,8 @@ async function openReader(t: TestContext, identity?: string, form: SegmentForm =
     here: () => here,
     /** Asks for pages in one turn. */
     read: (...pages: number[]) => Promise.all(pages.map((page) => reader.read({ ...question, page }))),
+    readAt: (name: string, tag: StateTag, ...pages: number[]) =>
+      Promise.all(pages.map((page) => reader.read({ ...question, name, page, past: { tag, isChanges: false } }))),
   }
 }
 
@@ -89,6 +93,18 @@ describe('the thread that reads pages', () => {
     assert.deepEqual(outcomes, ['done', 'corrupt', 'done', 'done'])
     await assert.rejects(subject.read(1, 2), isError('corrupt'))
     await opened.execute('UPDATE ream SET data = $1 WHERE number = 1', [data as Uint8Array])
+  })
+
+  it('reads a page of an earlier state, most of which stands before an item that was changed since, and the rest behind', async (t) => {
+    const { store } = opened
+    const items = itemsFrom(0, 500).map((text, id) => (id < 250 ? item(id, `,"sum":"${hash('sha256', text)}"`) : text))
+    await store.create('things', { keyField: 'id' })
+    const head = await store.append('things', keyed(items))
+    await store.put('things', keyed([changed(300, 1)]))
+    const subject = await openReader(t, undefined, 'deflated')
+    await whenStarted(subject)
+    const reads = await subject.readAt('things', stateOf(head), 1, 1, 1, 1)
+    for (const read of reads) assert.deepEqual(read && packedTextsOf(read), items)
   })
 
   it('is done without where it cannot open the same file', async (t) => {

@@ -1,9 +1,12 @@
 /** Opens a store in PostgreSQL, or in Citus. Any number of processes may have it open. */
 
 import { isCollectionName } from '../../contract/name.ts'
+import type { StateTag } from '../../contract/state-tag.ts'
 import { type ChangeCall, changeOf, StoreWrites } from '../changes.ts'
 import { itemTag, missingCollection } from '../collection-rules.ts'
 import { DeflatePool } from '../deflate-pool.ts'
+import { FORGET_EVERY_MS } from '../history.ts'
+import { readChangesSince, readState } from '../past.ts'
 import type {
   Head,
   ListedHead,
@@ -11,14 +14,17 @@ import type {
   LoadOptions,
   Once,
   PageRead,
+  PastRead,
   Reachable,
   ReadOptions,
   Segment,
+  StateRead,
   Store,
   TokenRecord,
   VerifyResult,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import type { PageReader } from './read/page-reader.ts'
 import { readAll, readItem } from './read/read.ts'
 import { readHead, type StoredHead, shownHead } from './rows/head.ts'
 import { prepareStore } from './schema.ts'
@@ -28,6 +34,7 @@ import { explainError, explained, isNodeAway, stateOf, TOOK_TOO_LONG } from './s
 import { readStoreUrl, type StoreUrl } from './server/store-url.ts'
 import { insertToken, readToken, readTokens, revokeToken } from './token.ts'
 import { verifyPostgres } from './verify.ts'
+import { forgetName } from './write/forget.ts'
 import { sweepName } from './write/lease.ts'
 import { runLoad } from './write/load.ts'
 
@@ -48,6 +55,8 @@ export interface PostgresStoreOptions {
   readonly writeConnections?: number
   /** How long a statement of a read or a write may take. Default 10,000. */
   readonly statementMs?: number
+  /** How often, after writes, it is looked for history that is not kept any more. Default 60,000. */
+  readonly forgetEveryMs?: number
 }
 
 /** Opens the store and brings its schema up to date. Rejects with a StoreError that says what to do. */
@@ -73,6 +82,7 @@ class PostgresStore extends StoreWrites implements Store {
   constructor(url: StoreUrl, options: PostgresStoreOptions) {
     super()
     const { readConnections = 8, writeConnections = 4, statementMs = 10_000 } = options
+    const { forgetEveryMs = FORGET_EVERY_MS } = options
     const pool = this.#deflate
     this.#url = url
     this.#nodes = new DatabaseNodes({
@@ -80,6 +90,7 @@ class PostgresStore extends StoreWrites implements Store {
       readConnections,
       writeConnections,
       statementMs,
+      tidyEveryMs: forgetEveryMs,
       pool,
       activity: this.activity,
     })
@@ -107,13 +118,42 @@ class PostgresStore extends StoreWrites implements Store {
   }
 
   async page(name: string, page: number, { isPublicOnly = false }: ReadOptions = {}): Promise<PageRead | undefined> {
-    if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
+    checkPage(page)
     this.activity.reads.page++
     if (!isCollectionName(name)) return undefined
     const { pages } = await this.#explained(this.#nodes.of(name))
     if (isPublicOnly && !pages.wasPublic(name) && !(await this.#explained(pages.isPublic(name)))) return undefined
     const read = await this.#explained(pages.read(name, page))
     return isPublicOnly && read?.head.isPrivate ? undefined : read
+  }
+
+  stateAt(name: string, tag: StateTag, options?: ReadOptions): Promise<StateRead | undefined> {
+    this.activity.reads.head++
+    return this.#past(name, options, (pages) => pages.readPast(name, (head) => readState(head, tag)))
+  }
+
+  pageAt(name: string, tag: StateTag, page: number, options?: ReadOptions): Promise<PastRead | undefined> {
+    checkPage(page)
+    this.activity.reads.page++
+    return this.#past(name, options, (pages) => pages.readAt(name, tag, page))
+  }
+
+  changesSince(name: string, tag: StateTag, page: number, options?: ReadOptions): Promise<PastRead | undefined> {
+    checkPage(page)
+    this.activity.reads.page++
+    return this.#past(name, options, (pages) => pages.readPast(name, (head) => readChangesSince(head, tag, page)))
+  }
+
+  async #past<T extends StateRead>(
+    name: string,
+    { isPublicOnly = false }: ReadOptions = {},
+    read: (pages: PageReader) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    if (!isCollectionName(name)) return undefined
+    const { pages } = await this.#explained(this.#nodes.of(name))
+    if (isPublicOnly && !pages.wasPublic(name) && !(await this.#explained(pages.isPublic(name)))) return undefined
+    const found = await this.#explained(read(pages))
+    return isPublicOnly && found?.head.isPrivate ? undefined : found
   }
 
   async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {
@@ -142,6 +182,11 @@ class PostgresStore extends StoreWrites implements Store {
 
   protected async sweepDropped(name: string): Promise<void> {
     await sweepName((await this.#nodes.of(name)).long, name)
+  }
+
+  protected async forgetOld(name: string): Promise<void> {
+    const { long } = await this.#explained(this.#nodes.of(name))
+    await this.#explained(forgetName(long, name, this.activity))
   }
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {
@@ -198,6 +243,10 @@ class PostgresStore extends StoreWrites implements Store {
   #explained<T>(work: Promise<T>): Promise<T> {
     return explained(work, this.#url)
   }
+}
+
+function checkPage(page: number): void {
+  if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
 }
 
 function listed(heads: readonly (StoredHead & ListedHead)[]): ListedHead[] {

@@ -16,6 +16,10 @@ CREATE TABLE head (
   full_pages_id text    NOT NULL,
   next          bigint  NOT NULL,
   live          bigint  NOT NULL,
+  changes       bigint  NOT NULL,
+  history_from  bigint  NOT NULL,
+  retention_ms  bigint  NOT NULL,
+  retention_bytes bigint NOT NULL,
   generation_id         bigint  NOT NULL,
   guarded       boolean NOT NULL DEFAULT false,
   -- Milliseconds since 1970.
@@ -65,6 +69,70 @@ CREATE TABLE hole (
   PRIMARY KEY (shard_key, generation_id, level, block)
 );
 
+-- The history of a collection. Its changes are numbered through, and a number is the time by which the rest is found.
+-- States that readers saw, one a commit, with the number of changes before each.
+CREATE TABLE state (
+  shard_key     bigint NOT NULL,
+  collection_id bigint NOT NULL,
+  changes       bigint NOT NULL,
+  version       bigint NOT NULL,
+  commit_id     text   NOT NULL,
+  generation    bigint NOT NULL,
+  next          bigint NOT NULL,
+  live          bigint NOT NULL,
+  bytes         bigint NOT NULL,
+  -- Milliseconds since 1970.
+  at            bigint NOT NULL,
+  PRIMARY KEY (shard_key, collection_id, changes, version)
+);
+
+-- One row a change, items that were appended in a row together; and the text that a replaced or deleted item had.
+CREATE TABLE change (
+  shard_key     bigint   NOT NULL,
+  collection_id bigint   NOT NULL,
+  number        bigint   NOT NULL,
+  version       bigint   NOT NULL,
+  generation    bigint   NOT NULL,
+  kind          smallint NOT NULL,
+  position      bigint   NOT NULL,
+  count         bigint   NOT NULL,
+  before        bytea,
+  PRIMARY KEY (shard_key, collection_id, number)
+);
+
+-- Which changes an item met.
+CREATE TABLE past (
+  shard_key     bigint NOT NULL,
+  collection_id bigint NOT NULL,
+  generation    bigint NOT NULL,
+  position      bigint NOT NULL,
+  number        bigint NOT NULL,
+  PRIMARY KEY (shard_key, collection_id, generation, position, number)
+);
+
+-- Hole counts as they were before a change.
+CREATE TABLE past_hole (
+  shard_key     bigint   NOT NULL,
+  collection_id bigint   NOT NULL,
+  generation    bigint   NOT NULL,
+  level         smallint NOT NULL,
+  block         bigint   NOT NULL,
+  number        bigint   NOT NULL,
+  gone          integer  NOT NULL,
+  PRIMARY KEY (shard_key, collection_id, generation, level, block, number)
+);
+
+-- Generations that were replaced as a whole, as far as each got.
+CREATE TABLE replaced (
+  shard_key     bigint NOT NULL,
+  collection_id bigint NOT NULL,
+  generation    bigint NOT NULL,
+  generation_id bigint NOT NULL,
+  next          bigint NOT NULL,
+  live          bigint NOT NULL,
+  PRIMARY KEY (shard_key, collection_id, generation)
+);
+
 -- Who is loading into a collection. It is by name, because the collection may not exist before the load ends.
 CREATE TABLE lease (
   shard_key      bigint      NOT NULL,
@@ -82,11 +150,13 @@ CREATE TABLE lease (
   PRIMARY KEY (shard_key, name)
 );
 
--- What nobody can see any more and is yet to be removed: everything of a generation from a position on.
+-- What nobody can see any more and is yet to be removed: everything of a generation from a position on, or of the history of
+-- a collection, whose id then stands in the place of the generation's, from a number on.
 CREATE TABLE leftover (
   shard_key      bigint NOT NULL,
   generation_id      bigint NOT NULL,
   base       bigint NOT NULL,
+  history    boolean NOT NULL DEFAULT false,
   key_cursor bytea  NOT NULL DEFAULT '',
   PRIMARY KEY (shard_key, generation_id)
 );

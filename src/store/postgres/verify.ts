@@ -8,6 +8,7 @@ import { Findings, type OpenRows, verifyRows } from '../verify.ts'
 import { HoleCounts } from './read/page-parts.ts'
 import { inSnapshot, readPage } from './read/read.ts'
 import { readAllHeads, readHead, type StoredHead } from './rows/head.ts'
+import { readAllStates, readAllStretches } from './rows/history.ts'
 import type { Rows } from './rows/rows.ts'
 import { keyBytes, readReams, readTail } from './rows/stored-ream.ts'
 
@@ -53,6 +54,13 @@ function openRows(rows: Rows, heads: readonly StoredHead[]): OpenRows {
       if (!holes?.areOf(found)) holes = new HoleCounts(found)
       return readPage(rows, found, page, holes)
     },
+    states: (head) => readAllStates(rows, storedOf(head)),
+    stretches: (head) => readAllStretches(rows, storedOf(head)),
+    async *lostPast(head) {
+      const { shardKey, id } = storedOf(head)
+      for (const [number] of await rows.all('readLostPast', shardKey, id))
+        yield `Change ${number} and the row that leads from its item to it do not fit.`
+    },
     ownFindings: () => ownFindings(rows),
     notes: () => notes(rows),
     explain: (error) => error,
@@ -70,6 +78,14 @@ async function readPositions(
   return keys.map((_, index) => positions.get(index))
 }
 
+const STRAY_HISTORY = [
+  'findStrayStates',
+  'findStrayChanges',
+  'findStrayPast',
+  'findStrayPastHoles',
+  'findStrayReplaced',
+] as const
+
 async function* ownFindings(rows: Rows): AsyncGenerator<string> {
   for (const [name] of await rows.all('findVisibleLeftovers'))
     yield `Items of the collection "${name}" that readers see are marked as leftovers, or as part of a load.`
@@ -78,6 +94,9 @@ async function* ownFindings(rows: Rows): AsyncGenerator<string> {
   for (const stray of ['findStrayReams', 'findStrayTails', 'findStrayKeys', 'findStrayHoles'] as const)
     for (const [table, shardKey, generationId, count] of await rows.all(stray))
       yield `${count} rows of "${table}" belong to no collection (shard key ${shardKey}, generation ${generationId}).`
+  for (const stray of STRAY_HISTORY)
+    for (const [table, shardKey, id, count] of await rows.all(stray))
+      yield `${count} rows of "${table}" belong to no collection (shard key ${shardKey}, id ${id}).`
 }
 
 /** Rows have no checksums of their own here: the database's pages have. */

@@ -1,8 +1,11 @@
 /** Opens a store in an SQLite file: reads on connections that only read, many pages at once on a thread; writes on another. */
 
 import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { StateTag } from '../../contract/state-tag.ts'
 import { type ChangeCall, StoreWrites } from '../changes.ts'
 import { itemTag, missingCollection } from '../collection-rules.ts'
+import { FORGET_EVERY_MS } from '../history.ts'
 import { ReamLoad } from '../load.ts'
 import { NO_ROOM } from '../segment.ts'
 import type {
@@ -13,9 +16,11 @@ import type {
   Once,
   PageOptions,
   PageRead,
+  PastRead,
   Reachable,
   ReadOptions,
   Segment,
+  StateRead,
   Store,
   TokenRecord,
   VerifyResult,
@@ -23,10 +28,13 @@ import type {
 import { StoreError } from '../store-error.ts'
 import { checkOnlyName } from './file/other-name.ts'
 import { checkSameFile, type FilePlace, fileIdentity, foldLog, openReadConnection } from './file/store-file.ts'
+import type { PastQuestion } from './read/page-message.ts'
 import { PageReader } from './read/page-reader.ts'
-import { readItem, readPage, readSegments } from './read/read.ts'
+import { readItem, readSegments } from './read/read.ts'
+import { readAnyPage, readStateAt } from './read/read-past.ts'
 import { explainError, inCollection } from './rows/explain-error.ts'
 import { readAllHeads, readHead } from './rows/head.ts'
+import { isHistoryOld } from './rows/history.ts'
 import { Rows } from './rows/rows.ts'
 import { prepareStore } from './schema.ts'
 import { readToken, readTokens } from './token.ts'
@@ -41,19 +49,21 @@ export interface SqliteStoreOptions {
   readonly path: string
   /** Make a store where there is none. Default false. */
   readonly create?: boolean
+  /** How often it is looked for history that is not kept any more. Default 60,000. */
+  readonly forgetEveryMs?: number
 }
 
 const READ_ALL_HEADS = 'SELECT count(live) FROM head'
 
 /** Opens the store and brings its schema up to date. Rejects with a StoreError that says what to do. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { create = false } = options
+  const { create = false, forgetEveryMs = FORGET_EVERY_MS } = options
   // SQLite reads other things into names such as `:memory:` and `file:x.db`. Here a path is a path.
   const path = /^(:|file:)/.test(options.path) ? `./${options.path}` : options.path
   try {
     await checkOnlyName(path)
     await prepareStore(path, create)
-    return new SqliteStore(path, await openForGood(path))
+    return new SqliteStore(path, await openForGood(path), forgetEveryMs)
   } catch (error) {
     throw explainError(error, path)
   }
@@ -79,17 +89,17 @@ class SqliteStore extends StoreWrites implements Store {
   readonly #writer: Writer
   readonly #pageReader: PageReader
   readonly #place: FilePlace
+  readonly #forgetting: NodeJS.Timeout
 
-  constructor(path: string, database: DatabaseSync) {
+  constructor(path: string, database: DatabaseSync, forgetEveryMs: number) {
     super()
     this.#path = path
     this.#place = { path, identity: fileIdentity(path) }
     this.#database = database
     this.#rows = new Rows(database)
     this.#writer = new Writer(this.#place, this.activity)
-    this.#pageReader = new PageReader(this.#place, ({ name, page, isPublicOnly }) =>
-      this.#read((rows) => readPage(rows, name, page, isPublicOnly)),
-    )
+    this.#pageReader = new PageReader(this.#place, (question) => this.#read((rows) => readAnyPage(rows, question)))
+    this.#forgetting = setInterval(() => void this.#forgetAll(), forgetEveryMs).unref()
   }
 
   async collections(): Promise<ListedHead[]> {
@@ -105,12 +115,43 @@ class SqliteStore extends StoreWrites implements Store {
     return this.#read((rows) => readHead(rows, name, isPublicOnly))
   }
 
-  async page(name: string, page: number, options: PageOptions = {}): Promise<PageRead | undefined> {
+  async page(name: string, page: number, options?: PageOptions): Promise<PageRead | undefined> {
+    return this.#anyPage(name, page, undefined, options)
+  }
+
+  async stateAt(
+    name: string,
+    tag: StateTag,
+    { isPublicOnly = false }: ReadOptions = {},
+  ): Promise<StateRead | undefined> {
+    this.activity.reads.head++
+    return this.#read((rows) => readStateAt(rows, name, tag, isPublicOnly))
+  }
+
+  pageAt(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined> {
+    return this.#pastPage(name, page, { tag, isChanges: false }, options)
+  }
+
+  changesSince(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined> {
+    return this.#pastPage(name, page, { tag, isChanges: true }, options)
+  }
+
+  async #pastPage(
+    name: string,
+    page: number,
+    past: PastQuestion,
+    options?: PageOptions,
+  ): Promise<PastRead | undefined> {
+    // Whoever is asked for the past answers with it.
+    return (await this.#anyPage(name, page, past, options)) as PastRead | undefined
+  }
+
+  async #anyPage(name: string, page: number, past: PastQuestion | undefined, options: PageOptions = {}) {
     const { isPublicOnly = false, form, room = NO_ROOM } = options
     if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
     this.activity.reads.page++
-    if (form !== undefined) return this.#pageReader.read({ name, page, isPublicOnly, form, room })
-    return this.#read((rows) => readPage(rows, name, page, isPublicOnly))
+    const question = { name, page, isPublicOnly, past, form: form ?? ('raw' as const), room }
+    return form === undefined ? this.#read((rows) => readAnyPage(rows, question)) : this.#pageReader.read(question)
   }
 
   async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {
@@ -145,6 +186,28 @@ class SqliteStore extends StoreWrites implements Store {
 
   protected sweepDropped(): Promise<void> {
     return this.#writer.sweep()
+  }
+
+  protected async forgetOld(name: string): Promise<void> {
+    for (let isMore = true; isMore; ) {
+      const forgotten = await this.#writer.step('forgetOld', name)
+      if (forgotten.notice !== undefined) this.activity.onNotice(forgotten.notice)
+      isMore = forgotten.isMore
+    }
+    await this.#writer.sweep()
+  }
+
+  /** What cannot be removed now is left to a later time. */
+  async #forgetAll(): Promise<void> {
+    try {
+      for (const head of await this.collections()) {
+        if (this.#read((rows) => isHistoryOld(rows, head))) await this.forgetOld(head.name)
+        // There may be thousands.
+        await nextTurn()
+      }
+    } catch {
+      // As above.
+    }
   }
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {
@@ -183,6 +246,7 @@ class SqliteStore extends StoreWrites implements Store {
 
   async close(): Promise<void> {
     if (!this.#database.isOpen) return
+    clearInterval(this.#forgetting)
     this.#database.close()
     await this.#pageReader.close()
     await this.#writer.close()
@@ -211,8 +275,8 @@ function runLoad(writer: Writer, plan: SqlitePlan): Load {
     claimKeys: (keys, text) => counted(writer.step('claimKeys', plan, keys, text)),
     putReams: (reams) => counted(writer.step('putReams', plan, reams)),
     putTail: (from, raw) => counted(writer.step('putTail', plan, from, raw)),
-    stageReplacements: (from) => counted(writer.step('stageReplacements', plan, from)),
-    finish: (appended, replaced) => writer.step('finishLoad', plan, { appended, replaced, steps }),
+    stageReplacements: (from, staged) => counted(writer.step('stageReplacements', plan, from, staged)),
+    finish: (counts) => writer.step('finishLoad', plan, { ...counts, steps }),
     abandon: () => writer.step('abandonLoad', plan),
     renew: () => writer.step('renewLoad', plan),
     sweep: () => writer.sweep(),

@@ -14,6 +14,10 @@ CREATE TABLE head (
   full_pages_id TEXT    NOT NULL,
   next          INTEGER NOT NULL,
   live          INTEGER NOT NULL,
+  changes       INTEGER NOT NULL,
+  history_from  INTEGER NOT NULL,
+  retention_ms  INTEGER NOT NULL,
+  retention_bytes INTEGER NOT NULL,
   changed_at    INTEGER,
   sum           INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -62,6 +66,68 @@ CREATE TABLE hole (
   PRIMARY KEY (collection_id, generation, level, block)
 ) STRICT, WITHOUT ROWID;
 
+-- The history of a collection. Its changes are numbered through, and a number is the time by which the rest is found.
+-- States that readers saw, one a commit, with the number of changes before each.
+CREATE TABLE state (
+  collection_id INTEGER NOT NULL,
+  changes       INTEGER NOT NULL,
+  version       INTEGER NOT NULL,
+  commit_id     TEXT    NOT NULL,
+  generation    INTEGER NOT NULL,
+  next          INTEGER NOT NULL,
+  live          INTEGER NOT NULL,
+  bytes         INTEGER NOT NULL,
+  at            INTEGER NOT NULL,
+  sum           INTEGER NOT NULL,
+  PRIMARY KEY (collection_id, changes, version)
+) STRICT, WITHOUT ROWID;
+
+-- One row a change, items that were appended in a row together; and the text that a replaced or deleted item had.
+CREATE TABLE change (
+  collection_id INTEGER NOT NULL,
+  number        INTEGER NOT NULL,
+  version       INTEGER NOT NULL,
+  generation    INTEGER NOT NULL,
+  kind          INTEGER NOT NULL,
+  position      INTEGER NOT NULL,
+  count         INTEGER NOT NULL,
+  before        TEXT,
+  sum           INTEGER NOT NULL,
+  PRIMARY KEY (collection_id, number)
+) STRICT, WITHOUT ROWID;
+
+-- Which changes an item met.
+CREATE TABLE past (
+  collection_id INTEGER NOT NULL,
+  generation    INTEGER NOT NULL,
+  position      INTEGER NOT NULL,
+  number        INTEGER NOT NULL,
+  sum           INTEGER NOT NULL,
+  PRIMARY KEY (collection_id, generation, position, number)
+) STRICT, WITHOUT ROWID;
+
+-- Hole counts as they were before a change.
+CREATE TABLE past_hole (
+  collection_id INTEGER NOT NULL,
+  generation    INTEGER NOT NULL,
+  level         INTEGER NOT NULL,
+  block         INTEGER NOT NULL,
+  number        INTEGER NOT NULL,
+  gone          INTEGER NOT NULL,
+  sum           INTEGER NOT NULL,
+  PRIMARY KEY (collection_id, generation, level, block, number)
+) STRICT, WITHOUT ROWID;
+
+-- Generations that were replaced as a whole, as far as each got.
+CREATE TABLE replaced (
+  collection_id INTEGER NOT NULL,
+  generation    INTEGER NOT NULL,
+  next          INTEGER NOT NULL,
+  live          INTEGER NOT NULL,
+  sum           INTEGER NOT NULL,
+  PRIMARY KEY (collection_id, generation)
+) STRICT, WITHOUT ROWID;
+
 -- Who is loading into a collection. It is by name, because the collection may not exist before the load ends.
 CREATE TABLE lease (
   name          TEXT    PRIMARY KEY,
@@ -81,7 +147,8 @@ CREATE TABLE lease (
   steps         INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
--- What nobody can see any more and is yet to be removed: everything of a generation from a position on.
+-- What nobody can see any more and is yet to be removed: everything of a generation from a position on, and with generation -1
+-- of the history from a number on.
 CREATE TABLE leftover (
   collection_id INTEGER NOT NULL,
   generation    INTEGER NOT NULL,

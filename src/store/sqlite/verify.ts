@@ -8,6 +8,7 @@ import { openReadConnection } from './file/store-file.ts'
 import { findPage } from './read/read.ts'
 import { explainError } from './rows/explain-error.ts'
 import { readAllHeads, readHead } from './rows/head.ts'
+import { allStates, findLostPast, readAllStretches } from './rows/history.ts'
 import { checkRequests } from './rows/request-log.ts'
 import { Rows } from './rows/rows.ts'
 import { findKey, readAllHoles, readPositions, readReams, readTailItems } from './rows/stored-ream.ts'
@@ -24,8 +25,16 @@ const STRAYS = ['ream', 'tail', 'key', 'hole'].map(
       SELECT id, generation FROM head
       UNION ALL SELECT collection_id, generation FROM lease
       UNION ALL SELECT collection_id, generation + 1 FROM lease
-      UNION ALL SELECT collection_id, generation FROM leftover)
+      UNION ALL SELECT collection_id, generation FROM leftover
+      UNION ALL SELECT collection_id, generation FROM replaced)
     GROUP BY collection_id, generation`,
+)
+/** Rows of a history that belongs to no collection. */
+const STRAY_HISTORY = ['state', 'change', 'past', 'past_hole', 'replaced'].map(
+  (table) => `
+    SELECT '${table}', collection_id, count(*) FROM ${table}
+    WHERE collection_id NOT IN (SELECT id FROM head UNION ALL SELECT collection_id FROM leftover WHERE generation < 0)
+    GROUP BY collection_id`,
 )
 /** What is to be swept, or belongs to a load, must not be what readers see. */
 const LEFTOVERS_IN_USE = `
@@ -61,6 +70,9 @@ function openRows(rows: Rows, path: string): OpenRows {
       if (head === undefined) throw new StoreError('corrupt', `The collection "${name}" cannot be found by its name.`)
       return findPage(rows, head, page)
     },
+    states: (head) => allStates(rows, head),
+    stretches: (head) => readAllStretches(rows, head),
+    lostPast: (head) => findLostPast(rows, head),
     ownFindings: () => ownFindings(rows),
     notes: () => [],
     explain: (error) => explainError(error, path),
@@ -85,4 +97,7 @@ function* ownFindings(rows: Rows): Generator<string> {
   for (const stray of STRAYS)
     for (const [table, id, generation, count] of rows.all(stray))
       yield `${count} rows of "${table}" belong to no collection (id ${id}, generation ${generation}).`
+  for (const stray of STRAY_HISTORY)
+    for (const [table, id, count] of rows.all(stray))
+      yield `${count} rows of "${table}" belong to no collection (id ${id}).`
 }

@@ -1,6 +1,7 @@
 /** The rows that hold the parts of a page, and the hole counts that are known of a collection. */
 
-import { blocksIn, findParts, type HoleCount, type PageParts, REAM_SIZE, tailStart } from '../../positions.ts'
+import { KnownHoles } from '../../known-holes.ts'
+import { type PageParts, REAM_SIZE, tailStart } from '../../positions.ts'
 import { cutPart, deflatedSegment, joinCuts, rawSegment } from '../../segment.ts'
 import type { PageRead, Segment } from '../../store.ts'
 import { headOf, type StoredHead, shownHead } from '../rows/head.ts'
@@ -62,20 +63,13 @@ export function segmentOf(row: Row): Segment {
   return row[HEAD_WIDTH + 2] === null ? rawSegment(bytes.data, bytes.count) : deflatedSegment(bytes)
 }
 
-/** The blocks `from` to `to` of a level. */
-interface Stretch {
-  readonly level: number
-  readonly from: number
-  readonly to: number
-}
-
-export class HoleCounts {
+/** Those of a collection as it is now, as long as nothing is deleted. */
+export class HoleCounts extends KnownHoles {
   readonly #generationId: number
   readonly #fullPagesId: string
-  readonly #known = new Map<string, readonly HoleCount[]>()
-  #missing: Stretch | undefined
 
   constructor({ generationId, fullPagesId }: StoredHead) {
+    super()
     this.#generationId = generationId
     this.#fullPagesId = fullPagesId
   }
@@ -85,35 +79,16 @@ export class HoleCounts {
     return generationId === this.#generationId && fullPagesId === this.#fullPagesId
   }
 
-  /** The parts of a page; undefined where something `isMissing`, or does not add up. */
-  findParts(head: StoredHead, page: number): PageParts | undefined {
-    return findParts(head, page, (level, from, to) => this.#read(head, level, from, to))
-  }
-
-  /** See `ReadHoles`. Nothing for a stretch that is not known: where there should be something, the sums tell. */
-  #read({ next, live }: StoredHead, level: number, from: number, to: number): readonly HoleCount[] {
-    this.#missing = undefined
-    // Where all lies in one block, the head tells.
-    if (blocksIn(next, level) === 1) return [{ level, block: 0, gone: next - live }]
-    const known = this.#known.get(`${level} ${from}`)
-    if (known === undefined) this.#missing = { level, from, to }
-    return known ?? []
-  }
-
-  /** Whether it did not know what it was asked for last. */
-  get isMissing(): boolean {
-    return this.#missing !== undefined
-  }
-
-  /** Reads that, if the collection is still in this state. Answers its head as it is now. */
+  /** Reads what is missing, if the collection is still in this state. Answers its head as it is now. */
   async fill(rows: Reading, { shardKey, name }: StoredHead): Promise<StoredHead | undefined> {
-    const { level = 0, from = 0, to = 0 } = this.#missing ?? {}
+    const stretch = this.missing ?? { level: 0, from: 0, to: 0 }
+    const { level, from, to } = stretch
     const found = await rows.all('readHoleBlocks', shardKey, name, level, from, to)
     const head = found[0] && headOf(name, found[0])
     if (head !== undefined && this.areOf(head)) {
       const counts = found.filter((row) => row[HEAD_WIDTH] !== null)
-      this.#known.set(
-        `${level} ${from}`,
+      this.add(
+        stretch,
         counts.map((row) => ({ level, block: Number(row[HEAD_WIDTH]), gone: Number(row[HEAD_WIDTH + 1]) })),
       )
     }

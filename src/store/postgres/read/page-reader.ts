@@ -1,7 +1,10 @@
 /** Reads a page in one statement, from where it lay when the collection was seen last: each answer is checked. */
 
-import type { PageRead } from '../../store.ts'
-import { headOf, readHead, type StoredHead, shardKeyOf } from '../rows/head.ts'
+import type { StateTag } from '../../../contract/state-tag.ts'
+import { type Asking, awaitAll, KnownPast, presentState, readPageAt } from '../../past.ts'
+import type { Head, PageRead, PastRead } from '../../store.ts'
+import { headOf, readHead, type StoredHead, shardKeyOf, shownHead } from '../rows/head.ts'
+import { pastRows } from '../rows/history.ts'
 import type { Rows } from '../rows/rows.ts'
 import type { Connections } from '../server/connection.ts'
 import { askFor, HoleCounts, pageOf, readParts } from './page-parts.ts'
@@ -27,6 +30,7 @@ export class PageReader {
   readonly #connections: Connections
   readonly #shared: SharedReads
   readonly #seen = new Map<string, Seen>()
+  readonly #past = new KnownPast()
   #stretches = 0
 
   constructor(connections: Connections, shared: SharedReads) {
@@ -54,7 +58,7 @@ export class PageReader {
       if (seen?.head.isPaginated === false) break
       const guess = seen?.holes.findParts(seen.head, page)
       if (seen !== undefined && guess === undefined) {
-        if (!seen.holes.isMissing) break
+        if (seen.holes.missing === undefined) break
         seen = await this.#fill(seen)
         if (seen === undefined) return undefined
         continue
@@ -69,6 +73,26 @@ export class PageReader {
       if (read) return read
     }
     return this.#connections.retry((rows) => this.#readSurely(rows, name, page))
+  }
+
+  /** A page of an earlier state. Where nothing has changed since, it is the page of today. */
+  async readAt(name: string, tag: StateTag, page: number): Promise<PastRead | undefined> {
+    if (this.#seen.get(name)?.head.commitId === tag.commitId) {
+      const read = await this.read(name, page)
+      if (read?.head.commitId === tag.commitId) return { ...read, ...presentState(read.head, tag) }
+    }
+    return this.readPast(name, (head) => readPageAt(head, tag, page, this.#past))
+  }
+
+  /** Anything about the past of a collection. */
+  readPast<T>(name: string, read: (head: Head) => Asking<T>): Promise<T | undefined> {
+    return this.#connections.retry((rows) =>
+      inSnapshot(rows, async () => {
+        const head = await readHead(rows, name)
+        this.#remember(name, head)
+        return head && awaitAll(read(shownHead(head)), pastRows(rows, head))
+      }),
+    )
   }
 
   async #fill({ head, holes }: Seen): Promise<Seen | undefined> {

@@ -48,7 +48,7 @@ export async function readPage(
   holes: HoleCounts,
 ): Promise<PageRead> {
   let parts = holes.findParts(head, requested)
-  while (parts === undefined && holes.isMissing) {
+  while (parts === undefined && holes.missing !== undefined) {
     await holes.fill(rows, head)
     parts = holes.findParts(head, requested)
   }

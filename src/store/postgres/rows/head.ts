@@ -62,7 +62,9 @@ export function headOf(name: string, row: Row): StoredHead {
 export function shownHead(head: StoredHead): Head {
   // Field by field: taking the others out of it takes ten times as long, and every page has a head.
   const { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live } = head
-  return { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live }
+  const { changes, historyFrom, retentionMs, retentionBytes } = head
+  const state = { generation, version, commitId, fullPagesId, next, live, changes }
+  return { name, id, keyField, isPaginated, isPrivate, ...state, historyFrom, retentionMs, retentionBytes }
 }
 
 /** The head as it is once nobody else is writing to the collection, which stays so until the transaction ends. */
@@ -76,7 +78,9 @@ export async function lockHead(transaction: Transaction, name: string): Promise<
 /** Writes a head; `before` is what is stored of it, if anything. */
 export function writeHead(transaction: Transaction, before: StoredHead | undefined, head: StoredHead): void {
   const { shardKey, name, id, isPaginated, isPrivate, generation, version, commitId, fullPagesId } = head
-  const state = [generation, version, commitId, fullPagesId, head.next, head.live, head.generationId, head.isGuarded]
+  const history = [head.changes, head.historyFrom, head.retentionMs, head.retentionBytes]
+  const place = [head.generationId, head.isGuarded]
+  const state = [generation, version, commitId, fullPagesId, head.next, head.live, ...history, ...place]
   if (before?.commitId === commitId) void transaction.write('guardHead', shardKey, name, head.isGuarded)
   else if (before !== undefined) void transaction.write('updateHead', shardKey, name, isPrivate, ...state)
   else {

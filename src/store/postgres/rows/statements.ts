@@ -68,6 +68,22 @@ const REPLACE_REAM = `ON CONFLICT (shard_key, generation_id, number) DO UPDATE S
       count = excluded.count, raw_length = excluded.raw_length, crc = excluded.crc, gone = excluded.gone,
       quires = excluded.quires, data = excluded.data`
 
+/** See `stateFrom` and `stretchFrom`. */
+const STATE = 'changes, version, commit_id, generation, next, live, bytes, at'
+const CHANGE = 'number, version, generation, kind, position, count, before'
+
+/** The history of a collection, and what is past of a generation of it. */
+const RECORDED = 'shard_key = $1::bigint AND collection_id = $2::bigint'
+const OF_PAST = 'p.shard_key = $1::bigint AND p.collection_id = $2::bigint AND p.generation = $3::bigint'
+
+/** The first change, from number $5 on and before $6, of the item at the position of `u`. */
+const FIRST_CHANGE = `
+    CROSS JOIN LATERAL (
+      SELECT p.number FROM @past p WHERE ${OF_PAST} AND p.position = u.position AND p.number >= $5::bigint AND p.number < $6::bigint
+      ORDER BY p.number LIMIT 1
+    ) n
+    JOIN @change c ON c.shard_key = $1::bigint AND c.collection_id = $2::bigint AND c.number = n.number`
+
 export const STATEMENTS = {
   /** Something that only a store has. */
   ping: hot('SELECT version FROM @reams_format LIMIT 1'),
@@ -83,10 +99,12 @@ export const STATEMENTS = {
     INSERT INTO @head
       (shard_key, name, ${STORED_HEAD}, changed_at)
     VALUES ($1::bigint, $2::text, $3::bigint, $4::bytea, $5::boolean, $6::boolean, $7::bigint, $8::bigint, $9::text,
-      $10::text, $11::bigint, $12::bigint, $13::bigint, $14::boolean, ${NOW_MS})`),
+      $10::text, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::bigint, $18::boolean,
+      ${NOW_MS})`),
   updateHead: hot(`
     UPDATE @head SET private = $3::boolean, generation = $4::bigint, version = $5::bigint, commit_id = $6::text,
-      full_pages_id = $7::text, next = $8::bigint, live = $9::bigint, generation_id = $10::bigint, guarded = $11::boolean,
+      full_pages_id = $7::text, next = $8::bigint, live = $9::bigint, changes = $10::bigint, history_from = $11::bigint,
+      retention_ms = $12::bigint, retention_bytes = $13::bigint, generation_id = $14::bigint, guarded = $15::boolean,
       changed_at = ${NOW_MS} WHERE ${OF_NAME}`),
   /** A load begins or ends, and nobody sees a difference. */
   guardHead: rare(`UPDATE @head SET guarded = $3::boolean WHERE ${OF_NAME}`),
@@ -176,6 +194,75 @@ export const STATEMENTS = {
     VALUES ($1::bigint, $2::bigint, unnest($3::smallint[]), unnest($4::bigint[]), unnest($5::integer[]))
     ON CONFLICT (shard_key, generation_id, level, block) DO UPDATE SET gone = hole.gone + excluded.gone`),
 
+  // History
+
+  readStates: hot(`
+    SELECT ${STATE} FROM @state WHERE ${RECORDED} AND (changes, version) >= ($3::bigint, $4::bigint)
+    ORDER BY changes, version LIMIT $5::integer`),
+  readLastState: hot(`SELECT ${STATE} FROM @state WHERE ${RECORDED} ORDER BY changes DESC, version DESC LIMIT 1`),
+  putState: hot(`
+    INSERT INTO @state (shard_key, collection_id, ${STATE})
+    VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::text, $6::bigint, $7::bigint, $8::bigint, $9::bigint,
+      ${NOW_MS})`),
+  removeStates: rare(`DELETE FROM @state WHERE ${RECORDED} AND (changes, version) <= ($3::bigint, $4::bigint)`),
+  sweepStates: rare(`
+    DELETE FROM @state WHERE ${RECORDED} AND changes = ANY (ARRAY (
+      SELECT changes FROM @state WHERE ${RECORDED} ORDER BY changes LIMIT $3::integer))`),
+  /** The stretch that has change $3, and those behind it before $4. */
+  readStretches: hot(`
+    SELECT ${CHANGE} FROM @change WHERE ${RECORDED} AND number < $4::bigint AND number >= coalesce((
+      SELECT max(number) FROM @change WHERE ${RECORDED} AND number <= $3::bigint), $3::bigint)
+    ORDER BY number LIMIT $5::integer`),
+  putChanges: hot(`
+    INSERT INTO @change (shard_key, collection_id, ${CHANGE})
+    VALUES ($1::bigint, $2::bigint, unnest($3::bigint[]), $4::bigint, $5::bigint, unnest($6::smallint[]), unnest($7::bigint[]),
+      unnest($8::bigint[]), unnest($9::bytea[]))`),
+  deleteChanges: rare(`DELETE FROM @change WHERE ${RECORDED} AND number = ANY ($3::bigint[])`),
+  /** Of each item at these positions what it was before the first change from number $5 on and before $6. */
+  readPastAt: hot(`
+    SELECT u.position, c.before FROM unnest($4::bigint[]) u (position) ${FIRST_CHANGE}`),
+  /** The same of all items at positions from $4 on and before $7: it goes from one that was ever changed to the next. */
+  readPastIn: hot(`
+    WITH RECURSIVE u (position) AS (
+      (SELECT p.position FROM @past p WHERE ${OF_PAST} AND p.position >= $4::bigint AND p.position < $7::bigint
+        ORDER BY p.position LIMIT 1)
+      UNION ALL
+      SELECT (SELECT p.position FROM @past p WHERE ${OF_PAST} AND p.position > u.position AND p.position < $7::bigint
+        ORDER BY p.position LIMIT 1) FROM u WHERE u.position IS NOT NULL
+    )
+    SELECT u.position, c.before FROM u ${FIRST_CHANGE}`),
+  putPast: hot(`
+    INSERT INTO @past (shard_key, collection_id, generation, position, number)
+    VALUES ($1::bigint, $2::bigint, $3::bigint, unnest($4::bigint[]), unnest($5::bigint[]))`),
+  deletePast: rare(`
+    DELETE FROM @past WHERE ${RECORDED} AND (generation, position, number) IN (
+      SELECT unnest($3::bigint[]), unnest($4::bigint[]), unnest($5::bigint[]))`),
+  readHolesOf: hot(`
+    SELECT block, gone FROM @hole WHERE ${OWNED} AND level = $3::smallint AND block BETWEEN $4::bigint AND $5::bigint ORDER BY block`),
+  readHolesAt: hot(`
+    SELECT level, block, gone FROM @hole WHERE ${OWNED} AND (level, block) IN (
+      SELECT unnest($3::smallint[]), unnest($4::bigint[]))`),
+  readPastHoles: hot(`
+    SELECT u.block, n.gone FROM unnest($5::bigint[]) u (block)
+    CROSS JOIN LATERAL (
+      SELECT p.gone FROM @past_hole p
+      WHERE ${OF_PAST} AND p.level = $4::smallint AND p.block = u.block AND p.number >= $6::bigint ORDER BY p.number LIMIT 1
+    ) n`),
+  putPastHoles: hot(`
+    INSERT INTO @past_hole (shard_key, collection_id, generation, level, block, number, gone)
+    VALUES ($1::bigint, $2::bigint, $3::bigint, unnest($4::smallint[]), unnest($5::bigint[]), unnest($6::bigint[]),
+      unnest($7::integer[]))`),
+  deletePastHoles: rare(`
+    DELETE FROM @past_hole WHERE ${RECORDED} AND (generation, level, block, number) IN (
+      SELECT unnest($3::bigint[]), unnest($4::smallint[]), unnest($5::bigint[]), unnest($6::bigint[]))`),
+  readReplaced: hot(`SELECT generation_id, next, live FROM @replaced WHERE ${RECORDED} AND generation = $3::bigint`),
+  putReplaced: rare(`
+    INSERT INTO @replaced (shard_key, collection_id, generation, generation_id, next, live)
+    VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint)`),
+  takeReplaced: rare(`DELETE FROM @replaced WHERE ${RECORDED} AND generation < $3::bigint RETURNING generation_id`),
+  readReamBytes: rare(`
+    SELECT coalesce(avg(length(r.data)), 0)::bigint FROM (SELECT data FROM @ream WHERE ${OWNED} LIMIT 100) r`),
+
   // Requests
 
   findRequests: hot(`
@@ -238,8 +325,15 @@ export const STATEMENTS = {
     INSERT INTO @leftover (shard_key, generation_id, base) VALUES ($1::bigint, $2::bigint, $3::bigint)
     ON CONFLICT (shard_key, generation_id) DO UPDATE SET base = least(leftover.base, excluded.base), key_cursor = ''`),
   readLeftoverShardKeys: rare('SELECT DISTINCT shard_key FROM @leftover'),
+  addHistoryLeftover: rare(`
+    INSERT INTO @leftover (shard_key, generation_id, base, history) VALUES ($1::bigint, $2::bigint, $3::bigint, true)
+    ON CONFLICT (shard_key, generation_id) DO UPDATE SET base = least(leftover.base, excluded.base)`),
+  /** History comes first: while there is some, writes to its collection wait. */
   lockLeftover: rare(`
-    SELECT generation_id, base, key_cursor FROM @leftover WHERE shard_key = $1::bigint ORDER BY generation_id LIMIT 1 FOR UPDATE`),
+    SELECT generation_id, base, key_cursor, history FROM @leftover WHERE shard_key = $1::bigint
+    ORDER BY history DESC, generation_id LIMIT 1 FOR UPDATE`),
+  /** Whether readers see changes from a number on. */
+  hasChanges: rare('SELECT 1 FROM @head WHERE shard_key = $1::bigint AND id = $2::bigint AND changes > $3::bigint'),
   deleteLeftover: rare(`DELETE FROM @leftover WHERE ${OWNED}`),
   moveCursor: rare(`UPDATE @leftover SET key_cursor = $3::bytea WHERE ${OWNED}`),
   /** Whether readers see something of a generation from a position on. */
@@ -285,6 +379,19 @@ export const STATEMENTS = {
   findStrayTails: rare(strays('tail')),
   findStrayKeys: rare(strays('key')),
   findStrayHoles: rare(strays('hole')),
+  findStrayStates: rare(strayHistory('state')),
+  findStrayChanges: rare(strayHistory('change')),
+  findStrayPast: rare(strayHistory('past')),
+  findStrayPastHoles: rare(strayHistory('past_hole')),
+  findStrayReplaced: rare(strayHistory('replaced')),
+  readLostPast: rare(`
+    SELECT p.number FROM @past p LEFT JOIN @change c
+      ON c.shard_key = p.shard_key AND c.collection_id = p.collection_id AND c.number = p.number AND c.position = p.position
+    WHERE p.shard_key = $1::bigint AND p.collection_id = $2::bigint AND c.number IS NULL
+    UNION ALL
+    SELECT c.number FROM @change c LEFT JOIN @past p ON p.shard_key = c.shard_key AND p.collection_id = c.collection_id
+      AND p.generation = c.generation AND p.position = c.position AND p.number = c.number
+    WHERE c.shard_key = $1::bigint AND c.collection_id = $2::bigint AND c.before IS NOT NULL AND p.number IS NULL`),
   readDataChecksums: rare("SELECT current_setting('data_checksums')"),
 } as const
 
@@ -297,5 +404,15 @@ function strays(table: string): string {
     FROM (SELECT shard_key, generation_id, count(*) FROM @${table} GROUP BY shard_key, generation_id) s
     WHERE NOT EXISTS (SELECT 1 FROM @head h WHERE h.shard_key = s.shard_key AND h.generation_id = s.generation_id)
       AND NOT EXISTS (SELECT 1 FROM @lease l WHERE l.shard_key = s.shard_key AND s.generation_id IN (l.generation_id, l.staging))
-      AND NOT EXISTS (SELECT 1 FROM @leftover l WHERE l.shard_key = s.shard_key AND l.generation_id = s.generation_id)`
+      AND NOT EXISTS (SELECT 1 FROM @leftover l WHERE l.shard_key = s.shard_key AND l.generation_id = s.generation_id)
+      AND NOT EXISTS (SELECT 1 FROM @replaced l WHERE l.shard_key = s.shard_key AND l.generation_id = s.generation_id)`
+}
+
+/** Rows of a history that belongs to no collection. */
+function strayHistory(table: string): string {
+  return `
+    SELECT '${table}', s.shard_key, s.collection_id, s.count
+    FROM (SELECT shard_key, collection_id, count(*) FROM @${table} GROUP BY shard_key, collection_id) s
+    WHERE NOT EXISTS (SELECT 1 FROM @head h WHERE h.shard_key = s.shard_key AND h.id = s.collection_id)
+      AND NOT EXISTS (SELECT 1 FROM @leftover l WHERE l.shard_key = s.shard_key AND l.generation_id = s.collection_id AND l.history)`
 }

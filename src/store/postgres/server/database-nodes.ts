@@ -7,6 +7,7 @@ import { PageReader } from '../read/page-reader.ts'
 import { SharedReads, SharedRun } from '../read/shared-reads.ts'
 import { readAllHeads, type StoredHead, shardKeyOf } from '../rows/head.ts'
 import type { Rows } from '../rows/rows.ts'
+import { forgetAll } from '../write/forget.ts'
 import { sweepAll } from '../write/lease.ts'
 import { Writer, type WriterOptions } from '../write/writer.ts'
 import { Connections, TOO_MANY_CONNECTIONS } from './connection.ts'
@@ -88,7 +89,9 @@ export class DatabaseNodes {
 
   /** Not while a worker is away: one that hangs would keep whoever sweeps waiting, and what it has stays anyway. */
   async #sweep(): Promise<void> {
-    if ((await this.#away()).length === 0) await sweepAll(this.common.long)
+    if ((await this.#away()).length > 0) return
+    await sweepAll(this.common.long)
+    await forgetAll(this.common.long, this.options.activity)
   }
 
   /** The workers that do not answer. */

@@ -6,9 +6,10 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { busyCollection, leftoversInUse, REAMS_A_SWEEP, ROWS_A_SWEEP } from '../../load.ts'
-import { REAM_SIZE } from '../../positions.ts'
+import { MAX_POSITION, REAM_SIZE } from '../../positions.ts'
 import { StoreError } from '../../store-error.ts'
 import { lockHead, type RowOwner, type StoredHead, shardKeyOf, writeHead } from '../rows/head.ts'
+import { removeChanges } from '../rows/history.ts'
 import type { Rows } from '../rows/rows.ts'
 import type { Connections } from '../server/connection.ts'
 import { canTryAgain, OutcomeUnknown, TryAgain } from '../server/explain-error.ts'
@@ -90,6 +91,8 @@ export async function abandonLoad(connections: Connections, name: string, holder
     if ((await transaction.write(deleteIt, shardKey, name, lease.holder)).count === 0) return
     void transaction.write('addLeftover', shardKey, generationId, base)
     void transaction.write('addLeftover', shardKey, staging, 0)
+    if (head?.generationId === generationId)
+      void transaction.write('addHistoryLeftover', shardKey, head.id, head.changes)
     if (head !== undefined && head.generationId !== generationId)
       writeHead(transaction, head, { ...head, isGuarded: false })
     await transaction.commit()
@@ -104,13 +107,30 @@ async function sweepShard(connections: Connections, shardKey: number): Promise<v
 async function sweepStep(transaction: Transaction, shardKey: number): Promise<boolean> {
   const row = await transaction.first('lockLeftover', shardKey)
   if (row === undefined) return false
-  const [generationId, base, cursor] = row as [number, number, Buffer]
+  const [generationId, base, cursor, isHistory] = row as [number, number, Buffer, boolean]
+  if (isHistory) return sweepHistory(transaction, { shardKey, id: generationId }, base)
   const isVisible = (await transaction.first('isVisible', shardKey, generationId, base)) !== undefined
   if (isVisible) throw leftoversInUse()
   if (!(await sweepRows(transaction, { shardKey, generationId }, base, cursor))) {
     void transaction.write('deleteLeftover', shardKey, generationId)
     void transaction.write('unguard', shardKey, generationId)
   }
+  await transaction.commit()
+  return true
+}
+
+/** Of a collection that is gone, or what a load wrote that did not end. */
+async function sweepHistory(
+  transaction: Transaction,
+  collection: { readonly shardKey: number; readonly id: number },
+  base: number,
+): Promise<boolean> {
+  const { shardKey, id } = collection
+  if ((await transaction.first('hasChanges', shardKey, id, base)) !== undefined) throw leftoversInUse()
+  const isMore =
+    (await removeChanges(transaction, collection, base, MAX_POSITION)) ||
+    (base === 0 && (await transaction.write('sweepStates', shardKey, id, ROWS_A_SWEEP)).count > 0)
+  if (!isMore) void transaction.write('deleteLeftover', shardKey, id)
   await transaction.commit()
   return true
 }
@@ -134,7 +154,7 @@ async function sweepRows(
   return true
 }
 
-function inTransaction<T>(connections: Connections, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+export function inTransaction<T>(connections: Connections, work: (transaction: Transaction) => Promise<T>): Promise<T> {
   return connections.lend((rows) => Transaction.run(rows, work))
 }
 

@@ -1,23 +1,29 @@
 /** A load into PostgreSQL: its beginning, its steps, and the commit that makes all of it visible. */
 
 import { randomUUID } from 'node:crypto'
+import { keepsHistory } from '../../../contract/state-tag.ts'
 import { checkName, NO_COLLECTION, newId } from '../../collection-rules.ts'
+import { type LoggedChange, numberChanges, UNKNOWN_VERSION } from '../../history.ts'
 import { splitItems } from '../../item-text.ts'
 import {
   headAfterLoad,
   type LeasedPlan,
   type LoadCounts,
+  type LoadedHead,
   type LoadSteps,
   lostLease,
   planLoad,
   ReamLoad,
+  type StagedHistory,
+  type StagedReplacements,
 } from '../../load.ts'
-import { MAX_POSITION, QUIRE_SIZE, REAM_SIZE, tailStart } from '../../positions.ts'
+import { MAX_POSITION, QUIRE_SIZE, REAM_SIZE, reamsIn, tailStart } from '../../positions.ts'
 import type { SealedReam } from '../../ream.ts'
 import { byReam, changedReam, ReamDraft } from '../../ream-draft.ts'
 import type { Head, Load, LoadOptions } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
-import { lockHead, shardKeyOf, shownHead, writeHead } from '../rows/head.ts'
+import { lockHead, type StoredHead, shardKeyOf, shownHead, writeHead } from '../rows/head.ts'
+import { putStretches, readHistoryBytes, writeHistory } from '../rows/history.ts'
 import { RequestLog } from '../rows/request-log.ts'
 import { inMessages, reamColumns, reamOf, reamValues } from '../rows/stored-ream.ts'
 import type { Connections } from '../server/connection.ts'
@@ -45,7 +51,7 @@ export async function runLoad(
   return new ReamLoad(plan, new PostgresLoadSteps(connections, plan, tools))
 }
 
-async function beginLoad(transaction: Transaction, name: string, options: LoadOptions): Promise<LeasedPlan<Lease>> {
+async function beginLoad(transaction: Transaction, name: string, options: LoadOptions): Promise<PostgresPlan> {
   const head = await lockHead(transaction, name)
   const obstacle = await findObstacle(transaction, name, head)
   if (obstacle !== undefined) throw obstacle
@@ -59,18 +65,24 @@ async function beginLoad(transaction: Transaction, name: string, options: LoadOp
   // Somebody may have made the collection before the lease was there.
   else if ((await lockHead(transaction, name)) !== undefined) throw new TryAgain(false)
   await transaction.commit()
-  return { ...plan, lease }
+  return { ...plan, lease, id: head?.id ?? NO_COLLECTION, generation: head?.generation ?? 1 }
+}
+
+interface PostgresPlan extends LeasedPlan<Lease> {
+  /** Of the collection as it is before the load, if it is there. */
+  readonly id: number
+  readonly generation: number
 }
 
 class PostgresLoadSteps implements LoadSteps {
   readonly #connections: Connections
-  readonly #plan: LeasedPlan<Lease>
+  readonly #plan: PostgresPlan
   readonly #tools: WriterOptions
   readonly #claims: KeyClaims
   /** How many steps are committed. */
   #steps = 0
 
-  constructor(connections: Connections, plan: LeasedPlan<Lease>, tools: WriterOptions) {
+  constructor(connections: Connections, plan: PostgresPlan, tools: WriterOptions) {
     this.#connections = connections
     this.#plan = plan
     this.#tools = tools
@@ -95,8 +107,9 @@ class PostgresLoadSteps implements LoadSteps {
     })
   }
 
-  stageReplacements(from: number): Promise<number | undefined> {
-    const { shardKey, generationId, staging } = this.#plan.lease
+  stageReplacements(from: number, before: StagedHistory): Promise<StagedReplacements> {
+    const { lease, base, firstChange, generation, id } = this.#plan
+    const { shardKey, generationId, staging } = lease
     return this.#step(async (transaction) => {
       const pending = await transaction.all('readTail', shardKey, staging, from, MAX_POSITION, REPLACEMENTS_A_STEP)
       const changes = byReam(new Map(pending.map(([position, item]) => [Number(position), String(item)])))
@@ -105,14 +118,27 @@ class PostgresLoadSteps implements LoadSteps {
       if (goOn !== undefined) changes.delete(goOn)
       const found = await transaction.all('readReamsByNumber', shardKey, generationId, [...changes.keys()])
       const reams = found.map((row) => reamOf(row))
-      const drafts = reams.map((ream) => changedReam(ream, changes.get(ream.number) ?? new Map()))
-      for await (const ream of this.#tools.pool.seal(drafts)) this.#putReams(transaction, staging, [ream])
-      return goOn === undefined ? undefined : goOn * REAM_SIZE
+      // What is wanted of a ream is what was there before the load.
+      const wantedEnd = (number: number) => (firstChange === undefined ? 0 : base - number * REAM_SIZE)
+      const drafts = reams.map((ream) =>
+        changedReam(ream, changes.get(ream.number) ?? new Map(), wantedEnd(ream.number)),
+      )
+      const log: LoggedChange[] = []
+      for await (const ream of this.#tools.pool.seal(drafts)) {
+        this.#putReams(transaction, staging, [ream])
+        for (const [slot, text] of ream.before)
+          log.push({ kind: 'replace', position: ream.number * REAM_SIZE + slot, count: 1, before: text })
+      }
+      const first = (firstChange ?? 0) + before.changes
+      const { stretches, bytes } = numberChanges({ version: UNKNOWN_VERSION, generation }, first, log, new Map())
+      await putStretches(transaction, { id, ...lease }, stretches)
+      const staged = { changes: before.changes + stretches.length, bytes: before.bytes + bytes }
+      return { goOn: goOn === undefined ? undefined : goOn * REAM_SIZE, staged }
     })
   }
 
-  finish(appended: number, replaced: number): Promise<Head> {
-    const counts = { appended, replaced, steps: this.#steps }
+  finish(loaded: Omit<LoadCounts, 'steps'>): Promise<Head> {
+    const counts = { ...loaded, steps: this.#steps }
     const commit = (transaction: Transaction) => this.#commit(transaction, counts)
     const finish = () => tryTransaction(this.#connections, this.#plan.name, (rows) => Transaction.run(rows, commit))
     const finished = finish().catch((error: unknown) => {
@@ -177,39 +203,72 @@ class PostgresLoadSteps implements LoadSteps {
     const once = { key: `load ${holder}`, digest: '' }
     const log = new RequestLog(shardKey)
     await log.find(transaction, [once.key])
-    let isDone = true
+    const replacements = counts.replaced > 0 ? await this.#replacementsInTail(transaction, counts.appended) : []
+    let loaded: LoadedHead | undefined
     const makeHead = (): Head => {
-      isDone = false
-      return headAfterLoad(this.#plan, before && shownHead(before), counts)
+      loaded = headAfterLoad(this.#plan, before && shownHead(before), counts, loggedOf(replacements, lease.base))
+      return loaded.head
     }
     const head = log.doOnce(once, () => NO_COLLECTION, makeHead) as Head
-    if (isDone) return head
+    if (loaded === undefined) return head
     const held = await transaction.first('holdLease', shardKey, name, holder)
     if (held === undefined) throw lostLease(name)
     if (Number(held[0]) !== counts.steps) throw lostSteps(name)
-    if (counts.replaced > 0) await this.#applyReplacements(transaction, head)
+    if (counts.replaced > 0) this.#applyReplacements(transaction, replacements)
     await this.#closeBegun(transaction, head)
-    writeHead(transaction, before, { ...head, shardKey, generationId, isGuarded: false })
-    if (before !== undefined && isReplacement) void transaction.write('addLeftover', shardKey, before.generationId, 0)
+    const hasStrays = !loaded.usesStaged && counts.staged.changes > 0
+    const stored = { ...head, shardKey, generationId, isGuarded: hasStrays }
+    writeHead(transaction, before, stored)
+    if (hasStrays) {
+      // Nobody writes to the collection until the changes that belong to nothing are gone.
+      void transaction.write('addHistoryLeftover', shardKey, head.id, head.changes)
+      void transaction.write('addLeftover', shardKey, generationId, head.next)
+    }
+    const replacedBytes = before !== undefined && isReplacement ? await leave(transaction, before) : 0
+    if (keepsHistory(head) && head.commitId !== before?.commitId)
+      await this.#writeHistory(transaction, before, stored, loaded, counts.staged.bytes + replacedBytes)
     void transaction.write('deleteLease', shardKey, name, holder)
     log.write(transaction)
     await transaction.commit()
     return head
   }
 
-  /** What took the place of others goes there: reams that were prepared, and items of the tail. */
-  async #applyReplacements(transaction: Transaction, { next }: Head): Promise<void> {
-    const { shardKey, name, holder, generationId, staging, base } = this.#plan.lease
-    void transaction.write('moveStagedReams', shardKey, generationId, staging)
-    void transaction.write('addLeftover', shardKey, staging, 0)
+  /** What takes the place of others in the tail, with what was there before. */
+  async #replacementsInTail(transaction: Transaction, appended: number): Promise<TailReplacement[]> {
+    const { shardKey, generationId, staging, base } = this.#plan.lease
+    const next = base + appended
     // What the load added to a ream that was begun before lies in the tail now, and so does what is left over at its end.
     const begun = { from: tailStart({ next: base }), to: Math.min(next, reamEnd(base)) }
+    const replacements: TailReplacement[] = []
     for (const { from, to } of [begun, { from: Math.max(begun.to, tailStart({ next })), to: next }]) {
-      const found = await transaction.all('readTail', shardKey, staging, from, to, REAM_SIZE)
-      if (found.length === 0) continue
-      const columns = [found.map(([position]) => position), found.map(([, item]) => item)]
-      void transaction.write('loadTail', shardKey, name, holder, generationId, ...columns)
+      const read = (id: number) => transaction.all('readTail', shardKey, id, from, to, REAM_SIZE)
+      const [staged, stored] = await Promise.all([read(staging), read(generationId)])
+      const texts = new Map(stored.map(([position, item]) => [position, String(item)]))
+      for (const [position, item] of staged)
+        replacements.push({ position: Number(position), item, before: texts.get(position) })
     }
+    return replacements
+  }
+
+  /** What took the place of others goes there: reams that were prepared, and items of the tail. */
+  #applyReplacements(transaction: Transaction, inTail: readonly TailReplacement[]): void {
+    const { shardKey, name, holder, generationId, staging } = this.#plan.lease
+    void transaction.write('moveStagedReams', shardKey, generationId, staging)
+    void transaction.write('addLeftover', shardKey, staging, 0)
+    const columns = [inTail.map(({ position }) => position), inTail.map(({ item }) => item)]
+    if (inTail.length > 0) void transaction.write('loadTail', shardKey, name, holder, generationId, ...columns)
+  }
+
+  async #writeHistory(
+    transaction: Transaction,
+    before: StoredHead | undefined,
+    head: StoredHead,
+    { log, firstChange }: LoadedHead,
+    bytes: number,
+  ): Promise<void> {
+    const bytesBefore = before === undefined ? 0 : await readHistoryBytes(transaction, before)
+    const own = numberChanges(head, firstChange, log, new Map())
+    await writeHistory(transaction, head, { ...own, bytes: own.bytes + bytes }, bytesBefore)
   }
 
   /** The ream that was begun before the load: its new items lie in the tail, and those that make whole quires go to the others. */
@@ -227,6 +286,32 @@ class PostgresLoadSteps implements LoadSteps {
       void transaction.write('putReam', shardKey, generationId, ...reamColumns(ream))
     void transaction.write('deleteTail', shardKey, generationId, from, to)
   }
+}
+
+/** An item of the tail that a load replaces. */
+interface TailReplacement {
+  readonly position: number
+  readonly item: unknown
+  readonly before: string | undefined
+}
+
+/** Those that were there before the load, as changes. */
+function loggedOf(replacements: readonly TailReplacement[], base: number): LoggedChange[] {
+  return replacements
+    .filter(({ position }) => position < base)
+    .map(({ position, before }) => ({ kind: 'replace', position, count: 1, before }))
+}
+
+/** The generation before a replacement: kept where history is, and else left over. Answers how much of the history it is, about. */
+async function leave(transaction: Transaction, before: StoredHead): Promise<number> {
+  const { shardKey, id, generation, generationId, next, live } = before
+  if (!keepsHistory(before)) {
+    void transaction.write('addLeftover', shardKey, generationId, 0)
+    return 0
+  }
+  void transaction.write('putReplaced', shardKey, id, generation, generationId, next, live)
+  const [reamBytes] = (await transaction.first('readReamBytes', shardKey, generationId)) ?? []
+  return Number(reamBytes ?? 0) * reamsIn(before)
 }
 
 /** Where the ream ends that was begun before a position; the position itself where none was. */

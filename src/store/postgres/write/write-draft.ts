@@ -1,10 +1,13 @@
 /** Writes what differs between a draft and what is stored. Nothing is waited for: the commit tells what failed. */
 
+import { keepsHistory } from '../../../contract/state-tag.ts'
 import { newId } from '../../collection-rules.ts'
 import type { DeflatePool } from '../../deflate-pool.ts'
 import type { Draft } from '../../draft.ts'
-import { holeCounts, QUIRE_SIZE } from '../../positions.ts'
+import { numberChanges } from '../../history.ts'
+import { holeCounts, MAX_POSITION, QUIRE_SIZE, REAM_SIZE } from '../../positions.ts'
 import { type StoredHead, shardKeyOf, writeHead } from '../rows/head.ts'
+import { readHistoryBytes, writeHistory } from '../rows/history.ts'
 import type { StatementName } from '../rows/statements.ts'
 import { keyBytes, reamColumns } from '../rows/stored-ream.ts'
 import type { Transaction } from '../server/transaction.ts'
@@ -24,9 +27,14 @@ export async function writeDraft(
     // The collection is gone with this commit; its rows are left over, to be swept.
     void transaction.write('deleteHead', shardKey, draft.name)
     write('addLeftover', 0)
+    void transaction.write('addHistoryLeftover', shardKey, before.id, 0)
+    await leaveReplaced(transaction, before, MAX_POSITION)
     return
   }
-  if (draft.isChanged) writeHead(transaction, before, { ...draft.head, shardKey, generationId, isGuarded })
+  const head = { ...draft.head, shardKey, generationId, isGuarded }
+  const isKept = draft.isChanged && keepsHistory(head)
+  const bytesBefore = before !== undefined && isKept ? readHistoryBytes(transaction, before) : 0
+  if (draft.isChanged) writeHead(transaction, before, head)
   if (draft.closedTail !== undefined) write('deleteTail', draft.closedTail, draft.closedTail + QUIRE_SIZE)
   const { removedKeys, addedKeys, changedTail } = draft
   const gone = [...changedTail.keys()].filter((position) => changedTail.get(position) === null)
@@ -41,8 +49,25 @@ export async function writeDraft(
     )
   if (removedKeys.size > 0) write('deleteKeys', [...removedKeys].map(keyBytes))
   if (addedKeys.size > 0) write('putKeys', [...addedKeys.keys()].map(keyBytes), [...addedKeys.values()])
+  const texts = new Map<number, string>()
+  for await (const ream of pool.seal([...draft.changedReams.values()])) {
+    write('putReam', ...reamColumns(ream))
+    for (const [slot, text] of ream.before) texts.set(ream.number * REAM_SIZE + slot, text)
+  }
+  const firstChange = head.changes - draft.log.reduce((sum, { count }) => sum + count, 0)
+  if (isKept)
+    await writeHistory(transaction, head, numberChanges(head, firstChange, draft.log, texts), await bytesBefore)
   const holes = holeCounts(draft.holes)
   const columns = [holes.map(({ level }) => level), holes.map(({ block }) => block), holes.map(({ gone }) => gone)]
   if (holes.length > 0) write('addHoles', ...columns)
-  for await (const ream of pool.seal([...draft.changedReams.values()])) write('putReam', ...reamColumns(ream))
+}
+
+/** Leaves over the generations before that one which were replaced, and are not kept any more. */
+export async function leaveReplaced(
+  transaction: Transaction,
+  { shardKey, id }: StoredHead,
+  before: number,
+): Promise<void> {
+  for (const [generationId] of await transaction.all('takeReplaced', shardKey, id, before))
+    void transaction.write('addLeftover', shardKey, generationId, 0)
 }

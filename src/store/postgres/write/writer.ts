@@ -20,14 +20,13 @@ const MAX_WAITING = 2_000
 /** A call that has waited for so long for the commits before it is told to come again. */
 const LONGEST_WAIT_MS = 10_000
 
-/** After a write, but no more often than this, it is looked for what processes left behind that died. */
-const TIDY_EVERY_MS = 60_000
-
 export interface WriterOptions {
   readonly url: StoreUrl
   readonly pool: DeflatePool
   readonly activity: StoreActivity
-  /** Removes what others left behind, if all of it can be reached. */
+  /** After a write, but no more often than this, it is looked for what can be removed. */
+  readonly tidyEveryMs: number
+  /** Removes what others left behind, and history that is not kept any more, if all of it can be reached. */
   readonly sweep: () => Promise<void>
 }
 
@@ -95,7 +94,7 @@ export class Writer {
       this.#waiting -= calls.length
       this.#dismiss(name)
     }
-    const restMs = this.#tidiedAt + TIDY_EVERY_MS - performance.now()
+    const restMs = this.#tidiedAt + this.#options.tidyEveryMs - performance.now()
     if (this.#isTidying) return
     if (restMs <= 0) this.#tidyUp()
     else this.#tidying ??= setTimeout(() => this.#tidyUp(), restMs).unref()

@@ -1,14 +1,23 @@
 /** What goes between the store and the thread that reads its pages. */
 
+import type { StateTag } from '../../../contract/state-tag.ts'
 import { freeOwnMemory } from '../../../items/item-run.ts'
 import { deflatedSegment, NO_ROOM, rawSegment } from '../../segment.ts'
-import type { Head, PageRead, Room, Segment, SegmentForm } from '../../store.ts'
+import type { Head, PageRead, PastRead, Room, Segment, SegmentForm } from '../../store.ts'
 import { type Failure, unpackError } from '../write/writer.ts'
+
+/** Which earlier state, and whether the changes since are asked for. */
+export interface PastQuestion {
+  readonly tag: StateTag
+  readonly isChanges: boolean
+}
 
 export interface PageQuestion {
   readonly name: string
   readonly page: number
   readonly isPublicOnly: boolean
+  /** Undefined: the page as it is now. */
+  readonly past?: PastQuestion | undefined
   /** The form in which the segments come, and the room around a single one. */
   readonly form: SegmentForm
   readonly room: Room
@@ -18,39 +27,47 @@ export interface PageQuestion {
 export type PageAnswer = PackedPage | Failure | undefined
 
 /** Lists, because the names of fields take longer on the way than what is in them. */
-type PackedPage = readonly [head: Head, page: number, segments: readonly PackedSegment[]]
+type PackedPage = readonly [head: Head, page: number, segments: readonly PackedSegment[], past: PastFacts | undefined]
+type PastFacts = Omit<PastRead, keyof PageRead>
 type PackedSegment = readonly [data: Uint8Array, count: number, rawLength: number, crc: number]
 
 /** With the segments in the form that is wanted, so that nobody has to inflate or deflate them again. */
-export function packPage({ head, page, segments }: PageRead, { form, room }: PageQuestion): PackedPage {
+export function packPage(read: PageRead | PastRead, { form, room }: PageQuestion): PackedPage {
+  const { head, page, segments } = read
   const space = segments.length === 1 ? room : NO_ROOM
-  return [head, page, segments.map((segment) => packSegment(segment, form, space))]
+  const spent: Uint8Array[] = []
+  const packed = segments.map((segment) => packSegment(segment, form, space, spent))
+  // When all of them are packed: of an earlier state, several may lie in the memory of one ream.
+  spent.forEach(freeOwnMemory)
+  if (!('itemCount' in read)) return [head, page, packed, undefined]
+  const { live, keptMs, itemCount } = read
+  return [head, page, packed, { live, keptMs, itemCount }]
 }
 
-function packSegment(segment: Segment, form: SegmentForm, room: Room): PackedSegment {
+/** What is not needed any more is added to `spent`. */
+function packSegment(segment: Segment, form: SegmentForm, room: Room, spent: Uint8Array[]): PackedSegment {
   const { count, rawLength } = segment
-  if (form === 'raw') return [withRoom(segment.raw(), room), count, rawLength, 0]
-  const packed: PackedSegment = [withRoom(segment.deflated(), room), count, rawLength, segment.crc]
-  if (!segment.isDeflated) freeOwnMemory(segment.raw())
-  return packed
+  const bytes = form === 'raw' ? segment.raw() : segment.deflated()
+  spent.push(bytes)
+  if (form !== 'raw' && !segment.isDeflated) spent.push(segment.raw())
+  return [withRoom(bytes, room), count, rawLength, form === 'raw' ? 0 : segment.crc]
 }
 
 /** The bytes in memory of their own, which can go to another thread, with room around them. */
 function withRoom(bytes: Uint8Array, { before, after }: Room): Uint8Array {
   const memory = Buffer.allocUnsafeSlow(before + bytes.length + after)
-  const { length } = bytes
   memory.set(bytes, before)
-  freeOwnMemory(bytes)
-  return memory.subarray(before, before + length)
+  return memory.subarray(before, before + bytes.length)
 }
 
 /** Throws the error if there was one. */
-export function unpackPage(answer: PageAnswer, { form, room }: PageQuestion): PageRead | undefined {
+export function unpackPage(answer: PageAnswer, { form, room }: PageQuestion): PageRead | PastRead | undefined {
   if (answer === undefined) return undefined
   if ('message' in answer) throw unpackError(answer)
-  const [head, page, segments] = answer
-  const space = segments.length === 1 ? room : NO_ROOM
-  return { head, page, segments: segments.map((segment) => unpackSegment(segment, form, space)) }
+  const [head, page, packed, past] = answer
+  const space = packed.length === 1 ? room : NO_ROOM
+  const segments = packed.map((segment) => unpackSegment(segment, form, space))
+  return past === undefined ? { head, page, segments } : { head, page, segments, ...past }
 }
 
 function unpackSegment([data, count, rawLength, crc]: PackedSegment, form: SegmentForm, room: Room): Segment {

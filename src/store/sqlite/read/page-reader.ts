@@ -4,7 +4,7 @@
  * first, while the thread has nothing to do, is read on the spot, which is sooner.
  */
 
-import type { PageRead } from '../../store.ts'
+import type { PageRead, PastRead } from '../../store.ts'
 import { Thread } from '../../thread.ts'
 import type { FilePlace } from '../file/store-file.ts'
 import { type PageAnswer, type PageQuestion, unpackPage } from './page-message.ts'
@@ -23,13 +23,13 @@ type PageThread = Thread<readonly PageQuestion[], readonly PageAnswer[]>
 
 interface Asked {
   readonly question: PageQuestion
-  readonly resolve: (read: PageRead | undefined) => void
+  readonly resolve: (read: PageRead | PastRead | undefined) => void
   readonly reject: (error: unknown) => void
 }
 
 export class PageReader {
   readonly #place: FilePlace
-  readonly #readHere: (question: PageQuestion) => PageRead | undefined
+  readonly #readHere: (question: PageQuestion) => PageRead | PastRead | undefined
   /** What was asked for, and is not begun. */
   readonly #asked: Asked[] = []
   #thread: PageThread | undefined
@@ -37,13 +37,13 @@ export class PageReader {
   /** Not after it is closed, nor where a thread cannot be had or cannot even open the file. */
   #mayStart = true
 
-  constructor(place: FilePlace, readHere: (question: PageQuestion) => PageRead | undefined) {
+  constructor(place: FilePlace, readHere: (question: PageQuestion) => PageRead | PastRead | undefined) {
     this.#place = place
     this.#readHere = readHere
   }
 
   /** The snapshot is taken after this call. */
-  read(question: PageQuestion): Promise<PageRead | undefined> {
+  read(question: PageQuestion): Promise<PageRead | PastRead | undefined> {
     return new Promise((resolve, reject) => {
       if (this.#asked.length === 0) setImmediate(() => this.#endTurn())
       this.#asked.push({ question, resolve, reject })

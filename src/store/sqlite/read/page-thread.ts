@@ -9,7 +9,7 @@ import { readHead } from '../rows/head.ts'
 import { Rows } from '../rows/rows.ts'
 import { packError } from '../write/writer.ts'
 import { memoryOf, type PageAnswer, type PageQuestion, packPage } from './page-message.ts'
-import { findPage } from './read.ts'
+import { findAnyPage } from './read-past.ts'
 
 // Who starts this thread is typed (page-reader.ts).
 const place = workerData as FilePlace
@@ -28,12 +28,12 @@ function answerAll(questions: readonly PageQuestion[]) {
 }
 
 function answer(question: PageQuestion, heads: Map<string, Head | undefined>): PageAnswer {
-  const { name, page, isPublicOnly } = question
+  const { name, isPublicOnly } = question
   try {
     const sought = `${isPublicOnly} ${name}`
     if (!heads.has(sought)) heads.set(sought, readHead(rows, name, isPublicOnly))
     const head = heads.get(sought)
-    return head && packPage(findPage(rows, head, page), question)
+    return head && packPage(findAnyPage(rows, head, question), question)
   } catch (error) {
     return packError(explainError(error, place.path))
   }

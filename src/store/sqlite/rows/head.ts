@@ -69,8 +69,9 @@ export function insertHead(rows: Rows, head: Head): void {
 export function putHead(rows: Rows, head: Head): void {
   const { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live } = head
   const settings = [id, keyField, Number(isPaginated), Number(isPrivate)]
-  const state = [generation, version, commitId, fullPagesId, next, live, Date.now()]
-  rows.run(PUT, ...withSum(HEAD.start(name), ...settings, ...state))
+  const state = [generation, version, commitId, fullPagesId, next, live]
+  const history = [head.changes, head.historyFrom, head.retentionMs, head.retentionBytes]
+  rows.run(PUT, ...withSum(HEAD.start(name), ...settings, ...state, ...history, Date.now()))
 }
 
 export function deleteHead(rows: Rows, { name }: Head): void {

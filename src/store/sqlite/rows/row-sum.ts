@@ -17,11 +17,11 @@ export class SummedTable {
   readonly title: (row: readonly Value[]) => string
   readonly #nameSum: number
 
-  /** `key` and `others` name the columns, with a blank between two. */
+  /** `key` and `others` name the columns, with a blank between two. There may be no others. */
   constructor(name: string, key: string, others: string, title: (row: readonly Value[]) => string) {
     this.name = name
     this.key = key.split(' ')
-    this.columns = [...this.key, ...others.split(' ')]
+    this.columns = [...this.key, ...(others === '' ? [] : others.split(' '))]
     this.title = title
     this.#nameSum = sumOfName(name)
   }

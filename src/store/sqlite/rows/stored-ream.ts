@@ -33,7 +33,7 @@ const READ_REAMS = `
   SELECT ${REAM.select(2)} FROM ream WHERE collection_id = ? AND generation = ? AND number < ? ORDER BY number`
 const READ_TAIL = `
   SELECT ${TAIL.select(2)} FROM tail
-  WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ? ORDER BY position LIMIT ?`
+  WHERE collection_id = ? AND generation = ? AND position >= ? AND position < ? ORDER BY position LIMIT +?`
 
 /** SQLite's word for it. */
 const NO_LIMIT = -1

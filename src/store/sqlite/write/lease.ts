@@ -9,10 +9,12 @@ import {
   REAMS_A_SWEEP,
   ROWS_A_SWEEP,
 } from '../../load.ts'
-import { REAM_SIZE } from '../../positions.ts'
+import { MAX_POSITION, REAM_SIZE } from '../../positions.ts'
 import type { Head } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
 import { isRunning, thisProcess } from '../file/running-process.ts'
+import { readHead } from '../rows/head.ts'
+import { removeChanges, sweepStates } from '../rows/history.ts'
 import type { Row, Rows } from '../rows/rows.ts'
 import type { RowOwner } from '../rows/stored-ream.ts'
 
@@ -50,11 +52,13 @@ const INSERT_LEFTOVER = `
   INSERT INTO leftover (collection_id, generation, base) VALUES (?, ?, ?)
   ON CONFLICT DO UPDATE SET base = min(base, excluded.base), key_cursor = ''`
 const LEFTOVERS = 'SELECT collection_id, generation, base, key_cursor FROM leftover'
-const LEFTOVER_IN_THE_WAY = 'SELECT 1 FROM leftover WHERE collection_id = ? AND generation >= ?'
+const LEFTOVER_IN_THE_WAY = 'SELECT 1 FROM leftover WHERE collection_id = ? AND (generation >= ? OR generation < 0)'
 const DELETE_LEFTOVER = 'DELETE FROM leftover WHERE collection_id = ? AND generation = ?'
 const MOVE_CURSOR = 'UPDATE leftover SET key_cursor = ? WHERE collection_id = ? AND generation = ?'
 
 const VISIBLE = 'SELECT 1 FROM head WHERE id = ? AND generation = ? AND next > ?'
+
+const SEEN_CHANGES = 'SELECT 1 FROM head WHERE id = ? AND changes > ?'
 
 const SWEEP_REAMS = `
   DELETE FROM ream WHERE rowid IN (
@@ -112,11 +116,21 @@ export function abandonLease(rows: Rows, lease: Lease): void {
   if (!releaseLease(rows, lease)) return
   addLeftover(rows, lease, lease.base)
   addLeftover(rows, stagingOwner(lease), 0)
+  const head = readHead(rows, lease.name)
+  if (head !== undefined) addLeftover(rows, historyOwner(head), head.changes)
 }
 
 /** Where a load prepares items that will take the place of others: a generation that no head names. */
 export function stagingOwner(owner: RowOwner): RowOwner {
   return { name: owner.name, id: owner.id, generation: owner.generation + 1 }
+}
+
+/** No collection has such a generation. */
+const HISTORY = -1
+
+/** Stands for the history of a collection among what is left over; the base is the number of a change there. */
+export function historyOwner({ name, id }: Pick<RowOwner, 'name' | 'id'>): RowOwner {
+  return { name, id, generation: HISTORY }
 }
 
 export function addLeftover(rows: Rows, owner: RowOwner, base: number): void {
@@ -146,6 +160,7 @@ export function sweepStep(rows: Rows): boolean {
   const row = rows.get(LEFTOVERS)
   if (row === undefined) return false
   const [id, generation, base, cursor] = row as [number, number, number, string]
+  if (generation === HISTORY) return sweepHistory(rows, id, base)
   if (rows.get(VISIBLE, id, generation, base) !== undefined) throw leftoversInUse()
   if (rows.run(SWEEP_REAMS, id, generation, Math.ceil(base / REAM_SIZE)) > 0) return true
   if (rows.run(SWEEP_TAIL, id, generation, base) > 0) return true
@@ -157,6 +172,14 @@ export function sweepStep(rows: Rows): boolean {
     rows.run(SWEEP_KEYS, id, generation, cursor, lastKey, base)
     rows.run(MOVE_CURSOR, lastKey, id, generation)
   }
+  return true
+}
+
+/** Of a collection that is gone, or what a load wrote that did not end. */
+function sweepHistory(rows: Rows, id: number, base: number): boolean {
+  if (rows.get(SEEN_CHANGES, id, base) !== undefined) throw leftoversInUse()
+  const isMore = removeChanges(rows, { id, name: '' }, base, MAX_POSITION) || (base === 0 && sweepStates(rows, id))
+  if (!isMore) rows.run(DELETE_LEFTOVER, id, HISTORY)
   return true
 }
 

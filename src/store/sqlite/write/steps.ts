@@ -1,17 +1,28 @@
 /** What the writer thread does beside changes. What the steps of a load write stays unseen until `finishLoad` moves the head. */
 
 import { randomUUID } from 'node:crypto'
+import { keepsHistory } from '../../../contract/state-tag.ts'
 import { freeMemory } from '../../../items/item-run.ts'
 import { checkName, newId } from '../../collection-rules.ts'
 import type { DeflatePool } from '../../deflate-pool.ts'
+import { type LoggedChange, numberChanges, UNKNOWN_VERSION } from '../../history.ts'
 import { splitItems } from '../../item-text.ts'
-import { headAfterLoad, type LeasedPlan, type LoadCounts, planLoad } from '../../load.ts'
-import { MAX_POSITION, QUIRE_SIZE, REAM_SIZE, tailStart } from '../../positions.ts'
+import {
+  headAfterLoad,
+  type LeasedPlan,
+  type LoadCounts,
+  type LoadedHead,
+  planLoad,
+  type StagedHistory,
+  type StagedReplacements,
+} from '../../load.ts'
+import { MAX_POSITION, QUIRE_SIZE, REAM_SIZE, reamsIn, tailStart } from '../../positions.ts'
 import type { SealedReam } from '../../ream.ts'
 import { byReam, changedReam, ReamDraft } from '../../ream-draft.ts'
 import type { Head, LoadOptions, TokenRecord } from '../../store.ts'
 import { ItemConflict, StoreError } from '../../store-error.ts'
 import { insertHead, putHead, readHead } from '../rows/head.ts'
+import { putReplaced, putStretches } from '../rows/history.ts'
 import type { Rows } from '../rows/rows.ts'
 import {
   claimKey,
@@ -24,11 +35,13 @@ import {
   readTailItems,
 } from '../rows/stored-ream.ts'
 import { insertToken, revokeToken } from '../token.ts'
+import { type Forgotten, forgetStep } from './forget.ts'
 import {
   abandonLease,
   addLeftover,
   checkSteps,
   findObstacle,
+  historyOwner,
   type Lease,
   releaseLease,
   renewLease,
@@ -36,10 +49,14 @@ import {
   sweepStep,
   takeLease,
 } from './lease.ts'
+import { writeHistory } from './write-draft.ts'
 
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
 const REPLACEMENTS_A_STEP = 5_000
 
+/** What a ream takes, about: of some, because there can be many. */
+const REAM_BYTES = `
+  SELECT avg(length(data)) FROM (SELECT data FROM ream WHERE collection_id = ? AND generation = ? LIMIT 100)`
 const STAGED_REAMS = 'SELECT number FROM ream WHERE collection_id = ? AND generation = ?'
 
 /** What the thread has to know of a load. */
@@ -125,9 +142,9 @@ export class Steps {
     renewLease(this.#rows, plan.lease)
   }
 
-  /** Prepares the reams that replacements change, some at a time. Answers where to go on, or undefined at the end. */
-  async stageReplacements(plan: SqlitePlan, from: number): Promise<number | undefined> {
-    const { lease } = plan
+  /** Prepares the reams that replacements change, some at a time, and what is to be known of the items before. */
+  async stageReplacements(plan: SqlitePlan, from: number, before: StagedHistory): Promise<StagedReplacements> {
+    const { lease, firstChange } = plan
     renewLease(this.#rows, lease, 1)
     const staging = stagingOwner(lease)
     const pending = readTailItems(this.#rows, staging, from, MAX_POSITION, REPLACEMENTS_A_STEP)
@@ -135,18 +152,30 @@ export class Steps {
     // The last ream of a full step may have more to come: it is left for the next one.
     const isCut = pending.length === REPLACEMENTS_A_STEP
     const goOn = isCut ? reams.pop()?.[0] : undefined
-    for await (const ream of this.#pool.seal(this.#draftsOf(lease, reams))) {
+    const log: LoggedChange[] = []
+    for await (const ream of this.#pool.seal(this.#draftsOf(plan, reams))) {
       insertReam(this.#rows, staging, ream)
       freeMemory(ream.data)
+      for (const [slot, text] of ream.before)
+        log.push({ kind: 'replace', position: ream.number * REAM_SIZE + slot, count: 1, before: text })
     }
-    return goOn === undefined ? undefined : goOn * REAM_SIZE
+    const { generation } = lease
+    const first = (firstChange ?? 0) + before.changes
+    const { stretches, bytes } = numberChanges({ version: UNKNOWN_VERSION, generation }, first, log, new Map())
+    putStretches(this.#rows, lease, stretches)
+    const staged = { changes: before.changes + stretches.length, bytes: before.bytes + bytes }
+    return { goOn: goOn === undefined ? undefined : goOn * REAM_SIZE, staged }
   }
 
-  /** Each is read when it is its turn. */
-  *#draftsOf(lease: Lease, changes: readonly [number, ReadonlyMap<number, string>][]): Generator<ReamDraft> {
+  /** Each is read when it is its turn. What is wanted of it is what was there before the load. */
+  *#draftsOf(
+    { lease, base, firstChange }: SqlitePlan,
+    changes: readonly [number, ReadonlyMap<number, string>][],
+  ): Generator<ReamDraft> {
     for (const [number, slots] of changes) {
       const stored = readReam(this.#rows, lease, number)
-      if (stored !== undefined) yield changedReam(stored, slots)
+      const wantedEnd = firstChange === undefined ? 0 : base - number * REAM_SIZE
+      if (stored !== undefined) yield changedReam(stored, slots, wantedEnd)
     }
   }
 
@@ -156,15 +185,41 @@ export class Steps {
     const { lease, isReplacement } = plan
     checkSteps(rows, lease, counts.steps)
     const before = readHead(rows, lease.name)
-    const after = headAfterLoad(plan, before, counts, lease.id)
-    if (counts.replaced > 0) this.#applyReplacements(lease)
+    const inTail = counts.replaced > 0 ? this.#applyReplacements(lease) : []
+    const loaded = headAfterLoad(plan, before, counts, inTail, lease.id)
+    const { head: after } = loaded
     if (lease.base % REAM_SIZE !== 0) await this.#closeBegun(lease, after)
-    if (before !== undefined && isReplacement) addLeftover(rows, before, 0)
+    const replacedBytes = before !== undefined && isReplacement ? this.#leave(before) : 0
     if (before === undefined) insertHead(rows, after)
     else if (after !== before) putHead(rows, after)
+    if (after !== before) this.#writeHistory(loaded, counts, replacedBytes)
     releaseLease(rows, lease)
     this.#nextPositions.delete(lease.holder)
     return after
+  }
+
+  #writeHistory({ head, log, firstChange, usesStaged }: LoadedHead, { staged }: LoadCounts, bytes: number): void {
+    if (!usesStaged && staged.changes > 0) addLeftover(this.#rows, historyOwner(head), head.changes)
+    if (!keepsHistory(head)) return
+    const own = numberChanges(head, firstChange, log, new Map())
+    writeHistory(this.#rows, head, { ...own, bytes: own.bytes + staged.bytes + bytes })
+  }
+
+  /** The generation before a replacement: kept where history is, and else left over. Answers how much of the history it is, about. */
+  #leave(before: Head): number {
+    const rows = this.#rows
+    if (!keepsHistory(before)) {
+      addLeftover(rows, before, 0)
+      return 0
+    }
+    putReplaced(rows, before)
+    const reamBytes = rows.get(REAM_BYTES, before.id, before.generation)?.[0]
+    return Math.round(Number(reamBytes ?? 0) * reamsIn(before))
+  }
+
+  /** Removes some of what is not kept any more of the history of a collection. */
+  forgetOld(name: string): Forgotten {
+    return forgetStep(this.#rows, name)
   }
 
   /** The ream that was begun before the load: its new items lie in the tail, and those that make whole quires go to the others. */
@@ -181,17 +236,22 @@ export class Steps {
     deleteTail(rows, lease, from, to)
   }
 
-  #applyReplacements(lease: Lease): void {
+  /** Answers what it did to items of the tail that were there before the load. */
+  #applyReplacements(lease: Lease): LoggedChange[] {
     const rows = this.#rows
     const staging = stagingOwner(lease)
-    for (const { position } of readTailItems(rows, lease, 0, MAX_POSITION))
-      for (const { item } of readTailItems(rows, staging, position, position + 1))
+    const inTail: LoggedChange[] = []
+    for (const { position, item: before } of readTailItems(rows, lease, 0, MAX_POSITION))
+      for (const { item } of readTailItems(rows, staging, position, position + 1)) {
         putTailItem(rows, lease, position, item)
+        if (position < lease.base) inTail.push({ kind: 'replace', position, count: 1, before })
+      }
     for (const [number] of rows.all(STAGED_REAMS, staging.id, staging.generation) as unknown as [number][]) {
       const ream = readReam(rows, staging, number)
       if (ream !== undefined) insertReam(rows, lease, ream)
     }
     addLeftover(rows, staging, 0)
+    return inTail
   }
 
   sweep(): boolean {

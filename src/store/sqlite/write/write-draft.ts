@@ -1,11 +1,15 @@
 /** Reads what a change needs into the draft of its collection, and writes what differs in the end. */
 
+import { keepsHistory } from '../../../contract/state-tag.ts'
 import { freeMemory } from '../../../items/item-run.ts'
 import { damagedCollection } from '../../collection-rules.ts'
 import type { DeflatePool } from '../../deflate-pool.ts'
 import { type Change, Draft } from '../../draft.ts'
-import { holeCounts, QUIRE_SIZE } from '../../positions.ts'
+import { type HistoryRows, numberChanges, stateRow } from '../../history.ts'
+import { holeCounts, QUIRE_SIZE, REAM_SIZE } from '../../positions.ts'
+import type { Head } from '../../store.ts'
 import { deleteHead, insertHead, putHead, readHead } from '../rows/head.ts'
+import { lastState, putState, putStretches, takeReplaced } from '../rows/history.ts'
 import type { Rows } from '../rows/rows.ts'
 import {
   claimKey,
@@ -20,7 +24,7 @@ import {
   readTailItem,
   requireReam,
 } from '../rows/stored-ream.ts'
-import { addLeftover, findObstacle } from './lease.ts'
+import { addLeftover, findObstacle, historyOwner } from './lease.ts'
 
 export function beginDraft(rows: Rows, name: string): Draft {
   const head = readHead(rows, name)
@@ -50,8 +54,7 @@ export async function writeDraft(rows: Rows, draft: Draft, pool: DeflatePool): P
   if (!draft.isChanged) return
   if (head === undefined) {
     // The collection is gone with this commit; its reams are left over, to be swept.
-    if (stored !== undefined) deleteHead(rows, stored)
-    if (stored !== undefined) addLeftover(rows, stored, 0)
+    if (stored !== undefined) dropRows(rows, stored)
     return
   }
   if (stored === undefined) insertHead(rows, head)
@@ -64,10 +67,27 @@ export async function writeDraft(rows: Rows, draft: Draft, pool: DeflatePool): P
   for (const [key, position] of draft.addedKeys)
     if (claimKey(rows, head, key, position) !== position)
       throw damagedCollection(head.name, `The key ${JSON.stringify(key)} was not found, and is there.`)
-  for (const { level, block, gone } of holeCounts(draft.holes))
-    putHole(rows, head, { level, block, gone: readHole(rows, head, level, block) + gone })
+  const before = new Map<number, string>()
   for await (const ream of pool.seal(draft.changedReams.values())) {
     insertReam(rows, head, ream)
     freeMemory(ream.data)
+    for (const [slot, text] of ream.before) before.set(ream.number * REAM_SIZE + slot, text)
   }
+  const firstChange = head.changes - draft.log.reduce((sum, { count }) => sum + count, 0)
+  if (keepsHistory(head)) writeHistory(rows, head, numberChanges(head, firstChange, draft.log, before))
+  for (const { level, block, gone } of holeCounts(draft.holes))
+    putHole(rows, head, { level, block, gone: readHole(rows, head, level, block) + gone })
+}
+
+function dropRows(rows: Rows, head: Head): void {
+  deleteHead(rows, head)
+  addLeftover(rows, head, 0)
+  addLeftover(rows, historyOwner(head), 0)
+  for (const { generation } of takeReplaced(rows, head, head.generation)) addLeftover(rows, { ...head, generation }, 0)
+}
+
+/** The state that a commit leads to, and how. To be called before the hole counts are changed. */
+export function writeHistory(rows: Rows, head: Head, { stretches, bytes }: HistoryRows): void {
+  putStretches(rows, head, stretches)
+  putState(rows, head, stateRow(head, lastState(rows, head)?.bytes ?? 0, bytes, Date.now()))
 }

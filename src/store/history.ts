@@ -1,0 +1,169 @@
+/**
+ * The history of a collection, whatever engine keeps it: a row for each state that readers saw, a row for each stretch of
+ * changes, and of each item that was replaced or deleted the text that it had. Changes are numbered through, from 0: the state
+ * with `changes` n has changes 0 to n − 1 behind it. So a number is the time by which everything else is found. Pure.
+ */
+
+import { formatCount } from '../contract/message-text.ts'
+import { keepsHistory } from '../contract/state-tag.ts'
+import { holeCounts, REAM_SIZE } from './positions.ts'
+import { damagedReam } from './ream.ts'
+import type { Head } from './store.ts'
+
+/** A state that readers saw: one a commit. */
+export interface State {
+  readonly version: number
+  readonly commitId: string
+  readonly generation: number
+  readonly next: number
+  readonly live: number
+  /** How many changes came before it. */
+  readonly changes: number
+  /** How much the history took when it was written, beginning with the first state there ever was. */
+  readonly bytes: number
+  /** When it was committed, in milliseconds since 1970. */
+  readonly at: number
+}
+
+export type ChangeKind = 'append' | 'replace' | 'delete' | 'reset'
+
+/** Their numbers in the rows. */
+export const CHANGE_KINDS: readonly ChangeKind[] = ['append', 'replace', 'delete', 'reset']
+
+/** A change as it is made, before it is known what number it gets. */
+export interface LoggedChange {
+  readonly kind: ChangeKind
+  /** Of the item; of the first one where several were appended. */
+  readonly position: number
+  /** Items that were appended in a row; 1 for any other change. */
+  readonly count: number
+  /** What was there before. Undefined: nothing, or it is yet to be read out of its ream. */
+  readonly before?: string | undefined
+}
+
+/** Changes in a row, as they are stored: several only where items were appended. */
+export interface Stretch extends LoggedChange {
+  /** Of the first of them. */
+  readonly number: number
+  /** Of the state that their commit led to, or UNKNOWN_VERSION. */
+  readonly version: number
+  readonly generation: number
+}
+
+/** In the changes that a load writes before it ends. */
+export const UNKNOWN_VERSION = 0
+
+/** How many positions of a block were gone before the change with that number, as long as nothing had been deleted there since. */
+export interface PastHole {
+  readonly level: number
+  readonly block: number
+  readonly number: number
+  readonly gone: number
+}
+
+/** What a commit adds to the history. */
+export interface HistoryRows {
+  readonly stretches: readonly Stretch[]
+  /** How much all of it takes, about. */
+  readonly bytes: number
+}
+
+/** What a row takes beside its text, about. */
+const ROW_BYTES = 64
+
+/**
+ * Numbers the changes of a commit, the first of which is `first`, and completes them with what was read out of reams: by position
+ * what was there before the commit.
+ */
+export function numberChanges(
+  { version, generation }: Pick<Head, 'version' | 'generation'>,
+  first: number,
+  log: readonly LoggedChange[],
+  before: ReadonlyMap<number, string>,
+): HistoryRows {
+  const stretches: Stretch[] = []
+  let number = first
+  let bytes = 0
+  for (const change of log) {
+    const { kind, position, count } = change
+    const isItem = kind === 'replace' || kind === 'delete'
+    const text = change.before ?? (isItem ? before.get(position) : undefined)
+    if (isItem && text === undefined) throw damagedReam()
+    stretches.push({ kind, position, count, number, version, generation, before: text })
+    bytes += ROW_BYTES + (text === undefined ? 0 : 2 * ROW_BYTES + text.length)
+    number += count
+  }
+  return { stretches, bytes }
+}
+
+/** By level and block the first delete of a commit. */
+export function deletesByBlock(stretches: readonly Stretch[]): { level: number; block: number; number: number }[] {
+  const firsts = new Map<number, number>()
+  for (const { kind, position, number } of stretches) {
+    const ream = Math.floor(position / REAM_SIZE)
+    if (kind === 'delete' && !firsts.has(ream)) firsts.set(ream, number)
+  }
+  const places = new Map<string, { level: number; block: number; number: number }>()
+  for (const [ream, number] of firsts)
+    for (const { level, block } of holeCounts(new Map([[ream, 1]]))) {
+      const place = `${level} ${block}`
+      const known = places.get(place)
+      if (known === undefined || known.number > number) places.set(place, { level, block, number })
+    }
+  return [...places.values()]
+}
+
+/** The state that a head is in, as a row, with what its history took before, and what it takes itself. */
+export function stateRow(head: Head, bytesBefore: number, bytes: number, at: number): State {
+  const { version, commitId, generation, next, live, changes } = head
+  return { version, commitId, generation, next, live, changes, bytes: bytesBefore + ROW_BYTES + bytes, at }
+}
+
+/** Rows that one step removes, at most: so few that no writer is held up. */
+export const STATES_A_STEP = 500
+export const CHANGES_A_STEP = 1_000
+
+/** Some of the oldest states, and the last one, of which at least the version and the bytes are known. */
+export interface OldStates {
+  readonly oldest: readonly State[]
+  readonly last: Pick<State, 'version' | 'bytes'> | undefined
+}
+
+/** What is to be removed of the oldest states. */
+export interface Expired {
+  readonly states: readonly State[]
+  /** Whether some of them have to go because of their size, before their time. */
+  readonly isForSize: boolean
+  /** The oldest state that is kept, if it is known yet: else there is more to remove. */
+  readonly kept: State | undefined
+}
+
+/** A state is kept for a time from the commit that superseded it. The last state is kept in any case. */
+export function findExpired(head: Head, { oldest, last }: OldStates, now: number): Expired {
+  const { retentionMs, retentionBytes, historyFrom } = head
+  const isOn = keepsHistory(head)
+  const states: State[] = []
+  let isForSize = false
+  for (const [index, state] of oldest.entries()) {
+    const following = oldest[index + 1]
+    const isDropped = !isOn || state.version < historyFrom
+    const isLast = state.version === last?.version
+    if (!isDropped && isLast) return { states, isForSize, kept: state }
+    const isOld = isDropped || (following !== undefined && following.at + retentionMs <= now)
+    const isTooMuch = (last?.bytes ?? 0) - state.bytes > retentionBytes
+    if (!isOld && !isTooMuch) return { states, isForSize, kept: following === undefined && !isLast ? undefined : state }
+    // The next one decides, and is read in the next step.
+    if (following === undefined && !isDropped) return { states, isForSize, kept: undefined }
+    isForSize ||= !isOld
+    states.push(state)
+  }
+  return { states, isForSize, kept: undefined }
+}
+
+/** How often it is looked for what is not kept any more. */
+export const FORGET_EVERY_MS = 60_000
+
+/** What is told when something is removed before its time. */
+export function forgottenForSize({ name, retentionBytes }: Head): string {
+  return `The history of "${name}" takes more than ${formatCount(retentionBytes)} bytes: the oldest states are no longer kept. \`reams set ${name} --retention-bytes\` changes that.`
+}

@@ -1,0 +1,369 @@
+/**
+ * Reading earlier states of a collection, and the changes since. A page of an earlier state is made of the reams of today: what
+ * was replaced or deleted since is put back, and what was appended since is left out. Everything is asked of one snapshot of the
+ * store. An engine may answer at once or later, so whoever reads is written as a generator that asks questions. Pure.
+ */
+
+import { deleteText, putText, resetText } from '../contract/change.ts'
+import { effectivePage, pageRange } from '../contract/page.ts'
+import type { StateTag } from '../contract/state-tag.ts'
+import { keepsHistory } from '../contract/state-tag.ts'
+import { keyReader } from '../items/item-scanner.ts'
+import { damagedCollection } from './collection-rules.ts'
+import { type State, type Stretch, UNKNOWN_VERSION } from './history.ts'
+import { joinItems, type RawItems, splitItems } from './item-text.ts'
+import { KnownHoles } from './known-holes.ts'
+import { type HoleCount, liveSlots, type Part, REAM_SIZE, reamsIn, tailStart } from './positions.ts'
+import { damagedReam, type Quire, quiresOf, readInflated, type SealedReam, type TailItem } from './ream.ts'
+import { cutPieces, joinCuts, rawSegment } from './segment.ts'
+import type { Head, PastRead, Segment, StateRead } from './store.ts'
+import { StoreError } from './store-error.ts'
+
+/** What an item was before it was changed. */
+export interface PastItem {
+  readonly position: number
+  readonly text: string
+}
+
+/** A generation as far as it got: it is the current one, or was replaced as a whole. */
+export interface Generation {
+  readonly generation: number
+  readonly next: number
+  readonly live: number
+}
+
+type Answer<T> = T | Promise<T>
+
+/** What an engine is asked for, all of it from the snapshot of the head. */
+export interface PastRows {
+  /** Some states from this one on, in their order. */
+  states(changes: number, version: number, most: number): Answer<readonly State[]>
+  /** A generation that was replaced. */
+  replaced(generation: number): Answer<Generation | undefined>
+  reams(generation: number, numbers: readonly number[]): Answer<readonly SealedReam[]>
+  tail(generation: number, from: number, to: number): Answer<readonly TailItem[]>
+  /** As they are now, or were when the generation was replaced. */
+  holes(generation: number, level: number, from: number, to: number): Answer<readonly HoleCount[]>
+  /** The same before the change with that number, of the blocks in which something was deleted since. */
+  pastHoles(generation: number, level: number, blocks: readonly number[], number: number): Answer<readonly HoleCount[]>
+  /** Of each item of a ream that was changed from number `from` on and before `to`, what it was before the first of these changes. */
+  pastIn(generation: number, ream: number, from: number, to: number): Answer<readonly PastItem[]>
+  /** The same of the items at these positions. */
+  pastAt(generation: number, positions: readonly number[], from: number, to: number): Answer<readonly PastItem[]>
+  /** The stretches that have changes from number `from` on and before `to`, in order. */
+  stretches(from: number, to: number): Answer<readonly Stretch[]>
+}
+
+type Question = (rows: PastRows) => unknown
+
+/** Asks questions, and comes to a result. */
+export type Asking<T> = Generator<Question, T, unknown>
+
+function* ask<T>(question: (rows: PastRows) => Answer<T>): Asking<T> {
+  // Whoever answers calls the question, and gives back what came of it.
+  return (yield question) as T
+}
+
+/** For an engine that answers at once. */
+export function answerAll<T>(asking: Asking<T>, rows: PastRows): T {
+  let step = asking.next()
+  while (!step.done) step = asking.next(step.value(rows))
+  return step.value
+}
+
+/** For one that answers later. */
+export async function awaitAll<T>(asking: Asking<T>, rows: PastRows): Promise<T> {
+  let step = asking.next()
+  while (!step.done) step = asking.next(await step.value(rows))
+  return step.value
+}
+
+/** Where a collection was when it was in a state. */
+interface PastState extends Omit<State, 'bytes' | 'at'> {
+  readonly keptMs: number
+}
+
+/** The state with that tag. Throws where there is none. */
+export function* findState(head: Head, tag: StateTag): Asking<PastState> {
+  if (tag.collectionId !== head.id || tag.version > head.version || tag.changes > head.changes) throw noState(head)
+  if (!keepsHistory(head)) throw expiredState(head)
+  if (tag.version === head.version) return { ...head, keptMs: presentState(head, tag).keptMs }
+  if (tag.version < head.historyFrom) throw expiredState(head)
+  const [state, following] = yield* ask((rows) => rows.states(tag.changes, tag.version, 2))
+  if (state?.version !== tag.version || state.commitId !== tag.commitId) {
+    const [oldest] = yield* ask((rows) => rows.states(0, 0, 1))
+    throw oldest === undefined || tag.version < oldest.version ? expiredState(head) : noState(head)
+  }
+  if (following === undefined) throw damagedCollection(head.name, 'The last of its states is missing.')
+  const keptMs = following.at + head.retentionMs - Date.now()
+  if (keptMs <= 0) throw expiredState(head)
+  return { ...state, keptMs }
+}
+
+/** Where the tag is that of the state that the collection is in. */
+export function presentState(head: Head, tag: StateTag): Omit<PastRead, 'page' | 'segments'> {
+  const isPresent = tag.collectionId === head.id && tag.version === head.version && tag.changes === head.changes
+  if (!isPresent || tag.commitId !== head.commitId) throw noState(head)
+  if (!keepsHistory(head)) throw expiredState(head)
+  return { head, live: head.live, itemCount: head.live, keptMs: head.retentionMs }
+}
+
+export function* readState(head: Head, tag: StateTag): Asking<StateRead> {
+  const { live, keptMs } = yield* findState(head, tag)
+  return { head, live, keptMs }
+}
+
+function noState({ name }: Head): StoreError {
+  return new StoreError('no-state', `The collection "${name}" never was in this state.`)
+}
+
+function expiredState({ name }: Head): StoreError {
+  return new StoreError('state-expired', `This state of the collection "${name}" is no longer kept.`)
+}
+
+function* generationOf(head: Head, generation: number): Asking<Generation> {
+  if (generation === head.generation) return head
+  const replaced = yield* ask((rows) => rows.replaced(generation))
+  if (replaced === undefined) throw damagedCollection(head.name, `Generation ${generation} of it is missing.`)
+  return replaced
+}
+
+/** A page of the collection as it was in that state. `known`: see `KnownPast`. */
+export function* readPageAt(head: Head, tag: StateTag, requested: number, known: KnownPast): Asking<PastRead> {
+  const state = yield* findState(head, tag)
+  const generation = yield* generationOf(head, state.generation)
+  const holes = known.holesOf(head, state)
+  let found = holes.findParts(state, requested)
+  for (let missing = holes.missing; found === undefined && missing !== undefined; missing = holes.missing) {
+    holes.add(missing, yield* readHolesAt(generation, state, missing))
+    found = holes.findParts(state, requested)
+  }
+  if (found === undefined) throw damagedCollection(head.name, 'Its hole counts do not add up.')
+  const numbers = found.parts.map(({ ream }) => ream)
+  const reams = yield* readReams(head, generation, numbers)
+  const segments: Segment[] = []
+  for (const part of found.parts) {
+    const past = yield* ask((rows) => rows.pastIn(state.generation, part.ream, state.changes, head.changes))
+    const ream = reams.get(part.ream)
+    const end = Math.min(REAM_SIZE, state.next - part.ream * REAM_SIZE)
+    const cut =
+      ream && cutAsOf(ream, new Map(past.map(({ position, text }) => [position % REAM_SIZE, text])), end, part)
+    if (cut === undefined) throw damagedCollection(head.name, `Ream ${part.ream} does not have the items that it had.`)
+    segments.push(...cut)
+  }
+  const { live, keptMs } = state
+  return { head, page: found.page, segments: joinCuts(segments), live, itemCount: live, keptMs }
+}
+
+/** How many positions were gone in these blocks when the collection was in that state. */
+function* readHolesAt(
+  { generation }: Generation,
+  { changes }: PastState,
+  { level, from, to }: { readonly level: number; readonly from: number; readonly to: number },
+): Asking<readonly HoleCount[]> {
+  const now = yield* ask((rows) => rows.holes(generation, level, from, to))
+  // What was gone then is gone now, so no other blocks had any.
+  const blocks = now.map(({ block }) => block)
+  const then = yield* ask((rows) => rows.pastHoles(generation, level, blocks, changes))
+  const before = new Map(then.map(({ block, gone }) => [block, gone]))
+  return now.map((count) => ({ ...count, gone: before.get(count.block) ?? count.gone })).filter(({ gone }) => gone > 0)
+}
+
+/** A ream as it is now, the last one together with the tail. */
+interface ReamNow {
+  readonly ream: SealedReam | undefined
+  /** Where its quires end, and the tail begins. */
+  readonly slots: number
+  /** By slot. */
+  readonly tail: ReadonlyMap<number, string>
+}
+
+function* readReams(head: Head, generation: Generation, numbers: readonly number[]): Asking<Map<number, ReamNow>> {
+  const end = tailStart(generation)
+  const stored = numbers.filter((number) => number < reamsIn(generation))
+  const reams = yield* ask((rows) => rows.reams(generation.generation, stored))
+  const byNumber = new Map(reams.map((ream) => [ream.number, ream]))
+  const reamOfTail = Math.floor(end / REAM_SIZE)
+  const hasTail = numbers.includes(reamOfTail) && end < generation.next
+  const items = hasTail ? yield* ask((rows) => rows.tail(generation.generation, end, generation.next)) : []
+  const tail = new Map(items.map(({ position, item }) => [position % REAM_SIZE, item]))
+  const found = new Map<number, ReamNow>()
+  for (const number of numbers) {
+    const slots = Math.max(0, Math.min(REAM_SIZE, end - number * REAM_SIZE))
+    const ream = byNumber.get(number)
+    if (slots > 0 && ream === undefined) throw damagedCollection(head.name, `Ream ${number} is missing.`)
+    found.set(number, { ream, slots, tail: number === reamOfTail ? tail : new Map() })
+  }
+  return found
+}
+
+/**
+ * The part of a ream's items that belongs to a page, with those in the slots before `end`, and by slot those of `past` in the place
+ * of what is there now. Undefined if they do not add up.
+ */
+function cutAsOf(
+  { ream, slots, tail }: ReamNow,
+  past: ReadonlyMap<number, string>,
+  end: number,
+  { from, take, count }: Part,
+): Segment[] | undefined {
+  const pieces: (Quire | RawItems)[] = []
+  const addTexts = (start: number, stop: number, now: ReadonlyMap<number, string>): void => {
+    const texts: string[] = []
+    for (let slot = start; slot < Math.min(stop, end); slot++) {
+      const text = past.get(slot) ?? now.get(slot)
+      if (text !== undefined) texts.push(text)
+    }
+    pieces.push({ raw: joinItems(texts), count: texts.length })
+  }
+  const changed = [...past.keys()]
+  let start = 0
+  for (const quire of ream === undefined ? [] : quiresOf(ream)) {
+    const [first, stop] = [start, start + quire.slots]
+    start = stop
+    if (stop <= end && !changed.some((slot) => slot >= first && slot < stop)) pieces.push(quire)
+    else if (first < end) addTexts(first, stop, textsIn(quire, liveSlots(ream?.gone ?? null, first, stop)))
+  }
+  if (slots < end) addTexts(slots, REAM_SIZE, tail)
+  if (pieces.reduce((sum, piece) => sum + piece.count, 0) !== count) return undefined
+  return cutPieces(ream, pieces, from, from + take)
+}
+
+/** By slot the items of a quire. */
+function textsIn(quire: Quire, live: readonly number[]): Map<number, string> {
+  const texts = quire.count === 0 ? [] : readInflated(quire, splitItems)
+  return new Map(live.map((slot, index) => [slot, texts[index] ?? '']))
+}
+
+/** A page of the changes since that state, oldest first. */
+export function* readChangesSince(head: Head, tag: StateTag, requested: number): Asking<PastRead> {
+  const state = yield* findState(head, tag)
+  const itemCount = head.changes - state.changes
+  const page = effectivePage(requested, itemCount)
+  const { start, end } = pageRange(page, itemCount)
+  const texts = yield* readChanges(head, state.changes + start, state.changes + end)
+  const segments = texts.length === 0 ? [] : [rawSegment(joinItems(texts), texts.length)]
+  return { head, page, segments, live: state.live, itemCount, keptMs: state.keptMs }
+}
+
+/** The texts of the changes from number `from` on and before `to`. */
+function* readChanges(head: Head, from: number, to: number): Asking<string[]> {
+  if (from >= to) return []
+  const changes: Stretch[] = []
+  for (const stretch of yield* ask((rows) => rows.stretches(from, to))) {
+    const first = Math.max(from, stretch.number)
+    for (let number = first; number < Math.min(to, stretch.number + stretch.count); number++)
+      changes.push({ ...stretch, number, position: stretch.position + number - stretch.number })
+  }
+  if (changes.length !== to - from || changes.some(({ number }, index) => number !== from + index))
+    throw damagedCollection(head.name, 'Some of its changes are missing.')
+  const items = yield* readPutItems(head, changes)
+  const readKey = head.keyField === null ? undefined : keyReader(head.keyField)
+  const keyOf = (text: string) => readKey?.(Buffer.from(text))
+  const texts: string[] = []
+  let state: Pick<State, 'version' | 'changes'> = { version: 0, changes: 0 }
+  for (const change of changes) {
+    // What a load wrote before it ended did not know its version: the state knows, and is the same for all of them.
+    if (change.version === UNKNOWN_VERSION && change.number >= state.changes)
+      state = (yield* ask((rows) => rows.states(change.number + 1, 0, 1)))[0] ?? head
+    const version = change.version === UNKNOWN_VERSION ? state.version : change.version
+    texts.push(changeText({ ...change, version }, items.get(change.number), keyOf))
+  }
+  return texts
+}
+
+/** `item` is what a put put. */
+function changeText(
+  { kind, version, before = '' }: Stretch,
+  item: string | undefined,
+  keyOf: (text: string) => string | undefined,
+): string {
+  if (kind === 'reset') return resetText(version)
+  if (kind === 'delete') return deleteText(keyOf(before), version)
+  if (item === undefined) throw damagedReam()
+  return putText(keyOf(item), version, item)
+}
+
+/** Reams that are in memory at a time. */
+const REAMS_AT_A_TIME = 50
+
+/** By the number of each put what the item was after it: what the next change of it met, or what it is now. */
+function* readPutItems(head: Head, changes: readonly Stretch[]): Asking<Map<number, string>> {
+  const items = new Map<number, string>()
+  /** By generation and position, the last change so far. */
+  const open = new Map<string, Stretch>()
+  for (const change of changes) {
+    const place = `${change.generation} ${change.position}`
+    const last = open.get(place)
+    if (last !== undefined && change.before !== undefined) items.set(last.number, change.before)
+    if (change.kind === 'append' || change.kind === 'replace') open.set(place, change)
+    else open.delete(place)
+  }
+  const end = (changes.at(-1)?.number ?? 0) + 1
+  for (const [generation, puts] of Map.groupBy(open.values(), (put) => put.generation)) {
+    const base = yield* generationOf(head, generation)
+    const positions = puts.map(({ position }) => position)
+    const past = yield* ask((rows) => rows.pastAt(generation, positions, end, head.changes))
+    const texts = new Map(past.map(({ position, text }) => [position, text]))
+    const current = positions.filter((position) => !texts.has(position))
+    yield* addCurrentTexts(head, base, current, texts)
+    for (const { number, position } of puts) {
+      const text = texts.get(position)
+      if (text !== undefined) items.set(number, text)
+    }
+  }
+  return items
+}
+
+/** Adds the items at these positions as they are now. */
+function* addCurrentTexts(
+  head: Head,
+  generation: Generation,
+  positions: readonly number[],
+  texts: Map<number, string>,
+): Asking<void> {
+  const byReam = Map.groupBy(positions, (position) => Math.floor(position / REAM_SIZE))
+  const numbers = [...byReam.keys()]
+  for (let at = 0; at < numbers.length; at += REAMS_AT_A_TIME) {
+    const reams = yield* readReams(head, generation, numbers.slice(at, at + REAMS_AT_A_TIME))
+    for (const [number, now] of reams) {
+      const inReam = byReam.get(number) ?? []
+      const found = currentTexts(now, new Set(inReam.map((position) => position % REAM_SIZE)))
+      for (const position of inReam) {
+        const text = found.get(position % REAM_SIZE)
+        if (text !== undefined) texts.set(position, text)
+      }
+    }
+  }
+}
+
+/** The items in some slots as they are now. Only their quires are looked into. */
+function currentTexts({ ream, tail }: ReamNow, slots: ReadonlySet<number>): Map<number, string> {
+  const texts = new Map(tail)
+  let start = 0
+  for (const quire of ream === undefined || slots.size === 0 ? [] : quiresOf(ream)) {
+    const live = liveSlots(ream?.gone ?? null, start, start + quire.slots)
+    start += quire.slots
+    if (live.some((slot) => slots.has(slot))) for (const [slot, text] of textsIn(quire, live)) texts.set(slot, text)
+  }
+  return texts
+}
+
+/** States whose hole counts are remembered, at most. */
+const MAX_STATES = 100
+
+/** What is remembered of earlier states while they are asked for: it never changes. */
+export class KnownPast {
+  readonly #holes = new Map<string, KnownHoles>()
+
+  holesOf({ id }: Head, { version, commitId }: PastState): KnownHoles {
+    const key = `${id} ${version} ${commitId}`
+    const known = this.#holes.get(key) ?? new KnownHoles()
+    // The one that was asked for last stands last.
+    this.#holes.delete(key)
+    this.#holes.set(key, known)
+    const [oldest] = this.#holes.keys()
+    if (this.#holes.size > MAX_STATES && oldest !== undefined) this.#holes.delete(oldest)
+    return known
+  }
+}

@@ -1,0 +1,54 @@
+/** Removes what is not kept any more of the history of collections, in small steps. */
+
+import type { StoreActivity } from '../../activity.ts'
+import { findExpired, forgottenForSize, STATES_A_STEP } from '../../history.ts'
+import { readAllHeads, readHead, type StoredHead } from '../rows/head.ts'
+import { removeChanges, stateFrom } from '../rows/history.ts'
+import type { Reading } from '../rows/rows.ts'
+import type { Connections } from '../server/connection.ts'
+import type { Transaction } from '../server/transaction.ts'
+import { inTransaction, sweepName } from './lease.ts'
+import { leaveReplaced } from './write-draft.ts'
+
+/** Of all collections. What cannot be removed now is left to a later time. */
+export async function forgetAll(connections: Connections, activity: StoreActivity): Promise<void> {
+  for (const head of await connections.lend((rows) => readAllHeads(rows)))
+    if (await connections.lend((rows) => isHistoryOld(rows, head))) await forgetName(connections, head.name, activity)
+}
+
+export async function forgetName(connections: Connections, name: string, activity: StoreActivity): Promise<void> {
+  while (await inTransaction(connections, (transaction) => forgetStep(transaction, name, activity)));
+  await sweepName(connections, name)
+}
+
+/** Whether something is not kept any more, by what is oldest. */
+async function isHistoryOld(rows: Reading, head: StoredHead): Promise<boolean> {
+  const { states, kept } = await readExpired(rows, head, 2)
+  if (states.length > 0) return true
+  const { shardKey, id } = head
+  const [first] = await rows.all('readStretches', shardKey, id, 0, kept?.changes ?? head.changes, 1)
+  return first !== undefined
+}
+
+async function readExpired(rows: Reading, head: StoredHead, most: number) {
+  const { shardKey, id } = head
+  const oldest = (await rows.all('readStates', shardKey, id, 0, 0, most)).map(stateFrom)
+  const last = await rows.first('readLastState', shardKey, id)
+  return findExpired(head, { oldest, last: last && stateFrom(last) }, Date.now())
+}
+
+/** States go first, so that nobody finds one without all of its changes. No writer waits for it. True while there is more. */
+async function forgetStep(transaction: Transaction, name: string, activity: StoreActivity): Promise<boolean> {
+  const head = await readHead(transaction, name)
+  if (head === undefined) return false
+  const { shardKey, id } = head
+  const { states, isForSize, kept } = await readExpired(transaction, head, STATES_A_STEP)
+  const newest = states.at(-1)
+  if (newest !== undefined) void transaction.write('removeStates', shardKey, id, newest.changes, newest.version)
+  let isMore = kept === undefined && states.length > 0
+  if (!isMore) isMore = await removeChanges(transaction, head, 0, kept?.changes ?? head.changes)
+  if (!isMore) await leaveReplaced(transaction, head, kept?.generation ?? head.generation)
+  await transaction.commit()
+  if (isForSize) activity.onNotice(forgottenForSize(head))
+  return isMore
+}

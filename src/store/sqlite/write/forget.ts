@@ -1,0 +1,27 @@
+/** Removes what is not kept any more of the history of a collection, in small steps. */
+
+import { forgottenForSize } from '../../history.ts'
+import { readHead } from '../rows/head.ts'
+import { removeChanges, removeStates, takeReplaced } from '../rows/history.ts'
+import type { Rows } from '../rows/rows.ts'
+import { addLeftover } from './lease.ts'
+
+/** What a step did. */
+export interface Forgotten {
+  readonly isMore: boolean
+  /** What somebody should know of. */
+  readonly notice?: string
+}
+
+/** States go first, so that nobody finds one without all of its changes. */
+export function forgetStep(rows: Rows, name: string): Forgotten {
+  const head = readHead(rows, name)
+  if (head === undefined) return { isMore: false }
+  const { states, isForSize, kept } = removeStates(rows, head, Date.now())
+  const notice = isForSize ? { notice: forgottenForSize(head) } : {}
+  if (kept === undefined && states.length > 0) return { isMore: true, ...notice }
+  if (removeChanges(rows, head, 0, kept?.changes ?? head.changes)) return { isMore: true, ...notice }
+  for (const { generation } of takeReplaced(rows, head, kept?.generation ?? head.generation))
+    addLeftover(rows, { ...head, generation }, 0)
+  return { isMore: false, ...notice }
+}

@@ -1,0 +1,432 @@
+/** Earlier states and changes: at every state that is kept, what was read then is read again, and the changes lead to the present. */
+
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { lastPage } from '../../src/contract/page.ts'
+import type { StateTag } from '../../src/contract/state-tag.ts'
+import { itemRun } from '../../src/items/item-run.ts'
+import type { Head, ItemChanges, PastRead, Store } from '../../src/store/store.ts'
+import { changed, isError, item, itemsFrom, keyed, keysFrom } from './items.ts'
+import { packedTextsOf, readItems, textsOf } from './store-reading.ts'
+import { KEYED, newSubject } from './subject.ts'
+import type { Engine, StoreUnderTest } from './test-store.ts'
+
+export const tagOf = ({ id, version, changes, commitId }: Head): StateTag => ({
+  collectionId: id,
+  version,
+  changes,
+  commitId,
+})
+
+type ReadPage = (page: number) => Promise<PastRead | undefined>
+
+/** All pages of an earlier state, or of changes. Their counts must be the same on each. */
+async function walk(readPage: ReadPage, textsIn: (read: PastRead) => string[] = textsOf): Promise<string[]> {
+  const first = (await readPage(1)) ?? assert.fail('no collection')
+  const texts = textsIn(first)
+  for (let page = 2; page <= lastPage(first.itemCount); page++) {
+    const read = (await readPage(page)) ?? assert.fail('no collection')
+    assert.deepEqual([read.page, read.itemCount], [page, first.itemCount])
+    texts.push(...textsIn(read))
+  }
+  assert.equal(texts.length, first.itemCount)
+  return texts
+}
+
+export const readSnapshot = (store: Store, name: string, tag: StateTag): Promise<string[]> =>
+  walk((page) => store.pageAt(name, tag, page))
+
+export const readChanges = (store: Store, name: string, tag: StateTag): Promise<string[]> =>
+  walk((page) => store.changesSince(name, tag, page))
+
+interface ChangeItem {
+  readonly op: string
+  readonly key?: string
+  readonly version: number
+  readonly item?: { readonly id: number }
+}
+
+/** What the texts become with the changes applied. With keys an item is found by its key, without every put appends. */
+function applyChanges(texts: readonly string[], changes: readonly string[]): string[] {
+  const items = new Map(texts.map((text, index) => [keyOf(text, index), text]))
+  let version = 0
+  for (const [index, text] of changes.entries()) {
+    const change: ChangeItem = JSON.parse(text)
+    assert.ok(change.version >= version, `version ${change.version} after ${version}`)
+    version = change.version
+    if (change.op === 'reset') items.clear()
+    else if (change.op === 'delete') assert.ok(items.delete(`key ${change.key}`), `no ${change.key} to delete`)
+    else {
+      assert.equal(change.op, 'put')
+      const own = text.slice(text.indexOf('"item":') + 7, -1)
+      items.set(keyOf(own, texts.length + index), own)
+      assert.equal(change.key, keyIn(own))
+    }
+  }
+  return [...items.values()]
+}
+
+const keyIn = (text: string): string | undefined => {
+  const { id } = JSON.parse(text)
+  return id === undefined ? undefined : String(id)
+}
+const keyOf = (text: string, index: number): string => {
+  const key = keyIn(text)
+  return key === undefined ? `place ${index}` : `key ${key}`
+}
+
+/** States that were seen, with the items that they had. */
+class Seen {
+  readonly #name: string
+  readonly #states: { readonly head: Head; readonly texts: readonly string[] }[] = []
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  async look(store: Store): Promise<void> {
+    const head = await store.head(this.#name)
+    if (head === undefined || this.#states.some(({ head: known }) => known.commitId === head.commitId)) return
+    const texts = await readItems(store, this.#name)
+    // Nobody wrote meanwhile.
+    assert.deepEqual(await store.head(this.#name), head)
+    this.#states.push({ head, texts })
+  }
+
+  /** Every state of the collection that is there now is as it was. Those of one that was dropped never were. */
+  async check(store: Store): Promise<void> {
+    const now = await store.head(this.#name)
+    if (now === undefined) return
+    const present = await readItems(store, this.#name)
+    for (const { head, texts } of this.#states) {
+      const tag = tagOf(head)
+      if (head.id !== now.id) {
+        await assert.rejects(store.pageAt(this.#name, tag, 1), isError('no-state'))
+        continue
+      }
+      assert.deepEqual(await readSnapshot(store, this.#name, tag), texts)
+      const packed = (page: number) => store.pageAt(this.#name, tag, page, { form: 'deflated' })
+      assert.deepEqual(await walk(packed, packedTextsOf), texts)
+      const beyond = await store.pageAt(this.#name, tag, 1_000_000)
+      assert.equal(beyond?.page, lastPage(texts.length))
+      assert.deepEqual(applyChanges(texts, await readChanges(store, this.#name, tag)), present)
+    }
+  }
+}
+
+const KINDS = [
+  'append',
+  'append',
+  'put',
+  'delete',
+  'delete',
+  'replace',
+  'patch',
+  'patch',
+  'load',
+  'merge',
+  'swap',
+] as const
+const step = fc.record({
+  kind: fc.oneof(
+    { weight: 30, arbitrary: fc.constantFrom(...KINDS) },
+    { weight: 1, arbitrary: fc.constant('drop' as const) },
+  ),
+  ids: fc.uniqueArray(fc.oneof(fc.nat(40), fc.integer({ min: 0, max: 1_300 })), { minLength: 1, maxLength: 12 }),
+  count: fc.constantFrom(1, 3, 124, 125, 126, 400, 501),
+})
+
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+export function describeHistory(engineName: string, engine: Engine): void {
+  describe(`the history of a collection: ${engineName}`, () => {
+    let opened: StoreUnderTest
+    const { store, newName, filled, headOf, load, elsewhere, openAgain } = newSubject(() => opened)
+
+    before(async () => {
+      opened = await engine.open()
+    })
+    after(() => opened?.remove())
+
+    it('has every state that was seen, and the changes that lead from it to the present', async () => {
+      const property = fc.asyncProperty(
+        fc.constantFrom(0, 3, 124, 500, 1_203),
+        fc.array(step, { minLength: 4, maxLength: 14 }),
+        async (begun, steps) => {
+          const other = await openAgain()
+          try {
+            const name = newName()
+            const seen = new Seen(name)
+            await store.create(name, KEYED)
+            if (begun > 0) await store.append(name, keyed(itemsFrom(0, begun)))
+            let revision = 0
+            for (const each of steps) {
+              await seen.look(store)
+              await write(revision % 2 === 0 ? store : other, name, each, ++revision)
+            }
+            await seen.look(store)
+            await seen.check(other)
+            await seen.check(store)
+          } finally {
+            await other.close()
+          }
+        },
+      )
+      await fc.assert(property, { numRuns: 8 })
+    })
+
+    /** Does one step of a random history, to whatever is there. */
+    async function write(to: Store, name: string, { kind, ids, count }: Step, revision: number) {
+      const there = new Set((await readItems(to, name)).map((text) => keyIn(text) ?? ''))
+      const known = ids.filter((id) => there.has(String(id)))
+      const fresh = itemsFrom(100_000 * revision, count)
+      const texts = ids.map((id) => changed(id, revision))
+      if (kind === 'append') await to.append(name, keyed(fresh))
+      else if (kind === 'put') await Promise.all(texts.map((text) => to.put(name, keyed([text]))))
+      else if (kind === 'delete') await Promise.all(known.map((id) => to.remove(name, String(id))))
+      else if (kind === 'replace') {
+        if (known.length > 0) await to.replace(name, keyed(known.map((id) => changed(id, revision))))
+      } else if (kind === 'patch') await to.patch(name, patchOf(texts, revision), { skipMissing: true })
+      else if (kind === 'drop') {
+        await to.drop(name)
+        await to.create(name, KEYED)
+      } else {
+        const options = { isReplacement: kind === 'swap', onConflict: kind === 'merge' ? 'replace' : 'fail' } as const
+        const running = await to.load(name, options)
+        await running.append(keyed(kind === 'merge' ? [...texts, ...fresh, ...texts.slice(0, 2)] : fresh))
+        await running.commit()
+      }
+    }
+
+    it('loses states from the oldest on while old ones are removed, and the others stay whole', async () => {
+      const remover = await openAgain({ forgetEveryMs: 3 })
+      try {
+        const name = newName()
+        const seen: { head: Head; texts: readonly string[] }[] = []
+        await store.create(name, KEYED)
+        await store.setRetention(name, { retentionMs: 150 })
+        await store.append(name, keyed(itemsFrom(0, 900)))
+        for (let revision = 1; revision <= 20; revision++) {
+          const writer = revision % 2 === 0 ? store : remover
+          const ids = Array.from({ length: 7 }, (_, index) => (revision * 131 + index * 97) % 900)
+          if (revision % 7 === 0) await load(name, itemsFrom(0, 900), { isReplacement: true })
+          else
+            await writer.patch(
+              name,
+              patchOf(
+                ids.map((id) => changed(id, revision)),
+                revision,
+              ),
+              { skipMissing: true },
+            )
+          seen.push({ head: await headOf(name), texts: await readItems(store, name) })
+          let isExpired = false
+          for (const { head, texts } of seen.toReversed()) {
+            const found: readonly string[] | 'expired' = await readSnapshot(store, name, tagOf(head)).catch(
+              (error: unknown) => {
+                assert.ok(isError('state-expired')(error), String(error))
+                return 'expired' as const
+              },
+            )
+            // What is older than a state that had gone cannot be there.
+            assert.deepEqual(found, isExpired || found === 'expired' ? 'expired' : texts)
+            isExpired = found === 'expired'
+          }
+        }
+        // The last one stays, however long nobody writes.
+        const last = seen.at(-1) ?? assert.fail()
+        await new Promise((resolve) => setTimeout(resolve, 300))
+        assert.deepEqual(await readSnapshot(store, name, tagOf(last.head)), last.texts)
+        await assert.rejects(store.stateAt(name, tagOf(seen[0]?.head ?? assert.fail())), isError('state-expired'))
+      } finally {
+        await remover.close()
+      }
+    })
+
+    it('takes no more than it may: the oldest goes first, which is told', async () => {
+      const remover = await openAgain({ forgetEveryMs: 3 })
+      const notices: string[] = []
+      remover.activity.onNotice = (message) => notices.push(message)
+      try {
+        const name = await filled(10)
+        const first = await headOf(name)
+        await store.setRetention(name, { retentionBytes: 20_000 })
+        for (let revision = 1; notices.length === 0; revision++) {
+          assert.ok(revision < 2_000, 'nothing was removed')
+          await remover.put(name, keyed([item(3, `,"x":"${'y'.repeat(1_000)}","n":${revision}`)]))
+        }
+        assert.match(notices[0] ?? '', new RegExp(`history of "${name}" takes more than 20,000 bytes`))
+        await assert.rejects(store.stateAt(name, tagOf(first)), isError('state-expired'))
+        assert.equal((await readSnapshot(store, name, tagOf(await headOf(name)))).length, 10)
+      } finally {
+        await remover.close()
+      }
+    })
+
+    it('has the changes in the order in which they were made, each of them', async () => {
+      const name = await filled(200)
+      const tag = tagOf(await headOf(name))
+      await store.patch(name, patchOf([changed(3, 1), changed(4, 1), changed(5, 1)], 0))
+      const patched = await headOf(name)
+      await store.put(name, keyed([changed(7, 1)]))
+      await store.put(name, keyed([changed(7, 2)]))
+      await store.remove(name, '7')
+      await store.put(name, keyed([changed(7, 3)]))
+      const { version } = await headOf(name)
+      const put = (id: number, n: number, at: number) =>
+        `{"op":"put","key":"${id}","version":${at},"item":${changed(id, n)}}`
+      assert.deepEqual(await readChanges(store, name, tag), [
+        put(3, 1, patched.version),
+        `{"op":"delete","key":"4","version":${patched.version}}`,
+        put(5, 1, patched.version),
+        `{"op":"delete","key":"5","version":${patched.version}}`,
+        put(5, 1, patched.version),
+        put(7, 1, version - 3),
+        put(7, 2, version - 2),
+        `{"op":"delete","key":"7","version":${version - 1}}`,
+        put(7, 3, version),
+      ])
+      assert.equal((await headOf(name)).changes, tag.changes + 9)
+    })
+
+    it('tells of a replacement as a whole, and of items without a key', async () => {
+      const name = newName()
+      await store.create(name)
+      await store.append(name, itemRun(['{"a":1}']))
+      const tag = tagOf(await headOf(name))
+      await load(name, ['{"b":1}', '{"b":2}'], { isReplacement: true })
+      const { version } = await headOf(name)
+      await store.append(name, itemRun(['{"c":1}']))
+      assert.deepEqual(await readChanges(store, name, tag), [
+        `{"op":"reset","version":${version}}`,
+        `{"op":"put","version":${version},"item":{"b":1}}`,
+        `{"op":"put","version":${version},"item":{"b":2}}`,
+        `{"op":"put","version":${version + 1},"item":{"c":1}}`,
+      ])
+      assert.deepEqual(await readSnapshot(store, name, tag), ['{"a":1}'])
+    })
+
+    it('reaches back across holes, beyond 256 reams', async () => {
+      const name = newName()
+      const texts = itemsFrom(0, 257 * 500 + 123)
+      await load(name, texts, { settings: KEYED })
+      const first = await headOf(name)
+      await store.delete(name, keysFrom(1_000, 700))
+      const second = await headOf(name)
+      await store.delete(name, [...keysFrom(128_000, 300), ...keysFrom(0, 40)])
+      await store.append(name, keyed(itemsFrom(900_000, 900)))
+      assert.deepEqual(await readSnapshot(store, name, tagOf(first)), texts)
+      assert.deepEqual(await readSnapshot(store, name, tagOf(second)), [
+        ...texts.slice(0, 1_000),
+        ...texts.slice(1_700),
+      ])
+    })
+
+    it('knows no state of another collection, of another history, or of the future', async () => {
+      const [name, other] = [await filled(3), await filled(3)]
+      const [own, foreign] = [tagOf(await headOf(name)), tagOf(await headOf(other))]
+      await store.append(name, keyed([item(3)]))
+      const now = tagOf(await headOf(name))
+      const wrong = [
+        foreign,
+        { ...own, commitId: now.commitId },
+        { ...own, changes: own.changes + 1 },
+        { ...now, commitId: own.commitId },
+        { ...now, version: now.version + 1 },
+        { ...now, changes: 2 ** 50 },
+      ]
+      for (const tag of wrong) {
+        await assert.rejects(store.stateAt(name, tag), isError('no-state'))
+        await assert.rejects(store.pageAt(name, tag, 1), isError('no-state'))
+        await assert.rejects(store.changesSince(name, tag, 1), isError('no-state'))
+      }
+      assert.equal(await store.pageAt('no-such', own, 1), undefined)
+      assert.equal((await store.stateAt(name, own))?.live, 3)
+    })
+
+    it('is hidden with a private collection', async () => {
+      const name = await filled(3)
+      const tag = tagOf(await headOf(name))
+      await store.setPrivate(name, true)
+      const options = { isPublicOnly: true }
+      assert.equal(await store.stateAt(name, tag, options), undefined)
+      assert.equal(await store.pageAt(name, tag, 1, options), undefined)
+      assert.equal(await store.changesSince(name, tag, 1, options), undefined)
+      assert.deepEqual(await readSnapshot(store, name, tag), itemsFrom(0, 3))
+    })
+
+    it('ends with a retention of 0, and begins anew', async () => {
+      const name = await filled(3)
+      const tag = tagOf(await headOf(name))
+      const off = await store.setRetention(name, { retentionMs: 0 })
+      await store.put(name, keyed([changed(1, 1)]))
+      for (const each of [tag, tagOf(off), tagOf(await headOf(name))])
+        await assert.rejects(store.pageAt(name, each, 1), isError('state-expired'))
+      const on = await store.setRetention(name, { retentionMs: 60_000 })
+      await store.put(name, keyed([changed(2, 2)]))
+      await assert.rejects(store.pageAt(name, tag, 1), isError('state-expired'))
+      assert.deepEqual(await readSnapshot(store, name, tagOf(on)), [item(0), changed(1, 1), item(2)])
+      assert.equal((await readChanges(store, name, tagOf(on))).length, 1)
+    })
+
+    it('is forgotten when that is asked for, but for the present', async () => {
+      const name = await filled(1_200)
+      const tag = tagOf(await headOf(name))
+      await store.delete(name, keysFrom(0, 600))
+      await load(name, itemsFrom(0, 700), { isReplacement: true })
+      const before = tagOf(await headOf(name))
+      const forgotten = await store.forget(name)
+      for (const each of [tag, before]) await assert.rejects(store.stateAt(name, each), isError('state-expired'))
+      assert.deepEqual(await readSnapshot(store, name, tagOf(forgotten)), itemsFrom(0, 700))
+      await store.remove(name, '5')
+      assert.equal((await readSnapshot(store, name, tagOf(forgotten))).length, 700)
+    })
+
+    it('is kept for its time from the commit that superseded a state', async () => {
+      const name = await filled(3)
+      const first = tagOf(await headOf(name))
+      await store.setRetention(name, { retentionMs: 50 })
+      await store.append(name, keyed([item(3)]))
+      const last = tagOf(await headOf(name))
+      await new Promise((resolve) => setTimeout(resolve, 60))
+      await assert.rejects(store.pageAt(name, first, 1), isError('state-expired'))
+      assert.deepEqual(await readSnapshot(store, name, last), itemsFrom(0, 4))
+    })
+
+    it('goes on while a load is prepared and given up', async () => {
+      const name = await filled(800)
+      const tag = tagOf(await headOf(name))
+      const running = await store.load(name, { onConflict: 'replace' })
+      await running.append(keyed([...itemsFrom(100, 300).map((_, index) => changed(100 + index, 1)), item(5_000)]))
+      assert.deepEqual(await readSnapshot(store, name, tag), itemsFrom(0, 800))
+      await running.abort()
+      await store.put(name, keyed([changed(150, 2)]))
+      assert.deepEqual(await readSnapshot(store, name, tag), itemsFrom(0, 800))
+      assert.equal((await readChanges(store, name, tag)).length, 1)
+    })
+
+    it('finds nothing wrong after all of this', async () => {
+      assert.deepEqual((await store.verify()).findings, [])
+    })
+
+    it('is read by another process too', () =>
+      elsewhere(async (other) => {
+        const name = await filled(600)
+        const tag = tagOf(await headOf(name))
+        await store.delete(name, ['7', '501'])
+        assert.deepEqual(await readSnapshot(other, name, tag), itemsFrom(0, 600))
+        assert.equal((await readChanges(other, name, tag)).length, 2)
+      }))
+  })
+}
+
+/** Puts, deletes, and all of put, delete and put again, by turns. */
+function patchOf(texts: readonly string[], seed: number): ItemChanges {
+  const changes = texts.flatMap((text, index) => {
+    const key = keyIn(text) ?? ''
+    return [[text], [{ key }], [text, { key }, text]][(seed + index) % 3] ?? []
+  })
+  const puts = changes.filter((change) => typeof change === 'string')
+  return { puts: keyed(puts), steps: changes.map((change) => (typeof change === 'string' ? null : change.key)) }
+}
