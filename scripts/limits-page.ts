@@ -21,6 +21,8 @@ import {
   MAX_HEADER_BYTES,
   MAX_KEY_FIELD_LENGTH,
   MAX_SETTINGS_BYTES,
+  MAX_WAIT_SECONDS,
+  MAX_WAITING_REQUESTS,
   MIN_BYTES_PER_SECOND,
   REQUEST_TIMEOUT_MS,
   SEND_GRACE_MS,
@@ -101,6 +103,11 @@ export function limitsPage(): Page {
             'any number, answered one after the other',
             'the rest is not read until its turn',
           ],
+          [
+            'requests of a process that [wait](contract.md#waiting) for a change',
+            count(MAX_WAITING_REQUESTS),
+            'others are answered at once',
+          ],
           ['`Idempotency-Key`', '1 to 255 visible ASCII characters', refused('invalid-idempotency-key')],
           ['how long one is remembered', seconds(KEPT_MS), 'the write is done again'],
         ],
@@ -111,6 +118,7 @@ export function limitsPage(): Page {
         [
           ['until the head of a request has arrived', seconds(HEAD_TIMEOUT_MS), refused('request-timeout')],
           ['until all of it has arrived', seconds(REQUEST_TIMEOUT_MS), refused('request-timeout')],
+          ['how long a request can [wait](contract.md#waiting)', seconds(MAX_WAIT_SECONDS * 1_000), 'is answered'],
           ['an idle connection', seconds(KEEP_ALIVE_MS), 'is closed'],
           [
             'a client that reads its response slowly',

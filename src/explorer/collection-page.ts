@@ -1,8 +1,9 @@
-/** The page of a collection: one page of its items, and the way to the others. */
+/** The page of a collection, of an earlier state of it, or of its changes: one page of items, and the way to the others. */
 
-import { collectionUrl, pageLinks, pageUrl, rawUrl } from '../contract/link.ts'
+import { changesPath, collectionUrl, pageLinks, pageUrl, rawUrl, snapshotPath } from '../contract/link.ts'
 import { counted, formatCount } from '../contract/message-text.ts'
 import { lastPage, pageRange } from '../contract/page.ts'
+import type { StateTag } from '../contract/state-tag.ts'
 import { brief, itemsOn } from './browser/text.ts'
 import { type CollectionFacts, flagsOf } from './entry-page.ts'
 import { type Content, type Html, html } from './html.ts'
@@ -26,23 +27,92 @@ export interface CollectionContent {
   readonly page: number
   /** Items in a row, as the store hands them out: JSON texts, each on a line of its own. */
   readonly pieces: Iterable<Uint8Array>
+  /** The state that the collection is in, where it keeps its history. */
+  readonly state?: StateTag | undefined
+}
+
+export interface PastContent extends Omit<CollectionContent, 'state'> {
+  /** With so many items in that state, or so many changes since. */
+  readonly collection: CollectionFacts
+  readonly state: StateTag
+  /** Whether the changes since that state are shown, and not the state. */
+  readonly isChanges: boolean
+}
+
+/** What the page shows, and how it says so. */
+interface View {
+  /** Stands for the name in addresses. */
+  readonly path: string
+  readonly title: string
+  readonly trail: readonly Content[]
+  /** Below the heading, in front of what is said of every collection. */
+  readonly facts: readonly string[]
+  /** Other views of the collection. */
+  readonly links: readonly Content[]
+  readonly whenEmpty: Html
 }
 
 export function collectionPage(baseUrl: string, content: CollectionContent): Page {
+  const { collection, page, state } = content
+  const { name, live } = collection
+  const snapshot = state && linkTo(baseUrl, snapshotPath(name, state), 'Snapshot')
+  return viewPage(baseUrl, content, codeFor(baseUrl, collection, page), {
+    path: name,
+    title: name,
+    trail: [name],
+    facts: [counted(live, 'item')],
+    links: snapshot === undefined ? [] : [snapshot],
+    whenEmpty: EMPTY,
+  })
+}
+
+/** Its items are not those that the collection has now: none of them leads to one. */
+export function pastPage(baseUrl: string, content: PastContent): Page {
+  const { collection, page, state, isChanges } = content
+  const { name, live } = collection
+  const path = isChanges ? changesPath(name, state) : snapshotPath(name, state)
+  const version = `version ${formatCount(state.version)}`
+  const title = isChanges ? `${name}, changes since ${version}` : `${name} as of ${version}`
+  const other = isChanges
+    ? linkTo(baseUrl, snapshotPath(name, state), 'Snapshot')
+    : linkTo(baseUrl, changesPath(name, state), 'Changes since')
+  const shown = { ...content, collection: { ...collection, keyField: null } }
+  return viewPage(baseUrl, shown, codeForPath(baseUrl, path, page), {
+    path,
+    title,
+    trail: [linkTo(baseUrl, name, name), isChanges ? `changes since ${version}` : version],
+    facts: isChanges ? [counted(live, 'change'), 'oldest first'] : [counted(live, 'item'), 'read only'],
+    links: [other, linkTo(baseUrl, name, 'Live collection')],
+    whenEmpty: isChanges ? UNCHANGED : WAS_EMPTY,
+  })
+}
+
+function viewPage(baseUrl: string, content: CollectionContent, code: Html, view: View): Page {
   const { collection, page } = content
-  const { name, live, isPaginated } = collection
-  const urlIn = (base: string) => (isPaginated ? pageUrl(base, name, page) : collectionUrl(base, name))
+  const { live, isPaginated } = collection
+  const { path, title, trail, facts, links, whenEmpty } = view
+  const urlIn = (base: string) => (isPaginated ? pageUrl(base, path, page) : collectionUrl(base, path))
   const place = isPaginated ? [`page ${formatCount(page)} of ${formatCount(lastPage(live))}`] : []
   const actions = [
     rawLink(baseUrl, urlIn(rawUrl(baseUrl))),
-    codePopover(urlIn(baseUrl), codeFor(baseUrl, content)),
+    codePopover(urlIn(baseUrl), code),
     popover('download', 'Download', DOWNLOAD),
+    ...links,
   ]
-  const main = html`${heading(name, [counted(live, 'item'), ...place, ...flagsOf(collection)], actions)}
-${isPaginated ? pager(baseUrl, collection, page) : ''}${live === 0 ? EMPTY : itemsOf(baseUrl, content)}`
-  const title = page > 1 ? `${name}, page ${page}` : name
-  const trail = [entryLink(baseUrl), name]
-  return { title, trail, main, url: urlIn(baseUrl), collection: name, page: isPaginated ? page : undefined }
+  const main = html`${heading(title, [...facts, ...place, ...flagsOf(collection)], actions)}
+${isPaginated ? pager(baseUrl, path, live, page) : ''}${live === 0 ? whenEmpty : itemsOf(baseUrl, content)}`
+  return {
+    title: page > 1 ? `${title}, page ${page}` : title,
+    trail: [entryLink(baseUrl), ...trail],
+    main,
+    url: urlIn(baseUrl),
+    collection: path,
+    page: isPaginated ? page : undefined,
+  }
+}
+
+function linkTo(baseUrl: string, path: string, label: string): Html {
+  return html`<a href="${localHref(baseUrl, collectionUrl(baseUrl, path))}">${label}</a>`
 }
 
 const EMPTY = html`<section class="notice"><h2>No items yet</h2>
@@ -50,13 +120,34 @@ const EMPTY = html`<section class="notice"><h2>No items yet</h2>
 address puts items into it.</p>
 </section>`
 
+const WAS_EMPTY = html`<section class="notice"><h2>No items</h2>
+<p>The collection was empty then.</p>
+</section>`
+
+const UNCHANGED = html`<section class="notice"><h2>No changes</h2>
+<p>The collection still is in that state.</p>
+</section>`
+
 const DOWNLOAD = html`<div class="row">${action('ndjson', 'NDJSON')}${action('csv', 'CSV')}
 <button type="button" data-action="cancel" hidden>Cancel</button></div>
 <progress aria-label="Items" hidden></progress>
 <p role="status">All items, read page by page and put together in this tab. It needs JavaScript.</p>`
 
-function codeFor(baseUrl: string, { collection, page }: CollectionContent): Html {
-  const opened = html`client.collection('${collection.name}')`
+/** For what has a path of its own below the base URL, but is no collection by name. */
+function codeForPath(baseUrl: string, path: string, page: number): Html {
+  return html`import { openCollection } from 'reams/client'
+
+const url = ${quoted(collectionUrl(baseUrl, path))}
+const collection = openCollection(url<span class="with-token">, { token }</span>)
+const page = await collection.page(${page})
+console.log(page.itemCount, page.items)
+
+// All of all pages:
+for await (const item of collection.items()) console.log(item)`
+}
+
+function codeFor(baseUrl: string, { name }: CollectionFacts, page: number): Html {
+  const opened = html`client.collection('${name}')`
   return html`import { createClient } from 'reams/client'
 
 const client = createClient(${quoted(baseUrl)}<span class="with-token">, { token }</span>)
@@ -91,8 +182,8 @@ ${keyField === null ? '' : find}</div>
 }
 
 /** The same links as those of the data, a field to jump to a page, and a strip that shows where it is. */
-function pager(baseUrl: string, { name, live }: CollectionFacts, page: number): Html {
-  const { first, prev, next, last } = pageLinks(baseUrl, name, page, live)
+function pager(baseUrl: string, path: string, live: number, page: number): Html {
+  const { first, prev, next, last } = pageLinks(baseUrl, path, page, live)
   const link = (rel: string, label: string, target?: { href: string }) =>
     target === undefined
       ? html`<a rel="${rel}" role="link" aria-disabled="true">${label}</a>`

@@ -5,10 +5,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { constants, gzipSync } from 'node:zlib'
 import { collectionUrl, entryUrl, problemUrl } from '../contract/link.ts'
-import { isCollectionName } from '../contract/name.ts'
 import type { Problem } from '../contract/problem.ts'
+import { parseCollectionPath } from '../contract/state-tag.ts'
 import { brief, visible } from './browser/text.ts'
-import { type CollectionContent, collectionPage } from './collection-page.ts'
+import { type CollectionContent, collectionPage, type PastContent, pastPage } from './collection-page.ts'
 import { entryPage, type ListedFacts } from './entry-page.ts'
 import { type Html, html } from './html.ts'
 import { action, type ItemContent, itemPage, localHref, type Page, popover } from './page-parts.ts'
@@ -42,6 +42,7 @@ export function createExplorer() {
       documentOf(baseUrl, entryPage(baseUrl, collections, isComplete)),
     collection: (baseUrl: string, content: CollectionContent): string =>
       documentOf(baseUrl, collectionPage(baseUrl, content)),
+    past: (baseUrl: string, content: PastContent): string => documentOf(baseUrl, pastPage(baseUrl, content)),
     item: (baseUrl: string, content: ItemContent): string => documentOf(baseUrl, itemPage(baseUrl, content)),
     problem: (baseUrl: string, problem: Problem, asked: Asked): string =>
       documentOf(baseUrl, problemPage(baseUrl, problem, asked)),
@@ -148,13 +149,16 @@ function problemPage(baseUrl: string, problem: Problem, { target, path }: Asked)
   return { title, trail: [title], main }
 }
 
-/** To the collection that the address is below, where it may be there; else to the entry. */
+/** To the collection that the address is below, or names a state of, where it may be there; else to the entry. */
 function wayBack(baseUrl: string, { type }: Problem, path: string): Html {
-  const [, name = '', ...below] = path.split('/')
-  const isThere = below.length > 0 && isCollectionName(name) && type !== problemUrl(baseUrl, 'collection-not-found')
-  const [url, label] = isThere
-    ? [collectionUrl(baseUrl, name), `Back to ${name}`]
-    : [entryUrl(baseUrl), 'All collections']
+  const [, first = '', ...below] = path.split('/')
+  const { name, tag } = parseCollectionPath(first) ?? {}
+  const isBelow = below.length > 0 || tag !== undefined
+  const isThere = isBelow && type !== problemUrl(baseUrl, 'collection-not-found')
+  const [url, label] =
+    isThere && name !== undefined
+      ? [collectionUrl(baseUrl, name), `Back to ${name}`]
+      : [entryUrl(baseUrl), 'All collections']
   return html`<a href="${localHref(baseUrl, url)}">${label}</a>`
 }
 

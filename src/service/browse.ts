@@ -6,6 +6,7 @@ import { gzip } from 'node:zlib'
 import { matchesTag } from '../contract/etag.ts'
 import { isCollectionName } from '../contract/name.ts'
 import type { Problem } from '../contract/problem.ts'
+import { keepsHistory, stateOf } from '../contract/state-tag.ts'
 import { type Explorer, SECURITY_HEADERS } from '../explorer/create-explorer.ts'
 import { collectionOf, type HandlerContext } from './handler-context.ts'
 import { type Incoming, queryValues } from './incoming.ts'
@@ -14,6 +15,7 @@ import { collectionNotFound, pathNotFound } from './problem-reply.ts'
 import { readPage } from './read/get-collection.ts'
 import { entryCaching, readableHeads } from './read/get-entry.ts'
 import { readItem } from './read/get-item.ts'
+import { findPast, readPast } from './read/get-past.ts'
 import { type Caching, cachingOf, contentHeaders, notModified, type Reply, VARY } from './reply.ts'
 
 export type Browse = (context: HandlerContext, explorer: Explorer) => Promise<Reply>
@@ -32,8 +34,20 @@ export async function browseCollection(context: HandlerContext, explorer: Explor
   const { head: collection, page, segments } = read
   // As far as the page shows them.
   const pieces = segments.values().map((segment) => segment.raw())
-  const make = () => explorer.collection(baseUrl, { collection, page, pieces })
+  const state = keepsHistory(collection) ? stateOf(collection) : undefined
+  const make = () => explorer.collection(baseUrl, { collection, page, pieces, state })
   return foundHtml(context, keyOf(context, collection, page), cachingOf(context, collection), make)
+}
+
+export async function browsePast(context: HandlerContext, explorer: Explorer): Promise<Reply> {
+  const { request, baseUrl } = context
+  const past = await findPast(context)
+  const { head, page, itemCount, segments } = await readPast(context, past, queryValues(request.target, 'page'))
+  const pieces = segments.values().map((segment) => segment.raw())
+  const { state, isChanges } = past
+  const collection = { ...head, live: itemCount }
+  const make = () => explorer.past(baseUrl, { collection, state, isChanges, page, pieces })
+  return foundHtml(context, keyOf(context, head, past, page), cachingOf(context, head), make)
 }
 
 export async function browseItem(context: HandlerContext, explorer: Explorer): Promise<Reply> {

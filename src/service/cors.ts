@@ -7,9 +7,9 @@ import { type Reply, withHeaders } from './reply.ts'
 export const ORIGIN_RULE = 'an origin such as https://app.example.com, or * alone for every origin'
 
 /** What a page may read beyond the few headers that every page may. */
-const EXPOSED = 'ETag, Link, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
+const EXPOSED = 'ETag, Link, Preference-Applied, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 /** What a page may send beyond the same few. */
-const ALLOWED = 'Authorization, If-None-Match, X-Request-Id, traceparent'
+const ALLOWED = 'Authorization, If-None-Match, Prefer, X-Request-Id, traceparent'
 /** How long a browser need not ask again. */
 const MAX_AGE_SECONDS = 600
 

@@ -14,6 +14,7 @@ import { createBodyMemory, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits, NO_
 import { wantsHtml } from './negotiate.ts'
 import { isFault, pathNotFound, problemReply, quoted, Refusal, refusalOf } from './problem-reply.ts'
 import { createLimiter, type LimiterOptions } from './rate-limit.ts'
+import { ChangeWatch } from './read/change-watch.ts'
 import { cacheHtml, PageCache, shareHeads } from './read/page-cache.ts'
 import { identified, type Reply, responseOf, withHeaders } from './reply.ts'
 import { type OnError, type RequestFacts, requestIdOf } from './request-record.ts'
@@ -65,6 +66,7 @@ export function createService(options: ServiceOptions): Service {
   const pages = new PageCache(cacheBytes)
   const findHtml = cacheHtml(cacheBytes)
   const readHead = shareHeads(store)
+  const changes = new ChangeWatch(store)
   const explorer = options.explorer === false ? undefined : createExplorer()
   const shareOf = createBodyMemory(limits.bodyBytes)
   const addressOf = createAddressOf(options.trustedProxies ?? [])
@@ -121,6 +123,7 @@ export function createService(options: ServiceOptions): Service {
         rateLimits,
         bodyShare,
         readHead,
+        changes,
         pages,
         findHtml,
         explorer,

@@ -7,6 +7,7 @@ import type { Caller } from './access.ts'
 import type { Incoming } from './incoming.ts'
 import type { BodyShare, Limits } from './limits.ts'
 import type { RateLimits } from './rate-limit.ts'
+import type { ChangeWatch } from './read/change-watch.ts'
 import type { FindHtml, PageCache, ReadHead } from './read/page-cache.ts'
 import type { Reply } from './reply.ts'
 import type { RequestFacts } from './request-record.ts'
@@ -28,6 +29,8 @@ export interface HandlerContext {
   /** The share of this request in the memory for all bodies. */
   readonly bodyShare: BodyShare
   readonly readHead: ReadHead
+  /** Tells when a collection changes. */
+  readonly changes: ChangeWatch
   /** Pages that were sent before. */
   readonly pages: PageCache
   /** Pages for browsers that were sent before. */

@@ -9,6 +9,8 @@ export interface Incoming {
   readonly headers: Pick<Headers, 'get' | 'has'>
   /** The address at the other end of the connection, which can be a proxy; null if it is not known. */
   readonly remoteAddress: string | null
+  /** Aborted when nobody should wait any longer before this is answered: the client is gone, for one, or the server closes. */
+  readonly signal: AbortSignal
   /** Calls `take` with each chunk of the body. Rejects when the body is incomplete, or with what `take` throws. */
   readBody(take: (chunk: Uint8Array) => void): Promise<void>
 }
@@ -30,6 +32,10 @@ export function incomingOf(request: Request, from: RequestSource | object = {}):
     host: headers.get('host'),
     headers,
     remoteAddress: typeof remoteAddress === 'string' ? remoteAddress : null,
+    // Some servers make it only when it is asked for.
+    get signal() {
+      return request.signal
+    },
     async readBody(take) {
       for await (const chunk of request.body ?? []) take(chunk)
     },

@@ -48,6 +48,8 @@ const STORE_PROBLEMS: Partial<
   'unpaginated-full': ['conflict'],
   'no-key-field': ['conflict', 'The collection was created in the meantime, with a different key.'],
   'no-item': ['item-not-found'],
+  'no-state': ['state-not-found'],
+  'state-expired': ['state-expired'],
   'no-collection': ['collection-not-found', 'There is no such collection, or it was dropped.'],
   'invalid-name': ['invalid-name'],
   'precondition-failed': ['precondition-failed'],

@@ -36,8 +36,8 @@ export function withHeaders(reply: Reply, headers: Readonly<Record<string, strin
   return headers === undefined ? reply : { ...reply, headers: { ...reply.headers, ...headers } }
 }
 
-/** What a cache may do with a reply: keep it but revalidate every time; `private`: not in a shared cache. */
-export type Caching = 'no-cache' | 'private, no-cache'
+/** What a cache may do with a reply: keep it, but for a time at most or revalidate it every time; `private`: not in a shared cache. */
+export type Caching = `${'' | 'private, '}${'no-cache' | `max-age=${number}, immutable`}`
 
 /** For what only some may read. */
 export const PRIVATE: Caching = 'private, no-cache'
@@ -45,6 +45,12 @@ export const PUBLIC: Caching = 'no-cache'
 
 export function cachingOf({ requiresToken }: { readonly requiresToken: boolean }, head: Head): Caching {
   return requiresToken || head.isPrivate ? PRIVATE : PUBLIC
+}
+
+/** For what never changes, and is sure to be there for so long. */
+export function immutableFor(context: { readonly requiresToken: boolean }, head: Head, keptMs: number): Caching {
+  const isPrivate = cachingOf(context, head) === PRIVATE
+  return `${isPrivate ? 'private, ' : ''}max-age=${Math.max(0, Math.floor(keptMs / 1_000))}, immutable`
 }
 
 export const VARY = 'Accept, Accept-Encoding'

@@ -17,6 +17,8 @@ export interface RequestFacts {
   /** Whether the page was in the cache. Undefined where it was not looked for. */
   cache?: 'hit' | 'miss'
   tokenName?: string
+  /** How long it waited for a change, because it preferred to. */
+  waitedMs?: number
 }
 
 export interface RequestRecord extends RequestFacts {

@@ -1,11 +1,12 @@
 /** Every path that the service answers, with its methods. HEAD, OPTIONS and 405 follow from this table (D13). */
 
-import { type Browse, browseCollection, browseEntry, browseItem, getAsset } from './browse.ts'
+import { type Browse, browseCollection, browseEntry, browseItem, browsePast, getAsset } from './browse.ts'
 import type { Handler } from './handler-context.ts'
 import { getOpenapi } from './openapi/describe-service.ts'
 import { getCollection } from './read/get-collection.ts'
 import { getEntry, getHealth, getProblem } from './read/get-entry.ts'
 import { getItem } from './read/get-item.ts'
+import { getPast } from './read/get-past.ts'
 import {
   deleteCollection,
   deleteItem,
@@ -26,10 +27,13 @@ export interface Route {
   readonly browse?: Browse
 }
 
+/** A collection, but no state of it. */
+const COLLECTION = ':collection{[^-/][^/@]*}'
+
 /** The busiest come first. Paths that begin with a dash are the service's own (D18): no collection's path does. */
 export const ROUTES: readonly Route[] = [
   {
-    path: '/:collection{[^-/][^/]*}',
+    path: `/${COLLECTION}`,
     methods: {
       GET: getCollection,
       POST: postCollection,
@@ -44,13 +48,18 @@ export const ROUTES: readonly Route[] = [
     methods: { GET: getItem, PUT: putItem, DELETE: deleteItem },
     browse: browseItem,
   },
+  // In this order: a tag can be anything, so that what is none gets a problem that says so.
+  { path: `/${COLLECTION}@:tag{[^/]*}..`, methods: { GET: getPast }, browse: browsePast },
+  { path: `/${COLLECTION}@:tag{[^/]*}`, methods: { GET: getPast }, browse: browsePast },
   { path: '/', methods: { GET: getEntry }, browse: browseEntry },
   { path: '/-/health', isOpen: true, isUnlimited: true, methods: { GET: getHealth } },
   { path: '/-/openapi.json', methods: { GET: getOpenapi } },
   { path: '/-/problems/:problem', isOpen: true, methods: { GET: getProblem } },
   { path: '/-/explorer/:file', isOpen: true, isUnlimited: true, methods: { GET: getAsset } },
   // The same data for a browser, whose headers cannot say that it does not want HTML.
-  { path: '/-/json/:collection{[^-/][^/]*}', methods: { GET: withoutPrefix('/-/json', getCollection) } },
+  { path: `/-/json/${COLLECTION}`, methods: { GET: withoutPrefix('/-/json', getCollection) } },
+  { path: `/-/json/${COLLECTION}@:tag{[^/]*}..`, methods: { GET: withoutPrefix('/-/json', getPast) } },
+  { path: `/-/json/${COLLECTION}@:tag{[^/]*}`, methods: { GET: withoutPrefix('/-/json', getPast) } },
   { path: '/-/json/:collection{[^-/][^/]*}/:key', methods: { GET: withoutPrefix('/-/json', getItem) } },
 ]
 
@@ -72,7 +81,10 @@ export function findRoute(path: string): Route | undefined {
   return PATTERNS.find(({ pattern }) => pattern.test(path))?.route
 }
 
-/** A name after a colon matches one segment of the path, or the pattern in braces after it. */
+/** A name after a colon matches one segment of the path, or the pattern in braces after it. A dot is a dot. */
 function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replace(/:\w+(?:\{(.*?)\})?/g, (_name, rule: string | undefined) => rule ?? '[^/]+')}$`)
+  const rules = path.replace(/\.|:\w+(?:\{(.*?)\})?/g, (part, rule: string | undefined) =>
+    part === '.' ? '\\.' : (rule ?? '[^/]+'),
+  )
+  return new RegExp(`^${rules}$`)
 }

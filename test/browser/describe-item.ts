@@ -106,7 +106,7 @@ export function describeItem({ visit, server }: Explorer): void {
       const shown = await visit(t)
       const { page, open, settled } = shown
       await open('/numbers')
-      const release = await hold(shown, '**/numbers?page=3')
+      const release = await hold(shown, '**/numbers@*page=3')
       let files = 0
       page.on('download', () => files++)
       await page.getByRole('button', { name: 'Download' }).click()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { isUnwanted, launchChromium } from './chromium.ts'
+import { describeHistory } from './describe-history.ts'
 import { describeHostile } from './describe-hostile.ts'
 import { describeItem } from './describe-item.ts'
 import { describeLook } from './describe-look.ts'
@@ -43,6 +44,7 @@ describe('the explorer in a Chromium', { skip }, () => {
   describePages(explorer)
   describeItem(explorer)
   describeRows(explorer)
+  describeHistory(explorer)
   describeToken(explorer)
   describeLook(explorer)
   describeHostile(explorer)

@@ -204,6 +204,57 @@ describe('the page of a collection', () => {
   })
 })
 
+describe('the page of an earlier state', () => {
+  const state = { collectionId: 46_655, version: 1200, changes: 12, commitId: 'AbC-_0123xy' }
+  const path = '/events@zzz-xc-c-AbC-_0123xy'
+  const pastOf = (items: readonly string[], isChanges: boolean, page = 1, live = items.length) =>
+    explorer.past(BASE, {
+      collection: factsOf({ live }),
+      page,
+      pieces: [Buffer.from(items.join(',\n'))],
+      state,
+      isChanges,
+    })
+
+  it('is linked where there is one', () => {
+    const collection = factsOf({ live: 1 })
+    const pieces = [Buffer.from('{"id":1}')]
+    assert.ok(
+      explorer.collection(BASE, { collection, page: 1, pieces, state }).includes(`<a href="${path}">Snapshot</a>`),
+    )
+    assert.doesNotMatch(explorer.collection(BASE, { collection, page: 1, pieces }), /Snapshot/)
+  })
+
+  it('says what it is, has pages of its own, and leads to the changes and to the live collection', () => {
+    const page = pastOf(numbered(500), false, 2, 1234)
+    assert.match(page, /<title>events as of version 1,200, page 2 · Reams<\/title>/)
+    assert.equal(factsIn(page), '1,234 items · read only · page 2 of 3')
+    assert.ok(
+      page.includes(
+        `<main id="main" data-url="${BASE}${path}?page=2" data-collection="${path.slice(1)}" data-page="2">`,
+      ),
+    )
+    const links = [...page.matchAll(/<a rel="(\w+)" href="([^"]+)">/g)].map(([, rel, href]) => `${rel} ${href}`)
+    assert.deepEqual(links, [`first ${path}`, `prev ${path}?page=1`, `next ${path}?page=3`, `last ${path}?page=3`])
+    for (const link of [`<a href="${path}..">Changes since</a>`, '<a href="/events">Live collection</a>'])
+      assert.ok(page.includes(link), link)
+    assert.ok(page.includes(`href="/-/json${path}?page=2">Raw JSON`))
+    assert.ok(plain(page).includes(`const url = '${BASE}${path}'`))
+    // The item that has a key now may be another one.
+    assert.doesNotMatch(page, /<a href="\/events\/|id="find"/)
+  })
+
+  it('is the same for changes, which can be none', () => {
+    const page = pastOf(['{"op":"delete","key":"7","version":1201}'], true)
+    assert.match(page, /<title>events, changes since version 1,200 · Reams<\/title>/)
+    assert.equal(factsIn(page), '1 change · oldest first · page 1 of 1')
+    assert.deepEqual(columnsOf(page).slice(1), ['op', 'key', 'version'])
+    assert.ok(page.includes(`<a href="${path}">Snapshot</a>`))
+    assert.match(pastOf([], true), /0 changes[\s\S]*<h2>No changes<\/h2>/)
+    assert.match(pastOf([], false), /0 items[\s\S]*The collection was empty then/)
+  })
+})
+
 describe('the page of an item', () => {
   it('has its JSON indented with every digit, and where its raw form is', () => {
     const page = itemPage('{"id":"a/b","n":12345678901234567890,"l":[1.10,{}],"s":"\\u0041\\n"}', 'a/b')
@@ -229,6 +280,9 @@ describe('the page of a problem', () => {
       ['/events/none', 'item-not-found', '<a href="/events">Back to events</a>'],
       ['/events/', 'path-not-found', '<a href="/events">Back to events</a>'],
       ['/events', 'collection-not-found', '<a href="/">All collections</a>'],
+      ['/events@x', 'state-not-found', '<a href="/events">Back to events</a>'],
+      ['/events@x..', 'state-expired', '<a href="/events">Back to events</a>'],
+      ['/events@x', 'collection-not-found', '<a href="/">All collections</a>'],
       ['/events/7', 'collection-not-found', '<a href="/">All collections</a>'],
       ['/<b>/7', 'path-not-found', '<a href="/">All collections</a>'],
     ] as const) {

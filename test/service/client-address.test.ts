@@ -8,7 +8,15 @@ function check(trusted: readonly string[], cases: readonly Case[]): void {
   const addressOf = createAddressOf(trusted)
   for (const [remoteAddress, forwarded, client] of cases) {
     const headers = new Headers(forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded })
-    const request = { method: 'GET', target: '/', host: null, headers, remoteAddress, readBody: async () => {} }
+    const request = {
+      method: 'GET',
+      target: '/',
+      host: null,
+      headers,
+      remoteAddress,
+      signal: new AbortController().signal,
+      readBody: async () => {},
+    }
     assert.equal(countedName(addressOf(request)), client, `${remoteAddress} ${forwarded}`)
   }
 }

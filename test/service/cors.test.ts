@@ -5,7 +5,7 @@ import { fill, numbered, type OpenService, sharedService, tokenFor } from './ope
 const APP = 'https://app.example'
 const OTHER = 'https://other.example'
 const VARY = 'Accept, Accept-Encoding'
-const EXPOSED = 'ETag, Link, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
+const EXPOSED = 'ETag, Link, Preference-Applied, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 const HEADERS = ['access-control-allow-origin', 'access-control-expose-headers', 'vary']
 
 /** Every header of CORS that an answer has, and Vary. */
@@ -91,7 +91,7 @@ describe('CORS', () => {
           assert.equal(status, 204)
           const shown = [...headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary')
           assert.deepEqual(Object.fromEntries(shown), {
-            'access-control-allow-headers': 'Authorization, If-None-Match, X-Request-Id, traceparent',
+            'access-control-allow-headers': 'Authorization, If-None-Match, Prefer, X-Request-Id, traceparent',
             'access-control-allow-methods': 'GET, HEAD',
             'access-control-allow-origin': own,
             'access-control-max-age': '600',

@@ -55,6 +55,9 @@ const ASTRAY = [
   '/events/%zz',
   '/events/',
   '/a/b/c',
+  '/events@',
+  '/events@nothing..',
+  '/nothing@x',
 ]
 const TARGETS = [...FOUND, ...ASTRAY]
 
@@ -113,6 +116,17 @@ describe('the explorer over HTTP', () => {
         assert.deepEqual([raw.status, await bytesOf(raw)], [data.status, await bytesOf(data)], target)
       }
       assert.equal((await get('/-/json/events', {}, 'POST')).status, 405)
+    })
+
+    it('a browser gets pages of snapshots and of changes too, and whoever else their data', async () => {
+      const links = (await (await get('/events')).json())._links
+      for (const end of ['', '..', '?page=2', '..?page=2']) {
+        const url = `${links.snapshot.href}${end}`
+        const page = await get(url, CHROME)
+        assert.deepEqual([page.status, isHtml(page), cachingOf(page)], [200, true, 'no-cache'])
+        assert.equal((await get(url, { ...CHROME, 'If-None-Match': tagOf(page) })).status, 304)
+        assert.match((await get(url)).headers.get('content-type') ?? '', /json/)
+      }
     })
 
     it('a write is answered as ever, whoever sends it', async () => {

@@ -26,12 +26,13 @@ describe('the page about headers', () => {
 
   it('has every header that answers have, and no other', async (t) => {
     const limit = { requests: 12, seconds: 3_600 }
-    const options = { rateLimits: { reads: { ...limit, requests: 8 }, writes: limit }, corsOrigins: ['*'] }
+    const options = { rateLimits: { reads: { ...limit, requests: 9 }, writes: limit }, corsOrigins: ['*'] }
     const { store, ask } = await startWriteServer(t, options)
     await fill(store, 'events', numbered(1))
     const asks: readonly Parameters<typeof ask>[] = [
       ['GET', '/events', undefined, { 'Accept-Encoding': 'gzip' }],
       ['GET', '/events', undefined, { 'If-None-Match': '*' }],
+      ['GET', '/events', undefined, { 'If-None-Match': '*', Prefer: 'wait=1' }],
       ['GET', '/nope'],
       ['GET', '/events', undefined, { Accept: 'text/html,application/xhtml+xml' }],
       ['HEAD', '/-/health'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { formatTag, stateOf } from '../../src/contract/state-tag.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { BASE, bytesOf, envelopeOf, fill, numbered, openService, problemOf, sharedService } from './open-service.ts'
 
@@ -22,6 +23,7 @@ describe('a read', () => {
 
   it('of a page has the exact count, its items and its links', async () => {
     const url = `${BASE}/events`
+    const state = stateOf((await service().store.head('events')) ?? assert.fail())
     assert.deepEqual(await envelopeOf(await service().get('/events?page=2')), {
       item_count: 1001,
       _links: {
@@ -30,6 +32,7 @@ describe('a read', () => {
         prev: { href: `${url}?page=1` },
         next: { href: `${url}?page=3` },
         last: { href: `${url}?page=3` },
+        snapshot: { href: `${url}@${formatTag(state)}` },
       },
       _embedded: { events: numbered(500, 501).map((text) => JSON.parse(text)) },
     })

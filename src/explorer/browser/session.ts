@@ -1,7 +1,8 @@
 /** What this tab knows: where the service is, and the token, which is kept here and nowhere else. */
 
 import type { Collection } from '../../client/collection.ts'
-import { createClient } from '../../client/create-client.ts'
+import { openCollection } from '../../client/create-client.ts'
+import { collectionUrl } from '../../contract/link.ts'
 
 /** What the service takes for a browser that navigates (D12). */
 const HTML = 'text/html, application/xhtml+xml'
@@ -26,9 +27,9 @@ export class Session {
     this.isAccepted = undefined
   }
 
-  /** `origin` is that of the links that the server writes. */
-  collection(name: string, origin: string): Collection {
-    return createClient(this.root, { token: this.token || undefined, allowedOrigins: [origin] }).collection(name)
+  /** `path` may also be that of a snapshot, or of changes; `origin` is that of the links that the server writes. */
+  collection(path: string, origin: string): Collection {
+    return openCollection(collectionUrl(this.root, path), { token: this.token || undefined, allowedOrigins: [origin] })
   }
 
   /** A page of the explorer, whatever its status. Rejects where there is none. */

@@ -83,6 +83,8 @@ export class Connection {
   /** A waiting request timed out because we did not read it: its time begins again when it is begun. */
   #isLate = false
   #idleSince = performance.now()
+  /** Ends what the current request waits for; made when it begins to wait. */
+  #hurrying: AbortController | undefined
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket
@@ -96,7 +98,10 @@ export class Connection {
       if (this.#isHeldBack) this.#holdBack()
       else if (this.#mustStep) this.parseInSteps()
     })
+    // One who closes only half of a connection looks like one who is gone, and gets its answer now.
+    socket.once('end', () => this.hurry())
     socket.once('close', () => {
+      this.hurry()
       const unanswered = this.#waiting.splice(0)
       if (this.#flawed !== undefined && this.#flawed !== this.#current) unanswered.push(this.#flawed)
       for (const exchange of unanswered) this.#record(exchange)
@@ -114,6 +119,11 @@ export class Connection {
     return { running, waiting: this.#waiting.length + (this.#current?.isBegun === false ? 1 : 0) }
   }
 
+  /** Whoever waits for something to happen before he answers should not. */
+  hurry(): void {
+    this.#hurrying?.abort()
+  }
+
   /** Answers a request as soon as those before it are answered. */
   take(exchange: Exchange): void {
     if (!this.#isBusy) {
@@ -125,6 +135,7 @@ export class Connection {
     }
     this.#waiting.push(exchange)
     this.#socket.pause()
+    this.hurry()
     this.#outgoing.hold(exchange, WAITING_BYTES)
     if (this.#waiting.length === FLOOD_LENGTH && this.#parse === undefined) this.#options.onFlood()
   }
@@ -164,6 +175,7 @@ export class Connection {
     const isInBody = last !== undefined && !last.message.complete
     this.#flaw = flawOf(code, isInBody)
     if (isInBody) this.#flawed = last
+    this.hurry()
     if (isInBody && last === this.#current) this.#endBroken(last.response)
     else if (isInBody) this.#unqueued(this.#waiting.pop())
     if (!this.#isBusy) this.#refuse()
@@ -228,12 +240,21 @@ export class Connection {
     const { message, response, isContinueAwaited } = exchange
     if (this.#isLate && !message.complete) this.#awaitBody(message)
     try {
-      const request = incomingFrom(message, response, isContinueAwaited, this.#remoteAddress)
+      const request = incomingFrom(message, response, isContinueAwaited, this.#remoteAddress, this.#signalOf)
       const reply = await this.#options.reply(request)
       this.#send(exchange, reply, request.isLast() || this.#isLastOfAll)
     } catch (error) {
       this.#sendFailure(exchange, error)
     }
+  }
+
+  /** Nobody waits while another request is behind, or nothing can be heard from the client any more. */
+  readonly #signalOf = (): AbortSignal => {
+    this.#hurrying ??= new AbortController()
+    const { destroyed, readableEnded } = this.#socket
+    const isLast = destroyed || readableEnded || this.#flaw !== undefined || this.#options.isClosing()
+    if (isLast || this.#isHeldBack) this.hurry()
+    return this.#hurrying.signal
   }
 
   #awaitBody(message: IncomingMessage): void {
@@ -281,6 +302,7 @@ export class Connection {
   #done(bytes: number, isAborted: boolean): void {
     this.#record(this.#current, this.#reply, bytes, isAborted)
     this.#reply = undefined
+    this.#hurrying = undefined
     if (this.#current?.message.complete === false) this.#letPass(this.#current.message)
     this.#current = undefined
     if (this.#isEnding) return

@@ -81,7 +81,7 @@ export interface Listening {
   /** New connections get this certificate. Only for a server with `tls`. */
   readonly renewTls: (pair: TlsPair) => void
   /**
-   * Takes no more connections, closes idle ones, lets running requests end, and cuts off what is left after `graceMs` (default
+   * Takes no more connections, closes idle ones, lets running requests end, those at once that wait for a change, and cuts off what is left after `graceMs` (default
    * 5,000). A connection that was in use a moment ago is answered once more, with `Connection: close`. Resolves with the number
    * of requests that were cut off.
    */
@@ -174,6 +174,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const close = async (graceMs: number): Promise<number> => {
     await acceptWaiting(() => accepted)
     isClosing = true
+    for (const connection of connections.values()) connection.hurry()
     const cut = await closeServer(server, connections, unfinished, graceMs)
     clearInterval(watch)
     return cut

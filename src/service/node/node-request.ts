@@ -5,18 +5,19 @@ import type { Incoming } from '../incoming.ts'
 import { Refusal } from '../problem-reply.ts'
 
 /** In these nothing would be normalized: no dots, no doubled slashes, nothing but what a URL is usually made of. */
-const PLAIN_TARGET = /^(?!.*%2e)\/(?:[\w~%-][\w.~%-]*(?:\/[\w~%-][\w.~%-]*)*)?(?:\?[\w.~%=&+-]*)?$/i
+const PLAIN_TARGET = /^(?!.*%2e)\/(?:[\w~%-][\w.~%@-]*(?:\/[\w~%-][\w.~%@-]*)*)?(?:\?[\w.~%=&+-]*)?$/i
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]+|\[[\da-f:.]+\])(?::\d*)?$/i
 
 /**
  * Throws a Refusal. `isContinueAwaited`: the client sends the body only when it is asked to. `isLast`: whether no further
- * request can be taken from the connection.
+ * request can be taken from the connection. `signalOf` is called only where somebody waits.
  */
 export function incomingFrom(
   message: IncomingMessage,
   response: ServerResponse,
   isContinueAwaited: boolean,
   remoteAddress: string,
+  signalOf: () => AbortSignal,
 ): Incoming & { readonly isLast: () => boolean } {
   const { method = '', url = '' } = message
   const hostHeader = hostOf(message)
@@ -29,6 +30,9 @@ export function incomingFrom(
     host,
     headers,
     remoteAddress,
+    get signal() {
+      return signalOf()
+    },
     // Nobody can tell whether the client will still send a body that it was not asked for.
     isLast: () => (isContinueAwaited && !isContinueSent) || isFollowedByDoubt(message, headers),
     readBody(take) {

@@ -6,7 +6,7 @@ import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../../contract/page.ts'
 import { isProblemName, PROBLEMS, type Problem, type ProblemName, problem } from '../../contract/problem.ts'
 import { MAX_KEY_BYTES } from '../../items/item-scanner.ts'
 import type { CollectionSettings } from '../../store/store.ts'
-import { type Limits, MAX_KEY_FIELD_LENGTH } from '../limits.ts'
+import { type Limits, MAX_KEY_FIELD_LENGTH, MAX_WAIT_SECONDS } from '../limits.ts'
 import { replaceHint } from '../problem-reply.ts'
 import type { RateLimits } from '../rate-limit.ts'
 
@@ -89,13 +89,17 @@ export function schemas({ baseUrl, limits, collections }: Instance): Part {
   const problemType = { ...URL_TEXT, enum: Object.keys(PROBLEMS).map((name) => problemUrl(baseUrl, name)) }
   return {
     Link: { ...object({ href: URL_TEXT }), additionalProperties: false },
-    PageLinks: {
-      type: 'object',
-      description:
-        'Only the first page has no `prev`, and only the last no `next`. `first` carries no `page`, all others do.',
-      required: ['self', 'first', 'last'],
-      properties: { self: LINK, first: LINK, prev: LINK, next: LINK, last: LINK },
-    },
+    PageLinks: linksSchema('Where the collection keeps its history, `snapshot` leads to the state that it is in.', {
+      snapshot: LINK,
+    }),
+    SnapshotLinks: linksSchema('`changes` leads to all that has changed since, `latest-version` to the collection.', {
+      changes: LINK,
+      'latest-version': LINK,
+    }),
+    ChangesLinks: linksSchema('On the last page `snapshot` leads to the state that the changes lead to.', {
+      'latest-version': LINK,
+      snapshot: LINK,
+    }),
     Item: {
       type: 'object',
       description:
@@ -104,6 +108,26 @@ export function schemas({ baseUrl, limits, collections }: Instance): Part {
     },
     Page: pageSchema(undefined, true),
     Whole: pageSchema(undefined, false),
+    Snapshot: {
+      ...pageSchema(undefined, true, { links: 'SnapshotLinks' }),
+      description: `A page of a snapshot: all but the last hold ${PAGE_SIZE} items.`,
+    },
+    Change: {
+      type: 'object',
+      description:
+        'A put appends or replaces an item, a delete removes one, and a reset empties the collection: the puts of all items follow. `key` is absent where the collection has no key.',
+      required: ['op', 'version'],
+      properties: {
+        op: { type: 'string', enum: ['put', 'delete', 'reset'] },
+        key: { ...TEXT, description: 'The key of the item, as its URL has it.' },
+        version: VERSION,
+        item: ITEM,
+      },
+    },
+    Changes: {
+      ...pageSchema(undefined, true, { links: 'ChangesLinks', item: schema('Change') }),
+      description: `A page of changes: all but the last hold ${PAGE_SIZE}.`,
+    },
     Items: {
       description: 'One item, or an array of them.',
       oneOf: [ITEM, { type: 'array', items: ITEM, maxItems: limits.requestItems }],
@@ -170,9 +194,26 @@ export function schemas({ baseUrl, limits, collections }: Instance): Part {
   }
 }
 
+/** Page links, and further ones: only `snapshot` is not on every page. */
+function linksSchema(description: string, further: Part): Part {
+  return {
+    type: 'object',
+    description: `Only the first page has no \`prev\`, and only the last no \`next\`. \`first\` carries no \`page\`, all others of these do. ${description}`,
+    required: ['self', 'first', 'last', ...Object.keys(further).filter((relation) => relation !== 'snapshot')],
+    properties: { self: LINK, first: LINK, prev: LINK, next: LINK, last: LINK, ...further },
+  }
+}
+
+function itemSchema(name: string | undefined): Part {
+  return name === undefined ? ITEM : schema(`${name}.item`)
+}
+
 /** Without a name, for any collection: then the one array under `_embedded` can have any name. */
-function pageSchema(name: string | undefined, isPaginated: boolean): Part {
-  const item = name === undefined ? ITEM : schema(`${name}.item`)
+function pageSchema(
+  name: string | undefined,
+  isPaginated: boolean,
+  { item = itemSchema(name), links = 'PageLinks' } = {},
+): Part {
   const items = { type: 'array', items: item, maxItems: isPaginated ? PAGE_SIZE : UNPAGINATED_LIMIT }
   const anyName = { type: 'object', minProperties: 1, maxProperties: 1, additionalProperties: items }
   const _embedded = name === undefined ? anyName : object({ [name]: items })
@@ -184,7 +225,7 @@ function pageSchema(name: string | undefined, isPaginated: boolean): Part {
     }
   const item_count = count('The exact number of items in the whole collection, not only on this page.')
   return {
-    ...object({ item_count, _links: schema('PageLinks'), _embedded }),
+    ...object({ item_count, _links: schema(links), _embedded }),
     description: `A page: all but the last hold ${PAGE_SIZE} items.`,
   }
 }
@@ -207,9 +248,17 @@ export const PARAMETERS = {
     example: 'skip',
   },
   collection: inPath('collection', 'The name of a collection.', 'events', { pattern: NAME_PATTERN }),
+  tag: inPath('tag', 'The tag of a state, from a link: it cannot be made up.', '1000000-4-e0-qL8uV0cTz3I', {
+    pattern: '^[0-9a-zA-Z_-]+$',
+  }),
   key: inPath('key', 'The key of an item, percent-encoded.', '7', { minLength: 1 }),
   problem: inPath('problem', 'The name of a problem.', 'invalid-page', { enum: Object.keys(PROBLEMS) }),
   known: inHeader('If-None-Match', 'Entity tags that the client has, or `*`: 304 if one is the current one.', '"x"'),
+  prefer: inHeader(
+    'Prefer',
+    `\`wait=N\`, with If-None-Match: where it would give 304, the answer comes when the collection has changed, or after N seconds, ${MAX_WAIT_SECONDS} at most.`,
+    'wait=30',
+  ),
   encoding: inHeader('Accept-Encoding', 'A page is sent as gzip to a client that takes it.', 'gzip'),
   match: inHeader('If-Match', 'Entity tags of the item, or `*`: 412 unless it has one of them.', '*'),
   noneMatch: inHeader('If-None-Match', 'Entity tags, or `*` for any: 412 if the item has one of them.', '*'),
@@ -246,9 +295,13 @@ const EXAMPLE_ID = '0ad3cf5e-9d2f-4d3c-8c55-0c7d2a8f3b61'
 /** The headers of responses. */
 export const HEADERS = {
   ETag: required('The tag of what is answered: a strong one, to be treated as opaque.', '"x"'),
-  'Cache-Control': required('Whether a cache may keep it; one that does has to ask every time.', 'no-cache', {
-    enum: ['no-cache', 'private, no-cache', 'no-store'],
-  }),
+  'Cache-Control': required(
+    'Whether a cache may keep it: it asks every time, or for so many seconds not at all.',
+    'no-cache',
+    {
+      pattern: '^(no-store|(private, )?(no-cache|max-age=[0-9]+, immutable))$',
+    },
+  ),
   Vary: required('What else the answer depends on.', 'Accept, Accept-Encoding'),
   'X-Content-Type-Options': required('The type is what the Content-Type says.', 'nosniff', { const: 'nosniff' }),
   'X-Request-Id': required('The id of the request: the one that it came with, or a new one.', EXAMPLE_ID),
@@ -260,6 +313,7 @@ export const HEADERS = {
     'true',
   ),
   Location: optional('The URL of what was created, if it has one.', 'https://example.com/events/7', { format: 'uri' }),
+  'Preference-Applied': optional('`wait=N`, if the request waited.', 'wait=30', { pattern: '^wait=[0-9]+$' }),
   'Retry-After': optional('Seconds, if trying again can help.', 1, { type: 'integer', minimum: 0 }),
   'Accept-Encoding': optional('The accepted encodings of a body, if that is the error.', 'gzip'),
 } as const satisfies Readonly<Record<string, Part>>
@@ -338,6 +392,8 @@ const DETAILS: Readonly<Record<ProblemName, string>> = {
   ...BODY,
   'rate-limited': 'The limit is 100 reads per second from one token.',
   'invalid-page': 'The parameter "page" is "0", which is not a page number.',
+  'state-not-found': 'The collection "events" never was in the state "nope".',
+  'state-expired': 'This state of the collection "events" is no longer kept.',
   'item-not-found': 'The collection "events" has no item with the key "nope".',
   'path-not-found': 'There is nothing at "/-/problems/nope".',
   'method-not-allowed': '"PATCH" is not available at "/events/7".',

@@ -2,8 +2,10 @@
 
 import { pageEnvelopeHead, wholeEnvelopeHead } from '../../contract/envelope.ts'
 import { matchesTag, pageTag } from '../../contract/etag.ts'
+import { liveLinks } from '../../contract/link.ts'
 import { isCollectionName } from '../../contract/name.ts'
 import { effectivePage, parsePage } from '../../contract/page.ts'
+import { keepsHistory, stateOf } from '../../contract/state-tag.ts'
 import { freeMemory } from '../../items/item-run.ts'
 import type { Head, PageRead, SegmentForm } from '../../store/store.ts'
 import { hasNoScope, mayRead } from '../access.ts'
@@ -14,8 +16,10 @@ import { collectionNotFound, quoted, Refusal } from '../problem-reply.ts'
 import { cachingOf, found, notModified, type Reply } from '../reply.ts'
 import { itemsIn, PAGE_FORMS, type PageItems, USUAL_ROOM } from './page-body.ts'
 import { hasSameItems, type KeptPage } from './page-cache.ts'
+import { orWait } from './wait-for-change.ts'
 
-export async function getCollection(context: HandlerContext): Promise<Reply> {
+/** `mayWait`: for a change, where the client prefers that. */
+export async function getCollection(context: HandlerContext, mayWait = true): Promise<Reply> {
   const { request } = context
   const name = collectionOf(context)
   if (!isCollectionName(name)) throw collectionNotFound(name)
@@ -34,7 +38,10 @@ export async function getCollection(context: HandlerContext): Promise<Reply> {
     const isWhole = current !== undefined && isSameReply(current, context, head)
     if (page !== undefined && ifNoneMatch !== null) {
       const tag = isWhole ? current.tag : tagOf(context, head, page, encoding)
-      if (matchesTag(ifNoneMatch, tag)) return notModified(tag, cachingOf(context, head))
+      if (matchesTag(ifNoneMatch, tag)) {
+        const unchanged = notModified(tag, cachingOf(context, head))
+        return mayWait ? orWait(context, head, unchanged, (later) => getCollection(later, false)) : unchanged
+      }
     }
     if (current !== undefined) {
       context.facts.cache = 'hit'
@@ -78,7 +85,8 @@ function answeringPage(head: Head, requestedPage: number | undefined): number | 
 
 function tagOf({ baseUrl }: HandlerContext, head: Head, page: number, encoding: Encoding): string {
   const { id, generation, version, commitId } = head
-  return pageTag({ baseUrl, collectionId: id, generation, version, commitId, page, encoding })
+  const hasHistory = keepsHistory(head)
+  return pageTag({ baseUrl, collectionId: id, generation, version, commitId, hasHistory, page, encoding })
 }
 
 /** Puts the envelope around the items, and keeps the reply for the next request. */
@@ -98,21 +106,25 @@ function pageReply(context: HandlerContext, head: Head, page: number, items: Pag
 function isSameReply({ head: then, baseUrl, type, caching }: KeptPage, context: HandlerContext, head: Head): boolean {
   return (
     then.commitId === head.commitId &&
+    keepsHistory(then) === keepsHistory(head) &&
     baseUrl === context.baseUrl &&
     type === typeFor(context) &&
     caching === cachingOf(context, head)
   )
 }
 
-function typeFor({ request }: HandlerContext): string {
+export function typeFor({ request }: HandlerContext): string {
   return chooseEnvelopeType(request.headers.get('accept'))
 }
 
-function envelopeHead(baseUrl: string, { name, isPaginated, live }: Head, page: number): Buffer {
-  return Buffer.from(isPaginated ? pageEnvelopeHead(baseUrl, name, page, live) : wholeEnvelopeHead(baseUrl, name))
+function envelopeHead(baseUrl: string, head: Head, page: number): Buffer {
+  const { name, isPaginated, live } = head
+  if (!isPaginated) return Buffer.from(wholeEnvelopeHead(baseUrl, name))
+  const links = keepsHistory(head) ? liveLinks(baseUrl, name, stateOf(head)) : {}
+  return Buffer.from(pageEnvelopeHead(baseUrl, name, page, live, { links }))
 }
 
-function invalidPage(values: readonly string[]): Refusal {
+export function invalidPage(values: readonly string[]): Refusal {
   const given = quoted(values.join(', '))
   const detail =
     values.length > 1

@@ -4,6 +4,7 @@ import { allTags, namesPage, strongTags } from '../../contract/etag.ts'
 import { collectionUrl, itemUrl } from '../../contract/link.ts'
 import { lastPage } from '../../contract/page.ts'
 import { allows } from '../../contract/scope.ts'
+import { keepsHistory } from '../../contract/state-tag.ts'
 import type { ItemRun } from '../../items/item-run.ts'
 import type { CollectionSettings, CollectionState, Head, ItemConditions } from '../../store/store.ts'
 import { collectionOf, type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
@@ -157,7 +158,7 @@ async function dropTarget(context: HandlerContext): Promise<{ name: string; head
 function namedState({ baseUrl }: HandlerContext, head: Head | undefined, ifMatch: string): CollectionState | undefined {
   if (head === undefined) return undefined
   const { id, generation, version, commitId, isPaginated, live } = head
-  const parts = { baseUrl, collectionId: id, generation, version, commitId }
+  const parts = { baseUrl, collectionId: id, generation, version, commitId, hasHistory: keepsHistory(head) }
   return namesPage(ifMatch, parts, isPaginated ? lastPage(live) : 0) ? { id, commitId } : undefined
 }
 

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { snapshotPath } from '../../../src/contract/link.ts'
 import { PROBLEMS } from '../../../src/contract/problem.ts'
+import { stateOf } from '../../../src/contract/state-tag.ts'
+import { itemRun } from '../../../src/items/item-run.ts'
 import { createService, type ServiceOptions } from '../../../src/service/create-service.ts'
 import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -23,9 +26,11 @@ const BROWSER = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
 /** `events` has paths of its own in the description; `later` is made afterwards, and the paths with parameters stand for it. */
 const COLLECTIONS = ['events', 'later']
+/** `TAG` stands for the tag of the collection's first state that is kept, `OLD` for one before. */
 const PATHS = [
   ...['/', '/-/health', '/-/openapi.json', '/-/problems/conflict', '/-/json/events', '/-/json/events/7'],
   ...COLLECTIONS.flatMap((name) => [`/${name}`, `/${name}/7`]),
+  ...['/later@TAG', '/later@TAG..', '/-/json/events@TAG', '/-/json/events@TAG..'],
 ]
 
 /** Every operation, as a request that would be right. */
@@ -33,7 +38,7 @@ const EVERY = PATHS.flatMap((path) => methodsOf(path).map((method) => [method, p
 
 function methodsOf(path: string): string[] {
   const reads = ['GET', 'HEAD', 'OPTIONS']
-  if (path === '/' || path.startsWith('/-/')) return reads
+  if (path === '/' || path.startsWith('/-/') || path.includes('@')) return reads
   return path.endsWith('/7') ? [...reads, 'PUT', 'DELETE'] : [...reads, 'POST', 'PATCH', 'PUT', 'DELETE']
 }
 
@@ -78,20 +83,34 @@ describe('the description, beside what is really answered', () => {
     { ...LIMITED, listen: { baseUrl: BASE } },
   )
   let witness: Description
+  const tags = new Map<string, string>()
 
   before(async () => {
     const { ask, store } = server()
     witness = new Description((await ask('GET', '/-/openapi.json')).text)
     await fill(store, 'later', numbered(502))
+    const note = async (name: string, tag: string) =>
+      tags.set(`${name}@${tag}`, snapshotPath(name, stateOf((await store.head(name)) ?? assert.fail())))
+    for (const name of COLLECTIONS) {
+      await note(name, 'OLD')
+      await store.put(name, itemRun(['{"id":7}'], { keyField: 'id' }))
+      await store.forget(name)
+      await note(name, 'TAG')
+    }
   })
+
+  /** A path with its tag. */
+  function tagged(path: string): string {
+    return path.replace(/\w+@(TAG|OLD)/, (place) => tags.get(place) ?? place)
+  }
 
   /** Asks, and fails unless the answer is described and is the one expected. What is read is also asked for with HEAD. */
   async function expect(expected: number | string, method: string, target: string, body?: Content, headers?: Headers) {
-    const answer = await server().ask(method, target, body, typed(method, headers))
+    const answer = await server().ask(method, tagged(target), body, typed(method, headers))
     assert.equal(typeof expected === 'number' ? answer.status : nameOf(answer), expected, `${method} ${target}`)
     witness.see(method, target, describedOf(answer))
     if (method !== 'GET') return answer
-    const head = await server().ask('HEAD', target, undefined, headers)
+    const head = await server().ask('HEAD', tagged(target), undefined, headers)
     assert.equal(head.status, answer.status)
     // The body that a HEAD leaves out says which problem it is.
     witness.see('HEAD', target, describedOf({ ...head, text: answer.text }))
@@ -120,15 +139,17 @@ describe('the description, beside what is really answered', () => {
   it('has the pages that a browser gets, and no other', async () => {
     const see = async (status: number, path: string, headers: Headers = {}) => {
       for (const method of ['GET', 'HEAD']) {
-        const answer = await server().ask(method, path, undefined, { ...BROWSER, ...headers })
+        const answer = await server().ask(method, tagged(path), undefined, { ...BROWSER, ...headers })
         assert.equal(answer.status, status, path)
         assert.match(String(answer.headers['content-security-policy']), /^default-src 'none'/)
         witness.assertDescribes(method, path, describedOf(answer))
       }
     }
-    for (const path of ['/', ...COLLECTIONS.flatMap((name) => [`/${name}`, `/${name}/7`]), '/venues', '/secret/1']) {
+    const states = ['/later@TAG', '/later@TAG..']
+    const items = COLLECTIONS.flatMap((name) => [`/${name}`, `/${name}/7`])
+    for (const path of ['/', ...items, ...states, '/venues', '/secret/1']) {
       await see(200, path)
-      const { headers } = await server().ask('GET', path, undefined, BROWSER)
+      const { headers } = await server().ask('GET', tagged(path), undefined, BROWSER)
       await see(304, path, { 'If-None-Match': String(headers.etag) })
       await see(401, path, { Authorization: 'Bearer x' })
     }
@@ -136,10 +157,12 @@ describe('the description, beside what is really answered', () => {
       await see(400, `/${name}?page=0`)
       await see(404, `/${name}/nope`)
     }
-    for (const path of ['/nope', '/nope/7']) await see(404, path)
+    for (const path of states) await see(400, `${path}?page=0`)
+    for (const path of ['/nope', '/nope/7', '/later@nope', '/later@nope..', '/nope@TAG']) await see(404, path)
+    for (const path of ['/later@OLD', '/later@OLD..']) await see(410, path)
     const others = PATHS.filter((path) => path.startsWith('/-/'))
     for (const path of others) {
-      const answer = await server().ask('GET', path, undefined, BROWSER)
+      const answer = await server().ask('GET', tagged(path), undefined, BROWSER)
       witness.see('GET', path, describedOf(answer))
       assert.match(String(answer.headers['content-type']), /json$/)
     }
@@ -193,6 +216,17 @@ describe('the description, beside what is really answered', () => {
     ),
     ...['/nope', '/Events', '/nope/7', '/secret', '/secret/1'].map(
       (path) => ['collection-not-found', 'GET', path, undefined, NOBODY] as const,
+    ),
+    ...['', '/-/json'].flatMap((prefix) =>
+      ['', '..'].flatMap(
+        (end) =>
+          [
+            ['invalid-page', 'GET', `${prefix}/events@TAG${end}?page=0`],
+            ['collection-not-found', 'GET', `${prefix}/nope@TAG${end}`],
+            ['state-not-found', 'GET', `${prefix}/events@nope${end}`],
+            ['state-expired', 'GET', `${prefix}/events@OLD${end}`],
+          ] as const,
+      ),
     ),
     ['item-not-found', 'GET', '/plain/7'],
     ['conflict', 'PATCH', '/plain', '{"op":"delete","key":"7"}'],
@@ -285,9 +319,9 @@ describe('the description, beside what is really answered', () => {
     const test = async (port: number) => {
       const ask = server().askAt(port)
       for (const [method, path, body] of requests) {
-        const answer = await ask(method, path, body, typed(method, { 'If-Match': '*', ...headers }))
+        const answer = await ask(method, tagged(path), body, typed(method, { 'If-Match': '*', ...headers }))
         assert.equal(answer.status, PROBLEMS[name as keyof typeof PROBLEMS].status, `${method} ${path}`)
-        const text = answer.text || (await ask('GET', path, undefined, headers)).text
+        const text = answer.text || (await ask('GET', tagged(path), undefined, headers)).text
         witness.see(method, path, describedOf({ ...answer, text }))
       }
     }
@@ -321,7 +355,7 @@ describe('the description, beside what is really answered', () => {
   for (const [name, textOf] of raw)
     it(`has a request that cannot be read: ${name}`, async () => {
       const see = async (port: number, method: string, path: string) => {
-        const [answer] = await answersTo(port, textOf(`${method} ${path} HTTP/1.1`))
+        const [answer] = await answersTo(port, textOf(`${method} ${tagged(path)} HTTP/1.1`))
         assert.equal(answer?.status, PROBLEMS[name as keyof typeof PROBLEMS].status)
         const detail = witness.problems.find(({ type }) => type.endsWith(name))
         const { status, headers, body } = answer ?? assert.fail()

@@ -18,6 +18,9 @@ export interface Described {
 /** What any answer over HTTP/1.1 can have, or what OpenAPI describes elsewhere. */
 const OF_THE_TRANSPORT = ['date', 'connection', 'keep-alive', 'content-type', 'content-length', 'transfer-encoding']
 
+/** What a parameter in a path can be, where others must not be taken for it. */
+const PATTERNS: Readonly<Record<string, string>> = { collection: '[^/@]+', tag: '[^/.]+' }
+
 export class Description {
   readonly document: Part
   /** `readCollection 200`, `readCollection invalid-page`: the same for a collection with paths of its own. */
@@ -51,7 +54,9 @@ export class Description {
   pathOf(target: string): string | undefined {
     const [path = ''] = target.split('?', 1)
     const matching = this.paths.filter((each) =>
-      new RegExp(`^${each.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
+      new RegExp(`^${each.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, (_, name) => PATTERNS[name] ?? '[^/]+')}$`).test(
+        path,
+      ),
     )
     return matching.toSorted((one, other) => one.split('{').length - other.split('{').length)[0]
   }

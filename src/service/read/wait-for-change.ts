@@ -1,0 +1,51 @@
+/** `Prefer: wait` (RFC 7240): a client that has what is there now gets what comes next, as soon as it is there. */
+
+import type { Head } from '../../store/store.ts'
+import { CHALLENGE, findCaller } from '../access.ts'
+import type { HandlerContext } from '../handler-context.ts'
+import { MAX_WAIT_SECONDS } from '../limits.ts'
+import { Refusal } from '../problem-reply.ts'
+import { type Reply, withHeaders } from '../reply.ts'
+
+/**
+ * `unchanged` is the answer for now, to somebody who has seen the collection as `head` says. Where the request prefers to wait,
+ * and can, `answer` gives it when something has changed or the time is over.
+ */
+export function orWait(
+  context: HandlerContext,
+  head: Head,
+  unchanged: Reply,
+  answer: (context: HandlerContext) => Promise<Reply>,
+): Reply | Promise<Reply> {
+  const { request, changes } = context
+  const seconds = waitSeconds(request.headers.get('prefer'))
+  const changed = seconds === 0 ? undefined : changes.wait(head, seconds * 1_000, request.signal)
+  return changed === undefined ? unchanged : answerAfter(changed, seconds, context, answer)
+}
+
+async function answerAfter(
+  changed: Promise<void>,
+  seconds: number,
+  context: HandlerContext,
+  answer: (context: HandlerContext) => Promise<Reply>,
+): Promise<Reply> {
+  const { request, store, facts } = context
+  const startedAt = performance.now()
+  await changed
+  facts.waitedMs = performance.now() - startedAt
+  // A token that was revoked meanwhile must not get what came after that.
+  const caller = await findCaller(request, store)
+  if (caller === undefined) throw new Refusal('unauthorized', 'The token is not valid.', CHALLENGE)
+  return withHeaders(await answer({ ...context, caller }), { 'Preference-Applied': `wait=${seconds}` })
+}
+
+/** The first `wait` in the header; 0 where there is none, or none that is valid. */
+export function waitSeconds(prefer: string | null): number {
+  for (const preference of prefer?.split(',') ?? []) {
+    const [name = '', value = ''] = preference.split(';', 1).flatMap((whole) => whole.split('='))
+    if (name.trim().toLowerCase() !== 'wait') continue
+    const digits = value.replaceAll('"', '').trim()
+    return /^\d+$/.test(digits) ? Math.min(Number(digits), MAX_WAIT_SECONDS) : 0
+  }
+  return 0
+}

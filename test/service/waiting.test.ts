@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { describe, it } from 'node:test'
+import { itemRun } from '../../src/items/item-run.ts'
+import { createService } from '../../src/service/create-service.ts'
+import { MAX_WAITING_REQUESTS } from '../../src/service/limits.ts'
+import { waitSeconds } from '../../src/service/read/wait-for-change.ts'
+import type { RequestRecord } from '../../src/service/request-record.ts'
+import type { Store } from '../../src/store/store.ts'
+import { runCli, workDirectory } from '../cli/run-cli.ts'
+import { BASE, envelopeOf, fill, numbered, type OpenService, openService, tokenFor } from './open-service.ts'
+import { listenFor, openSocket, parseAnswers, readToEnd } from './raw-http.ts'
+import { startWriteServer } from './write-server.ts'
+
+const KEYED = { keyField: 'id' }
+const LONG = { prefer: 'wait=60' }
+
+async function tagOf(get: OpenService['get'], url: string, headers = {}): Promise<string> {
+  return (await get(url, headers)).headers.get('etag') ?? assert.fail()
+}
+
+/** Headers of a request that waits, because it has what is there. */
+async function waitFor(get: OpenService['get'], url: string, headers = {}): Promise<Record<string, string>> {
+  return { ...LONG, ...headers, 'if-none-match': await tagOf(get, url, headers) }
+}
+
+function append(store: Store, id: number): Promise<unknown> {
+  return store.append('events', itemRun(numbered(1, id), KEYED))
+}
+
+/** Resolves when the store has been asked for the head of a collection `times` times from now on: somebody waits then. */
+function watchHeads(store: Store) {
+  let reads = 0
+  const watched = new Proxy(store, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name)
+      if (name === 'head') reads++
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const looks = async (times = 3) => {
+    for (const wanted = reads + times; reads < wanted; ) await new Promise(setImmediate)
+  }
+  return { watched, looks, count: () => reads }
+}
+
+function countTimers(): number {
+  return process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
+}
+
+/** A service whose waiting can be seen. */
+async function openWatched(t: Parameters<typeof openService>[0]) {
+  const { store, again } = await openService(t)
+  await fill(store, 'events', numbered(3))
+  const { watched, ...seen } = watchHeads(store)
+  return { store, get: again({ store: watched, onError: () => {} }), watched, ...seen }
+}
+
+describe('a request that prefers to wait', () => {
+  it('is answered with what was written, by whom ever', async (t) => {
+    const { store, get, looks } = await openWatched(t)
+    for (const [round, path] of ['/events', '/events?page=9', '/-/json/events'].entries()) {
+      const waiting = get(path, await waitFor(get, path))
+      await looks()
+      await append(store, 100 + round)
+      const response = await waiting
+      assert.deepEqual([response.status, response.headers.get('preference-applied')], [200, 'wait=60'])
+      assert.equal((await envelopeOf(response)).item_count, 4 + round)
+    }
+  })
+
+  it('also with the changes since a snapshot', async (t) => {
+    const { store, get, looks } = await openWatched(t)
+    const { _links: links } = await envelopeOf(await get('/events'))
+    const changes = `${links['snapshot']?.href}..`
+    const waiting = get(changes, await waitFor(get, changes))
+    await looks()
+    await store.remove('events', '2')
+    const { item_count: count, _embedded: embedded } = await envelopeOf(await waiting)
+    const { version } = (await store.head('events')) ?? assert.fail()
+    assert.deepEqual([count, embedded], [1, { events: [{ op: 'delete', key: '2', version }] }])
+  })
+
+  it('is 304 when the time is over, and HEAD is as GET', async (t) => {
+    const { get } = await openWatched(t)
+    const known = { 'if-none-match': await tagOf(get, '/events'), prefer: 'wait=1' }
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await get('/events', known, method)
+      assert.deepEqual([status, headers.get('etag')], [304, known['if-none-match']])
+      assert.equal(headers.get('preference-applied'), 'wait=1')
+    }
+  })
+
+  it('is answered at once where there is something new, or nothing to compare with', async (t) => {
+    const { get } = await openWatched(t)
+    const tag = await tagOf(get, '/events')
+    const { _links: links } = await envelopeOf(await get('/events'))
+    const snapshot = links['snapshot']?.href ?? assert.fail()
+    for (const [target, headers, status] of [
+      ['/events', { ...LONG, 'if-none-match': '"x"' }, 200],
+      ['/events', LONG, 200],
+      ['/events', { prefer: 'wait=0', 'if-none-match': tag }, 304],
+      ['/events', { prefer: 'wait=soon', 'if-none-match': tag }, 304],
+      [snapshot, { ...LONG, 'if-none-match': '*' }, 304],
+      ['/events/1', { ...LONG, 'if-none-match': '*' }, 304],
+    ] as const) {
+      const response = await get(target, headers)
+      assert.deepEqual([response.status, response.headers.get('preference-applied')], [status, null], target)
+    }
+  })
+
+  it('is answered by the rules of then: a collection can be dropped, hidden, or a token revoked meanwhile', async (t) => {
+    const { store, get, looks } = await openWatched(t)
+    const token = await tokenFor(store, ['read:*'], { name: 'reader' })
+    for (const [happen, headers, status] of [
+      [() => store.setPrivate('events', true), {}, 404],
+      [() => store.setPrivate('events', false), token, 200],
+      [() => store.revokeToken('reader', 1).then(() => append(store, 9)), token, 401],
+      [() => store.drop('events'), {}, 404],
+    ] as const) {
+      const waiting = get('/events', await waitFor(get, '/events', headers))
+      await looks()
+      await happen()
+      assert.equal((await waiting).status, status)
+    }
+  })
+
+  it('fails as any other where the store does', async (t) => {
+    const { store, get, looks } = await openWatched(t)
+    const waiting = get('/events', await waitFor(get, '/events'))
+    await looks()
+    await store.close()
+    assert.equal((await waiting).status, 503)
+  })
+
+  it('leaves nothing behind when it is answered', async (t) => {
+    const { store, get, looks, count } = await openWatched(t)
+    const waiting = get('/events', await waitFor(get, '/events'))
+    await looks()
+    await append(store, 9)
+    await waiting
+    await new Promise(setImmediate)
+    const [before, timers] = [count(), countTimers()]
+    const known = { 'if-none-match': await tagOf(get, '/events'), prefer: 'wait=1' }
+    // For as long as this waits there are looks, and afterwards none.
+    await get('/events', known)
+    const after = count()
+    assert.ok(after > before)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.equal(count(), after)
+    assert.ok(countTimers() <= timers)
+  })
+
+  it('shares the looks at a collection with all others who wait for it', async (t) => {
+    const { store, get, watched, count } = await openWatched(t)
+    const { fetch } = createService({ store: watched })
+    const headers = await waitFor(get, '/events')
+    const before = count()
+    const waiting = Array.from({ length: 900 }, () => fetch(new Request(`${BASE}/events`, { headers })))
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    await append(store, 9)
+    for (const { status } of await Promise.all(waiting)) assert.equal(status, 200)
+    // The heads of all requests that come together are read at once too.
+    assert.ok(count() - before < 900, `${count() - before} reads`)
+  })
+
+  it('is answered at once where very many wait already, until one of them is gone', async (t) => {
+    const { store, get } = await openWatched(t)
+    const { fetch } = createService({ store })
+    const headers = await waitFor(get, '/events')
+    const gone = new AbortController()
+    const ask = (signal?: AbortSignal) => fetch(new Request(`${BASE}/events`, { headers, ...(signal && { signal }) }))
+    const waiting = Array.from({ length: MAX_WAITING_REQUESTS - 1 }, () => ask())
+    const last = ask(gone.signal)
+    const tooMany = await ask()
+    assert.deepEqual([tooMany.status, tooMany.headers.get('preference-applied')], [304, null])
+    gone.abort()
+    assert.equal((await last).status, 304)
+    const next = ask()
+    await append(store, 9)
+    for (const { status } of await Promise.all([...waiting, next])) assert.equal(status, 200)
+  })
+})
+
+describe('over a socket, a request that prefers to wait', () => {
+  async function start(t: Parameters<typeof listenFor>[0]) {
+    const { store } = await openService(t)
+    await fill(store, 'events', numbered(3))
+    const { watched, looks } = watchHeads(store)
+    const records: RequestRecord[] = []
+    const service = createService({ store: watched })
+    const listening = await listenFor(t, { ...service, onRequestEnd: (record) => void records.push(record) })
+    const response = await service.fetch(new Request(`${BASE}/events`))
+    const head = [
+      'GET /events HTTP/1.1',
+      'Host: 127.0.0.1',
+      `If-None-Match: ${response.headers.get('etag')}`,
+      'Prefer: wait=60',
+    ].join('\r\n')
+    return { store, looks, records, listening, head }
+  }
+
+  it('is told of what another process writes', async (t) => {
+    const { store, location, ask } = await startWriteServer(t)
+    await fill(store, 'events', numbered(3))
+    const { headers } = await ask('GET', '/events')
+    const waiting = ask('GET', '/events', undefined, { Prefer: 'wait=60', 'If-None-Match': headers.etag ?? '' })
+    const words = ['import', 'events', '-', '--store', location]
+    assert.equal((await runCli(words, { in: workDirectory(t), input: '{"id":9}' })).status, 0)
+    assert.equal(JSON.parse((await waiting).text).item_count, 4)
+  })
+
+  it('leaves room for the next when its client is gone, and the record tells how long it waited', async (t) => {
+    const { looks, records, listening, head } = await start(t)
+    for (const leave of ['destroy', 'resetAndDestroy', 'end'] as const) {
+      const socket = await openSocket(listening.port)
+      socket.on('error', () => {})
+      socket.write(`${head}\r\n\r\n`)
+      await looks()
+      assert.equal(listening.load().runningRequests, 1)
+      socket[leave]()
+      while (listening.load().runningRequests > 0) await new Promise(setImmediate)
+    }
+    assert.equal(records.length, 3)
+    for (const { route, durationMs, waitedMs = 0 } of records) {
+      assert.equal(route, '/:collection')
+      assert.ok(waitedMs > 0 && waitedMs < durationMs)
+    }
+  })
+
+  it('does not hold up one that is behind it', async (t) => {
+    const { looks, listening, head } = await start(t)
+    const last = `GET /events/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
+    const together = await openSocket(listening.port)
+    together.write(`${head}\r\n\r\n${last}`)
+    assert.deepEqual(
+      parseAnswers(await readToEnd(together)).map(({ status }) => status),
+      [304, 200],
+    )
+    const later = await openSocket(listening.port)
+    later.write(`${head}\r\n\r\n`)
+    await looks()
+    later.write(last)
+    assert.deepEqual(
+      parseAnswers(await readToEnd(later)).map(({ status }) => status),
+      [304, 200],
+    )
+  })
+
+  it('does not hold up the end of a connection on which no HTTP follows', async (t) => {
+    const { looks, listening, head } = await start(t)
+    const socket = await openSocket(listening.port)
+    socket.write(`${head}\r\n\r\n`)
+    await looks()
+    socket.write('NONSENSE\r\n\r\n')
+    assert.deepEqual(
+      parseAnswers(await readToEnd(socket)).map(({ status }) => status),
+      [304, 400],
+    )
+  })
+
+  it('is answered at once when the server closes, and one that comes then as well', async (t) => {
+    const { looks, listening, head } = await start(t)
+    const idle = await openSocket(listening.port)
+    const socket = await openSocket(listening.port)
+    socket.write(`${head}\r\n\r\n`)
+    await looks()
+    const answers = readToEnd(socket)
+    const closed = listening.close(60_000)
+    assert.deepEqual(
+      parseAnswers(await answers).map(({ status, headers }) => [status, headers.get('connection')]),
+      [[304, 'close']],
+    )
+    if (!idle.destroyed) idle.write(`${head}\r\n\r\n`)
+    await Promise.race([readToEnd(idle), once(idle, 'close')])
+    assert.equal(await closed, 0)
+  })
+})
+
+describe('Prefer', () => {
+  const cases: readonly (readonly [header: string | null, seconds: number])[] = [
+    [null, 0],
+    ['', 0],
+    ['wait', 0],
+    ['wait=30', 30],
+    ['wait=0030', 30],
+    ['WAIT = "30"', 30],
+    ['respond-async, wait=5; foo="bar", wait=9', 5],
+    ['wait=61', 60],
+    [`wait=${'9'.repeat(400)}`, 60],
+    ['wait=-1', 0],
+    ['wait=1.5', 0],
+    ['wait=soon, wait=3', 0],
+    ['waiting=3', 0],
+    ['return=minimal;wait=3', 0],
+  ]
+  for (const [header, seconds] of cases)
+    it(`${header?.slice(0, 50)} is ${seconds} seconds`, () => assert.equal(waitSeconds(header), seconds))
+})
