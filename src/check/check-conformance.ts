@@ -10,6 +10,7 @@ import { type CollectionReport, REPORT_FORMAT, type Report, type RuleReport, typ
 import type { Rule, RuleId } from './rule.ts'
 import { C2, C3, D15 } from './rules/count.ts'
 import { C1, C8, D5, D6, D9, D10 } from './rules/envelope.ts'
+import { D22 } from './rules/history.ts'
 import { C10, D12, D13, D14, D16 } from './rules/http.ts'
 import { C4, C5, C9, D4, D7, D17 } from './rules/links.ts'
 import { C6, C7, D1, D2, D3, D8, D11 } from './rules/pages.ts'
@@ -76,5 +77,5 @@ function hideToken(report: Report, token: string): Report {
 /** All rules, in the order in which a report has them. */
 export const RULES: readonly Rule[] = [
   ...[C1, C2, C3, C4, C5, C6, C7, C8, C9, C10],
-  ...[D1, D2, D3, D4, D5, D6, D7, D8, D9, D10, D11, D12, D13, D14, D15, D16, D17],
+  ...[D1, D2, D3, D4, D5, D6, D7, D8, D9, D10, D11, D12, D13, D14, D15, D16, D17, D22],
 ]

@@ -12,20 +12,32 @@ export class Collection {
   readonly url: string
   /** The same as links should have it. */
   readonly linkUrl: string
-  /** The last segment of its path. */
+  /** The last segment of its path; that of the live collection for a snapshot. */
   readonly name: string
   readonly #requester: Requester
   readonly #byRequest = new Map<string, Promise<HttpResponse>>()
   readonly #responses: HttpResponse[] = []
 
   /** `known` are responses that need not be requested again; of two to the same request the later one counts. */
-  constructor(requester: Requester, url: string, linkUrl: string, known: readonly HttpResponse[] = []) {
+  constructor(
+    requester: Requester,
+    url: string,
+    linkUrl: string,
+    known: readonly HttpResponse[] = [],
+    name = nameOf(new URL(url)),
+  ) {
     this.#requester = requester
     this.url = url
     this.linkUrl = linkUrl
-    this.name = nameOf(new URL(url))
+    this.name = name
     for (const response of known) this.#byRequest.set(JSON.stringify(response.request), Promise.resolve(response))
     this.#responses.push(...known)
+  }
+
+  /** A snapshot of it, or its changes: they stand beside it, with their items under the same name. */
+  beside(segment: string): Collection {
+    const [url = '', linkUrl = ''] = [this.url, this.linkUrl].map((each) => each.replace(/[^/]*$/, () => segment))
+    return new Collection(this.#requester, url, linkUrl, [], this.name)
   }
 
   /** Every response so far, but for those of `sendUnrecorded`. */

@@ -8,7 +8,7 @@ import type { Layout, Page } from './layout.ts'
 
 export type RuleId =
   | `C${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10}`
-  | `D${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17}`
+  | `D${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 22}`
 
 export interface Rule {
   readonly id: RuleId

@@ -2,7 +2,7 @@
 
 import { counted, formatCount, makeVisible } from '../contract/message-text.ts'
 import { lastPage } from '../contract/page.ts'
-import type { Head } from '../store/store.ts'
+import type { Head, Retention } from '../store/store.ts'
 
 /** Resolves when the text has left the process. A reader that has gone, as in `| head`, is no error. */
 export function print(text: string): Promise<void> {
@@ -62,6 +62,23 @@ export function formatBytes(bytes: number): string {
   let unit = 0
   for (; value >= 999.5 && unit < BYTE_UNITS.length - 1; unit++) value /= 1000
   return `${unit > 0 && value < 9.95 ? value.toFixed(1) : value.toFixed(0)} ${BYTE_UNITS[unit]}`
+}
+
+const TIME_UNITS: readonly [noun: string, ms: number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+]
+const SIZE_UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+
+/** `history is kept for 7 days, up to 512 MiB`: exactly what was set. */
+export function formatRetention({ retentionMs, retentionBytes }: Retention): string {
+  if (retentionMs === 0) return 'no history is kept'
+  const [noun, ms] = TIME_UNITS.find((unit) => retentionMs % unit[1] === 0) ?? ['millisecond', 1]
+  let [size, unit] = [retentionBytes, 0]
+  for (; size % 1024 === 0 && unit < SIZE_UNITS.length - 1; unit++) size /= 1024
+  return `history is kept for ${counted(retentionMs / ms, noun)}, up to ${formatCount(size)} ${SIZE_UNITS[unit]}`
 }
 
 /** `1,234 items, 3 pages`. */

@@ -8,6 +8,7 @@ import { COLLECTIONS } from './commands/collections.ts'
 import { COPY } from './commands/copy.ts'
 import { DROP } from './commands/drop.ts'
 import { EXPORT } from './commands/export.ts'
+import { FORGET } from './commands/forget.ts'
 import { IMPORT } from './commands/import.ts'
 import { PULL } from './commands/pull.ts'
 import { PUSH } from './commands/push.ts'
@@ -31,7 +32,7 @@ import { SETTINGS, type Setting, type SettingName } from './settings.ts'
 
 /** In the order in which --help lists them. */
 export const COMMANDS: readonly CliCommand[] = [
-  ...[SERVE, IMPORT, COPY, RESTORE, PUSH, SET, DROP],
+  ...[SERVE, IMPORT, COPY, RESTORE, PUSH, SET, FORGET, DROP],
   ...TOKEN_COMMANDS,
   ...[COLLECTIONS, EXPORT, BACKUP, VERIFY, PULL, CHECK],
 ]

@@ -77,6 +77,30 @@ export const LIFETIME: SettingKind<string> = {
   parse: (value) => (/^(never|[1-9][0-9]{0,5}[mhd])$/.test(value) ? value : undefined),
 }
 
+const RETENTION_UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** In milliseconds. */
+export const RETENTION: SettingKind<number> = {
+  placeholder: 'time',
+  expected: 'a number of seconds, minutes, hours or days such as 90s, 30m, 12h or 7d (up to 999999), or 0',
+  parse: (value) => {
+    const [, digits = '', unit = ''] = /^([1-9][0-9]{0,5})([smhd])$/.exec(value) ?? []
+    return value === '0' ? 0 : Number(digits) * (RETENTION_UNIT_MS[unit] ?? Number.NaN) || undefined
+  },
+}
+
+const BYTE_UNITS = ['', 'KiB', 'MiB', 'GiB', 'TiB']
+
+export const BYTES: SettingKind<number> = {
+  placeholder: 'size',
+  expected: 'a size such as 512MiB or 2GiB (KiB, MiB, GiB, TiB), or a number of bytes, from 1 to 9999TiB',
+  parse: (value) => {
+    const [, digits = '', unit = ''] = /^([1-9][0-9]{0,15})([KMGT]iB)?$/.exec(value) ?? []
+    const bytes = Number(digits) * 1024 ** BYTE_UNITS.indexOf(unit)
+    return bytes > 0 && bytes <= 9999 * 1024 ** 4 ? bytes : undefined
+  },
+}
+
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000 } as const
 const MAX_DURATION_MS = 60 * 60_000
 

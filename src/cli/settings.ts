@@ -53,6 +53,7 @@ export const SETTINGS = {
     },
     delimiter: { kind: kinds.DELIMITER, description: 'what separates CSV fields (told from the header)' },
     types: toggle('make numbers, booleans and nulls of CSV values'),
+    live: toggle('read live pages, and no snapshot of them'),
     columns: { kind: kinds.COLUMNS, description: 'the columns of CSV, a,b,c (those of page 1)' },
     itemBytes: number('the largest item, in bytes', DEFAULT_ITEM_BYTES, [2, MAX_ITEM_BYTES]),
     collection: { kind: kinds.COLLECTIONS, description: 'only this collection; can be repeated' },
@@ -77,6 +78,8 @@ export const SETTINGS = {
     unpaginated: toggle(`serve it whole, not in pages; at most ${formatCount(UNPAGINATED_LIMIT)} items`),
     private: toggle('do not list it; "not found" without a token for it'),
     public: toggle('list it, and let everybody read it'),
+    retention: { kind: kinds.RETENTION, description: 'how long to keep history: 12h, 7d; 0 for none' },
+    retentionBytes: { kind: kinds.BYTES, description: 'the most history to keep: 512MiB, 2GiB' },
   }),
   ...group('Existing items', {
     replace: toggle('replace the whole collection at once'),

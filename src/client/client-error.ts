@@ -122,16 +122,17 @@ export class ForbiddenOrigin extends ClientError {
   }
 }
 
-/** Something was removed from the collection while it was read, so that items may be missing or twice. */
+/** Something was removed from the collection while it was read, so that items may be missing or twice; or its snapshot is gone. */
 export class CollectionChanged extends ClientError {
   override readonly name = 'CollectionChanged'
 
   /** `why` says what showed it. */
-  constructor(request: RequestLine, why: string) {
+  constructor(request: RequestLine, why: string, options?: ErrorOptions) {
     super(
       'The collection changed while it was read',
       request,
       `${why}, so items may be missing or duplicated. Read it again.`,
+      options,
     )
   }
 }

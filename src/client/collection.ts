@@ -4,14 +4,19 @@ import { pageUrl } from '../contract/link.ts'
 import { CollectionChanged } from './client-error.ts'
 import { type Page, readPage } from './page.ts'
 import type { RequestContext, Requester } from './requester.ts'
-import { type Drift, type Step, type WalkState, walk } from './walk.ts'
+import { type Drift, type Reader, type Step, type WalkState, walk } from './walk.ts'
 
 export interface ReadOptions {
   /** Ends the operation, which rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
-export interface IterateOptions extends ReadOptions {
+export interface WalkChoice extends ReadOptions {
+  /** Whether to read live pages, also where the server links a snapshot. Default: false. */
+  readonly live?: boolean | undefined
+}
+
+export interface IterateOptions extends WalkChoice {
   /** Called at the end if the collection changed meanwhile without harm. */
   readonly onDrift?: ((drift: Drift) => void) | undefined
 }
@@ -24,7 +29,7 @@ export interface Sink<Item = unknown> {
   restart(): void | Promise<void>
 }
 
-export interface PullOptions extends ReadOptions {
+export interface PullOptions extends WalkChoice {
   /** Where an earlier pull ended: this one resumes behind it, if the collection is still the same. */
   readonly from?: WalkState | undefined
   /** How often to begin again when the collection changed. Default: 3. */
@@ -101,14 +106,14 @@ export class Collection<Item = unknown> {
 
   /** Hands all pages to a sink. When this resolves, the sink has every item exactly once. */
   async pull(sink: Sink<Item>, options: PullOptions = {}): Promise<PullResult> {
-    const { signal, restarts: maxRestarts = DEFAULT_RESTARTS, onProgress } = options
+    const { signal, live, restarts: maxRestarts = DEFAULT_RESTARTS, onProgress } = options
     let { from } = options
     let retries = 0
     const onRetry = () => void retries++
     for (let restarts = 0; ; restarts++) {
       try {
         let result: PullResult | undefined
-        for await (const step of this.#walk({ signal, onRetry }, from)) {
+        for await (const step of this.#walk({ signal, live, onRetry }, from)) {
           await sink.page(step.page, step)
           const { number: page, itemCount, lastPage } = step.page
           const { items } = step.state
@@ -125,17 +130,18 @@ export class Collection<Item = unknown> {
     }
   }
 
-  #walk({ signal, onRetry }: RequestContext, from?: WalkState): AsyncGenerator<Step<Item>, void> {
+  #walk({ signal, onRetry, live }: WalkChoice & RequestContext, from?: WalkState): AsyncGenerator<Step<Item>, void> {
     const { url } = this
-    const ahead = this.#requester.settings.concurrency
-    const read = (number: number, ending: AbortSignal | undefined) => this.#read(number, { signal: ending, onRetry })
-    return walk<Item>({ url, read, signal, ahead, from })
+    const { settings, allows } = this.#requester
+    const read: Reader<Item> = (number, ending, name) => this.#read(number, { signal: ending, onRetry }, name)
+    return walk<Item>({ url, read, signal, ahead: settings.concurrency, from, live, allows })
   }
 
-  #read(page: number, context: RequestContext): Promise<Page<Item>> {
+  /** `snapshot` is the name of one beside the collection. */
+  #read(page: number, context: RequestContext, snapshot?: string): Promise<Page<Item>> {
     const { allows } = this.#requester
     const slash = this.url.lastIndexOf('/')
-    const url = pageUrl(this.url.slice(0, slash), this.url.slice(slash + 1), page)
+    const url = pageUrl(this.url.slice(0, slash), snapshot ?? this.url.slice(slash + 1), page)
     return this.#requester.send({ url }, context, (fetched) => readPage(fetched, { page, allows }))
   }
 }

@@ -17,7 +17,7 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Clie
   const requester = new Requester(base, settingsOf(options))
   return {
     collection: (name) => {
-      if (name === '' || name === '.' || name === '..') throw new TypeError(`Invalid name of a collection: "${name}".`)
+      if (/^\.{0,2}$/.test(name)) throw new TypeError(`Invalid name of a collection: "${name}".`)
       return new Collection(collectionUrl(base, encodeURIComponent(name)), requester)
     },
   }

@@ -1,6 +1,6 @@
 /** Reads the envelope of a page, and checks that it does not contradict itself. */
 
-import { lastPage, pageRange, parsePage } from '../contract/page.ts'
+import { lastPage, pageRange } from '../contract/page.ts'
 import { ForbiddenOrigin, InvalidPage } from './client-error.ts'
 
 /** Everything under `_links`. */
@@ -15,13 +15,16 @@ export interface Envelope {
   readonly links: Links
 }
 
-/** The page that was asked for, and what came. */
-export interface PageRequest {
+export interface LinkRequest {
   readonly url: string
+  readonly allows: (target: URL) => boolean
+}
+
+/** The page that was asked for, and what came. */
+export interface PageRequest extends LinkRequest {
   readonly page: number
   /** How many items came. */
   readonly length: number
-  readonly allows: (target: URL) => boolean
 }
 
 /** Throws an InvalidPage that says what is wrong, or a ForbiddenOrigin for a page link to an origin that is not allowed. */
@@ -61,26 +64,42 @@ function checkLinks(links: Links, number: number, last: number, asked: PageReque
   }
   for (const [relation, page] of Object.entries(expected)) {
     const linked = linkedPage(links, relation, asked)
-    if (linked === page) continue
+    if (linked === undefined ? page === undefined : Number(linked) === page) continue
     const is = linked === undefined ? 'is missing' : `leads to page ${linked}`
     const should = page === undefined ? 'there should be none' : `it should lead to page ${page}`
     throw new InvalidPage(asked, `the link ${relation} ${is}. On page ${number} of ${last} ${should}`)
   }
 }
 
-/** The page that a link leads to; undefined if there is no such link. Some servers write null for that. */
-function linkedPage(links: Links, relation: string, asked: PageRequest): number | undefined {
-  const { url, allows } = asked
+/** The page that a link leads to, as it names it; undefined if there is no such link. Some servers write null for that. */
+function linkedPage(links: Links, relation: string, asked: PageRequest): string | undefined {
   const link = links[relation]
   if (link === undefined || link === null) return undefined
-  const href = isObject(link) ? link['href'] : undefined
-  if (typeof href !== 'string' || !URL.canParse(href, url))
+  const target = targetOf(link, asked.url)
+  if (target === undefined)
     throw new InvalidPage(asked, `the link ${relation} is ${shown(link)}, not an object with a URL as its href`)
-  const target = new URL(href, url)
-  if (!allows(target)) throw new ForbiddenOrigin(asked, `the link ${relation}`, 200, target.href)
-  const page = parsePage(target.searchParams.getAll('page'))
-  if (page === undefined) throw new InvalidPage(asked, `the link ${relation} leads to no page: ${target.href}`)
-  return page
+  if (!asked.allows(target)) throw new ForbiddenOrigin(asked, `the link ${relation}`, 200, target.href)
+  return target.searchParams.get('page') || '1'
+}
+
+/**
+ * The name of the snapshot that a page of the collection at `url` links (D22): `events@<tag>` for `events`. It stands beside
+ * the collection, so nothing else of the link is used. Undefined if there is none: others may mean something else by it.
+ */
+export function snapshotName(links: Links, asked: LinkRequest): string | undefined {
+  const target = targetOf(links['snapshot'], asked.url)
+  if (!target || !lastPart(target.pathname).startsWith(`${lastPart(asked.url)}@`)) return undefined
+  if (!asked.allows(target)) throw new ForbiddenOrigin(asked, 'the link snapshot', 200, target.href)
+  return lastPart(target.pathname)
+}
+
+function targetOf(link: unknown, base: string): URL | undefined {
+  const href = isObject(link) && link['href']
+  return typeof href === 'string' && URL.canParse(href, base) ? new URL(href, base) : undefined
+}
+
+function lastPart(path: string): string {
+  return path.replace(/.*\//, '')
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -111,8 +111,7 @@ async function send(
 /** Where a response redirects to; undefined if it does not. */
 function redirectOf({ status, headers }: Response, base: URL): string | undefined {
   const location = headers.get('location')
-  if (![301, 302, 303, 307, 308].includes(status) || location === null || !URL.canParse(location, base))
-    return undefined
+  if (status < 300 || status > 399 || location === null || !URL.canParse(location, base)) return undefined
   const { href, username, password } = new URL(location, base)
   // `fetch` refuses URLs with a user name or a password.
   return username + password === '' ? href : undefined

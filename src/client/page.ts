@@ -142,7 +142,7 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 function embeddedLists(body: Uint8Array): EmbeddedList[] {
   const lists: EmbeddedList[] = []
   const cursor = new JsonCursor(body)
-  const nameAt = (start: number, end: number) => JSON.parse(new TextDecoder().decode(body.subarray(start, end)))
+  const nameAt = (start: number, end: number) => JSON.parse(decode(body.subarray(start, end)))
   if (BYTE_ORDER_MARK.every((byte, index) => byte === body[index])) cursor.at = BYTE_ORDER_MARK.length
   cursor.readMembers((nameStart, nameEnd) => {
     if (nameAt(nameStart, nameEnd) !== '_embedded' || cursor.peek() !== OPEN_OBJECT) return cursor.readValue()

@@ -64,7 +64,7 @@ export class Requester implements ExchangeTerms {
   /** Waits before a retry. Throws the error if there is to be none. */
   async #pause(failure: Failure, era: number, context: RequestContext): Promise<void> {
     const { error } = failure
-    if (error instanceof HttpError && (error.status === 429 || error.status === 503)) this.slots.shrink(era)
+    if (error instanceof HttpError && [429, 503].includes(error.status)) this.slots.shrink(era)
     const delayMs = this.#delayMs(failure)
     if (delayMs === undefined) throw error
     context.onRetry?.()

@@ -1,7 +1,11 @@
-/** A walk over all pages, in order, that notices when the collection changes under it. docs/decisions/0010 has the proof. */
+/**
+ * A walk over all pages, in order: of a snapshot, or of live pages, and then it notices when the collection changes under it.
+ * docs/decisions/0010 has the proof.
+ */
 
 import { PAGE_SIZE } from '../contract/page.ts'
 import { CollectionChanged } from './client-error.ts'
+import { type LinkRequest, snapshotName } from './envelope.ts'
 import { inOrder } from './in-order.ts'
 import type { Page } from './page.ts'
 
@@ -12,6 +16,8 @@ export interface WalkState {
   /** As the last page that was handed over says. */
   readonly itemCount: number
   readonly anchor: Anchor
+  /** The name of the snapshot that is walked, beside the collection: a walk that is not at its end goes on there. */
+  readonly snapshot?: string | undefined
 }
 
 /** What changed during a walk without harm. */
@@ -32,16 +38,23 @@ export interface Step<Item> {
   readonly drift: Drift
 }
 
-interface WalkOptions<Item> {
-  /** The URL of the collection, for messages. */
-  readonly url: string
-  /** Asks for a page by its number. */
-  readonly read: (number: number, signal: AbortSignal | undefined) => Promise<Page<Item>>
+/** Asks for a page by its number: a live one, or one of a snapshot by its name. */
+export type Reader<Item> = (
+  number: number,
+  signal: AbortSignal | undefined,
+  snapshot: string | undefined,
+) => Promise<Page<Item>>
+
+/** `url` is that of the collection. */
+interface WalkOptions<Item> extends LinkRequest {
+  readonly read: Reader<Item>
   readonly signal?: AbortSignal | undefined
   /** How many pages are read ahead. */
   readonly ahead: number
   /** Where an earlier walk ended. */
   readonly from?: WalkState | undefined
+  /** Whether to walk live pages, also where they link a snapshot. */
+  readonly live?: boolean | undefined
 }
 
 /**
@@ -49,21 +62,27 @@ interface WalkOptions<Item> {
  * have been skipped or repeated.
  */
 export async function* walk<Item>(options: WalkOptions<Item>): AsyncGenerator<Step<Item>, void> {
-  const { from, ahead, signal } = options
+  const { from, ahead, signal, live } = options
   let items = from?.items ?? 0
   let highestCount = from?.itemCount ?? 0
-  let firstCount = from?.itemCount
+  let firstCount = 0
   let replaced = false
+  let snapshot = from && from.items < from.itemCount ? from.snapshot : undefined
   const changed = (why: string) => new CollectionChanged(options, why)
   const nextPage = () => Math.floor(items / PAGE_SIZE) + 1
 
   async function read(number: number, ending = signal): Promise<Page<Item>> {
     // Responses may overtake one another, but one requested after this count was seen cannot be older.
     const count = highestCount
-    const page = await options.read(number, ending)
-    if (page.itemCount < count) throw changed(`item_count fell from ${count} to ${page.itemCount}`)
+    const page = await options.read(number, ending, snapshot).catch((error) => {
+      const isGone = snapshot && [404, 410].includes(error?.status)
+      throw isGone ? new CollectionChanged(error, 'its snapshot is gone', error) : error
+    })
+    const { itemCount } = page
+    if (snapshot ? itemCount !== count : itemCount < count)
+      throw changed(`item_count went from ${count} to ${itemCount}`)
     if (page.number !== number) throw changed(`page ${number} is gone`)
-    highestCount = Math.max(highestCount, page.itemCount)
+    highestCount = Math.max(highestCount, itemCount)
     return page
   }
 
@@ -71,8 +90,14 @@ export async function* walk<Item>(options: WalkOptions<Item>): AsyncGenerator<St
     const page = await read(anchor.page)
     const result = checkAnchor(anchor, page)
     if (result === 'moved') throw changed(`the items of page ${anchor.page} are not where they were`)
-    if (result === 'replaced') replaced = true
+    replaced ||= result === 'replaced'
     return page
+  }
+
+  /** The tag of a page of a snapshot says nothing about live pages. */
+  function anchorAt(page: Page): Anchor {
+    const { number, itemCount, etag } = page
+    return { page: number, digest: digestOf(page).join(' '), itemCount, etag: snapshot ? undefined : etag }
   }
 
   function handOver(page: Page<Item>, anchor: Anchor): Step<Item> {
@@ -81,20 +106,32 @@ export async function* walk<Item>(options: WalkOptions<Item>): AsyncGenerator<St
     const first = items - (page.number - 1) * PAGE_SIZE
     if (first < 0) throw changed(`page ${page.number} does not continue after ${items} items`)
     items += page.length - first
-    const drift = { appended: Math.max(0, items - (firstCount ?? 0)), replaced }
-    return { page, first, state: { items, itemCount: page.itemCount, anchor }, drift }
+    const drift = { appended: Math.max(0, items - firstCount), replaced }
+    return { page, first, state: { items, itemCount: page.itemCount, anchor, snapshot }, drift }
   }
 
-  let latest = from === undefined ? await read(1) : await check(from.anchor)
+  let latest = await (from === undefined || snapshot ? read(from?.anchor.page ?? 1) : check(from.anchor))
+  // A last page is whole by itself.
+  const linked = snapshot || live || latest.isLast ? undefined : snapshotName(latest.links, options)
+  if (linked) {
+    snapshot = linked
+    latest = await read(latest.number).catch((error) => {
+      if (!(error instanceof CollectionChanged)) throw error
+      // A link that leads nowhere is none: live pages are still there.
+      snapshot = undefined
+      return latest
+    })
+  }
   if (items > latest.itemCount) throw changed(`there are ${latest.itemCount} items, not ${items}`)
-  firstCount ??= latest.itemCount
+  firstCount = from?.itemCount ?? latest.itemCount
   // Here, the newest page is known to follow everything that was handed over.
   while (!latest.isLast) {
     let anchor = anchorAt(latest)
     if (latest.number === nextPage()) yield handOver(latest, anchor)
     const last = latest.lastPage
     const known = [latest]
-    if (latest.number < last - 1) {
+    // Nothing moves in a snapshot.
+    if (!snapshot && latest.number < last - 1) {
       const target = await read(last - 1)
       // Not earlier: the periods that the two anchors cover must overlap.
       await check(anchor)
@@ -107,7 +144,7 @@ export async function* walk<Item>(options: WalkOptions<Item>): AsyncGenerator<St
       if (page.number < last) yield handOver(page, anchor)
       else latest = page
     }
-    await check(anchor)
+    if (!snapshot) await check(anchor)
   }
   yield handOver(latest, anchorAt(latest))
 }
@@ -118,7 +155,7 @@ export interface Anchor {
   /** A number for each item of the page, made from its text. */
   readonly digest: string
   readonly itemCount: number
-  readonly etag?: string
+  readonly etag?: string | undefined
 }
 
 /**
@@ -126,11 +163,6 @@ export interface Anchor {
  * have moved.
  */
 type AnchorResult = 'same' | 'replaced' | 'moved'
-
-function anchorAt(page: Page): Anchor {
-  const { number, itemCount, etag } = page
-  return { page: number, digest: digestOf(page).join(' '), itemCount, ...(etag !== undefined && { etag }) }
-}
 
 /** `page` is the anchor's page, read again. What was appended to it does not count. */
 function checkAnchor(anchor: Anchor, page: Page): AnchorResult {
@@ -140,7 +172,7 @@ function checkAnchor(anchor: Anchor, page: Page): AnchorResult {
   const isQuiet = isCountSame && anchor.etag === page.etag
   if (!isQuiet && isRepetitive(before)) return 'moved'
   if (before.some((item, place) => item !== after[place])) return areInPlace(before, after) ? 'replaced' : 'moved'
-  return isCountSame && !isQuiet ? 'replaced' : 'same'
+  return isCountSame && !isQuiet && anchor.etag ? 'replaced' : 'same'
 }
 
 /**

@@ -19,6 +19,8 @@ export interface ServerOptions {
   readonly isReversed?: boolean
   /** Whether there are links and fields of which the contract knows nothing. Default: false. */
   readonly hasExtras?: boolean
+  /** Whether pages link snapshots, and these the changes since (D22, D23). Default: false. */
+  readonly hasHistory?: boolean
 }
 
 export interface Asked {
@@ -56,6 +58,10 @@ export class CorrectServer {
   readonly name = 'events'
   readonly options: ServerOptions
   items: readonly unknown[]
+  /** What stands for the name in addresses: the same, but for a snapshot and for changes. */
+  path = 'events'
+  /** Every state that was linked, in order. */
+  readonly states: (readonly unknown[])[] = []
   /** Set when the server listens. */
   baseUrl = ''
 
@@ -76,12 +82,77 @@ export class CorrectServer {
 
   route(asked: Asked): Answered {
     const { path } = asked
-    if (path !== '/' && path !== `/${this.name}` && !path.startsWith('/-/problems/')) throw this.notFound(path)
+    const [, tag, dots] = /^\/events@(.*?)(\.\.)?$/.exec(path) ?? []
+    const isKnown = path === '/' || path === `/${this.name}` || path.startsWith('/-/problems/')
+    if (!isKnown && !(tag !== undefined && this.options.hasHistory)) throw this.notFound(path)
     if (asked.method === 'OPTIONS') return this.optionsAnswer()
     if (!['GET', 'HEAD'].includes(asked.method))
       throw new Problem(405, 'method-not-allowed', `The method is ${asked.method}.`, `Use one of ${ALLOW}.`)
     if (path === '/') return this.represent(this.entryPoint(), asked)
+    if (tag !== undefined) return this.past(tag, dots !== undefined, asked).collection(asked)
     return path === `/${this.name}` ? this.collection(asked) : this.represent({ description: `About ${path}.` }, asked)
+  }
+
+  // Its history.
+
+  /** A server of a snapshot in place of the collection, or of the changes since. */
+  past(tag: string, isChanges: boolean, _asked: Asked): CorrectServer {
+    const path = this.pastPath(tag, isChanges)
+    const view: CorrectServer = Object.create(this)
+    const items = isChanges ? this.changesSince(tag) : this.stateAt(tag)
+    const historyLinks = (page: number, asked: Asked) =>
+      isChanges ? this.changesLinks(page === view.lastPage(asked)) : this.snapshotLinks(tag)
+    const cacheControl = () => (isChanges ? this.cacheControl() : 'public, max-age=60, immutable')
+    return Object.assign(view, { path, items, historyLinks, cacheControl })
+  }
+
+  pastPath(tag: string, isChanges: boolean): string {
+    return `${this.name}@${tag}${isChanges ? '..' : ''}`
+  }
+
+  /** Of the state that it is in. */
+  tag(): string {
+    const index = this.states.indexOf(this.items)
+    return `t${index === -1 ? this.states.push(this.items) - 1 : index}`
+  }
+
+  stateAt(tag: string): readonly unknown[] {
+    const state = this.states[this.indexOf(tag)]
+    if (state === undefined) throw this.notFound(`/${this.pastPath(tag, false)}`)
+    return state
+  }
+
+  changesSince(tag: string): readonly unknown[] {
+    this.stateAt(tag)
+    this.tag()
+    const states = this.states.slice(this.indexOf(tag))
+    return states.slice(1).flatMap((state, index) => changesBetween(states[index] ?? [], state, index))
+  }
+
+  indexOf(tag: string): number {
+    return /^t\d+$/.test(tag) ? Number(tag.slice(1)) : -1
+  }
+
+  /** Of a live page. */
+  historyLinks(_page: number, _asked: Asked): Links {
+    return this.options.hasHistory ? { snapshot: { href: `${this.baseUrl}/${this.pastPath(this.tag(), false)}` } } : {}
+  }
+
+  snapshotLinks(tag: string): Links {
+    return { changes: { href: `${this.baseUrl}/${this.pastPath(tag, true)}` }, ...this.latestVersion() }
+  }
+
+  changesLinks(isLast: boolean): Links {
+    const end = `${this.baseUrl}/${this.pastPath(this.tag(), false)}`
+    return { ...(isLast && { snapshot: { href: end } }), ...this.latestVersion() }
+  }
+
+  latestVersion(): Links {
+    return { 'latest-version': { href: `${this.baseUrl}/${this.name}` } }
+  }
+
+  cacheControl(): string {
+    return 'no-cache'
   }
 
   collection(asked: Asked): Answered {
@@ -161,6 +232,7 @@ export class CorrectServer {
       ...(page > 1 && { prev: to(page - 1) }),
       ...(page < last && { next: to(page + 1) }),
       last: to(last),
+      ...this.historyLinks(page, asked),
       ...(this.options.hasExtras && {
         search: { href: `${this.baseUrl}/search{?q}`, templated: true },
         help: [{ href: '/help', title: 'Help' }, { href: 'https://help.example/' }],
@@ -173,7 +245,7 @@ export class CorrectServer {
   }
 
   collectionUrl(_asked: Asked): string {
-    return `${this.baseUrl}/${this.name}`
+    return `${this.baseUrl}/${this.path}`
   }
 
   arranged(fields: Links): Links {
@@ -206,7 +278,7 @@ export class CorrectServer {
   headers(plain: Buffer, encoding: Encoding, asked: Asked): Record<string, string> {
     return {
       'Content-Type': this.mediaType(asked),
-      'Cache-Control': 'no-cache',
+      'Cache-Control': this.cacheControl(),
       Vary: 'Accept, Accept-Encoding',
       ETag: this.etag(plain, encoding, asked),
       ...(encoding === 'gzip' && { 'Content-Encoding': 'gzip' }),
@@ -269,6 +341,13 @@ function quality(header: string, names: readonly string[]): number {
   )
   const listed = names.find((name) => weights.has(name))
   return listed === undefined ? 0 : (weights.get(listed) ?? 0)
+}
+
+/** What leads from one state to the next: items that follow, or all of them anew. */
+function changesBetween(before: readonly unknown[], after: readonly unknown[], version: number): unknown[] {
+  const put = (item: unknown) => ({ op: 'put', version, item })
+  const isAppend = before.every((item, index) => item === after[index])
+  return isAppend ? after.slice(before.length).map(put) : [{ op: 'reset', version }, ...after.map(put)]
 }
 
 export function numberedItems(count: number, first = 1): unknown[] {

@@ -40,6 +40,10 @@ describe('the correct server keeps every rule', () => {
   for (const size of [...SIZES, 25_000])
     it(`with ${size} items`, (t) => assertAlwaysKept(t, new CorrectServer({ items: size }), skippedFor(size)))
 
+  for (const size of [...SIZES, 25_000])
+    it(`with ${size} items, and snapshots and changes`, (t) =>
+      assertAlwaysKept(t, new CorrectServer({ items: size, hasHistory: true }), skippedFor(size, true)))
+
   for (const [description, itemOf] of Object.entries(WITHOUT_ID))
     it(`with 1501 items without an id: ${description}`, (t) => {
       const items = Array.from({ length: 1501 }, (_, index) => itemOf(index))

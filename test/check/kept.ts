@@ -24,7 +24,8 @@ function complaintsOf({ rules }: Report): string[] {
     .map(({ id, status, detail, request }) => `${id} ${status}: ${detail} (${request})`)
 }
 
-/** D5 is about empty collections, D10 about those without pages. */
-export function skippedFor(itemCount: number): RuleId[] {
-  return itemCount === 0 ? ['D10'] : ['D5', 'D10']
+/** D5 is about empty collections, D10 about those without pages, D22 about those whose pages link a snapshot. */
+export function skippedFor(itemCount: number, hasHistory = false): RuleId[] {
+  const skipped: RuleId[] = hasHistory ? ['D10'] : ['D10', 'D22']
+  return itemCount === 0 ? skipped : ['D5', ...skipped]
 }

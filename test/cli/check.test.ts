@@ -41,7 +41,7 @@ describe('check', () => {
     assert.equal(lines[0], `${url}/events: 1,234 items, 3 pages`)
     for (const { id, title } of RULES)
       assert.equal(lines.filter((line) => /^ {2}(pass|skip)/.test(line) && line.endsWith(` ${title}`)).length, 1, id)
-    assert.match(lines.at(-1) ?? '', /^Kept: 25 rules pass, 2 are skipped; \d+ requests in \d+(\.\d)? m?s\.$/)
+    assert.match(lines.at(-1) ?? '', /^Kept: 26 rules pass, 2 are skipped; \d+ requests in \d+(\.\d)? m?s\.$/)
 
     const all = await check(t, [url])
     assert.equal(all.status, 0)
@@ -71,7 +71,7 @@ describe('check', () => {
     ])
     assert.equal(lines.at(-2), '             and 2 more')
     assert.match(lines.at(-1) ?? '', /^ {13}hurts {5}a client that asks for a page that has just gone/)
-    assert.match(stdout, /\nBroken: 1 rule fails \(C7\), \d+ pass, \d+ warns? \(D.*\), 2 are skipped; .*\n$/)
+    assert.match(stdout, /\nBroken: 1 rule fails \(C7\), \d+ pass, \d+ warns? \(D.*\), 3 are skipped; .*\n$/)
   })
 
   it('lets D rules warn, and decide with --strict', async (t) => {
@@ -90,7 +90,7 @@ describe('check', () => {
     assert.deepEqual([status, stderr], [3, ''])
     assert.match(
       stdout,
-      /^http:\/\/127\.0\.0\.1:1\/events\n {2}No rule could be tried: nobody listens there \(connection refused\)\.\n {2}Check the URL, or see for yourself: curl -si 'http:\/\/127\.0\.0\.1:1\/events'\n\nCould not judge: 27 rules were not tried; \d+ requests? in .*\n$/,
+      /^http:\/\/127\.0\.0\.1:1\/events\n {2}No rule could be tried: nobody listens there \(connection refused\)\.\n {2}Check the URL, or see for yourself: curl -si 'http:\/\/127\.0\.0\.1:1\/events'\n\nCould not judge: 28 rules were not tried; \d+ requests? in .*\n$/,
     )
   })
 

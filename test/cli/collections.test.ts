@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { eventLines, putLines } from './items.ts'
+import type { StateTag } from '../../src/contract/state-tag.ts'
+import type { Store } from '../../src/store/store.ts'
+import { eventLines, putLines, withStore } from './items.ts'
 import { runInside, workDirectory } from './run-cli.ts'
 
 async function directoryWithTwo(t: TestContext): Promise<string> {
@@ -20,9 +22,10 @@ describe('collections', () => {
       '',
     ])
     const { stdout } = await runInside(['collections', '--json'], { in: directory })
+    const retention = { retention_ms: 86_400_000, retention_bytes: 1_073_741_824 }
     assert.deepEqual(JSON.parse(stdout), [
-      { name: 'events', items: 1234, holes: 0, pages: 3, key: 'id', paginated: true, private: false },
-      { name: 'venues', items: 12, holes: 0, pages: null, key: null, paginated: false, private: true },
+      { name: 'events', items: 1234, holes: 0, pages: 3, key: 'id', paginated: true, private: false, ...retention },
+      { name: 'venues', items: 12, holes: 0, pages: null, key: null, paginated: false, private: true, ...retention },
     ])
   })
 })
@@ -45,15 +48,74 @@ describe('drop', () => {
 })
 
 describe('set', () => {
-  it('makes a collection private or public, and wants exactly one of the two', async (t) => {
-    const directory = await directoryWithTwo(t)
-    const set = (words: string[], variables = {}) => runInside(['set', ...words], { in: directory, variables })
+  const setIn =
+    (directory: string) =>
+    (words: string[], variables = {}) =>
+      runInside(['set', ...words], { in: directory, variables })
+
+  it('makes a collection private or public, and wants something to set', async (t) => {
+    const set = setIn(await directoryWithTwo(t))
     assert.equal((await set(['events', '--private'])).stdout, 'events: now private.\n')
     assert.equal((await set(['events', '--private'])).stdout, 'events: already private.\n')
     assert.equal((await set(['venues', '--public'], { REAMS_PRIVATE: '1' })).stdout, 'venues: now public.\n')
-    for (const words of [[], ['--private', '--public']]) {
-      const { status, stderr } = await set(['events', ...words])
-      assert.deepEqual([status, stderr], [2, 'reams: Expected exactly one of --private and --public.\n'])
+    const wrong: [words: string[], message: string][] = [
+      [[], 'Expected what to set: --private or --public, --retention or --retention-bytes.'],
+      [['--private', '--public'], 'Expected only one of --private and --public.'],
+    ]
+    for (const [words, message] of wrong)
+      assert.deepEqual(await set(['events', ...words]), { status: 2, stdout: '', stderr: `reams: ${message}\n` })
+  })
+
+  it('sets how long history is kept and how much of it, and says what is set now', async (t) => {
+    const directory = await directoryWithTwo(t)
+    const set = setIn(directory)
+    const cases: [words: string, said: string][] = [
+      ['--retention 7d', 'history is kept for 7 days, up to 1 GiB'],
+      ['--retention-bytes 512MiB', 'history is kept for 7 days, up to 512 MiB'],
+      ['--retention 90s --retention-bytes 1000', 'history is kept for 90 seconds, up to 1,000 bytes'],
+      ['--retention 1h --private', 'now private; history is kept for 1 hour, up to 1,000 bytes'],
+      ['--retention 0', 'no history is kept'],
+    ]
+    for (const [words, said] of cases) {
+      // Meant for imports.
+      const { stdout, stderr } = await set(['events', ...words.split(' ')], { REAMS_PRIVATE: '0', REAMS_PUBLIC: '1' })
+      assert.equal(stdout, `events: ${said}.\n`, stderr)
     }
+    assert.match((await runInside(['collections'], { in: directory })).stdout, /^events .* private, no history$/m)
+    assert.equal(
+      (await set(['events'], { REAMS_RETENTION: '2m' })).stdout,
+      `events: ${cases[2]?.[1]}.\n`.replace('90 seconds', '2 minutes'),
+    )
+    assert.deepEqual(await set(['venues', '--retention', '7d', '--public']), {
+      status: 1,
+      stdout: '',
+      stderr: 'reams: venues is unpaginated, and has no history: it is read as a whole. Nothing was set.\n',
+    })
+    assert.equal((await set(['venues', '--private'])).stdout, 'venues: already private.\n')
+  })
+})
+
+describe('forget', () => {
+  it('drops all history of a collection, and nothing else', async (t) => {
+    const directory = await directoryWithTwo(t)
+    const tagOf = async (store: Store): Promise<StateTag> => {
+      const { id, version, changes, commitId } = (await store.head('events')) ?? assert.fail('it is there')
+      return { collectionId: id, version, changes, commitId }
+    }
+    const before = await withStore(directory, false, async (store) => {
+      const tag = await tagOf(store)
+      await store.delete('events', ['7'])
+      assert.equal((await store.pageAt('events', tag, 1))?.itemCount, 1234)
+      return tag
+    })
+    const run = (...words: string[]) => runInside(words, { in: directory })
+    const stdout = 'events: its history was dropped. It has 1,233 items, as before.\n'
+    assert.deepEqual(await run('forget', 'events'), { status: 0, stdout, stderr: '' })
+    await withStore(directory, false, async (store) => {
+      await assert.rejects(store.pageAt('events', before, 1), { code: 'state-expired' })
+      assert.equal((await store.pageAt('events', await tagOf(store), 1))?.itemCount, 1233)
+    })
+    const { status, stderr } = await run('forget', 'event')
+    assert.deepEqual([status, stderr], [2, 'reams: There is no collection "event". There are events, venues.\n'])
   })
 })

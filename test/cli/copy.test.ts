@@ -44,18 +44,21 @@ async function fill(store: Store): Promise<void> {
   const keys = ['a', 'é', '\uffee', '\u{10000}', '😀', ' ', "'", '"', 'ä'.repeat(100)]
   const unicode = keys.map((id) => JSON.stringify({ id }))
   await make('unicode', unicode, { keyField: 'id' })
+  await store.setRetention('of-500', { retentionMs: 0 })
+  await store.setRetention('secret', { retentionMs: 3_600_000, retentionBytes: 123_456_789 })
 }
 
 /** All that a reader can see of a store, page by page, and what its own check finds. */
 async function contentOf(store: Store) {
   const collections = []
-  for (const { name, live, keyField, isPaginated, isPrivate } of await store.collections()) {
+  for (const { name, live, keyField, isPaginated, isPrivate, ...head } of await store.collections()) {
+    const { retentionMs, retentionBytes } = head
     const pages: string[] = []
     for (let page = 1; page <= (isPaginated ? lastPage(live) : 1); page++) {
       const read = await store.page(name, page)
       pages.push((read?.segments ?? []).map((segment) => Buffer.from(segment.raw()).toString()).join(',\n'))
     }
-    collections.push({ name, live, keyField, isPaginated, isPrivate, pages })
+    collections.push({ name, live, keyField, isPaginated, isPrivate, retentionMs, retentionBytes, pages })
   }
   return { collections, findings: (await store.verify()).findings }
 }

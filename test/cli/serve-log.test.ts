@@ -58,6 +58,20 @@ describe('the log of serve', () => {
     assert.equal(second?.['cache'], 'hit')
   })
 
+  it('tells how long a request has waited for a change because it preferred to, which does not make it a slow one', async (t) => {
+    const waited = async (...words: string[]) => {
+      const { cli, url } = await startServer(t, words, { in: await directoryWithEvents(t) })
+      const headers = { 'If-None-Match': '*', Prefer: 'wait=2' }
+      assert.equal((await fetch(`${url}/events`, { headers })).status, 304)
+      return linesOf((await cli.stop()).stderr)
+    }
+    const [line, ...others] = await waited()
+    assert.deepEqual(others, [])
+    const { waited_ms: waitedMs, duration_ms: durationMs } = line ?? assert.fail()
+    assert.ok(Number(waitedMs) > 0 && Number(waitedMs) < Number(durationMs))
+    assert.deepEqual(await waited('--log-requests', 'slow'), [])
+  })
+
   it('has all requests, those that fail or are slow, those that fail, or none', async (t) => {
     const statuses = async (...words: string[]) =>
       (await loggedBy(t, words, ['/events', '/nope'])).map(({ status }) => status)

@@ -48,6 +48,22 @@ describe('settings', () => {
     assert.deepEqual(valuesOf({ rateLimit: '600/m' }).get('rateLimit'), { requests: 600, seconds: 60 })
     assert.deepEqual(valuesOf({ rateLimit: '1/h' }).get('rateLimit'), { requests: 1, seconds: 3600 })
     assert.deepEqual(valuesOf({ corsOrigin: ['*'] }).get('corsOrigin'), ['*'])
+    for (const [text, ms] of Object.entries({
+      '0': 0,
+      '90s': 90_000,
+      '30m': 1_800_000,
+      '12h': 43_200_000,
+      '7d': 604_800_000,
+    }))
+      assert.equal(valuesOf({ retention: text }).get('retention'), ms)
+    for (const [text, bytes] of Object.entries({
+      '1': 1,
+      '3KiB': 3072,
+      '512MiB': 2 ** 29,
+      '2GiB': 2 ** 31,
+      '1TiB': 2 ** 40,
+    }))
+      assert.equal(valuesOf({ retentionBytes: text }).get('retentionBytes'), bytes)
     assert.ok(valuesOf({ workers: 'auto' }).get('workers') >= 1)
   })
 
@@ -126,6 +142,20 @@ describe('settings', () => {
       {},
       `Invalid --shutdown-timeout "${value}": expected a time such as 500ms, 10s or 5m, at most 60m.`,
     ]),
+    ...['', '7', 'd', '0d', '-1d', '1.5h', '1w', '7 d', '7D', '1000000d', 'never'].map(
+      (value): [Flags, Environment, string] => [
+        { retention: value },
+        {},
+        `Invalid --retention "${value}": expected a number of seconds, minutes, hours or days such as 90s, 30m, 12h or 7d (up to 999999), or 0.`,
+      ],
+    ),
+    ...['', '0', '-1', '1.5GiB', '1 GiB', '1GB', '1gib', '10000TiB', '99999999999999999'].map(
+      (value): [Flags, Environment, string] => [
+        { retentionBytes: value },
+        {},
+        `Invalid --retention-bytes "${value}": expected a size such as 512MiB or 2GiB (KiB, MiB, GiB, TiB), or a number of bytes, from 1 to 9999TiB.`,
+      ],
+    ),
     [
       { drainDelay: 'long' },
       {},

@@ -43,6 +43,8 @@ function toJson(head: Head) {
     key: head.keyField,
     paginated: head.isPaginated,
     private: head.isPrivate,
+    retention_ms: head.retentionMs,
+    retention_bytes: head.retentionBytes,
   }
 }
 
@@ -51,13 +53,19 @@ function holesOf({ next, live }: Head): string | false {
   return next > live && counted(next - live, 'hole')
 }
 
+function flagsOf(head: Head): (string | false)[] {
+  const { isPaginated, isPrivate, retentionMs } = head
+  const isForgetful = isPaginated && retentionMs === 0
+  return [!isPaginated && 'unpaginated', isPrivate && 'private', isForgetful && 'no history', holesOf(head)]
+}
+
 function tableOf(heads: readonly Head[]): string {
   const rows = heads.map((head) => [
     head.name,
     formatCount(head.live),
     head.isPaginated ? formatCount(lastPage(head.live)) : '-',
     head.keyField === null ? '-' : makeVisible(head.keyField),
-    [!head.isPaginated && 'unpaginated', head.isPrivate && 'private', holesOf(head)].filter(Boolean).join(', '),
+    flagsOf(head).filter(Boolean).join(', '),
   ])
   return alignTable([['NAME', 'ITEMS', 'PAGES', 'KEY', 'FLAGS'], ...rows], [1, 2])
 }

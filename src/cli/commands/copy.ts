@@ -10,7 +10,7 @@ import type { StoreLocation } from '../open-store.ts'
 import { existingHead, openStore, withStore } from '../open-store.ts'
 import { formatDuration, print, printError, sizeOf } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
-import { type CopyJob, copyCollection, differencesOf, sumIfSame } from './copy/collection.ts'
+import { type CopyJob, copyCollection, copyRetention, differencesOf, sumIfSame } from './copy/collection.ts'
 
 export const COPY: CliCommand = {
   name: 'copy',
@@ -18,9 +18,10 @@ export const COPY: CliCommand = {
   usage: '--from STORE --to STORE [options]',
   summary: 'copy collections to another store',
   description: `Copies collections to another store, file or database, with their settings and
-keys. Each appears complete, in one step, and is then read back and compared by
-its SHA-256. Collections that are the same in both stores are skipped, so after an
-interruption just run it again. Creates the store if missing.`,
+keys, and without their history. Each appears complete, in one step, and is then
+read back and compared by its SHA-256. Collections that are the same in both
+stores are skipped, so after an interruption just run it again. Creates the store
+if missing.`,
   operands: [],
   settings: ['from', 'to', 'collection', 'tokens', 'replace'],
   examples: [
@@ -136,6 +137,7 @@ async function copyOne(job: CopyJob, origin: Head): Promise<void> {
   if (target !== undefined && same === undefined && !job.isReplacement) throw taken(job.to.location, target)
   const { head, sha256, isCompared } =
     same === undefined ? await copyCollection(job, origin) : { head: origin, sha256: same, isCompared: true }
+  await copyRetention(job, origin)
   const copied = isCompared ? 'copied and compared' : 'copied, not compared because others write to it,'
   const how = same === undefined ? copied : 'the same already, compared'
   const duration = formatDuration(performance.now() - startedAt)

@@ -9,12 +9,14 @@ export const PULL: CliCommand = {
   summary: 'download a whole collection over HTTP',
   description: `Downloads all items of a collection, in order, from any server that keeps the
 contract, and verifies that none is missing: as many are written as the server
-counts. Until then the file is FILE.part; --resume continues an interrupted
-pull. REAMS_TOKEN can hold a token.`,
+counts. Where the server links a snapshot, that is what is read, so changes in
+the meantime do not matter. Until it is complete the file is FILE.part; --resume
+continues an interrupted pull. REAMS_TOKEN can hold a token.`,
   operands: [{ syntax: '<URL>', description: 'the collection' }],
   settings: [
     'format',
     'columns',
+    'live',
     'tokenFile',
     'allowOrigin',
     'concurrency',

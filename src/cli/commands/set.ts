@@ -1,39 +1,63 @@
-/** `reams set NAME --private|--public`: changes who can read a collection. */
+/** `reams set NAME`: changes who can read a collection, and how long its earlier states can be read. */
 
 import { Failure } from '../failure.ts'
 import { existingHead, withStore } from '../open-store.ts'
-import { print } from '../output.ts'
+import { formatRetention, print } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const SET: CliCommand = {
   name: 'set',
   group: 'Load and change',
-  usage: 'NAME --private|--public [options]',
-  summary: 'make a collection private or public',
-  description: 'Makes a collection private or public. Running servers notice at once.',
+  usage: 'NAME [options]',
+  summary: 'change who can read a collection, and its history',
+  description: `Makes a collection private or public, and sets how long its earlier states can
+be read: 24 hours and 1 GiB of them, unless you say otherwise. Items that are
+deleted or replaced stay readable until then; "reams forget" drops them at once.
+Running servers notice at once.`,
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
-  settings: ['store', 'private', 'public'],
+  settings: ['store', 'private', 'public', 'retention', 'retentionBytes'],
   examples: [
     { line: 'reams set events --private', purpose: 'hide it from readers' },
     { line: 'reams set events --public', purpose: 'show it again' },
+    { line: 'reams set events --retention 7d', purpose: 'keep history for a week' },
+    { line: 'reams set events --retention 0', purpose: 'keep no history' },
   ],
   run: runSet,
 }
 
+const NAMES = ['private', 'public', 'retention', 'retentionBytes'] as const
+
 async function runSet([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
-  const isPrivate = wantsPrivate(settings)
+  const { isPrivate, ...retention } = wishesOf(settings)
+  const isRetention = Object.keys(retention).length > 0
   await withStore(settings.get('store'), {}, async (store) => {
     const before = await existingHead(store, name)
-    if (before.isPrivate !== isPrivate) await store.setPrivate(name, isPrivate)
-    const state = isPrivate ? 'private' : 'public'
-    await print(`${name}: ${before.isPrivate === isPrivate ? 'already' : 'now'} ${state}.`)
+    if (isRetention && !before.isPaginated)
+      throw new Failure(1, `${name} is unpaginated, and has no history: it is read as a whole. Nothing was set.`)
+    const said: string[] = []
+    if (isPrivate !== undefined) {
+      if (before.isPrivate !== isPrivate) await store.setPrivate(name, isPrivate)
+      said.push(`${before.isPrivate === isPrivate ? 'already' : 'now'} ${isPrivate ? 'private' : 'public'}`)
+    }
+    if (isRetention) said.push(formatRetention(await store.setRetention(name, retention)))
+    await print(`${name}: ${said.join('; ')}.`)
   })
 }
 
-/** A flag wins over both variables, so that REAMS_PRIVATE, meant for imports, does not get in the way of --public. */
-function wantsPrivate(settings: SettingValues): boolean {
-  const origin = [settings.origin('private'), settings.origin('public')].includes('flag') ? 'flag' : 'environment'
-  const isAsked = (name: 'private' | 'public') => settings.origin(name) === origin && settings.get(name)
-  if (isAsked('private') === isAsked('public')) throw new Failure(2, 'Expected exactly one of --private and --public.')
-  return isAsked('private')
+/** A flag wins over all variables, so that REAMS_PRIVATE, meant for imports, does not get in the way of --public. */
+function wishesOf(settings: SettingValues) {
+  const origin = NAMES.some((name) => settings.origin(name) === 'flag') ? 'flag' : 'environment'
+  const asked = <N extends (typeof NAMES)[number]>(name: N) =>
+    settings.origin(name) === origin ? settings.get(name) : undefined
+  const [isPrivate, isPublic] = [asked('private') === true, asked('public') === true]
+  if (isPrivate && isPublic) throw new Failure(2, 'Expected only one of --private and --public.')
+  const [retentionMs, retentionBytes] = [asked('retention'), asked('retentionBytes')]
+  const wishes = {
+    ...((isPrivate || isPublic) && { isPrivate }),
+    ...(retentionMs !== undefined && { retentionMs }),
+    ...(retentionBytes !== undefined && { retentionBytes }),
+  }
+  if (Object.keys(wishes).length === 0)
+    throw new Failure(2, 'Expected what to set: --private or --public, --retention or --retention-bytes.')
+  return wishes
 }

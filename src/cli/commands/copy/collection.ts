@@ -59,6 +59,13 @@ export async function copyCollection(job: CopyJob, origin: Head): Promise<Copied
   }
 }
 
+/** For how long history is kept from now on. History itself stays behind: its states are those of the other store. */
+export async function copyRetention({ to }: CopyJob, { name, retentionMs, retentionBytes }: Head): Promise<void> {
+  const target = await to.store.head(name)
+  const isSame = target?.retentionMs === retentionMs && target.retentionBytes === retentionBytes
+  if (target !== undefined && !isSame) await to.store.setRetention(name, { retentionMs, retentionBytes })
+}
+
 /** The SHA-256 of the collection if it is the same at both ends. */
 export async function sumIfSame(job: CopyJob, origin: Head, target: Head): Promise<string | undefined> {
   if (origin.live !== target.live || differencesOf(origin, target).length > 0) return undefined

@@ -9,13 +9,15 @@ import { PartFile, removeFile, replaceFile, syncDirectoryOf } from '../../files/
 /** A crash costs at most what came in this time, and during a sync of the disk. */
 const NOTE_EVERY_MS = 1000
 
-const ABOUT = 'The progress of reams pull in the .part file next to this one. --resume continues from there.'
-const VERSION = 2
+const ABOUT = 'The progress of reams pull in the file next to this one. --resume continues from there.'
+const VERSION = 3
 
 /** What is pulled: only the same can be resumed. */
 export interface PullSubject extends FormatOptions {
   readonly url: string
   readonly isPacked: boolean
+  /** Whether these are changes, to which more are appended: the note of a complete file then stays. Default: false. */
+  readonly isChanges?: boolean
 }
 
 /** What the note holds beside the subject: how much is certain. */
@@ -28,7 +30,7 @@ export interface Progressed {
   readonly foundColumns: readonly string[]
 }
 
-type PullNote = PullSubject & Progressed
+export type PullNote = PullSubject & Progressed
 
 export const NOTHING_YET: Progressed = { bytes: 0, walk: undefined, foundColumns: [] }
 
@@ -127,10 +129,11 @@ export class PullPart implements Sink {
 
   async complete(): Promise<void> {
     await this.#saving
+    if (this.#note.isChanges) await this.#save(await this.#file.flush())
     this.#isEnding = true
     await this.#file.write(this.format.end(this.items))
     await this.#file.complete()
-    await removeFile(notePath(this.#path))
+    if (!this.#note.isChanges) await removeFile(notePath(this.#path))
   }
 
   /** Keeps what came so far, if it can and there is any. */

@@ -30,6 +30,8 @@ export interface PullJob {
   readonly collection: Collection
   readonly signal: AbortSignal
   readonly report: PullReport
+  /** Whether to read live pages, also where there is a snapshot. */
+  readonly isLive?: boolean
 }
 
 export interface PullOutcome {

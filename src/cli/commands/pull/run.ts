@@ -3,6 +3,7 @@
 import { createSocketFetch } from '../../../check/http/socket-fetch.ts'
 import { openCollection, type Sink } from '../../../client/index.ts'
 import { hideSecret } from '../../../contract/message-text.ts'
+import { parseCollectionPath } from '../../../contract/state-tag.ts'
 import { explainFailure } from '../../client-failure.ts'
 import { Failure } from '../../failure.ts'
 import { createFormat, outputFormat } from '../../files/item-format.ts'
@@ -40,8 +41,10 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
     onRetry: report.onRetry,
   })
   try {
-    const subject = { url: url.href, format, columns, isPacked }
-    await report.done(await pull({ subject, collection, signal, report }, target, settings))
+    const isChanges = parseCollectionPath(name)?.isChanges ?? false
+    const subject = { url: url.href, format, columns, isPacked, isChanges }
+    const job = { subject, collection, signal, report, isLive: settings.get('live') }
+    await report.done(await pull(job, target, settings))
     return 0
   } catch (error) {
     report[Symbol.dispose]()
@@ -66,7 +69,7 @@ function pull(job: PullJob, target: OutputTarget, settings: SettingValues): Prom
 }
 
 async function pullToStream(
-  { subject, collection, signal, report }: PullJob,
+  { subject, collection, signal, report, isLive }: PullJob,
   target: OutputTarget,
 ): Promise<PullOutcome> {
   await using stream = await openStream(target, signal)
@@ -85,7 +88,7 @@ async function pullToStream(
     },
   }
   const onProgress = report.follow(0, () => written.bytes)
-  const outcome = provenOutcome(written, await collection.pull(sink, { signal, onProgress }))
+  const outcome = provenOutcome(written, await collection.pull(sink, { signal, live: isLive, onProgress }))
   await stream.write(format.end(written.items))
   return outcome
 }

@@ -1,14 +1,15 @@
 /** A pull into a file, which gets its name when it is complete. */
 
 import { existsSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { CollectionChanged } from '../../../client/index.ts'
+import { copyFile, stat } from 'node:fs/promises'
+import { CollectionChanged, HttpError } from '../../../client/index.ts'
 import { counted, formatCount } from '../../../contract/message-text.ts'
 import { Failure, isSystemError } from '../../failure.ts'
 import { takeLock } from '../../files/part-file.ts'
 import {
   NOTHING_YET,
   type Progressed,
+  type PullNote,
   PullPart,
   type PullSubject,
   partPath,
@@ -36,20 +37,22 @@ export class PullStopped extends Error {
 }
 
 export async function pullToFile(job: FilePullJob): Promise<PullOutcome> {
-  const { subject, path, collection, signal, report } = job
+  const { subject, path, collection, signal, report, isLive } = job
   using _lock = lockPart(path)
   const onRestart = () => report.note('the collection changed; it is pulled again from its beginning.')
   const part = await PullPart.open(path, { ...subject, ...(await findKept(job)) }, onRestart)
   const itemsBefore = part.items
   try {
     const onProgress = report.follow(itemsBefore, () => part.bytes)
-    const result = await collection.pull(part, { signal, from: part.walk, onProgress })
+    const result = await collection.pull(part, { signal, live: isLive, from: part.walk, onProgress })
     const outcome = provenOutcome(part, result, itemsBefore)
     await part.complete()
     return outcome
   } catch (error) {
     // If the next attempt would fail in the same way, nothing is worth keeping.
-    const isUseless = error instanceof CollectionChanged || (error instanceof Failure && error.exitStatus === 1)
+    const isGone = error instanceof HttpError && error.status === 410
+    const isUseless =
+      isGone || error instanceof CollectionChanged || (error instanceof Failure && error.exitStatus === 1)
     if (isUseless) await part.remove()
     else await part.stop()
     throw new PullStopped(error, isUseless ? '' : whatIsKept(part, path))
@@ -72,13 +75,15 @@ function lockPart(path: string): Disposable | undefined {
 async function findKept(job: FilePullJob): Promise<Progressed> {
   const { subject, path, isResumed, isForced, report } = job
   const note = await readNote(path)
+  const isFollowed = isComplete(job, note)
+  if (isFollowed && isResumed) await copyFile(path, partPath(path))
   const part = await stat(partPath(path)).catch(() => undefined)
   // Without a part the note is a leftover, and a pull that was stopped before its first note has left nothing.
   const isPart = part !== undefined && (note === undefined || note.walk !== undefined)
-  if (part === undefined) await removeLeftovers(path)
+  if (part === undefined && !note?.isChanges) await removeLeftovers(path)
   if (!isPart || !isResumed) {
     if (isForced) return NOTHING_YET
-    if (existsSync(path)) throw new Failure(2, alreadyThere(path, isPart))
+    if (existsSync(path)) throw new Failure(2, alreadyThere(path, isFollowed ? FETCH : isPart ? RESUME : ''))
     if (isPart && note?.walk === undefined) throw otherPart(path, UNKNOWN)
     if (isPart) throw new Failure(2, stopped(path, note?.walk?.items ?? 0))
     return NOTHING_YET
@@ -91,6 +96,12 @@ async function findKept(job: FilePullJob): Promise<Progressed> {
   const sizes = `has ${part.size} bytes, and should have at least ${bytes}`
   report.note(`${partPath(path)} ${sizes}: it is damaged, so the pull starts over.`)
   return NOTHING_YET
+}
+
+/** Whether the file has all changes, as of then. */
+function isComplete({ subject, path }: FilePullJob, note: PullNote | undefined): boolean {
+  if (!note?.isChanges || note.walk === undefined || differenceOf(note, subject) !== undefined) return false
+  return existsSync(path) && !existsSync(partPath(path))
 }
 
 /** What is not the same in both, in words; undefined if nothing. */
@@ -112,8 +123,10 @@ function stopped(path: string, items: number): string {
   return `${partPath(path)} exists, with ${counted(items, 'item')} of an interrupted pull. Add --resume to resume it, or --force to start over.`
 }
 
-function alreadyThere(path: string, isPart: boolean): string {
-  const resume = isPart ? '--resume to resume the interrupted pull, or ' : ''
+const RESUME = '--resume to resume the interrupted pull, or '
+const FETCH = '--resume to fetch what is new, or '
+
+function alreadyThere(path: string, resume: string): string {
   return `${path} already exists. Name another file, or add ${resume}--force to overwrite it.`
 }
 

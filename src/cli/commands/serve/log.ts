@@ -93,7 +93,7 @@ const isError = ({ status }: RequestRecord) => status >= 400
 
 const REQUESTS_LOGGED = {
   all: () => true,
-  slow: (record: RequestRecord) => record.durationMs > SLOW_MS || isError(record),
+  slow: (record: RequestRecord) => record.durationMs - (record.waitedMs ?? 0) > SLOW_MS || isError(record),
   errors: isError,
   none: undefined,
 } as const
@@ -105,8 +105,10 @@ function sharedFields(record: RequestRecord, text: ShowText) {
   return { method, path: text(path), status, route, collection: collection && text(collection), cache, token }
 }
 
-function ownFields({ page, durationMs, bytes, isAborted, requestId, remoteAddress }: RequestRecord, text: ShowText) {
-  const own = { page, duration_ms: rounded(durationMs), bytes, aborted: isAborted }
+function ownFields(record: RequestRecord, text: ShowText) {
+  const { page, durationMs, waitedMs, bytes, isAborted, requestId, remoteAddress } = record
+  const waited_ms = waitedMs && rounded(waitedMs)
+  const own = { page, duration_ms: rounded(durationMs), waited_ms, bytes, aborted: isAborted }
   return { ...own, request_id: text(requestId), remote_address: remoteAddress }
 }
 
@@ -120,13 +122,14 @@ const MESSAGE = ',"msg":"request"}\n'
 
 /** The same at the end of a line, in JSON. None of its texts needs an escape. */
 function ownText(
-  { page, durationMs, bytes, isAborted, requestId, remoteAddress }: RequestRecord,
+  { page, durationMs, waitedMs, bytes, isAborted, requestId, remoteAddress }: RequestRecord,
   text: ShowText,
 ): string {
   const paged = page === undefined ? '' : `,"page":${page}`
+  const waited = waitedMs === undefined ? '' : `,"waited_ms":${rounded(waitedMs)}`
   const aborted = isAborted ? ',"aborted":true' : ''
   const from = `,"request_id":"${text(requestId)}","remote_address":"${remoteAddress}"`
-  return `${paged},"duration_ms":${rounded(durationMs)},"bytes":${bytes}${aborted}${from}${MESSAGE}`
+  return `${paged},"duration_ms":${rounded(durationMs)}${waited},"bytes":${bytes}${aborted}${from}${MESSAGE}`
 }
 
 /** Beginnings that are kept. */

@@ -52,9 +52,9 @@ export class RequestCounts {
   readonly #answered = new Map<string, Answered>()
   readonly #cache = { hit: 0, miss: 0 }
 
-  add({ method, route, status, durationMs, bytes, cache }: RequestRecord): void {
+  add({ method, route, status, durationMs, waitedMs = 0, bytes, cache }: RequestRecord): void {
     const answered = this.#find(method, route, status)
-    const seconds = durationMs / 1_000
+    const seconds = (durationMs - waitedMs) / 1_000
     answered.bytes += bytes
     answered.seconds += seconds
     addTo(answered.counts, DURATION_SECONDS, seconds, 1)
@@ -83,7 +83,7 @@ export class RequestCounts {
       ),
       histogram(
         'http_request_duration_seconds',
-        'From the end of the head of a request until its response was handed over.',
+        'From the end of the head of a request until its response was handed over, without the time that it asked to wait.',
         DURATION_SECONDS,
         parts,
       ),

@@ -55,6 +55,7 @@ export async function startServer(
   port = settings.get('port'),
 ): Promise<RunningServer> {
   const tls = readTlsFiles(settings)
+  store.activity.onNotice = warn
   const metrics = settings.get('adminPort') === undefined ? undefined : await import('./metrics.ts')
   const requests = metrics && new metrics.RequestCounts()
   const onEnd = both(onRequestEnd, requests && ((record) => requests.add(record)))
