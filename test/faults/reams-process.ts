@@ -37,12 +37,13 @@ export class ReamsProcess extends RunningCli implements AsyncDisposable {
     return this.child.exitCode !== null || this.child.signalCode !== null
   }
 
-  /** The address, when the server is ready. */
+  /** The address, when the server is ready: where it listens, whatever its base URL is. */
   async address(): Promise<string> {
     await this.prints(READY).catch(async () => {
       throw new EndedEarly(await this.ends())
     })
-    return /http:\/\/[^/\s]+/.exec(this.stdout)?.[0] ?? ''
+    const [, port, host] = /\(port (\d+) of (.+)\)/.exec(this.stdout) ?? []
+    return port === undefined ? (/http:\/\/[^/\s]+/.exec(this.stdout)?.[0] ?? '') : `http://${host}:${port}`
   }
 
   /** It does nothing any more, but what the kernel is doing for it. */

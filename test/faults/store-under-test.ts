@@ -25,7 +25,7 @@ export class StoreUnderTest implements AsyncDisposable {
   readonly #report: Report
   readonly #random: Random
   readonly #history: History
-  readonly #token = TOKEN_PREFIX + randomBytes(32).toString('base64url')
+  #token = ''
   #server: ReamsProcess | undefined
   #url = ''
 
@@ -42,7 +42,7 @@ export class StoreUnderTest implements AsyncDisposable {
     const subject = new StoreUnderTest(place, report, random)
     await using resources = new AsyncDisposableStack()
     resources.use(subject)
-    await subject.#addToken()
+    subject.#token = await addToken(place.location)
     await subject.start()
     await subject.#ensureCollection(LOG, null)
     await subject.#ensureCollection(THINGS, 'id')
@@ -127,12 +127,6 @@ export class StoreUnderTest implements AsyncDisposable {
     await this.#ensureCollection(THINGS, 'id')
   }
 
-  #addToken(): Promise<void> {
-    const token = { name: 'faults', hash: hash('sha256', this.#token), scopes: ['admin'] }
-    const dates = { createdAt: Date.now(), expiresAt: null, revokedAt: null }
-    return withStore(new StoreLocation(this.path), { create: true }, (store) => store.addToken({ ...token, ...dates }))
-  }
-
   async #ensureCollection(name: string, key: string | null): Promise<void> {
     using connection = this.connect()
     const body = JSON.stringify({ key, paginated: true, private: false })
@@ -143,4 +137,13 @@ export class StoreUnderTest implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server?.kill()
   }
+}
+
+/** Creates a store with one token, which may do everything. */
+export async function addToken(location: string): Promise<string> {
+  const token = TOKEN_PREFIX + randomBytes(32).toString('base64url')
+  const row = { name: 'faults', hash: hash('sha256', token), scopes: ['admin'] }
+  const dates = { createdAt: Date.now(), expiresAt: null, revokedAt: null }
+  await withStore(new StoreLocation(location), { create: true }, (store) => store.addToken({ ...row, ...dates }))
+  return token
 }

@@ -10,17 +10,20 @@ export interface Page {
   readonly texts: readonly string[]
   readonly number: number
   readonly next: string | undefined
+  /** By its relation, where each link leads. */
+  readonly links: ReadonlyMap<string, string>
 }
 
 /** Also checks that the page holds as many items as its own count says. */
-export function readPage({ body }: Answer, name: string, findings: Findings): Page {
+export function readPage({ body }: Pick<Answer, 'body'>, name: string, findings: Findings): Page {
   const { item_count: itemCount, _links: links, _embedded: embedded } = JSON.parse(body)
   const texts: string[] = embedded[name].map((item: unknown) => JSON.stringify(item))
   const number = Number(new URL(links.self.href).searchParams.get('page') ?? 1)
   const due = Math.min(PAGE_SIZE, itemCount - (number - 1) * PAGE_SIZE)
   if (texts.length !== due)
     findings.add('other', `page ${number} of "${name}" holds ${texts.length} items, and by its count ${due}`)
-  return { itemCount, texts, number, next: links.next?.href }
+  const hrefs = new Map(Object.keys(links).map((relation) => [relation, String(links[relation].href)]))
+  return { itemCount, texts, number, next: hrefs.get('next'), links: hrefs }
 }
 
 /** All items, while nobody writes. */

@@ -25,6 +25,7 @@ import { failOneCall } from './io-error.ts'
 import { killImports } from './kill-load.ts'
 import { killPulls } from './kill-pull.ts'
 import { cutPower, killServer } from './sudden-end.ts'
+import { moveAmounts } from './transfers.ts'
 
 type Run = Fault['run']
 type RunAnywhere = (trial: Trial, newPlace: () => StorePlace) => Promise<void>
@@ -47,6 +48,8 @@ const inCitus = (run: Run): Run => {
   }
 }
 
+const WALKS_OF_TRANSFERS = 'kill -9 of the server, again and again, while snapshots are walked'
+
 const BACK_SOON = { mostRecoveryMs: 5_000 }
 
 type Row = readonly [name: string, description: string, run: Run, more?: Partial<Fault>]
@@ -61,6 +64,7 @@ const onDatabase = (name: string, change: (run: Run) => Run): Row[] => [
   [`${name}-kill-server`, 'kill -9 of the server', change(inDatabase(killServer)), { mostRecoveryMs: 2_000 }],
   [`${name}-kill-import`, 'kill -9 of an import', change(inDatabase(killImports)), { rounds: 30 }],
   [`${name}-cut-commit`, 'the line to the database cut at COMMIT', change(cutCommits), { fewRounds: 2 }],
+  [`${name}-transfers`, WALKS_OF_TRANSFERS, change(inDatabase(moveAmounts)), { fewRounds: 10 }],
   [`${name}-crowd`, '500 clients, and a database that stands still for 6 s', change(crowdIn), { rounds: 10 }],
 ]
 
@@ -78,6 +82,7 @@ export const FAULTS: readonly Fault[] = [
     ],
     ['flips', 'a random bit of the store file is flipped', flipBits, { rounds: 1_000, fewRounds: 20 }],
     ['kill-pull', 'kill -9 of a pull, which is resumed', killPulls, { fewRounds: 12 }],
+    ['transfers', WALKS_OF_TRANSFERS, inFiles(moveAmounts), { rounds: 1_000, fewRounds: 20 }],
   ]),
   ...faultsOf({ needs: [POSTGRES], rounds: 100, fewRounds: 1 }, [
     ...onDatabase('pg', (run) => run),
