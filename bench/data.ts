@@ -28,6 +28,11 @@ export function eventKey(index: number): string {
   return String(FIRST_ID + index)
 }
 
+/** The texts of the first events. */
+export function eventTexts(count: number): string[] {
+  return [...eventChunks(count)].join('').split('\n').slice(0, count)
+}
+
 /** Writes `items` events and answers the size of the file. */
 export async function writeEvents(path: string, items: number, onChunk: () => void = () => {}): Promise<number> {
   const file = await open(path, 'w')

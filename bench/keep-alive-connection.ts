@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 
 const HEAD_END = '\r\n\r\n'
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i
+const ETAG = /\r\netag: *(.*)/i
 /** The three digits behind `HTTP/1.1 `. */
 const STATUS_AT = 9
 
@@ -21,6 +22,7 @@ export class KeepAliveConnection {
   /** What is yet to come of an answer whose head is here. */
   #missing = 0
   #status = 0
+  #head = ''
 
   /**
    * `onAnswer` is told the status of each answer when all of it has come, and may send the next request.
@@ -57,6 +59,11 @@ export class KeepAliveConnection {
     this.#socket.uncork()
   }
 
+  /** The ETag of the last answer. */
+  get tag(): string | undefined {
+    return ETAG.exec(this.#head)?.[1]
+  }
+
   end(): void {
     this.#isEnded = true
     this.#socket.destroy()
@@ -78,6 +85,7 @@ export class KeepAliveConnection {
     const head = bytes.toString('latin1', 0, headLength)
     const bodyLength = Number(CONTENT_LENGTH.exec(head)?.[1] ?? 0)
     this.#missing = headLength + HEAD_END.length + bodyLength - bytes.length
+    this.#head = head
     this.#status = Number(head.slice(STATUS_AT, STATUS_AT + 3))
     return true
   }

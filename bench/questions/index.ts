@@ -5,6 +5,7 @@ import { APPENDS } from './appends.ts'
 import { BACKUP } from './backup.ts'
 import { BIG_REQUESTS } from './big-requests.ts'
 import { BYTES } from './bytes.ts'
+import { CHANGES_PAGES } from './changes-pages.ts'
 import { CITUS_AWAY } from './citus-away.ts'
 import { CITUS_COLLECTIONS } from './citus-collections.ts'
 import { CITUS_PAGES } from './citus-pages.ts'
@@ -14,6 +15,7 @@ import { COLD_PAGES } from './cold-pages.ts'
 import { DEPTH } from './depth.ts'
 import { GROWTH } from './growth.ts'
 import { HAND_WRITTEN } from './hand-written.ts'
+import { HISTORY_COST } from './history-cost.ts'
 import { HOLES } from './holes.ts'
 import { HOT_PAGE } from './hot-page.ts'
 import { IDLE_CONNECTIONS } from './idle-connections.ts'
@@ -26,11 +28,13 @@ import { OVERLOAD } from './overload.ts'
 import { PATCH } from './patch.ts'
 import { PG_APPENDS } from './pg-appends.ts'
 import { PG_DEPTH } from './pg-depth.ts'
+import { PG_HISTORY_COST } from './pg-history-cost.ts'
 import { PG_HOLES } from './pg-holes.ts'
 import { PG_HOT } from './pg-hot.ts'
 import { PG_IMPORT } from './pg-import.ts'
 import { PG_OFFSET } from './pg-offset.ts'
 import { PG_PAGES } from './pg-pages.ts'
+import { PG_SNAPSHOT_PAGES } from './pg-snapshot-pages.ts'
 import { PULL } from './pull.ts'
 import { PULL_LATENCY } from './pull-latency.ts'
 import { PULL_MEMORY } from './pull-memory.ts'
@@ -40,6 +44,8 @@ import { SERVER_MEMORY } from './server-memory.ts'
 import { SIZE } from './size.ts'
 import { SLOW_CLIENTS } from './slow-clients.ts'
 import { SLOW_DISK } from './slow-disk.ts'
+import { SNAPSHOT_PAGES } from './snapshot-pages.ts'
+import { WAIT } from './wait.ts'
 import { WORKERS } from './workers.ts'
 
 export const QUESTIONS: readonly Question[] = [
@@ -66,6 +72,10 @@ export const QUESTIONS: readonly Question[] = [
   BACKUP,
   REPLACE_DELETE,
   PATCH,
+  SNAPSHOT_PAGES,
+  CHANGES_PAGES,
+  HISTORY_COST,
+  WAIT,
   SLOW_CLIENTS,
   IDLE_CONNECTIONS,
   OVERLOAD,
@@ -79,6 +89,8 @@ export const QUESTIONS: readonly Question[] = [
   PG_OFFSET,
   PG_HOLES,
   PG_APPENDS,
+  PG_SNAPSHOT_PAGES,
+  PG_HISTORY_COST,
   CITUS_WRITES,
   CITUS_PAGES,
   CITUS_COLLECTIONS,
