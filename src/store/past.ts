@@ -352,9 +352,23 @@ function currentTexts({ ream, tail }: ReamNow, slots: ReadonlySet<number>): Map<
 /** States whose hole counts are remembered, at most. */
 const MAX_STATES = 100
 
-/** What is remembered of earlier states while they are asked for: it never changes. */
+/** Collections whose last commit is remembered, at most. */
+const MAX_COLLECTIONS = 1_000
+
+/** What is remembered while earlier states are asked for: their hole counts, which never change, and which commit was met last. */
 export class KnownPast {
   readonly #holes = new Map<string, KnownHoles>()
+  readonly #lastCommits = new Map<string, string>()
+
+  meet({ name, commitId }: Head): void {
+    if (this.#lastCommits.size >= MAX_COLLECTIONS) this.#lastCommits.clear()
+    this.#lastCommits.set(name, commitId)
+  }
+
+  /** Whether that state was the last one when the collection was met. */
+  isPresent(name: string, { commitId }: StateTag): boolean {
+    return this.#lastCommits.get(name) === commitId
+  }
 
   holesOf({ id }: Head, { version, commitId }: PastState): KnownHoles {
     const key = `${id} ${version} ${commitId}`

@@ -22,6 +22,10 @@ function knownPast(rows: Rows): KnownPast {
 export function readAnyPage(rows: Rows, question: PageQuestion): PageRead | PastRead | undefined {
   const { name, page, isPublicOnly, past } = question
   if (past === undefined) return readPage(rows, name, page, isPublicOnly)
+  if (!past.isChanges && knownPast(rows).isPresent(name, past.tag)) {
+    const read = readPage(rows, name, page, isPublicOnly)
+    if (read?.head.commitId === past.tag.commitId) return { ...presentState(read.head, past.tag), ...read }
+  }
   return rows.inSnapshot(() => {
     const head = readHead(rows, name, isPublicOnly)
     return head && findAnyPage(rows, head, question)
@@ -33,6 +37,7 @@ export function findAnyPage(rows: Rows, head: Head, { page, past }: PageQuestion
   if (past === undefined) return findPage(rows, head, page)
   const { tag, isChanges } = past
   if (isChanges) return ask(rows, head, readChangesSince(head, tag, page))
+  knownPast(rows).meet(head)
   // Nothing has changed since.
   if (tag.commitId === head.commitId) return { ...presentState(head, tag), ...findPage(rows, head, page) }
   return ask(rows, head, readPageAt(head, tag, page, knownPast(rows)))
