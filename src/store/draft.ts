@@ -138,8 +138,12 @@ export class Draft {
   /** Applies a change, or throws and leaves everything as it was. */
   apply<T>(change: Change<T>): T {
     const before = this.#head
+    const logged = this.log.length
     try {
-      return change.apply(this)
+      const result = change.apply(this)
+      const version = this.#head?.version ?? 0
+      for (const [index, entry] of this.log.slice(logged).entries()) this.log[logged + index] = { ...entry, version }
+      return result
     } catch (error) {
       this.#head = before
       throw error
@@ -199,10 +203,11 @@ export class Draft {
     return this.move({ historyFrom: this.requireHead().version + 1 }, true)
   }
 
-  /** Items that are appended one after the other are one stretch. */
+  /** Items that one write appends one after the other are one stretch. */
   #note(change: LoggedChange): void {
     const last = this.log.at(-1)
-    const goesOn = last?.kind === 'append' && change.kind === 'append' && last.position + last.count === change.position
+    const isOfWrite = last?.kind === 'append' && last.version === undefined
+    const goesOn = isOfWrite && change.kind === 'append' && last.position + last.count === change.position
     if (goesOn) this.log.splice(-1, 1, { ...last, count: last.count + change.count })
     else this.log.push(change)
   }

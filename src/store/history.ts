@@ -39,13 +39,15 @@ export interface LoggedChange {
   readonly count: number
   /** What was there before. Undefined: nothing, or it is yet to be read out of its ream. */
   readonly before?: string | undefined
+  /** That its write led to. Undefined: that of the head. */
+  readonly version?: number
 }
 
 /** Changes in a row, as they are stored: several only where items were appended. */
 export interface Stretch extends LoggedChange {
   /** Of the first of them. */
   readonly number: number
-  /** Of the state that their commit led to, or UNKNOWN_VERSION. */
+  /** That their write led to, or UNKNOWN_VERSION. */
   readonly version: number
   readonly generation: number
 }
@@ -89,7 +91,7 @@ export function numberChanges(
     const isItem = kind === 'replace' || kind === 'delete'
     const text = change.before ?? (isItem ? before.get(position) : undefined)
     if (isItem && text === undefined) throw damagedReam()
-    stretches.push({ kind, position, count, number, version, generation, before: text })
+    stretches.push({ kind, position, count, number, version: change.version ?? version, generation, before: text })
     bytes += ROW_BYTES + (text === undefined ? 0 : 2 * ROW_BYTES + text.length)
     number += count
   }

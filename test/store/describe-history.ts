@@ -290,6 +290,25 @@ export function describeHistory(engineName: string, engine: Engine): void {
       assert.equal((await headOf(name)).changes, tag.changes + 9)
     })
 
+    it('has the version that the answer to each write told, also of writes that came at once', async () => {
+      const name = await filled(130)
+      const tag = tagOf(await headOf(name))
+      const puts = Array.from({ length: 12 }, (_, index) => changed(index < 6 ? index : 500 + index, 1))
+      const heads = await Promise.all([
+        ...puts.map(async (text) => (await store.put(name, keyed([text]))).head),
+        store.append(name, keyed(itemsFrom(900, 3))),
+        store.patch(name, patchOf([changed(21, 1), changed(22, 1), changed(23, 1)], 0)).then(({ head }) => head),
+      ])
+      const told = new Map<string, number>()
+      for (const [index, { version }] of heads.entries()) {
+        const keys = [...puts.map((text) => [keyIn(text) ?? '']), keysFrom(900, 3), ['21', '22', '23']][index] ?? []
+        for (const key of keys) told.set(key, version)
+      }
+      const changes: ChangeItem[] = (await readChanges(store, name, tag)).map((text) => JSON.parse(text))
+      assert.equal(changes.length, 12 + 3 + 5)
+      for (const { key = '', version } of changes) assert.equal(version, told.get(key), key)
+    })
+
     it('tells of a replacement as a whole, and of items without a key', async () => {
       const name = newName()
       await store.create(name)

@@ -150,12 +150,13 @@ function putChanges(
   { shardKey, id }: Pick<Head, 'id'> & RowOwner,
   stretches: readonly Stretch[],
 ): void {
-  const [{ version, generation } = { version: 0, generation: 0 }] = stretches
+  const [{ generation } = { generation: 0 }] = stretches
+  const versions = stretches.map(({ version }) => version)
   const kinds = stretches.map(({ kind }) => CHANGE_KINDS.indexOf(kind))
   const texts = stretches.map(({ before }) => (before === undefined ? null : Buffer.from(before)))
   const [numbers, positions] = [stretches.map(({ number }) => number), stretches.map(({ position }) => position)]
   const counts = stretches.map(({ count }) => count)
-  void transaction.write('putChanges', shardKey, id, numbers, version, generation, kinds, positions, counts, texts)
+  void transaction.write('putChanges', shardKey, id, numbers, versions, generation, kinds, positions, counts, texts)
   const items = stretches.filter(({ before }) => before !== undefined)
   if (items.length > 0)
     void transaction.write(

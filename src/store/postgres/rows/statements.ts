@@ -215,7 +215,7 @@ export const STATEMENTS = {
     ORDER BY number LIMIT $5::integer`),
   putChanges: hot(`
     INSERT INTO @change (shard_key, collection_id, ${CHANGE})
-    VALUES ($1::bigint, $2::bigint, unnest($3::bigint[]), $4::bigint, $5::bigint, unnest($6::smallint[]), unnest($7::bigint[]),
+    VALUES ($1::bigint, $2::bigint, unnest($3::bigint[]), unnest($4::bigint[]), $5::bigint, unnest($6::smallint[]), unnest($7::bigint[]),
       unnest($8::bigint[]), unnest($9::bytea[]))`),
   deleteChanges: rare(`DELETE FROM @change WHERE ${RECORDED} AND number = ANY ($3::bigint[])`),
   /** Of each item at these positions what it was before the first change from number $5 on and before $6. */
