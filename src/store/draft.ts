@@ -15,7 +15,7 @@ import {
   newHead,
   requireKeys,
 } from './collection-rules.ts'
-import type { LoggedChange } from './history.ts'
+import { addToLog, type LoggedChange } from './history.ts'
 import { ItemCollector, type RawItems, splitItems } from './item-text.ts'
 import { QUIRE_SIZE, REAM_SIZE, tailStart } from './positions.ts'
 import { damagedReam, type SealedReam, type TailItem } from './ream.ts'
@@ -72,6 +72,8 @@ export class Draft {
   closedTail: number | undefined
   /** What was done, in order, where history is kept. */
   readonly log: LoggedChange[] = []
+  /** By the write that is being applied. */
+  readonly #noted: LoggedChange[] = []
 
   /** `obstacle` is why nothing may be written now, if so. */
   constructor(name: string, head: Head | undefined, obstacle?: Error) {
@@ -138,14 +140,13 @@ export class Draft {
   /** Applies a change, or throws and leaves everything as it was. */
   apply<T>(change: Change<T>): T {
     const before = this.#head
-    const logged = this.log.length
     try {
       const result = change.apply(this)
-      const version = this.#head?.version ?? 0
-      for (const [index, entry] of this.log.slice(logged).entries()) this.log[logged + index] = { ...entry, version }
+      addToLog(this.log, this.#noted.splice(0), this.#head?.version ?? 0)
       return result
     } catch (error) {
       this.#head = before
+      this.#noted.length = 0
       throw error
     }
   }
@@ -205,11 +206,10 @@ export class Draft {
 
   /** Items that one write appends one after the other are one stretch. */
   #note(change: LoggedChange): void {
-    const last = this.log.at(-1)
-    const isOfWrite = last?.kind === 'append' && last.version === undefined
-    const goesOn = isOfWrite && change.kind === 'append' && last.position + last.count === change.position
-    if (goesOn) this.log.splice(-1, 1, { ...last, count: last.count + change.count })
-    else this.log.push(change)
+    const last = this.#noted.at(-1)
+    const goesOn = last?.kind === 'append' && change.kind === 'append' && last.position + last.count === change.position
+    if (goesOn) this.#noted.splice(-1, 1, { ...last, count: last.count + change.count })
+    else this.#noted.push(change)
   }
 
   /** Reads the text of the item with that key, if there is one. */

@@ -25,10 +25,11 @@ export interface State {
   readonly at: number
 }
 
-export type ChangeKind = 'append' | 'replace' | 'delete' | 'reset'
+/** 'appends': items that were appended by as many writes, whose versions follow one another. */
+export type ChangeKind = 'append' | 'replace' | 'delete' | 'reset' | 'appends'
 
 /** Their numbers in the rows. */
-export const CHANGE_KINDS: readonly ChangeKind[] = ['append', 'replace', 'delete', 'reset']
+export const CHANGE_KINDS: readonly ChangeKind[] = ['append', 'replace', 'delete', 'reset', 'appends']
 
 /** A change as it is made, before it is known what number it gets. */
 export interface LoggedChange {
@@ -39,7 +40,7 @@ export interface LoggedChange {
   readonly count: number
   /** What was there before. Undefined: nothing, or it is yet to be read out of its ream. */
   readonly before?: string | undefined
-  /** That its write led to. Undefined: that of the head. */
+  /** That its write, or the first of them, led to. Undefined: that of the head. */
   readonly version?: number
 }
 
@@ -47,9 +48,22 @@ export interface LoggedChange {
 export interface Stretch extends LoggedChange {
   /** Of the first of them. */
   readonly number: number
-  /** That their write led to, or UNKNOWN_VERSION. */
+  /** That their write, or the first of them, led to, or UNKNOWN_VERSION. */
   readonly version: number
   readonly generation: number
+}
+
+/** Adds the changes of a write to those of the writes before it: single items that are appended are one stretch. */
+export function addToLog(log: LoggedChange[], changes: readonly LoggedChange[], version: number): void {
+  for (const change of changes) {
+    const last = log.at(-1)
+    const isNext = last?.version !== undefined && last.version + last.count === version
+    const isSingle = last !== undefined && (last.kind === 'appends' || (last.kind === 'append' && last.count === 1))
+    const isBehind = last !== undefined && last.position + last.count === change.position
+    if (isNext && isSingle && isBehind && change.kind === 'append' && change.count === 1)
+      log.splice(-1, 1, { ...last, kind: 'appends', count: last.count + 1 })
+    else log.push({ ...change, version })
+  }
 }
 
 /** In the changes that a load writes before it ends. */

@@ -253,7 +253,7 @@ function* readChanges(head: Head, from: number, to: number): Asking<string[]> {
   for (const stretch of yield* ask((rows) => rows.stretches(from, to))) {
     const first = Math.max(from, stretch.number)
     for (let number = first; number < Math.min(to, stretch.number + stretch.count); number++)
-      changes.push({ ...stretch, number, position: stretch.position + number - stretch.number })
+      changes.push(changeIn(stretch, number - stretch.number))
   }
   if (changes.length !== to - from || changes.some(({ number }, index) => number !== from + index))
     throw damagedCollection(head.name, 'Some of its changes are missing.')
@@ -270,6 +270,12 @@ function* readChanges(head: Head, from: number, to: number): Asking<string[]> {
     texts.push(changeText({ ...change, version }, items.get(change.number), keyOf))
   }
   return texts
+}
+
+/** One of the changes of a stretch. */
+function changeIn(stretch: Stretch, index: number): Stretch {
+  const own = { ...stretch, number: stretch.number + index, position: stretch.position + index }
+  return stretch.kind === 'appends' ? { ...own, kind: 'append', version: stretch.version + index } : own
 }
 
 /** `item` is what a put put. */

@@ -388,8 +388,9 @@ class HistoryWalk {
     const flaw = isItem ? (before === undefined ? 'has no text' : flawOf(before)) : undefined
     if (flaw !== undefined) this.#report(`What change ${number} met ${flaw}.`)
     if (kind === 'reset') Object.assign(now, { generation: now.generation + 1, next: 0, live: 0 })
-    if (kind === 'append') now.next += count
-    now.live += kind === 'append' ? count : kind === 'delete' ? -1 : 0
+    const added = kind === 'append' || kind === 'appends' ? count : 0
+    now.next += added
+    now.live += added - (kind === 'delete' ? 1 : 0)
     now.changes = number + count
     this.#pass()
   }
