@@ -90,7 +90,7 @@ export function* findState(head: Head, tag: StateTag): Asking<PastState> {
   if (tag.version === head.version) return { ...head, keptMs: presentState(head, tag).keptMs }
   if (tag.version < head.historyFrom) throw expiredState(head)
   const [state, following] = yield* ask((rows) => rows.states(tag.changes, tag.version, 2))
-  if (state?.version !== tag.version || state.commitId !== tag.commitId) {
+  if (state === undefined || !isTagged(state, tag)) {
     const [oldest] = yield* ask((rows) => rows.states(0, 0, 1))
     throw oldest === undefined || tag.version < oldest.version ? expiredState(head) : noState(head)
   }
@@ -100,10 +100,14 @@ export function* findState(head: Head, tag: StateTag): Asking<PastState> {
   return { ...state, keptMs }
 }
 
+/** Whether all of the tag is right: each state has one address, so that nobody makes up more of them for a cache to keep. */
+function isTagged({ version, changes, commitId }: Omit<StateTag, 'collectionId'>, tag: StateTag): boolean {
+  return version === tag.version && changes === tag.changes && commitId === tag.commitId
+}
+
 /** Where the tag is that of the state that the collection is in. */
 export function presentState(head: Head, tag: StateTag): Omit<PastRead, 'page' | 'segments'> {
-  const isPresent = tag.collectionId === head.id && tag.version === head.version && tag.changes === head.changes
-  if (!isPresent || tag.commitId !== head.commitId) throw noState(head)
+  if (tag.collectionId !== head.id || !isTagged(head, tag)) throw noState(head)
   if (!keepsHistory(head)) throw expiredState(head)
   return { head, live: head.live, itemCount: head.live, keptMs: head.retentionMs }
 }

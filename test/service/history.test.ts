@@ -289,6 +289,23 @@ describe('pages of snapshots and of changes', () => {
       assert.equal((await problemOf(await get(path))).type, `${BASE}/-/problems/collection-not-found`, path)
   })
 
+  it('have one tag each: another number of changes in the tag of an earlier state is 404', async (t) => {
+    const { store, get } = await openService(t)
+    await fill(store, 'events', numbered(9))
+    await change(store)
+    const snapshot = await follow(get, '/events', 'snapshot')
+    await store.remove('events', '9')
+    assert.notEqual(await follow(get, '/events', 'snapshot'), snapshot)
+    assert.equal((await get(snapshot)).status, 200)
+    const forged = snapshot.replace(/-(\w+)-(?=[\w-]{11}$)/, (_, changes: string) => {
+      return `-${(Number.parseInt(changes, 36) - 1).toString(36)}-`
+    })
+    assert.notEqual(forged, snapshot)
+    for (const end of ['', '..'])
+      for (const headers of [{}, { 'if-none-match': '*' }])
+        assert.equal((await get(`${forged}${end}`, headers)).status, 404, forged)
+  })
+
   it('tell nothing of a collection that the caller may not know', async () => {
     const { store, get } = service()
     const reader = await tokenFor(store, ['read:secret'])
