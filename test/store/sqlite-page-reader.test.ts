@@ -123,6 +123,31 @@ describe('the thread that reads pages', () => {
     assert.ok(here > 0 && here <= 800 - 64, `${here} here`)
   })
 
+  it('leaves what takes long, and is read on the spot, to later turns, so that others get theirs', async (t) => {
+    let turn = 0
+    const readIn: number[] = []
+    const reader = new PageReader({ path: opened.path, identity: 'another file' }, () => {
+      readIn.push(turn)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30)
+      return undefined
+    })
+    t.after(() => reader.close())
+    const question = {
+      name: 'events',
+      page: 1,
+      isPublicOnly: false,
+      form: 'raw' as const,
+      room: { before: 0, after: 0 },
+    }
+    let isDone = false
+    const reading = Promise.all(PAGES.map(() => reader.read(question))).then(() => {
+      isDone = true
+    })
+    for (; !isDone; turn++) await new Promise(setImmediate)
+    await reading
+    assert.equal(new Set(readIn).size, PAGES.length, `read in the turns ${readIn}`)
+  })
+
   it('gives what it was asked for before the end', async (t) => {
     const subject = await openReader(t)
     await whenStarted(subject)

@@ -18,6 +18,8 @@ const PAGES_A_MESSAGE = 4
 const MAX_MESSAGES = 16
 /** Pages that are read on the spot in one turn: a large one takes as long as a hundred usual ones, and others wait. */
 const TURN_BYTES = 2 * 1024 * 1024
+/** The same in time: a small page of changes can be put together from hundreds of reams. */
+const TURN_MS = 10
 
 type PageThread = Thread<readonly PageQuestion[], readonly PageAnswer[]>
 
@@ -64,8 +66,10 @@ export class PageReader {
     const own = (thread?.callCount ?? 0) === 0 ? this.#asked.splice(0, 1) : []
     while (thread !== undefined && thread.callCount < MAX_MESSAGES && this.#asked.length > 0)
       void this.#askThread(thread, this.#asked.splice(0, PAGES_A_MESSAGE))
+    const endsAt = performance.now() + TURN_MS
     let bytes = this.#answerHere(own)
-    while (this.#asked.length > 0 && bytes < TURN_BYTES) bytes += this.#answerHere(this.#asked.splice(0, 1))
+    while (this.#asked.length > 0 && bytes < TURN_BYTES && performance.now() < endsAt)
+      bytes += this.#answerHere(this.#asked.splice(0, 1))
     if (this.#asked.length > 0) setImmediate(() => this.#endTurn())
   }
 
