@@ -139,10 +139,11 @@ export const D6: Rule = {
   right: 'GET /events → "_embedded": {"events": […]}',
   wrong: 'GET /events → "_embedded": {"items": […], "warnings": []}',
   scope: 'envelope',
-  see(check, { response, document: { arrays, embedded, embeddedKind, count } }) {
+  see(check, { response, document: { arrays, embedded, embeddedKind, count, links } }) {
     // A missing _embedded is C1's matter, and an empty one in an empty collection D5's.
     if (embeddedKind !== 'an object' || (count === 0 && arrays.length === 0)) return
-    const { name } = check.collection
+    // A snapshot, and changes, have their items under the name of the live collection (D22).
+    const name = links.has('latest-version') ? check.collection.name.replace(/@.*/, '') : check.collection.name
     const came = arrays.length === 0 ? `no array among ${shown(embedded)}` : shown(arrays)
     if (arrays.length !== 1 || arrays[0] !== name) check.broken(response, `one array in _embedded, "${name}"`, came)
   },

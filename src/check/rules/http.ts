@@ -191,7 +191,10 @@ function judgeHeaders(check: RuleCheck, response: HttpResponse): void {
   const tag = response.headers.get('etag')
   if (tag === null) check.broken(response, 'a strong ETag', 'none')
   else if (!/^"[^"]*"$/.test(tag)) check.broken(response, 'a strong ETag, in double quotes', shorten(tag))
-  if (!/(^|[\s,])no-cache($|[\s,])/i.test(response.headers.get('cache-control') ?? ''))
+  const caching = response.headers.get('cache-control') ?? ''
+  // A snapshot never changes (D22).
+  const isForGood = response.document?.links.has('latest-version') && /(^|[\s,])immutable($|[\s,])/i.test(caching)
+  if (!isForGood && !/(^|[\s,])no-cache($|[\s,])/i.test(caching))
     check.broken(response, 'Cache-Control: no-cache', headerLine(response, 'Cache-Control'))
 }
 
