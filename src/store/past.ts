@@ -6,8 +6,7 @@
 
 import { deleteText, putText, resetText } from '../contract/change.ts'
 import { effectivePage, pageRange } from '../contract/page.ts'
-import type { StateTag } from '../contract/state-tag.ts'
-import { keepsHistory } from '../contract/state-tag.ts'
+import { formatTag, keepsHistory, type StateTag } from '../contract/state-tag.ts'
 import { keyReader } from '../items/item-scanner.ts'
 import { damagedCollection } from './collection-rules.ts'
 import { type State, type Stretch, UNKNOWN_VERSION } from './history.ts'
@@ -85,18 +84,18 @@ interface PastState extends Omit<State, 'bytes' | 'at'> {
 
 /** The state with that tag. Throws where there is none. */
 export function* findState(head: Head, tag: StateTag): Asking<PastState> {
-  if (tag.collectionId !== head.id || tag.version > head.version || tag.changes > head.changes) throw noState(head)
-  if (!keepsHistory(head)) throw expiredState(head)
+  if (tag.collectionId !== head.id || tag.version > head.version || tag.changes > head.changes) throw noState(head, tag)
+  if (!keepsHistory(head)) throw expiredState(head, tag)
   if (tag.version === head.version) return { ...head, keptMs: presentState(head, tag).keptMs }
-  if (tag.version < head.historyFrom) throw expiredState(head)
+  if (tag.version < head.historyFrom) throw expiredState(head, tag)
   const [state, following] = yield* ask((rows) => rows.states(tag.changes, tag.version, 2))
   if (state === undefined || !isTagged(state, tag)) {
     const [oldest] = yield* ask((rows) => rows.states(0, 0, 1))
-    throw oldest === undefined || tag.version < oldest.version ? expiredState(head) : noState(head)
+    throw oldest === undefined || tag.version < oldest.version ? expiredState(head, tag) : noState(head, tag)
   }
   if (following === undefined) throw damagedCollection(head.name, 'The last of its states is missing.')
   const keptMs = following.at + head.retentionMs - Date.now()
-  if (keptMs <= 0) throw expiredState(head)
+  if (keptMs <= 0) throw expiredState(head, tag)
   return { ...state, keptMs }
 }
 
@@ -107,8 +106,8 @@ function isTagged({ version, changes, commitId }: Omit<StateTag, 'collectionId'>
 
 /** Where the tag is that of the state that the collection is in. */
 export function presentState(head: Head, tag: StateTag): Omit<PastRead, 'page' | 'segments'> {
-  if (tag.collectionId !== head.id || !isTagged(head, tag)) throw noState(head)
-  if (!keepsHistory(head)) throw expiredState(head)
+  if (tag.collectionId !== head.id || !isTagged(head, tag)) throw noState(head, tag)
+  if (!keepsHistory(head)) throw expiredState(head, tag)
   return { head, live: head.live, itemCount: head.live, keptMs: head.retentionMs }
 }
 
@@ -117,12 +116,12 @@ export function* readState(head: Head, tag: StateTag): Asking<StateRead> {
   return { head, live, keptMs }
 }
 
-function noState({ name }: Head): StoreError {
-  return new StoreError('no-state', `The collection "${name}" never was in this state.`)
+function noState({ name }: Head, tag: StateTag): StoreError {
+  return new StoreError('no-state', `The collection "${name}" never was in the state "${formatTag(tag)}".`)
 }
 
-function expiredState({ name }: Head): StoreError {
-  return new StoreError('state-expired', `This state of the collection "${name}" is no longer kept.`)
+function expiredState({ name }: Head, tag: StateTag): StoreError {
+  return new StoreError('state-expired', `The state "${formatTag(tag)}" of the collection "${name}" is no longer kept.`)
 }
 
 function* generationOf(head: Head, generation: number): Asking<Generation> {

@@ -282,7 +282,7 @@ describe('pages of snapshots and of changes', () => {
         const response = await get(`/events@${state}${end}`)
         const { type, detail } = await problemOf(response)
         assert.equal(`${response.status} ${type}`, `404 ${BASE}/-/problems/state-not-found`, state)
-        assert.match(detail, /"events"/)
+        assert.equal(detail, `The collection "events" never was in the state "${state}".`)
       }
     assert.equal((await get(`/venues@${tag}`)).status, 404)
     for (const path of [`/events@${tag}/7`, `/events@${tag}../7`, '/@', '/@..', `/@${tag}`, `/Events@${tag}`])
@@ -347,8 +347,9 @@ describe('history that is not kept', () => {
       for (const headers of [{}, { 'if-none-match': '*' }]) {
         const response = await get(url, headers)
         assert.deepEqual([response.status, response.headers.get('cache-control')], [410, 'no-store'])
-        const { type, hint } = await problemOf(response)
+        const { type, detail, hint } = await problemOf(response)
         assert.equal(type, `${BASE}/-/problems/state-expired`)
+        assert.ok(detail.includes(`"${snapshot.split('@')[1]}"`), detail)
         assert.match(hint, /"snapshot" link/)
       }
     assert.equal((await walk(get, await follow(get, '/events', 'snapshot'))).length, 10)

@@ -393,7 +393,7 @@ const DETAILS: Readonly<Record<ProblemName, string>> = {
   'rate-limited': 'The limit is 100 reads per second from one token.',
   'invalid-page': 'The parameter "page" is "0", which is not a page number.',
   'state-not-found': 'The collection "events" never was in the state "nope".',
-  'state-expired': 'This state of the collection "events" is no longer kept.',
+  'state-expired': 'The state "a1b2-2-3-AbCdEfGh_-9" of the collection "events" is no longer kept.',
   'item-not-found': 'The collection "events" has no item with the key "nope".',
   'path-not-found': 'There is nothing at "/-/problems/nope".',
   'method-not-allowed': '"PATCH" is not available at "/events/7".',
