@@ -78,7 +78,8 @@ export function formatRetention({ retentionMs, retentionBytes }: Retention): str
   const [noun, ms] = TIME_UNITS.find((unit) => retentionMs % unit[1] === 0) ?? ['millisecond', 1]
   let [size, unit] = [retentionBytes, 0]
   for (; size % 1024 === 0 && unit < SIZE_UNITS.length - 1; unit++) size /= 1024
-  return `history is kept for ${counted(retentionMs / ms, noun)}, up to ${formatCount(size)} ${SIZE_UNITS[unit]}`
+  const most = unit === 0 ? counted(size, 'byte') : `${formatCount(size)} ${SIZE_UNITS[unit]}`
+  return `history is kept for ${counted(retentionMs / ms, noun)}, up to ${most}`
 }
 
 /** `1,234 items, 3 pages`. */

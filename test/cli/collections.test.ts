@@ -72,6 +72,7 @@ describe('set', () => {
     const cases: [words: string, said: string][] = [
       ['--retention 7d', 'history is kept for 7 days, up to 1 GiB'],
       ['--retention-bytes 512MiB', 'history is kept for 7 days, up to 512 MiB'],
+      ['--retention 1s --retention-bytes 1', 'history is kept for 1 second, up to 1 byte'],
       ['--retention 90s --retention-bytes 1000', 'history is kept for 90 seconds, up to 1,000 bytes'],
       ['--retention 1h --private', 'now private; history is kept for 1 hour, up to 1,000 bytes'],
       ['--retention 0', 'no history is kept'],
@@ -84,7 +85,7 @@ describe('set', () => {
     assert.match((await runInside(['collections'], { in: directory })).stdout, /^events .* private, no history$/m)
     assert.equal(
       (await set(['events'], { REAMS_RETENTION: '2m' })).stdout,
-      `events: ${cases[2]?.[1]}.\n`.replace('90 seconds', '2 minutes'),
+      `events: ${cases[3]?.[1]}.\n`.replace('90 seconds', '2 minutes'),
     )
     assert.deepEqual(await set(['venues', '--retention', '7d', '--public']), {
       status: 1,
