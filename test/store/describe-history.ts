@@ -425,6 +425,17 @@ export function describeHistory(engineName: string, engine: Engine): void {
       assert.equal((await readChanges(store, name, tag)).length, 1)
     })
 
+    it('has the first state of a collection after a load into it was given up', async () => {
+      const name = await filled(0)
+      const tag = tagOf(await headOf(name))
+      const running = await store.load(name)
+      await running.append(keyed(itemsFrom(0, 3)))
+      await running.abort()
+      await store.append(name, keyed([item(7)]))
+      assert.deepEqual(await readSnapshot(store, name, tag), [])
+      assert.equal((await readChanges(store, name, tag)).length, 1)
+    })
+
     it('finds nothing wrong after all of this', async () => {
       assert.deepEqual((await store.verify()).findings, [])
     })

@@ -332,8 +332,7 @@ export const STATEMENTS = {
   lockLeftover: rare(`
     SELECT generation_id, base, key_cursor, history FROM @leftover WHERE shard_key = $1::bigint
     ORDER BY history DESC, generation_id LIMIT 1 FOR UPDATE`),
-  /** Whether readers see changes from a number on. */
-  hasChanges: rare('SELECT 1 FROM @head WHERE shard_key = $1::bigint AND id = $2::bigint AND changes > $3::bigint'),
+  readChangesOf: rare('SELECT changes FROM @head WHERE shard_key = $1::bigint AND id = $2::bigint'),
   deleteLeftover: rare(`DELETE FROM @leftover WHERE ${OWNED}`),
   moveCursor: rare(`UPDATE @leftover SET key_cursor = $3::bytea WHERE ${OWNED}`),
   /** Whether readers see something of a generation from a position on. */

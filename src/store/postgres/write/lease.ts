@@ -126,10 +126,13 @@ async function sweepHistory(
   base: number,
 ): Promise<boolean> {
   const { shardKey, id } = collection
-  if ((await transaction.first('hasChanges', shardKey, id, base)) !== undefined) throw leftoversInUse()
+  const seen = (await transaction.first('readChangesOf', shardKey, id))?.[0]
+  if (Number(seen ?? 0) > base) throw leftoversInUse()
+  // A collection that is there may have no changes yet, and its states are no leftovers.
+  const isGone = seen === undefined
   const isMore =
     (await removeChanges(transaction, collection, base, MAX_POSITION)) ||
-    (base === 0 && (await transaction.write('sweepStates', shardKey, id, ROWS_A_SWEEP)).count > 0)
+    (isGone && (await transaction.write('sweepStates', shardKey, id, ROWS_A_SWEEP)).count > 0)
   if (!isMore) void transaction.write('deleteLeftover', shardKey, id)
   await transaction.commit()
   return true

@@ -58,7 +58,7 @@ const MOVE_CURSOR = 'UPDATE leftover SET key_cursor = ? WHERE collection_id = ? 
 
 const VISIBLE = 'SELECT 1 FROM head WHERE id = ? AND generation = ? AND next > ?'
 
-const SEEN_CHANGES = 'SELECT 1 FROM head WHERE id = ? AND changes > ?'
+const CHANGES_OF = 'SELECT changes FROM head WHERE id = ?'
 
 const SWEEP_REAMS = `
   DELETE FROM ream WHERE rowid IN (
@@ -177,8 +177,11 @@ export function sweepStep(rows: Rows): boolean {
 
 /** Of a collection that is gone, or what a load wrote that did not end. */
 function sweepHistory(rows: Rows, id: number, base: number): boolean {
-  if (rows.get(SEEN_CHANGES, id, base) !== undefined) throw leftoversInUse()
-  const isMore = removeChanges(rows, { id, name: '' }, base, MAX_POSITION) || (base === 0 && sweepStates(rows, id))
+  const seen = rows.get(CHANGES_OF, id)?.[0]
+  if (Number(seen ?? 0) > base) throw leftoversInUse()
+  // A collection that is there may have no changes yet, and its states are no leftovers.
+  const isGone = seen === undefined
+  const isMore = removeChanges(rows, { id, name: '' }, base, MAX_POSITION) || (isGone && sweepStates(rows, id))
   if (!isMore) rows.run(DELETE_LEFTOVER, id, HISTORY)
   return true
 }
