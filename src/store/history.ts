@@ -154,18 +154,28 @@ export interface Expired {
   readonly kept: State | undefined
 }
 
+/**
+ * How much longer a state is kept that was superseded then. A time in the future is one by a clock that was set back since: what
+ * lies as far ahead is as old, lest it be kept until then.
+ */
+export function keptMsOf({ retentionMs }: Pick<Head, 'retentionMs'>, supersededAt: number, now: number): number {
+  return retentionMs - Math.abs(now - supersededAt)
+}
+
 /** A state is kept for a time from the commit that superseded it. The last state is kept in any case. */
 export function findExpired(head: Head, { oldest, last }: OldStates, now: number): Expired {
-  const { retentionMs, retentionBytes, historyFrom } = head
+  const { retentionBytes, historyFrom } = head
   const isOn = keepsHistory(head)
   const states: State[] = []
   let isForSize = false
   for (const [index, state] of oldest.entries()) {
     const following = oldest[index + 1]
+    // It came after the head was read, which may have had no history.
+    if (state.version > head.version) return { states, isForSize, kept: state }
     const isDropped = !isOn || state.version < historyFrom
     const isLast = state.version === last?.version
     if (!isDropped && isLast) return { states, isForSize, kept: state }
-    const isOld = isDropped || (following !== undefined && following.at + retentionMs <= now)
+    const isOld = isDropped || (following !== undefined && keptMsOf(head, following.at, now) <= 0)
     const isTooMuch = (last?.bytes ?? 0) - state.bytes > retentionBytes
     if (!isOld && !isTooMuch) return { states, isForSize, kept: following === undefined && !isLast ? undefined : state }
     // The next one decides, and is read in the next step.

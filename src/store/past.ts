@@ -9,7 +9,7 @@ import { effectivePage, pageRange } from '../contract/page.ts'
 import { formatTag, keepsHistory, type StateTag } from '../contract/state-tag.ts'
 import { keyReader } from '../items/item-scanner.ts'
 import { damagedCollection } from './collection-rules.ts'
-import { type State, type Stretch, UNKNOWN_VERSION } from './history.ts'
+import { keptMsOf, type State, type Stretch, UNKNOWN_VERSION } from './history.ts'
 import { joinItems, type RawItems, splitItems } from './item-text.ts'
 import { KnownHoles } from './known-holes.ts'
 import { type HoleCount, liveSlots, type Part, REAM_SIZE, reamsIn, tailStart } from './positions.ts'
@@ -94,7 +94,7 @@ export function* findState(head: Head, tag: StateTag): Asking<PastState> {
     throw oldest === undefined || tag.version < oldest.version ? expiredState(head, tag) : noState(head, tag)
   }
   if (following === undefined) throw damagedCollection(head.name, 'The last of its states is missing.')
-  const keptMs = following.at + head.retentionMs - Date.now()
+  const keptMs = keptMsOf(head, following.at, Date.now())
   if (keptMs <= 0) throw expiredState(head, tag)
   return { ...state, keptMs }
 }
