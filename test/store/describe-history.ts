@@ -436,6 +436,20 @@ export function describeHistory(engineName: string, engine: Engine): void {
       assert.equal((await readChanges(store, name, tag)).length, 1)
     })
 
+    it('is removed after a load too, by whoever does nothing else', async () => {
+      const name = await filled(600)
+      await store.setRetention(name, { retentionMs: 1 })
+      for (let round = 0; round < 3; round++)
+        await elsewhere(async (other) => {
+          const running = await other.load(name, { isReplacement: true })
+          await running.append(keyed(itemsFrom(0, 600)))
+          await new Promise((resolve) => setTimeout(resolve, 5))
+          await running.commit()
+        })
+      const [[kept] = []] = await opened.execute(`SELECT count(*) FROM replaced WHERE ${opened.rowsOf(name)}`)
+      assert.ok(Number(kept) <= 1, `${kept} generations are kept`)
+    })
+
     it('finds nothing wrong after all of this', async () => {
       assert.deepEqual((await store.verify()).findings, [])
     })

@@ -197,21 +197,27 @@ class SqliteStore extends StoreWrites implements Store {
     await this.#writer.sweep()
   }
 
-  /** What cannot be removed now is left to a later time. */
+  /** What cannot be removed now is left to a later time, and keeps nobody from removing the rest. */
   async #forgetAll(): Promise<void> {
-    try {
-      for (const head of await this.collections()) {
-        if (this.#read((rows) => isHistoryOld(rows, head))) await this.forgetOld(head.name)
-        // There may be thousands.
-        await nextTurn()
-      }
-    } catch {
-      // As above.
+    for (const head of await this.collections().catch(() => [])) {
+      await this.#forgetIfOld(head).catch(() => {})
+      // There may be thousands.
+      await nextTurn()
     }
   }
 
+  async #forgetIfOld(head: Head): Promise<void> {
+    if (this.#read((rows) => isHistoryOld(rows, head))) await this.forgetOld(head.name)
+  }
+
   async load(name: string, options: LoadOptions = {}): Promise<Load> {
-    return runLoad(this.#writer, await this.#writer.step('beginLoad', name, options))
+    const plan = await this.#writer.step('beginLoad', name, options)
+    // Whoever only loads would never remove anything else.
+    const tidy = async () => {
+      await this.#writer.sweep()
+      await this.forgetOld(name)
+    }
+    return runLoad(this.#writer, plan, tidy)
   }
 
   async tokens(): Promise<TokenRecord[]> {
@@ -263,7 +269,7 @@ class SqliteStore extends StoreWrites implements Store {
   }
 }
 
-function runLoad(writer: Writer, plan: SqlitePlan): Load {
+function runLoad(writer: Writer, plan: SqlitePlan, sweep: () => Promise<void>): Load {
   /** Steps that are committed: in the end the store must know as many. */
   let steps = 0
   const counted = async <T>(step: Promise<T>): Promise<T> => {
@@ -279,6 +285,6 @@ function runLoad(writer: Writer, plan: SqlitePlan): Load {
     finish: (counts) => writer.step('finishLoad', plan, { ...counts, steps }),
     abandon: () => writer.step('abandonLoad', plan),
     renew: () => writer.step('renewLoad', plan),
-    sweep: () => writer.sweep(),
+    sweep,
   })
 }

@@ -2,6 +2,7 @@
 
 import type { StoreActivity } from '../../activity.ts'
 import { findExpired, forgottenForSize, STATES_A_STEP } from '../../history.ts'
+import { StoreError } from '../../store-error.ts'
 import { readAllHeads, readHead, type StoredHead } from '../rows/head.ts'
 import { removeChanges, stateFrom } from '../rows/history.ts'
 import type { Reading } from '../rows/rows.ts'
@@ -10,10 +11,14 @@ import type { Transaction } from '../server/transaction.ts'
 import { inTransaction, sweepName } from './lease.ts'
 import { leaveReplaced } from './write-draft.ts'
 
-/** Of all collections. What cannot be removed now is left to a later time. */
+/** Of all collections. One that is damaged keeps nobody from removing the rest. */
 export async function forgetAll(connections: Connections, activity: StoreActivity): Promise<void> {
   for (const head of await connections.lend((rows) => readAllHeads(rows)))
-    if (await connections.lend((rows) => isHistoryOld(rows, head))) await forgetName(connections, head.name, activity)
+    try {
+      if (await connections.lend((rows) => isHistoryOld(rows, head))) await forgetName(connections, head.name, activity)
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'corrupt') throw error
+    }
 }
 
 export async function forgetName(connections: Connections, name: string, activity: StoreActivity): Promise<void> {
