@@ -16,7 +16,7 @@ import type { Head } from '../../store.ts'
 import type { Transaction } from '../server/transaction.ts'
 import type { RowOwner, StoredHead } from './head.ts'
 import type { Reading, Row } from './rows.ts'
-import { reamOf } from './stored-ream.ts'
+import { inMessages, reamOf } from './stored-ream.ts'
 
 export function stateFrom(row: Row): State {
   const [changes, version, commitId, generation, next, live, bytes, at] = row as [
@@ -122,8 +122,8 @@ export async function writeHistory(
   void transaction.write('putState', head.shardKey, head.id, ...values)
 }
 
-/** Changes that go in one message. */
-const CHANGES_A_MESSAGE = 2_000
+/** What a change takes in a message beside its text, about. */
+const CHANGE_BYTES = 500
 
 /** Changes of one commit, and so of one generation. */
 export async function putStretches(
@@ -131,8 +131,12 @@ export async function putStretches(
   owner: Pick<Head, 'id'> & RowOwner,
   stretches: readonly Stretch[],
 ): Promise<void> {
-  for (let at = 0; at < stretches.length; at += CHANGES_A_MESSAGE)
-    putChanges(transaction, owner, stretches.slice(at, at + CHANGES_A_MESSAGE))
+  let last: Promise<unknown> | undefined
+  for (const part of inMessages(stretches, ({ before = '' }) => CHANGE_BYTES + before.length)) {
+    // Texts of gigabytes would else be written out at once.
+    await last
+    last = putChanges(transaction, owner, part)
+  }
   const [{ generation } = { generation: 0 }] = stretches
   const places = deletesByBlock(stretches)
   if (places.length === 0) return
@@ -149,14 +153,15 @@ function putChanges(
   transaction: Transaction,
   { shardKey, id }: Pick<Head, 'id'> & RowOwner,
   stretches: readonly Stretch[],
-): void {
+): Promise<unknown> {
   const [{ generation } = { generation: 0 }] = stretches
   const versions = stretches.map(({ version }) => version)
   const kinds = stretches.map(({ kind }) => CHANGE_KINDS.indexOf(kind))
   const texts = stretches.map(({ before }) => (before === undefined ? null : Buffer.from(before)))
   const [numbers, positions] = [stretches.map(({ number }) => number), stretches.map(({ position }) => position)]
   const counts = stretches.map(({ count }) => count)
-  void transaction.write('putChanges', shardKey, id, numbers, versions, generation, kinds, positions, counts, texts)
+  const columns = [numbers, versions, generation, kinds, positions, counts, texts]
+  const written = transaction.write('putChanges', shardKey, id, ...columns)
   const items = stretches.filter(({ before }) => before !== undefined)
   if (items.length > 0)
     void transaction.write(
@@ -165,6 +170,7 @@ function putChanges(
       items.map(({ position }) => position),
       items.map(({ number }) => number),
     )
+  return written
 }
 
 /** Removes some of the changes from number `from` on and before `to`, oldest first. True while there is more. */

@@ -66,21 +66,22 @@ export function keyBytes(key: string): Buffer | null {
   return key.isWellFormed() ? Buffer.from(key) : null
 }
 
-/** Reams that go together in one statement. */
+/** Rows that go together in one statement. */
 const MESSAGE_BYTES = 1024 * 1024
 
-/** As many as make a message of some size; a large one goes alone. */
-export function* inMessages(reams: readonly SealedReam[]): Generator<readonly SealedReam[]> {
-  let part: SealedReam[] = []
+/** As many rows as make a message of some size; a large one goes alone. */
+export function* inMessages<T>(rows: readonly T[], bytesOf: (row: T) => number): Generator<readonly T[]> {
+  let part: T[] = []
   let bytes = 0
-  for (const ream of reams) {
-    if (part.length > 0 && bytes + ream.data.byteLength > MESSAGE_BYTES) {
+  for (const row of rows) {
+    const size = bytesOf(row)
+    if (part.length > 0 && bytes + size > MESSAGE_BYTES) {
       yield part
       part = []
       bytes = 0
     }
-    part.push(ream)
-    bytes += ream.data.byteLength
+    part.push(row)
+    bytes += size
   }
   if (part.length > 0) yield part
 }

@@ -166,7 +166,7 @@ class PostgresLoadSteps implements LoadSteps {
 
   #putReams(transaction: Transaction, generationId: number, reams: readonly SealedReam[]): void {
     const { shardKey, name, holder } = this.#plan.lease
-    for (const part of inMessages(reams))
+    for (const part of inMessages(reams, ({ data }) => data.byteLength))
       void transaction.write('loadReams', shardKey, name, holder, generationId, ...reamValues(part))
   }
 
