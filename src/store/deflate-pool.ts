@@ -182,9 +182,9 @@ function alone<T extends RawItems>(items: T): T {
   return { ...items, raw: new Uint8Array(items.raw) }
 }
 
-/** What a thread gets of it, about. */
-function bytesOf({ stored, closed, changes }: ReamEdit): number {
-  let bytes = stored?.data.byteLength ?? 0
+/** What a thread gets of it, and gives back, about. */
+function bytesOf({ stored, closed, changes, wanted }: ReamEdit): number {
+  let bytes = (wanted.size > 0 ? stored?.rawLength : stored?.data.byteLength) ?? 0
   for (const { raw } of closed) bytes += raw.byteLength
   for (const text of changes.values()) bytes += text?.length ?? 0
   return bytes

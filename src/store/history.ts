@@ -77,39 +77,64 @@ export interface PastHole {
   readonly gone: number
 }
 
-/** What a commit adds to the history. */
-export interface HistoryRows {
-  readonly stretches: readonly Stretch[]
-  /** How much all of it takes, about. */
-  readonly bytes: number
-}
-
 /** What a row takes beside its text, about. */
 const ROW_BYTES = 64
 
-/**
- * Numbers the changes of a commit, the first of which is `first`, and completes them with what was read out of reams: by position
- * what was there before the commit.
- */
+/** How much changes take, about. */
+export function bytesOf(stretches: readonly Stretch[]): number {
+  let bytes = 0
+  for (const { before } of stretches) bytes += ROW_BYTES + (before === undefined ? 0 : 2 * ROW_BYTES + before.length)
+  return bytes
+}
+
+/** Numbers the changes of a commit, the first of which is `first`. */
 export function numberChanges(
   { version, generation }: Pick<Head, 'version' | 'generation'>,
   first: number,
   log: readonly LoggedChange[],
-  before: ReadonlyMap<number, string>,
-): HistoryRows {
-  const stretches: Stretch[] = []
+): Stretch[] {
   let number = first
-  let bytes = 0
-  for (const change of log) {
-    const { kind, position, count } = change
-    const isItem = kind === 'replace' || kind === 'delete'
-    const text = change.before ?? (isItem ? before.get(position) : undefined)
-    if (isItem && text === undefined) throw damagedReam()
-    stretches.push({ kind, position, count, number, version: change.version ?? version, generation, before: text })
-    bytes += ROW_BYTES + (text === undefined ? 0 : 2 * ROW_BYTES + text.length)
-    number += count
+  return log.map((change) => {
+    const stretch = { ...change, number, version: change.version ?? version, generation }
+    number += change.count
+    return stretch
+  })
+}
+
+/**
+ * Numbered changes, some of whose texts come out of the reams that are changed. Each can be written when its ream is made: a commit
+ * may change more than memory holds.
+ */
+export class OpenChanges {
+  readonly #complete: Stretch[] = []
+  /** By position those whose texts are yet to come. */
+  readonly #open = new Map<number, Stretch>()
+
+  constructor(stretches: readonly Stretch[]) {
+    for (const stretch of stretches) {
+      const isItem = stretch.kind === 'replace' || stretch.kind === 'delete'
+      if (isItem && stretch.before === undefined) this.#open.set(stretch.position, stretch)
+      else this.#complete.push(stretch)
+    }
   }
-  return { stretches, bytes }
+
+  /** Those whose texts this ream had, by slot. */
+  complete({ number, before }: { readonly number: number; readonly before: ReadonlyMap<number, string> }): Stretch[] {
+    const completed: Stretch[] = []
+    for (const [slot, text] of before) {
+      const position = number * REAM_SIZE + slot
+      const stretch = this.#open.get(position)
+      if (stretch !== undefined) completed.push({ ...stretch, before: text })
+      this.#open.delete(position)
+    }
+    return completed
+  }
+
+  /** All others, when all reams are made. */
+  rest(): readonly Stretch[] {
+    if (this.#open.size > 0) throw damagedReam()
+    return this.#complete
+  }
 }
 
 /** By level and block the first delete of a commit. */

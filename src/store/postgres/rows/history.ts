@@ -2,10 +2,10 @@
 
 import { damagedCollection } from '../../collection-rules.ts'
 import {
+  bytesOf,
   CHANGE_KINDS,
   CHANGES_A_STEP,
   deletesByBlock,
-  type HistoryRows,
   type State,
   type Stretch,
   stateRow,
@@ -109,15 +109,24 @@ export async function readHistoryBytes(transaction: Transaction, { shardKey, id 
   return row === undefined ? 0 : stateFrom(row).bytes
 }
 
-/** The state that a commit leads to, and how. To be called before the hole counts are changed. */
+/** The state that a commit leads to, and how, beside what is written already and takes so many bytes. */
 export async function writeHistory(
   transaction: Transaction,
   head: Head & RowOwner,
-  { stretches, bytes }: HistoryRows,
+  stretches: readonly Stretch[],
+  bytes: number,
   bytesBefore: number,
 ): Promise<void> {
   await putStretches(transaction, head, stretches)
-  const { changes, version, commitId, generation, next, live, bytes: total } = stateRow(head, bytesBefore, bytes, 0)
+  const {
+    changes,
+    version,
+    commitId,
+    generation,
+    next,
+    live,
+    bytes: total,
+  } = stateRow(head, bytesBefore, bytes + bytesOf(stretches), 0)
   const values = [changes, version, commitId, generation, next, live, total]
   void transaction.write('putState', head.shardKey, head.id, ...values)
 }
@@ -137,6 +146,15 @@ export async function putStretches(
     await last
     last = putChanges(transaction, owner, part)
   }
+  await last
+}
+
+/** What the hole counts were before the changes of a commit. To be called before they are changed. */
+export async function putPastHoles(
+  transaction: Transaction,
+  owner: Pick<Head, 'id'> & RowOwner,
+  stretches: readonly Stretch[],
+): Promise<void> {
   const [{ generation } = { generation: 0 }] = stretches
   const places = deletesByBlock(stretches)
   if (places.length === 0) return

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { keepsHistory } from '../../../contract/state-tag.ts'
 import { checkName, NO_COLLECTION, newId } from '../../collection-rules.ts'
-import { type LoggedChange, numberChanges, UNKNOWN_VERSION } from '../../history.ts'
+import { bytesOf, type LoggedChange, numberChanges, UNKNOWN_VERSION } from '../../history.ts'
 import { splitItems } from '../../item-text.ts'
 import {
   headAfterLoad,
@@ -130,9 +130,9 @@ class PostgresLoadSteps implements LoadSteps {
           log.push({ kind: 'replace', position: ream.number * REAM_SIZE + slot, count: 1, before: text })
       }
       const first = (firstChange ?? 0) + before.changes
-      const { stretches, bytes } = numberChanges({ version: UNKNOWN_VERSION, generation }, first, log, new Map())
+      const stretches = numberChanges({ version: UNKNOWN_VERSION, generation }, first, log)
       await putStretches(transaction, { id, ...lease }, stretches)
-      const staged = { changes: before.changes + stretches.length, bytes: before.bytes + bytes }
+      const staged = { changes: before.changes + stretches.length, bytes: before.bytes + bytesOf(stretches) }
       return { goOn: goOn === undefined ? undefined : goOn * REAM_SIZE, staged }
     })
   }
@@ -267,8 +267,7 @@ class PostgresLoadSteps implements LoadSteps {
     bytes: number,
   ): Promise<void> {
     const bytesBefore = before === undefined ? 0 : await readHistoryBytes(transaction, before)
-    const own = numberChanges(head, firstChange, log, new Map())
-    await writeHistory(transaction, head, { ...own, bytes: own.bytes + bytes }, bytesBefore)
+    await writeHistory(transaction, head, numberChanges(head, firstChange, log), bytes, bytesBefore)
   }
 
   /** The ream that was begun before the load: its new items lie in the tail, and those that make whole quires go to the others. */

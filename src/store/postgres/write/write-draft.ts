@@ -4,13 +4,16 @@ import { keepsHistory } from '../../../contract/state-tag.ts'
 import { newId } from '../../collection-rules.ts'
 import type { DeflatePool } from '../../deflate-pool.ts'
 import type { Draft } from '../../draft.ts'
-import { numberChanges } from '../../history.ts'
-import { holeCounts, MAX_POSITION, QUIRE_SIZE, REAM_SIZE } from '../../positions.ts'
+import { bytesOf, numberChanges, OpenChanges, type Stretch } from '../../history.ts'
+import { holeCounts, MAX_POSITION, QUIRE_SIZE } from '../../positions.ts'
 import { type StoredHead, shardKeyOf, writeHead } from '../rows/head.ts'
-import { readHistoryBytes, writeHistory } from '../rows/history.ts'
+import { putPastHoles, putStretches, readHistoryBytes, writeHistory } from '../rows/history.ts'
 import type { StatementName } from '../rows/statements.ts'
 import { keyBytes, reamColumns } from '../rows/stored-ream.ts'
 import type { Transaction } from '../server/transaction.ts'
+
+/** Texts of replaced and deleted items that are in memory: a commit may change more than that holds. */
+const BYTES_AT_A_TIME = 1024 * 1024
 
 export async function writeDraft(
   transaction: Transaction,
@@ -49,14 +52,25 @@ export async function writeDraft(
     )
   if (removedKeys.size > 0) write('deleteKeys', [...removedKeys].map(keyBytes))
   if (addedKeys.size > 0) write('putKeys', [...addedKeys.keys()].map(keyBytes), [...addedKeys.values()])
-  const texts = new Map<number, string>()
+  const firstChange = head.changes - draft.log.reduce((sum, { count }) => sum + count, 0)
+  const stretches = isKept ? numberChanges(head, firstChange, draft.log) : []
+  const open = new OpenChanges(stretches)
+  const completed: Stretch[] = []
+  let [bytes, waiting] = [0, 0]
   for await (const ream of pool.seal([...draft.changedReams.values()])) {
     write('putReam', ...reamColumns(ream))
-    for (const [slot, text] of ream.before) texts.set(ream.number * REAM_SIZE + slot, text)
+    const ofReam = open.complete(ream)
+    completed.push(...ofReam)
+    waiting += bytesOf(ofReam)
+    if (waiting < BYTES_AT_A_TIME) continue
+    await putStretches(transaction, head, completed.splice(0))
+    bytes += waiting
+    waiting = 0
   }
-  const firstChange = head.changes - draft.log.reduce((sum, { count }) => sum + count, 0)
-  if (isKept)
-    await writeHistory(transaction, head, numberChanges(head, firstChange, draft.log, texts), await bytesBefore)
+  if (isKept) {
+    await putPastHoles(transaction, head, stretches)
+    await writeHistory(transaction, head, [...completed, ...open.rest()], bytes, await bytesBefore)
+  }
   const holes = holeCounts(draft.holes)
   const columns = [holes.map(({ level }) => level), holes.map(({ block }) => block), holes.map(({ gone }) => gone)]
   if (holes.length > 0) write('addHoles', ...columns)

@@ -191,14 +191,17 @@ export function putState(rows: Rows, { id }: Head, state: State): void {
   rows.run(PUT_STATE, ...withSum(STATE.start(id), changes, version, commitId, generation, next, live, bytes, at))
 }
 
-/** To be called before the hole counts are changed. */
-export function putStretches(rows: Rows, owner: Pick<RowOwner, 'id' | 'name'>, stretches: readonly Stretch[]): void {
-  const { id, name } = owner
+export function putStretches(rows: Rows, { id }: Pick<RowOwner, 'id'>, stretches: readonly Stretch[]): void {
   for (const { number, version, generation, kind, position, count, before } of stretches) {
     const values = [version, generation, CHANGE_KINDS.indexOf(kind), position, count, before ?? null]
     rows.run(PUT_CHANGE, ...withSum(CHANGE.start(id, number), ...values))
     if (before !== undefined) rows.run(PUT_PAST, ...withSum(PAST.start(id, generation, position, number)))
   }
+}
+
+/** What the hole counts were before the changes of a commit. To be called before they are changed. */
+export function putPastHoles(rows: Rows, owner: Pick<RowOwner, 'id' | 'name'>, stretches: readonly Stretch[]): void {
+  const { id, name } = owner
   const [{ generation } = { generation: 0 }] = stretches
   for (const { level, block, number } of deletesByBlock(stretches)) {
     const gone = readHole(rows, { id, name, generation }, level, block)

@@ -5,7 +5,7 @@ import { keepsHistory } from '../../../contract/state-tag.ts'
 import { freeMemory } from '../../../items/item-run.ts'
 import { checkName, newId } from '../../collection-rules.ts'
 import type { DeflatePool } from '../../deflate-pool.ts'
-import { type LoggedChange, numberChanges, UNKNOWN_VERSION } from '../../history.ts'
+import { bytesOf, type LoggedChange, numberChanges, UNKNOWN_VERSION } from '../../history.ts'
 import { splitItems } from '../../item-text.ts'
 import {
   headAfterLoad,
@@ -161,9 +161,9 @@ export class Steps {
     }
     const { generation } = lease
     const first = (firstChange ?? 0) + before.changes
-    const { stretches, bytes } = numberChanges({ version: UNKNOWN_VERSION, generation }, first, log, new Map())
+    const stretches = numberChanges({ version: UNKNOWN_VERSION, generation }, first, log)
     putStretches(this.#rows, lease, stretches)
-    const staged = { changes: before.changes + stretches.length, bytes: before.bytes + bytes }
+    const staged = { changes: before.changes + stretches.length, bytes: before.bytes + bytesOf(stretches) }
     return { goOn: goOn === undefined ? undefined : goOn * REAM_SIZE, staged }
   }
 
@@ -201,8 +201,7 @@ export class Steps {
   #writeHistory({ head, log, firstChange, usesStaged }: LoadedHead, { staged }: LoadCounts, bytes: number): void {
     if (!usesStaged && staged.changes > 0) addLeftover(this.#rows, historyOwner(head), head.changes)
     if (!keepsHistory(head)) return
-    const own = numberChanges(head, firstChange, log, new Map())
-    writeHistory(this.#rows, head, { ...own, bytes: own.bytes + staged.bytes + bytes })
+    writeHistory(this.#rows, head, numberChanges(head, firstChange, log), staged.bytes + bytes)
   }
 
   /** The generation before a replacement: kept where history is, and else left over. Answers how much of the history it is, about. */

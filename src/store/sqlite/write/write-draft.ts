@@ -5,11 +5,11 @@ import { freeMemory } from '../../../items/item-run.ts'
 import { damagedCollection } from '../../collection-rules.ts'
 import type { DeflatePool } from '../../deflate-pool.ts'
 import { type Change, Draft } from '../../draft.ts'
-import { type HistoryRows, numberChanges, stateRow } from '../../history.ts'
-import { holeCounts, QUIRE_SIZE, REAM_SIZE } from '../../positions.ts'
+import { bytesOf, numberChanges, OpenChanges, type Stretch, stateRow } from '../../history.ts'
+import { holeCounts, QUIRE_SIZE } from '../../positions.ts'
 import type { Head } from '../../store.ts'
 import { deleteHead, insertHead, putHead, readHead } from '../rows/head.ts'
-import { lastState, putState, putStretches, takeReplaced } from '../rows/history.ts'
+import { lastState, putPastHoles, putState, putStretches, takeReplaced } from '../rows/history.ts'
 import type { Rows } from '../rows/rows.ts'
 import {
   claimKey,
@@ -67,14 +67,21 @@ export async function writeDraft(rows: Rows, draft: Draft, pool: DeflatePool): P
   for (const [key, position] of draft.addedKeys)
     if (claimKey(rows, head, key, position) !== position)
       throw damagedCollection(head.name, `The key ${JSON.stringify(key)} was not found, and is there.`)
-  const before = new Map<number, string>()
+  const firstChange = head.changes - draft.log.reduce((sum, { count }) => sum + count, 0)
+  const stretches = keepsHistory(head) ? numberChanges(head, firstChange, draft.log) : []
+  const open = new OpenChanges(stretches)
+  let bytes = 0
   for await (const ream of pool.seal(draft.changedReams.values())) {
     insertReam(rows, head, ream)
     freeMemory(ream.data)
-    for (const [slot, text] of ream.before) before.set(ream.number * REAM_SIZE + slot, text)
+    const completed = open.complete(ream)
+    putStretches(rows, head, completed)
+    bytes += bytesOf(completed)
   }
-  const firstChange = head.changes - draft.log.reduce((sum, { count }) => sum + count, 0)
-  if (keepsHistory(head)) writeHistory(rows, head, numberChanges(head, firstChange, draft.log, before))
+  if (keepsHistory(head)) {
+    putPastHoles(rows, head, stretches)
+    writeHistory(rows, head, open.rest(), bytes)
+  }
   for (const { level, block, gone } of holeCounts(draft.holes))
     putHole(rows, head, { level, block, gone: readHole(rows, head, level, block) + gone })
 }
@@ -86,8 +93,9 @@ function dropRows(rows: Rows, head: Head): void {
   for (const { generation } of takeReplaced(rows, head, head.generation)) addLeftover(rows, { ...head, generation }, 0)
 }
 
-/** The state that a commit leads to, and how. To be called before the hole counts are changed. */
-export function writeHistory(rows: Rows, head: Head, { stretches, bytes }: HistoryRows): void {
+/** The state that a commit leads to, and how, beside what is written already and takes so many bytes. */
+export function writeHistory(rows: Rows, head: Head, stretches: readonly Stretch[], bytes: number): void {
   putStretches(rows, head, stretches)
-  putState(rows, head, stateRow(head, lastState(rows, head)?.bytes ?? 0, bytes, Date.now()))
+  const bytesBefore = lastState(rows, head)?.bytes ?? 0
+  putState(rows, head, stateRow(head, bytesBefore, bytes + bytesOf(stretches), Date.now()))
 }
