@@ -90,6 +90,7 @@ class SqliteStore extends StoreWrites implements Store {
   readonly #pageReader: PageReader
   readonly #place: FilePlace
   readonly #forgetting: NodeJS.Timeout
+  #isForgetting = false
 
   constructor(path: string, database: DatabaseSync, forgetEveryMs: number) {
     super()
@@ -199,11 +200,15 @@ class SqliteStore extends StoreWrites implements Store {
 
   /** What cannot be removed now is left to a later time, and keeps nobody from removing the rest. */
   async #forgetAll(): Promise<void> {
+    // What takes longer than it is to the next time goes on.
+    if (this.#isForgetting) return
+    this.#isForgetting = true
     for (const head of await this.collections().catch(() => [])) {
       await this.#forgetIfOld(head).catch(() => {})
       // There may be thousands.
       await nextTurn()
     }
+    this.#isForgetting = false
   }
 
   async #forgetIfOld(head: Head): Promise<void> {

@@ -259,6 +259,7 @@ export const STATEMENTS = {
   putReplaced: rare(`
     INSERT INTO @replaced (shard_key, collection_id, generation, generation_id, next, live)
     VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint)`),
+  hasReplaced: rare(`SELECT 1 FROM @replaced WHERE ${RECORDED} AND generation < $3::bigint LIMIT 1`),
   takeReplaced: rare(`DELETE FROM @replaced WHERE ${RECORDED} AND generation < $3::bigint RETURNING generation_id`),
   readReamBytes: rare(`
     SELECT coalesce(avg(length(r.data)), 0)::bigint FROM (SELECT data FROM @ream WHERE ${OWNED} LIMIT 100) r`),

@@ -32,7 +32,8 @@ async function isHistoryOld(rows: Reading, head: StoredHead): Promise<boolean> {
   if (states.length > 0) return true
   const { shardKey, id } = head
   const [first] = await rows.all('readStretches', shardKey, id, 0, kept?.changes ?? head.changes, 1)
-  return first !== undefined
+  if (first !== undefined) return true
+  return (await rows.first('hasReplaced', shardKey, id, kept?.generation ?? head.generation)) !== undefined
 }
 
 async function readExpired(rows: Reading, head: StoredHead, most: number) {
