@@ -130,5 +130,7 @@ async function checkSameAnswer({ ours, theirs }: Servers, page: number): Promise
       return JSON.parse(JSON.stringify(answer).replaceAll(client.url, ''))
     }),
   )
+  // Nobody keeps a history by hand.
+  delete our._links.snapshot
   if (!isDeepStrictEqual(our, their)) throw new Error(`The hand-written server answers page ${page} differently.`)
 }
