@@ -309,6 +309,22 @@ export function describeHistory(engineName: string, engine: Engine): void {
       for (const { key = '', version } of changes) assert.equal(version, told.get(key), key)
     })
 
+    it('is read by many at once, who ask for the same and for other pages, in either form', async () => {
+      const name = await filled(700)
+      const tag = tagOf(await headOf(name))
+      await store.append(name, keyed(itemsFrom(1_000, 600)))
+      await store.put(name, keyed([changed(3, 1)]))
+      const expected = await readChanges(store, name, tag)
+      const asks = Array.from({ length: 30 }, async (_, index) => {
+        const form = index % 3 === 0 ? 'raw' : 'deflated'
+        const page = 1 + (index % 2)
+        const read = await store.changesSince(name, tag, page, { form, room: { before: 100, after: 10 } })
+        const texts = read && (form === 'raw' ? textsOf(read) : packedTextsOf(read))
+        assert.deepEqual(texts, expected.slice(500 * (page - 1), 500 * page))
+      })
+      await Promise.all(asks)
+    })
+
     it('tells of a replacement as a whole, and of items without a key', async () => {
       const name = newName()
       await store.create(name)

@@ -28,7 +28,8 @@ import type {
 import { StoreError } from '../store-error.ts'
 import { checkOnlyName } from './file/other-name.ts'
 import { checkSameFile, type FilePlace, fileIdentity, foldLog, openReadConnection } from './file/store-file.ts'
-import type { PastQuestion } from './read/page-message.ts'
+import { ChangesReader } from './read/changes-reader.ts'
+import type { PageQuestion, PastQuestion } from './read/page-message.ts'
 import { PageReader } from './read/page-reader.ts'
 import { readItem, readSegments } from './read/read.ts'
 import { readAnyPage, readStateAt } from './read/read-past.ts'
@@ -88,6 +89,7 @@ class SqliteStore extends StoreWrites implements Store {
   readonly #rows: Rows
   readonly #writer: Writer
   readonly #pageReader: PageReader
+  readonly #changesReader: ChangesReader
   readonly #place: FilePlace
   readonly #forgetting: NodeJS.Timeout
   #isForgetting = false
@@ -99,7 +101,9 @@ class SqliteStore extends StoreWrites implements Store {
     this.#database = database
     this.#rows = new Rows(database)
     this.#writer = new Writer(this.#place, this.activity)
-    this.#pageReader = new PageReader(this.#place, (question) => this.#read((rows) => readAnyPage(rows, question)))
+    const readHere = (question: PageQuestion) => this.#read((rows) => readAnyPage(rows, question))
+    this.#pageReader = new PageReader(this.#place, readHere)
+    this.#changesReader = new ChangesReader(this.#place, readHere)
     this.#forgetting = setInterval(() => void this.#forgetAll(), forgetEveryMs).unref()
   }
 
@@ -152,7 +156,8 @@ class SqliteStore extends StoreWrites implements Store {
     if (!(page >= 1)) throw new RangeError(`There is no page ${page}: pages are numbered from 1.`)
     this.activity.reads.page++
     const question = { name, page, isPublicOnly, past, form: form ?? ('raw' as const), room }
-    return form === undefined ? this.#read((rows) => readAnyPage(rows, question)) : this.#pageReader.read(question)
+    if (form === undefined) return this.#read((rows) => readAnyPage(rows, question))
+    return past?.isChanges ? this.#changesReader.read(question) : this.#pageReader.read(question)
   }
 
   async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {
@@ -260,6 +265,7 @@ class SqliteStore extends StoreWrites implements Store {
     clearInterval(this.#forgetting)
     this.#database.close()
     await this.#pageReader.close()
+    await this.#changesReader.close()
     await this.#writer.close()
     if (fileIdentity(this.#path) === this.#place.identity) foldLog(this.#path)
   }

@@ -20,6 +20,9 @@ const MAX_STRETCHES = 2_000
 /** Before a snapshot is taken: while others write, what was asked for may lie elsewhere by then. */
 const MAX_ASKS = 6
 
+/** Reads of the past at a time: fewer than there are connections. */
+const MAX_PAST_READS = 4
+
 /** A collection as it was read last. */
 interface Seen {
   readonly head: StoredHead
@@ -31,6 +34,8 @@ export class PageReader {
   readonly #shared: SharedReads
   readonly #seen = new Map<string, Seen>()
   readonly #past = new KnownPast()
+  #pastReads = 0
+  readonly #waiting: (() => void)[] = []
   #stretches = 0
 
   constructor(connections: Connections, shared: SharedReads) {
@@ -84,15 +89,22 @@ export class PageReader {
     return this.readPast(name, (head) => readPageAt(head, tag, page, this.#past))
   }
 
-  /** Anything about the past of a collection. */
-  readPast<T>(name: string, read: (head: Head) => Asking<T>): Promise<T | undefined> {
-    return this.#connections.retry((rows) =>
-      inSnapshot(rows, async () => {
-        const head = await readHead(rows, name)
-        this.#remember(name, head)
-        return head && awaitAll(read(shownHead(head)), pastRows(rows, head))
-      }),
-    )
+  /** Anything about the past of a collection. It can take long, so others have connections left meanwhile. */
+  async readPast<T>(name: string, read: (head: Head) => Asking<T>): Promise<T | undefined> {
+    while (this.#pastReads >= MAX_PAST_READS) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    this.#pastReads++
+    try {
+      return await this.#connections.retry((rows) =>
+        inSnapshot(rows, async () => {
+          const head = await readHead(rows, name)
+          this.#remember(name, head)
+          return head && awaitAll(read(shownHead(head)), pastRows(rows, head))
+        }),
+      )
+    } finally {
+      this.#pastReads--
+      this.#waiting.shift()?.()
+    }
   }
 
   async #fill({ head, holes }: Seen): Promise<Seen | undefined> {

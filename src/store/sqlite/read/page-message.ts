@@ -60,6 +60,14 @@ function withRoom(bytes: Uint8Array, { before, after }: Room): Uint8Array {
   return memory.subarray(before, before + bytes.length)
 }
 
+/** The same in memory of its own, without room around it. */
+export function copyAnswer(answer: PageAnswer): PageAnswer {
+  if (answer === undefined || 'message' in answer) return answer
+  const [head, page, segments, past] = answer
+  const copies = segments.map(([data, ...rest]): PackedSegment => [Uint8Array.from(data), ...rest])
+  return [head, page, copies, past]
+}
+
 /** Throws the error if there was one. */
 export function unpackPage(answer: PageAnswer, { form, room }: PageQuestion): PageRead | PastRead | undefined {
   if (answer === undefined) return undefined
