@@ -42,6 +42,8 @@ export class Writer {
   #tidiedAt = Number.NEGATIVE_INFINITY
   #tidying: NodeJS.Timeout | undefined
   #isTidying = false
+  /** Since it was last looked for what can be removed. */
+  #hasWritten = false
   readonly #queues = new Map<string, WaitingCall[]>()
   readonly #running = new Set<Promise<void>>()
   #waiting = 0
@@ -94,6 +96,9 @@ export class Writer {
       this.#waiting -= calls.length
       this.#dismiss(name)
     }
+    // Where nothing was written, what would be removed may be out of reach too, or locked.
+    if (!this.#hasWritten) return
+    this.#hasWritten = false
     const restMs = this.#tidiedAt + this.#options.tidyEveryMs - performance.now()
     if (this.#isTidying) return
     if (restMs <= 0) this.#tidyUp()
@@ -166,6 +171,7 @@ export class Writer {
   }
 
   #settle(calls: readonly WaitingCall[], outcomes: readonly Outcome[]): void {
+    this.#hasWritten = true
     this.#options.activity.addCommit(outcomes.filter((outcome) => 'value' in outcome).length)
     for (const [index, outcome] of outcomes.entries()) calls[index]?.settle(outcome)
   }
