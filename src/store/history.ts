@@ -69,14 +69,6 @@ export function addToLog(log: LoggedChange[], changes: readonly LoggedChange[], 
 /** In the changes that a load writes before it ends. */
 export const UNKNOWN_VERSION = 0
 
-/** How many positions of a block were gone before the change with that number, as long as nothing had been deleted there since. */
-export interface PastHole {
-  readonly level: number
-  readonly block: number
-  readonly number: number
-  readonly gone: number
-}
-
 /** What a row takes beside its text, about. */
 const ROW_BYTES = 64
 

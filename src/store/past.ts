@@ -83,7 +83,7 @@ interface PastState extends Omit<State, 'bytes' | 'at'> {
 }
 
 /** The state with that tag. Throws where there is none. */
-export function* findState(head: Head, tag: StateTag): Asking<PastState> {
+function* findState(head: Head, tag: StateTag): Asking<PastState> {
   if (tag.collectionId !== head.id || tag.version > head.version || tag.changes > head.changes) throw noState(head, tag)
   if (!keepsHistory(head)) throw expiredState(head, tag)
   if (tag.version === head.version) return { ...head, keptMs: presentState(head, tag).keptMs }

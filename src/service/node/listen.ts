@@ -81,8 +81,8 @@ export interface Listening {
   /** New connections get this certificate. Only for a server with `tls`. */
   readonly renewTls: (pair: TlsPair) => void
   /**
-   * Takes no more connections, closes idle ones, lets running requests end, those at once that wait for a change, and cuts off what is left after `graceMs` (default
-   * 5,000). A connection that was in use a moment ago is answered once more, with `Connection: close`. Resolves with the number
+   * Takes no more connections, closes idle ones, ends the waits for changes, lets running requests end, and cuts off what is left
+   * after `graceMs` (default 5,000). A connection that was in use a moment ago is answered once more, with `Connection: close`. Resolves with the number
    * of requests that were cut off.
    */
   readonly close: (graceMs?: number) => Promise<number>
