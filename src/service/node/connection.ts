@@ -178,7 +178,8 @@ export class Connection {
     this.hurry()
     if (isInBody && last === this.#current) this.#endBroken(last.response)
     else if (isInBody) this.#unqueued(this.#waiting.pop())
-    if (!this.#isBusy) this.#refuse()
+    if (this.#isHeldBack) this.#holdBack()
+    else if (!this.#isBusy) this.#refuse()
   }
 
   /** What came before the server began to close is answered, so nothing may wait behind the reply. */
@@ -186,8 +187,9 @@ export class Connection {
     return this.#options.isClosing() && !this.#isHeldBack && this.#flaw === undefined
   }
 
+  /** Also behind a flaw that the client was not told yet: if Node read the end of the connection, it would close it before. */
   get #isHeldBack(): boolean {
-    return this.#waiting.length > 0
+    return this.#waiting.length > 0 || (this.#flaw !== undefined && this.#isBusy && !this.#socket.writableEnded)
   }
 
   /**
@@ -226,6 +228,8 @@ export class Connection {
     if (this.#flaw === undefined || !this.#socket.writable) return
     const reply = this.#malformedReply(this.#flawed?.message, new Refusal(...this.#flaw))
     endWith(this.#socket, reply)
+    // What the client still sends has to be read, or the system would reset the connection before the client has the reply.
+    this.#socket.resume()
     this.#record(this.#flawed, reply, reply.body?.length)
   }
 

@@ -92,6 +92,23 @@ describe('a connection with requests ahead', () => {
     }
   })
 
+  it('is told what is wrong behind a long answer, also when it is half-closed during that', async (t) => {
+    const body = Buffer.alloc(4_000_000, 'x')
+    const reply = async (): Promise<Reply> => ({
+      status: 200,
+      headers: { 'Content-Length': `${body.length}` },
+      body,
+    })
+    const { port } = await listenFor(t, { reply })
+    for (const before of [GET, GET.repeat(2)]) {
+      const answers = await answersTo(port, `${before}OPTIONS  HTTP/1.1\r\n${HOST}\r\n`, { isHalfClosed: true })
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [...Array.from({ length: before.length / GET.length }, () => 200), 400],
+      )
+    }
+  })
+
   it('is not read any further while they wait, be the last of them as long as it may', async (t) => {
     const { promise: first, resolve: answerFirst } = Promise.withResolvers<Reply>()
     const { port } = await listenFor(t, { reply: (request) => (request.target === '/first' ? first : echo(request)) })
