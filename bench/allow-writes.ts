@@ -1,12 +1,13 @@
 /** Lets the bench write to a store over HTTP. */
 
 import { hash, randomBytes } from 'node:crypto'
-import { StoreLocation, withStore } from '../src/cli/open-store.ts'
+import { DataLocation } from '../src/cli/data-location.ts'
+import { withStore } from '../src/cli/open-store.ts'
 import { TOKEN_PREFIX } from '../src/contract/scope.ts'
 
 /** Makes a token that may do everything, and the store if there is none. It is a path, or the URL of a database. */
 export function allowWrites(store: string, name = 'bench'): Promise<string> {
-  return withStore(new StoreLocation(store), { create: true }, async (store) => {
+  return withStore(new DataLocation(store), { create: true }, async (store) => {
     const token = TOKEN_PREFIX + randomBytes(32).toString('base64url')
     const times = { createdAt: Date.now(), expiresAt: null, revokedAt: null }
     await store.addToken({ name, hash: hash('sha256', token), scopes: ['admin'], ...times })

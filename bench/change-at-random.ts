@@ -1,6 +1,7 @@
 /** Gives a keyed collection a history: items are replaced and deleted at random, many in a commit, and others are appended. */
 
-import { StoreLocation, withStore } from '../src/cli/open-store.ts'
+import { DataLocation } from '../src/cli/data-location.ts'
+import { withStore } from '../src/cli/open-store.ts'
 import { type StateTag, stateOf } from '../src/contract/state-tag.ts'
 import { itemRun } from '../src/items/item-run.ts'
 import type { ItemChanges, Store } from '../src/store/store.ts'
@@ -23,7 +24,7 @@ export interface ChangeOptions {
 
 /** Answers the state in which the collection was before. The store is a path, or the URL of a database. */
 export function changeAtRandom(location: string, collection: string, options: ChangeOptions): Promise<StateTag> {
-  return withStore(new StoreLocation(location), {}, async (store) => {
+  return withStore(new DataLocation(location), {}, async (store) => {
     const state = await readState(store, collection)
     for (const changes of commits(options)) {
       options.signal.throwIfAborted()

@@ -1,6 +1,7 @@
 /** Deletes items of a keyed store at random, so that its reams have holes. */
 
-import { StoreLocation, withStore } from '../src/cli/open-store.ts'
+import { DataLocation } from '../src/cli/data-location.ts'
+import { withStore } from '../src/cli/open-store.ts'
 import { eventKey } from './data.ts'
 import { randomSample } from './random.ts'
 
@@ -16,7 +17,7 @@ export interface DeleteOptions {
 /** Answers how long the deletes took. The store is a path, or the URL of a database. */
 export function deleteAtRandom(store: string, collection: string, options: DeleteOptions): Promise<number> {
   const { deletes, items, signal } = options
-  return withStore(new StoreLocation(store), {}, async (store) => {
+  return withStore(new DataLocation(store), {}, async (store) => {
     const startedAt = performance.now()
     for (const keys of batches(deletes, items)) {
       signal.throwIfAborted()

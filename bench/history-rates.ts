@@ -1,6 +1,7 @@
 /** How fast a collection is written whose history is kept, next to one that has none: for whichever store. */
 
-import { StoreLocation, withStore } from '../src/cli/open-store.ts'
+import { DataLocation } from '../src/cli/data-location.ts'
+import { withStore } from '../src/cli/open-store.ts'
 import { allowWrites } from './allow-writes.ts'
 import { REAMS, type RunningServer, runProgram } from './child-process.ts'
 import { cpuMs } from './cpu-time.ts'
@@ -68,7 +69,7 @@ async function makeStore(workspace: Workspace, store: string, isKept: boolean): 
   const { path: file } = await workspace.sample()
   workspace.step(`reams import --key id, for a store ${isKept ? 'with' : 'without'} history`)
   await runProgram(REAMS, ['import', COLLECTION, file, '--store', store, '--key', 'id'], workspace.signal)
-  await withStore(new StoreLocation(store), {}, async (opened) => {
+  await withStore(new DataLocation(store), {}, async (opened) => {
     await opened.create(APPENDED)
     if (!isKept) for (const name of [COLLECTION, APPENDED]) await opened.setRetention(name, { retentionMs: 0 })
   })

@@ -1,6 +1,7 @@
 /** A store with some collections, and clients that read and write in all of them at once. */
 
-import { StoreLocation, withStore } from '../../src/cli/open-store.ts'
+import { DataLocation } from '../../src/cli/data-location.ts'
+import { withStore } from '../../src/cli/open-store.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { allowWrites } from '../allow-writes.ts'
 import { type RunningServer, WITHOUT_CACHE } from '../child-process.ts'
@@ -29,7 +30,7 @@ export class ManyCollections implements AsyncDisposable {
     const items = Array.from({ length: PAGES * 500 }, (_, id) =>
       JSON.stringify({ id, name: 'A reading', seats: id * 7 }),
     )
-    await withStore(new StoreLocation(path), {}, async (store) => {
+    await withStore(new DataLocation(path), {}, async (store) => {
       for (const name of names) {
         await store.create(name)
         await store.append(name, itemRun(items))

@@ -1,6 +1,7 @@
 /** What do an import and a single append cost on Citus, next to PostgreSQL on the same machine? */
 
-import { StoreLocation, withStore } from '../../src/cli/open-store.ts'
+import { DataLocation } from '../../src/cli/data-location.ts'
+import { withStore } from '../../src/cli/open-store.ts'
 import { allowWrites } from '../allow-writes.ts'
 import { inTurn, median } from '../measure.ts'
 import { PostClient } from '../post-client.ts'
@@ -18,7 +19,7 @@ export const CITUS_WRITES = askCitus({
     const rates = { citus: [] as number[], plain: [] as number[] }
     await inTurn(workspace.rounds, ['citus', 'plain'] as const, async (side) => {
       // Tables take Citus a second or two, whatever goes into them.
-      await withStore(new StoreLocation(engines[side].store('imported')), { create: true }, async () => {})
+      await withStore(new DataLocation(engines[side].store('imported')), { create: true }, async () => {})
       const { insideMs } = await engines[side].importTo('imported')
       rates[side].push(workspace.items / (insideMs / 1000))
       await engines[side].drop('imported')
@@ -57,7 +58,7 @@ export const CITUS_WRITES = askCitus({
 async function appendsTo(engine: PostgresWorkspace, workspace: Workspace) {
   const path = engine.store('posts')
   const token = await allowWrites(path)
-  await withStore(new StoreLocation(path), {}, async (store) => {
+  await withStore(new DataLocation(path), {}, async (store) => {
     await store.create('plain')
     await store.create('keyed', { keyField: 'id' })
   })

@@ -1,4 +1,4 @@
-/** Where a command reads items from: a file or standard input, in the format that its name or the settings tell. */
+/** What a command reads items from; and a file or standard input as one, in the format that its name or the settings tell. */
 
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,29 @@ import { TemporaryDirectory } from './temporary-directory.ts'
 /** A summary has no room for more. */
 const NAMES_SHOWN = 10
 
-export class Input implements Disposable {
+export interface Input extends AsyncDisposable {
+  /** What messages call it. */
+  readonly label: string
+  /** What messages call a place in it. */
+  readonly unit: 'line' | 'row'
+  /** The key of a collection that is made of it, where nobody names another. */
+  readonly defaultKey?: string | undefined
+  /** How much there is, in bytes or items; undefined when it is not known. */
+  readonly total: number | undefined
+  /** Whether there may be more or less. */
+  readonly isEstimate: boolean
+  /** Its part that has been read, when so many items came out. */
+  done(items: number): number
+  /** To be called before `items`, with the key of the collection. */
+  prepare(keyField: string | null): Promise<void>
+  items(keyField: string | null): AsyncIterable<InputBatch>
+  /** Something to know about what was read, as a sentence; or ''. */
+  readonly note: string
+}
+
+export class FileInput implements Input {
+  readonly unit = 'line'
+  readonly isEstimate = false
   source: Source
   readonly format: InputFormat
   readonly #path: string
@@ -34,13 +56,25 @@ export class Input implements Disposable {
     this.#signal = signal
   }
 
-  static async open(path: string, settings: SettingValues, signal: AbortSignal): Promise<Input> {
+  static async open(path: string, settings: SettingValues, signal: AbortSignal): Promise<FileInput> {
     checkCsvSettings([formatOf(path, settings)], settings)
-    return new Input(await openSource(path, signal), path, settings, signal)
+    return new FileInput(await openSource(path, signal), path, settings, signal)
+  }
+
+  get label(): string {
+    return this.source.label
+  }
+
+  get total(): number | undefined {
+    return this.source.totalBytes
+  }
+
+  done(): number {
+    return this.source.readBytes
   }
 
   /** Finds out what the columns hold, if that is asked for: reads all of it, once more than `items`. */
-  async findTypes(keyField: string | null = null): Promise<void> {
+  async prepare(keyField: string | null): Promise<void> {
     if (!this.#settings.get('types') || !isCsv(this.format)) return
     const isFile = this.source.totalBytes !== undefined
     const path = isFile ? this.#path : await this.#copied()
@@ -58,12 +92,12 @@ export class Input implements Disposable {
     this.source = await openSource(path, this.#signal, label)
   }
 
-  items(keyField: string | null = null): AsyncIterable<InputBatch> {
+  items(keyField: string | null): AsyncIterable<InputBatch> {
     return readItems(this.source, { ...this.#options, keyField, types: this.#types })
   }
 
-  /** What became of the values of CSV, as a sentence; nothing for other formats. */
-  get typesNote(): string {
+  /** What became of the values of CSV; nothing for other formats. */
+  get note(): string {
     if (!isCsv(this.format)) return ''
     const types = this.#types
     if (types === undefined) return ' CSV values are text; --types recognizes numbers, booleans and nulls.'
@@ -77,7 +111,7 @@ export class Input implements Disposable {
     return found.length === 0 ? ' Types: all text.' : ` Types: ${found.join('; ')}; all others text.`
   }
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.source.close()
     this.#copy?.[Symbol.dispose]()
   }

@@ -5,6 +5,7 @@ import { InputError } from '../items/input-error.ts'
 import type { InputBatch } from '../items/item-reader.ts'
 import type { CollectionSettings, Load, LoadResult, Store } from '../store/store.ts'
 import { ItemConflict, StoreError } from '../store/store-error.ts'
+import { TableError } from '../tables/table.ts'
 import { describeFailure, Failure, inputFailure, isSystemError } from './failure.ts'
 import type { Input } from './input.ts'
 import { startProgress } from './progress.ts'
@@ -27,13 +28,19 @@ export async function loadInput(
   options: LoadInputOptions,
 ): Promise<LoadResult> {
   const { settings, keyField, signal } = options
+  const { defaultKey } = input
+  const isKeyedByDefault = defaultKey !== undefined && (await store.head(name)) === undefined
   const load = await store.load(name, {
-    settings: { ...collectionSettings(settings), ...(keyField !== undefined && { keyField }) },
+    settings: {
+      ...(isKeyedByDefault && { keyField: defaultKey }),
+      ...collectionSettings(settings),
+      ...(keyField !== undefined && { keyField }),
+    },
     isReplacement: settings.get('replace'),
     onConflict: settings.get('onConflict'),
   })
   try {
-    await input.findTypes(load.settings.keyField)
+    await input.prepare(load.settings.keyField)
     const items = await appendAll(load, input)
     if (items === 0 && settings.get('replace') && !settings.get('allowEmpty')) await refuseToEmpty(store, name)
     signal.throwIfAborted()
@@ -42,7 +49,7 @@ export async function loadInput(
     // If even this fails, the next writer removes what is left; the first error is the one to report.
     await load.abort().catch(() => {})
     signal.throwIfAborted()
-    throw explain(error, input.source.label)
+    throw explain(error, input)
   }
 }
 
@@ -66,15 +73,14 @@ function collectionSettings(settings: SettingValues): Partial<CollectionSettings
 
 /** Answers how many items there were. */
 async function appendAll(load: Load, input: Input): Promise<number> {
-  const { source } = input
   const ahead = new ReadAhead()
-  const progress = startProgress(source.label, source.totalBytes)
+  const progress = startProgress(input.label, input.total, undefined, input.isEstimate)
   let items = 0
   try {
     for await (const batch of input.items(load.settings.keyField)) {
       await ahead.add(append(load, batch), batch.run.text.length)
       items += batch.run.count
-      progress.update(source.readBytes, items)
+      progress.update(input.done(items), items)
     }
   } finally {
     progress.stop()
@@ -95,10 +101,13 @@ async function append(load: Load, { run, lines }: InputBatch): Promise<void> {
   }
 }
 
-/** Names the source, and says that nothing was imported. */
-function explain(error: unknown, label: string): unknown {
-  if (error instanceof InputError) return inputFailure(error, label, 'Nothing was imported.')
-  if (!(error instanceof StoreError) && !isSystemError(error)) return error
+/** Names the input, and says that nothing was imported. */
+function explain(error: unknown, { label, unit }: Input): unknown {
+  if (error instanceof InputError) return inputFailure(error, label, 'Nothing was imported.', unit)
+  const isTableError = error instanceof TableError
+  if (!isTableError && !(error instanceof StoreError) && !isSystemError(error)) return error
   const { exitStatus, message } = describeFailure(error)
-  return new Failure(exitStatus, `${label}: ${message} Nothing was imported.`, { cause: error })
+  // What went wrong with a table names it already.
+  const text = isTableError ? message : `${label}: ${message}`
+  return new Failure(exitStatus, `${text} Nothing was imported.`, { cause: error })
 }

@@ -1,10 +1,10 @@
-/** Where a store is, and how it is opened: the only place that picks an engine. */
+/** How a store is opened: the only place that picks an engine. */
 
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { isPostgresUrl, readStoreLabel } from '../store/postgres/server/store-label.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Head, Store } from '../store/store.ts'
+import type { DataLocation } from './data-location.ts'
 import { Failure } from './failure.ts'
 
 interface OpenStoreOptions {
@@ -12,7 +12,7 @@ interface OpenStoreOptions {
   readonly create?: boolean
 }
 
-export async function openStore(location: StoreLocation, { create = false }: OpenStoreOptions = {}): Promise<Store> {
+export async function openStore(location: DataLocation, { create = false }: OpenStoreOptions = {}): Promise<Store> {
   if (!location.isDatabase) return openFile(location.reveal(), create)
   // The driver takes a while to load, and only who has a database needs it.
   const { openPostgresStore } = await import('../store/postgres/open.ts')
@@ -27,7 +27,7 @@ async function openFile(path: string, create: boolean): Promise<Store> {
 
 /** Opens a store, uses it, and closes it whatever happens. */
 export async function withStore<T>(
-  location: StoreLocation,
+  location: DataLocation,
   options: OpenStoreOptions,
   use: (store: Store) => Promise<T>,
 ): Promise<T> {
@@ -54,36 +54,4 @@ function whatThereIs(names: readonly string[]): string {
   const shown = names.slice(0, NAMES_SHOWN).join(', ')
   if (names.length > NAMES_SHOWN) return `There are ${shown} and others; see "reams collections".`
   return `There ${names.length === 1 ? 'is' : 'are'} ${shown}.`
-}
-
-export class StoreLocation {
-  readonly isDatabase: boolean
-  /** Whether it holds a password. */
-  readonly hasPassword: boolean
-  /** To be shown: without the password. */
-  readonly label: string
-  readonly #text: string
-
-  /** `fileLabel` is what a file is called in messages, where that is not its path. */
-  constructor(text: string, fileLabel: string = text) {
-    this.#text = text
-    this.isDatabase = isPostgresUrl(text)
-    const { label, hasPassword } = this.isDatabase ? readStoreLabel(text) : { label: fileLabel, hasPassword: false }
-    this.label = label
-    this.hasPassword = hasPassword
-  }
-
-  /** With the password: for whoever opens it, and nobody else. */
-  reveal(): string {
-    return this.#text
-  }
-
-  /** The label as a word that a shell takes as it is. */
-  get word(): string {
-    return this.isDatabase ? `'${this.label.replaceAll("'", '%27')}'` : this.label
-  }
-
-  toString(): string {
-    return this.label
-  }
 }

@@ -15,16 +15,26 @@ export interface Progress {
 /** The part of a terminal that the bar needs. */
 type ProgressStream = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>
 
-/** `total` is undefined where the size is not known: then there is no share and no time left. */
-export function startProgress(label: string, total: number | undefined, stream?: ProgressStream): Progress {
+/** `total` is undefined where the size is not known: then there is no share and no time left. An estimated one is marked as such. */
+export function startProgress(
+  label: string,
+  total: number | undefined,
+  stream?: ProgressStream,
+  isEstimate = false,
+): Progress {
   const latest = { items: 0, share: total === undefined ? undefined : 0 }
-  const stop = startLine(stream, (elapsedMs, columns) => progressLine({ label, ...latest, elapsedMs, columns }))
+  const stop = startLine(stream, (elapsedMs, columns) =>
+    progressLine({ label, isEstimate, ...latest, elapsedMs, columns }),
+  )
   const update = (done: number, items: number) => {
     latest.items = items
-    if (total !== undefined) latest.share = Math.min(1, done / Math.max(total, 1))
+    if (total !== undefined) latest.share = Math.min(isEstimate ? MOST_ESTIMATED : 1, done / Math.max(total, 1))
   }
   return { update, stop }
 }
+
+/** There may be more than was expected. */
+const MOST_ESTIMATED = 0.99
 
 /** The same for a file, whose bytes are what is counted. */
 export function startFileProgress(label: string, totalBytes: number, stream?: ProgressStream) {
@@ -85,16 +95,24 @@ interface ProgressState {
   readonly label: string
   /** From 0 to 1; undefined when it is not known. */
   readonly share: number | undefined
+  /** Whether the share is an estimate, and marked as one. */
+  readonly isEstimate?: boolean
   readonly items: number
   readonly elapsedMs: number
   /** The width to fill, at most. */
   readonly columns: number
 }
 
-export function progressLine({ label, share, items, elapsedMs, columns }: ProgressState): string {
+export function progressLine(state: ProgressState): string {
+  const { label, share, isEstimate = false, items, elapsedMs, columns } = state
   const rate = `${formatCount((items / Math.max(elapsedMs, 1)) * 1000)} items/s`
   const left = share === undefined ? undefined : timeLeft(elapsedMs, share)
-  return fitted({ label, done: counted(items, 'item'), rate, left }, share, columns)
+  return fitted(
+    { label, done: counted(items, 'item'), rate, left: isEstimate && left ? `about ${left}` : left },
+    share,
+    columns,
+    isEstimate,
+  )
 }
 
 type PullState = PullFigures & Omit<ProgressState, 'share'> & { readonly itemsBefore: number }
@@ -123,10 +141,10 @@ const MAX_BAR = 30
 const MIN_BAR = 10
 
 /** Joins the pieces into a line; if it is too long, the least important ones are left out. */
-function fitted({ label, ...figures }: Pieces, share: number | undefined, columns: number): string {
+function fitted({ label, ...figures }: Pieces, share: number | undefined, columns: number, isEstimate = false): string {
   const isShared = share !== undefined
   const bar = isShared ? drawBar(share, MIN_BAR) : undefined
-  const percent = isShared ? `${Math.floor(share * 100)} %`.padStart(5) : undefined
+  const percent = isShared ? `${isEstimate ? '~' : ''}${Math.floor(share * 100)} %`.padStart(5) : undefined
   const pieces: Pieces = { label, bar, percent, ...figures }
   for (const least of ['percent', 'label', 'flight', 'bytes', 'bar', 'rate', 'left'] as const)
     if (joined(pieces).length > columns) delete pieces[least]

@@ -6,7 +6,7 @@ import { isTokenName, parseScope, SCOPE_RULE, TOKEN_NAME_RULE } from '../contrac
 import { isNetwork, NETWORK_RULE } from '../service/client-address.ts'
 import { ORIGIN_RULE, parseOrigin } from '../service/cors.ts'
 import type { RateLimit } from '../service/rate-limit.ts'
-import { StoreLocation } from './open-store.ts'
+import { DataLocation } from './data-location.ts'
 
 export interface SettingKind<T> {
   /** What stands for the value in the flag, such as `file`. Undefined for a switch, which takes none. */
@@ -32,16 +32,49 @@ export const SWITCH: SettingKind<boolean> = {
 }
 
 /** Any URL but that of a database is refused: a password in it would be shown as part of a path. */
-export const STORE: SettingKind<StoreLocation> = {
+export const STORE: SettingKind<DataLocation> = {
   placeholder: 'store',
   expected: 'a path such as reams.db, or postgres://user@host/database',
   parse: (value) => {
     const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(value) ?? []
-    const location = new StoreLocation(value)
-    if (scheme !== undefined && !location.isDatabase)
+    const location = new DataLocation(value)
+    if (scheme !== undefined && location.engine !== 'postgres')
       throw new TypeError(`A store is a path or a postgres:// URL, not a ${scheme}:// URL.`)
     return value === '' ? undefined : location
   },
+}
+
+/** Where tables are. Again any other URL is refused. */
+export const DATABASE: SettingKind<DataLocation> = {
+  placeholder: 'database',
+  expected: 'postgres://user@host/database, mysql://user@host/database, or the path of an SQLite file',
+  parse: (value) => {
+    const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(value) ?? []
+    const location = new DataLocation(value)
+    if (scheme !== undefined && !location.isDatabase)
+      throw new TypeError(
+        `A database is postgres://…, mysql://… or the path of an SQLite file, not a ${scheme}:// URL.`,
+      )
+    return value === '' ? undefined : location
+  },
+}
+
+/** A comma within quotes is a part of a name. */
+export const TABLES: SettingKind<readonly string[]> = {
+  placeholder: 'name',
+  expected: 'a table such as events or public.events',
+  isList: true,
+  parse: (value) => {
+    const names = value.match(/(?:"(?:[^"]|"")*"|[^",])+/g)?.map((name) => name.trim()) ?? []
+    return names.length === 0 || names.includes('') ? undefined : names
+  },
+}
+
+/** A semicolon at its end is no second statement. */
+export const QUERY: SettingKind<string> = {
+  placeholder: 'sql',
+  expected: 'a SELECT',
+  parse: (value) => value.replace(/[;\s]+$/, '') || undefined,
 }
 
 /** A host name or an address; an IPv6 address may stand in brackets, as in a URL. */

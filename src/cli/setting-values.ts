@@ -87,11 +87,16 @@ export interface CliCommand extends CommandFamily {
   run(operands: readonly string[], settings: SettingValues): Promise<number | undefined>
 }
 
-/** Any user of the machine can read the arguments of a process. */
+/** Any user of the machine can read the arguments of a process, until it overwrites them. */
 export function warnOfPassword(settings: SettingValues, warn: (text: string) => void): void {
-  for (const name of ['store', 'from', 'to'] as const)
-    if (settings.origin(name) === 'flag' && settings.get(name)?.hasPassword)
-      warn(
-        `Other users can see the password in --${name} in the process list. Use REAMS_${name.toUpperCase()}, PGPASSWORD or ~/.pgpass instead.`,
-      )
+  for (const name of ['store', 'from', 'to', 'tableFrom'] as const) {
+    const location = settings.get(name)
+    if (settings.origin(name) !== 'flag' || !location?.hasPassword) continue
+    process.title = 'reams'
+    const { variable } = SETTINGS[name]
+    const others = location.engine === 'mysql' ? 'MYSQL_PWD or ~/.my.cnf' : 'PGPASSWORD or ~/.pgpass'
+    warn(
+      `Other users can see the password in ${longFlag(SETTINGS[name])} in the process list, until the program has started. Use ${variable}, ${others} instead.`,
+    )
+  }
 }

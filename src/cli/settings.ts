@@ -5,7 +5,7 @@ import { formatCount } from '../contract/message-text.ts'
 import { UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
 import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, DEFAULT_UNSENT_BYTES } from '../service/limits.ts'
-import { StoreLocation } from './open-store.ts'
+import { DataLocation } from './data-location.ts'
 import * as kinds from './setting-kind.ts'
 
 interface Row {
@@ -40,11 +40,19 @@ export const SETTINGS = {
   ...group('Data', {
     store: {
       kind: kinds.STORE,
-      default: new StoreLocation('reams.db'),
+      default: new DataLocation('reams.db'),
       description: 'the store: a file, or postgres://…',
     },
     from: { kind: kinds.STORE, description: 'the store to copy from: a file, or postgres://…' },
     to: { kind: kinds.STORE, description: 'the store to copy to; created if missing' },
+    tableFrom: {
+      kind: kinds.DATABASE,
+      flag: '--from <database>',
+      description: 'a database: postgres://…, mysql://…, a file',
+    },
+    table: { kind: kinds.TABLES, description: 'the table to read there' },
+    query: { kind: kinds.QUERY, description: 'the query to read there, in place of a table' },
+    order: { kind: kinds.text('columns'), description: 'its order, as in SQL (that of the primary key)' },
     create: toggle('create an empty store if there is none'),
     sample: toggle('serve data/reams.db, created from sample data'),
     format: {

@@ -19,12 +19,18 @@ export class InputError extends Error {
     options: { readonly line?: number; readonly item?: number; readonly text?: string; readonly cause?: unknown } = {},
   ) {
     const { line, item, text = '', cause } = options
-    const message = (line === undefined ? '' : `line ${line}: `) + reason + (text === '' ? '' : `: \`${text}\``)
-    super(message, cause === undefined ? undefined : { cause })
+    super('', cause === undefined ? undefined : { cause })
     this.line = line
     this.item = item
     this.reason = reason
     this.text = text
+    this.message = this.describe('line')
+  }
+
+  /** `unit` is what a line is called there. */
+  describe(unit: 'line' | 'row'): string {
+    const { line, reason, text } = this
+    return (line === undefined ? '' : `${unit} ${line}: `) + reason + (text === '' ? '' : `: \`${text}\``)
   }
 }
 

@@ -17,7 +17,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { StoreLocation, withStore } from '../../src/cli/open-store.ts'
+import { DataLocation } from '../../src/cli/data-location.ts'
+import { withStore } from '../../src/cli/open-store.ts'
 import { mountTmpfs } from '../faults/mounts.ts'
 import { lackOf, TMPFS } from '../faults/needs.ts'
 import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
@@ -79,7 +80,7 @@ describe('backup', () => {
     const writers = [1, 2].map(() => spawn(process.execPath, [WRITER, path, 'append', '1000000']))
     t.after(() => writers.forEach((writer) => void writer.kill('SIGKILL')))
     const count = (store: string) =>
-      withStore(new StoreLocation(join(directory, store)), {}, async (s) => (await s.head('events'))?.live ?? 0)
+      withStore(new DataLocation(join(directory, store)), {}, async (s) => (await s.head('events'))?.live ?? 0)
     while ((await count('reams.db')) < 20_050) await sleep(10)
     for (let round = 1; round <= 10; round++) {
       const atLeast = await count('reams.db')
@@ -276,7 +277,7 @@ describe('restore', () => {
     await run(directory, 'backup b.db')
     await run(directory, 'restore b.db --store new.db')
     const idsAfter = (file: string, isPrivate?: boolean) =>
-      withStore(new StoreLocation(join(directory, file)), {}, async (store) => {
+      withStore(new DataLocation(join(directory, file)), {}, async (store) => {
         if (isPrivate !== undefined) await store.setPrivate('events', isPrivate)
         const head = await store.head('events')
         return { version: head?.version, commitId: head?.commitId }
@@ -323,7 +324,7 @@ describePostgres('a backup of PostgreSQL', (startPostgres) => {
       ['p.db'],
     )
     assert.equal((await run(directory, 'restore p.db', { REAMS_STORE: other })).status, 0)
-    const items = await withStore(new StoreLocation(other), {}, (store) => readItems(store, 'events'))
+    const items = await withStore(new DataLocation(other), {}, (store) => readItems(store, 'events'))
     assert.equal(items.map((line) => `${line}\n`).join(''), eventLines(1234))
     assert.match((await run(directory, 'token list', { REAMS_STORE: other })).stdout, /app +active/)
     const again = await run(directory, 'restore p.db', { REAMS_STORE: other })
@@ -336,7 +337,7 @@ describePostgres('a backup of PostgreSQL', (startPostgres) => {
     const url = newUrl()
     const cli = new RunningCli(['restore', 'reams.db'], { in: directory, variables: { REAMS_STORE: url } })
     const isThere = () =>
-      withStore(new StoreLocation(url), {}, async () => true).catch(() => cli.child.exitCode !== null)
+      withStore(new DataLocation(url), {}, async () => true).catch(() => cli.child.exitCode !== null)
     while (!(await isThere())) await sleep(10)
     const { status, stderr } = await cli.stop('SIGINT')
     assert.match(

@@ -73,7 +73,7 @@ describe('wrong usage', () => {
     ['improt events x.csv', /^reams: unknown command 'improt'\n\(Did you mean import\?\)/],
     ['serve --prot 80', /^reams: unknown option '--prot'\n\(Did you mean --port\?\)/],
     ['verify --port 80', /^reams: unknown option '--port'/],
-    ['import events', /^reams: missing required argument 'FILE'/],
+    ['import', /^reams: missing required argument 'NAME'/],
     ['drop a b', /^reams: too many arguments for 'drop'/],
     ['token crate', /^reams: unknown command 'crate'\n\(Did you mean create\?\)/],
     ['token create --scop admin', /^reams: unknown option '--scop'\n\(Did you mean --scope\?\)/],

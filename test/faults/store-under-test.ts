@@ -2,7 +2,8 @@
 
 import { hash, randomBytes } from 'node:crypto'
 import type { Random } from '../../bench/random.ts'
-import { StoreLocation, withStore } from '../../src/cli/open-store.ts'
+import { DataLocation } from '../../src/cli/data-location.ts'
+import { withStore } from '../../src/cli/open-store.ts'
 import { TOKEN_PREFIX } from '../../src/contract/scope.ts'
 import { Connection } from './connection.ts'
 import { History, LOG, THINGS } from './history.ts'
@@ -122,7 +123,7 @@ export class StoreUnderTest implements AsyncDisposable {
 
   /** A commit whose connection was lost may still be on its way in a database. It holds the head, for which this waits. */
   async #settleCommits(): Promise<void> {
-    if (!new StoreLocation(this.path).isDatabase) return
+    if (!new DataLocation(this.path).isDatabase) return
     await this.#ensureCollection(LOG, null)
     await this.#ensureCollection(THINGS, 'id')
   }
@@ -144,6 +145,6 @@ export async function addToken(location: string): Promise<string> {
   const token = TOKEN_PREFIX + randomBytes(32).toString('base64url')
   const row = { name: 'faults', hash: hash('sha256', token), scopes: ['admin'] }
   const dates = { createdAt: Date.now(), expiresAt: null, revokedAt: null }
-  await withStore(new StoreLocation(location), { create: true }, (store) => store.addToken({ ...row, ...dates }))
+  await withStore(new DataLocation(location), { create: true }, (store) => store.addToken({ ...row, ...dates }))
   return token
 }

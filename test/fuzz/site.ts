@@ -1,7 +1,8 @@
 /** What the servers under fuzz hold, how they are set up, and who may do what there. */
 
 import { hash } from 'node:crypto'
-import { StoreLocation, withStore } from '../../src/cli/open-store.ts'
+import { DataLocation } from '../../src/cli/data-location.ts'
+import { withStore } from '../../src/cli/open-store.ts'
 import { TOKEN_PREFIX } from '../../src/contract/scope.ts'
 import { fill } from '../service/open-service.ts'
 
@@ -73,7 +74,7 @@ export const SITES: readonly [Site, ...Site[]] = [
 ]
 
 export function makeStore(path: string): Promise<void> {
-  return withStore(new StoreLocation(path), { create: true }, async (store) => {
+  return withStore(new DataLocation(path), { create: true }, async (store) => {
     const numbered = (count: number, member: string) =>
       Array.from({ length: count }, (_, index) => `{"id":${index + 1},${member}}`)
     const events = numbered(EVENT_COUNT, '"name":"Item"')

@@ -3,11 +3,12 @@
  * Arguments: the path or URL, then `append N` (N single appends) or `load` / `replace` (a load that never commits).
  */
 
-import { openStore, StoreLocation } from '../../src/cli/open-store.ts'
+import { DataLocation } from '../../src/cli/data-location.ts'
+import { openStore } from '../../src/cli/open-store.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 
 const [place = '', task = '', count = '0'] = process.argv.slice(2)
-const store = await openStore(new StoreLocation(place), { create: true })
+const store = await openStore(new DataLocation(place), { create: true })
 
 if (task === 'append') {
   await store.create('events', { keyField: 'id' }).catch(() => {})

@@ -4,11 +4,12 @@ import { statSync } from 'node:fs'
 import { constants, getPriority, setPriority } from 'node:os'
 import { copyStoreFile } from '../../store/sqlite/file/copy-file.ts'
 import { StoreError } from '../../store/store-error.ts'
+import { DataLocation } from '../data-location.ts'
 import { Failure } from '../failure.ts'
 import { createStoreFile, existing } from '../files/new-store-file.ts'
 import { outputTarget } from '../files/output-target.ts'
 import { Interruption } from '../interruption.ts'
-import { StoreLocation, withStore } from '../open-store.ts'
+import { withStore } from '../open-store.ts'
 import { print } from '../output.ts'
 import { startFileProgress } from '../progress.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
@@ -36,17 +37,17 @@ const LOW_PRIORITY = constants.priority.PRIORITY_BELOW_NORMAL
 async function runBackup([file = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   const origin = settings.get('store')
   const isReplacement = settings.get('force')
-  const { label, isDatabase } = new StoreLocation(file)
+  const { label, isDatabase } = new DataLocation(file)
   if (isDatabase)
     throw new Failure(2, `A backup is a file, and ${label} is a database. Name a file, or use reams copy.`)
   const { path, isFile, isThere } = await outputTarget(file)
   if (path === undefined || !isFile) throw new Failure(2, `A backup must be a file, and ${file} is none. Name a file.`)
-  if (isSameStore(origin, new StoreLocation(path)))
+  if (isSameStore(origin, new DataLocation(path)))
     throw new Failure(2, `${file} is the store to back up itself. Name another file.`)
   if (isThere && !isReplacement) throw existing(path)
   using interruption = new Interruption()
   const { signal } = interruption
-  const make = async (draft: StoreLocation) => {
+  const make = async (draft: DataLocation) => {
     if (origin.isDatabase) await copyDatabase(origin, draft, signal)
     else await copyFile(origin, draft, { signal })
     // To verify takes much longer than to copy, and the server on the same machine is to notice nothing.
@@ -62,8 +63,8 @@ async function runBackup([file = '']: readonly string[], settings: SettingValues
 
 /** With a bar of its own. */
 export async function copyFile(
-  from: StoreLocation,
-  to: StoreLocation,
+  from: DataLocation,
+  to: DataLocation,
   options: { isInUse?: boolean; signal: AbortSignal },
 ): Promise<void> {
   const totalBytes = statSync(from.reveal(), { throwIfNoEntry: false })?.size ?? 0
@@ -76,7 +77,7 @@ export async function copyFile(
 }
 
 /** Each collection from one snapshot. */
-async function copyDatabase(from: StoreLocation, to: StoreLocation, signal: AbortSignal): Promise<void> {
+async function copyDatabase(from: DataLocation, to: DataLocation, signal: AbortSignal): Promise<void> {
   await withStore(from, {}, (source) =>
     withStore(to, { create: true }, async (store) => {
       const job = { from: { location: from, store: source }, to: { location: to, store }, isReplacement: false, signal }

@@ -4,9 +4,9 @@ import { statSync } from 'node:fs'
 import { counted } from '../../contract/message-text.ts'
 import type { Head, TokenRecord } from '../../store/store.ts'
 import { StoreError } from '../../store/store-error.ts'
+import type { DataLocation } from '../data-location.ts'
 import { Failure } from '../failure.ts'
 import { Interrupted, Interruption } from '../interruption.ts'
-import type { StoreLocation } from '../open-store.ts'
 import { existingHead, openStore, withStore } from '../open-store.ts'
 import { formatDuration, print, printError, sizeOf } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
@@ -58,14 +58,14 @@ async function runCopy(_operands: readonly string[], settings: SettingValues): P
   }
 }
 
-function required(settings: SettingValues, name: 'from' | 'to'): StoreLocation {
+function required(settings: SettingValues, name: 'from' | 'to'): DataLocation {
   const location = settings.get(name)
   if (location !== undefined) return location
   throw new Failure(2, `--${name} is missing: the store to copy ${name}, a file or postgres://user@host/database.`)
 }
 
 /** The usual message would tell how to create a store. */
-async function openSource(from: StoreLocation) {
+async function openSource(from: DataLocation) {
   try {
     return await openStore(from)
   } catch (error) {
@@ -75,13 +75,13 @@ async function openSource(from: StoreLocation) {
 }
 
 /** Whether two locations are one store, as far as their names tell. A file can have several names. */
-export function isSameStore(one: StoreLocation, other: StoreLocation): boolean {
+export function isSameStore(one: DataLocation, other: DataLocation): boolean {
   const identity = identityOf(one)
   return identity !== undefined && identity === identityOf(other)
 }
 
 /** Undefined where nothing is yet. */
-function identityOf({ isDatabase, label }: StoreLocation): string | undefined {
+function identityOf({ isDatabase, label }: DataLocation): string | undefined {
   if (!isDatabase) {
     const stats = statSync(label, { throwIfNoEntry: false })
     return stats && `${stats.dev} ${stats.ino}`
@@ -121,7 +121,7 @@ function refuseDifferent({ to, isReplacement }: CopyJob, origin: Head, target: H
   if (!isReplacement && origin.live !== target.live) throw taken(to.location, target)
 }
 
-function taken(location: StoreLocation, { name, live }: Head): Failure {
+function taken(location: DataLocation, { name, live }: Head): Failure {
   return new Failure(
     1,
     `${location} already has a different collection "${name}", with ${counted(live, 'item')}. It was left unchanged. --replace replaces it; --collection NAME copies others.`,

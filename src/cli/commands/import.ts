@@ -1,30 +1,36 @@
-/** `reams import NAME FILE|-`: loads a file into a collection, all of it or nothing. */
+/** `reams import NAME FILE|-`, `reams import NAME --from DATABASE`: loads a file or a table into a collection, all of it or nothing. */
 
 import { counted, formatCount } from '../../contract/message-text.ts'
 import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
 import type { LoadResult } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
-import { Input } from '../input.ts'
+import { FileInput, type Input } from '../input.ts'
 import { Interruption } from '../interruption.ts'
 import { loadInput } from '../load-input.ts'
 import { withStore } from '../open-store.ts'
 import { formatRate, print, sizeOf } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
+import { isFromDatabase, onlyChoice, TableInput } from '../table-input.ts'
 
 export const IMPORT: CliCommand = {
   name: 'import',
   group: 'Load and change',
-  usage: 'NAME FILE|- [options]',
-  summary: 'load a file into a collection',
-  description: `Loads a file into a collection: all of it or, if there is an error, nothing.
-Readers see the old state until the end. Creates the store and the collection if
-missing; the key and whether it is paginated cannot be changed later.`,
+  usage: 'NAME FILE|- [options]\n       reams import NAME --from DATABASE --table TABLE [options]',
+  summary: 'load a file or a table into a collection',
+  description: `Loads a file, or a table of a database, into a collection: all of it or, if there
+is an error, nothing. Readers see the old state until the end. Creates the store
+and the collection if missing; the key and whether it is paginated cannot be
+changed later. The key of a table is its primary key, unless --key names another.`,
   operands: [
     { syntax: '<NAME>', description: 'the collection' },
-    { syntax: '<FILE>', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin' },
+    { syntax: '[FILE]', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin' },
   ],
   settings: [
     'store',
+    'tableFrom',
+    'table',
+    'query',
+    'order',
     'format',
     'delimiter',
     'types',
@@ -40,20 +46,28 @@ missing; the key and whether it is paginated cannot be changed later.`,
     { line: 'reams import events events.ndjson --key id', purpose: 'load or append' },
     { line: 'reams import events new.csv.gz --replace', purpose: 'replace all items' },
     { line: 'zcat *.gz | reams import events -', purpose: 'from a pipe' },
+    { line: 'reams import events --from postgres:///shop --table events', purpose: 'a table' },
   ],
   run: runImport,
 }
 
-async function runImport([name = '', file = '']: readonly string[], settings: SettingValues): Promise<undefined> {
+async function runImport([name = '', file]: readonly string[], settings: SettingValues): Promise<undefined> {
   if (!isCollectionName(name)) throw new Failure(2, `Invalid collection name "${name}": expected ${NAME_RULE}.`)
   using interruption = new Interruption()
   const { signal } = interruption
-  using input = await Input.open(file, settings, signal)
+  await using input = await openInput(file, settings, signal)
   const startedAt = performance.now()
   const result = await withStore(settings.get('store'), { create: true }, (store) =>
     loadInput(store, name, input, { settings, signal }),
   )
-  await print(`${summary(result, performance.now() - startedAt)}${input.typesNote}`)
+  await print(`${summary(result, performance.now() - startedAt)}${input.note}`)
+}
+
+function openInput(file: string | undefined, settings: SettingValues, signal: AbortSignal): Promise<Input> {
+  if (isFromDatabase(settings, file === undefined ? [] : [file]))
+    return TableInput.open(onlyChoice(settings), settings, signal)
+  if (file !== undefined) return FileInput.open(file, settings, signal)
+  throw new Failure(2, 'Name a file of items, - for standard input, or a database with --from and --table.')
 }
 
 function summary({ head, appended, replaced, skipped }: LoadResult, durationMs: number): string {

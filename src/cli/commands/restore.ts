@@ -2,10 +2,11 @@
 
 import { existsSync, statSync } from 'node:fs'
 import { StoreError } from '../../store/store-error.ts'
+import { DataLocation } from '../data-location.ts'
 import { describeFailure, Failure } from '../failure.ts'
 import { createStoreFile } from '../files/new-store-file.ts'
 import { Interrupted, Interruption } from '../interruption.ts'
-import { openStore, StoreLocation, withStore } from '../open-store.ts'
+import { openStore, withStore } from '../open-store.ts'
 import { print, printError } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { copyFile } from './backup.ts'
@@ -30,7 +31,7 @@ back and verified. A store that exists is never changed.`,
 
 async function runRestore([file = '']: readonly string[], settings: SettingValues): Promise<number> {
   const location = settings.get('store')
-  const backup = new StoreLocation(file)
+  const backup = new DataLocation(file)
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
     throw new Failure(
       2,
@@ -51,16 +52,16 @@ async function runRestore([file = '']: readonly string[], settings: SettingValue
   return 0
 }
 
-async function restoreFile(backup: StoreLocation, location: StoreLocation, signal: AbortSignal): Promise<string> {
+async function restoreFile(backup: DataLocation, location: DataLocation, signal: AbortSignal): Promise<string> {
   const path = location.reveal()
   if (existsSync(path)) throw storeExists(location)
   // Nobody writes to a backup, unless it is served itself.
   const isInUse = existsSync(`${backup.reveal()}-wal`)
-  const make = (draft: StoreLocation) => copyFile(backup, draft, { isInUse, signal })
+  const make = (draft: DataLocation) => copyFile(backup, draft, { isInUse, signal })
   return createStoreFile({ path, isReplacement: false, origin: backup, signal, make })
 }
 
-async function restoreDatabase(backup: StoreLocation, location: StoreLocation, signal: AbortSignal): Promise<string> {
+async function restoreDatabase(backup: DataLocation, location: DataLocation, signal: AbortSignal): Promise<string> {
   await refuseDatabase(location)
   return withStore(backup, {}, async (source) => {
     const { findings } = await verifyWithProgress(source, `verifying ${backup}`, signal)
@@ -83,7 +84,7 @@ async function restoreDatabase(backup: StoreLocation, location: StoreLocation, s
   })
 }
 
-async function refuseDatabase(location: StoreLocation): Promise<void> {
+async function refuseDatabase(location: DataLocation): Promise<void> {
   try {
     await (await openStore(location)).close()
   } catch (error) {
@@ -93,7 +94,7 @@ async function refuseDatabase(location: StoreLocation): Promise<void> {
   throw storeExists(location)
 }
 
-function storeExists(location: StoreLocation): Failure {
+function storeExists(location: DataLocation): Failure {
   return new Failure(
     2,
     `There already is something at ${location}, which was left unchanged. A backup is restored where there is no store: name another place with --store, or move this one away.`,

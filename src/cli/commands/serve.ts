@@ -1,4 +1,4 @@
-/** `reams serve`: serves files, the sample or a store on a port until a signal comes. */
+/** `reams serve`: serves files, tables, the sample or a store on a port until a signal comes. */
 
 import cluster from 'node:cluster'
 import { Failure } from '../failure.ts'
@@ -7,21 +7,25 @@ import { print } from '../output.ts'
 import { type CliCommand, type SettingValues, warnOfPassword } from '../setting-values.ts'
 import { Draining } from './serve/draining.ts'
 import { greeting } from './serve/greeting.ts'
-import { isSample, openServedStore } from './serve/served-store.ts'
+import { isSample, isTemporary, openServedStore } from './serve/served-store.ts'
 import { readTlsFiles, renewTls } from './serve/tls-files.ts'
 
 export const SERVE: CliCommand = {
   name: 'serve',
   group: 'Serve',
   usage: '[FILE…] [options]',
-  summary: 'serve files or a store over HTTP',
-  description: `Serves files, or the collections of a store, over HTTP until Ctrl-C.
-Files are served from a temporary store, which is removed at the end: each file
-is a collection, named after it; FILE:FIELD also names its key. Without files it
-serves the store.`,
+  summary: 'serve files, tables or a store over HTTP',
+  description: `Serves files, tables, or the collections of a store, over HTTP until Ctrl-C.
+Files and tables are served from a temporary store, which is removed at the end:
+each is a collection, named after it; FILE:FIELD also names its key. Without
+files and --from it serves the store.`,
   operands: [{ syntax: '[FILE...]', description: '.ndjson, .jsonl, .json, .csv or .tsv, also gzip' }],
   settings: [
     'store',
+    'tableFrom',
+    'table',
+    'query',
+    'order',
     'create',
     'sample',
     'format',
@@ -55,6 +59,7 @@ serves the store.`,
   ],
   examples: [
     { line: 'reams serve events.ndjson:id venues.csv.gz', purpose: 'two collections' },
+    { line: 'reams serve --from postgres:///shop --table events', purpose: 'a table' },
     { line: 'reams serve --store my.db --port 9000', purpose: 'a store' },
     { line: 'reams serve --store postgres://me@host/db --create', purpose: 'a database' },
     { line: 'reams serve --host 0.0.0.0 --base-url https://x.example', purpose: 'for others' },
@@ -74,13 +79,14 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   if (NPM_EVENTS.includes(process.env['npm_lifecycle_event'] ?? '')) interruption.endWithParent()
   if (settings.isGiven('tlsCert')) interruption.onHangUp(() => {})
   if (cluster.isPrimary) checkAddress(settings)
-  await using log = openLog(settings, files.length > 0 || isSample(settings))
+  const isForOneRun = isTemporary(files, settings)
+  await using log = openLog(settings, isForOneRun || isSample(settings))
   if (cluster.isWorker) return await runWorker(settings, interruption.happened(), log)
   warnOfPassword(settings, log.warn)
   const draining = new Draining(interruption.happened())
   const isEncrypted = readTlsFiles(settings, log.warn) !== undefined
-  // Files can take long to load: better to know before whether the port is free.
-  if (files.length > 0) await tryPort(settings)
+  // Files and tables can take long to load: better to know before whether the port is free.
+  if (isForOneRun) await tryPort(settings)
   const isAdminWanted = settings.isGiven('adminPort') || settings.isGiven('adminHost')
   await using admin = isAdminWanted ? await (await import('./serve/admin.ts')).openAdmin(settings, draining) : undefined
   await using served = await openServedStore(files, settings, interruption.signal).catch((error: unknown) => {

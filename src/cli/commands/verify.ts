@@ -3,8 +3,8 @@
 import { counted } from '../../contract/message-text.ts'
 import type { Store, VerifyResult } from '../../store/store.ts'
 import { StoreError } from '../../store/store-error.ts'
+import type { DataLocation } from '../data-location.ts'
 import { Failure } from '../failure.ts'
-import type { StoreLocation } from '../open-store.ts'
 import { withStore } from '../open-store.ts'
 import { print } from '../output.ts'
 import { startProgress } from '../progress.ts'
@@ -33,7 +33,7 @@ async function runVerify(_operands: readonly string[], settings: SettingValues):
   return findings.length === 0 ? 0 : 1
 }
 
-async function verifyStore(location: StoreLocation) {
+async function verifyStore(location: DataLocation) {
   try {
     return await withStore(location, {}, (store) => verifyWithProgress(store, location.label))
   } catch (error) {

@@ -1,4 +1,4 @@
-/** What the name of a file says about it: its format, and the name of the collection made from it. */
+/** What the name of a file says about it: its format, and the name of the collection made from it; the latter for tables too. */
 
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -40,16 +40,23 @@ export function formatOfFile(path: string): InputFormat {
 /** `My Events.ndjson.gz` → `my-events`: lower case, no extensions, a dash for what a name cannot hold. */
 export function collectionNameOfFile(path: string): string {
   const base = PARTS.exec(basename(path))?.groups?.['base'] ?? ''
+  return collectionNameOf(base, path, `Rename the file, or load it under a name of your own: reams import NAME ${path}`)
+}
+
+/** `public."My Events"` → `my-events`. */
+export function collectionNameOfTable(table: string): string {
+  const [, base = ''] = /(?:^|\.)("(?:[^"]|"")*"|[^."]+)$/.exec(table) ?? []
+  return collectionNameOf(base, table, `Load it under a name of your own: reams import NAME --table '${table}'`)
+}
+
+function collectionNameOf(base: string, whole: string, advice: string): string {
   const name = base
     .toLowerCase()
     .replace(/[^a-z0-9_.-]+/g, '-')
     .replace(/^[^a-z0-9]+|-+$/g, '')
   if (isCollectionName(name)) return name
   const came = name === '' ? 'Nothing is left' : `"${name}" comes out`
-  throw new Failure(
-    2,
-    `No collection can be named after ${path}. ${came}, and a name is ${NAME_RULE}. Rename the file, or load it under a name of your own: reams import NAME ${path}`,
-  )
+  throw new Failure(2, `No collection can be named after ${whole}. ${came}, and a name is ${NAME_RULE}. ${advice}`)
 }
 
 /** A file that becomes a collection. */
@@ -67,11 +74,18 @@ export function namedFiles(words: readonly string[]): NamedFile[] {
     const { path = word, keyField } = (!existsSync(word) && FILE_AND_KEY.exec(word)?.groups) || {}
     return { path, name: collectionNameOfFile(path), keyField }
   })
-  for (const file of files) {
-    const { name, path } = file
-    const other = files.find((each) => each.name === name)
-    if (other !== undefined && other !== file)
-      throw new Failure(2, `${other.path} and ${path} would both be the collection "${name}". Rename one of them.`)
-  }
+  refuseSameNames(files.map(({ name, path }) => ({ name, of: path })))
   return files
+}
+
+/** `of`: what the name was made of. */
+export function refuseSameNames(named: readonly { readonly name: string; readonly of: string }[]): void {
+  for (const each of named) {
+    const other = named.find(({ name }) => name === each.name)
+    if (other !== undefined && other !== each)
+      throw new Failure(
+        2,
+        `${other.of} and ${each.of} would both be the collection "${each.name}". Rename one of them.`,
+      )
+  }
 }

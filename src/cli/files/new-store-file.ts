@@ -6,8 +6,9 @@ import { dirname, join } from 'node:path'
 import { counted } from '../../contract/message-text.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { verifyWithProgress } from '../commands/verify.ts'
+import { DataLocation } from '../data-location.ts'
 import { describeFailure, Failure } from '../failure.ts'
-import { StoreLocation, withStore } from '../open-store.ts'
+import { withStore } from '../open-store.ts'
 import { formatBytes, formatDuration } from '../output.ts'
 import { TemporaryDirectory } from '../temporary-directory.ts'
 import { explainWriting, moveUnlessThere, syncDirectoryOf } from './part-file.ts'
@@ -17,10 +18,10 @@ interface NewStoreFile {
   readonly path: string
   readonly isReplacement: boolean
   /** What it comes from, for messages. */
-  readonly origin: StoreLocation
+  readonly origin: DataLocation
   readonly signal: AbortSignal
   /** Makes the store at a place that is not there yet. */
-  make(draft: StoreLocation): Promise<void>
+  make(draft: DataLocation): Promise<void>
 }
 
 /** Returns what was done, in words. When it rejects, nothing is left. */
@@ -31,7 +32,7 @@ export async function createStoreFile({ path, isReplacement, origin, signal, mak
   })
   // Beside its name, so that it can be moved there. SQLite puts its own files there too.
   using directory = new TemporaryDirectory(dirname(path), 'reams-part-')
-  const draft = new StoreLocation(join(directory.path, 'reams.db'), path)
+  const draft = new DataLocation(join(directory.path, 'reams.db'), path)
   try {
     const startedAt = performance.now()
     await make(draft)
@@ -71,7 +72,7 @@ function refuseLog(path: string): void {
   )
 }
 
-async function verified(draft: StoreLocation, origin: StoreLocation, signal: AbortSignal) {
+async function verified(draft: DataLocation, origin: DataLocation, signal: AbortSignal) {
   const result = await withStore(draft, {}, (store) => verifyWithProgress(store, `verifying ${draft}`, signal))
   const [finding] = result.findings
   if (finding === undefined) return result
@@ -83,7 +84,7 @@ async function verified(draft: StoreLocation, origin: StoreLocation, signal: Abo
 }
 
 /** An error that names the draft is about the file that it was to become; damage came with what it is a copy of. */
-function renamed(error: unknown, draft: StoreLocation, origin: StoreLocation): unknown {
+function renamed(error: unknown, draft: DataLocation, origin: DataLocation): unknown {
   if (!(error instanceof StoreError)) return error
   const { exitStatus, message } = describeFailure(error)
   const { label } = error.code === 'corrupt' ? origin : draft

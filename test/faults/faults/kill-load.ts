@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { StoreLocation } from '../../../src/cli/open-store.ts'
+import { DataLocation } from '../../../src/cli/data-location.ts'
 import { runSql } from '../../store/postgres-engine.ts'
 import type { Trial } from '../fault.ts'
 import { ReamsProcess, runReams } from '../reams-process.ts'
@@ -141,13 +141,13 @@ async function checkNothingStays(subject: StoreUnderTest, findings: Findings): P
 }
 
 function kindOf({ path }: StoreUnderTest): 'file' | 'database' {
-  return new StoreLocation(path).isDatabase ? 'database' : 'file'
+  return new DataLocation(path).isDatabase ? 'database' : 'file'
 }
 
 /** How many marks of loads there are: of running ones, and of what dead ones left behind. */
 async function marksIn(location: string): Promise<number> {
   const sql = 'SELECT (SELECT count(*) FROM lease) + (SELECT count(*) FROM leftover) AS marks'
-  if (new StoreLocation(location).isDatabase) {
+  if (new DataLocation(location).isDatabase) {
     const schema = new URL(location).searchParams.get('schema')
     return Number((await runSql(location, `SET search_path = ${schema}`, sql)).flat()[0])
   }

@@ -7,13 +7,13 @@ import { toNdjson } from '../../../items/item-text.ts'
 import { existingCollection } from '../../../store/collection-rules.ts'
 import type { Head, Load, Segment, Store } from '../../../store/store.ts'
 import { ItemConflict, StoreError } from '../../../store/store-error.ts'
+import type { DataLocation } from '../../data-location.ts'
 import { describeFailure, Failure } from '../../failure.ts'
-import type { StoreLocation } from '../../open-store.ts'
 import { startProgress } from '../../progress.ts'
 import { ReadAhead, runMaker } from '../../read-ahead.ts'
 
 export interface Side {
-  readonly location: StoreLocation
+  readonly location: DataLocation
   readonly store: Store
 }
 
@@ -152,7 +152,7 @@ function nameFailure(error: unknown, name: string): unknown {
   return new Failure(exitStatus, `${name}: ${message}`, { cause: error })
 }
 
-function damaged(location: StoreLocation, name: string, error: Error): Failure {
+function damaged(location: DataLocation, name: string, error: Error): Failure {
   return new Failure(
     3,
     `${name}: the store ${location} is damaged, so it was not copied. ${error.message} \`reams verify --store ${location.word}\` has details; restore the store from a backup.`,
@@ -160,7 +160,7 @@ function damaged(location: StoreLocation, name: string, error: Error): Failure {
   )
 }
 
-function differing(location: StoreLocation, name: string): Failure {
+function differing(location: DataLocation, name: string): Failure {
   return new Failure(
     3,
     `${name}: ${location} does not return what was copied. Check the disk or the database there, remove it with \`reams drop ${name} --store ${location.word}\`, then try again.`,

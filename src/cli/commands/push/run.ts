@@ -6,7 +6,7 @@ import { counted, formatCount, hideSecret } from '../../../contract/message-text
 import { InputError } from '../../../items/input-error.ts'
 import { explainFailure, retryText } from '../../client-failure.ts'
 import { Failure, inputFailure } from '../../failure.ts'
-import { Input } from '../../input.ts'
+import { FileInput } from '../../input.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
 import { formatRate, print, printError, printNote } from '../../output.ts'
 import { startProgress } from '../../progress.ts'
@@ -22,7 +22,7 @@ export async function runPush(address: string, file: string, settings: SettingVa
   const token = await readToken(settings.get('tokenFile'), process.env['REAMS_TOKEN'])
   using interruption = new Interruption()
   const { signal } = interruption
-  using input = await Input.open(file, settings, signal)
+  await using input = await FileInput.open(file, settings, signal)
   const { source } = input
   const isPipe = source.totalBytes === undefined
   using sender = createSender({
@@ -40,9 +40,9 @@ export async function runPush(address: string, file: string, settings: SettingVa
     printNote(`${source.label} cannot be read again: if this push ends early, it cannot be resumed. A file can.`)
   const push = createPush(input, sender, isPipe)
   try {
-    await input.findTypes()
-    await push.run(cutBatches(input.items(), settings.get('batch')))
-    await print(`${name}: ${push.summary()}${input.typesNote}`)
+    await input.prepare(null)
+    await push.run(cutBatches(input.items(null), settings.get('batch')))
+    await print(`${name}: ${push.summary()}${input.note}`)
     return 0
   } catch (error) {
     if (signal.reason instanceof Interrupted) {
@@ -66,7 +66,7 @@ class BatchRefused extends Error {
 
 type Push = ReturnType<typeof createPush>
 
-function createPush(input: Input, sender: BatchSender, isPipe: boolean) {
+function createPush(input: FileInput, sender: BatchSender, isPipe: boolean) {
   const { label } = input.source
   const startedAt = performance.now()
   let acknowledged = 0

@@ -2,8 +2,9 @@
 
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DataLocation } from '../../data-location.ts'
 import { describeFailure, Failure, type FailureStatus } from '../../failure.ts'
-import { openStore, StoreLocation } from '../../open-store.ts'
+import { openStore } from '../../open-store.ts'
 import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { Draining } from './draining.ts'
@@ -45,7 +46,7 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
   const latest = begun.then(() => sleep(durationMs(settings.get('drainDelay')) + LATE_MS, undefined, { ref: false }))
   const draining = new Draining(begun, Promise.race([told(PORT_CLOSED), latest]))
   try {
-    const store = await openStore(new StoreLocation(process.env[STORE_VARIABLE] ?? ''))
+    const store = await openStore(new DataLocation(process.env[STORE_VARIABLE] ?? ''))
     await using _store = { [Symbol.asyncDispose]: () => store.close() }
     await using server = await startServer(store, settings, log, draining, Number(process.env[PORT_VARIABLE]))
     process.on('message', (message) => {
@@ -70,7 +71,7 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
 /** Resolves when all serve; rejects with a Failure if one ends before. */
 export async function startWorkers(
   settings: SettingValues,
-  location: StoreLocation,
+  location: DataLocation,
   port: number,
   log: Log,
 ): Promise<RunningServer> {

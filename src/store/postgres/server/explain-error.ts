@@ -83,7 +83,7 @@ function explainDriver(error: Error): Explanation {
 }
 
 /** An error of several addresses has no message of its own, and that of a missing password speaks of something else. */
-function messageOf(error: Error): string {
+export function messageOf(error: Error): string {
   if (/^SASL: .*password/.test(error.message)) return 'The server requires a password, and none was given'
   if (error instanceof AggregateError && error.message === '')
     return error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join(', ')

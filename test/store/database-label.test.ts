@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { readStoreLabel } from '../../src/store/postgres/server/store-label.ts'
+import { readDatabaseLabel } from '../../src/store/postgres/server/database-label.ts'
 
 describe('how a store in PostgreSQL is called', () => {
   it('is its URL, without the password wherever it stands', () => {
@@ -14,7 +14,7 @@ describe('how a store in PostgreSQL is called', () => {
       ['postgres:///db?host=/var/run/postgresql', 'postgres:///db?host=/var/run/postgresql', false],
       ['POSTGRES://me:secret@host', 'POSTGRES://me@host', true],
     ] as const)
-      assert.deepEqual(readStoreLabel(url), { label, hasPassword })
+      assert.deepEqual(readDatabaseLabel(url), { label, hasPassword })
   })
 
   it('tells nothing about a URL in which the password cannot be told from the rest', () => {
@@ -24,14 +24,14 @@ describe('how a store in PostgreSQL is called', () => {
       'postgres://me:1#secret@h/db',
       'postgres://me:secret/db',
     ])
-      assert.equal(readStoreLabel(url).label, 'postgres://…')
+      assert.equal(readDatabaseLabel(url).label, 'postgres://…')
   })
 
   it('never holds the password, whatever that is', () => {
     const secret = fc.string({ minLength: 3 }).map((text) => `#1/${text}!`)
     fc.assert(
       fc.property(secret, fc.boolean(), (text, isEncoded) => {
-        const { label } = readStoreLabel(`postgres://me:${isEncoded ? encodeURIComponent(text) : text}@host/db`)
+        const { label } = readDatabaseLabel(`postgres://me:${isEncoded ? encodeURIComponent(text) : text}@host/db`)
         assert.ok(!label.includes(text) && !label.includes(encodeURIComponent(text)))
       }),
     )

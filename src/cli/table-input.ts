@@ -1,0 +1,121 @@
+/** Items from a table or a query of a database, and what the settings say about it. */
+
+import { type InputBatch, readUnpacked } from '../items/read-items.ts'
+import { openTable } from '../tables/open-table.ts'
+import { nameOf, type RowsChoice, type Table, TableError, thereAre } from '../tables/table.ts'
+import { Failure } from './failure.ts'
+import { collectionNameOfTable, refuseSameNames } from './files/file-name.ts'
+import type { Input } from './input.ts'
+import type { SettingValues } from './setting-values.ts'
+
+export class TableInput implements Input {
+  readonly label: string
+  readonly unit = 'row'
+  readonly isEstimate = true
+  readonly #table: Table
+  readonly #choice: RowsChoice
+  readonly #itemBytes: number
+
+  constructor(table: Table, label: string, choice: RowsChoice, itemBytes: number) {
+    this.#table = table
+    this.label = label
+    this.#choice = choice
+    this.#itemBytes = itemBytes
+  }
+
+  static async open(choice: RowsChoice, settings: SettingValues, signal: AbortSignal): Promise<TableInput> {
+    const database = settings.get('tableFrom')
+    if (database === undefined) throw new Failure(2, 'Name a database with --from.')
+    const table = await openTable(database, choice, signal)
+    const input = new TableInput(table, `${nameOf(choice)} in ${database.label}`, choice, settings.get('itemBytes'))
+    try {
+      // Before a store is made.
+      await input.prepare(settings.get('key') ?? null)
+      return input
+    } catch (error) {
+      await input[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  get defaultKey(): string | undefined {
+    const { primaryKey } = this.#table
+    return primaryKey.length === 1 ? primaryKey[0] : undefined
+  }
+
+  get total(): number | undefined {
+    return this.#table.estimatedRows
+  }
+
+  done(items: number): number {
+    return items
+  }
+
+  async prepare(keyField: string | null): Promise<void> {
+    const { columns } = this.#table
+    if (keyField !== null && !columns.includes(keyField))
+      throw new TableError('usage', `${this.label} has no column "${keyField}" for the key. ${thereAre(columns)}`)
+  }
+
+  items(keyField: string | null): AsyncIterable<InputBatch> {
+    return readUnpacked(this.#table.rows(), { format: 'ndjson', keyField, itemBytes: this.#itemBytes })
+  }
+
+  get note(): string {
+    const { table, order } = this.#choice
+    if (table === undefined || order !== undefined || this.#table.primaryKey.length > 0) return ''
+    return ' The table has no primary key: --order can say in which order the items are to be.'
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.#table[Symbol.asyncDispose]()
+  }
+}
+
+/** Files win over a database from the environment. Throws a Failure for settings that do not go together. */
+export function isFromDatabase(settings: SettingValues, files: readonly string[]): boolean {
+  const isFlag = settings.origin('tableFrom') === 'flag'
+  if (files.length > 0 && isFlag)
+    throw new Failure(2, `Items come from ${files[0]} or from a database, not both: leave out the file, or --from.`)
+  const isSource = settings.isGiven('tableFrom') && files.length === 0
+  const stray = (isSource ? FILE_SETTINGS : TABLE_SETTINGS).find((name) => settings.origin(name) === 'flag')
+  if (stray !== undefined)
+    throw new Failure(
+      2,
+      isSource ? `--${stray} is for files, and --from names a database.` : `--${stray} needs a database: add --from.`,
+    )
+  return isSource
+}
+
+const FILE_SETTINGS = ['format', 'delimiter', 'types'] as const
+const TABLE_SETTINGS = ['table', 'query', 'order'] as const
+
+/** What is to be read from the database: tables, or a query. */
+export function choicesIn(settings: SettingValues): readonly RowsChoice[] {
+  const [tables = [], query, order] = [settings.get('table'), settings.get('query'), settings.get('order')]
+  if (query !== undefined && tables.length > 0) throw new Failure(2, 'Give --table or --query, not both.')
+  if (query === undefined && tables.length === 0)
+    throw new Failure(2, 'Say what to read from the database: --table NAME, or --query SELECT….')
+  return query === undefined ? tables.map((table) => ({ table, order })) : [{ query, order }]
+}
+
+/** A query has no name that a collection could have. */
+const QUERY_NAME = 'query'
+
+/** Each with the name of its collection. */
+export function namedTables(choices: readonly RowsChoice[]) {
+  const named = choices.map((choice) => {
+    const { table } = choice
+    return { choice, name: table === undefined ? QUERY_NAME : collectionNameOfTable(table) }
+  })
+  refuseSameNames(named.map(({ choice, name }) => ({ name, of: nameOf(choice) })))
+  return named
+}
+
+/** The same for a single collection. */
+export function onlyChoice(settings: SettingValues): RowsChoice {
+  const [choice = {}, ...others] = choicesIn(settings)
+  if (others.length > 0)
+    throw new Failure(2, 'A collection is made of one table: import the others one by one, or join them with --query.')
+  return choice
+}

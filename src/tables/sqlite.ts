@@ -1,0 +1,165 @@
+/** Reads a table or a query of an SQLite file, all rows of one moment, whoever writes to it meanwhile. */
+
+import { existsSync, statSync } from 'node:fs'
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import { APPLICATION_ID } from '../store/sqlite/schema.ts'
+import { base64, JsonRows, jsonNumber } from './json-rows.ts'
+import { nameOf, type RowsChoice, type Table, TableError, thereAre } from './table.ts'
+
+/** For one who has the file to himself for a moment. */
+const BUSY_MS = 10_000
+
+export async function openSqliteTable(path: string, choice: RowsChoice, signal: AbortSignal): Promise<Table> {
+  if (!existsSync(path)) throw new TableError('usage', `There is no file ${path}. Check the path.`)
+  if (statSync(path).isDirectory())
+    throw new TableError('usage', `${path} is a directory: expected an SQLite file, or the URL of a database.`)
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS })
+    refuseStore(database, path)
+    return new SqliteTable(database, describe(database, path, choice), path, choice, signal)
+  } catch (error) {
+    database?.close()
+    throw explain(error, path, choice)
+  }
+}
+
+/** Its tables hold parts of reams, which are no items. */
+function refuseStore(database: DatabaseSync, path: string): void {
+  const row = database.prepare('PRAGMA application_id').get()
+  if (row?.['application_id'] === APPLICATION_ID)
+    throw new TableError(
+      'usage',
+      `${path} is a store of Reams. Copy its collections with: reams copy --from ${path} --to STORE`,
+    )
+}
+
+interface Description {
+  readonly select: string
+  readonly columns: readonly string[]
+  readonly primaryKey: readonly string[]
+  readonly estimatedRows: number | undefined
+}
+
+function describe(database: DatabaseSync, path: string, choice: RowsChoice): Description {
+  const { query, order } = choice
+  const relation = query === undefined ? findRelation(database, path, choice.table ?? '') : undefined
+  const primaryKey = relation?.primaryKey ?? []
+  // In brackets, so that a second statement is an error; a comment at the end ends with the line.
+  const from = relation?.name ?? `(\n${query}\n)`
+  const by = order ?? primaryKey.map(quoted).join(', ')
+  const select = `SELECT * FROM ${from}${by === '' ? '' : ` ORDER BY ${by}\n`}`
+  database.prepare(select)
+  // In brackets, SQLite would give columns of the same name other names.
+  const columns = namesIn(database.prepare(query ?? select))
+  return { select, columns, primaryKey, estimatedRows: relation && estimate(database, relation.name) }
+}
+
+function namesIn(statement: StatementSync): string[] {
+  return statement.columns().map(({ name }) => name)
+}
+
+function findRelation(database: DatabaseSync, path: string, table: string): { name: string; primaryKey: string[] } {
+  const all = (sql: string, ...values: SQLInputValue[]) => database.prepare(sql).all(...values)
+  const names = all(
+    `SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND type <> 'shadow' ORDER BY 1`,
+  ).map((row) => String(row['name']))
+  const wanted = [table, table.replace(/^main\./i, '')].map((name) => name.replace(/^"(.*)"$/s, '$1').toLowerCase())
+  const name = names.find((each) => wanted.includes(each.toLowerCase()))
+  if (name === undefined)
+    throw new TableError('usage', `There is no table ${table} in ${path}. ${thereAre(names, 'There is none at all.')}`)
+  const columns = all('SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk', name)
+  return { name: quoted(name), primaryKey: columns.map((row) => String(row['name'])) }
+}
+
+/** By the lowest and the highest number of a row, which cost nothing to find. Views and some tables have none. */
+function estimate(database: DatabaseSync, name: string): number | undefined {
+  try {
+    const row = database.prepare(`SELECT max(rowid) - min(rowid) + 1 AS count FROM ${name} NOT INDEXED`).get()
+    return typeof row?.['count'] === 'number' ? row['count'] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+class SqliteTable implements Table {
+  readonly columns: readonly string[]
+  readonly primaryKey: readonly string[]
+  readonly estimatedRows: number | undefined
+  readonly #database: DatabaseSync
+  readonly #select: string
+  readonly #path: string
+  readonly #choice: RowsChoice
+  readonly #signal: AbortSignal
+
+  constructor(database: DatabaseSync, found: Description, path: string, choice: RowsChoice, signal: AbortSignal) {
+    this.columns = found.columns
+    this.primaryKey = found.primaryKey
+    this.estimatedRows = found.estimatedRows
+    this.#select = found.select
+    this.#database = database
+    this.#path = path
+    this.#choice = choice
+    this.#signal = signal
+  }
+
+  async *rows(): AsyncIterable<Uint8Array> {
+    try {
+      const statement = this.#database.prepare(this.#select)
+      statement.setReadBigInts(true)
+      statement.setReturnArrays(true)
+      const lines = new JsonRows(this.columns)
+      for (const row of statement.iterate()) {
+        const chunk = lines.add((row as unknown as SQLOutputValue[]).map(jsonOf))
+        if (chunk === undefined) continue
+        this.#signal.throwIfAborted()
+        yield chunk
+      }
+      yield lines.take()
+    } catch (error) {
+      throw explain(error, this.#path, this.#choice)
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#database.close()
+  }
+}
+
+function jsonOf(value: SQLOutputValue): string {
+  if (value === null) return 'null'
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value !== 'number') return base64(value)
+  // A real number shows that it is one, as in SQLite.
+  const text = jsonNumber(value)
+  return /^-?[0-9]+$/.test(text) ? `${text}.0` : text
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** SQLite's own codes. */
+const BUSY = 5
+const LOCKED = 6
+const CANNOT_OPEN = 14
+const NO_DATABASE = 26
+
+function explain(error: unknown, path: string, choice: RowsChoice): unknown {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
+  const code = error.errcode & 0xff
+  const refuse = (kind: 'usage' | 'surroundings', text: string) => new TableError(kind, text, { cause: error })
+  if (code === NO_DATABASE)
+    return refuse(
+      'usage',
+      `${path} is no SQLite file. A file of items is imported without --from: reams import NAME ${path}`,
+    )
+  const reason = `${nameOf(choice)} in ${path}: ${error.message}.`
+  if (code === BUSY || code === LOCKED)
+    return refuse('surroundings', `${reason} Somebody has had the file to himself for ${BUSY_MS / 1000} s. Try again.`)
+  if (code === CANNOT_OPEN)
+    return refuse('surroundings', `${reason} It cannot be opened: check who may read it and the files beside it.`)
+  const what = choice.query === undefined ? '--table and --order' : 'the query; it has to be one SELECT'
+  return code === 1 ? refuse('usage', `${reason} Check ${what}.`) : refuse('surroundings', reason)
+}

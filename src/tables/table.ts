@@ -1,0 +1,60 @@
+/** A table or a query of another database, whose rows become items. */
+
+/** Either a table or a query. */
+export interface RowsChoice {
+  /** As its database spells it, with or without a schema. */
+  readonly table?: string | undefined
+  readonly query?: string | undefined
+  /** What follows ORDER BY. Default: the primary key of a table; a query as it is. */
+  readonly order?: string | undefined
+}
+
+/** What messages call it, behind which the database follows. */
+export function nameOf({ table }: RowsChoice): string {
+  return table ?? 'the query'
+}
+
+export interface Table extends AsyncDisposable {
+  readonly columns: readonly string[]
+  /** The columns of the primary key, in its order; none for a query. */
+  readonly primaryKey: readonly string[]
+  /** How many rows the database expects; undefined where it does not say. */
+  readonly estimatedRows: number | undefined
+  /** All rows as they are at one moment: a JSON object on each line. To be read once. */
+  rows(): AsyncIterable<Uint8Array>
+}
+
+/** `usage`: what was asked for cannot be. `data`: a row is at fault. `surroundings`: it may work another time. */
+export type TableErrorKind = 'usage' | 'data' | 'surroundings'
+
+/** Why rows cannot be read, in a message for people that says what to do, never with a password. */
+export class TableError extends Error {
+  override readonly name = 'TableError'
+  readonly kind: TableErrorKind
+
+  constructor(kind: TableErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+  }
+}
+
+/** More names than this would hide the message. */
+const NAMES_SHOWN = 20
+
+/** `There are a, b and c.`; '' where there are none. */
+export function thereAre(names: readonly string[], nothing = ''): string {
+  if (names.length === 0) return nothing
+  const shown = names.slice(0, NAMES_SHOWN).join(', ')
+  const rest = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : ''
+  return `There ${names.length === 1 ? 'is' : 'are'} ${shown}${rest}.`
+}
+
+/** Two columns of one name would be two fields of one name. */
+export function checkColumns(columns: readonly string[], label: string): void {
+  const doubled = columns.find((name, index) => columns.indexOf(name) !== index)
+  if (doubled !== undefined)
+    throw new TableError(
+      'usage',
+      `${label} has two columns named ${JSON.stringify(doubled)}: give each a name of its own with AS.`,
+    )
+}

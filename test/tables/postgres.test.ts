@@ -1,0 +1,436 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { Client } from 'pg'
+import { storedLines } from '../cli/items.ts'
+import { type CliResult, RunningCli, runInside, startServer, workDirectory } from '../cli/run-cli.ts'
+import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
+import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
+import { startProxy } from '../store/tcp-proxy.ts'
+
+/** A column for each kind of type that row_to_json knows, with two values; and one row of nothing but nulls. */
+const TYPES: Readonly<Record<string, readonly [type: string, one: string, other: string]>> = {
+  small: ['smallint', '-32768', '32767'],
+  big: ['bigint', '9007199254740993', '-9223372036854775808'],
+  exact: ['numeric', '123456789012345678901234567890.123456789012345678901234567890', "'NaN'"],
+  endless: ['numeric', "'Infinity'", "'-Infinity'"],
+  scaled: ['numeric(10,4)', '1.5', '-0.00001'],
+  real: ['real', '0.1', "'NaN'"],
+  double: ['double precision', '0.1', "'-Infinity'"],
+  money: ['money', "'1234567.89'", '-1'],
+  flag: ['boolean', 'true', 'false'],
+  text: ['text', String.raw`E'a\nb\tc\\d"e\u2028\u0001é😀'`, "''"],
+  fixed: ['char(5)', "'ab'", "'\\.'"],
+  name: ['name', "'events'", "'x'"],
+  bytes: ['bytea', String.raw`'\xdeadbeef'`, "''"],
+  zoned: ['timestamptz', "'2024-05-17 08:15:30.123456+02'", "'infinity'"],
+  stamp: ['timestamp', "'2024-05-17 08:15:30'", "'0044-03-15 12:00 BC'"],
+  day: ['date', "'2024-05-17'", "'-infinity'"],
+  hour: ['time', "'23:59:59.5'", "'24:00'"],
+  zonedHour: ['timetz', "'08:15+02'", "'00:00Z'"],
+  span: ['interval', "'1 year 2 mons -3 days 04:05:06.7'", "'-1 second'"],
+  json: ['json', `E'{\\n  "a" :\\t[1, 2.50],\\r\\n "a":"\\\\\\\\u0000"}'`, "'[]'"],
+  binary: ['jsonb', `'{"z":1,"a":{"b":[1e400,null]}}'`, `'"text"'`],
+  uuid: ['uuid', "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "'00000000-0000-0000-0000-000000000000'"],
+  address: ['inet', "'::1/64'", "'10.0.0.1'"],
+  network: ['cidr', "'10.0.0.0/8'", "'::/0'"],
+  machine: ['macaddr', "'08:00:2b:01:02:03'", "'ff:ff:ff:ff:ff:ff'"],
+  bits: ['bit varying', "B'101'", "B''"],
+  xml: ['xml', `'<a b="c">d</a>'`, "'text'"],
+  point: ['point', "'(1.5,2)'", "'(0,0)'"],
+  polygon: ['polygon', "'((0,0),(1,1),(1,0))'", "'((0,0))'"],
+  words: ['tsvector', "'a fat cat'", "''"],
+  numbers: ['int[]', "'{1,NULL,3}'", "'{}'"],
+  square: ['text[][]', `'{{"a,b","c\\"d"},{"{}",NULL}}'`, "'{{x}}'"],
+  stamps: ['timestamptz[]', "'{2024-05-17 08:15:30+02}'", "'{NULL}'"],
+  range: ['int4range', "'[1,5)'", "'empty'"],
+  moments: ['tstzrange', "'[2024-05-17 08:15+02,)'", "'(,)'"],
+  ranges: ['int4multirange', "'{[1,2),[5,9)}'", "'{}'"],
+  mood: ['mood', "'so so'", "'sad'"],
+  pair: ['pair', String.raw`(1, E'x\\y\n')`, '(NULL, NULL)'],
+  pairs: ['pair[]', "ARRAY[(1,'a')::pair,(2,NULL)::pair]", 'ARRAY[]::pair[]'],
+  positive: ['positive', '7', '1'],
+  'Odd "Name" ?column? 𝄞': ['text', "'odd'", "'even'"],
+  long: ['text', "repeat('long text ', 20000)", "'short'"],
+}
+
+describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
+  let server: PostgresServer
+  const schema = newSchema()
+  const sql = (text: string) => runSql(server.url, `SET search_path = ${schema}`, text)
+
+  before(async () => {
+    server = await startPostgres()
+    await runSql(server.url, '', `CREATE SCHEMA ${schema}`)
+    await sql('CREATE TABLE events (id bigint PRIMARY KEY, title text)')
+    if (isCitus) await sql("SELECT create_distributed_table('events', 'id')")
+    await sql("INSERT INTO events SELECT n, 'Event ' || n FROM generate_series(1, 1234) n")
+  })
+  after(async () => {
+    await runSql(server.url, '', `DROP SCHEMA ${schema} CASCADE`)
+    await server.stop()
+  })
+
+  const secrets = () => {
+    const { password } = new URL(server.url)
+    return [password, decodeURIComponent(password), 'wrong-and-secret'].filter((secret) => secret !== '')
+  }
+  /** Runs the program in a directory, with the database in a variable; it never shows a password. */
+  const runIn = async (directory: string, words: readonly string[], url = server.url): Promise<CliResult> => {
+    const result = await runInside(words, { in: directory, variables: { HOME: '/nowhere', REAMS_TABLE_FROM: url } })
+    for (const secret of secrets()) assert.ok(!`${result.stdout}${result.stderr}`.includes(secret))
+    return result
+  }
+  const imports = async (t: TestContext, ...words: string[]) => {
+    const directory = workDirectory(t)
+    return { directory, ...(await runIn(directory, ['import', 'events', ...words])) }
+  }
+  /** What was imported, where that went well. */
+  const imported = async (t: TestContext, ...words: string[]): Promise<string> => {
+    const { directory, status, stderr } = await imports(t, ...words)
+    assert.deepEqual([stderr, status], ['', 0])
+    return storedLines(directory, 'events')
+  }
+  /** What was said, where nothing was imported and nothing is left. */
+  const refused = async (t: TestContext, ...words: string[]): Promise<CliResult> => {
+    const { directory, ...result } = await imports(t, ...words)
+    assert.notEqual(result.status, 0)
+    const { stdout } = await runInside(['collections', '--json'], { in: directory })
+    if (existsSync(join(directory, 'reams.db')))
+      assert.deepEqual(JSON.parse(stdout).collections ?? JSON.parse(stdout), [])
+    return result
+  }
+  const inSchema = (table: string) => `${schema}.${table}`
+
+  it('have every type as PostgreSQL itself writes it', async (t) => {
+    await sql("CREATE TYPE mood AS ENUM ('sad', 'so so'); CREATE TYPE pair AS (number int, text text)")
+    await sql('CREATE DOMAIN positive AS int CHECK (VALUE > 0)')
+    const rows = Object.entries(TYPES)
+    const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+    await sql(
+      `CREATE TABLE types (id int PRIMARY KEY, ${rows.map(([name, [type]]) => `${quoted(name)} ${type}`).join(', ')}, made int GENERATED ALWAYS AS (id * 2) STORED)`,
+    )
+    for (const place of [1, 2] as const)
+      await sql(
+        `INSERT INTO types (id, ${rows.map(([name]) => quoted(name)).join(', ')}) VALUES (${place}, ${rows.map(([, row]) => row[place]).join(', ')})`,
+      )
+    await sql('INSERT INTO types (id) VALUES (3)')
+    const said = await runSql(
+      server.url,
+      `SET search_path = ${schema}; SET TimeZone = UTC`,
+      'SELECT row_to_json(types)::text FROM types ORDER BY id',
+    )
+    const expected = said.map(([text]) => String(text).replaceAll(/[\r\n]/g, ' '))
+    // Whatever the role has set for itself.
+    const odd = encodeURIComponent(
+      '-c TimeZone=Asia/Tokyo -c DateStyle=German -c IntervalStyle=iso_8601 -c extra_float_digits=-5 -c bytea_output=escape',
+    )
+    const directory = workDirectory(t)
+    await runIn(
+      directory,
+      ['import', 'events', '--table', inSchema('types')],
+      withParameter(server.url, 'options', odd),
+    )
+    assert.deepEqual((await storedLines(directory, 'events')).split('\n').slice(0, -1), expected)
+  })
+
+  it('are in the order of the primary key, which is the key of the collection', async (t) => {
+    await sql('CREATE TABLE backwards (number int, "Key" int PRIMARY KEY)')
+    if (isCitus) await sql(`SELECT create_distributed_table('backwards', 'Key')`)
+    await sql('INSERT INTO backwards SELECT n, 1000 - n FROM generate_series(1, 999) n')
+    const lines = await imported(t, '--table', inSchema('backwards'))
+    assert.match(lines, /^\{"number":999,"Key":1\}\n\{"number":998,"Key":2\}\n/)
+    const byNumber = await imported(t, '--table', inSchema('backwards'), '--order', 'number % 2 DESC, number')
+    assert.match(byNumber, /^\{"number":1,"Key":999\}\n\{"number":3,"Key":997\}\n/)
+  })
+
+  it('have the key that is named, or that of the collection', async (t) => {
+    const { directory } = await imports(t, '--table', inSchema('events'), '--key', 'title')
+    const again = await runIn(directory, [
+      'import',
+      'events',
+      '--table',
+      inSchema('events'),
+      '--on-conflict',
+      'replace',
+    ])
+    assert.match(again.stdout, /0 items imported, 1,234 replaced/)
+  })
+
+  it('come from a query too, in its order', async (t) => {
+    const query = `SELECT id AS n, upper(title) AS "Title" FROM ${inSchema('events')} WHERE id < 3 ORDER BY id DESC -- the last ;`
+    assert.equal(await imported(t, '--query', query), '{"n":2,"Title":"EVENT 2"}\n{"n":1,"Title":"EVENT 1"}\n')
+    assert.equal(await imported(t, '--query', 'SELECT 1 AS a;\n;'), '{"a":1}\n')
+    assert.equal(
+      await imported(t, '--query', `VALUES (1), (2)`, '--order', 'column1 DESC'),
+      '{"column1":2}\n{"column1":1}\n',
+    )
+  })
+
+  it('come from views, partitions and tables with odd names', async (t) => {
+    await sql(`CREATE VIEW few AS SELECT * FROM events WHERE id <= 2`)
+    await sql('CREATE MATERIALIZED VIEW kept AS SELECT 1 AS one')
+    await sql('CREATE TABLE "Odd.Table ""x"" é" (a int)')
+    await sql('INSERT INTO "Odd.Table ""x"" é" VALUES (7)')
+    if (!isCitus) {
+      await sql('CREATE TABLE parts (id int PRIMARY KEY) PARTITION BY RANGE (id)')
+      await sql('CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (10) TO (20)')
+      await sql('CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (10)')
+      await sql('INSERT INTO parts VALUES (15), (5)')
+      assert.equal(await imported(t, '--table', inSchema('parts')), '{"id":5}\n{"id":15}\n')
+    }
+    assert.equal((await imported(t, '--table', inSchema('few'))).split('\n').length, 3)
+    assert.equal(await imported(t, '--table', inSchema('kept')), '{"one":1}\n')
+    assert.equal(await imported(t, '--table', inSchema('Odd.Table "x" é')), '{"a":7}\n')
+    assert.equal(await imported(t, '--table', `${schema}."Odd.Table ""x"" é"`), '{"a":7}\n')
+  })
+
+  it('replace a collection at once, and say so when the table has no primary key', async (t) => {
+    const directory = workDirectory(t)
+    await runIn(directory, ['import', 'events', '--table', inSchema('events')])
+    const words = ['import', 'events', '--query', `SELECT * FROM ${inSchema('events')} WHERE id = 7`, '--replace']
+    assert.match((await runIn(directory, words)).stdout, /the collection now has 1 item, 1 page\.\n$/)
+    await sql('CREATE TABLE unordered (a int)')
+    const { stdout } = await runIn(directory, ['import', 'other', '--table', inSchema('unordered')])
+    assert.match(stdout, /The table has no primary key: --order can say in which order/)
+  })
+
+  it('are served at once, from a temporary store', async (t) => {
+    const variables = { REAMS_TABLE_FROM: server.url }
+    const words = ['--table', inSchema('events'), '--table', inSchema('events_too')]
+    await sql('CREATE TABLE events_too (id int PRIMARY KEY)')
+    const running = await startServer(t, words, { in: workDirectory(t), variables })
+    const page = await (await fetch(`${running.url}/events?page=3`)).json()
+    assert.deepEqual([page.item_count, page._embedded.events.length], [1234, 234])
+    assert.equal((await fetch(`${running.url}/events/17`)).status, 200)
+    assert.equal((await (await fetch(`${running.url}/events_too`)).json()).item_count, 0)
+  })
+
+  describe('of one moment', { skip: isCitus && 'Citus gives each shard a moment of its own' }, () => {
+    it('have the right sum, whatever others write', async (t) => {
+      await sql('CREATE TABLE accounts (id int PRIMARY KEY, amount int)')
+      await sql('INSERT INTO accounts SELECT n, 100 FROM generate_series(1, 5000) n')
+      const writer = new Client(server.url)
+      await writer.connect()
+      let isDone = false
+      const writing = (async () => {
+        while (!isDone)
+          await writer.query(
+            `UPDATE ${inSchema('accounts')} SET amount = amount + CASE WHEN id = 1 THEN 1 ELSE -1 END WHERE id IN (1, 5000)`,
+          )
+      })()
+      for (let round = 0; round < 3; round++) {
+        const lines = (await imported(t, '--table', inSchema('accounts'))).split('\n').slice(0, -1)
+        assert.equal(
+          lines.reduce((sum, line) => sum + JSON.parse(line).amount, 0),
+          500_000,
+        )
+      }
+      isDone = true
+      await writing
+      await writer.end()
+    })
+
+    it('are those behind a TRUNCATE that they had to wait for', async (t) => {
+      await sql('CREATE TABLE emptied (id int PRIMARY KEY)')
+      await sql('INSERT INTO emptied SELECT generate_series(1, 1000)')
+      const other = new Client(server.url)
+      await other.connect()
+      await other.query(
+        `BEGIN; LOCK TABLE ${inSchema('emptied')} IN ACCESS EXCLUSIVE MODE; INSERT INTO ${inSchema('emptied')} VALUES (0)`,
+      )
+      const query = `SELECT * FROM ${inSchema('emptied')}`
+      const importing = imports(t, '--query', query, '--allow-empty')
+      await waitUntil(
+        async () => (await sql("SELECT 1 FROM pg_locks WHERE NOT granted AND mode = 'AccessShareLock'")).length > 0,
+      )
+      await other.query(`TRUNCATE ${inSchema('emptied')}; INSERT INTO ${inSchema('emptied')} VALUES (1), (2); COMMIT`)
+      await other.end()
+      const { directory } = await importing
+      assert.equal(await storedLines(directory, 'events'), '{"id":1}\n{"id":2}\n')
+    })
+  })
+
+  describe('are refused', () => {
+    const wrong: Readonly<Record<string, { words: () => string[]; status: number; says: RegExp }>> = {
+      'without a table': { words: () => [], status: 2, says: /--table NAME, or --query/ },
+      'with a table and a query': { words: () => ['--table', 'x', '--query', 'y'], status: 2, says: /not both/ },
+      'with two tables': { words: () => ['--table', 'a', '--table', 'b'], status: 2, says: /one table/ },
+      'with a file': {
+        words: () => ['x.json', '--from', 'x.db', '--table', 'a'],
+        status: 2,
+        says: /x\.json or from a database/,
+      },
+      'with settings of files': { words: () => ['--table', 'a', '--types'], status: 2, says: /--types is for files/ },
+      'of no such table': {
+        words: () => ['--table', inSchema('nope')],
+        status: 2,
+        says: /There is no table .*nope in .* There are /s,
+      },
+      'of what is no table': {
+        words: () => ['--table', inSchema('events_pkey')],
+        status: 2,
+        says: /is not a table or a view/,
+      },
+      'with no such key': {
+        words: () => ['--table', inSchema('events'), '--key', 'ID'],
+        status: 2,
+        says: /has no column "ID" for the key\. There are id, title\./,
+      },
+      'in an order of no such column': {
+        words: () => ['--table', inSchema('events'), '--order', 'x'],
+        status: 2,
+        says: /column "x" does not exist\. There are id, title\./,
+      },
+      'in an order that is none': {
+        words: () => ['--table', inSchema('events'), '--order', 'id)'],
+        status: 2,
+        says: /Check --order/,
+      },
+      'of two statements': {
+        words: () => ['--query', 'SELECT 1; SELECT 2'],
+        status: 2,
+        says: /one SELECT, without a second statement/,
+      },
+      'of statements behind a bracket': {
+        words: () => [
+          '--query',
+          `SELECT 1) AS q) TO STDOUT; DROP TABLE ${inSchema('events')}; COPY (SELECT 1 FROM (SELECT 1`,
+        ],
+        status: 2,
+        says: /one SELECT/,
+      },
+      'of a statement that writes': {
+        words: () => ['--query', `DELETE FROM ${inSchema('events')}`],
+        status: 2,
+        says: /one SELECT/,
+      },
+      'of a function that writes': {
+        words: () => ['--query', `SELECT ${inSchema('write_one')}()`],
+        status: 2,
+        says: /read-only.*give a query that reads/s,
+      },
+      'with two columns of one name': {
+        words: () => ['--query', 'SELECT 1 AS a, 2 AS a'],
+        status: 2,
+        says: /two columns named "a"/,
+      },
+      'with a key that is null': {
+        words: () => ['--query', 'SELECT 1 AS id UNION ALL SELECT NULL', '--key', 'id'],
+        status: 1,
+        says: /the query in .*, row 2: the key field "id" is null/,
+      },
+      'with a key that is there twice': {
+        words: () => ['--query', 'SELECT id / 2 AS id FROM generate_series(2, 9) id', '--key', 'id'],
+        status: 1,
+        says: /, row 2: an item with the key "1" exists already/,
+      },
+      'with a row above the limit': {
+        words: () => ['--query', "SELECT id, repeat('x', id * 100000) AS x FROM generate_series(1, 5) id"],
+        status: 1,
+        says: /, row 3: the item has .* bytes, the limit is 262,144.*`\{"id":3,/,
+      },
+      'with a value that cannot be': {
+        words: () => ['--query', 'SELECT 1 / (id - 2000) FROM generate_series(1, 3000) id'],
+        status: 1,
+        says: /division by zero.*A value of a row is at fault/,
+      },
+    }
+    before(async () => {
+      await sql(
+        `CREATE FUNCTION write_one() RETURNS int LANGUAGE sql AS 'INSERT INTO ${inSchema('events')} VALUES (0) RETURNING 1'`,
+      )
+    })
+    for (const [title, { words, status, says }] of Object.entries(wrong))
+      it(title, async (t) => {
+        const result = await refused(t, ...words())
+        assert.match(result.stderr, says)
+        assert.equal(result.status, status)
+        assert.deepEqual(await sql('SELECT count(*)::int FROM events'), [[1234]])
+      })
+
+    it('of a role without rights', async (t) => {
+      const role = newSchema()
+      await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'wrong-and-secret'`)
+      const url = Object.assign(new URL(server.url), { username: role, password: 'wrong-and-secret' }).href
+      const directory = workDirectory(t)
+      const words = ['import', 'events', '--table', inSchema('events')]
+      const { status, stderr } = await runIn(directory, words, url)
+      assert.match(stderr, /permission denied.*Its owner can allow it: GRANT/s)
+      assert.equal(status, 3)
+      await sql(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`)
+      assert.match((await runIn(directory, words, url)).stderr, /permission denied for table events\. Its owner/)
+      await sql(`REVOKE ALL ON SCHEMA ${schema} FROM ${role}; DROP ROLE ${role}`)
+    })
+
+    const addresses: Readonly<Record<string, { change: Partial<URL>; says: RegExp; status: number }>> = {
+      'of no such database': {
+        change: { pathname: '/nope' },
+        status: 2,
+        says: /database "nope" does not exist.*Check the name/,
+      },
+      'of no such host': { change: { hostname: 'nope.invalid' }, status: 3, says: /There is no host of this name/ },
+      'where nothing listens': { change: { port: '1' }, status: 3, says: /Nothing listens there/ },
+      'with a wrong password': {
+        change: { password: 'wrong-and-secret' },
+        status: 3,
+        says: /Check the user and the password/,
+      },
+    }
+    for (const [title, { change, says, status }] of Object.entries(addresses)) {
+      const skip = isCitus && 'It is about connections, which Citus takes as PostgreSQL does'
+      it(title, { skip }, async (t) => {
+        const url = Object.assign(new URL(server.url), change).href
+        const result = await runIn(workDirectory(t), ['import', 'events', '--table', 'events'], url)
+        assert.match(result.stderr, says)
+        assert.equal(result.status, status)
+      })
+    }
+  })
+
+  it('are all or nothing when the source goes away in the middle', async (t) => {
+    const { hostname, port } = new URL(server.url)
+    let bytes = 0
+    const proxy = await startProxy(hostname, Number(port), () => (data) => {
+      bytes += data.length
+      if (bytes > 5_000_000) setImmediate(() => proxy.cutAll())
+      return data
+    })
+    t.after(() => proxy.close())
+    const url = Object.assign(new URL(server.url), { hostname: '127.0.0.1', port: `${proxy.port}` }).href
+    const directory = workDirectory(t)
+    const query = "SELECT id, repeat('x', 1000) AS x FROM generate_series(1, 100000) id"
+    const result = await runIn(directory, ['import', 'events', '--query', query], url)
+    assert.match(result.stderr, /Try again\. Nothing was imported\.\n$/)
+    assert.equal(result.status, 3)
+    assert.match((await runInside(['verify'], { in: directory })).stdout, /reams\.db/)
+    assert.equal((await runIn(directory, ['import', 'events', '--query', 'SELECT 1 AS id'])).status, 0)
+  })
+
+  it('are not read on after Ctrl-C, and no password is in the list of processes', async (t) => {
+    const directory = workDirectory(t)
+    const query = 'SELECT id, pg_sleep(0.001) FROM generate_series(1, 1000000) id'
+    const running = new RunningCli(['import', 'events', '--from', server.url, '--query', query], { in: directory })
+    await waitUntil(async () => (await activity('generate_series(1, 1000000)')).length > 0)
+    const shown = readFileSync(`/proc/${running.child.pid}/cmdline`, 'utf8')
+    for (const secret of secrets()) assert.ok(!shown.includes(secret), shown)
+    const { status, stderr } = await running.stop('SIGINT')
+    assert.equal(status, 130)
+    assert.match(stderr, /nothing was changed/)
+    await waitUntil(async () => (await activity('generate_series(1, 1000000)')).length === 0)
+  })
+
+  /** Statements that run. */
+  const activity = (text: string) =>
+    runSql(
+      server.url,
+      '',
+      'SELECT pid FROM pg_stat_activity WHERE strpos(query, $1) > 0 AND state = $2 AND pid <> pg_backend_pid()',
+      [text, 'active'],
+    )
+})
+
+async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20))
+}

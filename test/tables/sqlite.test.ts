@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, it, type TestContext } from 'node:test'
+import { storedLines } from '../cli/items.ts'
+import { runInside, startServer, workDirectory } from '../cli/run-cli.ts'
+
+/** A directory with an SQLite file that the statements have made. */
+function directoryWith(t: TestContext, sql: string): { directory: string; database: DatabaseSync } {
+  const directory = workDirectory(t)
+  const database = new DatabaseSync(join(directory, 'shop.db'))
+  t.after(() => database.close())
+  database.exec(sql)
+  return { directory, database }
+}
+
+const runImport = (directory: string, ...words: string[]) =>
+  runInside(['import', 'events', '--from', 'shop.db', ...words], { in: directory })
+
+async function imported(directory: string, ...words: string[]): Promise<string> {
+  const { status, stderr } = await runImport(directory, ...words)
+  assert.deepEqual([stderr, status], ['', 0])
+  return storedLines(directory, 'events')
+}
+
+describe('rows of SQLite', () => {
+  it('have every type, exactly', async (t) => {
+    const values: Readonly<Record<string, readonly [sql: string, json: string]>> = {
+      small: ['-7', '-7'],
+      large: ['9223372036854775807', '9223372036854775807'],
+      lowest: ['-9223372036854775808', '-9223372036854775808'],
+      real: ['0.1 + 0.2', '0.30000000000000004'],
+      whole: ['2.0', '2.0'],
+      negative: ['-0.0', '0.0'],
+      huge: ['1e300', '1e+300'],
+      endless: ['-9e999', '"-Infinity"'],
+      text: [`'a' || char(10) || '"\\' || char(0, 1, 8232, 128512)`, JSON.stringify('a\n"\\\0\u0001\u2028😀')],
+      empty: ["''", '""'],
+      nothing: ['NULL', 'null'],
+      bytes: ["x'deadbeef00'", '"3q2+7wA="'],
+      noBytes: ["x''", '""'],
+      json: [`'{"a": 1}'`, JSON.stringify('{"a": 1}')],
+      'Odd "name" é': ['1', '1'],
+    }
+    const names = Object.keys(values).map((name) => `"${name.replaceAll('"', '""')}"`)
+    const { directory } = directoryWith(
+      t,
+      `CREATE TABLE types (id INTEGER PRIMARY KEY, ${names.join(', ')}, made AS (id * 2), kept AS (id || 'x') STORED);
+       INSERT INTO types (id, ${names.join(', ')}) VALUES (1, ${Object.values(values)
+         .map(([sql]) => sql)
+         .join(', ')})`,
+    )
+    const fields = Object.entries(values).map(([name, [, json]]) => `${JSON.stringify(name)}:${json}`)
+    assert.equal(await imported(directory, '--table', 'types'), `{"id":1,${fields.join(',')},"made":2,"kept":"1x"}\n`)
+  })
+
+  it('are in the order of the primary key, which is the key of the collection, or as they are told', async (t) => {
+    const { directory } = directoryWith(
+      t,
+      `CREATE TABLE "Events" (code TEXT PRIMARY KEY, n INT) WITHOUT ROWID;
+       INSERT INTO "Events" VALUES ('b', 1), ('a', 2);
+       CREATE VIEW few AS SELECT n, code FROM "Events" WHERE n = 2`,
+    )
+    assert.equal(await imported(directory, '--table', 'main.events'), '{"code":"a","n":2}\n{"code":"b","n":1}\n')
+    const { stdout } = await runInside(['collections'], { in: directory })
+    assert.match(stdout, /events +2 +1 +code/)
+    const replace = (...words: string[]) => imported(directory, '--replace', ...words)
+    assert.equal(await replace('--table', 'EVENTS', '--order', 'n'), '{"code":"b","n":1}\n{"code":"a","n":2}\n')
+    assert.equal(await replace('--table', 'few'), '{"n":2,"code":"a"}\n')
+    assert.equal(
+      await replace('--query', 'SELECT n, code FROM events ORDER BY n DESC -- all; '),
+      '{"n":2,"code":"a"}\n{"n":1,"code":"b"}\n',
+    )
+  })
+
+  it('are of one moment, also while others write', async (t) => {
+    const { directory, database } = directoryWith(
+      t,
+      `PRAGMA journal_mode = WAL; CREATE TABLE accounts (id INTEGER PRIMARY KEY, amount INT);
+       WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO accounts SELECT i, 100 FROM n`,
+    )
+    const move = database.prepare(
+      'UPDATE accounts SET amount = amount + CASE WHEN id = 1 THEN 1 ELSE -1 END WHERE id IN (1, 50000)',
+    )
+    let moves = 0
+    const writing = setInterval(() => {
+      move.run()
+      moves++
+    }, 1)
+    const lines = await imported(directory, '--table', 'accounts').finally(() => clearInterval(writing))
+    const sum = lines
+      .split('\n')
+      .slice(0, -1)
+      .reduce((total, line) => total + JSON.parse(line).amount, 0)
+    assert.equal(sum, 5_000_000)
+    assert.ok(moves > 0)
+  })
+
+  it('are served at once', async (t) => {
+    const { directory } = directoryWith(
+      t,
+      'CREATE TABLE a (id INTEGER PRIMARY KEY); INSERT INTO a VALUES (7); CREATE TABLE b (x)',
+    )
+    const server = await startServer(t, ['--from', 'shop.db', '--table', 'a', '--table', 'b'], { in: directory })
+    assert.deepEqual((await (await server.get('/a/7')).json()).id, 7)
+    assert.equal((await (await server.get('/b')).json()).item_count, 0)
+    const query = await startServer(t, ['--from', 'shop.db', '--query', 'SELECT 1 AS one'], { in: directory })
+    assert.equal((await (await query.get('/query')).json()).item_count, 1)
+  })
+
+  describe('are refused', () => {
+    const wrong: Readonly<Record<string, readonly [words: readonly string[], status: number, says: RegExp]>> = {
+      'of no such table': [
+        ['--table', 'nope'],
+        2,
+        /There is no table nope in shop\.db\. There are events, keyless\.\n$/,
+      ],
+      'of no such column': [['--query', 'SELECT nope FROM events'], 2, /no such column: nope\. Check the query/],
+      'in an order of no such column': [
+        ['--table', 'events', '--order', 'nope'],
+        2,
+        /no such column: nope\. Check --table and --order/,
+      ],
+      'with no such key': [
+        ['--table', 'events', '--key', 'ID'],
+        2,
+        /has no column "ID" for the key\. There are id, x\./,
+      ],
+      'of two statements': [['--query', 'SELECT 1 AS a; DELETE FROM events'], 2, /syntax error.*one SELECT/],
+      'of a statement that writes': [['--query', 'DELETE FROM events'], 2, /syntax error.*one SELECT/],
+      'with two columns of one name': [['--query', 'SELECT 1 AS a, 2 AS a'], 2, /two columns named "a"/],
+      'with a key that is null': [
+        ['--table', 'keyless', '--key', 'k'],
+        1,
+        /keyless in shop\.db, row 2: the key field "k" is null/,
+      ],
+      'with a key that is there twice': [
+        ['--query', 'SELECT 1 AS a UNION ALL SELECT 1', '--key', 'a'],
+        1,
+        /row 2: an item with the key "1" exists already/,
+      ],
+      'with a row above the limit': [
+        ['--query', 'SELECT 5 AS id, hex(zeroblob(200000)) AS x'],
+        1,
+        /row 1: the item has .* bytes, the limit is 262,144.*\{"id":5,/,
+      ],
+      'with a value that cannot be': [['--query', "SELECT json_extract('{', '$') AS x"], 2, /malformed JSON/],
+    }
+    for (const [title, [words, status, says]] of Object.entries(wrong))
+      it(title, async (t) => {
+        const { directory, database } = directoryWith(
+          t,
+          `CREATE TABLE events (id INTEGER PRIMARY KEY, x); INSERT INTO events VALUES (1, 2);
+           CREATE TABLE keyless (k); INSERT INTO keyless VALUES (1), (NULL)`,
+        )
+        const result = await runImport(directory, ...words)
+        assert.match(result.stderr, says)
+        assert.equal(result.status, status)
+        assert.deepEqual({ ...database.prepare('SELECT count(*) AS count FROM events').get() }, { count: 1 })
+      })
+
+    it('of files that are none of SQLite', async (t) => {
+      const directory = workDirectory(t)
+      const from = async (path: string) => {
+        const { status, stderr } = await runInside(['import', 'events', '--from', path, '--table', 'x'], {
+          in: directory,
+        })
+        assert.equal(status, 2)
+        return stderr
+      }
+      writeFileSync(join(directory, 'x.csv'), 'a,b\n'.repeat(1000))
+      assert.match(await from('x.csv'), /x\.csv is no SQLite file\..*reams import NAME x\.csv\n$/)
+      assert.match(await from('nope.db'), /There is no file nope\.db/)
+      assert.match(await from('.'), /is a directory/)
+      assert.match(await from('oracle://a:b@c/d'), /not a oracle:\/\/ URL/)
+      await runInside(['import', 'events', '-'], { in: directory, input: '{}' })
+      assert.match(
+        await from('reams.db'),
+        /is a store of Reams\. Copy its collections with: reams copy --from reams\.db/,
+      )
+    })
+
+    it('of a file that may not be read', {
+      skip: process.getuid?.() === 0 && 'root may read everything',
+    }, async (t) => {
+      const { directory } = directoryWith(t, 'CREATE TABLE events (a)')
+      chmodSync(join(directory, 'shop.db'), 0)
+      assert.match((await runImport(directory, '--table', 'events')).stderr, /cannot be opened/)
+    })
+  })
+})
