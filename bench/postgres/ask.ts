@@ -5,7 +5,7 @@ import type { Workspace } from '../workspace.ts'
 import type { PostgresWorkspace } from './workspace.ts'
 
 export interface PostgresQuestion extends Omit<Question, 'run'> {
-  run(postgres: PostgresWorkspace, workspace: Workspace): Promise<Figure[]>
+  run(postgres: PostgresWorkspace, workspace: Workspace): Promise<Figure[] | Skipped>
 }
 
 export function askPostgres(question: PostgresQuestion): Question {

@@ -45,6 +45,7 @@ import { SIZE } from './size.ts'
 import { SLOW_CLIENTS } from './slow-clients.ts'
 import { SLOW_DISK } from './slow-disk.ts'
 import { SNAPSHOT_PAGES } from './snapshot-pages.ts'
+import { TABLE_IMPORT } from './table-import.ts'
 import { WAIT } from './wait.ts'
 import { WORKERS } from './workers.ts'
 
@@ -82,6 +83,7 @@ export const QUESTIONS: readonly Question[] = [
   PULL,
   PULL_LATENCY,
   PULL_MEMORY,
+  TABLE_IMPORT,
   PG_IMPORT,
   PG_DEPTH,
   PG_PAGES,

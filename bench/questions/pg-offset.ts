@@ -2,23 +2,23 @@
 
 import { PAGE_SIZE } from '../../src/contract/page.ts'
 import { compareLatencies, pageOf } from '../latency.ts'
-import { durationMs, median } from '../measure.ts'
+import { median } from '../measure.ts'
 import { FULL_ITEMS } from '../options.ts'
 import { PageClient } from '../page-client.ts'
 import { askPostgres } from '../postgres/ask.ts'
-import type { PostgresWorkspace } from '../postgres/workspace.ts'
+import { pagesByHand } from '../postgres/pages-by-hand.ts'
 import type { Figure } from '../question.ts'
 import { COLLECTION, type Workspace } from '../workspace.ts'
-
-/** By hand a page takes seconds where items are many. */
-const PAGES_BY_HAND = 5
 
 export const PG_OFFSET = askPostgres({
   name: 'pg-offset',
   needs: ['ndjson', 'postgresItems', 'postgresRows'],
   cost: { seconds: 3, secondsAMillion: 3 },
   async run(postgres, workspace) {
-    const [pageByHand, lastPage] = [await preparePages(postgres), Math.floor(workspace.items / PAGE_SIZE)]
+    const [pageByHand, lastPage] = [
+      await pagesByHand(postgres, await postgres.rows(), 'json'),
+      Math.floor(workspace.items / PAGE_SIZE),
+    ]
     const server = await postgres.itemsServer()
     using client = new PageClient(server.url)
     workspace.step('pg-offset: first and last page of Reams')
@@ -34,27 +34,6 @@ export const PG_OFFSET = askPostgres({
     ]
   },
 })
-
-/** Answers how long the items of a page take, with the count that its links need; one after the other. */
-async function preparePages(postgres: PostgresWorkspace): Promise<(page: number) => Promise<number[]>> {
-  const table = await postgres.rows()
-  const count = { name: 'count', text: `SELECT count(*) FROM ${table}` }
-  const select = { name: 'page', text: `SELECT json FROM ${table} ORDER BY id LIMIT $1 OFFSET $2` }
-  return async (page) => {
-    const client = await postgres.connect()
-    const durations: number[] = []
-    for (let time = 0; time <= PAGES_BY_HAND; time++) {
-      const duration = await durationMs(async () => {
-        await client.query(count)
-        await client.query({ ...select, values: [PAGE_SIZE, (page - 1) * PAGE_SIZE] })
-      })
-      // The first one prepares.
-      if (time > 0) durations.push(duration)
-    }
-    await client.end()
-    return durations
-  }
-}
 
 function figure(which: string, byHandMs: number[], p50Ms: number, times: number, { items }: Workspace): Figure {
   return {
