@@ -51,7 +51,11 @@ export function limitsPage(): Page {
           ],
           ['nesting of objects and arrays', count(MAX_DEPTH), refused('invalid-item')],
           ['key of an item', `1 to ${count(MAX_KEY_BYTES)} bytes of UTF-8`, refused('invalid-item')],
-          ['name of the key field, over HTTP', `${count(MAX_KEY_FIELD_LENGTH)} characters`, refused('invalid-body')],
+          [
+            'names of the key fields together, over HTTP',
+            `${count(MAX_KEY_FIELD_LENGTH)} characters`,
+            refused('invalid-body'),
+          ],
           [
             'collections with their own paths in `/-/openapi.json`',
             count(MAX_DESCRIBED_COLLECTIONS),

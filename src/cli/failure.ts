@@ -23,6 +23,7 @@ const STORE_STATUS: Partial<Record<StoreError['code'], FailureStatus>> = {
   'missing-store': 2,
   'not-a-store': 2,
   'invalid-name': 2,
+  'invalid-key-fields': 2,
   'no-collection': 2,
   'no-token': 2,
   'collection-exists': 1,

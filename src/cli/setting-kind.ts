@@ -1,6 +1,7 @@
 /** The kinds of values that settings take: how each is read from text, and in words what is expected. */
 
 import { availableParallelism } from 'node:os'
+import { KEY_FIELDS_RULE, keyFieldsFlaw } from '../contract/key.ts'
 import { normalizeBaseUrl } from '../contract/link.ts'
 import { isTokenName, parseScope, SCOPE_RULE, TOKEN_NAME_RULE } from '../contract/scope.ts'
 import { isNetwork, NETWORK_RULE } from '../service/client-address.ts'
@@ -88,6 +89,16 @@ export const BASE_URL: SettingKind<string> = {
   placeholder: 'url',
   expected: 'an absolute http or https URL without query and fragment',
   parse: normalizeBaseUrl,
+}
+
+export const KEY_FIELDS: SettingKind<string> = {
+  placeholder: 'field',
+  expected: KEY_FIELDS_RULE,
+  parse: (value) => {
+    const flaw = keyFieldsFlaw(value)
+    if (flaw !== undefined) throw new TypeError(`"${value}": ${flaw}.`)
+    return value
+  },
 }
 
 /** A tab is hard to type in a shell. */

@@ -82,7 +82,7 @@ export const SETTINGS = {
     allowOrigin: { kind: kinds.ORIGINS, description: 'another server to follow links to; can be repeated' },
   }),
   ...group('Collection', {
-    key: { kind: kinds.text('field'), description: 'the field that identifies an item' },
+    key: { kind: kinds.KEY_FIELDS, description: 'the field that identifies an item, or several: a,b' },
     unpaginated: toggle(`serve it whole, not in pages; at most ${formatCount(UNPAGINATED_LIMIT)} items`),
     private: toggle('do not list it; "not found" without a token for it'),
     public: toggle('list it, and let everybody read it'),

@@ -3,6 +3,7 @@
 export * from './change.ts'
 export * from './envelope.ts'
 export * from './etag.ts'
+export * from './key.ts'
 export * from './link.ts'
 export * from './name.ts'
 export * from './page.ts'

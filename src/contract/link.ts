@@ -67,9 +67,9 @@ export function pageUrl(baseUrl: string, name: string, page: number): string {
   return `${collectionUrl(baseUrl, name)}?page=${page}`
 }
 
-/** `{base_url}/<collection>/<key>`. */
+/** `{base_url}/<collection>/<key>`. A comma means nothing in a path, and reads better as it is. */
 export function itemUrl(baseUrl: string, name: string, key: string): string {
-  return `${collectionUrl(baseUrl, name)}/${encodeURIComponent(key)}`
+  return `${collectionUrl(baseUrl, name)}/${encodeURIComponent(key).replaceAll('%2C', ',')}`
 }
 
 /** `{base_url}/-/problems/<name>` (D14). */

@@ -1,5 +1,6 @@
 /** The page of a collection, of an earlier state of it, or of its changes: one page of items, and the way to the others. */
 
+import { keyFieldNames } from '../contract/key.ts'
 import { changesPath, collectionUrl, pageLinks, pageUrl, rawUrl, snapshotPath } from '../contract/link.ts'
 import { counted, formatCount } from '../contract/message-text.ts'
 import { lastPage, pageRange } from '../contract/page.ts'
@@ -173,12 +174,17 @@ function itemsOf(baseUrl: string, { collection, page, pieces }: CollectionConten
 /** For the script: all of it works on the items that are shown, but for the key, which leads to an item of any page. */
 function tools({ keyField }: CollectionFacts): Html {
   const find = html`<form><label for="find">Item by key (${brief(keyField ?? '', 20)})</label>
-<input id="find" size="12" autocomplete="off" spellcheck="false" required title="Enter the key of an item."><button>Find</button></form>
+<input id="find" size="12" autocomplete="off" spellcheck="false" required title="${keyHint(keyField ?? '')}"><button>Find</button></form>
 `
   return html`<div class="tools scripted"><label for="filter">Filter <span>this page</span></label>
 <input type="search" id="filter" size="16" autocomplete="off" spellcheck="false"><small role="status"></small>
 ${keyField === null ? '' : find}</div>
 `
+}
+
+function keyHint(keyField: string): string {
+  if (keyFieldNames(keyField).length === 1) return 'Enter the key of an item.'
+  return 'Enter the values with a comma between them. Within a value, write \\, for a comma and \\\\ for a backslash.'
 }
 
 /** The same links as those of the data, a field to jump to a page, and a strip that shows where it is. */

@@ -1,5 +1,6 @@
 /** The items of a page as a table: a row for each item, a column for each field, and above them what the columns hold. */
 
+import { joinKey, keyFieldNames } from '../contract/key.ts'
 import { itemUrl } from '../contract/link.ts'
 import { formatCount } from '../contract/message-text.ts'
 import { fieldsOf } from '../items/item-fields.ts'
@@ -57,13 +58,16 @@ export function itemsTable(
   const { items, cut, isAll } = firstItems(pieces)
   const names = [...new Set(items.flatMap((fields) => [...fields.keys()]))]
   const columns = names.slice(0, Math.min(MAX_COLUMNS, Math.floor(MAX_CELLS / items.length))).map(columnOf(items))
-  const pinned = pinnedOf(columns, collection.keyField)
+  const keyNames = collection.keyField === null ? [] : keyFieldNames(collection.keyField)
+  const pinned = pinnedOf(columns, keyNames)
   const rows: Html[] = []
   let characters = 0
   for (const [index, fields] of items.entries()) {
     if (characters > MAX_CHARACTERS) break
     const cells = columns.map((column) => cellOf(column.values[index], column === pinned))
-    const row = html`<tr><th scope="row">${openerOf(baseUrl, collection, fields, before + index + 1)}</th>${cells}</tr>
+    const key = keyOf(fields, keyNames)
+    const href = key === undefined ? undefined : localHref(baseUrl, itemUrl(baseUrl, collection.name, key))
+    const row = html`<tr><th scope="row">${openerOf(href, before + index + 1)}</th>${cells}</tr>
 `
     rows.push(row)
     characters += row.text.length
@@ -132,11 +136,14 @@ function columnOf(items: readonly Fields[]): (name: string) => Column {
 
 const PIN = html` class="pin"`
 
-/** What stays in sight while the table scrolls: the key, else the first short value that every item has, else nothing. */
-function pinnedOf(columns: readonly Column[], keyField: string | null): Column | undefined {
+/**
+ * What stays in sight while the table scrolls: the key, or the first of its fields; else the first short value that
+ * every item has, else nothing.
+ */
+function pinnedOf(columns: readonly Column[], [keyName]: readonly string[]): Column | undefined {
   const isShort = (value: Value | undefined) =>
     value !== undefined && PINNED_KINDS.includes(value.kind) && value.text.length <= MAX_PINNED_WIDTH
-  return columns.find(({ name }) => name === keyField) ?? columns.find(({ values }) => values.every(isShort))
+  return columns.find(({ name }) => name === keyName) ?? columns.find(({ values }) => values.every(isShort))
 }
 
 const PINNED_KINDS: readonly Kind[] = ['text', 'number', 'date']
@@ -151,11 +158,17 @@ function headOf({ name, kind }: Column, isPinned: boolean): Html {
 }
 
 /** Opens the item: on a page of its own where it has one, beside the table where there is a script. */
-function openerOf(baseUrl: string, { name, keyField }: CollectionFacts, fields: Fields, rank: number): Content {
-  const json = keyField === null ? undefined : fields.get(keyField)
+function openerOf(href: string | undefined, rank: number): Content {
   const label = `Open item ${formatCount(rank)}`
-  if (json === undefined || isCutOff(json))
-    return html`<button type="button" aria-label="${label}">${formatCount(rank)}</button>`
-  const href = localHref(baseUrl, itemUrl(baseUrl, name, readValue(json).text))
+  if (href === undefined) return html`<button type="button" aria-label="${label}">${formatCount(rank)}</button>`
   return html`<a href="${href}" aria-label="${label}">${formatCount(rank)}</a>`
+}
+
+/** Undefined where the item has no key, or its key is not all in the part that was looked at. */
+function keyOf(fields: Fields, keyNames: readonly string[]): string | undefined {
+  const values = keyNames.flatMap((name) => {
+    const json = fields.get(name)
+    return json === undefined || isCutOff(json) ? [] : [readValue(json).text]
+  })
+  return keyNames.length > 0 && values.length === keyNames.length ? joinKey(values) : undefined
 }

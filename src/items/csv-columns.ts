@@ -1,5 +1,7 @@
 /** What the columns of CSV hold, found by looking at every value: numbers, booleans, nothing, or text. */
 
+import { keyFieldNames } from '../contract/key.ts'
+
 export type ColumnType = 'text' | 'number' | 'boolean' | 'null'
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
@@ -15,16 +17,16 @@ export class ColumnTypes {
   /** Undefined: nothing but nulls so far. */
   #types: (ColumnType | undefined)[] = []
   #names: readonly string[] = []
-  #keyIndex = -1
+  #keyIndexes: readonly number[] = []
   /** How many rows were looked at. */
   rows = 0
   /** Set when all rows were looked at. */
   isKnown = false
 
-  /** A number that is a key has to be a whole one: where some are not, the key is text. */
+  /** A number that is a key, or a part of it, has to be a whole one: where some are not, that column is text. */
   begin(names: readonly string[], keyField: string | null = null): void {
     this.#names = names
-    this.#keyIndex = keyField === null ? -1 : names.indexOf(keyField)
+    this.#keyIndexes = keyField === null ? [] : keyFieldNames(keyField).map((name) => names.indexOf(name))
     this.#types = names.map(() => undefined)
   }
 
@@ -35,7 +37,7 @@ export class ColumnTypes {
     for (let i = 0; i < values.length; i++) {
       if (types[i] === 'text') continue
       const value = values[i] as string
-      const type = i === this.#keyIndex && !WHOLE.test(value) ? 'text' : typeOf(value)
+      const type = this.#keyIndexes.includes(i) && !WHOLE.test(value) ? 'text' : typeOf(value)
       if (type !== 'null' && type !== types[i]) types[i] = types[i] === undefined ? type : 'text'
     }
   }

@@ -1,6 +1,7 @@
 /** The rule for items (D9) and their keys: what is taken, and what is refused with which reason. */
 
-import { describeFault, JsonScanner, stringAt } from './json-scan.ts'
+import { keyFieldNames } from '../contract/key.ts'
+import { describeFault, JsonScanner, stringAt, WatchedMember } from './json-scan.ts'
 
 /** Bytes of one item, at most, unless a setting says otherwise. */
 export const DEFAULT_ITEM_BYTES = 256 * 1024
@@ -9,7 +10,7 @@ export const DEFAULT_ITEM_BYTES = 256 * 1024
 export const MAX_KEY_BYTES = 1024
 
 export interface ItemOptions {
-  /** The field that identifies an item; null for none, which is the default. */
+  /** The field that identifies an item, or several, as `a,b`; null for none, which is the default. */
   readonly keyField?: string | null
   /** Bytes of one item, at most. Default DEFAULT_ITEM_BYTES. */
   readonly itemBytes?: number
@@ -20,6 +21,7 @@ const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
 const QUOTE = 0x22
+const COMMA = 0x2c
 const MINUS = 0x2d
 const DOT = 0x2e
 const DIGIT_0 = 0x30
@@ -56,6 +58,7 @@ export class ItemScanner {
   keyLength = 0
   /** Whether a raw line break stands in or around the item. It can only be a blank between tokens. */
   hasLineBreak = false
+  readonly #keyMembers: readonly WatchedMember[]
   readonly #json: JsonScanner
   readonly #encoder = new TextEncoder()
 
@@ -64,7 +67,9 @@ export class ItemScanner {
     this.itemBytes = options.itemBytes ?? DEFAULT_ITEM_BYTES
     if (this.keyField !== null && !this.keyField.isWellFormed())
       throw new TypeError('Invalid key field: it contains a lone surrogate, so no item can have it.')
-    this.#json = new JsonScanner(this.keyField ?? undefined)
+    const names = this.keyField === null ? [] : keyFieldNames(this.keyField)
+    this.#keyMembers = names.map((name) => new WatchedMember(name))
+    this.#json = new JsonScanner(...this.#keyMembers)
   }
 
   /** Whether `find` gave -1 only because the bytes end before the object does. */
@@ -110,19 +115,45 @@ export class ItemScanner {
 
   /** Reads the key of the object that was found last; throws an ItemError if it has none that can be one. */
   readKey(bytes: Uint8Array): void {
-    if (this.keyField === null) return
-    const { memberCount, memberStart } = this.#json
-    if (memberCount === 0) throw this.#keyError('is missing')
-    if (memberCount > 1) throw this.#keyError('is given more than once')
-    if (bytes[memberStart] === QUOTE) this.#readString(bytes, memberStart + 1)
-    else this.#readInteger(bytes, memberStart)
-    if (this.keyLength > MAX_KEY_BYTES) {
-      const length = this.keyLength.toLocaleString('en-US')
-      throw this.#keyError(`has ${length} bytes; a key has at most ${MAX_KEY_BYTES.toLocaleString('en-US')}`)
+    const members = this.#keyMembers
+    const first = members[0]
+    if (first === undefined) return
+    this.keyLength = 0
+    this.#readValue(bytes, first)
+    if (members.length > 1) this.#readOthers(bytes)
+    else if (bytes[first.start] === QUOTE) this.#checkOnly(first)
+    if (this.keyLength > MAX_KEY_BYTES) throw this.#tooLong()
+  }
+
+  /** The first part of a key of several fields was read; the others follow it. */
+  #readOthers(bytes: Uint8Array): void {
+    const members = this.#keyMembers
+    this.#escapeFrom(0)
+    for (let m = 1; m < members.length; m++) {
+      this.#makeRoom(1)
+      this.key[this.keyLength++] = COMMA
+      const start = this.keyLength
+      this.#readValue(bytes, members[m] as WatchedMember)
+      this.#escapeFrom(start)
     }
   }
 
-  #readString(bytes: Uint8Array, start: number): void {
+  #tooLong(): ItemError {
+    const [length, limit] = [this.keyLength, MAX_KEY_BYTES].map((count) => count.toLocaleString('en-US'))
+    const fields = this.#keyMembers.map(({ name }) => JSON.stringify(name))
+    const which = fields.length === 1 ? `field ${fields}` : `of the fields ${fields.join(', ')}`
+    return new ItemError('key', `the key ${which} has ${length} bytes; a key has at most ${limit}`)
+  }
+
+  #readValue(bytes: Uint8Array, member: WatchedMember): void {
+    if (member.count === 0) throw keyError(member, 'is missing')
+    if (member.count > 1) throw keyError(member, 'is given more than once')
+    if (bytes[member.start] === QUOTE) this.#readString(bytes, member)
+    else this.#readInteger(bytes, member)
+  }
+
+  #readString(bytes: Uint8Array, member: WatchedMember): void {
+    const start = member.start + 1
     let end = start
     let hasEscape = false
     for (; bytes[end] !== QUOTE; end++)
@@ -130,41 +161,64 @@ export class ItemScanner {
         hasEscape = true
         end++
       }
-    if (hasEscape) this.#encodeKey(stringAt(bytes, start - 1, end + 1) ?? '', end - start)
-    else this.#copyKey(bytes, start, end)
-    if (this.keyLength === 0) throw this.#keyError('is empty')
+    if (hasEscape) this.#appendText(stringAt(bytes, start - 1, end + 1) ?? '', end - start, member)
+    else this.#appendBytes(bytes, start, end)
+  }
+
+  /** A string that is the whole key is also the end of a URL. */
+  #checkOnly(member: WatchedMember): void {
+    if (this.keyLength === 0) throw keyError(member, 'is empty')
     if (this.keyLength <= 2 && this.key[0] === DOT && (this.keyLength === 1 || this.key[1] === DOT))
-      throw this.#keyError('is "." or "..", which cannot be the end of a URL')
+      throw keyError(member, 'is "." or "..", which cannot be the end of a URL')
+  }
+
+  #readInteger(bytes: Uint8Array, member: WatchedMember): void {
+    const { start } = member
+    let end = bytes[start] === MINUS ? start + 1 : start
+    while ((bytes[end] as number) >= DIGIT_0 && (bytes[end] as number) <= DIGIT_9) end++
+    if (end === start) throw keyError(member, `is ${kindOf(bytes, start)}; ${KEY_RULE}`)
+    if (isNumberPart(bytes[end])) throw keyError(member, `is a number with a fraction or an exponent; ${KEY_RULE}`)
+    this.#appendBytes(bytes, start, end)
   }
 
   /** `maxLength`: bytes that it has at most. */
-  #encodeKey(text: string, maxLength: number): void {
-    if (!text.isWellFormed()) throw this.#keyError('contains a lone surrogate, which UTF-8 cannot express')
-    if (text.includes('\0')) throw this.#keyError('contains a NUL character, which is not allowed in a key')
+  #appendText(text: string, maxLength: number, member: WatchedMember): void {
+    if (!text.isWellFormed()) throw keyError(member, 'contains a lone surrogate, which UTF-8 cannot express')
+    if (text.includes('\0')) throw keyError(member, 'contains a NUL character, which is not allowed in a key')
     this.#makeRoom(maxLength)
-    this.keyLength = this.#encoder.encodeInto(text, this.key).written
+    const room = this.keyLength === 0 ? this.key : this.key.subarray(this.keyLength)
+    this.keyLength += this.#encoder.encodeInto(text, room).written
   }
 
-  #readInteger(bytes: Uint8Array, start: number): void {
-    let end = bytes[start] === MINUS ? start + 1 : start
-    while ((bytes[end] as number) >= DIGIT_0 && (bytes[end] as number) <= DIGIT_9) end++
-    if (end === start) throw this.#keyError(`is ${kindOf(bytes, start)}; ${KEY_RULE}`)
-    if (isNumberPart(bytes[end])) throw this.#keyError(`is a number with a fraction or an exponent; ${KEY_RULE}`)
-    this.#copyKey(bytes, start, end)
-  }
-
-  #copyKey(bytes: Uint8Array, start: number, end: number): void {
+  #appendBytes(bytes: Uint8Array, start: number, end: number): void {
     this.#makeRoom(end - start)
-    for (let i = start; i < end; i++) this.key[i - start] = bytes[i] as number
-    this.keyLength = end - start
+    const key = this.key
+    let at = this.keyLength
+    for (let i = start; i < end; i++) key[at++] = bytes[i] as number
+    this.keyLength = at
   }
 
+  /** Puts a backslash before each comma and backslash of the part that begins at `start`, as `joinKey` does. */
+  #escapeFrom(start: number): void {
+    let escapes = 0
+    for (let i = start; i < this.keyLength; i++) if (isSeparating(this.key[i])) escapes++
+    if (escapes === 0) return
+    this.#makeRoom(escapes)
+    const key = this.key
+    let to = this.keyLength + escapes
+    for (let i = this.keyLength - 1; i >= start; i--) {
+      key[--to] = key[i] as number
+      if (isSeparating(key[to])) key[--to] = BACKSLASH
+    }
+    this.keyLength += escapes
+  }
+
+  /** For so many bytes more. */
   #makeRoom(length: number): void {
-    if (this.key.length < length) this.key = new Uint8Array(Math.max(length, MAX_KEY_BYTES))
-  }
-
-  #keyError(what: string): ItemError {
-    return new ItemError('key', `the key field ${JSON.stringify(this.keyField)} ${what}`)
+    if (this.key.length >= this.keyLength + length) return
+    const key = new Uint8Array(Math.max(this.keyLength + length, MAX_KEY_BYTES))
+    key.set(this.key.subarray(0, this.keyLength))
+    this.key = key
   }
 
   #notAnObject(bytes: Uint8Array, start: number, first: number, after: number): ItemError {
@@ -186,6 +240,10 @@ export function keyReader(keyField: string): (item: Uint8Array) => string {
 /** The key of one item. Throws an ItemError if it has none. */
 export function itemKey(bytes: Uint8Array, keyField: string): string {
   return keyReader(keyField)(bytes)
+}
+
+function keyError({ name }: WatchedMember, what: string): ItemError {
+  return new ItemError('key', `the key field ${JSON.stringify(name)} ${what}`)
 }
 
 const KEY_RULE = 'a key is a string or an integer'
@@ -222,4 +280,9 @@ function hasLineBreak(bytes: Uint8Array, start: number, end: number): boolean {
 /** Whether a number goes on with a fraction or an exponent. */
 function isNumberPart(byte: number | undefined): boolean {
   return byte === 0x2e || byte === 0x65 || byte === 0x45
+}
+
+/** Whether a byte means something of its own in a key of several fields. */
+function isSeparating(byte: number | undefined): boolean {
+  return byte === COMMA || byte === BACKSLASH
 }

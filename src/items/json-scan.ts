@@ -42,6 +42,50 @@ const ARRAY = Context.array
 const OBJECT = Context.object
 const WATCHED_OBJECT = Context.watchedObject
 
+/** A member of an object that a scanner looks for; its fields tell about the object scanned last. */
+export class WatchedMember {
+  readonly name: string
+  /** How often the object has it, and where its value begins; of several, the last. */
+  count = 0
+  start = 0
+  /** The name in UTF-8, unless it cannot be written without an escape. */
+  readonly #plainName: Uint8Array | undefined
+  /** Bytes that the name has at most, however it is written. */
+  readonly #maxNameLength: number
+
+  constructor(name: string) {
+    this.name = name
+    const bytes = new TextEncoder().encode(name)
+    this.#plainName = bytes.some(needsEscape) ? undefined : bytes
+    this.#maxNameLength = LONGEST_ESCAPE * bytes.length
+  }
+
+  /** Takes note if the name that begins at `start` is, as it is written, that of the member. */
+  note(bytes: Uint8Array, start: number, end: number): void {
+    const name = this.#plainName
+    if (name === undefined) return
+    const quote = start + name.length
+    if (quote >= end || bytes[quote] !== QUOTE) return
+    for (let i = 0; i < name.length; i++) if (bytes[start + i] !== name[i]) return
+    this.#noteValue(bytes, quote + 1, end)
+  }
+
+  /** The same for a name with escapes in it. */
+  noteEscaped(bytes: Uint8Array, start: number, end: number): void {
+    let quote = start
+    while (quote < end && bytes[quote] !== QUOTE) quote += bytes[quote] === BACKSLASH ? 2 : 1
+    if (quote >= end || quote - start > this.#maxNameLength) return
+    if (stringAt(bytes, start - 1, quote + 1) === this.name) this.#noteValue(bytes, quote + 1, end)
+  }
+
+  #noteValue(bytes: Uint8Array, start: number, end: number): void {
+    let i = start
+    while (i < end && ((bytes[i] as number) <= SPACE || bytes[i] === COLON)) i++
+    this.count++
+    this.start = i
+  }
+}
+
 /**
  * Takes exactly what JSON.parse takes, up to MAX_DEPTH. That the bytes are valid UTF-8 is checked elsewhere, in bulk.
  * One scanner serves any number of values, one after the other, and allocates nothing while they are right:
@@ -50,9 +94,6 @@ const WATCHED_OBJECT = Context.watchedObject
 export class JsonScanner {
   /** Whether a line break stood between two tokens. */
   hasLineBreak = false
-  /** How often the object has the member that was asked for, and where its value begins; of several, the last. */
-  memberCount = 0
-  memberStart = 0
   /** What is wrong, and where, when `scan` gave -1; else they mean nothing. */
   fault: JsonFault = 'end'
   faultAt = 0
@@ -61,27 +102,23 @@ export class JsonScanner {
 
   readonly #transitions = jsonTransitions()
   readonly #contexts = new Uint16Array(MAX_DEPTH)
-  readonly #member: string | undefined
-  /** The same in UTF-8, unless the name cannot be written without an escape. */
-  readonly #plainMember: Uint8Array | undefined
-  /** Bytes that its name has at most, however it is written. */
-  readonly #maxNameLength: number
+  readonly #members: readonly WatchedMember[]
 
-  /** `member` names the member to look for in an object at the top level. */
-  constructor(member?: string) {
-    this.#member = member
-    const bytes = new TextEncoder().encode(member)
-    this.#plainMember = member === undefined || bytes.some(needsEscape) ? undefined : bytes
-    this.#maxNameLength = LONGEST_ESCAPE * bytes.length
+  /** `members` are those to look for in an object at the top level. */
+  constructor(...members: readonly WatchedMember[]) {
+    this.#members = members
   }
 
   /** The offset after the JSON value that begins at `start`, blanks before it allowed; -1 if there is none before `end`. */
   scan(bytes: Uint8Array, start: number, end: number): number {
     const transitions = this.#transitions
     const contexts = this.#contexts
-    const isWatching = this.#member !== undefined
+    const members = this.#members
+    const memberCount = members.length
+    // Most often there is no other one.
+    const first = members[0]
     this.hasLineBreak = false
-    this.memberCount = 0
+    for (let m = 0; m < memberCount; m++) (members[m] as WatchedMember).count = 0
     let context: number = TOP
     let state: number = VALUE
     let depth = 0
@@ -106,7 +143,7 @@ export class JsonScanner {
           if (depth === MAX_DEPTH) return this.#fail('depth', i)
           contexts[depth] = context
           if (answer === OPEN_ARRAY) context = ARRAY
-          else context = depth === 0 && isWatching ? WATCHED_OBJECT : OBJECT
+          else context = depth === 0 && memberCount > 0 ? WATCHED_OBJECT : OBJECT
           state = answer === OPEN_ARRAY ? FIRST_VALUE : FIRST_NAME
           depth++
           break
@@ -118,12 +155,13 @@ export class JsonScanner {
           break
         case NAME_BEGINS:
           nameStart = i + 1
-          this.#noteMember(bytes, nameStart, end)
+          first?.note(bytes, nameStart, end)
+          for (let m = 1; m < memberCount; m++) (members[m] as WatchedMember).note(bytes, nameStart, end)
           state = IN_NAME
           break
         case NAME_ESCAPE:
           // At the first escape the whole name is looked at; further ones in the same name change nothing.
-          if (nameStart >= 0) this.#noteEscapedMember(bytes, nameStart, end)
+          if (nameStart >= 0) for (const member of members) member.noteEscaped(bytes, nameStart, end)
           nameStart = -1
           state = IN_NAME_ESCAPE
           break
@@ -149,34 +187,9 @@ export class JsonScanner {
   /** The same result for a text that ends in the midst of other bytes, which have nothing to say about it. */
   #scanAlone(bytes: Uint8Array, start: number, end: number): number {
     const after = this.scan(bytes.subarray(start, end), 0, end - start)
-    this.memberStart += start
+    for (const member of this.#members) member.start += start
     this.faultAt += start
     return after < 0 ? -1 : after + start
-  }
-
-  /** Takes note if the name that begins at `start` is, as it is written, the one that was asked for. */
-  #noteMember(bytes: Uint8Array, start: number, end: number): void {
-    const member = this.#plainMember
-    if (member === undefined) return
-    const quote = start + member.length
-    if (quote >= end || bytes[quote] !== QUOTE) return
-    for (let i = 0; i < member.length; i++) if (bytes[start + i] !== member[i]) return
-    this.#noteValue(bytes, quote + 1, end)
-  }
-
-  /** The same for a name with escapes in it. */
-  #noteEscapedMember(bytes: Uint8Array, start: number, end: number): void {
-    let quote = start
-    while (quote < end && bytes[quote] !== QUOTE) quote += bytes[quote] === BACKSLASH ? 2 : 1
-    if (quote >= end || quote - start > this.#maxNameLength) return
-    if (stringAt(bytes, start - 1, quote + 1) === this.#member) this.#noteValue(bytes, quote + 1, end)
-  }
-
-  #noteValue(bytes: Uint8Array, start: number, end: number): void {
-    let i = start
-    while (i < end && ((bytes[i] as number) <= SPACE || bytes[i] === COLON)) i++
-    this.memberCount++
-    this.memberStart = i
   }
 
   #fail(fault: JsonFault, at: number): -1 {

@@ -29,7 +29,7 @@ export const BODIES_A_TOKEN = 2
 export const MAX_GZIP_RATIO = 200
 export const HARMLESS_GZIP_BYTES = 1024 * 1024
 
-/** Bytes of a body with the settings of a collection, and characters of the name of its key field. */
+/** Bytes of a body with the settings of a collection, and characters of the text that names its key fields. */
 export const MAX_SETTINGS_BYTES = 16 * 1024
 export const MAX_KEY_FIELD_LENGTH = 256
 

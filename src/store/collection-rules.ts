@@ -1,6 +1,7 @@
 /** What is true of a collection whatever engine keeps it: its settings, what it takes, and how it refuses the rest. */
 
 import { hash, randomBytes } from 'node:crypto'
+import { keyFieldsFlaw } from '../contract/key.ts'
 import { isCollectionName, NAME_RULE } from '../contract/name.ts'
 import { fullPages, UNPAGINATED_LIMIT } from '../contract/page.ts'
 import type { ItemRun } from '../items/item-run.ts'
@@ -39,7 +40,11 @@ function newCommitId(): string {
 
 const DEFAULT_SETTINGS: CollectionSettings = { keyField: null, isPaginated: true, isPrivate: false }
 
+/** The settings of a collection that begins. */
 export function completeSettings(settings: Partial<CollectionSettings>): CollectionSettings {
+  const { keyField = null } = settings
+  const flaw = keyField === null ? undefined : keyFieldsFlaw(keyField)
+  if (flaw !== undefined) throw new StoreError('invalid-key-fields', `Invalid key "${keyField}": ${flaw}.`)
   return { ...DEFAULT_SETTINGS, ...settings }
 }
 

@@ -14,6 +14,7 @@ export type StoreErrorCode =
   | 'outcome-unknown'
   | 'closed'
   | 'invalid-name'
+  | 'invalid-key-fields'
   | 'no-collection'
   | 'collection-exists'
   | 'settings-differ'

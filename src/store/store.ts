@@ -6,7 +6,7 @@ import type { StoreActivity } from './activity.ts'
 
 /** What is fixed when a collection is created; only `isPrivate` can be changed later. */
 export interface CollectionSettings {
-  /** The field that identifies an item, or null. */
+  /** The field that identifies an item, or several, as `a,b`; null for none. */
   readonly keyField: string | null
   readonly isPaginated: boolean
   readonly isPrivate: boolean

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Page, Request } from 'playwright-core'
+import { fill } from '../service/open-service.ts'
 import type { Explorer } from './open-explorer.ts'
 
 const ranksOf = (page: Page) => page.locator('tbody tr:not([hidden]) th').allInnerTexts()
@@ -106,5 +107,26 @@ export function describeRows({ visit, server }: Explorer): void {
     await page.waitForURL('**/events')
     await settled()
     assert.equal(await page.locator('h1').innerText(), 'events')
+  })
+
+  it('an item whose key has several fields is found by their values', async (t) => {
+    const { store, url } = server()
+    await fill(store, 'seats', ['{"tenant":"x,y","id":7}', '{"tenant":"\\\\","id":8}'], { keyField: 'tenant,id' })
+    t.after(() => store.drop('seats'))
+    const { page, open, settled } = await visit(t)
+    await open('/seats')
+    await page.getByLabel('Item by key (tenant,id)').fill('x\\,y,7')
+    await page.getByLabel('Item by key (tenant,id)').press('Enter')
+    await page.waitForURL(`${url}/seats/x%5C,y,7`)
+    await settled()
+    assert.match(await page.locator('pre.json').innerText(), /"tenant": "x,y",/)
+    await page.goBack()
+    await settled()
+    await page.getByLabel('Open item 2').click()
+    assert.match(await page.locator('aside pre').innerText(), /"id": 8/)
+    assert.equal(
+      await page.locator('aside').getByRole('link', { name: 'Open' }).getAttribute('href'),
+      '/seats/%5C%5C,8',
+    )
   })
 }

@@ -49,6 +49,13 @@ describe('the name of a file', () => {
     rmSync(directory, { recursive: true })
   })
 
+  it('FILE:FIELD can name several fields, and says what is wrong with them', () => {
+    assert.equal(namedFiles(['events.csv:tenant,id'])[0]?.keyField, 'tenant,id')
+    assert.throws(() => namedFiles(['events.csv:id,']), {
+      message: /^Invalid key "id," of events\.csv: a name is empty; expected the name of a field, or several names /,
+    })
+  })
+
   const formats = {
     ndjson: ['x.ndjson', 'x.jsonl', 'x.JSONL.gz'],
     json: ['x.json', 'x.v2.json.gz'],

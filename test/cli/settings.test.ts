@@ -6,6 +6,7 @@ import { CHECK_DEFAULTS, WALK_TIME_LIMIT_MS } from '../../src/check/check-option
 import { COMMANDS } from '../../src/cli/program.ts'
 import { type Environment, type Flags, SettingValues } from '../../src/cli/setting-values.ts'
 import { longFlag, OTHER_VARIABLES, SETTINGS, type Setting, type SettingName } from '../../src/cli/settings.ts'
+import { KEY_FIELDS_RULE } from '../../src/contract/key.ts'
 
 const ALL = Object.keys(SETTINGS) as SettingName[]
 const valuesOf = (flags: Flags, environment: Environment = {}) => new SettingValues(ALL, flags, environment)
@@ -45,6 +46,7 @@ describe('settings', () => {
     for (const no of ['0', 'false']) assert.equal(valuesOf({}, { REAMS_SAMPLE: no }).get('sample'), false)
     assert.equal(valuesOf({ host: '[::1]' }).get('host'), '::1')
     assert.equal(valuesOf({ baseUrl: 'https://example.com/api/' }).get('baseUrl'), 'https://example.com/api')
+    assert.equal(valuesOf({ key: 'a\\,b,c' }).get('key'), 'a\\,b,c')
     assert.deepEqual(valuesOf({ rateLimit: '600/m' }).get('rateLimit'), { requests: 600, seconds: 60 })
     assert.deepEqual(valuesOf({ rateLimit: '1/h' }).get('rateLimit'), { requests: 1, seconds: 3600 })
     assert.deepEqual(valuesOf({ corsOrigin: ['*'] }).get('corsOrigin'), ['*'])
@@ -98,6 +100,8 @@ describe('settings', () => {
     [{}, { REAMS_PORT: 'x' }, `Invalid REAMS_PORT "x": ${port}`],
     [{}, { REAMS_SAMPLE: 'maybe' }, 'Invalid REAMS_SAMPLE "maybe": expected 1 or true, 0 or false.'],
     [{ format: 'xml' }, {}, 'Invalid --format "xml": expected one of ndjson, json, csv, tsv.'],
+    [{ key: 'a,a' }, {}, `Invalid --key: "a,a": the field "a" is named twice; expected ${KEY_FIELDS_RULE}.`],
+    [{}, { REAMS_KEY: 'a,' }, `Invalid REAMS_KEY: "a,": a name is empty; expected ${KEY_FIELDS_RULE}.`],
     [{ workers: 'all' }, {}, 'Invalid --workers "all": expected a whole number from 1 to 256, or auto.'],
     [{ store: '' }, {}, 'Invalid --store "": expected a path such as reams.db, or postgres://user@host/database.'],
     [{ store: 'postgress://me:secret@example.com/db' }, {}, `${store} postgress:// URL.`],

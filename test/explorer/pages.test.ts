@@ -163,8 +163,25 @@ describe('the page of a collection', () => {
     const pinnedIn = (page: string) => /<th scope="col" class="[^"]* pin"[^>]*>([^ <]*)/.exec(page)?.[1]
     const items = ['{"o":{},"b":true,"maybe":1,"n":5,"id":7}', '{"o":{},"b":false,"n":6,"id":8}']
     assert.equal(pinnedIn(pageOf(items)), 'id')
+    assert.equal(pinnedIn(pageOf(items, { keyField: 'n,id' })), 'n')
     assert.equal(pinnedIn(pageOf(items, { keyField: null })), 'n')
     assert.equal(pinnedIn(pageOf(['{"o":[],"s":"longer than a pinned column"}'], { keyField: null })), undefined)
+  })
+
+  it('leads to items whose key has several fields, and says how to enter such a key', () => {
+    const page = plain(
+      pageOf(['{"b":7,"a":"x,y\\\\"}', '{"b":"","a":8}', `{"b":1,"long":"${'x'.repeat(9000)}","a":1}`], {
+        keyField: 'a,b',
+      }),
+    )
+    const links = [...page.matchAll(/<a href="([^"]*)" aria-label="Open item/g)].map(([, href]) => href)
+    assert.deepEqual(links, ['/events/x%5C,y%5C%5C,7', '/events/8,'])
+    assert.match(page, /<button type="button" aria-label="Open item 3">/)
+    assert.equal(factsIn(page), '3 items · page 1 of 1 · key: a,b')
+    assert.match(
+      page,
+      /<label for="find">Item by key \(a,b\)<\/label>\n<input [^>]*title="Enter the values with a comma /,
+    )
   })
 
   it('names what is empty: null and an empty text; a missing field is named by the style sheet', () => {

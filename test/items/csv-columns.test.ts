@@ -46,6 +46,25 @@ it('keeps a key text where some of its numbers are not whole', async () => {
   assert.deepEqual([types.named('text'), types.named('number')], [['id'], ['n']])
 })
 
+it('keeps each part of a key a whole number or text, also an empty one', async () => {
+  const text = 'a,b,c,"d,e"\n1,1.0,1.0,1\n,2,2,2\n'
+  const source = async function* () {
+    yield Buffer.from(text)
+  }
+  const keyField = 'a,b,d\\,e'
+  const types = await readColumnTypes(source(), { format: 'csv', keyField })
+  assert.deepEqual(
+    [types.named('text'), types.named('number')],
+    [
+      ['a', 'b'],
+      ['c', 'd,e'],
+    ],
+  )
+  const { items, keys } = await readAll(text, { format: 'csv', types, keyField })
+  assert.deepEqual(items, ['{"a":"1","b":"1.0","c":1.0,"d,e":1}', '{"a":"","b":"2","c":2,"d,e":2}'])
+  assert.deepEqual(keys, ['1,1.0,1', ',2,2'])
+})
+
 it('refuses a value that was not there when types were looked for, and never takes it for JSON', async () => {
   const source = async function* () {
     yield Buffer.from('a\n1\n')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { formatKeyFields, joinKey } from '../../src/contract/key.ts'
 import { ItemPacker, itemRun } from '../../src/items/item-run.ts'
 import { ItemError, ItemScanner, itemKey, MAX_KEY_BYTES } from '../../src/items/item-scanner.ts'
 import { character } from './read-all.ts'
@@ -152,8 +153,9 @@ describe('the key of an item', () => {
           const texts = rest.map(([name, other]) => `${JSON.stringify(name)}:${JSON.stringify(other)}`)
           texts.splice(place % (texts.length + 1), 0, `${write(field)}${b}:${b}${text}${b}`)
           const item = `{${texts.join(',')}}`
-          assert.equal(itemKey(encoder.encode(item), field), key)
-          assert.deepEqual(itemRun([item, item], { keyField: field }).keys, [key, key])
+          const keyField = formatKeyFields([field])
+          assert.equal(itemKey(encoder.encode(item), keyField), key)
+          assert.deepEqual(itemRun([item, item], { keyField }).keys, [key, key])
         },
       ),
     )
@@ -161,6 +163,80 @@ describe('the key of an item', () => {
 
   it('cannot be asked for by a name that no item can have', () => {
     assert.throws(() => new ItemScanner({ keyField: '\ud800' }), TypeError)
+  })
+})
+
+describe('the key of several fields', () => {
+  const keyField = 'a,b'
+
+  it('is their values in the order of the fields, joined by a comma', () => {
+    const keys = {
+      '{"a":"x,y","b":7}': 'x\\,y,7',
+      '{"b":7,"more":{"a":1},"a":"x,y"}': 'x\\,y,7',
+      '{"a":"\\\\","b":"\\u002c"}': '\\\\,\\,',
+      '{"a":12345678901234567890,"b":-0}': '12345678901234567890,-0',
+      '{"a":"","b":""}': ',',
+      '{"a":".","b":"."}': '.,.',
+      '{"a":"é","b":"\\ud83d\\ude00"}': 'é,😀',
+      '{"\\u0061":"\ufeff","b":"b"}': '\ufeff,b',
+    }
+    for (const [text, key] of Object.entries(keys)) assert.equal(itemKey(encoder.encode(text), keyField), key, text)
+    assert.deepEqual(itemRun(Object.keys(keys), { keyField }).keys, Object.values(keys))
+    assert.equal(itemKey(encoder.encode('{"c":3,"a,b":1,"\\\\":2}'), 'a\\,b,\\\\,c'), '1,2,3')
+    assert.equal(itemKey(encoder.encode('{"a,b":"x,\\\\"}'), 'a\\,b'), 'x,\\')
+  })
+
+  it('is refused with the field that is at fault', () => {
+    const reasons = {
+      '{"a":1}': 'the key field "b" is missing',
+      '{"b":1}': 'the key field "a" is missing',
+      '{"a":1,"b":2,"b":2}': 'the key field "b" is given more than once',
+      '{"a":1,"b":null}': 'the key field "b" is null; a key is a string or an integer',
+      '{"a":1.5,"b":1}':
+        'the key field "a" is a number with a fraction or an exponent; a key is a string or an integer',
+      '{"a":"","b":"\\u0000"}': 'the key field "b" contains a NUL character, which is not allowed in a key',
+      '{"a":"\\ud800","b":1}': 'the key field "a" contains a lone surrogate, which UTF-8 cannot express',
+    }
+    for (const [text, reason] of Object.entries(reasons)) assert.equal(reasonFor(text, { keyField }), reason)
+  })
+
+  it('has at most 1,024 bytes, with its commas and backslashes', () => {
+    const commas = ','.repeat(400)
+    const longest = JSON.stringify({ a: commas, b: 'x'.repeat(223) })
+    assert.equal(Buffer.byteLength(itemKey(encoder.encode(longest), keyField)), MAX_KEY_BYTES)
+    assert.equal(
+      reasonFor(JSON.stringify({ a: commas, b: 'x'.repeat(224) }), { keyField }),
+      'the key of the fields "a", "b" has 1,025 bytes; a key has at most 1,024',
+    )
+    assert.match(
+      reasonFor(JSON.stringify({ a: 'é'.repeat(5000), b: '\\'.repeat(5000) }), { keyField }),
+      / 20,001 bytes;/,
+    )
+  })
+
+  it('is the same for two items if and only if their values are', () => {
+    const text = fc.string({ unit: fc.oneof(fc.constantFrom(',', '\\', '"', '1'), character), maxLength: 6 })
+    const value = fc.oneof(
+      text.filter((each) => !each.includes('\0')),
+      fc.bigInt(),
+    )
+    const names = fc.uniqueArray(fc.string({ unit: fc.constantFrom(',', '\\', 'a', '"'), minLength: 1 }), {
+      minLength: 2,
+      maxLength: 4,
+    })
+    const jsonOf = (each: string | bigint) => (typeof each === 'bigint' ? String(each) : JSON.stringify(each))
+    const itemOf = (fields: readonly string[], values: readonly (string | bigint)[]) =>
+      `{${fields.map((name, index) => `${JSON.stringify(name)}:${jsonOf(values[index] ?? '')}`).join(',')}}`
+    fc.assert(
+      fc.property(names, fc.array(value), fc.array(value), (fields, these, those) => {
+        const [one = '', other = ''] =
+          itemRun([itemOf(fields, these), itemOf(fields, those)], { keyField: formatKeyFields(fields) }).keys ?? []
+        const [own, others] = [these, those].map((values) => fields.map((_, index) => String(values[index] ?? '')))
+        assert.equal(one, joinKey(own ?? []))
+        assert.equal(one === other, own?.join('\0') === others?.join('\0'))
+      }),
+      { numRuns: 1000 },
+    )
   })
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { JsonScanner, MAX_DEPTH } from '../../src/items/json-scan.ts'
+import { JsonScanner, MAX_DEPTH, WatchedMember } from '../../src/items/json-scan.ts'
 
 const encoder = new TextEncoder()
 
@@ -71,7 +71,8 @@ describe('the JSON scanner', () => {
   })
 
   it('sees nothing of the bytes around a text', () => {
-    const scanner = new JsonScanner('a')
+    const [a, b] = [new WatchedMember('a'), new WatchedMember('b')]
+    const scanner = new JsonScanner(a, b)
     const surroundings = fc.constantFrom('', '1', '"', '}', ']', 'x', '{"a":1}', ',', '\n', '\\', 'e5')
     const text = fc.oneof(
       spacedJson,
@@ -80,8 +81,8 @@ describe('the JSON scanner', () => {
     const outcome = (bytes: Uint8Array, start: number, end: number): unknown => {
       const after = scanner.scan(bytes, start, end)
       if (after < 0) return [scanner.fault, scanner.faultAt - start, scanner.fault === 'end' && scanner.missing]
-      const { memberCount, memberStart, hasLineBreak } = scanner
-      return [after - start, memberCount, memberCount > 0 && memberStart - start, hasLineBreak]
+      const members = [a, b].map(({ count, start: at }) => [count, count > 0 && at - start])
+      return [after - start, ...members, scanner.hasLineBreak]
     }
     fc.assert(
       fc.property(surroundings, text, surroundings, (before, within, behind) => {
@@ -169,11 +170,12 @@ describe('the JSON scanner', () => {
 
   it('finds the member that was asked for in the top-level object, however its name is written', () => {
     const find = (member: string, text: string): [number, string] => {
-      const scanner = new JsonScanner(member)
+      const watched = new WatchedMember(member)
+      const scanner = new JsonScanner(new WatchedMember('other'), watched)
       const bytes = encoder.encode(text)
       assert.ok(scanner.scan(bytes, 0, bytes.length) >= 0, text)
-      const value = new TextDecoder().decode(bytes.subarray(scanner.memberStart))
-      return [scanner.memberCount, scanner.memberCount > 0 ? value : '']
+      const value = new TextDecoder().decode(bytes.subarray(watched.start))
+      return [watched.count, watched.count > 0 ? value : '']
     }
     assert.deepEqual(find('id', '{"a":{"id":1},"id":2}'), [1, '2}'])
     assert.deepEqual(find('id', '{"id" \n:\t "x"}'), [1, '"x"}'])

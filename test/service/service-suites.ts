@@ -4,6 +4,7 @@ const SUITES = [
   './access-matrix.test.ts',
   './base-url.test.ts',
   './broken-bodies.test.ts',
+  './composite-keys.test.ts',
   './history.test.ts',
   './large-bodies.test.ts',
   './page-cache.test.ts',

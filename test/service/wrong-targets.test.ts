@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { formatKeyFields } from '../../src/contract/key.ts'
 import { fill, numbered } from './open-service.ts'
 import { problemIn, sharedWriteServer } from './write-server.ts'
 
@@ -12,7 +13,10 @@ describe('a write that does not fit', () => {
     await fill(store, 'venues', numbered(9999), { isPaginated: false })
   })
   const object = /^400 invalid-body: Invalid settings: expected one JSON object\.$/
-  const keyName = /^400 invalid-body: .*"key" must be the name of a field, 1 to 256 characters of Unicode, or null\.$/
+  const keyText =
+    /^400 invalid-body: .*"key" must be the name of a field, or several .*; 1 to 256 characters in all, or null\.$/
+  const badNames =
+    /^400 invalid-body: .*"key" is ".*": (a name is empty|the field "a" is named twice|no item can have .*|a backslash .*); expected the name of a field, or several names .*\.$/
   const trueOrFalse = /^400 invalid-body: .*"(paginated|private)" must be true or false\.$/
   const noSetting = /^400 invalid-body: .*there is no setting "(kee|__proto__)"\.$/
   const mismatch = /^400 key-mismatch: /
@@ -22,7 +26,8 @@ describe('a write that does not fit', () => {
   const settings: readonly (readonly [expected: RegExp, ...bodies: string[]])[] = [
     [object, '', '{', '[]', 'null'],
     [noSetting, '{"kee":"id"}', '{"__proto__":{"key":"id"}}'],
-    [keyName, '{"key":7}', '{"key":""}', '{"key":"\\ud800"}', `{"key":"${'x'.repeat(257)}"}`],
+    [keyText, '{"key":7}', '{"key":""}', '{"key":["a","b"]}', `{"key":"${'x'.repeat(257)}"}`],
+    [badNames, '{"key":"a,"}', '{"key":"a,a"}', '{"key":"a,\\ud800"}', '{"key":"a\\\\"}'],
     [trueOrFalse, '{"paginated":null}', '{"private":1}'],
     [/^413 content-too-large: The body has 20,000 bytes; the limit is 16,384/, ' '.repeat(20_000)],
   ]
@@ -108,9 +113,11 @@ describe('keys', () => {
 
   it('can stand in any field, also one that has to be escaped', async () => {
     const { ask } = server()
-    for (const [name, key] of Object.entries({ quote: 'a"b\\', nul: 'a\u0000b', proto: '__proto__', unicode: 'é😀' })) {
+    const fields = { quote: 'a"b\\', comma: 'a,b', nul: 'a\u0000b', proto: '__proto__', unicode: 'é😀' }
+    for (const [name, field] of Object.entries(fields)) {
+      const key = formatKeyFields([field])
       assert.equal((await ask('PUT', `/${name}`, JSON.stringify({ key }))).status, 201)
-      const item = `{${JSON.stringify(key)}:"k"}`
+      const item = `{${JSON.stringify(field)}:"k"}`
       assert.equal((await ask('POST', `/${name}`, item)).status, 201, name)
       assert.equal((await ask('GET', `/${name}/k`)).text, item)
     }

@@ -87,6 +87,22 @@ function describeCollections({ store, newName, newOnce, filled, headOf, check, l
       }
     })
 
+    it('are refused with a key that names no fields, or one twice', async () => {
+      const name = newName()
+      for (const [keyField, words] of [
+        ['', /^Invalid key "": a name is empty; expected the name of a field, or several names /],
+        ['a,', /"a,": a name is empty/],
+        ['a,b,a', /the field "a" is named twice/],
+        ['a\\', /a backslash comes before neither/],
+        ['\ud800', /a lone surrogate/],
+      ] as const) {
+        await assert.rejects(store.create(name, { keyField }), isError('invalid-key-fields', words))
+        await assert.rejects(store.ensure(name, { ...KEYED, keyField }), isError('invalid-key-fields', words))
+        await assert.rejects(store.load(name, { settings: { keyField } }), isError('invalid-key-fields', words))
+      }
+      assert.equal(await store.head(name), undefined)
+    })
+
     it('keep their settings: others are refused, naming both, and change nothing', async () => {
       const name = await filled(3)
       const before = await headOf(name)

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
+import { keyFieldsFlaw } from '../../contract/key.ts'
 import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
 import type { InputFormat } from '../../items/read-items.ts'
 import { Failure } from '../failure.ts'
@@ -64,7 +65,7 @@ export interface NamedFile {
   readonly path: string
   /** The name of the collection. */
   readonly name: string
-  /** The key field in `FILE:FIELD`. */
+  /** The key field, or several, in `FILE:FIELD`. */
   readonly keyField: string | undefined
 }
 
@@ -72,6 +73,8 @@ export interface NamedFile {
 export function namedFiles(words: readonly string[]): NamedFile[] {
   const files = words.map((word) => {
     const { path = word, keyField } = (!existsSync(word) && FILE_AND_KEY.exec(word)?.groups) || {}
+    const flaw = keyField === undefined ? undefined : keyFieldsFlaw(keyField)
+    if (flaw !== undefined) throw new Failure(2, `Invalid key "${keyField}" of ${path}: ${flaw}.`)
     return { path, name: collectionNameOfFile(path), keyField }
   })
   refuseSameNames(files.map(({ name, path }) => ({ name, of: path })))

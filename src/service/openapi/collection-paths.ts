@@ -1,5 +1,6 @@
 /** The paths of a collection in the OpenAPI document. */
 
+import { keyFieldNames } from '../../contract/key.ts'
 import { collectionUrl, liveLinks, pageLinks } from '../../contract/link.ts'
 import { formatCount } from '../../contract/message-text.ts'
 import { UNPAGINATED_LIMIT } from '../../contract/page.ts'
@@ -54,9 +55,10 @@ export function collectionPaths(instance: Instance, responses: Responses, collec
   const itemSchema = schema(isKnown ? `${name}.item` : 'Item')
   const itemsSchema = isKnown ? { oneOf: [itemSchema, { type: 'array', items: itemSchema }] } : schema('Items')
   const pageSchema = isKnown ? schema(`${name}.page`) : { oneOf: [schema('Page'), schema('Whole')] }
-  // Of the items of an existing collection, only the key field is known.
+  // Of the items of an existing collection, only the key fields are known.
   const title = isKnown ? {} : { title: 'Dance: Gardens' }
-  const item = (key: number) => ({ ...(keyField !== null && { [keyField]: key }), ...title })
+  const keyNames = keyField === null ? [] : keyFieldNames(keyField)
+  const item = (key: number) => ({ ...Object.fromEntries(keyNames.map((field) => [field, key])), ...title })
   // As many items as put two on the second page, which is small enough to be shown whole.
   const _embedded = { [name]: [item(501), item(502)] }
   const linksOf = (page: number, count: number) => ({

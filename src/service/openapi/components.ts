@@ -1,5 +1,6 @@
 /** The parts that the paths of the OpenAPI document refer to: schemas, parameters, headers, and an example of each problem. */
 
+import { keyFieldNames } from '../../contract/key.ts'
 import { itemUrl, problemUrl } from '../../contract/link.ts'
 import { NAME_PATTERN } from '../../contract/name.ts'
 import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../../contract/page.ts'
@@ -62,12 +63,18 @@ const SETTINGS = {
     type: ['string', 'null'],
     minLength: 1,
     maxLength: MAX_KEY_FIELD_LENGTH,
-    description: 'The field that identifies an item; null for none.',
+    description:
+      'The field that identifies an item, or several, separated by commas; a comma or a backslash in the name of a field has a backslash before it. Null for none.',
   },
   paginated: { type: 'boolean', description: 'Whether it answers in pages, or whole.' },
   private: { type: 'boolean', description: 'Whether reading it needs a token.' },
 }
-const KEY = { type: ['string', 'integer'], minLength: 1, maxLength: MAX_KEY_BYTES, description: 'The key of the item.' }
+const KEY_PART = {
+  type: ['string', 'integer'],
+  maxLength: MAX_KEY_BYTES,
+  description: 'A part of the key of the item.',
+}
+const KEY = { ...KEY_PART, minLength: 1, description: 'The key of the item.' }
 
 export function schemas({ baseUrl, limits, collections }: Instance): Part {
   const changed_at = {
@@ -187,11 +194,16 @@ export function schemas({ baseUrl, limits, collections }: Instance): Part {
     ...Object.assign(
       {},
       ...collections.map(({ name, keyField, isPaginated }) => ({
-        [`${name}.item`]: keyField === null ? ITEM : { allOf: [ITEM, object({ [keyField]: KEY })] },
+        [`${name}.item`]: keyField === null ? ITEM : { allOf: [ITEM, keySchema(keyField)] },
         [`${name}.page`]: pageSchema(name, isPaginated),
       })),
     ),
   }
+}
+
+function keySchema(keyField: string): Part {
+  const names = keyFieldNames(keyField)
+  return object(Object.fromEntries(names.map((name) => [name, names.length === 1 ? KEY : KEY_PART])))
 }
 
 /** Page links, and further ones: only `snapshot` is not on every page. */
@@ -251,7 +263,12 @@ export const PARAMETERS = {
   tag: inPath('tag', 'The tag of a state, from a link: it cannot be made up.', '1000000-4-e0-qL8uV0cTz3I', {
     pattern: '^[0-9a-zA-Z_-]+$',
   }),
-  key: inPath('key', 'The key of an item, percent-encoded.', '7', { minLength: 1 }),
+  key: inPath(
+    'key',
+    'The key of an item, percent-encoded. Of several fields, their values joined by commas; a comma or a backslash in a value has a backslash before it.',
+    '7',
+    { minLength: 1 },
+  ),
   problem: inPath('problem', 'The name of a problem.', 'invalid-page', { enum: Object.keys(PROBLEMS) }),
   known: inHeader('If-None-Match', 'Entity tags that the client has, or `*`: 304 if one is the current one.', '"x"'),
   prefer: inHeader(

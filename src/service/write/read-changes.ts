@@ -5,7 +5,7 @@ import { formatCount, shorten } from '../../contract/message-text.ts'
 import { InputError } from '../../items/input-error.ts'
 import { ItemPacker, type ItemRun } from '../../items/item-run.ts'
 import { ItemError, ItemScanner } from '../../items/item-scanner.ts'
-import { JsonScanner } from '../../items/json-scan.ts'
+import { JsonScanner, WatchedMember } from '../../items/json-scan.ts'
 import { readUnpacked } from '../../items/read-items.ts'
 import type { ItemChanges } from '../../store/store.ts'
 import type { Limits } from '../limits.ts'
@@ -54,7 +54,8 @@ function textsOf({ text }: ItemRun): string[] {
 }
 
 class ChangeReader {
-  readonly #finder = new JsonScanner('item')
+  readonly #item = new WatchedMember('item')
+  readonly #finder = new JsonScanner(this.#item)
   readonly #scanner: ItemScanner
   readonly #packer: ItemPacker
   readonly #steps: (string | null)[] = []
@@ -93,9 +94,8 @@ class ChangeReader {
   #put(text: string, line: number, key: string | undefined): void {
     const bytes = this.#encoder.encode(text)
     this.#finder.scan(bytes, 0, bytes.length)
-    const start = this.#finder.memberStart
-    if (this.#finder.memberCount > 1)
-      throw new Refusal('invalid-item', `Line ${line}: "item" is given more than once.`, { hint: FORM })
+    const { start, count } = this.#item
+    if (count > 1) throw new Refusal('invalid-item', `Line ${line}: "item" is given more than once.`, { hint: FORM })
     const end = this.#finder.scan(bytes, start, bytes.length)
     try {
       this.#scanner.check(bytes, start, end)

@@ -1,6 +1,7 @@
 /** Writes to a collection and its items: `POST` appends, `PUT` creates or puts, `DELETE` drops or removes. */
 
 import { allTags, namesPage, strongTags } from '../../contract/etag.ts'
+import { KEY_FIELDS_RULE, keyFieldsFlaw } from '../../contract/key.ts'
 import { collectionUrl, itemUrl } from '../../contract/link.ts'
 import { lastPage } from '../../contract/page.ts'
 import { allows } from '../../contract/scope.ts'
@@ -102,18 +103,17 @@ function settingsOf(body: Uint8Array): CollectionSettings {
   const { key = null, paginated = true, private: isPrivate = false, ...others } = parseObject(body)
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) throw wrongSettings(`there is no setting ${quoted(unknown)}`)
-  if (key !== null && !isFieldName(key))
-    throw wrongSettings(
-      `"key" must be the name of a field, 1 to ${MAX_KEY_FIELD_LENGTH} characters of Unicode, or null`,
-    )
+  if (key !== null && !isKeyText(key))
+    throw wrongSettings(`"key" must be ${KEY_FIELDS_RULE}; 1 to ${MAX_KEY_FIELD_LENGTH} characters in all, or null`)
+  const flaw = key === null ? undefined : keyFieldsFlaw(key)
+  if (flaw !== undefined) throw wrongSettings(`"key" is ${quoted(String(key))}: ${flaw}`)
   if (typeof paginated !== 'boolean') throw wrongSettings('"paginated" must be true or false')
   if (typeof isPrivate !== 'boolean') throw wrongSettings('"private" must be true or false')
   return { keyField: key, isPaginated: paginated, isPrivate }
 }
 
-/** Half of a surrogate pair cannot be stored, and no item could have such a field. */
-function isFieldName(key: unknown): key is string {
-  return typeof key === 'string' && key !== '' && key.length <= MAX_KEY_FIELD_LENGTH && key.isWellFormed()
+function isKeyText(key: unknown): key is string {
+  return typeof key === 'string' && key !== '' && key.length <= MAX_KEY_FIELD_LENGTH
 }
 
 function parseObject(body: Uint8Array): Record<string, unknown> {
