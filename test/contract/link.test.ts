@@ -60,6 +60,7 @@ describe('the links of a page', () => {
 
 test('the key of an item stands percent-encoded in its URL', () => {
   assert.equal(itemUrl(BASE, 'events', 'a/b ü'), `${BASE}/events/a%2Fb%20%C3%BC`)
+  assert.equal(itemUrl(BASE, 'events', 'x\\,y,7'), `${BASE}/events/x%5C,y,7`)
 })
 
 test('the entry point ends with a slash, a problem leads below /-/problems', () => {

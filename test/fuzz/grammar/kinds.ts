@@ -77,13 +77,13 @@ function lifetimeOfCollection(dice: Dice, place: Place): Message[] {
 
 const BAD_SETTINGS = [
   ...words(
-    `{ [] null {"key":7} {"key":""} {"__proto__":{"key":"id"}} {"paginated":null} {"private":1} {"key":"\\ud800"}`,
+    `{ [] null {"key":7} {"key":""} {"__proto__":{"key":"id"}} {"paginated":null} {"private":1} {"key":"\\ud800"} {"key":"a,"} {"key":"\\\\"}`,
   ),
   ...['', `{"key":"${'x'.repeat(257)}"}`],
 ]
 
 function makeCollection(dice: Dice, place: Place, target: string): Message {
-  const settings = { key: dice.of([null, 'id']), paginated: dice.chance(70), private: dice.chance(20) }
+  const settings = { key: dice.of([null, 'id', 'id,n']), paginated: dice.chance(70), private: dice.chance(20) }
   const text = dice.chance(10) ? dice.of(BAD_SETTINGS) : JSON.stringify(settings)
   const body = framed(dice, { bytes: Buffer.from(text), headers: ['Content-Type: application/json'] })
   const bytes = request(dice, place, { method: 'PUT', target, who: 'writer', body })
