@@ -1,5 +1,6 @@
 /** Items from a table or a query of a database, and what the settings say about it. */
 
+import { formatKeyFields, keyFieldNames } from '../contract/key.ts'
 import { type InputBatch, readUnpacked } from '../items/read-items.ts'
 import { openTable } from '../tables/open-table.ts'
 import { nameOf, type RowsChoice, type Table, TableError, thereAre } from '../tables/table.ts'
@@ -15,6 +16,7 @@ export class TableInput implements Input {
   readonly #table: Table
   readonly #choice: RowsChoice
   readonly #itemBytes: number
+  #hasKey = false
 
   constructor(table: Table, label: string, choice: RowsChoice, itemBytes: number) {
     this.#table = table
@@ -40,7 +42,7 @@ export class TableInput implements Input {
 
   get defaultKey(): string | undefined {
     const { primaryKey } = this.#table
-    return primaryKey.length === 1 ? primaryKey[0] : undefined
+    return primaryKey.length === 1 ? formatKeyFields(primaryKey) : undefined
   }
 
   get total(): number | undefined {
@@ -52,9 +54,11 @@ export class TableInput implements Input {
   }
 
   async prepare(keyField: string | null): Promise<void> {
+    this.#hasKey = keyField !== null
     const { columns } = this.#table
-    if (keyField !== null && !columns.includes(keyField))
-      throw new TableError('usage', `${this.label} has no column "${keyField}" for the key. ${thereAre(columns)}`)
+    const missing = keyField === null ? undefined : keyFieldNames(keyField).find((name) => !columns.includes(name))
+    if (missing !== undefined)
+      throw new TableError('usage', `${this.label} has no column "${missing}" for the key. ${thereAre(columns)}`)
   }
 
   items(keyField: string | null): AsyncIterable<InputBatch> {
@@ -63,8 +67,12 @@ export class TableInput implements Input {
 
   get note(): string {
     const { table, order } = this.#choice
-    if (table === undefined || order !== undefined || this.#table.primaryKey.length > 0) return ''
-    return ' The table has no primary key: --order can say in which order the items are to be.'
+    const { primaryKey } = this.#table
+    if (table !== undefined && order === undefined && primaryKey.length === 0)
+      return ' The table has no primary key: --order can say in which order the items are to be.'
+    return primaryKey.length > 1 && !this.#hasKey
+      ? ` The items have no key; --key '${formatKeyFields(primaryKey)}' would make one of the primary key.`
+      : ''
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {

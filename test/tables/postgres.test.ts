@@ -158,6 +158,22 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     assert.match(again.stdout, /0 items imported, 1,234 replaced/)
   })
 
+  it('have a key of several columns where one is named, and say how where the primary key has several', async (t) => {
+    await sql('CREATE TABLE seats (hall text, number int, "a,b" int, PRIMARY KEY (hall, number))')
+    await sql("INSERT INTO seats VALUES ('b', 1, 0), ('a,b', 2, 0), ('a,b', 10, 0)")
+    const { stdout } = await imports(t, '--table', inSchema('seats'))
+    assert.match(stdout, /The items have no key; --key 'hall,number' would make one of the primary key\.\n$/)
+    const { directory } = await imports(t, '--table', inSchema('seats'), '--key', 'hall,number')
+    assert.match(
+      await storedLines(directory, 'events'),
+      /^\{"hall":"a,b","number":2,.*\n.*"number":10,.*\n\{"hall":"b",/,
+    )
+    const { stdout: item } = await runInside(['export', 'events'], { in: directory })
+    assert.match(item, /"a,b":0/)
+    const again = await runIn(directory, ['import', 'events', '--table', inSchema('seats'), '--on-conflict', 'skip'])
+    assert.match(again.stdout, /0 items imported, 3 skipped/)
+  })
+
   it('come from a query too, in its order', async (t) => {
     const query = `SELECT id AS n, upper(title) AS "Title" FROM ${inSchema('events')} WHERE id < 3 ORDER BY id DESC -- the last ;`
     assert.equal(await imported(t, '--query', query), '{"n":2,"Title":"EVENT 2"}\n{"n":1,"Title":"EVENT 1"}\n')
