@@ -26,6 +26,7 @@ import {
   MIN_BYTES_PER_SECOND,
   REQUEST_TIMEOUT_MS,
   SEND_GRACE_MS,
+  WAITING_A_CALLER,
 } from '../src/service/limits.ts'
 import { MAX_DESCRIBED_COLLECTIONS } from '../src/service/openapi/describe-service.ts'
 import { KEPT_MS } from '../src/store/sqlite/rows/request-log.ts'
@@ -112,6 +113,7 @@ export function limitsPage(): Page {
             count(MAX_WAITING_REQUESTS),
             'others are answered at once',
           ],
+          ['those of one token, or of one address without a token', count(WAITING_A_CALLER), 'the same'],
           ['`Idempotency-Key`', '1 to 255 visible ASCII characters', refused('invalid-idempotency-key')],
           ['how long one is remembered', seconds(KEPT_MS), 'the write is done again'],
         ],

@@ -39,6 +39,8 @@ export const MAX_HEADER_BYTES = 16 * 1024
 /** How long a request can wait for a change, and how many of one process can at a time: others are answered at once. */
 export const MAX_WAIT_SECONDS = 60
 export const MAX_WAITING_REQUESTS = 1_000
+/** How many of those one caller can have, so that nobody takes all the places. */
+export const WAITING_A_CALLER = 100
 
 /** Memory for pages that are asked for again, unless a setting says otherwise. */
 export const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024

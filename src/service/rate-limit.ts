@@ -63,10 +63,13 @@ export function createLimiter(options: LimiterOptions): Limiter | undefined {
   return async (request, caller, address) => {
     const policy = policies[rateNameOf(request)]
     if (policy === undefined) return {}
-    // By the token only if it is valid: otherwise everybody could make up a new caller with each request.
-    const by = caller?.isKnown === true ? 'token' : 'address'
-    return policy(by === 'token' ? `token ${caller?.id}` : `address ${countedName(address)}`, by)
+    return policy(callerName(caller, address), caller?.isKnown === true ? 'token' : 'address')
   }
+}
+
+/** Whom a request counts for: its token only if that is valid, otherwise everybody could make up a new caller with each one. */
+export function callerName(caller: Caller | undefined, address: string): string {
+  return caller?.isKnown === true ? `token ${caller.id}` : `address ${countedName(address)}`
 }
 
 function rateNameOf({ method }: Incoming): RateName {

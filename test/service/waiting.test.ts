@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
 import { createService } from '../../src/service/create-service.ts'
-import { MAX_WAITING_REQUESTS } from '../../src/service/limits.ts'
+import { MAX_WAITING_REQUESTS, WAITING_A_CALLER } from '../../src/service/limits.ts'
 import { waitSeconds } from '../../src/service/read/wait-for-change.ts'
 import type { RequestRecord } from '../../src/service/request-record.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -14,6 +14,9 @@ import { startWriteServer } from './write-server.ts'
 
 const KEYED = { keyField: 'id' }
 const LONG = { prefer: 'wait=60' }
+
+/** So many callers that none has too many of all who can wait. */
+const addressOf = (index: number) => ({ remoteAddress: `192.0.2.${index % 20}` })
 
 async function tagOf(get: OpenService['get'], url: string, headers = {}): Promise<string> {
   return (await get(url, headers)).headers.get('etag') ?? assert.fail()
@@ -156,7 +159,8 @@ describe('a request that prefers to wait', () => {
     const { fetch } = createService({ store: watched })
     const headers = await waitFor(get, '/events')
     const before = count()
-    const waiting = Array.from({ length: 900 }, () => fetch(new Request(`${BASE}/events`, { headers })))
+    const ask = (index: number) => fetch(new Request(`${BASE}/events`, { headers }), addressOf(index))
+    const waiting = Array.from({ length: 900 }, (_, index) => ask(index))
     await new Promise((resolve) => setTimeout(resolve, 30))
     await append(store, 9)
     for (const { status } of await Promise.all(waiting)) assert.equal(status, 200)
@@ -169,16 +173,38 @@ describe('a request that prefers to wait', () => {
     const { fetch } = createService({ store })
     const headers = await waitFor(get, '/events')
     const gone = new AbortController()
-    const ask = (signal?: AbortSignal) => fetch(new Request(`${BASE}/events`, { headers, ...(signal && { signal }) }))
-    const waiting = Array.from({ length: MAX_WAITING_REQUESTS - 1 }, () => ask())
-    const last = ask(gone.signal)
-    const tooMany = await ask()
+    const ask = (index: number, signal?: AbortSignal) =>
+      fetch(new Request(`${BASE}/events`, { headers, ...(signal && { signal }) }), addressOf(index))
+    const waiting = Array.from({ length: MAX_WAITING_REQUESTS - 1 }, (_, index) => ask(index))
+    const last = ask(1, gone.signal)
+    const tooMany = await ask(2)
     assert.deepEqual([tooMany.status, tooMany.headers.get('preference-applied')], [304, null])
     gone.abort()
     assert.equal((await last).status, 304)
-    const next = ask()
+    const next = ask(3)
     await append(store, 9)
     for (const { status } of await Promise.all([...waiting, next])) assert.equal(status, 200)
+  })
+
+  it('is answered at once where many of its own caller wait already, and leaves the places of others alone', async (t) => {
+    const { store, get, watched, looks } = await openWatched(t)
+    const { fetch } = createService({ store: watched })
+    const token = await tokenFor(store, ['read:*'])
+    const headers = await waitFor(get, '/events')
+    const gone = new AbortController()
+    const ask = (remoteAddress: string, others: RequestInit = {}) =>
+      fetch(new Request(`${BASE}/events`, { headers, ...others }), { remoteAddress })
+    const waiting = Array.from({ length: WAITING_A_CALLER - 1 }, () => ask('192.0.2.1'))
+    const last = ask('192.0.2.1', { signal: gone.signal })
+    const tooMany = await ask('192.0.2.1')
+    assert.deepEqual([tooMany.status, tooMany.headers.get('preference-applied')], [304, null])
+    const others = [ask('192.0.2.2'), ask('192.0.2.1', { headers: { ...headers, ...token } })]
+    gone.abort()
+    assert.equal((await last).status, 304)
+    const next = ask('192.0.2.1')
+    await looks(10)
+    await append(store, 9)
+    for (const { status } of await Promise.all([...waiting, ...others, next])) assert.equal(status, 200)
   })
 })
 

@@ -5,7 +5,7 @@
 
 import { keepsHistory } from '../../contract/state-tag.ts'
 import type { Head, Store } from '../../store/store.ts'
-import { MAX_WAITING_REQUESTS } from '../limits.ts'
+import { MAX_WAITING_REQUESTS, WAITING_A_CALLER } from '../limits.ts'
 
 /** From one look at the heads to the next. */
 const INTERVAL_MS = 10
@@ -15,6 +15,7 @@ const MAX_SHARE = 0.1
 const MAX_INTERVAL_MS = 1_000
 
 interface Waiter {
+  readonly caller: string
   readonly seen: string
   readonly wake: () => void
 }
@@ -22,6 +23,8 @@ interface Waiter {
 export class ChangeWatch {
   readonly #store: Pick<Store, 'head'>
   readonly #waiters = new Map<string, Set<Waiter>>()
+  /** How many wait: of each caller, and of all. */
+  readonly #counts = new Map<string, number>()
   #count = 0
   #timer: NodeJS.Timeout | undefined
   #isLooking = false
@@ -32,13 +35,15 @@ export class ChangeWatch {
 
   /**
    * Resolves when the collection is not as that head says any more, after `waitMs`, or with the signal. Undefined where nobody
-   * can wait: there are too many already, or the signal has come.
+   * can wait: there are too many already, of this caller or of all, or the signal has come.
    */
-  wait(head: Head, waitMs: number, signal: AbortSignal): Promise<void> | undefined {
+  wait(head: Head, waitMs: number, signal: AbortSignal, caller: string): Promise<void> | undefined {
     if (this.#count >= MAX_WAITING_REQUESTS || signal.aborted) return undefined
+    if (this.#countOf(caller) >= WAITING_A_CALLER) return undefined
     const { promise, resolve } = Promise.withResolvers<void>()
     const timeout = setTimeout(() => waiter.wake(), waitMs)
     const waiter: Waiter = {
+      caller,
       seen: markOf(head),
       wake: () => {
         clearTimeout(timeout)
@@ -55,6 +60,7 @@ export class ChangeWatch {
   #add(name: string, waiter: Waiter): void {
     const waiters = this.#waiters.get(name) ?? new Set()
     this.#waiters.set(name, waiters.add(waiter))
+    this.#counts.set(waiter.caller, this.#countOf(waiter.caller) + 1)
     this.#count++
     if (this.#timer === undefined && !this.#isLooking) this.#lookIn(INTERVAL_MS)
   }
@@ -62,11 +68,18 @@ export class ChangeWatch {
   #remove(name: string, waiter: Waiter): void {
     const waiters = this.#waiters.get(name)
     if (waiters?.delete(waiter) !== true) return
+    const left = this.#countOf(waiter.caller) - 1
+    if (left === 0) this.#counts.delete(waiter.caller)
+    else this.#counts.set(waiter.caller, left)
     this.#count--
     if (waiters.size === 0) this.#waiters.delete(name)
     if (this.#count > 0) return
     clearTimeout(this.#timer)
     this.#timer = undefined
+  }
+
+  #countOf(caller: string): number {
+    return this.#counts.get(caller) ?? 0
   }
 
   #lookIn(ms: number): void {

@@ -5,6 +5,7 @@ import { CHALLENGE, findCaller } from '../access.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import { MAX_WAIT_SECONDS } from '../limits.ts'
 import { Refusal } from '../problem-reply.ts'
+import { callerName } from '../rate-limit.ts'
 import { type Reply, withHeaders } from '../reply.ts'
 
 /**
@@ -17,9 +18,10 @@ export function orWait(
   unchanged: Reply,
   answer: (context: HandlerContext) => Promise<Reply>,
 ): Reply | Promise<Reply> {
-  const { request, changes } = context
+  const { request, changes, caller, facts } = context
   const seconds = waitSeconds(request.headers.get('prefer'))
-  const changed = seconds === 0 ? undefined : changes.wait(head, seconds * 1_000, request.signal)
+  if (seconds === 0) return unchanged
+  const changed = changes.wait(head, seconds * 1_000, request.signal, callerName(caller, facts.remoteAddress))
   return changed === undefined ? unchanged : answerAfter(changed, seconds, context, answer)
 }
 
