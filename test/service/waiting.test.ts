@@ -319,6 +319,15 @@ describe('Prefer', () => {
     ['wait=soon, wait=3', 0],
     ['waiting=3', 0],
     ['return=minimal;wait=3', 0],
+    ['wait=30;foo', 30],
+    ['wait="30', 0],
+    ['wait=30 40', 0],
+    ['foo="a, wait=30"', 0],
+    ['foo="a; wait=30", wait=7', 7],
+    ['foo="\\", wait=30, \\"", wait=7', 7],
+    ['foo;bar="x,wait=30", wait=7', 7],
+    ['foo="never closed, wait=30', 0],
+    [', ,wait=7,', 7],
   ]
   for (const [header, seconds] of cases)
     it(`${header?.slice(0, 50)} is ${seconds} seconds`, () => assert.equal(waitSeconds(header), seconds))

@@ -41,13 +41,16 @@ async function answerAfter(
   return withHeaders(await answer({ ...context, caller }), { 'Preference-Applied': `wait=${seconds}` })
 }
 
-/** The first `wait` in the header; 0 where there is none, or none that is valid. */
+/** One preference of the list: what comes before the next comma that is not in a quoted string. */
+const PREFERENCE = /(?:"(?:\\.|[^"\\])*"?|[^",])+/g
+/** The preference `wait`, with its value if that is digits, in quotes or not. Its parameters mean nothing. */
+const WAIT = /^\s*wait\s*(?:;|$|=(?:\s*("?)(?<digits>\d+)\1\s*(?:;|$))?)/i
+
+/** The first `wait` in the header (RFC 7240); 0 where there is none, or none that is valid. */
 export function waitSeconds(prefer: string | null): number {
-  for (const preference of prefer?.split(',') ?? []) {
-    const [name = '', value = ''] = preference.split(';', 1).flatMap((whole) => whole.split('='))
-    if (name.trim().toLowerCase() !== 'wait') continue
-    const digits = value.replaceAll('"', '').trim()
-    return /^\d+$/.test(digits) ? Math.min(Number(digits), MAX_WAIT_SECONDS) : 0
+  for (const [preference] of prefer?.matchAll(PREFERENCE) ?? []) {
+    const wait = WAIT.exec(preference)
+    if (wait !== null) return Math.min(Number(wait.groups?.['digits'] ?? 0), MAX_WAIT_SECONDS)
   }
   return 0
 }
