@@ -97,12 +97,24 @@ export function quoted(value: string): string {
 
 /** For an item whose key exists already. */
 export function replaceHint(url: string): string {
-  return `To replace the item, PUT it to ${url.length > QUOTED_CHARACTERS ? 'its own URL.' : url}`
+  return `To replace the item, PUT it to ${shortUrl(url)}`
+}
+
+/** The URL of an item at the end of a hint. */
+function shortUrl(url: string | undefined): string {
+  return url === undefined || url.length > QUOTED_CHARACTERS ? 'its own URL.' : url
 }
 
 /** The same for a name that does not exist, and for one that the caller may not know of. */
 export function collectionNotFound(name: string, options?: ProblemOptions): Refusal {
   return new Refusal('collection-not-found', `There is no collection ${quoted(name)}.`, options)
+}
+
+/** For an item below a snapshot or changes. `url`: where the item would be today. */
+export function pastItemNotFound({ path }: { readonly path: string }, url: string | undefined): Refusal {
+  const detail = `There is nothing at ${quoted(path)}: snapshots and changes have pages, but no item URLs.`
+  const hint = `Look for the item on those pages. As it is now, it is at ${shortUrl(url)}`
+  return new Refusal('path-not-found', detail, { hint })
 }
 
 export function pathNotFound({ path }: { readonly path: string }): Refusal {

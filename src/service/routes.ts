@@ -6,7 +6,7 @@ import { getOpenapi } from './openapi/describe-service.ts'
 import { getCollection } from './read/get-collection.ts'
 import { getEntry, getHealth, getProblem } from './read/get-entry.ts'
 import { getItem } from './read/get-item.ts'
-import { getPast } from './read/get-past.ts'
+import { getPast, getPastItem } from './read/get-past.ts'
 import {
   deleteCollection,
   deleteItem,
@@ -44,13 +44,14 @@ export const ROUTES: readonly Route[] = [
     browse: browseCollection,
   },
   {
-    path: '/:collection{[^-/][^/]*}/:key',
+    path: `/${COLLECTION}/:key`,
     methods: { GET: getItem, PUT: putItem, DELETE: deleteItem },
     browse: browseItem,
   },
   // In this order: a tag can be anything, so that what is none gets a problem that says so.
   { path: `/${COLLECTION}@:tag{[^/]*}..`, methods: { GET: getPast }, browse: browsePast },
   { path: `/${COLLECTION}@:tag{[^/]*}`, methods: { GET: getPast }, browse: browsePast },
+  { path: `/${COLLECTION}@:tag{[^/]*}/:key`, methods: { GET: getPastItem }, browse: getPastItem },
   { path: '/', methods: { GET: getEntry }, browse: browseEntry },
   { path: '/-/health', isOpen: true, isUnlimited: true, methods: { GET: getHealth } },
   { path: '/-/openapi.json', methods: { GET: getOpenapi } },
@@ -60,7 +61,8 @@ export const ROUTES: readonly Route[] = [
   { path: `/-/json/${COLLECTION}`, methods: { GET: withoutPrefix('/-/json', getCollection) } },
   { path: `/-/json/${COLLECTION}@:tag{[^/]*}..`, methods: { GET: withoutPrefix('/-/json', getPast) } },
   { path: `/-/json/${COLLECTION}@:tag{[^/]*}`, methods: { GET: withoutPrefix('/-/json', getPast) } },
-  { path: '/-/json/:collection{[^-/][^/]*}/:key', methods: { GET: withoutPrefix('/-/json', getItem) } },
+  { path: `/-/json/${COLLECTION}@:tag{[^/]*}/:key`, methods: { GET: withoutPrefix('/-/json', getPastItem) } },
+  { path: `/-/json/${COLLECTION}/:key`, methods: { GET: withoutPrefix('/-/json', getItem) } },
 ]
 
 function withoutPrefix(prefix: string, handler: Handler): Handler {

@@ -285,8 +285,31 @@ describe('pages of snapshots and of changes', () => {
         assert.equal(detail, `The collection "events" never was in the state "${state}".`)
       }
     assert.equal((await get(`/venues@${tag}`)).status, 404)
-    for (const path of [`/events@${tag}/7`, `/events@${tag}../7`, '/@', '/@..', `/@${tag}`, `/Events@${tag}`])
+    for (const path of ['/@', '/@..', `/@${tag}`, `/Events@${tag}`, `/Events@${tag}/7`])
       assert.equal((await problemOf(await get(path))).type, `${BASE}/-/problems/collection-not-found`, path)
+  })
+
+  it('have no item URLs, and say where the item is', async () => {
+    const { get } = service()
+    const browser = { accept: 'text/html,application/xhtml+xml' }
+    for (const base of [...(await both()), `${BASE}/nothin@x`])
+      for (const [key, url] of [
+        ['7', `${base.split('@')[0]}/7`],
+        ['a%20b', `${base.split('@')[0]}/a%20b`],
+        ['%ff', 'its own URL.'],
+        ['x'.repeat(200), 'its own URL.'],
+      ]) {
+        const response = await get(`${base}/${key}`)
+        const { type, detail, hint } = await problemOf(response)
+        assert.equal(`${response.status} ${type}`, `404 ${BASE}/-/problems/path-not-found`)
+        assert.match(detail, /^There is nothing at ".*": snapshots and changes have pages, but no item URLs\.$/)
+        assert.equal(hint, `Look for the item on those pages. As it is now, it is at ${url}`)
+        const inJson = await problemOf(await get(`${base}/${key}`.replace(BASE, `${BASE}/-/json`)))
+        assert.equal(inJson.hint, hint)
+        const page = await get(`${base}/${key}`, browser)
+        assert.deepEqual([page.status, page.headers.get('content-type')], [404, 'text/html; charset=utf-8'])
+        assert.match(await page.text(), /but no item URLs/)
+      }
   })
 
   it('have one tag each: another number of changes in the tag of an earlier state is 404', async (t) => {
@@ -325,7 +348,8 @@ describe('pages of snapshots and of changes', () => {
   it('can only be read: every write is 405 (D13)', async () => {
     const { store, get } = service()
     const admin = await tokenFor(store, ['admin'])
-    for (const url of [...(await both()), '/events@', '/events@..', `/nothin@${STRANGE_TAG}`]) {
+    const urls = [...(await both()), '/events@', '/events@..', `/nothin@${STRANGE_TAG}`]
+    for (const url of urls.flatMap((each) => [each, `${each}/7`])) {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
         const response = await get(url, admin, method)
         assert.deepEqual([response.status, response.headers.get('allow')], [405, 'GET, HEAD, OPTIONS'], url)

@@ -2,16 +2,16 @@
 
 import { pageEnvelopeHead } from '../../contract/envelope.ts'
 import { matchesTag, pastTag } from '../../contract/etag.ts'
-import { changesLinks, changesPath, snapshotLinks, snapshotPath } from '../../contract/link.ts'
+import { changesLinks, changesPath, itemUrl, snapshotLinks, snapshotPath } from '../../contract/link.ts'
 import { effectivePage, lastPage, parsePage } from '../../contract/page.ts'
 import { parseCollectionPath, parseTag, type StateTag, stateOf } from '../../contract/state-tag.ts'
 import { freeMemory } from '../../items/item-run.ts'
 import type { Head, PastRead, SegmentForm, StateRead } from '../../store/store.ts'
 import { hasNoScope, mayRead } from '../access.ts'
-import { type HandlerContext, segmentsOf } from '../handler-context.ts'
+import { type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
 import { queryValues } from '../incoming.ts'
 import { chooseEncoding, type Encoding } from '../negotiate.ts'
-import { collectionNotFound, quoted, Refusal } from '../problem-reply.ts'
+import { collectionNotFound, pastItemNotFound, quoted, Refusal } from '../problem-reply.ts'
 import { type Caching, cachingOf, found, immutableFor, notModified, type Reply } from '../reply.ts'
 import { invalidPage, typeFor } from './get-collection.ts'
 import { PAGE_FORMS, USUAL_ROOM } from './page-body.ts'
@@ -64,6 +64,16 @@ export async function findPast(context: HandlerContext): Promise<Past> {
   const head = await context.readHead(name, hasNoScope(context.caller, name))
   if (head === undefined || !mayRead(context.caller, head)) throw collectionNotFound(name)
   throw new Refusal('state-not-found', `The collection ${quoted(name)} never was in the state ${quoted(tag)}.`)
+}
+
+/** `GET /<collection>@<tag>/<key>`: there is nothing, whatever the collection holds. */
+export async function getPastItem(context: HandlerContext): Promise<Reply> {
+  const [path = ''] = segmentsOf(context)
+  const { name } = parseCollectionPath(path) ?? {}
+  if (name === undefined) throw collectionNotFound(path)
+  context.facts.collection = name
+  const key = keyOf(context)
+  throw pastItemNotFound(context, key && itemUrl(context.baseUrl, name, key))
 }
 
 /** The requested page from the store. Throws a Refusal if there is none. With `form`, in the form that the body is made from. */

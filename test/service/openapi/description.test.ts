@@ -9,8 +9,11 @@ import { fill, numbered, openService } from '../open-service.ts'
 import { startWriteServer, type WriteServer } from '../write-server.ts'
 import { Description, type Part, partIn } from './description.ts'
 
-/** The files that pages for browsers load: their names change with their content, and only such a page knows them. */
-const NOT_OF_THE_API = /^\/-\/explorer\//
+/**
+ * The files that pages for browsers load: their names change with their content, and only such a page knows them.
+ * And the items of a snapshot, which have no address: that route only says so.
+ */
+const NOT_OF_THE_API = /^\/-\/explorer\/|@:tag.*\/:key$/
 
 /** `GET /{collection}`, and HEAD and OPTIONS, which every route has. */
 function routedOperations(): string[] {
