@@ -70,7 +70,7 @@ export function addToLog(log: LoggedChange[], changes: readonly LoggedChange[], 
 export const UNKNOWN_VERSION = 0
 
 /** What a row takes beside its text, about. */
-const ROW_BYTES = 64
+export const ROW_BYTES = 64
 
 /** How much changes take, about. */
 export function bytesOf(stretches: readonly Stretch[]): number {

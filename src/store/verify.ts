@@ -5,7 +5,7 @@ import { isCollectionName } from '../contract/name.ts'
 import { lastPage, PAGE_SIZE, UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { keepsHistory } from '../contract/state-tag.ts'
 import { keyReader } from '../items/item-scanner.ts'
-import type { State, Stretch } from './history.ts'
+import { bytesOf, ROW_BYTES, type State, type Stretch } from './history.ts'
 import { joinItems, joinPieces, splitItems } from './item-text.ts'
 import {
   countGone,
@@ -52,7 +52,9 @@ export interface OpenRows {
   /** Whether a load is running or left something behind: then, and only then, rows may lie beyond the head. */
   mayHaveUnseen(head: Head): Promise<boolean> | boolean
   page(head: Head, page: number): Promise<PageRead> | PageRead
-  /** The states that are kept, and all stretches of changes, in order. */
+  /** The generations before this one that are kept, each as the head that it had. */
+  replaced(head: Head): Some<Head>
+  /** All states, and all stretches of changes, in order. They are read side by side. */
   states(head: Head): Some<State>
   stretches(head: Head): Some<Stretch>
   /** What is wrong with the rows that lead from items to their changes, in words. */
@@ -135,30 +137,48 @@ class CollectionCheck {
   readonly #rows: OpenRows
   readonly #head: Head
   readonly #onItems: (count: number) => void
+  readonly #isReplaced: boolean
   readonly #goneByReam = new Map<number, number>()
   readonly #pages = new PageDigests()
   readonly #readKey: (item: Uint8Array) => string
   #items = 0
 
-  constructor(rows: OpenRows, head: Head, findings: Findings, onItems: (count: number) => void) {
+  /** `isReplaced`: whether the head is that of an earlier generation. */
+  constructor(rows: OpenRows, head: Head, findings: Findings, onItems: (count: number) => void, isReplaced = false) {
     this.#rows = rows
     this.#head = head
+    this.#isReplaced = isReplaced
     this.#findings = findings
     this.#onItems = onItems
     this.#readKey = keyReader(head.keyField ?? '')
   }
 
   async run(): Promise<void> {
+    await this.#checkGeneration()
+    await this.#checkHistory(await this.#checkReplaced())
+    if (!this.#findings.has(this.#head.name)) await this.#checkPages()
+  }
+
+  async #checkGeneration(): Promise<void> {
     await this.#checkReams()
     await this.#checkTail()
     await this.#checkHoles()
     await this.#checkCounts()
-    await this.#checkHistory()
-    if (!this.#findings.has(this.#head.name)) await this.#checkPages()
+  }
+
+  /** Looks into the generations that were replaced, and answers which there are. */
+  async #checkReplaced(): Promise<Set<number>> {
+    const found = new Set<number>()
+    for await (const head of this.#rows.replaced(this.#head)) {
+      found.add(head.generation)
+      await new CollectionCheck(this.#rows, head, this.#findings, () => {}, true).#checkGeneration()
+    }
+    return found
   }
 
   #report(message: string): void {
-    this.#findings.add(this.#head.name, message)
+    const where = !this.#isReplaced ? '' : `In generation ${this.#head.generation}, which was replaced: `
+    this.#findings.add(this.#head.name, `${where}${message}`)
   }
 
   async #checkReams(): Promise<void> {
@@ -319,20 +339,29 @@ class CollectionCheck {
   }
 
   /** From the oldest state that is kept, change by change and state by state, to the present. */
-  async #checkHistory(): Promise<void> {
+  async #checkHistory(replaced: ReadonlySet<number>): Promise<void> {
     const head = this.#head
-    const states = await keptStates(this.#rows.states(head), head)
     if (!keepsHistory(head)) return
-    const last = states.at(-1)
-    if (last?.commitId !== head.commitId) this.#report('The state that it is in is missing from its history.')
-    const walk = new HistoryWalk(states, (message) => this.#report(message))
+    const walk = new HistoryWalk(this.#keptStates(replaced), (message) => this.#report(message))
+    await walk.begin()
     for await (const stretch of this.#rows.stretches(head)) {
       if (stretch.number >= head.changes)
         await this.#checkUnseen(`Change ${stretch.number} is beyond the head, which ends at ${head.changes}.`)
-      else walk.add(stretch)
+      else await walk.add(stretch)
     }
-    walk.end(head)
+    await walk.end(head)
     for await (const message of this.#rows.lostPast(head)) this.#report(message)
+  }
+
+  /** One after the other: there may be millions. */
+  async *#keptStates(replaced: ReadonlySet<number>): AsyncGenerator<State> {
+    const { generation, historyFrom } = this.#head
+    for await (const state of this.#rows.states(this.#head)) {
+      if (state.version < historyFrom) continue
+      if (state.generation !== generation && !replaced.has(state.generation))
+        this.#report(`Generation ${state.generation}, which the state of version ${state.version} has, is missing.`)
+      yield state
+    }
   }
 
   /** The pages in order = the items in order. */
@@ -359,27 +388,31 @@ class CollectionCheck {
   }
 }
 
-async function keptStates(states: Some<State>, { historyFrom }: Head): Promise<State[]> {
-  const kept: State[] = []
-  for await (const state of states) if (state.version >= historyFrom) kept.push(state)
-  return kept
-}
-
 /** Follows the changes from state to state, and reports where they do not lead to the next one. */
 class HistoryWalk {
-  readonly #states: readonly State[]
-  readonly #report: (message: string) => void
-  /** Which state comes next, and what the collection is before it. */
-  #at = 0
+  readonly #states: AsyncGenerator<State>
+  readonly #onFlaw: (message: string) => void
+  /** Which state comes next, which was the last one, and what the collection is now. */
+  #upcoming: State | undefined
+  #last: State | undefined
   #now: { generation: number; next: number; live: number; changes: number } | undefined
+  /** Since the last state: how much the changes take, the version of a reset, and whether something was reported. */
+  #bytes = 0
+  #resetTo: number | undefined
+  #isFlawed = false
 
-  constructor(states: readonly State[], report: (message: string) => void) {
+  constructor(states: AsyncGenerator<State>, onFlaw: (message: string) => void) {
     this.#states = states
-    this.#report = report
-    this.#pass()
+    this.#onFlaw = onFlaw
   }
 
-  add({ number, kind, count, before }: Stretch): void {
+  async begin(): Promise<void> {
+    this.#upcoming = await this.#read()
+    await this.#pass()
+  }
+
+  async add(stretch: Stretch): Promise<void> {
+    const { number, kind, count, before, version } = stretch
     const now = this.#now
     // What comes before the oldest state is yet to be removed.
     if (now === undefined || number < now.changes) return
@@ -387,29 +420,59 @@ class HistoryWalk {
     const isItem = kind === 'replace' || kind === 'delete'
     const flaw = isItem ? (before === undefined ? 'has no text' : flawOf(before)) : undefined
     if (flaw !== undefined) this.#report(`What change ${number} met ${flaw}.`)
-    if (kind === 'reset') Object.assign(now, { generation: now.generation + 1, next: 0, live: 0 })
+    if (kind === 'reset') {
+      Object.assign(now, { generation: now.generation + 1, next: 0, live: 0 })
+      this.#resetTo = version
+    }
     const added = kind === 'append' || kind === 'appends' ? count : 0
     now.next += added
     now.live += added - (kind === 'delete' ? 1 : 0)
     now.changes = number + count
-    this.#pass()
+    this.#bytes += bytesOf([stretch])
+    await this.#pass()
   }
 
-  end({ changes }: Head): void {
+  async end({ changes, commitId }: Head): Promise<void> {
     if (this.#now !== undefined && this.#now.changes !== changes)
       this.#report(`Change ${this.#now.changes} is missing.`)
+    for (; this.#upcoming !== undefined; this.#upcoming = await this.#read()) this.#last = this.#upcoming
+    if (this.#last?.commitId !== commitId) this.#report('The state that it is in is missing from its history.')
+  }
+
+  #report(message: string): void {
+    this.#isFlawed = true
+    this.#onFlaw(message)
+  }
+
+  async #read(): Promise<State | undefined> {
+    const { done, value } = await this.#states.next()
+    return done === true ? undefined : value
   }
 
   /** The states that are reached now. */
-  #pass(): void {
-    for (let state = this.#states[this.#at]; state !== undefined; state = this.#states[++this.#at]) {
-      const { generation, next, live, changes } = state
+  async #pass(): Promise<void> {
+    for (; this.#upcoming !== undefined; this.#upcoming = await this.#read()) {
+      const { generation, next, live, changes, version } = this.#upcoming
       this.#now ??= { generation, next, live, changes }
       if (changes > this.#now.changes) return
       const isRight = generation === this.#now.generation && next === this.#now.next && live === this.#now.live
       if (!isRight || changes < this.#now.changes)
-        this.#report(`The changes do not lead to the state of version ${state.version}.`)
+        this.#report(`The changes do not lead to the state of version ${version}.`)
+      if (this.#last !== undefined && !this.#isFlawed) this.#compare(this.#last, this.#upcoming)
+      this.#last = this.#upcoming
+      this.#bytes = 0
+      this.#resetTo = undefined
+      this.#isFlawed = false
     }
+  }
+
+  /** A state that is missing shows by what it took itself; beside a reset, which leads from one version to the next, by the versions. */
+  #compare(last: State, { version, bytes }: State): void {
+    const isNext =
+      this.#resetTo === undefined
+        ? bytes === last.bytes + ROW_BYTES + this.#bytes
+        : last.version + 1 === this.#resetTo && version === this.#resetTo
+    if (!isNext) this.#report(`A state between the versions ${last.version} and ${version} is missing.`)
   }
 }
 

@@ -20,9 +20,10 @@ export function verifyPostgres(rows: Rows, onProgress?: (items: number, total: n
 }
 
 function openRows(rows: Rows, heads: readonly StoredHead[]): OpenRows {
-  const stored = new Map(heads.map((head) => [head.id, head]))
+  const placeOf = ({ id, generation }: Head) => `${id} ${generation}`
+  const stored = new Map(heads.map((head) => [placeOf(head), head]))
   const storedOf = (head: Head): StoredHead => {
-    const found = stored.get(head.id)
+    const found = stored.get(placeOf(head))
     if (found === undefined) throw new StoreError('corrupt', `Two collections have the id ${head.id}.`)
     return found
   }
@@ -53,6 +54,15 @@ function openRows(rows: Rows, heads: readonly StoredHead[]): OpenRows {
         throw new StoreError('corrupt', `The collection "${head.name}" cannot be found by its name.`)
       if (!holes?.areOf(found)) holes = new HoleCounts(found)
       return readPage(rows, found, page, holes)
+    },
+    async *replaced(head) {
+      const { shardKey, id } = storedOf(head)
+      for (const row of await rows.all('readAllReplaced', shardKey, id)) {
+        const [generation, generationId, next, live] = row as [number, number, number, number]
+        const replaced = { ...storedOf(head), generation, generationId, next, live }
+        stored.set(placeOf(replaced), replaced)
+        yield replaced
+      }
     },
     states: (head) => readAllStates(rows, storedOf(head)),
     stretches: (head) => readAllStretches(rows, storedOf(head)),

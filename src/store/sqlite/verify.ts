@@ -8,7 +8,7 @@ import { openReadConnection } from './file/store-file.ts'
 import { findPage } from './read/read.ts'
 import { explainError } from './rows/explain-error.ts'
 import { readAllHeads, readHead } from './rows/head.ts'
-import { allStates, findLostPast, readAllStretches } from './rows/history.ts'
+import { allStates, findLostPast, readAllStretches, readReplaced } from './rows/history.ts'
 import { checkRequests } from './rows/request-log.ts'
 import { Rows } from './rows/rows.ts'
 import { findKey, readAllHoles, readPositions, readReams, readTailItems } from './rows/stored-ream.ts'
@@ -70,6 +70,7 @@ function openRows(rows: Rows, path: string): OpenRows {
       if (head === undefined) throw new StoreError('corrupt', `The collection "${name}" cannot be found by its name.`)
       return findPage(rows, head, page)
     },
+    replaced: (head) => readReplaced(rows, head, head.generation).map((generation) => ({ ...head, ...generation })),
     states: (head) => allStates(rows, head),
     stretches: (head) => readAllStretches(rows, head),
     lostPast: (head) => findLostPast(rows, head),

@@ -256,6 +256,9 @@ export const STATEMENTS = {
     DELETE FROM @past_hole WHERE ${RECORDED} AND (generation, level, block, number) IN (
       SELECT unnest($3::bigint[]), unnest($4::smallint[]), unnest($5::bigint[]), unnest($6::bigint[]))`),
   readReplaced: hot(`SELECT generation_id, next, live FROM @replaced WHERE ${RECORDED} AND generation = $3::bigint`),
+  readAllReplaced: rare(
+    `SELECT generation, generation_id, next, live FROM @replaced WHERE ${RECORDED} ORDER BY generation`,
+  ),
   putReplaced: rare(`
     INSERT INTO @replaced (shard_key, collection_id, generation, generation_id, next, live)
     VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint)`),

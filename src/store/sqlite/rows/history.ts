@@ -213,9 +213,14 @@ export function putReplaced(rows: Rows, { id, generation, next, live }: Head): v
   rows.run(PUT_REPLACED, ...withSum(REPLACED.start(id, generation), next, live))
 }
 
-/** The generations before that one which were kept, and are not any more. */
+/** The generations before that one which are kept. */
+export function readReplaced(rows: Rows, head: Pick<Head, 'id' | 'name'>, before: number): Generation[] {
+  return rows.all(REPLACED_BEFORE, head.id, before).map((row) => replacedFrom(rows, head, row))
+}
+
+/** The same where they are not to be kept any more. */
 export function takeReplaced(rows: Rows, head: Pick<Head, 'id' | 'name'>, before: number): Generation[] {
-  const found = rows.all(REPLACED_BEFORE, head.id, before).map((row) => replacedFrom(rows, head, row))
+  const found = readReplaced(rows, head, before)
   for (const { generation } of found) rows.run(DELETE_REPLACED, head.id, generation)
   return found
 }
