@@ -21,7 +21,7 @@ export interface State {
   readonly changes: number
   /** How much the history took when it was written, beginning with the first state there ever was. */
   readonly bytes: number
-  /** When it was committed, in milliseconds since 1970. */
+  /** When it was committed, in milliseconds since 1970 by the clock of this process. */
   readonly at: number
 }
 
@@ -155,6 +155,20 @@ export function stateRow(head: Head, bytesBefore: number, bytes: number, at: num
 /** Rows that one step removes, at most: so few that no writer is held up. */
 export const STATES_A_STEP = 500
 export const CHANGES_A_STEP = 1_000
+/** The same of the texts that they have, unless a single one takes more. */
+export const BYTES_A_STEP = 4 * 1024 * 1024
+
+/** The changes that one step removes: the first of those that there are, and whether there are more. */
+export function takeStep<Change extends { readonly bytes: number }>(changes: Iterable<Change>) {
+  const taken: Change[] = []
+  let bytes = 0
+  for (const change of changes) {
+    bytes += change.bytes
+    if (taken.length === CHANGES_A_STEP || (bytes > BYTES_A_STEP && taken.length > 0)) return { taken, isMore: true }
+    taken.push(change)
+  }
+  return { taken, isMore: false }
+}
 
 /** Some of the oldest states, and the last one, of which at least the version and the bytes are known. */
 export interface OldStates {

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { lastPage } from '../../src/contract/page.ts'
 import type { StateTag } from '../../src/contract/state-tag.ts'
 import { itemRun } from '../../src/items/item-run.ts'
+import { BYTES_A_STEP } from '../../src/store/history.ts'
 import type { Head, ItemChanges, PastRead, Store } from '../../src/store/store.ts'
 import { changed, isError, item, itemsFrom, keyed, keysFrom } from './items.ts'
 import { packedTextsOf, readItems, textsOf } from './store-reading.ts'
@@ -450,6 +451,18 @@ export function describeHistory(engineName: string, engine: Engine): void {
       await store.append(name, keyed([item(7)]))
       assert.deepEqual(await readSnapshot(store, name, tag), [])
       assert.equal((await readChanges(store, name, tag)).length, 1)
+    })
+
+    it('is removed however long the texts of its changes are', async () => {
+      const name = await filled(0)
+      const long = `,"x":"${'y'.repeat(BYTES_A_STEP / 20)}"`
+      await store.append(name, keyed(keysFrom(0, 50).map((key) => item(Number(key), long))))
+      await store.delete(name, keysFrom(0, 50))
+      await store.forget(name)
+      for (const table of ['change', 'past']) {
+        const found = await opened.execute(`SELECT number FROM ${table} WHERE ${opened.rowsOf(name)}`)
+        assert.deepEqual(found, [], table)
+      }
     })
 
     it('is removed after a load too, by whoever does nothing else', async () => {

@@ -1,9 +1,9 @@
-/** What is removed of a history, by what is known of its oldest states. */
+/** What is removed of a history, by what is known of its oldest states, and how much at a time. */
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { newHead } from '../../src/store/collection-rules.ts'
-import { findExpired, type State, stateRow } from '../../src/store/history.ts'
+import { BYTES_A_STEP, CHANGES_A_STEP, findExpired, type State, stateRow, takeStep } from '../../src/store/history.ts'
 
 const HOUR = 3_600_000
 const NOW = 1_000 * HOUR
@@ -34,5 +34,25 @@ describe('what is not kept any more of a history', () => {
   it('is no state that was committed since the head was read', () => {
     const states = [stateAt(1, NOW), stateAt(2, NOW), stateAt(5, NOW)]
     assert.deepEqual(removed({ ...HEAD, retentionMs: 0 }, states), { versions: [1, 2], kept: 5 })
+  })
+})
+
+describe('a step that removes changes', () => {
+  const changes = (count: number, bytes: number) => Array.from({ length: count }, () => ({ bytes }))
+  const step = (...all: { bytes: number }[]) => {
+    const { taken, isMore } = takeStep(all)
+    return [taken.length, isMore]
+  }
+
+  it('takes so many', () => {
+    assert.deepEqual(step(...changes(CHANGES_A_STEP, 1)), [CHANGES_A_STEP, false])
+    assert.deepEqual(step(...changes(CHANGES_A_STEP + 1, 1)), [CHANGES_A_STEP, true])
+    assert.deepEqual(step(), [0, false])
+  })
+
+  it('takes fewer where their texts are long, but always one', () => {
+    assert.deepEqual(step(...changes(5, BYTES_A_STEP / 2)), [2, true])
+    assert.deepEqual(step(...changes(2, BYTES_A_STEP / 2)), [2, false])
+    assert.deepEqual(step(...changes(2, BYTES_A_STEP + 1)), [1, true])
   })
 })

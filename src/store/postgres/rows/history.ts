@@ -9,6 +9,7 @@ import {
   type State,
   type Stretch,
   stateRow,
+  takeStep,
 } from '../../history.ts'
 import type { PastItem, PastRows } from '../../past.ts'
 import { blocksOf, REAM_SIZE } from '../../positions.ts'
@@ -18,11 +19,12 @@ import type { RowOwner, StoredHead } from './head.ts'
 import type { Reading, Row } from './rows.ts'
 import { inMessages, reamOf } from './stored-ream.ts'
 
+/** How old a state is, is said by the clock of the database, which wrote its time: ours may be another. */
 export function stateFrom(row: Row): State {
-  const [changes, version, commitId, generation, next, live, bytes, at] = row as [
+  const [changes, version, commitId, generation, next, live, bytes, ageMs] = row as [
     ...[number, number, string, number, number, number, number, number],
   ]
-  return { changes, version, commitId, generation, next, live, bytes, at }
+  return { changes, version, commitId, generation, next, live, bytes, at: Date.now() - ageMs }
 }
 
 function stretchFrom(row: Row): Stretch {
@@ -198,15 +200,15 @@ export async function removeChanges(
   from: number,
   to: number,
 ): Promise<boolean> {
-  const rows = await transaction.all('readStretches', shardKey, id, from, to, CHANGES_A_STEP)
-  const found = rows.map(stretchFrom).filter(({ number }) => number >= from)
-  if (found.length === 0) return false
-  void transaction.write('deleteChanges', shardKey, id, numbersOf(found))
-  const items = found.filter(({ before }) => before !== undefined)
+  const rows = await transaction.all('readOldChanges', shardKey, id, from, to, CHANGES_A_STEP + 1)
+  const { taken, isMore } = takeStep(rows.map(oldChangeFrom))
+  if (taken.length === 0) return false
+  void transaction.write('deleteChanges', shardKey, id, numbersOf(taken))
+  const items = taken.filter(({ bytes }) => bytes > 0)
   const generations = items.map(({ generation }) => generation)
   const positions = items.map(({ position }) => position)
   if (items.length > 0) void transaction.write('deletePast', shardKey, id, generations, positions, numbersOf(items))
-  const holes = found
+  const holes = taken
     .filter(({ kind }) => kind === 'delete')
     .flatMap((change) => blocksOf(Math.floor(change.position / REAM_SIZE)).map((place) => ({ ...change, ...place })))
   if (holes.length > 0)
@@ -218,7 +220,13 @@ export async function removeChanges(
       holes.map(({ block }) => block),
       numbersOf(holes),
     )
-  return rows.length === CHANGES_A_STEP
+  return isMore
+}
+
+/** Without its text, which nobody needs any more. */
+function oldChangeFrom(row: Row) {
+  const [number, generation, kind, position, bytes] = row as [number, number, number, number, number | null]
+  return { number, generation, kind: CHANGE_KINDS[kind], position, bytes: bytes ?? 0 }
 }
 
 function numbersOf(changes: readonly { readonly number: number }[]): number[] {

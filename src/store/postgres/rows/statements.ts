@@ -69,7 +69,8 @@ const REPLACE_REAM = `ON CONFLICT (shard_key, generation_id, number) DO UPDATE S
       quires = excluded.quires, data = excluded.data`
 
 /** See `stateFrom` and `stretchFrom`. */
-const STATE = 'changes, version, commit_id, generation, next, live, bytes, at'
+const STATE = 'changes, version, commit_id, generation, next, live, bytes'
+const STATE_AND_AGE = `${STATE}, ${NOW_MS} - at`
 const CHANGE = 'number, version, generation, kind, position, count, before'
 
 /** The history of a collection, and what is past of a generation of it. */
@@ -197,11 +198,12 @@ export const STATEMENTS = {
   // History
 
   readStates: hot(`
-    SELECT ${STATE} FROM @state WHERE ${RECORDED} AND (changes, version) >= ($3::bigint, $4::bigint)
+    SELECT ${STATE_AND_AGE} FROM @state WHERE ${RECORDED} AND (changes, version) >= ($3::bigint, $4::bigint)
     ORDER BY changes, version LIMIT $5::integer`),
-  readLastState: hot(`SELECT ${STATE} FROM @state WHERE ${RECORDED} ORDER BY changes DESC, version DESC LIMIT 1`),
+  readLastState: hot(`
+    SELECT ${STATE_AND_AGE} FROM @state WHERE ${RECORDED} ORDER BY changes DESC, version DESC LIMIT 1`),
   putState: hot(`
-    INSERT INTO @state (shard_key, collection_id, ${STATE})
+    INSERT INTO @state (shard_key, collection_id, ${STATE}, at)
     VALUES ($1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::text, $6::bigint, $7::bigint, $8::bigint, $9::bigint,
       ${NOW_MS})`),
   removeStates: rare(`DELETE FROM @state WHERE ${RECORDED} AND (changes, version) <= ($3::bigint, $4::bigint)`),
@@ -217,6 +219,9 @@ export const STATEMENTS = {
     INSERT INTO @change (shard_key, collection_id, ${CHANGE})
     VALUES ($1::bigint, $2::bigint, unnest($3::bigint[]), unnest($4::bigint[]), $5::bigint, unnest($6::smallint[]), unnest($7::bigint[]),
       unnest($8::bigint[]), unnest($9::bytea[]))`),
+  readOldChanges: rare(`
+    SELECT number, generation, kind, position, octet_length(before) FROM @change
+    WHERE ${RECORDED} AND number >= $3::bigint AND number < $4::bigint ORDER BY number LIMIT $5::integer`),
   deleteChanges: rare(`DELETE FROM @change WHERE ${RECORDED} AND number = ANY ($3::bigint[])`),
   /** Of each item at these positions what it was before the first change from number $5 on and before $6. */
   readPastAt: hot(`

@@ -10,6 +10,7 @@ import {
   STATES_A_STEP,
   type State,
   type Stretch,
+  takeStep,
 } from '../../history.ts'
 import type { Generation, PastItem, PastRows } from '../../past.ts'
 import { blocksOf, type HoleCount, REAM_SIZE } from '../../positions.ts'
@@ -245,15 +246,23 @@ export function removeStates(rows: Rows, head: Head, now: number): Expired {
 /** Removes some of the changes from number `from` on and before `to`, oldest first. True while there is more. */
 export function removeChanges(rows: Rows, head: Pick<Head, 'id' | 'name'>, from: number, to: number): boolean {
   const { id } = head
-  const found = rows.all(STRETCHES, id, from - 1, to, CHANGES_A_STEP).map((row) => stretchFrom(rows, head, row))
-  for (const { number, generation, kind, position, before } of found) {
+  const { taken, isMore } = takeStep(changesWithoutTexts(rows, head, from, to))
+  for (const { number, generation, kind, position, bytes } of taken) {
     rows.run(DELETE_CHANGE, id, number)
-    if (before !== undefined) rows.run(DELETE_PAST, id, generation, position, number)
+    if (bytes > 0) rows.run(DELETE_PAST, id, generation, position, number)
     if (kind === 'delete')
       for (const { level, block } of blocksOf(Math.floor(position / REAM_SIZE)))
         rows.run(DELETE_PAST_HOLE, id, generation, level, block, number)
   }
-  return found.length === CHANGES_A_STEP
+  return isMore
+}
+
+/** Read one by one, so that only one text at a time is in memory. */
+function* changesWithoutTexts(rows: Rows, head: Pick<Head, 'id' | 'name'>, from: number, to: number) {
+  for (const row of rows.each(STRETCHES, head.id, from - 1, to, CHANGES_A_STEP + 1)) {
+    const { before, ...change } = stretchFrom(rows, head, row)
+    yield { ...change, bytes: before?.length ?? 0 }
+  }
 }
 
 const EACH_STATE = `SELECT ${STATE.select(1)} FROM state WHERE collection_id = ? ORDER BY changes, version`
