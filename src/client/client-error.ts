@@ -30,22 +30,19 @@ interface ErrorOptions {
 /** Its message reads `what: GET https://… – why`. */
 export class ClientError extends Error {
   override readonly name: string = 'ClientError'
-  readonly method: string
-  readonly url: string
+  declare readonly method: string
+  declare readonly url: string
   /** Of the answer, where there was one. */
-  readonly status: number | undefined
+  declare readonly status: number | undefined
   /** The problem details of the answer (RFC 9457), where it had some. */
-  readonly problem: ProblemDetails | undefined
+  declare readonly problem: ProblemDetails | undefined
 
   constructor(what: string, request: RequestLine, why: string, options: ErrorOptions = {}) {
     const { url, method = 'GET' } = request
     const { status, problem, cause } = options
     const message = `${quoted(what)}: ${method} ${url}${why && ` – ${quoted(why)}`}`
     super(message, cause === undefined ? undefined : { cause })
-    this.method = method
-    this.url = url
-    this.status = status
-    this.problem = problem
+    Object.assign(this, { method, url, status, problem })
   }
 }
 
@@ -73,7 +70,7 @@ export class HttpError extends ClientError {
   override readonly name = 'HttpError'
   declare readonly status: number
   /** The pause that the server asked for by `Retry-After`. */
-  readonly retryAfterMs: number | undefined
+  declare readonly retryAfterMs: number | undefined
 
   constructor(request: RequestLine, response: Response, problem?: ProblemDetails, retryAfterMs?: number) {
     const { status, statusText, headers } = response
@@ -113,7 +110,7 @@ export class PageTooLarge extends ClientError {
 export class ForbiddenOrigin extends ClientError {
   override readonly name = 'ForbiddenOrigin'
   /** Where it leads; undefined where a browser does not show that. */
-  readonly target: string | undefined
+  declare readonly target: string | undefined
 
   /** `what` is the link, or the redirect. */
   constructor(request: RequestLine, what: string, status: number | undefined, target?: string) {

@@ -4,7 +4,7 @@
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Runs a task. Rejects with the error of `onTimeout` when the time is up, and with the signal's reason when it is aborted. */
-export async function withDeadline<T>(
+export function withDeadline<T>(
   task: (signal: AbortSignal) => Promise<T>,
   timeoutMs: number,
   onTimeout: () => Error,
@@ -14,21 +14,17 @@ export async function withDeadline<T>(
   const timer = setTimeout(() => controller.abort(onTimeout()), Math.min(timeoutMs, MAX_TIMER_MS))
   const unlink = onAbort(signal, (reason) => controller.abort(reason))
   let forget = () => {}
-  const ended = new Promise<never>((_, reject) => {
+  const ended = new Promise<T>((resolve, reject) => {
+    // First: the error of a task that was aborted is not the reason.
     forget = onAbort(controller.signal, reject)
+    task(controller.signal).then(resolve, reject)
   })
-  try {
-    return await Promise.race([task(controller.signal), ended])
-  } catch (error) {
-    // The error of a task that was aborted is not the reason.
-    controller.signal.throwIfAborted()
-    throw error
-  } finally {
+  return ended.finally(() => {
     clearTimeout(timer)
     unlink()
     // Node.js keeps the signals of requests for a long time, and this one would keep the response alive.
     forget()
-  }
+  })
 }
 
 export function sleep(delayMs: number, signal?: AbortSignal): Promise<void> {

@@ -58,28 +58,33 @@ function readWhole(links: Links, asked: PageRequest): Envelope {
 function checkLinks(links: Links, number: number, last: number, asked: PageRequest): void {
   const expected: Readonly<Record<string, number | undefined>> = {
     first: 1,
-    prev: number > 1 ? number - 1 : undefined,
+    prev: number - 1 || undefined,
     next: number < last ? number + 1 : undefined,
     last,
   }
   for (const [relation, page] of Object.entries(expected)) {
     const linked = linkedPage(links, relation, asked)
-    if (linked === undefined ? page === undefined : Number(linked) === page) continue
+    if (linked === page?.toString()) continue
     const is = linked === undefined ? 'is missing' : `leads to page ${linked}`
     const should = page === undefined ? 'there should be none' : `it should lead to page ${page}`
     throw new InvalidPage(asked, `the link ${relation} ${is}. On page ${number} of ${last} ${should}`)
   }
 }
 
-/** The page that a link leads to, as it names it; undefined if there is no such link. Some servers write null for that. */
+/** The page that a link leads to, without leading zeros; undefined if there is no such link. Some servers write null for that. */
 function linkedPage(links: Links, relation: string, asked: PageRequest): string | undefined {
   const link = links[relation]
   if (link === undefined || link === null) return undefined
   const target = targetOf(link, asked.url)
   if (target === undefined)
     throw new InvalidPage(asked, `the link ${relation} is ${shown(link)}, not an object with a URL as its href`)
-  if (!asked.allows(target)) throw new ForbiddenOrigin(asked, `the link ${relation}`, 200, target.href)
-  return target.searchParams.get('page') || '1'
+  checkOrigin(target, relation, asked)
+  return (
+    target.searchParams
+      .getAll('page')
+      .join()
+      .replace(/^0+(?=.)/, '') || '1'
+  )
 }
 
 /**
@@ -89,13 +94,17 @@ function linkedPage(links: Links, relation: string, asked: PageRequest): string 
 export function snapshotName(links: Links, asked: LinkRequest): string | undefined {
   const target = targetOf(links['snapshot'], asked.url)
   if (!target || !lastPart(target.pathname).startsWith(`${lastPart(asked.url)}@`)) return undefined
-  if (!asked.allows(target)) throw new ForbiddenOrigin(asked, 'the link snapshot', 200, target.href)
+  checkOrigin(target, 'snapshot', asked)
   return lastPart(target.pathname)
 }
 
 function targetOf(link: unknown, base: string): URL | undefined {
   const href = isObject(link) && link['href']
   return typeof href === 'string' && URL.canParse(href, base) ? new URL(href, base) : undefined
+}
+
+function checkOrigin(target: URL, relation: string, asked: LinkRequest): void {
+  if (!asked.allows(target)) throw new ForbiddenOrigin(asked, `the link ${relation}`, 200, target.href)
 }
 
 function lastPart(path: string): string {

@@ -1,7 +1,7 @@
 /** One page of a collection, checked: what its envelope says, and its items as values and as bytes. */
 
 import { JsonCursor, JsonFlaw } from '../items/json-cursor.ts'
-import { ConnectionLost, InvalidPage } from './client-error.ts'
+import { ClientError, ConnectionLost, InvalidPage } from './client-error.ts'
 import { type Envelope, type Links, type PageRequest, readEnvelope } from './envelope.ts'
 import { type FetchedBody, reasonOf } from './exchange.ts'
 
@@ -9,15 +9,15 @@ export class Page<Item = unknown> {
   /** The URL that was requested. */
   readonly url: string
   /** The number of this page; that of the last page if one beyond it was requested. */
-  readonly number: number
-  readonly lastPage: number
+  declare readonly number: number
+  declare readonly lastPage: number
   /** How many items the whole collection has. */
-  readonly itemCount: number
-  readonly isPaginated: boolean
+  declare readonly itemCount: number
+  declare readonly isPaginated: boolean
   /** The name under which the items stand in `_embedded`. */
   readonly name: string
   /** All of `_links`, as it came. */
-  readonly links: Links
+  declare readonly links: Links
   readonly etag: string | undefined
   /** The whole answer, as it came. */
   readonly body: Uint8Array
@@ -25,12 +25,8 @@ export class Page<Item = unknown> {
   #items: readonly Item[] | undefined
 
   constructor({ url, headers, body }: FetchedBody, envelope: Envelope, list: EmbeddedList) {
+    Object.assign(this, envelope)
     this.url = url
-    this.number = envelope.number
-    this.lastPage = envelope.lastPage
-    this.itemCount = envelope.itemCount
-    this.isPaginated = envelope.isPaginated
-    this.links = envelope.links
     this.name = list.name
     this.etag = headers.get('etag') ?? undefined
     this.body = body
@@ -61,31 +57,36 @@ export class Page<Item = unknown> {
 
   /** The items from item `first` on as NDJSON: their bytes as they came, but for line breaks, which become blanks. */
   ndjson(first = 0): Uint8Array<ArrayBuffer> {
-    return ndjsonOf(this.body, this.#list, first)
+    // There is room: behind each item stands a comma or a bracket.
+    const lines = new Uint8Array(this.body.length)
+    let length = 0
+    for (const text of this.texts(first)) {
+      const line = lines.subarray(length, length + text.length)
+      line.set(text)
+      // A line break is always white space between tokens: in strings it is escaped.
+      for (const lineBreak of [LINE_FEED, CARRIAGE_RETURN])
+        for (let at = line.indexOf(lineBreak); at >= 0; at = line.indexOf(lineBreak, at)) line[at] = SPACE
+      length += text.length + 1
+      lines[length - 1] = LINE_FEED
+    }
+    return lines.subarray(0, length)
   }
 }
 
 /** Reads an answer as a page. Throws a ClientError that says what is wrong with it. */
 export function readPage<Item>(fetched: FetchedBody, asked: Pick<PageRequest, 'page' | 'allows'>): Page<Item> {
-  const lists = listsOf(fetched)
-  const [list] = lists
-  if (list === undefined || lists.length > 1) {
-    const names = lists.map(({ name }) => name).join(', ')
-    throw new InvalidPage(fetched, `_embedded should hold one array, the items. It holds ${names || 'none'}`)
-  }
-  const envelope = readEnvelope(fieldsOf(fetched, list), {
-    ...asked,
-    url: fetched.url,
-    length: list.offsets.length / 2,
-  })
-  return new Page(fetched, envelope, list)
-}
-
-function listsOf(fetched: FetchedBody): EmbeddedList[] {
-  const { body } = fetched
+  const { url, body } = fetched
   try {
-    return embeddedLists(body)
+    const lists = embeddedLists(body)
+    const [list] = lists
+    if (list === undefined || lists.length > 1) {
+      const names = lists.map(({ name }) => name).join(', ')
+      throw new InvalidPage(fetched, `_embedded should hold one array, the items. It holds ${names || 'none'}`)
+    }
+    const envelope = readEnvelope(fieldsOf(body, list), { ...asked, url, length: list.offsets.length / 2 })
+    return new Page(fetched, envelope, list)
   } catch (error) {
+    if (error instanceof ClientError) throw error
     if (error instanceof JsonFlaw && error.isCutOff)
       throw new ConnectionLost(fetched, `the response is truncated after ${body.length} bytes`, error)
     throw new InvalidPage(fetched, error instanceof RangeError ? error.message : flawOf(body), error)
@@ -104,15 +105,10 @@ function flawOf(body: Uint8Array): string {
 }
 
 /** The fields of the envelope, the items left out. */
-function fieldsOf(fetched: FetchedBody, { start, end }: EmbeddedList): Readonly<Record<string, unknown>> {
-  const { body } = fetched
-  try {
-    // The cursor does not check that the bytes are UTF-8.
-    decode(body.subarray(start, end))
-    return JSON.parse(`${decode(body.subarray(0, start))}[]${decode(body.subarray(end))}`)
-  } catch (error) {
-    throw new InvalidPage(fetched, flawOf(body), error)
-  }
+function fieldsOf(body: Uint8Array, { start, end }: EmbeddedList): Readonly<Record<string, unknown>> {
+  // The cursor does not check that the bytes are UTF-8.
+  decode(body.subarray(start, end))
+  return JSON.parse(`${decode(body.subarray(0, start))}[]${decode(body.subarray(end))}`)
 }
 
 function decode(bytes: Uint8Array): string {
@@ -127,8 +123,6 @@ interface EmbeddedList {
   readonly end: number
   /** Where each item begins and where it ends, two numbers an item. */
   readonly offsets: readonly number[]
-  /** Whether any item contains a line break. */
-  readonly hasLineBreaks: boolean
 }
 
 const LINE_FEED = 0x0a
@@ -158,38 +152,11 @@ function embeddedLists(body: Uint8Array): EmbeddedList[] {
 function readList(cursor: JsonCursor, name: string): EmbeddedList {
   const start = cursor.at
   const offsets: number[] = []
-  let hasLineBreaks = false
   cursor.readElements(() => {
     cursor.peek()
-    cursor.hasLineBreak = false
     offsets.push(cursor.at)
     cursor.readValue()
     offsets.push(cursor.at)
-    hasLineBreaks ||= cursor.hasLineBreak
   })
-  return { name, start, end: cursor.at, offsets, hasLineBreaks }
-}
-
-/** The items from `first` on, each as it came, on a line of its own. */
-function ndjsonOf(body: Uint8Array, list: EmbeddedList, first: number): Uint8Array<ArrayBuffer> {
-  const { offsets } = list
-  const from = offsets[2 * first]
-  if (from === undefined) return new Uint8Array()
-  // The comma between two items makes room for the line feed: nothing ever moves to the right.
-  const lines = body.slice(from, list.end) as Uint8Array<ArrayBuffer>
-  let length = 0
-  for (let i = 2 * first; i < offsets.length; i += 2) {
-    const start = (offsets[i] as number) - from
-    const end = (offsets[i + 1] as number) - from
-    lines.copyWithin(length, start, end)
-    if (list.hasLineBreaks) replaceLineBreaks(lines.subarray(length, length + end - start))
-    length += end - start
-    lines[length++] = LINE_FEED
-  }
-  return lines.subarray(0, length)
-}
-
-/** A line break in an item is always white space between tokens: in strings it is escaped. */
-function replaceLineBreaks(item: Uint8Array): void {
-  for (let at = 0; at < item.length; at++) if (item[at] === LINE_FEED || item[at] === CARRIAGE_RETURN) item[at] = SPACE
+  return { name, start, end: cursor.at, offsets }
 }

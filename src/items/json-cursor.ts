@@ -35,12 +35,11 @@ const MAX_DEPTH = 1024
 
 /** Thrown where the text is not JSON, or breaks off. */
 export class JsonFlaw extends Error {
-  override readonly name = 'JsonFlaw'
   /** Whether more bytes could make it whole. */
   readonly isCutOff: boolean
 
   constructor(isCutOff: boolean) {
-    super(isCutOff ? 'it is truncated' : 'it is not JSON')
+    super(isCutOff ? 'truncated' : 'not JSON')
     this.isCutOff = isCutOff
   }
 }
@@ -48,8 +47,6 @@ export class JsonFlaw extends Error {
 /** That the bytes are UTF-8 is checked elsewhere, in bulk. A RangeError says that they are nested too deep. */
 export class JsonCursor {
   at = 0
-  /** Whether it has passed a line break, which can only be between two tokens. */
-  hasLineBreak = false
   readonly #bytes: Uint8Array
   #depth = 0
 
@@ -62,8 +59,8 @@ export class JsonCursor {
     const bytes = this.#bytes
     let character = bytes[this.at] as number
     while (character <= 0x20) {
-      if (character === LINE_FEED || character === CARRIAGE_RETURN) this.hasLineBreak = true
-      else if (character !== SPACE && character !== TAB) this.#fail()
+      if (character !== SPACE && character !== LINE_FEED && character !== CARRIAGE_RETURN && character !== TAB)
+        this.#fail()
       character = bytes[++this.at] as number
     }
     return character

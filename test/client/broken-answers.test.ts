@@ -95,6 +95,14 @@ const ENVELOPES: Readonly<Record<string, readonly [Distort, RegExp]>> = {
     linking({ next: { href: '/events?page=two' } }),
     /the link next leads to page two\. On page 1 of 3 it should lead to page 2\.$/,
   ],
+  'next to a page that is not written in digits': [
+    linking({ next: { href: '/events?page=2e0' } }),
+    /the link next leads to page 2e0\. On page 1 of 3 it should lead to page 2\.$/,
+  ],
+  'next to two pages': [
+    linking({ next: { href: '/events?page=2&page=3' } }),
+    /the link next leads to page 2,3\. On page 1 of 3 it should lead to page 2\.$/,
+  ],
   'the wrong page': [
     linking({ prev: to(1), next: to(3) }),
     /page=1 – the link prev leads to page 1\. .* should be none\.$/,
