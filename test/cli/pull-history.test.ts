@@ -71,6 +71,14 @@ describe('reams pull of a collection with history', () => {
       const before = server.items
       server.items = numberedItems(1200, 70_000)
       if (!isKept) server.states.length = 0
+      const live = await pull('-o', 'e.ndjson', '--resume', '--live')
+      assert.deepEqual(
+        [live.status, live.stderr],
+        [
+          2,
+          'reams: e.ndjson.part exists, with part of a snapshot: leave out --live to resume it. Pull to another file, or add --force to start over.\n',
+        ],
+      )
       server.asked.length = 0
       const { status, stderr } = await pull('-o', 'e.ndjson', '--resume')
       assert.equal(status, 0, stderr)
@@ -81,6 +89,24 @@ describe('reams pull of a collection with history', () => {
         !isKept,
       )
     }
+  })
+})
+
+describe('reams pull of live pages', () => {
+  it('says how many items came since it was begun, when it is resumed', async (t) => {
+    const { start, pull, server, read } = await serve(t, { items: 5000 })
+    server.delayMs = 60
+    const cli = start('-o', 'e.ndjson', '--concurrency', '1')
+    while (server.asked.length < 5) await new Promise((resolve) => setTimeout(resolve, 5))
+    await cli.stop('SIGINT')
+    server.delayMs = 0
+    server.items = [...server.items, ...numberedItems(700, 70_000)]
+    const { stderr } = await pull('-o', 'e.ndjson', '--resume')
+    assert.match(
+      stderr,
+      /5,700 items in e\.ndjson, [\d,]+ of them new \([^)]*\)\. 700 items came since the pull was begun\.\n$/,
+    )
+    assert.equal(read('e.ndjson').toString(), linesOf(server.items))
   })
 })
 
@@ -103,7 +129,7 @@ describe('reams pull of changes', () => {
     for (const file of files) {
       const { status, stderr } = await pull('-o', file, '--resume')
       assert.equal(status, 0, stderr)
-      assert.match(stderr, /: complete with 1,300 items in \S+, 600 of them new \(/)
+      assert.match(stderr, /: complete with 1,300 items in \S+, 600 of them new \([^)]*\)\.\n$/)
       assert.match((await pull('-o', file, '--resume')).stderr, /: complete with 1,300 items in \S+, 0 of them new \(/)
       const fresh = `fresh-${file}`
       await pull('-o', fresh)

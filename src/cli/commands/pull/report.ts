@@ -84,11 +84,14 @@ export function createReport({ url, name, format, path, token, isQuiet, isJson }
     const { items, itemsBefore, result } = outcome
     const where = path === undefined ? '' : ` in ${path}`
     const before = itemsBefore === 0 ? '' : `, ${formatCount(items - itemsBefore)} of them new`
+    // A file that was complete before has nothing else that is new.
+    const isUpdated = itemsBefore > 0 && result.appended === items - itemsBefore
+    const came = itemsBefore === 0 ? 'came while it was read' : 'came since the pull was begun'
     const times = result.restarts === 1 ? 'once' : `${formatCount(result.restarts)} times`
     const said = [
       `${name}: complete with ${counted(items, 'item')}${where}${before} (${speedText(outcome, durationMs)}).`,
       result.restarts > 0 && `It changed during the pull and was read again, ${times}.`,
-      result.appended > 0 && `${counted(result.appended, 'item')} came while it was read.`,
+      result.appended > 0 && !isUpdated && `${counted(result.appended, 'item')} ${came}.`,
       result.replaced && 'Items were replaced during the pull: each is there once, in its old or its new version.',
       ...outcome.unusedColumns.map((column) => `No item has a field "${column}".`),
     ]

@@ -73,7 +73,7 @@ function lockPart(path: string): Disposable | undefined {
 
 /** What a pull that was stopped has left and this one resumes. Throws a Failure where --resume or --force has to decide. */
 async function findKept(job: FilePullJob): Promise<Progressed> {
-  const { subject, path, isResumed, isForced, report } = job
+  const { subject, path, isResumed, isForced, isLive, report } = job
   const note = await readNote(path)
   const isFollowed = isComplete(job, note)
   if (isFollowed && isResumed) await copyFile(path, partPath(path))
@@ -88,7 +88,10 @@ async function findKept(job: FilePullJob): Promise<Progressed> {
     if (isPart) throw new Failure(2, stopped(path, note?.walk?.items ?? 0))
     return NOTHING_YET
   }
-  const obstacle = note === undefined ? UNKNOWN : differenceOf(note, subject)
+  const obstacle =
+    note === undefined
+      ? UNKNOWN
+      : (differenceOf(note, subject) ?? (isLive && isInSnapshot(note) ? SNAPSHOT : undefined))
   if (obstacle !== undefined && !isForced) throw otherPart(path, obstacle)
   if (note === undefined || obstacle !== undefined) return NOTHING_YET
   const { bytes, walk, foundColumns } = note
@@ -113,7 +116,13 @@ function differenceOf(noted: PullSubject, now: PullSubject): string | undefined 
   return noted.columns === undefined ? 'with all columns' : `with --columns ${noted.columns.join(',')}`
 }
 
+/** Whether the rest of it is read from a snapshot. */
+function isInSnapshot({ walk }: PullNote): boolean {
+  return walk?.snapshot !== undefined && walk.items < walk.itemCount
+}
+
 const UNKNOWN = 'but its progress file is missing or unreadable'
+const SNAPSHOT = 'with part of a snapshot: leave out --live to resume it'
 
 function otherPart(path: string, what: string): Failure {
   return new Failure(2, `${partPath(path)} exists, ${what}. Pull to another file, or add --force to start over.`)
