@@ -430,6 +430,36 @@ export function describeHistory(engineName: string, engine: Engine): void {
       assert.deepEqual(await readSnapshot(store, name, last), itemsFrom(0, 4))
     })
 
+    it('is removed when it was superseded long ago, or far in the future by a clock that was wrong', async () => {
+      const hour = 3_600_000
+      for (const ages of [
+        [3, 2, 0.5],
+        [0, -1_000, -0.5],
+      ]) {
+        const name = await filled(3)
+        await store.setRetention(name, { retentionMs: hour })
+        // From here on there are three states.
+        const heads = [await store.forget(name)]
+        for (const id of [3, 4]) heads.push(await store.append(name, keyed([item(id)])))
+        const where = opened.rowsOf(name)
+        for (const [index, { version }] of heads.entries())
+          await opened.ageStates((ages[index] ?? 0) * hour, `version = ${version} AND ${where}`)
+        const remover = await openAgain({ forgetEveryMs: 3 })
+        await remover.create(newName(), KEYED)
+        const versions = async () =>
+          (await opened.execute(`SELECT version FROM state WHERE ${where} ORDER BY version`)).flat().map(Number)
+        while ((await versions()).length === heads.length) await new Promise((resolve) => setTimeout(resolve, 5))
+        await remover.close()
+        const [first, ...others] = heads.map(tagOf)
+        assert.deepEqual(
+          await versions(),
+          others.map(({ version }) => version),
+        )
+        await assert.rejects(store.stateAt(name, first ?? assert.fail()), isError('state-expired'))
+        for (const tag of others) assert.ok(await store.stateAt(name, tag))
+      }
+    })
+
     it('goes on while a load is prepared and given up', async () => {
       const name = await filled(800)
       const tag = tagOf(await headOf(name))

@@ -40,6 +40,9 @@ export async function openPostgresForTest({ url: server }: PostgresServer): Prom
     async ageRequests(ms, condition = 'true') {
       await execute(`UPDATE request_log SET at = now() - interval '${ms} milliseconds' WHERE ${condition}`)
     },
+    async ageStates(ms, condition) {
+      await execute(`UPDATE state SET at = ${Date.now() - ms} WHERE ${condition}`)
+    },
     async ageLeases() {
       await execute("UPDATE lease SET renewed_at = now() - interval '1 minute'")
     },

@@ -27,6 +27,9 @@ export async function openSqliteForTest(): Promise<StoreUnderTest & { path: stri
     async ageRequests(ms, condition = 'true') {
       changeSoundRows(path, 'request_log', `UPDATE request_log SET at = ${Date.now() - ms} WHERE ${condition}`)
     },
+    async ageStates(ms, condition) {
+      changeSoundRows(path, 'state', `UPDATE state SET at = ${Date.now() - ms} WHERE ${condition}`)
+    },
     async ageLeases() {
       await execute('UPDATE lease SET renewed_tick = 0')
     },

@@ -27,6 +27,8 @@ export interface StoreUnderTest extends TestStore {
   readonly columns: { readonly ids: string; readonly generation: string; readonly sum: string }
   /** Makes requests so old, of all that the store remembers or of those that meet a condition. */
   ageRequests(ms: number, condition?: string): Promise<void>
+  /** Makes the states so old that meet a condition. */
+  ageStates(ms: number, condition: string): Promise<void>
   /** Makes all leases as old as if the loads had stood still for long. */
   ageLeases(): Promise<void>
   /** From now on no request can be remembered under a key, until the answer is called. */
