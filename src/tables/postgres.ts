@@ -116,6 +116,7 @@ class PostgresTable implements Table {
       const copy = this.#client.query(copyTo(`COPY (${this.#select}) TO STDOUT ${COPY_FORMAT}`))
       yield* withoutQuotes(copy)
       await this.#client.query('COMMIT')
+      await this.#client.end()
     } catch (error) {
       throw this.explain(error)
     }
@@ -262,7 +263,8 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
 }
 
 function explanationOf(error: Error, { table, order }: RowsChoice, columns: readonly string[]): Explanation {
-  const state = stateOf(error)
+  // A pooler has a code of its own for a wrong password.
+  const state = /password authentication/.test(error.message) ? '28P01' : stateOf(error)
   if (state === undefined) return explainDriver(error)
   if (state === '42703' && columns.length > 0) return ['usage', thereAre(columns)]
   if (state.startsWith('42') && state !== '42501' && table !== undefined && order !== undefined)
