@@ -34,17 +34,32 @@ export function responseOf(
   bytes: Uint8Array,
   collectionName: string,
 ): HttpResponse {
+  const digest = createHash('sha256').update(bytes).digest('base64')
+  const content = contentOf(bytes, digest, collectionName)
+  return { request, status, statusText, headers, byteLength: bytes.length, digest, ...content, fault: undefined }
+}
+
+type Content = Pick<HttpResponse, 'document' | 'beginning'>
+
+/** Most requests of a check are answered with one of a few pages: each of them is read once. */
+const KNOWN = new Map<string, Content>()
+const MAX_KNOWN = 16
+
+function contentOf(bytes: Uint8Array, digest: string, collectionName: string): Content {
+  const key = `${digest} ${collectionName}`
+  const content = KNOWN.get(key) ?? readContent(bytes, collectionName)
+  KNOWN.delete(key)
+  KNOWN.set(key, content)
+  const [oldest] = KNOWN.keys()
+  if (KNOWN.size > MAX_KNOWN && oldest !== undefined) KNOWN.delete(oldest)
+  return content
+}
+
+function readContent(bytes: Uint8Array, collectionName: string): Content {
   const text = textOf(bytes)
   return {
-    request,
-    status,
-    statusText,
-    headers,
-    byteLength: bytes.length,
-    digest: createHash('sha256').update(bytes).digest('base64'),
     document: text === undefined ? undefined : readDocument(text, collectionName),
     beginning: shorten(text ?? `(not UTF-8) ${new TextDecoder().decode(bytes.subarray(0, 400))}`),
-    fault: undefined,
   }
 }
 
