@@ -26,12 +26,12 @@ export async function startProxy(
   newAnswers: () => (data: Buffer) => Buffer = () => (data) => data,
 ): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
-  const server = createServer((client) => {
+  const server = createServer({ noDelay: true }, (client) => {
     if (!proxy.isOpen) {
       client.destroy()
       return
     }
-    const target = connect(port, host)
+    const target = connect({ port, host, noDelay: true })
     for (const socket of [client, target]) {
       sockets.add(socket)
       socket.on('error', () => {})
