@@ -84,8 +84,8 @@ export function describeAbandonedLoads({ opened, store, newName, filled, headOf,
       const before = await headOf(name)
       for (const options of [{}, { isReplacement: true }, { onConflict: 'replace' }] as const) {
         const load = await store.load(name, options)
-        await load.append(keyed(itemsFrom(5000, 25_000)))
-        if ('onConflict' in options) await load.append(keyed(Array.from({ length: 25_000 }, (_, id) => changed(id, 1))))
+        await load.append(keyed(itemsFrom(5000, 20_500)))
+        if ('onConflict' in options) await load.append(keyed(Array.from({ length: 20_500 }, (_, id) => changed(id, 1))))
         await load.abort()
         assert.deepEqual(await check(name, itemsFrom(0, SHORT)), before)
         assert.deepEqual(await rowsOf(name), [2, 40, SHORT, 0, 0])

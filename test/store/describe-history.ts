@@ -10,7 +10,7 @@ import { BYTES_A_STEP } from '../../src/store/history.ts'
 import type { Head, ItemChanges, PastRead, Store } from '../../src/store/store.ts'
 import { changed, isError, item, itemsFrom, keyed, keysFrom } from './items.ts'
 import { packedTextsOf, readItems, textsOf } from './store-reading.ts'
-import { KEYED, newSubject } from './subject.ts'
+import { KEYED, newSubject, type Subject } from './subject.ts'
 import type { Engine, StoreUnderTest } from './test-store.ts'
 
 export const tagOf = ({ id, version, changes, commitId }: Head): StateTag => ({
@@ -140,65 +140,73 @@ const step = fc.record({
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
+/** Random histories; `random-histories.long.ts` tries many more. */
+const FEW_RUNS = 4
+
+export function describeRandomHistory({ store, newName, openAgain }: Subject, runs = FEW_RUNS): void {
+  it('has every state that was seen, and the changes that lead from it to the present', async () => {
+    const property = fc.asyncProperty(
+      fc.constantFrom(0, 3, 124, 500, 1_203),
+      fc.array(step, { minLength: 4, maxLength: 14 }),
+      async (begun, steps) => {
+        const other = await openAgain()
+        try {
+          const name = newName()
+          const seen = new Seen(name)
+          await store.create(name, KEYED)
+          if (begun > 0) await store.append(name, keyed(itemsFrom(0, begun)))
+          let revision = 0
+          for (const each of steps) {
+            await seen.look(store)
+            await write(revision % 2 === 0 ? store : other, name, each, ++revision)
+          }
+          await seen.look(store)
+          await seen.check(other)
+          await seen.check(store)
+        } finally {
+          await other.close()
+        }
+      },
+    )
+    await fc.assert(property, { numRuns: runs })
+  })
+
+  /** Does one step of a random history, to whatever is there. */
+  async function write(to: Store, name: string, { kind, ids, count }: Step, revision: number) {
+    const there = new Set((await readItems(to, name)).map((text) => keyIn(text) ?? ''))
+    const known = ids.filter((id) => there.has(String(id)))
+    const fresh = itemsFrom(100_000 * revision, count)
+    const texts = ids.map((id) => changed(id, revision))
+    if (kind === 'append') await to.append(name, keyed(fresh))
+    else if (kind === 'put') await Promise.all(texts.map((text) => to.put(name, keyed([text]))))
+    else if (kind === 'delete') await Promise.all(known.map((id) => to.remove(name, String(id))))
+    else if (kind === 'replace') {
+      if (known.length > 0) await to.replace(name, keyed(known.map((id) => changed(id, revision))))
+    } else if (kind === 'patch') await to.patch(name, patchOf(texts, revision), { skipMissing: true })
+    else if (kind === 'drop') {
+      await to.drop(name)
+      await to.create(name, KEYED)
+    } else {
+      const options = { isReplacement: kind === 'swap', onConflict: kind === 'merge' ? 'replace' : 'fail' } as const
+      const running = await to.load(name, options)
+      await running.append(keyed(kind === 'merge' ? [...texts, ...fresh, ...texts.slice(0, 2)] : fresh))
+      await running.commit()
+    }
+  }
+}
+
 export function describeHistory(engineName: string, engine: Engine): void {
   describe(`the history of a collection: ${engineName}`, () => {
     let opened: StoreUnderTest
-    const { store, newName, filled, headOf, load, elsewhere, openAgain } = newSubject(() => opened)
+    const subject = newSubject(() => opened)
+    const { store, newName, filled, headOf, load, elsewhere, openAgain } = subject
 
     before(async () => {
       opened = await engine.open()
     })
     after(() => opened?.remove())
 
-    it('has every state that was seen, and the changes that lead from it to the present', async () => {
-      const property = fc.asyncProperty(
-        fc.constantFrom(0, 3, 124, 500, 1_203),
-        fc.array(step, { minLength: 4, maxLength: 14 }),
-        async (begun, steps) => {
-          const other = await openAgain()
-          try {
-            const name = newName()
-            const seen = new Seen(name)
-            await store.create(name, KEYED)
-            if (begun > 0) await store.append(name, keyed(itemsFrom(0, begun)))
-            let revision = 0
-            for (const each of steps) {
-              await seen.look(store)
-              await write(revision % 2 === 0 ? store : other, name, each, ++revision)
-            }
-            await seen.look(store)
-            await seen.check(other)
-            await seen.check(store)
-          } finally {
-            await other.close()
-          }
-        },
-      )
-      await fc.assert(property, { numRuns: 8 })
-    })
-
-    /** Does one step of a random history, to whatever is there. */
-    async function write(to: Store, name: string, { kind, ids, count }: Step, revision: number) {
-      const there = new Set((await readItems(to, name)).map((text) => keyIn(text) ?? ''))
-      const known = ids.filter((id) => there.has(String(id)))
-      const fresh = itemsFrom(100_000 * revision, count)
-      const texts = ids.map((id) => changed(id, revision))
-      if (kind === 'append') await to.append(name, keyed(fresh))
-      else if (kind === 'put') await Promise.all(texts.map((text) => to.put(name, keyed([text]))))
-      else if (kind === 'delete') await Promise.all(known.map((id) => to.remove(name, String(id))))
-      else if (kind === 'replace') {
-        if (known.length > 0) await to.replace(name, keyed(known.map((id) => changed(id, revision))))
-      } else if (kind === 'patch') await to.patch(name, patchOf(texts, revision), { skipMissing: true })
-      else if (kind === 'drop') {
-        await to.drop(name)
-        await to.create(name, KEYED)
-      } else {
-        const options = { isReplacement: kind === 'swap', onConflict: kind === 'merge' ? 'replace' : 'fail' } as const
-        const running = await to.load(name, options)
-        await running.append(keyed(kind === 'merge' ? [...texts, ...fresh, ...texts.slice(0, 2)] : fresh))
-        await running.commit()
-      }
-    }
+    describeRandomHistory(subject)
 
     it('loses states from the oldest on while old ones are removed, and the others stay whole', async () => {
       const remover = await openAgain({ forgetEveryMs: 3 })

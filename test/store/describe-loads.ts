@@ -129,8 +129,8 @@ export function describeLoads({ store, newName, filled, headOf, check, load, tex
     it('replaces keys that repeat within the new items, and more items than one step takes', async () => {
       const name = newName()
       const repeated = [0, 700, 1599].map((id) => changed(id, 1))
-      await load(name, [...itemsFrom(0, 12_345), ...repeated], { settings: KEYED, onConflict: 'replace' })
-      const texts = itemsFrom(0, 12_345)
+      await load(name, [...itemsFrom(0, 5_600), ...repeated], { settings: KEYED, onConflict: 'replace' })
+      const texts = itemsFrom(0, 5_600)
       for (const id of [0, 700, 1599]) texts[id] = changed(id, 1)
       await check(name, texts)
       const fresh = texts.map((_, id) => changed(id, 2))

@@ -112,7 +112,11 @@ const many = fc.record({
   bulk: fc.record({ count, from: fc.nat() }),
 })
 
-export function describeModel({ store, openAgain, newName, check, load, elsewhere }: Subject): void {
+/** Random histories of each kind; `random-histories.long.ts` tries many more. */
+const FEW_RUNS = 4
+
+export function describeModel(subject: Subject, runs = FEW_RUNS): void {
+  const { store, openAgain, newName, check, load, elsewhere } = subject
   for (const [how, connections, changes] of [
     ['through one connection', 1, fc.array(fc.oneof(few, many), { minLength: 10, maxLength: 25 })],
     ['through several connections at once', 3, fc.array(few, { minLength: 60, maxLength: 60 })],
@@ -124,7 +128,7 @@ export function describeModel({ store, openAgain, newName, check, load, elsewher
         await run.send(each)
         await run.check()
       })
-      await fc.assert(property, { numRuns: 12 }).finally(async () => {
+      await fc.assert(property, { numRuns: runs }).finally(async () => {
         for (const other of others) await other.close()
       })
     })
@@ -146,7 +150,7 @@ export function describeModel({ store, openAgain, newName, check, load, elsewher
       }
       await assertTexts(store, name, texts)
     })
-    await fc.assert(property, { numRuns: 8 })
+    await fc.assert(property, { numRuns: runs })
   })
 
   it('is a plain array also beyond 256 reams, with holes that another process makes, at random and in stretches', () =>

@@ -1,0 +1,34 @@
+/** The random histories of the store's specification, many more than `npm test` tries, on both engines. */
+
+import { after, before, describe } from 'node:test'
+import { describeRandomHistory } from './describe-history.ts'
+import { describeModel } from './describe-model.ts'
+import { openPostgresForTest } from './postgres-engine.ts'
+import { startPostgres } from './postgres-server.ts'
+import { openSqliteForTest } from './sqlite-engine.ts'
+import { newSubject } from './subject.ts'
+import type { Engine, StoreUnderTest } from './test-store.ts'
+
+const RUNS = 20
+
+const server = await startPostgres()
+after(() => server.stop())
+
+const ENGINES: Readonly<Record<string, Engine>> = {
+  SQLite: { open: openSqliteForTest },
+  PostgreSQL: { open: () => openPostgresForTest(server) },
+}
+
+for (const [name, engine] of Object.entries(ENGINES))
+  describe(`a store in ${name}`, () => {
+    let opened: StoreUnderTest
+    const subject = newSubject(() => opened)
+
+    before(async () => {
+      opened = await engine.open()
+    })
+    after(() => opened?.remove())
+
+    describeModel(subject, RUNS)
+    describeRandomHistory(subject, RUNS)
+  })
