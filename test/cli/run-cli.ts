@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { getPriority, setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
@@ -116,6 +116,7 @@ class Surroundings {
   readonly #directory = process.cwd()
   readonly #variables = { ...process.env }
   readonly #stdin = process.stdin
+  readonly #priority = getPriority()
 
   constructor(options: InsideOptions) {
     process.chdir(options.in)
@@ -131,7 +132,17 @@ class Surroundings {
     process.chdir(this.#directory)
     process.env = this.#variables
     setStdin(this.#stdin)
+    if (getPriority() !== this.#priority) raisePriority(this.#priority)
     for (const output of [this.stdout, this.stderr]) output[Symbol.dispose]()
+  }
+}
+
+/** A backup gives way to others. Only root can take that back; anybody else goes on as slowly. */
+function raisePriority(priority: number): void {
+  try {
+    setPriority(priority)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SYSTEM_ERROR')) throw error
   }
 }
 
