@@ -5,7 +5,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { eventLines } from './cli/items.ts'
-import { RunningCli, runCli, workDirectory } from './cli/run-cli.ts'
+import { RunningCli, runInside, workDirectory } from './cli/run-cli.ts'
 import { lackOf, NGINX } from './faults/needs.ts'
 import { shownConfigurations, startNginx } from './nginx.ts'
 import { freePort } from './store/free-port.ts'
@@ -20,9 +20,9 @@ describe('the page about proxies', () => {
     writeFileSync(join(directory, 'events.ndjson'), eventLines(1234))
     writeFileSync(join(directory, 'files.ndjson'), '{"id":"a/b"}\n{"id":"a b"}\n')
     for (const name of ['events', 'files'])
-      assert.equal((await runCli(['import', name, `${name}.ndjson`, '--key', 'id'], { in: directory })).status, 0)
+      assert.equal((await runInside(['import', name, `${name}.ndjson`, '--key', 'id'], { in: directory })).status, 0)
     const token = (
-      await runCli(['token', 'create', '--name', 'a', '--scope', 'admin'], { in: directory })
+      await runInside(['token', 'create', '--name', 'a', '--scope', 'admin'], { in: directory })
     ).stdout.trim()
     const words = ['serve', '--port', String(port), '--base-url', baseUrl, '--trust-proxy', '127.0.0.1']
     const server = new RunningCli(words, { in: directory })
@@ -35,9 +35,9 @@ describe('the page about proxies', () => {
       shown.replace('127.0.0.1:8080', `127.0.0.1:${port}`).replace('listen 80', listen),
     )
 
-    const check = await runCli(['check', `${baseUrl}/events`, '--strict'], { in: directory })
+    const check = await runInside(['check', `${baseUrl}/events`, '--strict'], { in: directory })
     assert.equal(check.status, 0, check.stdout)
-    await runCli(['pull', `${baseUrl}/events`, '-o', 'copy.ndjson'], { in: directory })
+    await runInside(['pull', `${baseUrl}/events`, '-o', 'copy.ndjson'], { in: directory })
     assert.equal(readFileSync(join(directory, 'copy.ndjson'), 'utf8'), eventLines(1234))
 
     assert.equal(await (await fetch(`${baseUrl}/files/a%2Fb`)).text(), '{"id":"a/b"}')

@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { basename, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { eventLines } from './cli/items.ts'
-import { RunningCli, runCli, workDirectory } from './cli/run-cli.ts'
+import { RunningCli, runInside, workDirectory } from './cli/run-cli.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -78,7 +78,7 @@ describe('the page about systemd', () => {
     const found = commands.map((words) => words.split(' ')[0])
     assert.deepEqual(found, ['import', 'token', 'backup'])
     for (const words of commands) {
-      const result = await runCli(words.split(' '), { in: directory })
+      const result = await runInside(words.split(' '), { in: directory })
       assert.equal(result.status, 0, result.stderr)
     }
     const { item_count: itemCount } = JSON.parse(await (await fetch(`http://127.0.0.1:${port}/events`)).text())
@@ -88,8 +88,8 @@ describe('the page about systemd', () => {
     for (const name of ['reams.db', 'reams.db-wal', 'reams.db-shm']) rmSync(join(directory, name), { force: true })
     assert.ok(!existsSync(join(directory, 'backup.db-wal')))
     renameSync(join(directory, 'backup.db'), join(directory, 'reams.db'))
-    const restored = await runCli(['export', 'events'], { in: directory })
+    const restored = await runInside(['export', 'events'], { in: directory })
     assert.equal(restored.stdout, eventLines(1234))
-    assert.match((await runCli(['token', 'list'], { in: directory })).stdout, /app +active/)
+    assert.match((await runInside(['token', 'list'], { in: directory })).stdout, /app +active/)
   })
 })

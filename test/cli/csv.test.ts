@@ -112,7 +112,7 @@ describe('the format of a file that is written', () => {
     ] as const) {
       execFileSync('mkfifo', [join(directory, name)])
       const reader = promisify(execFile)('cat', [join(directory, name)])
-      await runCli(['export', 'a', '-o', name], { in: directory })
+      await runInside(['export', 'a', '-o', name], { in: directory })
       assert.equal((await reader).stdout, text)
     }
   })

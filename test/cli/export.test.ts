@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { eventLines, putLines } from './items.ts'
-import { MAIN, RunningCli, runCli, workDirectory } from './run-cli.ts'
+import { MAIN, RunningCli, runCli, runInside, workDirectory } from './run-cli.ts'
 
 const ODD_LINES = [
   '{"n":12345678901234567890,"m":1.10,"e":1E5,"z":-0}',
@@ -35,8 +35,8 @@ describe('export', () => {
   it('gives back every item byte for byte, over several reams, and says so on stderr', async (t) => {
     const lines = `${ODD_LINES.join('\n')}\n${eventLines(1600)}`
     const directory = await directoryWith(t, lines)
-    assert.deepEqual(await runCli(['export', 'events'], { in: directory }), { status: 0, stdout: lines, stderr: '' })
-    const packed = await runCli(['export', 'events', '-o', 'out.ndjson.gz'], { in: directory })
+    assert.deepEqual(await runInside(['export', 'events'], { in: directory }), { status: 0, stdout: lines, stderr: '' })
+    const packed = await runInside(['export', 'events', '-o', 'out.ndjson.gz'], { in: directory })
     const stderr = 'events: 1,605 items exported to out.ndjson.gz.\n'
     assert.deepEqual(packed, { status: 0, stdout: '', stderr })
     assert.equal(gunzipSync(readFileSync(join(directory, 'out.ndjson.gz'))).toString(), lines)
@@ -54,12 +54,12 @@ describe('export', () => {
     assert.equal(refused.status, 2)
     assert.match(refused.stderr, /real\.ndjson already exists\. .*--force/)
     assert.equal(readFileSync(at('real.ndjson'), 'utf8'), 'old')
-    assert.equal((await runCli([...words, '--force'], { in: directory })).status, 0)
+    assert.equal((await runInside([...words, '--force'], { in: directory })).status, 0)
     assert.ok(lstatSync(at('link.ndjson')).isSymbolicLink())
     assert.equal(readFileSync(at('real.ndjson'), 'utf8'), eventLines(3))
     assert.equal(readFileSync(at('real.ndjson.part'), 'utf8'), 'precious')
     symlinkSync('new.ndjson', at('to-nothing.ndjson'))
-    assert.equal((await runCli(['export', 'events', '-o', 'to-nothing.ndjson'], { in: directory })).status, 0)
+    assert.equal((await runInside(['export', 'events', '-o', 'to-nothing.ndjson'], { in: directory })).status, 0)
     assert.equal(readFileSync(at('new.ndjson'), 'utf8'), eventLines(3))
   })
 
@@ -72,7 +72,7 @@ describe('export', () => {
       [['event'], 'There is no collection "event". There is events.'],
     ]
     for (const [words, message] of cases) {
-      const result = await runCli(['export', ...words], { in: directory })
+      const result = await runInside(['export', ...words], { in: directory })
       assert.deepEqual(result, { status: 2, stdout: '', stderr: `reams: ${message}\n` })
     }
   })

@@ -19,7 +19,7 @@ import { lackOf, STRACE, TMPFS } from '../faults/needs.ts'
 import { ReamsProcess } from '../faults/reams-process.ts'
 import { linesOf, pageOf, serve } from './pull-servers.ts'
 import { TOKEN } from './push-servers.ts'
-import { runCli, workDirectory } from './run-cli.ts'
+import { runInside, workDirectory } from './run-cli.ts'
 
 function plain(status: number, body = '', headers: Record<string, string> = {}): Answered {
   return { status, headers, body: Buffer.from(body) }
@@ -67,7 +67,7 @@ describe('reams pull of a server that fails', () => {
     server.hook = ({ headers }) =>
       plain(403, JSON.stringify({ title: 'No', detail: `You sent ${headers.authorization}.` }))
     const variables = { REAMS_TOKEN: TOKEN }
-    const { status, stdout, stderr } = await runCli(['pull', url, '-o', 'e.ndjson'], { in: directory, variables })
+    const { status, stdout, stderr } = await runInside(['pull', url, '-o', 'e.ndjson'], { in: directory, variables })
     assert.match(stderr, /^reams: Request failed with status 403 Forbidden: .* You sent Bearer …\.\n$/)
     assert.deepEqual([status, stdout, names()], [2, '', []])
   })
@@ -78,7 +78,7 @@ describe('reams pull of a server that fails', () => {
     const late = await pull('--timeout', '1', '--retries', '0')
     assert.match(late.stderr, /Request timed out: .* The option --timeout sets the limit\.\n$/)
     assert.equal(late.status, 3)
-    const nobody = await runCli(['pull', 'http://127.0.0.1:1/events', '--retries', '1'], { in: workDirectory(t) })
+    const nobody = await runInside(['pull', 'http://127.0.0.1:1/events', '--retries', '1'], { in: workDirectory(t) })
     assert.match(nobody.stderr, /The connection failed: GET http:\/\/127\.0\.0\.1:1\/events\?page=1 – .*ECONNREFUSED/)
     assert.equal(nobody.status, 3)
   })
@@ -110,7 +110,7 @@ describe('a disk', () => {
     const { directory, url, server, read } = await serve(t, { items: 100_000 })
     using disk = mountTmpfs(directory, 2)
     server.delayMs = 60
-    const { status, stderr } = await runCli(['pull', url, '-o', 'tmpfs/e.ndjson'], { in: directory })
+    const { status, stderr } = await runInside(['pull', url, '-o', 'tmpfs/e.ndjson'], { in: directory })
     assert.match(
       stderr,
       /^reams: tmpfs\/e\.ndjson cannot be written: the disk is full\. [\d,]+ of 100,000 items are in tmp/,
@@ -119,7 +119,7 @@ describe('a disk', () => {
     for (const name of ['e.ndjson.part', 'e.ndjson.part.json'])
       copyFileSync(join(disk.path, name), join(directory, name))
     server.delayMs = 0
-    const resumed = await runCli(['pull', url, '-o', 'e.ndjson', '--resume'], { in: directory })
+    const resumed = await runInside(['pull', url, '-o', 'e.ndjson', '--resume'], { in: directory })
     assert.match(resumed.stderr, /^events: complete with 100,000 items in e\.ndjson, [\d,]+ of them new/)
     assert.equal(read('e.ndjson').toString(), linesOf(server.items))
   })

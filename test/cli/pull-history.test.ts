@@ -8,7 +8,7 @@ import type { Store } from '../../src/store/store.ts'
 import { numberedItems } from '../check/correct-server.ts'
 import { eventLines, putLines, withStore } from './items.ts'
 import { linesOf, serve } from './pull-servers.ts'
-import { runCli, startServer, workDirectory } from './run-cli.ts'
+import { runInside, startServer, workDirectory } from './run-cli.ts'
 
 const gone = (status: number) => ({
   status,
@@ -114,7 +114,7 @@ describe('reams pull of changes', () => {
   it('fetches what is new with --resume, also when it was complete, in every format', async (t) => {
     const { server, read, names, directory, url } = await serve(t, { items: 1001, hasHistory: true })
     server.tag()
-    const pull = (...words: string[]) => runCli(['pull', `${url}@t0..`, ...words], { in: directory })
+    const pull = (...words: string[]) => runInside(['pull', `${url}@t0..`, ...words], { in: directory })
     server.items = [...server.items, ...numberedItems(700, 2000)]
     const textOf = (file: string) => (file.endsWith('.gz') ? gunzipSync(read(file)) : read(file)).toString()
     const files = ['c.ndjson', 'c.json', 'c.csv', 'c.ndjson.gz']
@@ -136,7 +136,7 @@ describe('reams pull of changes', () => {
       assert.equal(textOf(file), textOf(fresh))
     }
     // It is not taken for another list, and is still the same one after that mistake.
-    const other = await runCli(['pull', `${url}@t1..`, '-o', 'c.json', '--resume'], { in: directory })
+    const other = await runInside(['pull', `${url}@t1..`, '-o', 'c.json', '--resume'], { in: directory })
     assert.match(other.stderr, /^reams: c\.json already exists\. Name another file, or add --force/)
     assert.match((await pull('-o', 'c.json', '--resume')).stderr, /0 of them new/)
   })
@@ -145,7 +145,7 @@ describe('reams pull of changes', () => {
     const { server, read, directory, url } = await serve(t, { items: 1001, hasHistory: true })
     server.tag()
     server.items = [...server.items, ...numberedItems(700, 2000)]
-    const pull = () => runCli(['pull', `${url}@t0..`, '-o', 'c.ndjson', '--resume'], { in: directory })
+    const pull = () => runInside(['pull', `${url}@t0..`, '-o', 'c.ndjson', '--resume'], { in: directory })
     await pull()
     const before = read('c.ndjson')
     server.hook = () => ({ ...gone(410), body: Buffer.from('{"title":"It is no longer kept","hint":"Begin again."}') })
@@ -176,11 +176,11 @@ describe('reams pull from our own server', () => {
   it('is exact while others delete: a state that the collection was in, at the first attempt', (t) =>
     servedWhile(t, async ({ directory, url, store }) => {
       let isRunning = true
-      const pulled = runCli(['pull', url, '-o', 'e.ndjson', '--json', '--concurrency', '1'], { in: directory }).finally(
-        () => {
-          isRunning = false
-        },
-      )
+      const pulled = runInside(['pull', url, '-o', 'e.ndjson', '--json', '--concurrency', '1'], {
+        in: directory,
+      }).finally(() => {
+        isRunning = false
+      })
       let deleted = 0
       while (isRunning) await store.delete('events', [String(++deleted)])
       const { status, stdout, stderr } = await pulled
@@ -197,7 +197,7 @@ describe('reams pull from our own server', () => {
       const page = (await (await fetch(url)).json()) as { _links: { snapshot: { href: string } } }
       const { href } = page._links.snapshot
       const run = async (...words: string[]) => {
-        const { status, stderr } = await runCli(['pull', ...words], { in: directory })
+        const { status, stderr } = await runInside(['pull', ...words], { in: directory })
         assert.equal(status, 0, stderr)
       }
       const read = (name: string) => readFileSync(join(directory, name), 'utf8')

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answered, type Asked, CorrectServer, type ServerOptions, startServer } from '../check/correct-server.ts'
-import { type CliResult, RunningCli, runCli, temporaryFilesOf, workDirectory } from './run-cli.ts'
+import { type CliResult, RunningCli, runInside, temporaryFilesOf, workDirectory } from './run-cli.ts'
 
 /** Called before a request is answered; what it gives is the answer instead. `number` counts requests from 1. */
 export type Hook = (asked: Asked, number: number) => Answered | 'cut' | undefined
@@ -71,7 +71,7 @@ export async function serveWith(t: TestContext, server: HookedServer): Promise<P
     url: running.url,
     server,
     pages: () => server.asked.map(pageOf),
-    pull: (...words) => runCli(['pull', running.url, ...words], { in: directory }),
+    pull: (...words) => runInside(['pull', running.url, ...words], { in: directory }),
     start: (...words) => startPull(t, directory, running.url, ...words),
     read: (name) => readFileSync(join(directory, name)),
     names: () => namesIn(directory),

@@ -10,7 +10,7 @@ import { numberedItems } from '../check/correct-server.ts'
 import { lackOfOtherUser, withoutRights } from '../other-user.ts'
 import { eventLines } from './items.ts'
 import { linesOf, serve } from './pull-servers.ts'
-import { RunningCli, runCli, startServer, workDirectory } from './run-cli.ts'
+import { RunningCli, runCli, runInside, startServer, workDirectory } from './run-cli.ts'
 
 /** What a parser would change. */
 const STRANGE = [
@@ -27,7 +27,7 @@ describe('reams pull', () => {
     const lines = `${STRANGE.join('\n')}\n${eventLines(1229)}`
     writeFileSync(join(directory, 'events.ndjson'), lines)
     const { url } = await startServer(t, ['events.ndjson'], { in: directory })
-    const result = await runCli(['pull', `${url}/events`, '-o', 'home.ndjson.gz'], { in: directory })
+    const result = await runInside(['pull', `${url}/events`, '-o', 'home.ndjson.gz'], { in: directory })
     assert.equal(result.status, 0, result.stderr)
     assert.equal(result.stdout, '')
     assert.match(
@@ -35,7 +35,7 @@ describe('reams pull', () => {
       /^events: complete with 1,234 items in home\.ndjson\.gz \(\d+ KB in [\d.]+ m?s.*\)\.\n$/,
     )
     assert.equal(gunzipSync(await readFile(join(directory, 'home.ndjson.gz'))).toString(), lines)
-    const { stdout } = await runCli(['pull', `${url}/events`, '--format', 'json'], { in: directory })
+    const { stdout } = await runInside(['pull', `${url}/events`, '--format', 'json'], { in: directory })
     assert.equal(stdout, `[\n${lines.trimEnd().replaceAll('\n', ',\n')}\n]\n`)
   })
 
@@ -145,7 +145,7 @@ describe('reams pull', () => {
     // An address that leads here, and does not look so.
     const elsewhere = url.replace('127.0.0.1', '[::ffff:7f00:1]')
     server.baseUrl = new URL(elsewhere).origin
-    const { stdout, stderr } = await runCli(['pull', elsewhere], { in: directory })
+    const { stdout, stderr } = await runInside(['pull', elsewhere], { in: directory })
     assert.equal(stdout, linesOf(server.items), stderr)
     assert.deepEqual(encodings(), ['gzip'])
     server.baseUrl = 'https://elsewhere.example'
@@ -177,7 +177,7 @@ describe('wrong use of reams pull', () => {
       const directory = workDirectory(t)
       for (const name of ['file', 'file.json']) writeFileSync(join(directory, name), '')
       mkdirSync(join(directory, 'e.csv.part'))
-      const { status, stdout, stderr } = await runCli(['pull', ...words], { in: directory })
+      const { status, stdout, stderr } = await runInside(['pull', ...words], { in: directory })
       assert.match(stderr, message)
       assert.equal(stdout, '')
       assert.equal(status, 2)

@@ -14,7 +14,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import type { CollectionSettings, Store } from '../../src/store/store.ts'
 import { listenOn } from '../check/hostile-servers.ts'
 import { linesIn } from './items.ts'
-import { type CliResult, RunningCli, runCli, workDirectory } from './run-cli.ts'
+import { type CliResult, RunningCli, runInside, workDirectory } from './run-cli.ts'
 
 export const TOKEN = `reams_${'Secret-of_the-Push'.padEnd(43, 'x')}`
 
@@ -65,7 +65,7 @@ export function push(directory: string, ...words: string[]): Promise<CliResult> 
 }
 
 export function pushInput(directory: string, input: string, ...words: string[]): Promise<CliResult> {
-  return runCli(['push', ...words], { in: directory, variables: VARIABLES, input })
+  return runInside(['push', ...words], { in: directory, variables: VARIABLES, input })
 }
 
 export function startPush(t: TestContext, directory: string, ...words: string[]): RunningCli {
