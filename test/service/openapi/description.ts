@@ -1,7 +1,7 @@
 /** The description as a test reads it: which operation a request is, whether it describes an answer, and what was seen of it. */
 
 import assert from 'node:assert/strict'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { ProblemJson } from '../open-service.ts'
 
 export interface Part {
@@ -31,6 +31,8 @@ export class Description {
     allErrors: true,
     formats: { uri: (text: string) => URL.canParse(text) },
   })
+  /** To compile a schema takes much longer than to apply it. */
+  readonly #validators = new Map<Part, ValidateFunction>()
 
   constructor(text: string) {
     this.document = JSON.parse(text)
@@ -113,7 +115,8 @@ export class Description {
   }
 
   assertValid(schema: Part, value: unknown, what: string): void {
-    const validate = this.#ajv.compile({ allOf: [withBase(schema)] })
+    const validate = this.#validators.get(schema) ?? this.#ajv.compile({ allOf: [withBase(schema)] })
+    this.#validators.set(schema, validate)
     assert.ok(validate(value), `${what}: ${this.#ajv.errorsText(validate.errors)}`)
   }
 
