@@ -69,7 +69,7 @@ async function load(url: string, token: string, signal: AbortSignal): Promise<vo
     const reads = ['', '?page=2', '/3', '/none'].map((rest) => fetch(`${url}/events${rest}`))
     const writes = [1, 2, 3].map((each) => post(round * 10_000 + each))
     for (const response of await Promise.all([...reads, ...writes])) await response.arrayBuffer()
-    await sleep(5)
+    await sleep(50)
   }
 }
 

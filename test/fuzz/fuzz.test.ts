@@ -11,8 +11,8 @@ import { SITES } from './site.ts'
 
 const RUN = fileURLToPath(new URL('./run.ts', import.meta.url))
 
-it('a few hundred cases do no harm to the servers', async () => {
-  const { findings } = await fuzz({ seed: 1, cases: 300 })
+it('a hundred cases do no harm to the servers', async () => {
+  const { findings } = await fuzz({ seed: 1, cases: 100 })
   assert.deepEqual(findings, [])
 })
 
