@@ -80,6 +80,12 @@ export const PROMETHEUS: Need = async () => {
   return 'prometheus is missing; on Debian: apt-get install prometheus'
 }
 
+/** And its package. */
+export const MARIADB: Need = async () => {
+  if (isInstalled('mariadbd') || process.env['CI'] === 'true') return program('mariadbd', 'mariadb-server')
+  return 'mariadbd is missing; on Debian: apt-get install mariadb-server'
+}
+
 /** The first need that is not met, in words. */
 export async function lackOf(needs: readonly Need[]): Promise<string | undefined> {
   for (const need of needs) {
