@@ -83,7 +83,7 @@ export class MysqlSession {
   }
 
   /** By the protocol of prepared statements, which takes one statement and no more, and gives numbers in full. */
-  execute(options: QueryOptions) {
+  execute(options: QueryOptions): ReturnType<Connection['execute']> {
     return this.connection.execute({ ...options, rowsAsArray: true })
   }
 

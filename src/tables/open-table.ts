@@ -1,6 +1,6 @@
 /** Opens a table or a query in whatever database it is: the only place that picks a driver. */
 
-import { checkColumns, nameOf, type RowsChoice, type Table, TableError } from './table.ts'
+import { checkColumns, nameOf, type RowsChoice, type Table } from './table.ts'
 
 /** Where the rows are. */
 export interface Database {
@@ -30,7 +30,7 @@ async function open(database: Database, choice: RowsChoice, signal: AbortSignal)
     case 'postgres':
       return (await import('./postgres.ts')).openPostgresTable(location, choice, signal)
     case 'mysql':
-      throw new TableError('usage', `${database.label}: MySQL cannot be read yet.`)
+      return (await import('./mysql.ts')).openMysqlTable(location, database.label, choice, signal)
     case 'file':
       return (await import('./sqlite.ts')).openSqliteTable(location, choice, signal)
   }
