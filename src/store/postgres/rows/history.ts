@@ -12,7 +12,7 @@ import {
   takeStep,
 } from '../../history.ts'
 import type { PastItem, PastRows } from '../../past.ts'
-import { blocksOf, REAM_SIZE } from '../../positions.ts'
+import { holeCounts, REAM_SIZE } from '../../positions.ts'
 import type { Head } from '../../store.ts'
 import type { Transaction } from '../server/transaction.ts'
 import type { RowOwner, StoredHead } from './head.ts'
@@ -202,24 +202,22 @@ export async function removeChanges(
 ): Promise<boolean> {
   const rows = await transaction.all('readOldChanges', shardKey, id, from, to, CHANGES_A_STEP + 1)
   const { taken, isMore } = takeStep(rows.map(oldChangeFrom))
-  if (taken.length === 0) return false
-  void transaction.write('deleteChanges', shardKey, id, numbersOf(taken))
-  const items = taken.filter(({ bytes }) => bytes > 0)
-  const generations = items.map(({ generation }) => generation)
-  const positions = items.map(({ position }) => position)
-  if (items.length > 0) void transaction.write('deletePast', shardKey, id, generations, positions, numbersOf(items))
-  const holes = taken
-    .filter(({ kind }) => kind === 'delete')
-    .flatMap((change) => blocksOf(Math.floor(change.position / REAM_SIZE)).map((place) => ({ ...change, ...place })))
-  if (holes.length > 0)
-    void transaction.write(
-      'deletePastHoles',
-      ...[shardKey, id],
-      holes.map(({ generation }) => generation),
-      holes.map(({ level }) => level),
-      holes.map(({ block }) => block),
-      numbersOf(holes),
-    )
+  const [first, last] = [taken[0], taken.at(-1)]
+  if (first === undefined || last === undefined) return false
+  const range = [first.number, last.number]
+  void transaction.write('deleteChanges', shardKey, id, ...range)
+  for (const [generation, changes] of Map.groupBy(taken, (change) => change.generation)) {
+    const items = changes.filter(({ bytes }) => bytes > 0).map(({ position }) => position)
+    if (items.length > 0) void transaction.write('deletePast', shardKey, id, generation, items, ...range)
+    const reams = changes
+      .filter(({ kind }) => kind === 'delete')
+      .map(({ position }) => Math.floor(position / REAM_SIZE))
+    const holes = holeCounts(new Map(reams.map((ream) => [ream, 1])))
+    for (const [level, counts] of Map.groupBy(holes, (count) => count.level)) {
+      const blocks = counts.map(({ block }) => block)
+      void transaction.write('deletePastHoles', shardKey, id, generation, level, blocks, ...range)
+    }
+  }
   return isMore
 }
 
@@ -227,10 +225,6 @@ export async function removeChanges(
 function oldChangeFrom(row: Row) {
   const [number, generation, kind, position, bytes] = row as [number, number, number, number, number | null]
   return { number, generation, kind: CHANGE_KINDS[kind], position, bytes: bytes ?? 0 }
-}
-
-function numbersOf(changes: readonly { readonly number: number }[]): number[] {
-  return changes.map(({ number }) => number)
 }
 
 /** Rows that are fetched at a time, so that memory stays flat. */

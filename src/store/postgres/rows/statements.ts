@@ -77,13 +77,18 @@ const CHANGE = 'number, version, generation, kind, position, count, before'
 const RECORDED = 'shard_key = $1::bigint AND collection_id = $2::bigint'
 const OF_PAST = 'p.shard_key = $1::bigint AND p.collection_id = $2::bigint AND p.generation = $3::bigint'
 
-/** The first change, from number $5 on and before $6, of the item at the position of `u`. */
+/**
+ * The first change, from number $5 on and before $6, of the item at the position of `u`. It is looked up with a LIMIT, and not
+ * joined: of a collection that is new the planner has no statistics, and would begin with all of its changes.
+ */
 const FIRST_CHANGE = `
     CROSS JOIN LATERAL (
       SELECT p.number FROM @past p WHERE ${OF_PAST} AND p.position = u.position AND p.number >= $5::bigint AND p.number < $6::bigint
       ORDER BY p.number LIMIT 1
     ) n
-    JOIN @change c ON c.shard_key = $1::bigint AND c.collection_id = $2::bigint AND c.number = n.number`
+    CROSS JOIN LATERAL (
+      SELECT c.before FROM @change c WHERE c.shard_key = $1::bigint AND c.collection_id = $2::bigint AND c.number = n.number LIMIT 1
+    ) c`
 
 export const STATEMENTS = {
   /** Something that only a store has. */
@@ -208,12 +213,12 @@ export const STATEMENTS = {
       ${NOW_MS})`),
   removeStates: rare(`DELETE FROM @state WHERE ${RECORDED} AND (changes, version) <= ($3::bigint, $4::bigint)`),
   sweepStates: rare(`
-    DELETE FROM @state WHERE ${RECORDED} AND changes = ANY (ARRAY (
-      SELECT changes FROM @state WHERE ${RECORDED} ORDER BY changes LIMIT $3::integer))`),
+    DELETE FROM @state WHERE ${RECORDED} AND changes <= (
+      SELECT max(s.changes) FROM (SELECT changes FROM @state WHERE ${RECORDED} ORDER BY changes LIMIT $3::integer) s)`),
   /** The stretch that has change $3, and those behind it before $4. */
   readStretches: hot(`
     SELECT ${CHANGE} FROM @change WHERE ${RECORDED} AND number < $4::bigint AND number >= coalesce((
-      SELECT max(number) FROM @change WHERE ${RECORDED} AND number <= $3::bigint), $3::bigint)
+      SELECT number FROM @change WHERE ${RECORDED} AND number <= $3::bigint ORDER BY number DESC LIMIT 1), $3::bigint)
     ORDER BY number LIMIT $5::integer`),
   putChanges: hot(`
     INSERT INTO @change (shard_key, collection_id, ${CHANGE})
@@ -222,7 +227,7 @@ export const STATEMENTS = {
   readOldChanges: rare(`
     SELECT number, generation, kind, position, octet_length(before) FROM @change
     WHERE ${RECORDED} AND number >= $3::bigint AND number < $4::bigint ORDER BY number LIMIT $5::integer`),
-  deleteChanges: rare(`DELETE FROM @change WHERE ${RECORDED} AND number = ANY ($3::bigint[])`),
+  deleteChanges: rare(`DELETE FROM @change WHERE ${RECORDED} AND number >= $3::bigint AND number <= $4::bigint`),
   /** Of each item at these positions what it was before the first change from number $5 on and before $6. */
   readPastAt: hot(`
     SELECT u.position, c.before FROM unnest($4::bigint[]) u (position) ${FIRST_CHANGE}`),
@@ -239,14 +244,18 @@ export const STATEMENTS = {
   putPast: hot(`
     INSERT INTO @past (shard_key, collection_id, generation, position, number)
     VALUES ($1::bigint, $2::bigint, $3::bigint, unnest($4::bigint[]), unnest($5::bigint[]))`),
+  /** Not by a join with the rows to delete: it could begin with all that the collection has. */
   deletePast: rare(`
-    DELETE FROM @past WHERE ${RECORDED} AND (generation, position, number) IN (
-      SELECT unnest($3::bigint[]), unnest($4::bigint[]), unnest($5::bigint[]))`),
+    DELETE FROM @past WHERE ${RECORDED} AND generation = $3::bigint AND position = ANY ($4::bigint[])
+      AND number >= $5::bigint AND number <= $6::bigint`),
   readHolesOf: hot(`
     SELECT block, gone FROM @hole WHERE ${OWNED} AND level = $3::smallint AND block BETWEEN $4::bigint AND $5::bigint ORDER BY block`),
   readHolesAt: hot(`
-    SELECT level, block, gone FROM @hole WHERE ${OWNED} AND (level, block) IN (
-      SELECT unnest($3::smallint[]), unnest($4::bigint[]))`),
+    SELECT u.level, u.block, o.gone FROM unnest($3::smallint[], $4::bigint[]) u (level, block)
+    CROSS JOIN LATERAL (
+      SELECT o.gone FROM @hole o
+      WHERE o.shard_key = $1::bigint AND o.generation_id = $2::bigint AND o.level = u.level AND o.block = u.block LIMIT 1
+    ) o`),
   readPastHoles: hot(`
     SELECT u.block, n.gone FROM unnest($5::bigint[]) u (block)
     CROSS JOIN LATERAL (
@@ -258,8 +267,8 @@ export const STATEMENTS = {
     VALUES ($1::bigint, $2::bigint, $3::bigint, unnest($4::smallint[]), unnest($5::bigint[]), unnest($6::bigint[]),
       unnest($7::integer[]))`),
   deletePastHoles: rare(`
-    DELETE FROM @past_hole WHERE ${RECORDED} AND (generation, level, block, number) IN (
-      SELECT unnest($3::bigint[]), unnest($4::smallint[]), unnest($5::bigint[]), unnest($6::bigint[]))`),
+    DELETE FROM @past_hole WHERE ${RECORDED} AND generation = $3::bigint AND level = $4::smallint AND block = ANY ($5::bigint[])
+      AND number >= $6::bigint AND number <= $7::bigint`),
   readReplaced: hot(`SELECT generation_id, next, live FROM @replaced WHERE ${RECORDED} AND generation = $3::bigint`),
   readAllReplaced: rare(
     `SELECT generation, generation_id, next, live FROM @replaced WHERE ${RECORDED} ORDER BY generation`,
