@@ -14,6 +14,8 @@ import { keyBytes, readReams, readTail } from './rows/stored-ream.ts'
 
 export function verifyPostgres(rows: Rows, onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {
   return inSnapshot(rows, async () => {
+    // Here whole tables are to be read.
+    await rows.execute('SET LOCAL enable_seqscan = on')
     const heads = await readAllHeads(rows)
     return verifyRows(openRows(rows, heads), new Findings(), onProgress)
   })

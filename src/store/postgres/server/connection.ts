@@ -32,6 +32,9 @@ const KEEP_ALIVE_MS = 10_000
 /** Citus has to see the shard key to know the shard: a plan for all values is none there. */
 const PLAN_WITH_VALUES = 'SET plan_cache_mode = auto'
 
+/** A plan is kept while its tables grow: one that was made when they were small must not read all of them. */
+const AVOID_WHOLE_TABLES = 'SET enable_seqscan = off'
+
 export interface ConnectionOptions {
   readonly mostConnections: number
   /** Statements are sent without waiting for the answers to those before. Default false. */
@@ -166,7 +169,8 @@ export class Connections {
     const isDirect = 'processID' in client && client.processID === rows[0]?.[0]
     if (preparing === 'always' || isDirect) this.#direct.add(client)
     // A pooler would hand the settings on to others; there only transactions have them.
-    if (isDirect) await client.query(`SET statement_timeout = ${this.#options.statementMs}; ${PLAN_WITH_VALUES}`)
+    const settings = [`SET statement_timeout = ${this.#options.statementMs}`, PLAN_WITH_VALUES, AVOID_WHOLE_TABLES]
+    if (isDirect) await client.query(settings.join('; '))
   }
 }
 
