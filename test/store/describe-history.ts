@@ -400,6 +400,26 @@ export function describeHistory(engineName: string, engine: Engine): void {
       assert.deepEqual(await readSnapshot(store, name, tag), itemsFrom(0, 3))
     })
 
+    it('is hidden also from the first who asks after somebody else made the collection private', async () => {
+      const options = { isPublicOnly: true }
+      const reads = [
+        (name: string, tag: StateTag) => store.stateAt(name, tag, options),
+        (name: string, tag: StateTag) => store.pageAt(name, tag, 1, options),
+        (name: string, tag: StateTag) => store.changesSince(name, tag, 1, options),
+      ]
+      for (const read of reads) {
+        const name = await filled(3)
+        const tag = tagOf(await headOf(name))
+        const never = { ...tag, commitId: 'never' }
+        await store.put(name, keyed([changed(1, 1)]))
+        await store.page(name, 1, options)
+        await assert.rejects(read(name, never), isError('no-state'))
+        await elsewhere((again) => again.setPrivate(name, true))
+        assert.equal(await read(name, never), undefined)
+        assert.equal(await read(name, tag), undefined)
+      }
+    })
+
     it('ends with a retention of 0, and begins anew', async () => {
       const name = await filled(3)
       const tag = tagOf(await headOf(name))

@@ -127,33 +127,34 @@ class PostgresStore extends StoreWrites implements Store {
     return isPublicOnly && read?.head.isPrivate ? undefined : read
   }
 
-  stateAt(name: string, tag: StateTag, options?: ReadOptions): Promise<StateRead | undefined> {
+  stateAt(name: string, tag: StateTag, options: ReadOptions = {}): Promise<StateRead | undefined> {
     this.activity.reads.head++
-    return this.#past(name, options, (pages) => pages.readPast(name, (head) => readState(head, tag)))
+    return this.#past(name, options, (pages) => pages.readPast(name, options, (head) => readState(head, tag)))
   }
 
-  pageAt(name: string, tag: StateTag, page: number, options?: ReadOptions): Promise<PastRead | undefined> {
+  pageAt(name: string, tag: StateTag, page: number, options: ReadOptions = {}): Promise<PastRead | undefined> {
     checkPage(page)
     this.activity.reads.page++
-    return this.#past(name, options, (pages) => pages.readAt(name, tag, page))
+    return this.#past(name, options, (pages) => pages.readAt(name, tag, page, options))
   }
 
-  changesSince(name: string, tag: StateTag, page: number, options?: ReadOptions): Promise<PastRead | undefined> {
+  changesSince(name: string, tag: StateTag, page: number, options: ReadOptions = {}): Promise<PastRead | undefined> {
     checkPage(page)
     this.activity.reads.page++
-    return this.#past(name, options, (pages) => pages.readPast(name, (head) => readChangesSince(head, tag, page)))
+    return this.#past(name, options, (pages) =>
+      pages.readPast(name, options, (head) => readChangesSince(head, tag, page)),
+    )
   }
 
-  async #past<T extends StateRead>(
+  async #past<T>(
     name: string,
-    { isPublicOnly = false }: ReadOptions = {},
+    { isPublicOnly = false }: ReadOptions,
     read: (pages: PageReader) => Promise<T | undefined>,
   ): Promise<T | undefined> {
     if (!isCollectionName(name)) return undefined
     const { pages } = await this.#explained(this.#nodes.of(name))
     if (isPublicOnly && !pages.wasPublic(name) && !(await this.#explained(pages.isPublic(name)))) return undefined
-    const found = await this.#explained(read(pages))
-    return isPublicOnly && found?.head.isPrivate ? undefined : found
+    return this.#explained(read(pages))
   }
 
   async item(name: string, key: string, { isPublicOnly = false }: ReadOptions = {}): ReturnType<Store['item']> {

@@ -2,7 +2,7 @@
 
 import type { StateTag } from '../../../contract/state-tag.ts'
 import { type Asking, awaitAll, KnownPast, presentState, readPageAt } from '../../past.ts'
-import type { Head, PageRead, PastRead } from '../../store.ts'
+import type { Head, PageRead, PastRead, ReadOptions } from '../../store.ts'
 import { headOf, readHead, type StoredHead, shardKeyOf, shownHead } from '../rows/head.ts'
 import { pastRows } from '../rows/history.ts'
 import type { Rows } from '../rows/rows.ts'
@@ -81,16 +81,24 @@ export class PageReader {
   }
 
   /** A page of an earlier state. Where nothing has changed since, it is the page of today. */
-  async readAt(name: string, tag: StateTag, page: number): Promise<PastRead | undefined> {
+  async readAt(name: string, tag: StateTag, page: number, options: ReadOptions): Promise<PastRead | undefined> {
     if (this.#seen.get(name)?.head.commitId === tag.commitId) {
       const read = await this.read(name, page)
+      if (options.isPublicOnly && read?.head.isPrivate) return undefined
       if (read?.head.commitId === tag.commitId) return { ...read, ...presentState(read.head, tag) }
     }
-    return this.readPast(name, (head) => readPageAt(head, tag, page, this.#past))
+    return this.readPast(name, options, (head) => readPageAt(head, tag, page, this.#past))
   }
 
-  /** Anything about the past of a collection. It can take long, so others have connections left meanwhile. */
-  async readPast<T>(name: string, read: (head: Head) => Asking<T>): Promise<T | undefined> {
+  /**
+   * Anything about the past of a collection. It can take long, so others have connections left meanwhile. Whoever may see only
+   * public ones is not even told that there is no such state.
+   */
+  async readPast<T>(
+    name: string,
+    { isPublicOnly = false }: ReadOptions,
+    read: (head: Head) => Asking<T>,
+  ): Promise<T | undefined> {
     while (this.#pastReads >= MAX_PAST_READS) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#pastReads++
     try {
@@ -98,6 +106,7 @@ export class PageReader {
         inSnapshot(rows, async () => {
           const head = await readHead(rows, name)
           this.#remember(name, head)
+          if (isPublicOnly && head?.isPrivate) return undefined
           return head && awaitAll(read(shownHead(head)), pastRows(rows, head))
         }),
       )
