@@ -42,27 +42,26 @@ const PAGE_RULES = [C1, C3, C4, C5, D4, D6, D7]
 async function judgeSnapshot(check: RuleCheck, snapshot: Collection): Promise<void> {
   const layout = await findLayout(snapshot)
   const { bare } = layout
-  const pages = await endsOf(snapshot, layout)
+  const pages = await someOf(snapshot, layout)
+  let changes: Collection | undefined
   for (const [response, requested] of pages) {
     judgePage(check, snapshot, layout, response, requested)
+    if (response.status !== 200) continue
     judgeState(check, response)
+    await judgeItems(check, response, requested)
+    changes = linkedBeside(check, response, 'changes', `${segmentOf(snapshot.linkUrl)}..`)
   }
-  const items = bare.document?.items?.contents.join()
-  if (items !== undefined && items !== check.layout.bare.document?.items?.contents.join())
-    check.broken(bare, 'the items of the page that links it', 'other items')
   const [last, lastPage] = pages.at(-1) ?? [bare, 1]
   if (last.status !== 200) return
   const beyond = await snapshot.page(lastPage + 1)
   if (!isExpired(check, beyond) && beyond.digest !== last.digest)
     check.broken(beyond, `the ${last.byteLength} bytes of page ${lastPage}, the last one`, statusOrBytes(beyond))
-  if (!bare.document?.links.has('changes')) return
-  const changes = linkedBeside(check, bare, 'changes', `${segmentOf(snapshot.linkUrl)}..`)
   if (changes !== undefined) await judgeChanges(check, changes)
 }
 
 async function judgeChanges(check: RuleCheck, changes: Collection): Promise<void> {
   const layout = await findLayout(changes)
-  const pages = await endsOf(changes, layout)
+  const pages = await someOf(changes, layout)
   for (const [response, requested] of pages) judgePage(check, changes, layout, response, requested)
   const [last] = pages.at(-1) ?? [layout.bare]
   const links = last.document?.links
@@ -71,14 +70,12 @@ async function judgeChanges(check: RuleCheck, changes: Collection): Promise<void
     linkedBeside(check, last, 'snapshot', `${segmentOf(check.collection.linkUrl)}@`)
 }
 
-/** The first page and the last one, each with its number. */
-async function endsOf(collection: Collection, { bare, last = 1 }: Layout): Promise<[HttpResponse, number][]> {
-  return last === 1 || bare.status !== 200
-    ? [[bare, 1]]
-    : [
-        [bare, 1],
-        [await collection.page(last), last],
-      ]
+/** The first page, one in the middle and the last one, each with its number. */
+async function someOf(collection: Collection, { bare, last = 1 }: Layout): Promise<[HttpResponse, number][]> {
+  const pages: [HttpResponse, number][] = [[bare, 1]]
+  const numbers = bare.status === 200 ? new Set([Math.ceil(last / 2), last]) : []
+  for (const number of numbers) if (number > 1) pages.push([await collection.page(number), number])
+  return pages
 }
 
 /** A page of a snapshot or of changes, by the rules that hold for every page. */
@@ -113,12 +110,28 @@ function isExpired(check: RuleCheck, response: HttpResponse): boolean {
 
 /** What a page of a snapshot has besides: the count that was linked, and a tag that can stay. */
 function judgeState(check: RuleCheck, response: HttpResponse): void {
-  if (response.status !== 200) return
   const [before, count] = [check.layout.bare, response].map(({ document }) => document?.count)
   if (before !== undefined && count !== undefined && count !== before)
     check.broken(response, `item_count ${before}, as on the page that links it`, `item_count ${count}`)
   if (!/^"[^"]*"$/.test(response.headers.get('etag') ?? ''))
     check.broken(response, 'a strong ETag', headerLine(response, 'ETag'))
+}
+
+/** A page of a snapshot has the items of the live page that links the same one. */
+async function judgeItems(check: RuleCheck, response: HttpResponse, requested: number): Promise<void> {
+  const { collection, layout } = check
+  const live = requested === 1 ? layout.bare : await collection.page(requested)
+  if (live.status !== 200) return
+  const linked = linkedBeside(check, live, 'snapshot', `${segmentOf(collection.linkUrl)}@`)
+  // Something may have been written since.
+  if (
+    linked === undefined ||
+    hrefOf(live.document?.links.get('snapshot')) !== hrefOf(layout.bare.document?.links.get('snapshot'))
+  )
+    return
+  const [items, expected] = [response, live].map(({ document }) => document?.items?.contents.join())
+  if (items !== undefined && items !== expected)
+    check.broken(response, 'the items of the page that links it', 'other items')
 }
 
 async function judgeUnknownTag(check: RuleCheck): Promise<void> {

@@ -29,6 +29,35 @@ export const HISTORY_MUTANTS: readonly Mutant[] = [
   mutant('A snapshot shows other items than the page that links it, as many of them.', 'D22', {
     stateAt: (items) => items.toReversed(),
   }),
+  mutant('The last page of a snapshot shows other items than the live one.', 'D22', {
+    stateAt: (items) => items.with(-1, { id: 0 }),
+  }),
+  mutant('A page in the middle of a snapshot shows other items than the live one.', 'D22', {
+    stateAt: (items) => items.with(700, { id: 0 }),
+  }),
+  mutant('A page in the middle of a snapshot takes itself for another one.', 'D22', {
+    past: (view, _tag, isChanges, _asked, right) => {
+      const { links } = view
+      const selfOf = (page: number) => (page === 2 ? { self: { href: `${right.baseUrl}/${view.path}?page=3` } } : {})
+      return isChanges
+        ? view
+        : Object.assign(view, {
+            links: (...words: Parameters<typeof links>) => ({ ...links.apply(view, words), ...selfOf(words[0]) }),
+          })
+    },
+  }),
+  mutant('A snapshot does not link its changes.', 'D22', {
+    snapshotLinks: (_links, _tag, right) => right.latestVersion(),
+  }),
+  mutant('Only the first page of a snapshot links its changes.', 'D22', {
+    past: (view, tag, isChanges, _asked, right) => {
+      const historyLinks = (page: number) => (page === 1 ? right.snapshotLinks(tag) : right.latestVersion())
+      return isChanges ? view : Object.assign(view, { historyLinks })
+    },
+  }),
+  mutant('Only the first live page links a snapshot.', 'D22', {
+    historyLinks: (links, page) => (page === 1 ? links : {}),
+  }),
   mutant('The links of a snapshot lead to live pages.', 'D22', {
     past: (view) => Object.assign(view, { path: 'events' }),
   }),
