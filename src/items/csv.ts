@@ -6,7 +6,7 @@ import type { ColumnTypes } from './csv-columns.ts'
 import { delimiterOf, readHeader } from './csv-header.ts'
 import { CARRIAGE_RETURN, errorAt, type InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
 import { type InputBatch, ItemReader } from './item-reader.ts'
-import { ItemError, type ItemOptions } from './item-scanner.ts'
+import { ItemError, type TextOptions } from './item-scanner.ts'
 
 /** The parser looks this far ahead before it hands out a row, line end included. */
 const LOOK_AHEAD_BYTES = 16
@@ -17,7 +17,7 @@ interface Row {
   readonly end: number
 }
 
-export interface CsvOptions extends ItemOptions {
+export interface CsvOptions extends TextOptions {
   /** What separates the fields. Undefined: what the header shows. */
   readonly delimiter?: string | undefined
   /** Where they are not known yet, every row is added to them, and no items come. Undefined: all values are strings. */

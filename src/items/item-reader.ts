@@ -2,7 +2,7 @@
 
 import type { Piece } from './input-error.ts'
 import { ItemPacker, type ItemRun } from './item-run.ts'
-import { type ItemOptions, ItemScanner } from './item-scanner.ts'
+import { ItemScanner, type TextOptions } from './item-scanner.ts'
 
 /** At most a page of items; only the last batch of an input is shorter. */
 export interface InputBatch {
@@ -19,7 +19,7 @@ export abstract class ItemReader {
   protected readonly batch: BatchBuilder
   protected line = 1
 
-  constructor(options: ItemOptions) {
+  constructor(options: TextOptions) {
     this.scanner = new ItemScanner(options)
     this.batch = new BatchBuilder(this.scanner)
   }

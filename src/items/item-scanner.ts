@@ -1,7 +1,7 @@
 /** The rule for items (D9) and their keys: what is taken, and what is refused with which reason. */
 
 import { keyFieldNames } from '../contract/key.ts'
-import { describeFault, JsonScanner, stringAt, WatchedMember } from './json-scan.ts'
+import { describeFault, JsonScanner, MAX_DEPTH, stringAt, WatchedMember } from './json-scan.ts'
 
 /** Bytes of one item, at most, unless a setting says otherwise. */
 export const DEFAULT_ITEM_BYTES = 256 * 1024
@@ -14,6 +14,12 @@ export interface ItemOptions {
   readonly keyField?: string | null
   /** Bytes of one item, at most. Default DEFAULT_ITEM_BYTES. */
   readonly itemBytes?: number
+}
+
+/** For a text that is read as items are, and may be none. */
+export interface TextOptions extends ItemOptions {
+  /** Arrays and objects within one another, at most. Default MAX_DEPTH. */
+  readonly maxDepth?: number
 }
 
 const TAB = 0x09
@@ -62,7 +68,7 @@ export class ItemScanner {
   readonly #json: JsonScanner
   readonly #encoder = new TextEncoder()
 
-  constructor(options: ItemOptions = {}) {
+  constructor(options: TextOptions = {}) {
     this.keyField = options.keyField ?? null
     this.itemBytes = options.itemBytes ?? DEFAULT_ITEM_BYTES
     if (this.keyField !== null && !this.keyField.isWellFormed())
@@ -70,6 +76,7 @@ export class ItemScanner {
     const names = this.keyField === null ? [] : keyFieldNames(this.keyField)
     this.#keyMembers = names.map((name) => new WatchedMember(name))
     this.#json = new JsonScanner(...this.#keyMembers)
+    this.#json.maxDepth = options.maxDepth ?? MAX_DEPTH
   }
 
   /** Whether `find` gave -1 only because the bytes end before the object does. */

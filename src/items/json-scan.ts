@@ -6,6 +6,9 @@ import { Action, Context, isInEscape, isInQuotes, isWhole, jsonTransitions, Stat
 /** Arrays and objects within one another, at most. */
 export const MAX_DEPTH = 512
 
+/** The same in a change, which has an item in it. */
+export const MAX_CHANGE_DEPTH = MAX_DEPTH + 1
+
 /**
  * Why a text is not JSON: it breaks off (more bytes could make it whole), a character stands where it may not,
  * a control character or an unknown escape stands in a string, or it is nested too deep.
@@ -87,11 +90,13 @@ export class WatchedMember {
 }
 
 /**
- * Takes exactly what JSON.parse takes, up to MAX_DEPTH. That the bytes are valid UTF-8 is checked elsewhere, in bulk.
+ * Takes exactly what JSON.parse takes, up to `maxDepth`. That the bytes are valid UTF-8 is checked elsewhere, in bulk.
  * One scanner serves any number of values, one after the other, and allocates nothing while they are right:
  * its fields tell about the value scanned last.
  */
 export class JsonScanner {
+  /** Arrays and objects within one another: no more than MAX_CHANGE_DEPTH. */
+  maxDepth: number = MAX_DEPTH
   /** Whether a line break stood between two tokens. */
   hasLineBreak = false
   /** What is wrong, and where, when `scan` gave -1; else they mean nothing. */
@@ -101,7 +106,7 @@ export class JsonScanner {
   missing = ''
 
   readonly #transitions = jsonTransitions()
-  readonly #contexts = new Uint16Array(MAX_DEPTH)
+  readonly #contexts = new Uint16Array(MAX_CHANGE_DEPTH)
   readonly #members: readonly WatchedMember[]
 
   /** `members` are those to look for in an object at the top level. */
@@ -140,7 +145,7 @@ export class JsonScanner {
       switch (answer) {
         case OPEN_OBJECT:
         case OPEN_ARRAY:
-          if (depth === MAX_DEPTH) return this.#fail('depth', i)
+          if (depth === this.maxDepth) return this.#fail('depth', i)
           contexts[depth] = context
           if (answer === OPEN_ARRAY) context = ARRAY
           else context = depth === 0 && memberCount > 0 ? WATCHED_OBJECT : OBJECT

@@ -49,6 +49,21 @@ describe('PATCH of a collection', () => {
     assert.deepEqual(await stateOf(store, 'ordered'), [3, texts])
   })
 
+  it('takes what a POST takes: an item that is nested 512 deep, and none that is nested deeper', async () => {
+    const nested = (id: number, depth: number): string =>
+      `{"id":${id},"x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
+    assert.equal((await server().ask('POST', '/events', nested(512, 512))).status, 201)
+    const { status, text } = await patch('/events', `{"op":"put","item":${nested(512, 512)}}`)
+    assert.deepEqual([status, JSON.parse(text).replaced], [200, 1])
+    for (const depth of [513, 600]) {
+      const refused = await patch(
+        '/events',
+        lines('{"op":"put","item":{"id":1}}', `{"op":"put","item":${nested(1, depth)}}`),
+      )
+      assert.match(problemIn(refused), /^400 invalid-item: Line 2\b.*nested deeper than 512/)
+    }
+  })
+
   it('takes gzip, many changes that close quires and reams, and a collection without a key, to which it appends', async () => {
     const { store, tokenOf } = server()
     const put = (id: number) => `{"op":"put","item":{"id":${id}}}`

@@ -5,7 +5,7 @@ import { formatCount, shorten } from '../../contract/message-text.ts'
 import { InputError } from '../../items/input-error.ts'
 import { ItemPacker, type ItemRun } from '../../items/item-run.ts'
 import { ItemError, ItemScanner } from '../../items/item-scanner.ts'
-import { JsonScanner, WatchedMember } from '../../items/json-scan.ts'
+import { JsonScanner, MAX_CHANGE_DEPTH, WatchedMember } from '../../items/json-scan.ts'
 import { readUnpacked } from '../../items/read-items.ts'
 import type { ItemChanges } from '../../store/store.ts'
 import type { Limits } from '../limits.ts'
@@ -21,7 +21,8 @@ const FORM = 'Each line is {"op":"put","item":{â€¦}} or {"op":"delete","key":"â€
 /** Reads all changes. Throws a Refusal that names the first line that is wrong. */
 export async function readChanges(body: Body, keyField: string | null, limits: Limits): Promise<ItemChanges> {
   const reader = new ChangeReader(keyField, limits.itemBytes)
-  const options = { format: 'ndjson', keyField: null, itemBytes: limits.itemBytes + AROUND_ITEM_BYTES } as const
+  const itemBytes = limits.itemBytes + AROUND_ITEM_BYTES
+  const options = { format: 'ndjson', keyField: null, itemBytes, maxDepth: MAX_CHANGE_DEPTH } as const
   try {
     for await (const { run, lines } of readUnpacked(inTurns(body), options))
       for (const [index, text] of textsOf(run).entries()) {
@@ -63,6 +64,7 @@ class ChangeReader {
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
   constructor(keyField: string | null, itemBytes: number) {
+    this.#finder.maxDepth = MAX_CHANGE_DEPTH
     this.#scanner = new ItemScanner({ keyField, itemBytes })
     this.#packer = new ItemPacker(this.#scanner)
   }
