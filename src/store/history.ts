@@ -224,3 +224,27 @@ export const FORGET_EVERY_MS = 60_000
 export function forgottenForSize({ name, retentionBytes }: Head): string {
   return `The history of "${name}" takes more than ${formatCount(retentionBytes)} bytes: the oldest states are no longer kept. \`reams set ${name} --retention-bytes\` changes that.`
 }
+
+/** What a step of the removal did. */
+export interface Forgotten {
+  readonly isMore: boolean
+  /** What somebody should know of. */
+  readonly notice?: string
+}
+
+/** Goes on until nothing is left to remove, and tells once of all steps what somebody should know of. */
+export async function forgetAllOf(
+  step: () => Promise<Forgotten>,
+  activity: { readonly onNotice: (message: string) => void },
+): Promise<void> {
+  let notice: string | undefined
+  try {
+    for (let isMore = true; isMore; ) {
+      const forgotten = await step()
+      notice = forgotten.notice ?? notice
+      isMore = forgotten.isMore
+    }
+  } finally {
+    if (notice !== undefined) activity.onNotice(notice)
+  }
+}

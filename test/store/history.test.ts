@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { newHead } from '../../src/store/collection-rules.ts'
-import { BYTES_A_STEP, CHANGES_A_STEP, findExpired, stateRow, takeStep } from '../../src/store/history.ts'
+import { BYTES_A_STEP, CHANGES_A_STEP, findExpired, forgetAllOf, stateRow, takeStep } from '../../src/store/history.ts'
 
 it('no state is removed that was committed since the head was read', () => {
   const settings = { keyField: null, isPaginated: true, isPrivate: false }
@@ -30,5 +30,26 @@ describe('a step that removes changes', () => {
     assert.deepEqual(step(...changes(5, BYTES_A_STEP / 2)), [2, true])
     assert.deepEqual(step(...changes(2, BYTES_A_STEP / 2)), [2, false])
     assert.deepEqual(step(...changes(2, BYTES_A_STEP + 1)), [1, true])
+  })
+})
+
+describe('the removal of a history in steps', () => {
+  const steps = [{ isMore: true, notice: 'too much' }, { isMore: true, notice: 'too much' }, { isMore: true }]
+
+  it('tells once what somebody should know of', async () => {
+    const notices: string[] = []
+    const left = [...steps, { isMore: false }]
+    await forgetAllOf(async () => left.shift() ?? assert.fail('it goes on'), { onNotice: (text) => notices.push(text) })
+    assert.deepEqual([left, notices], [[], ['too much']])
+  })
+
+  it('tells it also when a step fails', async () => {
+    const notices: string[] = []
+    const left = [...steps]
+    const forgetting = forgetAllOf(async () => left.shift() ?? assert.fail('full'), {
+      onNotice: (text) => notices.push(text),
+    })
+    await assert.rejects(forgetting, /full/)
+    assert.deepEqual(notices, ['too much'])
   })
 })

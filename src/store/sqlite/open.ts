@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { StateTag } from '../../contract/state-tag.ts'
 import { type ChangeCall, StoreWrites } from '../changes.ts'
 import { itemTag, missingCollection } from '../collection-rules.ts'
-import { FORGET_EVERY_MS } from '../history.ts'
+import { FORGET_EVERY_MS, forgetAllOf } from '../history.ts'
 import { ReamLoad } from '../load.ts'
 import { NO_ROOM } from '../segment.ts'
 import type {
@@ -195,11 +195,7 @@ class SqliteStore extends StoreWrites implements Store {
   }
 
   protected async forgetOld(name: string): Promise<void> {
-    for (let isMore = true; isMore; ) {
-      const forgotten = await this.#writer.step('forgetOld', name)
-      if (forgotten.notice !== undefined) this.activity.onNotice(forgotten.notice)
-      isMore = forgotten.isMore
-    }
+    await forgetAllOf(() => this.#writer.step('forgetOld', name), this.activity)
     await this.#writer.sweep()
   }
 

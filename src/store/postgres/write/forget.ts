@@ -1,7 +1,7 @@
 /** Removes what is not kept any more of the history of collections, in small steps. */
 
 import type { StoreActivity } from '../../activity.ts'
-import { findExpired, forgottenForSize, STATES_A_STEP } from '../../history.ts'
+import { type Forgotten, findExpired, forgetAllOf, forgottenForSize, STATES_A_STEP } from '../../history.ts'
 import { StoreError } from '../../store-error.ts'
 import { readAllHeads, readHead, type StoredHead } from '../rows/head.ts'
 import { removeChanges, stateFrom } from '../rows/history.ts'
@@ -22,7 +22,7 @@ export async function forgetAll(connections: Connections, activity: StoreActivit
 }
 
 export async function forgetName(connections: Connections, name: string, activity: StoreActivity): Promise<void> {
-  while (await inTransaction(connections, (transaction) => forgetStep(transaction, name, activity)));
+  await forgetAllOf(() => inTransaction(connections, (transaction) => forgetStep(transaction, name)), activity)
   await sweepName(connections, name)
 }
 
@@ -43,10 +43,10 @@ async function readExpired(rows: Reading, head: StoredHead, most: number) {
   return findExpired(head, { oldest, last: last && stateFrom(last) }, Date.now())
 }
 
-/** States go first, so that nobody finds one without all of its changes. No writer waits for it. True while there is more. */
-async function forgetStep(transaction: Transaction, name: string, activity: StoreActivity): Promise<boolean> {
+/** States go first, so that nobody finds one without all of its changes. No writer waits for it. */
+async function forgetStep(transaction: Transaction, name: string): Promise<Forgotten> {
   const head = await readHead(transaction, name)
-  if (head === undefined) return false
+  if (head === undefined) return { isMore: false }
   const { shardKey, id } = head
   const { states, isForSize, kept } = await readExpired(transaction, head, STATES_A_STEP)
   const newest = states.at(-1)
@@ -55,6 +55,5 @@ async function forgetStep(transaction: Transaction, name: string, activity: Stor
   if (!isMore) isMore = await removeChanges(transaction, head, 0, kept?.changes ?? head.changes)
   if (!isMore) await leaveReplaced(transaction, head, kept?.generation ?? head.generation)
   await transaction.commit()
-  if (isForSize) activity.onNotice(forgottenForSize(head))
-  return isMore
+  return { isMore, ...(isForSize && { notice: forgottenForSize(head) }) }
 }

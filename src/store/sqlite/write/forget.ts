@@ -1,17 +1,10 @@
 /** Removes what is not kept any more of the history of a collection, in small steps. */
 
-import { forgottenForSize } from '../../history.ts'
+import { type Forgotten, forgottenForSize } from '../../history.ts'
 import { readHead } from '../rows/head.ts'
 import { removeChanges, removeStates, takeReplaced } from '../rows/history.ts'
 import type { Rows } from '../rows/rows.ts'
 import { addLeftover } from './lease.ts'
-
-/** What a step did. */
-export interface Forgotten {
-  readonly isMore: boolean
-  /** What somebody should know of. */
-  readonly notice?: string
-}
 
 /** States go first, so that nobody finds one without all of its changes. */
 export function forgetStep(rows: Rows, name: string): Forgotten {

@@ -5,7 +5,7 @@ import { keepsHistory } from '../../../contract/state-tag.ts'
 import { freeMemory } from '../../../items/item-run.ts'
 import { checkName, newId } from '../../collection-rules.ts'
 import type { DeflatePool } from '../../deflate-pool.ts'
-import { bytesOf, type LoggedChange, numberChanges, UNKNOWN_VERSION } from '../../history.ts'
+import { bytesOf, type Forgotten, type LoggedChange, numberChanges, UNKNOWN_VERSION } from '../../history.ts'
 import { splitItems } from '../../item-text.ts'
 import {
   headAfterLoad,
@@ -35,7 +35,7 @@ import {
   readTailItems,
 } from '../rows/stored-ream.ts'
 import { insertToken, revokeToken } from '../token.ts'
-import { type Forgotten, forgetStep } from './forget.ts'
+import { forgetStep } from './forget.ts'
 import {
   abandonLease,
   addLeftover,
