@@ -59,6 +59,17 @@ describe('reams pull of a collection with history', () => {
     assert.deepEqual(names(), [])
   })
 
+  it('says what to do when a snapshot cannot be read, or is not right', async (t) => {
+    const { pull, server } = await serve(t, { items: 1700, hasHistory: true })
+    for (const status of [500, 200]) {
+      server.hook = ({ path }) => (path.includes('@') ? gone(status) : undefined)
+      const { stderr } = await pull('-o', 'e.ndjson', '--retries', '0', '--quiet')
+      assert.match(stderr, /^reams: .*GET http:.*@t0.* --live reads it without a snapshot\.\n$/)
+      server.hook = ({ path }) => (path.includes('@') ? undefined : gone(status))
+      assert.doesNotMatch((await pull('--retries', '0', '--quiet')).stderr, /--live/)
+    }
+  })
+
   it('goes on in the same snapshot with --resume, or begins again when that is gone', async (t) => {
     for (const isKept of [true, false]) {
       const { start, pull, server, read, names } = await serve(t, { items: 5000, hasHistory: true })

@@ -1,7 +1,7 @@
 /** Runs a pull: reads the settings, downloads, and reports. */
 
 import { createSocketFetch } from '../../../check/http/socket-fetch.ts'
-import { openCollection, type Sink } from '../../../client/index.ts'
+import { HttpError, InvalidPage, openCollection, type Sink } from '../../../client/index.ts'
 import { hideSecret } from '../../../contract/message-text.ts'
 import { parseCollectionPath } from '../../../contract/state-tag.ts'
 import { explainFailure } from '../../client-failure.ts'
@@ -57,9 +57,18 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
     if (!target.isFile && isReaderGone(cause)) return 0
     const known = explainFailure(explainWriting(cause, path ?? 'Standard output'))
     if (known === undefined) throw cause
+    const message = [known.message, isOfSnapshot(cause, url) ? LIVE : '', kept].filter(Boolean).join(' ')
     // A server can repeat the token in what it answers.
-    throw new Failure(known.exitStatus, hideSecret(`${known.message} ${kept}`.trimEnd(), token), { cause })
+    throw new Failure(known.exitStatus, hideSecret(message, token), { cause })
   }
+}
+
+const LIVE = '--live reads it without a snapshot.'
+
+/** Whether the server can do without what failed: nothing else is read from another path. */
+function isOfSnapshot(error: unknown, { pathname }: URL): boolean {
+  const isFailed = (error instanceof HttpError && error.status >= 500) || error instanceof InvalidPage
+  return isFailed && new URL(error.url).pathname !== pathname
 }
 
 function pull(job: PullJob, target: OutputTarget, settings: SettingValues): Promise<PullOutcome> {
