@@ -9,7 +9,7 @@ import { effectivePage, pageRange } from '../contract/page.ts'
 import { formatTag, keepsHistory, type StateTag } from '../contract/state-tag.ts'
 import { keyReader } from '../items/item-scanner.ts'
 import { damagedCollection } from './collection-rules.ts'
-import { keptMsOf, type State, type Stretch, UNKNOWN_VERSION } from './history.ts'
+import { FORGET_EVERY_MS, keptMsOf, type State, type Stretch, UNKNOWN_VERSION } from './history.ts'
 import { joinItems, type RawItems, splitItems } from './item-text.ts'
 import { KnownHoles } from './known-holes.ts'
 import { type HoleCount, liveSlots, type Part, REAM_SIZE, reamsIn, tailStart } from './positions.ts'
@@ -85,9 +85,8 @@ interface PastState extends Omit<State, 'bytes' | 'at'> {
 /** The state with that tag. Throws where there is none. */
 function* findState(head: Head, tag: StateTag): Asking<PastState> {
   if (tag.collectionId !== head.id || tag.version > head.version || tag.changes > head.changes) throw noState(head, tag)
-  if (!keepsHistory(head)) throw expiredState(head, tag)
   if (tag.version === head.version) return { ...head, keptMs: presentState(head, tag).keptMs }
-  if (tag.version < head.historyFrom) throw expiredState(head, tag)
+  if (!keepsHistory(head) || tag.version < head.historyFrom) throw expiredState(head, tag)
   const [state, following] = yield* ask((rows) => rows.states(tag.changes, tag.version, 2))
   if (state === undefined || !isTagged(state, tag)) {
     const [oldest] = yield* ask((rows) => rows.states(0, 0, 1))
@@ -96,7 +95,9 @@ function* findState(head: Head, tag: StateTag): Asking<PastState> {
   if (following === undefined) throw damagedCollection(head.name, 'The last of its states is missing.')
   const keptMs = keptMsOf(head, following.at, Date.now())
   if (keptMs <= 0) throw expiredState(head, tag)
-  return { ...state, keptMs }
+  const [last] = yield* ask((rows) => rows.states(head.changes, head.version, 1))
+  const isNearBound = (last?.bytes ?? 0) - state.bytes > head.retentionBytes / 2
+  return { ...state, keptMs: isNearBound ? Math.min(keptMs, FORGET_EVERY_MS) : keptMs }
 }
 
 /** Whether all of the tag is right: each state has one address, so that nobody makes up more of them for a cache to keep. */

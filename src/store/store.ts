@@ -86,7 +86,7 @@ export interface StateRead {
   readonly head: Head
   /** The exact number of items that it had. */
   readonly live: number
-  /** For how many milliseconds from now the state is kept at least, as far as time goes. */
+  /** For how many milliseconds from now the state is kept at least; not long where its history is more than half of what may be. */
   readonly keptMs: number
 }
 

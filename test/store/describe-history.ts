@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { lastPage } from '../../src/contract/page.ts'
 import type { StateTag } from '../../src/contract/state-tag.ts'
 import { itemRun } from '../../src/items/item-run.ts'
-import { BYTES_A_STEP } from '../../src/store/history.ts'
+import { BYTES_A_STEP, FORGET_EVERY_MS } from '../../src/store/history.ts'
 import type { Head, ItemChanges, PastRead, Store } from '../../src/store/store.ts'
 import { changed, isError, item, itemsFrom, keyed, keysFrom } from './items.ts'
 import { packedTextsOf, readItems, textsOf } from './store-reading.ts'
@@ -425,8 +425,10 @@ export function describeHistory(engineName: string, engine: Engine): void {
       const tag = tagOf(await headOf(name))
       const off = await store.setRetention(name, { retentionMs: 0 })
       await store.put(name, keyed([changed(1, 1)]))
-      for (const each of [tag, tagOf(off), tagOf(await headOf(name))])
+      const now = tagOf(await headOf(name))
+      for (const each of [tag, tagOf(off), now])
         await assert.rejects(store.pageAt(name, each, 1), isError('state-expired'))
+      await assert.rejects(store.pageAt(name, { ...now, commitId: 'never' }, 1), isError('no-state'))
       const on = await store.setRetention(name, { retentionMs: 60_000 })
       await store.put(name, keyed([changed(2, 2)]))
       await assert.rejects(store.pageAt(name, tag, 1), isError('state-expired'))
@@ -486,6 +488,18 @@ export function describeHistory(engineName: string, engine: Engine): void {
         await assert.rejects(store.stateAt(name, first ?? assert.fail()), isError('state-expired'))
         for (const tag of others) assert.ok(await store.stateAt(name, tag))
       }
+    })
+
+    it('promises no long life to a state when half of what its history may take is taken', async () => {
+      const name = await filled(3)
+      const tag = tagOf(await headOf(name))
+      await store.setRetention(name, { retentionMs: 3_600_000, retentionBytes: 20_000 })
+      const keptMs = async () => (await store.stateAt(name, tag))?.keptMs ?? 0
+      await store.put(name, keyed([item(1, `,"x":"${'y'.repeat(12_000)}"`)]))
+      assert.ok((await keptMs()) > 3_000_000)
+      await store.put(name, keyed([item(1)]))
+      assert.equal(await keptMs(), FORGET_EVERY_MS)
+      assert.equal((await store.pageAt(name, tag, 1))?.keptMs, FORGET_EVERY_MS)
     })
 
     it('goes on while a load is prepared and given up', async () => {
