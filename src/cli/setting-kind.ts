@@ -66,7 +66,7 @@ export const TABLES: SettingKind<readonly string[]> = {
   expected: 'a table such as events or public.events',
   isList: true,
   parse: (value) => {
-    const names = value.match(/(?:"[^"]*"|`[^`]*`|[^",`])+/g)?.map((name) => name.trim()) ?? []
+    const names = value.match(/(?:"[^"]*"|`[^`]*`|[^,])+/g)?.map((name) => name.trim()) ?? []
     return names.length === 0 || names.includes('') ? undefined : names
   },
 }
