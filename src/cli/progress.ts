@@ -22,19 +22,18 @@ export function startProgress(
   stream?: ProgressStream,
   isEstimate = false,
 ): Progress {
-  const latest = { items: 0, share: total === undefined ? undefined : 0 }
+  const latest: { items: number; share: number | undefined } = { items: 0, share: total === undefined ? undefined : 0 }
   const stop = startLine(stream, (elapsedMs, columns) =>
     progressLine({ label, isEstimate, ...latest, elapsedMs, columns }),
   )
   const update = (done: number, items: number) => {
     latest.items = items
-    if (total !== undefined) latest.share = Math.min(isEstimate ? MOST_ESTIMATED : 1, done / Math.max(total, 1))
+    // An estimate that was too low says nothing any more.
+    if (total !== undefined)
+      latest.share = isEstimate && done > total ? undefined : Math.min(1, done / Math.max(total, 1))
   }
   return { update, stop }
 }
-
-/** There may be more than was expected. */
-const MOST_ESTIMATED = 0.99
 
 /** The same for a file, whose bytes are what is counted. */
 export function startFileProgress(label: string, totalBytes: number, stream?: ProgressStream) {

@@ -1,5 +1,6 @@
 /** The kinds of values that settings take: how each is read from text, and in words what is expected. */
 
+import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { KEY_FIELDS_RULE, keyFieldsFlaw } from '../contract/key.ts'
 import { normalizeBaseUrl } from '../contract/link.ts'
@@ -32,32 +33,29 @@ export const SWITCH: SettingKind<boolean> = {
   parse: (value) => ({ '1': true, true: true, '0': false, false: false })[value.toLowerCase()],
 }
 
-/** Any URL but that of a database is refused: a password in it would be shown as part of a path. */
 export const STORE: SettingKind<DataLocation> = {
   placeholder: 'store',
   expected: 'a path such as reams.db, or postgres://user@host/database',
-  parse: (value) => {
-    const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(value) ?? []
-    const location = new DataLocation(value)
-    if (scheme !== undefined && location.engine !== 'postgres')
-      throw new TypeError(`A store is a path or a postgres:// URL, not a ${scheme}:// URL.`)
-    return value === '' ? undefined : location
-  },
+  parse: (value) => locationIn(value, ['postgres'], 'A store is a path or a postgres:// URL'),
 }
 
-/** Where tables are. Again any other URL is refused. */
+/** Where tables are. */
 export const DATABASE: SettingKind<DataLocation> = {
   placeholder: 'database',
   expected: 'postgres://user@host/database, mysql://user@host/database, or the path of an SQLite file',
-  parse: (value) => {
-    const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(value) ?? []
-    const location = new DataLocation(value)
-    if (scheme !== undefined && !location.isDatabase)
-      throw new TypeError(
-        `A database is postgres://…, mysql://… or the path of an SQLite file, not a ${scheme}:// URL.`,
-      )
-    return value === '' ? undefined : location
-  },
+  parse: (value) =>
+    locationIn(value, ['postgres', 'mysql'], 'A database is postgres://…, mysql://… or the path of an SQLite file'),
+}
+
+/** Anything but the URL of a database may hold a password, and is refused without being shown; unless there is such a file. */
+function locationIn(value: string, engines: readonly string[], rule: string): DataLocation | undefined {
+  const location = new DataLocation(value)
+  if (value === '' || engines.includes(location.engine) || existsSync(value)) return value === '' ? undefined : location
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(value) ?? []
+  if (scheme !== undefined) throw new TypeError(`${rule}, not a ${scheme}:// URL.`)
+  if (/:\/\/|^[^/]*:[^/]*@|\/\/[^/]*@|password\s*=/i.test(value))
+    throw new TypeError(`${rule}. This looks like neither; it is not shown, because there may be a password in it.`)
+  return location
 }
 
 /** A comma within quotes is a part of a name. */

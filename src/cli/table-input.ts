@@ -100,8 +100,13 @@ const TABLE_SETTINGS = ['table', 'query', 'order'] as const
 
 /** What is to be read from the database: tables, or a query. */
 export function choicesIn(settings: SettingValues): readonly RowsChoice[] {
-  const [tables = [], query, order] = [settings.get('table'), settings.get('query'), settings.get('order')]
-  if (query !== undefined && tables.length > 0) throw new Failure(2, 'Give --table or --query, not both.')
+  const isFlag = (name: 'table' | 'query') => settings.origin(name) === 'flag'
+  if (isFlag('table') && isFlag('query')) throw new Failure(2, 'Give --table or --query, not both.')
+  const tables = isFlag('query') ? [] : (settings.get('table') ?? [])
+  const query = isFlag('table') ? undefined : settings.get('query')
+  const order = settings.get('order')
+  if (query !== undefined && tables.length > 0)
+    throw new Failure(2, 'REAMS_TABLE and REAMS_QUERY are both set: unset one of them.')
   if (query === undefined && tables.length === 0)
     throw new Failure(2, 'Say what to read from the database: --table NAME, or --query SELECT….')
   return query === undefined ? tables.map((table) => ({ table, order })) : [{ query, order }]

@@ -28,7 +28,9 @@ const BEGIN = [
   ...Object.entries(SETTINGS).map(([name, value]) => `SET LOCAL ${name} = '${value}'`),
 ].join('; ')
 
-const HAS_CITUS = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
+/** Whether it has Citus, and a setting that came with version 17. */
+const SERVER = `SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus'),
+  current_setting('server_version_num')::int >= 170000`
 /** It keeps the rows aside, however many. */
 const CITUS_LIMIT = 'SET LOCAL citus.max_intermediate_result_size = -1'
 
@@ -87,25 +89,31 @@ class PostgresTable implements Table {
   /** Finds out what there is, before anything is read. */
   async describe(): Promise<void> {
     const { query, order } = this.#choice
+    // Functions may be run to plan a query: they must not write either.
+    await this.#client.query('BEGIN READ ONLY')
     const relation = query === undefined ? await this.#findRelation() : undefined
     this.primaryKey = relation?.primaryKey ?? []
     // A comment at the end of a query ends with the line.
     const from = relation?.name ?? `(\n${query}\n) AS q`
-    const { fields } = await this.#ask(`SELECT * FROM ${from} LIMIT 0`)
+    const { fields } = await this.#ask(`SELECT ${relation ? '*' : 'q.*'} FROM ${from} LIMIT 0`)
     this.columns = fields.map(({ name }) => name)
+    // Whatever follows an order is a second clause here, and refused.
+    if (order !== undefined) await this.#ask(`EXPLAIN SELECT * FROM ${from} ORDER BY ${order}\nLIMIT ALL OFFSET 0`)
     const by = order ?? this.primaryKey.map(quoted).join(', ')
     const whole = relation === undefined ? `\n${query}\n` : `SELECT * FROM ${from}`
     const sorted = by === '' ? whole : `SELECT * FROM ${from} ORDER BY ${by}\n`
-    const [[isCitus = false] = []] = (await this.#ask(HAS_CITUS)).rows
+    const [[isCitus = false, hasTransactionTimeout = false] = []] = (await this.#ask(SERVER)).rows
     // Sorted before JSON is made of it, because the rows are smaller. Citus would lose the order, and the names of columns.
     this.#select = isCitus
       ? `WITH q AS MATERIALIZED (${sorted}) SELECT row_to_json(q) FROM q`
       : `SELECT row_to_json(q) FROM (${sorted}) AS q`
     if (isCitus) this.#begin += `; ${CITUS_LIMIT}`
+    if (hasTransactionTimeout) this.#begin += '; SET LOCAL transaction_timeout = 0'
     const { rows } = await this.#ask(`EXPLAIN (VERBOSE, FORMAT JSON) ${this.#select}`)
     const plan: Plan = rows[0]?.[0]?.[0]?.Plan ?? {}
     this.estimatedRows = plan['Plan Rows']
     this.#locks = await this.#lockable([...(relation ? [relation.name] : []), ...relationsIn(plan)])
+    await this.#client.query('ROLLBACK')
   }
 
   async *rows(): AsyncIterable<Uint8Array> {
@@ -249,8 +257,11 @@ type Explanation = readonly [TableErrorKind, string]
 
 /** By SQLSTATE, or the first letters of it. */
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
+  '0A': ['usage', 'Check the query; it has to be one SELECT that only reads.'],
+  '08P01': ['usage', 'Check the query; there are no values for parameters such as $1.'],
   '08': ['surroundings', 'The connection was lost. Try again.'],
   '22': ['data', 'A value of a row is at fault: correct it in the database, or leave it out with --query.'],
+  '25001': ['usage', 'Only what changes nothing is run: give a query that reads.'],
   '25006': ['usage', 'Only what changes nothing is run: give a query that reads.'],
   '28': ['surroundings', 'Check the user and the password, which is read from the URL, PGPASSWORD or ~/.pgpass.'],
   '3D000': ['usage', 'Check the name of the database, at the end of the URL.'],

@@ -327,6 +327,36 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
         status: 2,
         says: /read-only.*give a query that reads/s,
       },
+      'of a function that writes and says that it does not': {
+        words: () => ['--query', `SELECT 1 AS a WHERE ${inSchema('write_stable')}() = 1`],
+        status: 2,
+        says: /read-only/,
+      },
+      'of one that says so even more': {
+        words: () => ['--query', `SELECT 1 AS a WHERE ${inSchema('write_immutable')}() = 1`],
+        status: 2,
+        says: /read-only/,
+      },
+      'of a statement that writes and reads': {
+        words: () => ['--query', `WITH x AS (DELETE FROM ${inSchema('events')} RETURNING id) SELECT * FROM x`],
+        status: 2,
+        says: /one SELECT that only reads/,
+      },
+      'of a query with parameters': {
+        words: () => ['--query', 'SELECT $1::int AS a'],
+        status: 2,
+        says: /Check the query/,
+      },
+      'in an order with a limit': {
+        words: () => ['--table', inSchema('events'), '--order', 'id LIMIT 1'],
+        status: 2,
+        says: /Check --order/,
+      },
+      'in an order with an offset': {
+        words: () => ['--table', inSchema('events'), '--order', 'id OFFSET 3'],
+        status: 2,
+        says: /Check --order/,
+      },
       'with two columns of one name': {
         words: () => ['--query', 'SELECT 1 AS a, 2 AS a'],
         status: 2,
@@ -354,6 +384,10 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
       },
     }
     before(async () => {
+      for (const volatility of ['STABLE', 'IMMUTABLE'])
+        await sql(
+          `CREATE FUNCTION write_${volatility}() RETURNS int ${volatility} LANGUAGE plpgsql AS 'BEGIN RETURN ${schema}.write_one(); END'`,
+        )
       await sql(
         `CREATE FUNCTION write_one() RETURNS int LANGUAGE sql AS 'INSERT INTO ${inSchema('events')} VALUES (0) RETURNING 1'`,
       )
@@ -403,6 +437,50 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
         assert.equal(result.status, status)
       })
     }
+  })
+
+  it('are not shown by a location that is nearly a URL', async (t) => {
+    const nearly = [
+      '"postgres://u:wrong-and-secret@h/x"',
+      ' postgres://u:wrong-and-secret@h/x',
+      'u:wrong-and-secret@h/x',
+    ]
+    const others = [
+      'postgres//u:wrong-and-secret@h/x',
+      'jdbc:mysql://u:wrong-and-secret@h/x',
+      'password=wrong-and-secret',
+    ]
+    for (const url of [...nearly, ...others]) {
+      const { status, stderr } = await runIn(workDirectory(t), ['import', 'events', '--table', 'events'], url)
+      assert.match(stderr, /^reams: Invalid REAMS_TABLE_FROM: A database is postgres/)
+      assert.equal(status, 2)
+    }
+  })
+
+  it('give way to a store and to what the command line names, where they are in the environment', async (t) => {
+    const directory = workDirectory(t)
+    const variables = { REAMS_TABLE_FROM: server.url, REAMS_TABLE: inSchema('events') }
+    const options = { in: directory, variables }
+    assert.equal((await runInside(['import', 'few', '--query', 'SELECT 1 AS id'], options)).status, 0)
+    assert.equal((await runInside(['import', 'events'], options)).status, 0)
+    const ofStore = await startServer(t, ['--store', 'reams.db'], options)
+    assert.equal((await (await ofStore.get('/few')).json()).item_count, 1)
+    const plain = { in: directory, variables: { REAMS_TABLE_FROM: server.url } }
+    assert.equal((await (await (await startServer(t, [], plain)).get('/events')).json()).item_count, 1234)
+  })
+
+  it('are served by workers whose arguments show no password', async (t) => {
+    const words = ['--from', server.url, '--table', inSchema('events'), '--workers', '2']
+    const { cli, get } = await startServer(t, words, { in: workDirectory(t) })
+    assert.equal((await (await get('/events')).json()).item_count, 1234)
+    const children = readFileSync(`/proc/${cli.child.pid}/task/${cli.child.pid}/children`, 'utf8').trim().split(' ')
+    assert.equal(children.length, 2)
+    for (const pid of children) {
+      const shown = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      assert.match(shown, /--from\0postgres:/)
+      for (const secret of secrets()) assert.ok(!shown.includes(secret), shown)
+    }
+    assert.equal((await cli.stop()).status, 0)
   })
 
   it('are all or nothing when the source goes away in the middle', async (t) => {

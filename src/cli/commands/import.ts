@@ -17,10 +17,11 @@ export const IMPORT: CliCommand = {
   group: 'Load and change',
   usage: 'NAME FILE|- [options]\n       reams import NAME --from DATABASE --table TABLE [options]',
   summary: 'load a file or a table into a collection',
-  description: `Loads a file, or a table of a database, into a collection: all of it or, if there
-is an error, nothing. Readers see the old state until the end. Creates the store
-and the collection if missing; the key and whether it is paginated cannot be
-changed later. The key of a table is its primary key, unless --key names another.`,
+  description: `Loads a file, or a table of a database, into a collection: all of it or,
+if there is an error, nothing. Readers see the old state until the end. Creates
+the store and the collection if missing; the key and whether it is paginated
+cannot be changed later. The key of a table is its primary key, unless --key
+names another.`,
   operands: [
     { syntax: '<NAME>', description: 'the collection' },
     { syntax: '[FILE]', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin' },

@@ -51,7 +51,15 @@ export function isSample(settings: SettingValues): boolean {
 
 /** Whether the store is made for this run, of files or tables. */
 export function isTemporary(files: readonly string[], settings: SettingValues): boolean {
-  return isFromDatabase(settings, files) || files.length > 0
+  return isServedDatabase(files, settings) || files.length > 0
+}
+
+/** One from the environment may be meant for imports: it gives way to a store, and counts only with a table. */
+function isServedDatabase(files: readonly string[], settings: SettingValues): boolean {
+  const isFlag = (name: 'store' | 'sample') => settings.origin(name) === 'flag'
+  const isMeant = (settings.isGiven('table') || settings.isGiven('query')) && !isFlag('store') && !isFlag('sample')
+  if (settings.origin('tableFrom') === 'environment' && !isMeant) return false
+  return isFromDatabase(settings, files)
 }
 
 async function openTemporary(

@@ -80,6 +80,7 @@ export async function startWorkers(
   if (settings.isGiven('rateLimit') || settings.isGiven('writeRateLimit'))
     (await import('./shared-counter.ts')).countForWorkers()
   const variables = { [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) }
+  cluster.setupPrimary({ args: argumentsFor(settings) })
   const group = createWorkerGroup(variables, settings, log)
   try {
     // What is wrong for one is wrong for all: the first one tells.
@@ -96,6 +97,19 @@ export async function startWorkers(
     await group.stop()
     throw error
   }
+}
+
+/** The same as ours, without passwords: everybody can read them. */
+function argumentsFor(settings: SettingValues): string[] {
+  const locations = [settings.get('store'), settings.get('tableFrom')]
+  return process.argv
+    .slice(2)
+    .map((word) =>
+      locations.reduce(
+        (text, location) => (location ? text.replace(location.reveal(), () => location.label) : text),
+        word,
+      ),
+    )
 }
 
 interface WorkerEnd {

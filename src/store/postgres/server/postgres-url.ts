@@ -1,6 +1,8 @@
 /** The URL of a database in PostgreSQL, as the driver takes it: with what psql would read from its variables and files. */
 
+import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { join } from 'node:path'
 import type { PoolConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
 import readPassword from 'pgpass'
@@ -61,7 +63,11 @@ function readConnection(url: string, what: string): PoolConfig {
   try {
     const { password, ...rest } = parseIntoClientConfig(url)
     const given: PoolConfig = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== ''))
-    const named = { ...given, user: given.user ?? process.env['PGUSER'] ?? process.env['USER'] ?? userInfo().username }
+    const named = {
+      ...given,
+      ...hostOf(given),
+      user: given.user ?? process.env['PGUSER'] ?? process.env['USER'] ?? userInfo().username,
+    }
     return { ...named, password: password || process.env['PGPASSWORD'] || passwordFromFile(named) }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
@@ -77,12 +83,23 @@ function unreadable(what: string, reason: string): StoreError {
   )
 }
 
+/** Where psql looks for a server when nobody names one. */
+const SOCKET_DIRECTORIES = ['/var/run/postgresql', '/tmp']
+
+/** As psql does: without a host, the socket of this machine, where there is one. */
+function hostOf({ host, port }: PoolConfig): { readonly host?: string } {
+  if (host !== undefined || process.env['PGHOST']) return {}
+  const socket = `.s.PGSQL.${port ?? process.env['PGPORT'] ?? 5432}`
+  const directory = SOCKET_DIRECTORIES.find((each) => existsSync(join(each, socket)))
+  return directory === undefined ? {} : { host: directory }
+}
+
 /** Asked only when a server wants a password. */
 function passwordFromFile(connection: PoolConfig & { readonly user: string }): () => Promise<string> {
   const { user } = connection
   const target = {
     user,
-    host: connection.host ?? process.env['PGHOST'] ?? 'localhost',
+    host: (connection.host ?? process.env['PGHOST'] ?? 'localhost').replace(/^\/.*/, 'localhost'),
     port: connection.port ?? Number(process.env['PGPORT'] ?? 5432),
     database: connection.database ?? process.env['PGDATABASE'] ?? user,
   }
