@@ -101,7 +101,7 @@ async function comparePages(postgres: PostgresWorkspace, workspace: Workspace, t
     { requests: Math.ceil(workspace.requests / 4), signal: workspace.signal },
   )
   workspace.step('table-import: COUNT(*) and OFFSET on the table')
-  const ofTable = await pagesByHand(postgres, table, 'row_to_json(e)::text')
+  const ofTable = await pagesByHand(postgres, table, 'e.*')
   return [
     figure('first', await ofTable(1), first.p50Ms, 500, workspace),
     figure('last', await ofTable(lastPage), last.p50Ms, 3_000, workspace),
