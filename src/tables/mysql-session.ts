@@ -22,6 +22,8 @@ const SETTINGS = [
     sql_select_limit = 18446744073709551615, sql_big_selects = 1,
     net_write_timeout = ${MAX_SECONDS}, wait_timeout = ${MAX_SECONDS}
     /*!50708 , max_execution_time = 0 */ /*M!100101 , max_statement_time = 0 */`,
+  // Functions of a query run even while it is only described or explained.
+  'SET SESSION TRANSACTION READ ONLY',
 ]
 
 export class MysqlSession {

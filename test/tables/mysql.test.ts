@@ -403,6 +403,16 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
         status: 2,
         says: /syntax error at the end\. Check --order/,
       },
+      'in an order that leaves out rows': {
+        words: () => ['--table', 'events', '--order', 'id LIMIT 1 OFFSET 3'],
+        status: 2,
+        says: /syntax error.*\. Check --order/,
+      },
+      'in an order with a second statement': {
+        words: () => ['--table', 'events', '--order', 'id; SELECT 1'],
+        status: 2,
+        says: /syntax error near 'SELECT 1'\. Check --order/,
+      },
       'of no such column in a query': {
         words: () => ['--query', 'SELECT nope FROM events'],
         status: 2,
@@ -424,6 +434,11 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
         words: () => ['--query', 'SELECT write_one() FROM events'],
         status: 2,
         says: /READ ONLY transaction\. Only what changes nothing is run: give a query that reads\./,
+      },
+      'of a function that writes while the query is looked at': {
+        words: () => ['--query', 'SELECT * FROM (SELECT write_one() AS x LIMIT 1) AS w'],
+        status: 2,
+        says: /READ ONLY transaction\. Only what changes nothing is run/,
       },
       'with two columns of one name': {
         words: () => ['--query', 'SELECT a.id, b.id FROM events a, events b'],
