@@ -11,8 +11,9 @@ const BUSY_MS = 10_000
 
 export async function openSqliteTable(path: string, choice: RowsChoice, signal: AbortSignal): Promise<Table> {
   if (!existsSync(path)) throw new TableError('usage', `There is no file ${path}. Check the path.`)
-  if (statSync(path).isDirectory())
-    throw new TableError('usage', `${path} is a directory: expected an SQLite file, or the URL of a database.`)
+  // SQLite would wait for good for what a pipe says.
+  if (!statSync(path).isFile())
+    throw new TableError('usage', `${path} is not a file: expected an SQLite file, or the URL of a database.`)
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS })
@@ -50,6 +51,8 @@ function describe(database: DatabaseSync, path: string, choice: RowsChoice): Des
   const by = order ?? primaryKey.map(quoted).join(', ')
   const select = `SELECT * FROM ${from}${by === '' ? '' : ` ORDER BY ${by}\n`}`
   database.prepare(select)
+  // Refuses an order with a second statement, which SQLite would leave out, or with a LIMIT, which would leave out rows.
+  database.prepare(`SELECT * FROM (${select} LIMIT -1)`)
   // In brackets, SQLite would give columns of the same name other names.
   const columns = namesIn(database.prepare(query ?? select))
   return { select, columns, primaryKey, estimatedRows: relation && estimate(database, relation.name) }
@@ -160,6 +163,10 @@ function explain(error: unknown, path: string, choice: RowsChoice): unknown {
     return refuse('surroundings', `${reason} Somebody has had the file to himself for ${BUSY_MS / 1000} s. Try again.`)
   if (code === CANNOT_OPEN)
     return refuse('surroundings', `${reason} It cannot be opened: check who may read it and the files beside it.`)
-  const what = choice.query === undefined ? '--table and --order' : 'the query; it has to be one SELECT'
-  return code === 1 ? refuse('usage', `${reason} Check ${what}.`) : refuse('surroundings', reason)
+  return code === 1 ? refuse('usage', `${reason} Check ${toCheck(choice)}.`) : refuse('surroundings', reason)
+}
+
+function toCheck({ query, order }: RowsChoice): string {
+  if (query === undefined) return '--table and --order'
+  return `${order === undefined ? 'the query' : '--order and the query'}; it has to be one SELECT`
 }

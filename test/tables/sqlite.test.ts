@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -122,6 +123,21 @@ describe('rows of SQLite', () => {
         2,
         /no such column: nope\. Check --table and --order/,
       ],
+      'in an order with a second statement': [
+        ['--table', 'events', '--order', 'id; SELECT 1'],
+        2,
+        /near ";": syntax error\. Check --table and --order/,
+      ],
+      'in an order that leaves out rows': [
+        ['--table', 'events', '--order', 'id LIMIT 1'],
+        2,
+        /near "LIMIT": syntax error\. Check --table and --order/,
+      ],
+      'of a query in an order that leaves out rows': [
+        ['--query', 'SELECT * FROM events', '--order', 'id LIMIT 1 OFFSET 3'],
+        2,
+        /near "LIMIT": syntax error\. Check --order and the query/,
+      ],
       'with no such key': [
         ['--table', 'events', '--key', 'ID'],
         2,
@@ -172,7 +188,9 @@ describe('rows of SQLite', () => {
       writeFileSync(join(directory, 'x.csv'), 'a,b\n'.repeat(1000))
       assert.match(await from('x.csv'), /x\.csv is no SQLite file\..*reams import NAME x\.csv\n$/)
       assert.match(await from('nope.db'), /There is no file nope\.db/)
-      assert.match(await from('.'), /is a directory/)
+      assert.match(await from('.'), /is not a file/)
+      execFileSync('mkfifo', [join(directory, 'pipe')])
+      assert.match(await from('pipe'), /pipe is not a file: expected an SQLite file/)
       assert.match(await from('oracle://a:b@c/d'), /not a oracle:\/\/ URL/)
       await runInside(['import', 'events', '-'], { in: directory, input: '{}' })
       assert.match(
