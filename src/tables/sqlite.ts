@@ -4,6 +4,7 @@ import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { APPLICATION_ID } from '../store/sqlite/schema.ts'
 import { base64, JsonRows, jsonNumber } from './json-rows.ts'
+import { refuseBrokenText } from './sqlite-text.ts'
 import { nameOf, type RowsChoice, type Table, TableError, thereAre } from './table.ts'
 
 /** For one who has the file to himself for a moment. */
@@ -67,7 +68,7 @@ function findRelation(database: DatabaseSync, path: string, table: string): { na
   const names = all(
     `SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND type <> 'shadow' ORDER BY 1`,
   ).map((row) => String(row['name']))
-  const wanted = [table, table.replace(/^main\./i, '')].map((name) => name.replace(/^"(.*)"$/s, '$1').toLowerCase())
+  const wanted = [table, table.replace(/^main\./i, '')].map((name) => unquoted(name).toLowerCase())
   const name = names.find((each) => wanted.includes(each.toLowerCase()))
   if (name === undefined)
     throw new TableError('usage', `There is no table ${table} in ${path}. ${thereAre(names, 'There is none at all.')}`)
@@ -75,11 +76,20 @@ function findRelation(database: DatabaseSync, path: string, table: string): { na
   return { name: quoted(name), primaryKey: columns.map((row) => String(row['name'])) }
 }
 
-/** By the lowest and the highest number of a row, which cost nothing to find. Views and some tables have none. */
+/** Its length, its number, a header of two and its place in the page, which has two. */
+const MIN_ROW_BYTES = 6
+
+/**
+ * By the lowest and the highest number of a row, which cost nothing to find one by one; together, SQLite would read
+ * all rows. Views and some tables have none, and those that the file has no room for have gaps.
+ */
 function estimate(database: DatabaseSync, name: string): number | undefined {
+  const range = `(SELECT max(rowid) FROM ${name}) - (SELECT min(rowid) FROM ${name}) + 1`
+  const room = `page_count * page_size / ${MIN_ROW_BYTES} FROM pragma_page_count, pragma_page_size`
   try {
-    const row = database.prepare(`SELECT max(rowid) - min(rowid) + 1 AS count FROM ${name} NOT INDEXED`).get()
-    return typeof row?.['count'] === 'number' ? row['count'] : undefined
+    const row = database.prepare(`SELECT ${range} AS count, ${room}`).get()
+    const [count, most] = Object.values(row ?? {})
+    return typeof count === 'number' && typeof most === 'number' && count <= most ? count : undefined
   } catch {
     return undefined
   }
@@ -94,6 +104,7 @@ class SqliteTable implements Table {
   readonly #path: string
   readonly #choice: RowsChoice
   readonly #signal: AbortSignal
+  #isTextChecked = false
 
   constructor(database: DatabaseSync, found: Description, path: string, choice: RowsChoice, signal: AbortSignal) {
     this.columns = found.columns
@@ -108,6 +119,8 @@ class SqliteTable implements Table {
 
   async *rows(): AsyncIterable<Uint8Array> {
     try {
+      // What is read again is of the same moment.
+      this.#database.exec('BEGIN')
       const statement = this.#database.prepare(this.#select)
       statement.setReadBigInts(true)
       statement.setReturnArrays(true)
@@ -116,12 +129,21 @@ class SqliteTable implements Table {
         const chunk = lines.add((row as unknown as SQLOutputValue[]).map(jsonOf))
         if (chunk === undefined) continue
         this.#signal.throwIfAborted()
-        yield chunk
+        yield this.#checked(chunk)
       }
-      yield lines.take()
+      yield this.#checked(lines.take())
     } catch (error) {
       throw explain(error, this.#path, this.#choice)
     }
+  }
+
+  /** Text that cannot be decoded comes with U+FFFD in place of what is wrong, but that may be in the text itself too. */
+  #checked(chunk: Uint8Array): Uint8Array {
+    if (!this.#isTextChecked && Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).includes('\ufffd')) {
+      refuseBrokenText(this.#database, this.#select, this.columns, `${nameOf(this.#choice)} in ${this.#path}`)
+      this.#isTextChecked = true
+    }
+    return chunk
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -137,6 +159,10 @@ function jsonOf(value: SQLOutputValue): string {
   // A real number shows that it is one, as in SQLite.
   const text = jsonNumber(value)
   return /^-?[0-9]+$/.test(text) ? `${text}.0` : text
+}
+
+function unquoted(name: string): string {
+  return /^".*"$/s.test(name) ? name.slice(1, -1).replaceAll('""', '"') : name
 }
 
 function quoted(name: string): string {

@@ -4,6 +4,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
+import { openSqliteTable } from '../../src/tables/sqlite.ts'
 import { storedLines } from '../cli/items.ts'
 import { runInside, startServer, workDirectory } from '../cli/run-cli.ts'
 
@@ -97,6 +98,46 @@ describe('rows of SQLite', () => {
     assert.equal(sum, 5_000_000)
     assert.ok(moves > 0)
   })
+
+  it('come from a table with quotes in its name', async (t) => {
+    const { directory } = directoryWith(t, 'CREATE TABLE "a""b" (x); INSERT INTO "a""b" VALUES (1)')
+    assert.equal(await imported(directory, '--table', '"a""b"'), '{"x":1}\n')
+  })
+
+  it('are about as many as their numbers span, unless the file has no room for them', async (t) => {
+    const { directory, database } = directoryWith(
+      t,
+      `CREATE TABLE events (id INTEGER PRIMARY KEY);
+       WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO events SELECT i FROM n`,
+    )
+    const expected = async () => {
+      const { signal } = new AbortController()
+      await using table = await openSqliteTable(join(directory, 'shop.db'), { table: 'events' }, signal)
+      return table.estimatedRows
+    }
+    assert.equal(await expected(), 5000)
+    database.exec('INSERT INTO events VALUES (1000000000)')
+    assert.equal(await expected(), undefined)
+  })
+
+  /** An `a`, and half of a pair. */
+  const brokenTexts = { 'UTF-8': '61eda0bd', 'UTF-16le': '61003dd8', 'UTF-16be': '0061d83d' }
+  for (const [encoding, bytes] of Object.entries(brokenTexts))
+    it(`have the characters of ${encoding}, also U+FFFD, or are refused`, async (t) => {
+      const { directory, database } = directoryWith(
+        t,
+        `PRAGMA encoding = '${encoding}'; CREATE TABLE texts (x, "X:1", y);
+         INSERT INTO texts VALUES (char(65533), x'ff', 1), ('é' || char(0), NULL, char(128512))`,
+      )
+      assert.equal(
+        await imported(directory, '--table', 'texts'),
+        `{"x":"\ufffd","X:1":"/w==","y":1}\n{"x":"é\\u0000","X:1":null,"y":"😀"}\n`,
+      )
+      database.exec(`INSERT INTO texts VALUES ('ok', 2, CAST(x'${bytes}' AS TEXT))`)
+      const { status, stderr } = await runImport(directory, '--replace', '--table', 'texts', '--order', 'y IS 1, x')
+      assert.match(stderr, /texts in shop\.db, row 1: the text in "y" is not valid UTF-.*CAST\(… AS BLOB\)/)
+      assert.equal(status, 1)
+    })
 
   it('are served at once', async (t) => {
     const { directory } = directoryWith(
