@@ -15,10 +15,20 @@ const BY_PLACE: readonly RegExp[] = [
 /** Without one of these none of them is there. */
 const MAY_HOLD_SECRET = /[@=\s+]/
 
+/** The locations that were given, for workers: they do not stand in their arguments. */
+export const LOCATIONS_VARIABLE = 'REAMS_WORKER_LOCATIONS'
+
+/** A line each, as they were given. */
+export function locationsIn(settings: SettingValues): string {
+  return [settings.get('store'), settings.get('tableFrom')].map((location) => location?.reveal() ?? '').join('\n')
+}
+
 export function createRedactor(settings: SettingValues): (text: string) => string {
+  const locations = (process.env[LOCATIONS_VARIABLE] ?? locationsIn(settings)).split('\n')
   const known = secretsIn([
-    ...passwordsIn(settings.get('store').reveal()),
+    ...locations.flatMap(passwordsIn),
     process.env['PGPASSWORD'],
+    process.env['MYSQL_PWD'],
     process.env['REAMS_TOKEN'],
   ])
   const hide = (text: string): string => {

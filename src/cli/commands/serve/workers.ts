@@ -9,6 +9,7 @@ import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { Draining } from './draining.ts'
 import type { Log } from './log.ts'
+import { LOCATIONS_VARIABLE, locationsIn } from './secrets.ts'
 import { type RunningServer, startServer } from './server.ts'
 import { SharedPort } from './shared-port.ts'
 import { renewTls } from './tls-files.ts'
@@ -79,7 +80,11 @@ export async function startWorkers(
     settings.get('adminPort') === undefined ? undefined : new (await import('./worker-metrics.ts')).WorkerMetrics()
   if (settings.isGiven('rateLimit') || settings.isGiven('writeRateLimit'))
     (await import('./shared-counter.ts')).countForWorkers()
-  const variables = { [STORE_VARIABLE]: location.reveal(), [PORT_VARIABLE]: String(port) }
+  const variables = {
+    [STORE_VARIABLE]: location.reveal(),
+    [PORT_VARIABLE]: String(port),
+    [LOCATIONS_VARIABLE]: locationsIn(settings),
+  }
   cluster.setupPrimary({ args: argumentsFor(settings) })
   const group = createWorkerGroup(variables, settings, log)
   try {
