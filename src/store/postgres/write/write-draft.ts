@@ -36,7 +36,9 @@ export async function writeDraft(
   }
   const head = { ...draft.head, shardKey, generationId, isGuarded }
   const isKept = draft.isChanged && keepsHistory(head)
-  const bytesBefore = before !== undefined && isKept ? readHistoryBytes(transaction, before) : 0
+  const bytesBefore = before !== undefined && isKept ? readHistoryBytes(transaction, before) : Promise.resolve(0)
+  // It is asked for now and needed in the end. If something else fails first, that is told, and nobody waits for this.
+  bytesBefore.catch(() => {})
   if (draft.isChanged) writeHead(transaction, before, head)
   if (draft.closedTail !== undefined) write('deleteTail', draft.closedTail, draft.closedTail + QUIRE_SIZE)
   const { removedKeys, addedKeys, changedTail } = draft
