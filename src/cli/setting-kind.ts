@@ -49,8 +49,9 @@ export const DATABASE: SettingKind<DataLocation> = {
 
 /** Anything but the URL of a database may hold a password, and is refused without being shown; unless there is such a file. */
 function locationIn(value: string, engines: readonly string[], rule: string): DataLocation | undefined {
+  if (value === '') return undefined
   const location = new DataLocation(value)
-  if (value === '' || engines.includes(location.engine) || existsSync(value)) return value === '' ? undefined : location
+  if (engines.includes(location.engine) || existsSync(value)) return location
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(value) ?? []
   if (scheme !== undefined) throw new TypeError(`${rule}, not a ${scheme}:// URL.`)
   if (/:\/\/|^[^/]*:[^/]*@|\/\/[^/]*@|password\s*=/i.test(value))
