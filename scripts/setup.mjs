@@ -2,7 +2,7 @@
 // script, and the package. Plain JavaScript, because it also runs under an old Node.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -29,6 +29,9 @@ function isInstalledByHand() {
 }
 
 function install() {
+  // npm would empty it, for everybody who shares it.
+  if (lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink())
+    fail('node_modules is a link to packages that do not fit: remove the link, and start again.')
   process.stderr.write('Installing the packages, once …\n')
   const npm = spawnSync('npm', ['ci', '--include=dev', '--loglevel=error', '--no-audit', '--no-fund'], {
     cwd: root,

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { removeEmptyStore } from '../store/sqlite/file/store-file.ts'
 import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Head, Store } from '../store/store.ts'
 import type { DataLocation } from './data-location.ts'
@@ -25,17 +26,22 @@ async function openFile(path: string, create: boolean): Promise<Store> {
   return openSqliteStore({ path, create })
 }
 
-/** Opens a store, uses it, and closes it whatever happens. */
+/** Opens a store, uses it, and closes it whatever happens. A file that was made for nothing is removed. */
 export async function withStore<T>(
   location: DataLocation,
   options: OpenStoreOptions,
   use: (store: Store) => Promise<T>,
 ): Promise<T> {
+  const isNew = !location.isDatabase && !existsSync(location.reveal())
   const store = await openStore(location, options)
+  let isUsed = false
   try {
-    return await use(store)
+    const result = await use(store)
+    isUsed = true
+    return result
   } finally {
     await store.close()
+    if (isNew && !isUsed) removeEmptyStore(location.reveal())
   }
 }
 

@@ -1,6 +1,7 @@
 /** Items from a table or a query of a database, and what the settings say about it. */
 
 import { formatKeyFields, keyFieldNames } from '../contract/key.ts'
+import { freeOwnMemory } from '../items/item-run.ts'
 import { type InputBatch, readUnpacked } from '../items/read-items.ts'
 import { openTable } from '../tables/open-table.ts'
 import { nameOf, type RowsChoice, type Table, TableError, thereAre } from '../tables/table.ts'
@@ -41,8 +42,9 @@ export class TableInput implements Input {
   }
 
   get defaultKey(): string | undefined {
-    const { primaryKey } = this.#table
-    return primaryKey.length === 1 ? formatKeyFields(primaryKey) : undefined
+    const { primaryKey, columns } = this.#table
+    const isOneColumn = primaryKey.length === 1 && columns.includes(primaryKey[0] ?? '')
+    return isOneColumn ? formatKeyFields(primaryKey) : undefined
   }
 
   get total(): number | undefined {
@@ -62,21 +64,29 @@ export class TableInput implements Input {
   }
 
   items(keyField: string | null): AsyncIterable<InputBatch> {
-    return readUnpacked(this.#table.rows(), { format: 'ndjson', keyField, itemBytes: this.#itemBytes })
+    return readUnpacked(oneByOne(this.#table.rows()), { format: 'ndjson', keyField, itemBytes: this.#itemBytes })
   }
 
   get note(): string {
     const { table, order } = this.#choice
-    const { primaryKey } = this.#table
+    const { primaryKey, columns } = this.#table
     if (table !== undefined && order === undefined && primaryKey.length === 0)
       return ' The table has no primary key: --order can say in which order the items are to be.'
-    return primaryKey.length > 1 && !this.#hasKey
+    return primaryKey.length > 1 && !this.#hasKey && primaryKey.every((name) => columns.includes(name))
       ? ` The items have no key; --key '${formatKeyFields(primaryKey)}' would make one of the primary key.`
       : ''
   }
 
   [Symbol.asyncDispose](): PromiseLike<void> {
     return this.#table[Symbol.asyncDispose]()
+  }
+}
+
+/** Each chunk is freed before the next one: the garbage collector would let many of them pile up. */
+async function* oneByOne(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    yield chunk
+    freeOwnMemory(chunk)
   }
 }
 

@@ -19,7 +19,8 @@ export class Utf8Gate {
       end = validLength(bytes)
       this.invalid = bytes.subarray(end)
     }
-    this.#rest = bytes.subarray(end)
+    // A copy: whoever hands over a block may give back its memory afterwards.
+    this.#rest = end === bytes.length ? NOTHING : new Uint8Array(bytes.subarray(end))
     return this.#withoutMark(bytes.subarray(0, end))
   }
 

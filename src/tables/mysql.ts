@@ -57,10 +57,8 @@ class MysqlTable implements Table {
     const fields = await this.#describeColumns(from)
     this.columns = fields.map((field) => field.name)
     this.#typeCast = typeCastFor(fields)
-    const key = name === undefined ? [] : await this.#findPrimaryKey(name)
-    // A column of it may be invisible.
-    if (key.every((column) => this.columns.includes(column))) this.primaryKey = key
-    const by = order ?? key.map(quoted).join(', ')
+    this.primaryKey = name === undefined ? [] : await this.#findPrimaryKey(name)
+    const by = order ?? this.primaryKey.map(quoted).join(', ')
     const ordered = `SELECT * FROM ${from}${by === '' ? '' : ` ORDER BY ${by}\n`}`
     if (order !== undefined) await this.#tryOut(ordered)
     // A query has an order of its own, which brackets would lose.

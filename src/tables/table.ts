@@ -16,11 +16,11 @@ export function nameOf({ table }: RowsChoice): string {
 
 export interface Table extends AsyncDisposable {
   readonly columns: readonly string[]
-  /** The columns of the primary key, in its order; none for a query. */
+  /** The columns of the primary key, in its order; none for a query. One that `SELECT *` leaves out may be among them. */
   readonly primaryKey: readonly string[]
   /** How many rows the database expects; undefined where it does not say. */
   readonly estimatedRows: number | undefined
-  /** All rows as they are at one moment: a JSON object on each line. To be read once. */
+  /** All rows as they are at one moment: a JSON object on each line. To be read once; the bytes are the reader's. */
   rows(): AsyncIterable<Uint8Array>
 }
 

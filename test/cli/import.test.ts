@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -157,6 +157,17 @@ describe('an import of bad input', () => {
       assert.match(stderr, /^reams: x\.[^\n]* Nothing was imported\.\n$/)
       assert.equal(await storedLines(directory, 'events'), good)
     })
+
+  it('leaves no store behind where there was none, and leaves an empty one alone', async (t) => {
+    const directory = workDirectory(t)
+    writeFileSync(join(directory, 'x.ndjson'), `${good}[1]\n`)
+    assert.equal((await runInside(['import', 'events', 'x.ndjson'], { in: directory })).status, 1)
+    assert.deepEqual(readdirSync(directory), ['tmp', 'x.ndjson'])
+    await putLines(directory, 'events', good)
+    assert.equal((await runInside(['drop', 'events', '--yes'], { in: directory })).status, 0)
+    assert.equal((await runInside(['import', 'events', 'x.ndjson'], { in: directory })).status, 1)
+    assert.ok(existsSync(join(directory, 'reams.db')))
+  })
 
   it('keeps to --item-bytes, and to the 10,000 items of an unpaginated collection', async (t) => {
     const directory = workDirectory(t)

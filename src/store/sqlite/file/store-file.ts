@@ -1,6 +1,6 @@
 /** The file of a store as the file system sees it, and connections to it. */
 
-import { statSync } from 'node:fs'
+import { realpathSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreError } from '../../store-error.ts'
 
@@ -29,6 +29,20 @@ export function foldLog(path: string): void {
     database.close()
   } catch {
     // Nothing is lost: what is in the log is committed, and is read from there.
+  }
+}
+
+/** Removes a store that has nothing in it, unless somebody else has it open. */
+export function removeEmptyStore(path: string): void {
+  try {
+    const file = realpathSync(path)
+    using database = new DatabaseSync(file, { timeout: 0 })
+    // Nobody shares this lock, not even to read.
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE')
+    const inUse = database.prepare('SELECT 1 FROM head UNION ALL SELECT 1 FROM token LIMIT 1').get()
+    if (inUse === undefined) for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
+  } catch {
+    // It stays, and does no harm.
   }
 }
 
