@@ -59,9 +59,10 @@ class PostgresTable implements Table {
     const sorted = by === '' ? whole : `SELECT * FROM ${from} ORDER BY ${by}\n`
     const [[isCitus = false, hasTransactionTimeout = false] = []] = (await this.#session.ask(SERVER)).rows
     // Sorted before JSON is made of it, because the rows are smaller. Citus would lose the order, and the names of columns.
+    // A mere q would be the column of that name, where there is one.
     this.#select = isCitus
-      ? `WITH q AS MATERIALIZED (${sorted}) SELECT row_to_json(q) FROM q`
-      : `SELECT row_to_json(q) FROM (${sorted}) AS q`
+      ? `WITH q AS MATERIALIZED (${sorted}) SELECT row_to_json(q.*) FROM q`
+      : `SELECT row_to_json(q.*) FROM (${sorted}) AS q`
     if (isCitus) this.#settings.push(CITUS_LIMIT)
     if (hasTransactionTimeout) this.#settings.push('SET LOCAL transaction_timeout = 0')
     const { rows } = await this.#session.ask(`EXPLAIN (VERBOSE, FORMAT JSON) ${this.#select}`)

@@ -202,6 +202,14 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     assert.equal(await imported(t, '--table', `${schema}."Odd.Table ""x"" é"`), '{"a":7}\n')
   })
 
+  it('have all their columns, also where one has the name that we give to the row', async (t) => {
+    await sql('CREATE TABLE questions (id int PRIMARY KEY, q text)')
+    await sql("INSERT INTO questions VALUES (1, 'why?')")
+    assert.equal(await imported(t, '--table', inSchema('questions')), '{"id":1,"q":"why?"}\n')
+    const query = 'SELECT 1 AS id, q FROM (VALUES (2, 3)) AS q'
+    assert.equal(await imported(t, '--query', query), '{"id":1,"q":{"column1":2,"column2":3}}\n')
+  })
+
   it('replace a collection at once, and say so when the table has no primary key', async (t) => {
     const directory = workDirectory(t)
     await runIn(directory, ['import', 'events', '--table', inSchema('events')])
