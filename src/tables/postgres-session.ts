@@ -16,6 +16,7 @@ const SETTINGS = {
   bytea_output: 'hex',
   lc_monetary: 'C',
   xmlbinary: 'base64',
+  quote_all_identifiers: 'off',
   statement_timeout: '0',
   idle_in_transaction_session_timeout: '0',
 }

@@ -51,6 +51,7 @@ const TYPES: Readonly<Record<string, readonly [type: string, one: string, other:
   pair: ['pair', String.raw`(1, E'x\\y\n')`, '(NULL, NULL)'],
   pairs: ['pair[]', "ARRAY[(1,'a')::pair,(2,NULL)::pair]", 'ARRAY[]::pair[]'],
   positive: ['positive', '7', '1'],
+  table: ['regclass', "'pg_class'", "'pg_type'"],
   'Odd "Name" ?column? 𝄞': ['text', "'odd'", "'even'"],
   long: ['text', "repeat('long text ', 20000)", "'short'"],
 }
@@ -124,7 +125,7 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     const expected = said.map(([text]) => String(text).replaceAll(/[\r\n]/g, ' '))
     // Whatever the role has set for itself.
     const odd = encodeURIComponent(
-      '-c TimeZone=Asia/Tokyo -c DateStyle=German -c IntervalStyle=iso_8601 -c extra_float_digits=-5 -c bytea_output=escape',
+      '-c TimeZone=Asia/Tokyo -c DateStyle=German -c IntervalStyle=iso_8601 -c extra_float_digits=-5 -c bytea_output=escape -c quote_all_identifiers=on',
     )
     const directory = workDirectory(t)
     await runIn(
