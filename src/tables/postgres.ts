@@ -20,6 +20,7 @@ export async function openPostgresTable(url: string, choice: RowsChoice, signal:
     return table
   } catch (error) {
     session.hangUp()
+    signal.throwIfAborted()
     throw table.explain(error)
   }
 }

@@ -524,6 +524,19 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     await waitUntil(async () => (await activity('generate_series(1, 1000000)')).length === 0)
   })
 
+  it('are not waited for after Ctrl-C, also before the first', async (t) => {
+    const other = new Client(server.url)
+    await other.connect()
+    await other.query(`BEGIN; LOCK TABLE ${inSchema('events')} IN ACCESS EXCLUSIVE MODE`)
+    const words = ['import', 'events', '--from', server.url, '--table', inSchema('events')]
+    const running = new RunningCli(words, { in: workDirectory(t) })
+    await waitUntil(async () => (await activity('LIMIT 0')).length > 0)
+    const { status, stderr } = await running.stop('SIGINT')
+    await other.end()
+    assert.match(stderr, /interrupted by SIGINT; nothing was changed/)
+    assert.equal(status, 130)
+  })
+
   /** Statements that run. */
   const activity = (text: string) =>
     runSql(
