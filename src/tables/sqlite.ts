@@ -119,8 +119,9 @@ class SqliteTable implements Table {
 
   async *rows(): AsyncIterable<Uint8Array> {
     try {
-      // What is read again is of the same moment.
-      this.#database.exec('BEGIN')
+      // What is read again is of the same moment, which begins with the first look.
+      this.#database.exec('BEGIN; SELECT 1 FROM sqlite_schema')
+      this.#refuseChange()
       const statement = this.#database.prepare(this.#select)
       statement.setReadBigInts(true)
       statement.setReturnArrays(true)
@@ -135,6 +136,16 @@ class SqliteTable implements Table {
     } catch (error) {
       throw explain(error, this.#path, this.#choice)
     }
+  }
+
+  /** Others may have changed the table since it was described, and values would get the names of other columns. */
+  #refuseChange(): void {
+    const now = namesIn(this.#database.prepare(this.#choice.query ?? this.#select))
+    if (now.length !== this.columns.length || now.some((name, index) => name !== this.columns[index]))
+      throw new TableError(
+        'surroundings',
+        `${nameOf(this.#choice)} in ${this.#path}: its columns were changed a moment ago. Try again.`,
+      )
   }
 
   /** Text that cannot be decoded comes with U+FFFD in place of what is wrong, but that may be in the text itself too. */

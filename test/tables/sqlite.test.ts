@@ -99,6 +99,17 @@ describe('rows of SQLite', () => {
     assert.ok(moves > 0)
   })
 
+  it('have the columns that were found, or there are none at all', async (t) => {
+    const { directory, database } = directoryWith(t, 'CREATE TABLE t (a, b, c); INSERT INTO t VALUES (1, 2, 3)')
+    const path = join(directory, 'shop.db')
+    await using table = await openSqliteTable(path, { table: 't' }, new AbortController().signal)
+    database.exec('ALTER TABLE t DROP COLUMN a')
+    await assert.rejects(Array.fromAsync(table.rows()), {
+      name: 'TableError',
+      message: `t in ${path}: its columns were changed a moment ago. Try again.`,
+    })
+  })
+
   it('come from a table with quotes in its name', async (t) => {
     const { directory } = directoryWith(t, 'CREATE TABLE "a""b" (x); INSERT INTO "a""b" VALUES (1)')
     assert.equal(await imported(directory, '--table', '"a""b"'), '{"x":1}\n')
