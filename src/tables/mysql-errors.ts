@@ -126,6 +126,8 @@ function explanationOf(error: Error, { order }: RowsChoice, columns: readonly st
 /** Errors that do not come from the server. */
 function explainDriver(error: Error): Explanation {
   const text = `${'code' in error ? error.code : ''} ${messageOf(error)}`
+  // The driver takes no column named __proto__, and a few others.
+  if (/private property/.test(text)) return ['usage', 'Give the column another name with --query: SELECT … AS ….']
   const found = DRIVER_EXPLANATIONS.find(([pattern]) => pattern.test(text))
   return ['surroundings', found?.[1] ?? 'Check that the server is running and can be reached, then try again.']
 }

@@ -389,6 +389,11 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
         says: /There is no table shop\.nope in .*\. There are .*shop\.events/,
       },
       'of a name that is none': { words: () => ['--table', 'a`b'], status: 2, says: /Invalid name of a table: a`b/ },
+      'with a column whose name the driver does not take': {
+        words: () => ['--query', 'SELECT 1 AS `__proto__`'],
+        status: 2,
+        says: /__proto__.*\. Give the column another name with --query/,
+      },
       'with no such key': {
         words: () => ['--table', 'events', '--key', 'ID'],
         status: 2,
