@@ -448,6 +448,20 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     }
   })
 
+  it('come with TLS as the variables of psql ask for it', async (t) => {
+    const importWith = async (variables: Readonly<Record<string, string>>) => {
+      const words = ['import', 'events', '--query', 'SELECT 1 AS a']
+      const all = { ...variables, REAMS_TABLE_FROM: server.url }
+      return (await runInside(words, { in: workDirectory(t), variables: all })).stderr
+    }
+    // This server has no TLS.
+    assert.match(await importWith({ PGSSLMODE: 'require' }), /does not support SSL/)
+    assert.equal(await importWith({ PGSSLMODE: 'disable', PGSSLROOTCERT: '/nowhere' }), '')
+    assert.match(await importWith({ PGSSLMODE: 'allways' }), /Invalid sslmode=allways .* or in PGSSLMODE: expected one/)
+    const withFile = { PGSSLMODE: 'verify-ca', PGSSLROOTCERT: '/nowhere' }
+    assert.match(await importWith(withFile), /a file that it names is not there/)
+  })
+
   it('are not shown by a location that is nearly a URL', async (t) => {
     const nearly = [
       '"postgres://u:wrong-and-secret@h/x"',

@@ -32,12 +32,26 @@ export function readPostgresUrl(
     if (value !== null) taken.set(name, value)
     parameters.delete(name)
   }
+  addSslVariables(parameters)
   readSslMode(parameters, what)
   const connection = readConnection(`${address}?${parameters}`, what)
   return { label: readDatabaseLabel(url).label, connection, own: taken }
 }
 
 const SSL_MODES: readonly string[] = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
+
+const CERTIFICATE_VARIABLES = { sslrootcert: 'PGSSLROOTCERT', sslcert: 'PGSSLCERT', sslkey: 'PGSSLKEY' }
+
+/** The driver reads PGSSLMODE alone, and checks certificates where psql does not. */
+function addSslVariables(parameters: URLSearchParams): void {
+  const add = (name: string, value: string | undefined) => {
+    if (value && !parameters.has(name)) parameters.set(name, value)
+  }
+  if (!parameters.has('ssl')) add('sslmode', process.env['PGSSLMODE'])
+  // To the driver, a certificate alone would mean TLS.
+  if ((parameters.get('sslmode') ?? 'disable') === 'disable') return
+  for (const [name, variable] of Object.entries(CERTIFICATE_VARIABLES)) add(name, process.env[variable])
+}
 
 /** The driver would take any other word, and cannot go back to a connection without TLS. */
 function readSslMode(parameters: URLSearchParams, what: string): void {
@@ -46,7 +60,7 @@ function readSslMode(parameters: URLSearchParams, what: string): void {
   if (!SSL_MODES.includes(mode))
     throw new StoreError(
       'not-a-store',
-      `Invalid sslmode=${mode} in the URL of ${what}: expected one of ${SSL_MODES.join(', ')}.`,
+      `Invalid sslmode=${mode} in the URL of ${what} or in PGSSLMODE: expected one of ${SSL_MODES.join(', ')}.`,
     )
   if (mode === 'verify-ca' && !parameters.has('sslrootcert'))
     throw new StoreError(
