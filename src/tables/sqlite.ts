@@ -183,6 +183,7 @@ function quoted(name: string): string {
 /** SQLite's own codes. */
 const BUSY = 5
 const LOCKED = 6
+const READ_ONLY = 8
 const CANNOT_OPEN = 14
 const NO_DATABASE = 26
 
@@ -198,6 +199,12 @@ function explain(error: unknown, path: string, choice: RowsChoice): unknown {
   const reason = `${nameOf(choice)} in ${path}: ${error.message}.`
   if (code === BUSY || code === LOCKED)
     return refuse('surroundings', `${reason} Somebody has had the file to himself for ${BUSY_MS / 1000} s. Try again.`)
+  // To read such a file, SQLite has to write first.
+  if (code === READ_ONLY)
+    return refuse(
+      'surroundings',
+      `${reason} Either its last writer was killed: open it once with a program that writes to it. Or it is in WAL mode in a directory that you may not write to: copy it, with the files beside it, to one that you may.`,
+    )
   if (code === CANNOT_OPEN)
     return refuse('surroundings', `${reason} It cannot be opened: check who may read it and the files beside it.`)
   return code === 1 ? refuse('usage', `${reason} Check ${toCheck(choice)}.`) : refuse('surroundings', reason)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
@@ -227,6 +227,21 @@ describe('rows of SQLite', () => {
         assert.equal(result.status, status)
         assert.deepEqual({ ...database.prepare('SELECT count(*) AS count FROM events').get() }, { count: 1 })
       })
+
+    it('of a file whose writer was killed', async (t) => {
+      const { directory, database } = directoryWith(
+        t,
+        `CREATE TABLE events (id INTEGER PRIMARY KEY, title TEXT); PRAGMA cache_size = 1;
+         WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO events SELECT i, i FROM n;
+         BEGIN; UPDATE events SET title = title || '!'`,
+      )
+      for (const end of ['', '-journal'])
+        copyFileSync(join(directory, `shop.db${end}`), join(directory, `killed.db${end}`))
+      database.exec('ROLLBACK')
+      const { status, stderr } = await runImport(directory, '--from', 'killed.db', '--table', 'events')
+      assert.match(stderr, /events in killed\.db: .*\. Either its last writer was killed: open it once/)
+      assert.equal(status, 3)
+    })
 
     it('of files that are none of SQLite', async (t) => {
       const directory = workDirectory(t)
