@@ -97,14 +97,16 @@ const CHANGES = {
     },
   }),
 
-  patch: (changes: ItemChanges, skipMissing = false, collectionId?: number, mayCreate = false): Change<Patched> => ({
+  patch: (changes: ItemChanges, options: Omit<PatchOptions, 'once'> = {}): Change<Patched> => ({
     keys: [...(changes.puts.keys ?? []), ...changes.steps.filter((key) => key !== null)],
     touchesItems: true,
     appends: changes.puts.count,
-    mayCreate,
+    mayCreate: options.create === true,
     apply(draft) {
-      if (mayCreate && draft.head === undefined) create(draft, {})
-      return patch(draft, draft.writableHead(collectionId), changes, skipMissing)
+      if (options.create && draft.head === undefined) create(draft, {})
+      const head = draft.writableHead(options.collectionId)
+      checkState(head, options.state)
+      return patch(draft, head, changes, options)
     },
   }),
 
@@ -153,9 +155,12 @@ interface Stretch {
 }
 
 /** All is looked at before anything is done. */
-function patch(draft: Draft, head: Head, { puts, steps }: ItemChanges, skipMissing: boolean): Patched {
+function patch(draft: Draft, head: Head, { puts, steps }: ItemChanges, options: PatchOptions): Patched {
+  const { skipMissing = false, skipSame = false } = options
   const [keys, texts] = [requireKeys(head, puts), splitItems(puts.text)]
-  const isKnown = new Map<string, boolean>()
+  /** What the changes before this one left of the items with these keys. */
+  const found = new Map<string, ReturnType<Draft['find']>>()
+  const find = (key: string) => (found.has(key) ? found.get(key) : draft.find(key))
   const stretches: Stretch[] = []
   const counts = { append: 0, replace: 0, delete: 0 }
   const add = (kind: Stretch['kind'], key: string | undefined, text?: string): void => {
@@ -168,13 +173,15 @@ function patch(draft: Draft, head: Head, { puts, steps }: ItemChanges, skipMissi
   let put = 0
   for (const deleted of steps) {
     const key = deleted ?? keys[put]
-    const isThere = key !== undefined && (isKnown.get(key) ?? draft.find(key) !== undefined)
-    if (key !== undefined) isKnown.set(key, deleted === null)
+    const text = deleted === null ? (texts[put++] ?? '') : undefined
+    const read = key === undefined ? undefined : find(key)
+    if (key !== undefined) found.set(key, text === undefined ? undefined : () => text)
     if (deleted === null) {
+      if (skipSame && read?.() === text) continue
       const live = head.live + counts.append - counts.delete
-      if (!isThere) checkFits({ ...head, live }, 1)
-      add(isThere ? 'replace' : 'append', key, texts[put++])
-    } else if (requireKeyed(head, [deleted]) && isThere) add('delete', deleted)
+      if (read === undefined) checkFits({ ...head, live }, 1)
+      add(read === undefined ? 'append' : 'replace', key, text)
+    } else if (requireKeyed(head, [deleted]) && read !== undefined) add('delete', deleted)
     else if (!skipMissing) throw missingItem(head, deleted)
   }
   const isPureAppend = counts.replace + counts.delete === 0
@@ -269,8 +276,8 @@ export abstract class StoreWrites {
   }
 
   patch(name: string, changes: ItemChanges, options: PatchOptions = {}): Promise<Patched> {
-    const { once, collectionId, create, skipMissing } = options
-    return this.#change(name, once, 'patch', changes, skipMissing, collectionId, create)
+    const { once, ...others } = options
+    return this.#change(name, once, 'patch', changes, others)
   }
 
   replace(name: string, run: ItemRun): Promise<Head> {

@@ -95,6 +95,15 @@ export function checkState(head: Head, state: CollectionState | undefined): void
     throw new StoreError('precondition-failed', `The collection "${head.name}" has changed since.`)
 }
 
+/** The same for a load, which may begin a collection: with null there must be none. */
+export function checkLoadState(name: string, head: Head | undefined, state: CollectionState | null | undefined): void {
+  if (state === undefined) return
+  if (state === null) {
+    if (head !== undefined) throw existingCollection(name)
+  } else if (head === undefined) throw missingCollection(name)
+  else checkState(head, state)
+}
+
 /** The keys of a run for a collection; none if it has no key. */
 export function requireKeys(head: Pick<Head, 'name' | 'keyField'>, run: ItemRun): readonly string[] {
   if (head.keyField === null) return []

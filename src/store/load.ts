@@ -2,7 +2,15 @@
 
 import { keepsHistory } from '../contract/state-tag.ts'
 import { freeMemory, type ItemRun } from '../items/item-run.ts'
-import { checkFits, checkSettings, completeSettings, movedHead, newHead, requireKeys } from './collection-rules.ts'
+import {
+  checkFits,
+  checkLoadState,
+  checkSettings,
+  completeSettings,
+  movedHead,
+  newHead,
+  requireKeys,
+} from './collection-rules.ts'
 import { DeflatePool, type PooledReam } from './deflate-pool.ts'
 import type { LoggedChange } from './history.ts'
 import { cutItems, editItems, ItemCollector, type RawItems } from './item-text.ts'
@@ -29,6 +37,7 @@ export interface LoadPlan {
 /** What a load is going to do to a collection, `head` being undefined where there is none. */
 export function planLoad(name: string, head: Head | undefined, options: LoadOptions): LoadPlan {
   const { settings: wanted = {}, isReplacement = false, onConflict = 'fail' } = options
+  checkLoadState(name, head, options.state)
   if (head !== undefined) checkSettings(head, wanted)
   const { keyField, isPaginated, isPrivate } = head ?? completeSettings(wanted)
   if (onConflict !== 'fail' && keyField === null)

@@ -105,6 +105,12 @@ export interface LoadOptions {
   readonly isReplacement?: boolean
   /** What to do with an item whose key is there already. Default 'fail'. */
   readonly onConflict?: OnConflict
+  /**
+   * The load begins only if the collection still is in this state, else it is refused with 'precondition-failed'. With null it
+   * begins only if there is no such collection, else it is refused with 'collection-exists'. Nobody can change items while it
+   * runs, so what holds at the beginning holds at the end; `setPrivate`, `setRetention` and `forget` go on, and do no harm.
+   */
+  readonly state?: CollectionState | null
 }
 
 export interface LoadResult {
@@ -172,6 +178,10 @@ export interface ItemChanges {
 export interface PatchOptions extends AppendOptions {
   /** Pass over deletes of keys that are not there, instead of refusing all. Default false. */
   readonly skipMissing?: boolean
+  /** Pass over puts of items that are there already, byte for byte: they change nothing and are not counted. Default false. */
+  readonly skipSame?: boolean
+  /** Only if the collection still is in this state, else refused with 'precondition-failed'. */
+  readonly state?: CollectionState
 }
 
 export interface Patched {

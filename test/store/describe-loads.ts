@@ -65,6 +65,39 @@ export function describeLoads({ store, newName, filled, headOf, check, load, tex
       await check(name, itemsFrom(0, 600))
     })
 
+    it('of a certain state begins only in that state, and is then left in peace', async () => {
+      const name = await filled(3)
+      const state = await headOf(name)
+      const { head } = await store.put(name, keyed([changed(1, 1)]))
+      for (const isReplacement of [true, false])
+        await assert.rejects(load(name, [item(3)], { state, isReplacement }), isError('precondition-failed'))
+      await assert.rejects(store.load(name, { state: null }), isError('collection-exists'))
+      const running = await store.load(name, { state: head, isReplacement: true })
+      await running.append(keyed(itemsFrom(0, 600)))
+      // These move the state, and none of the items.
+      await store.setPrivate(name, true)
+      await store.setRetention(name, { retentionMs: 1_000_000 })
+      await store.forget(name)
+      const { head: loaded } = await running.commit()
+      assert.deepEqual([loaded.isPrivate, loaded.retentionMs, loaded.id], [true, 1_000_000, head.id])
+      await check(name, itemsFrom(0, 600))
+      await store.drop(name)
+      await assert.rejects(store.load(name, { state: loaded }), isError('no-collection'))
+    })
+
+    it('of what is not there yet is begun once by many at once, and not where it is there by now', async () => {
+      const name = newName()
+      const begun = await elsewhere((again) =>
+        Promise.allSettled([store, again, store].map((each) => each.load(name, { settings: KEYED, state: null }))),
+      )
+      const [running, ...others] = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+      assert.equal(others.length, 0)
+      await running?.append(keyed(itemsFrom(0, 3)))
+      await running?.commit()
+      await assert.rejects(store.load(name, { settings: KEYED, state: null }), isError('collection-exists'))
+      await check(name, itemsFrom(0, 3))
+    })
+
     it('takes nothing more once it is being committed or was', async () => {
       const name = newName()
       const running = await store.load(name)

@@ -162,6 +162,85 @@ export function describeWrites(subject: Subject): void {
     })
   })
 
+  describe('a patch', () => {
+    const puts = (...texts: string[]) => ({ puts: keyed(texts), steps: texts.map(() => null) })
+
+    it('of a certain state is refused once anything has changed, and changes nothing', async () => {
+      const name = await filled(3)
+      for (const change of [
+        () => store.append(name, keyed([item(3)])),
+        () => store.remove(name, '3'),
+        () => store.setPrivate(name, true),
+        () => load(name, itemsFrom(0, 3), { isReplacement: true }),
+      ]) {
+        const state = await headOf(name)
+        await change()
+        await assert.rejects(store.patch(name, puts(changed(1, 1)), { state }), isError('precondition-failed'))
+      }
+      await check(name, itemsFrom(0, 3))
+      const state = await headOf(name)
+      await store.drop(name)
+      await assert.rejects(store.patch(name, puts(item(1)), { state }), isError('no-collection'))
+      await assert.rejects(store.patch(name, puts(item(1)), { state, create: true }), isError('precondition-failed'))
+      assert.equal(await store.head(name), undefined)
+    })
+
+    it('of a certain state is done once by many at once, and again where it is sent again', async () => {
+      const name = await filled(700)
+      const state = await headOf(name)
+      const outcomes = await outcomesOf(
+        Array.from({ length: 20 }, (_, n) => store.patch(name, puts(changed(5, n)), { state })),
+      )
+      assert.deepEqual(outcomes.toSorted(), ['done', ...Array.from({ length: 19 }, () => 'precondition-failed')])
+      const [{ head }, once] = [await store.patch(name, puts(item(5))), newOnce()]
+      const done = await store.patch(name, puts(item(700)), { state: head, once })
+      assert.deepEqual(await store.patch(name, puts(item(700)), { state: head, once }), done)
+      await check(name, itemsFrom(0, 701))
+    })
+
+    it('passes over items that are the same, and moves nothing where all are', async () => {
+      const name = await filled(700)
+      const before = await headOf(name)
+      const skipSame = true
+      const same = puts(item(3), item(699), item(300), item(3))
+      const counts = { appended: 0, replaced: 0, deleted: 0 }
+      assert.deepEqual(await store.patch(name, same, { skipSame }), { head: before, ...counts })
+      assert.deepEqual(await check(name, itemsFrom(0, 700)), before)
+      assert.equal((await store.patch(name, same)).replaced, 4)
+
+      const texts = [
+        item(3),
+        changed(4, 1),
+        changed(4, 1),
+        item(4),
+        item(700),
+        item(700),
+        `${item(5)} `,
+        item(6),
+        item(6),
+      ]
+      const steps = [null, null, null, null, null, null, null, '6', null, null]
+      const patched = await store.patch(name, { puts: keyed(texts), steps }, { skipSame })
+      assert.deepEqual(patched, { ...patched, appended: 2, replaced: 3, deleted: 1 })
+      await check(name, [
+        ...itemsFrom(0, 700)
+          .with(5, `${item(5)} `)
+          .toSpliced(6, 1),
+        item(700),
+        item(6),
+      ])
+      const added = await store.patch(name, puts(item(3), item(701)), { skipSame })
+      assert.deepEqual([added.appended, added.replaced, added.head.version], [1, 0, patched.head.version + 1])
+    })
+
+    it('passes over nothing where there are no keys', async () => {
+      const name = await filled(3, {})
+      const run = itemRun([item(1), item(1)])
+      assert.equal((await store.patch(name, { puts: run, steps: [null, null] }, { skipSame: true })).appended, 2)
+      await check(name, [...itemsFrom(0, 3), item(1), item(1)])
+    })
+  })
+
   describe('conditions', () => {
     const holding = (tag: string): ItemConditions[] => [
       {},
