@@ -57,7 +57,7 @@ export function missingStore(label: string, argument: string): StoreError {
 }
 
 /** The storage format that this Reams reads and writes. */
-export const FORMAT_VERSION = 3
+export const FORMAT_VERSION = 4
 
 /** Refuses a store of another format. */
 export function checkFormat(label: string, version: number): void {

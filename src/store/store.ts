@@ -218,6 +218,23 @@ export interface TokenRecord {
   readonly revokedAt: number | null
 }
 
+/** What keeps a collection true to a table elsewhere last said about it. */
+export interface Following {
+  /** What messages call the table and its database; never with a password. */
+  readonly source: string
+  /** Rows that wait there to be taken. */
+  readonly waiting: number
+  /** The moment of the source that the collection shows, in milliseconds since 1970. */
+  readonly asOf: number
+  /** When this was said, in milliseconds since 1970. */
+  readonly seenAt: number
+}
+
+export interface NamedFollowing extends Following {
+  /** Of the collection. */
+  readonly name: string
+}
+
 /** One invariant that does not hold. */
 export interface Finding {
   readonly collection: string
@@ -321,6 +338,14 @@ export interface Store {
   addToken(token: TokenRecord): Promise<void>
   /** From the next request on nobody gets in with it. Rejects with 'no-token' if there is none of that name. */
   revokeToken(name: string, at: number): Promise<void>
+
+  /**
+   * Remembers that a collection follows something, and how far, or with null that it does not. It is durable, changes nothing
+   * of the collection, waits for no other writer and works while a load is running. A collection that is dropped follows nothing.
+   */
+  noteFollowing(name: string, following: Following | null): Promise<void>
+  /** What is followed, in the order of the collections' names. On Citus all workers have to answer. */
+  followings(): Promise<NamedFollowing[]>
 
   /** Checks every invariant of the storage format in one snapshot. */
   verify(onProgress?: (items: number, total: number) => void): Promise<VerifyResult>

@@ -1,6 +1,6 @@
-/** What the rows of both engines hold in the same columns: heads and tokens. */
+/** What the rows of both engines hold in the same columns: heads, tokens and what is followed. */
 
-import type { Head, TokenRecord } from './store.ts'
+import type { Following, Head, NamedFollowing, TokenRecord } from './store.ts'
 
 type Row = readonly unknown[]
 
@@ -47,4 +47,22 @@ export function tokenFrom(row: Row): TokenRecord {
 
 export function tokenValues({ hash, name, scopes, createdAt, expiresAt, revokedAt }: TokenRecord) {
   return [hash, name, JSON.stringify(scopes), createdAt, expiresAt, revokedAt] as const
+}
+
+/** What is known of a collection that follows something, in the order in which `followingFrom` reads it. */
+export const FOLLOWING_COLUMNS = 'source waiting as_of seen_at'.split(' ')
+
+/** From a row that begins with the name of the collection. */
+export function followingFrom(row: Row): NamedFollowing {
+  return {
+    name: row[0] as string,
+    source: row[1] as string,
+    waiting: row[2] as number,
+    asOf: row[3] as number,
+    seenAt: row[4] as number,
+  }
+}
+
+export function followingValues({ source, waiting, asOf, seenAt }: Following) {
+  return [source, waiting, asOf, seenAt] as const
 }

@@ -19,6 +19,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { DataLocation } from '../../src/cli/data-location.ts'
 import { withStore } from '../../src/cli/open-store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { mountTmpfs } from '../faults/mounts.ts'
 import { lackOf, TMPFS } from '../faults/needs.ts'
 import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
@@ -83,6 +84,19 @@ describe('backup', () => {
     assert.equal(statSync(join(directory, 'new.db')).mode & 0o777, 0o600)
     assert.equal((await run(directory, 'export events --store new.db')).stdout, eventLines(1234))
     assert.match((await run(directory, 'token list --store new.db')).stdout, /app +active/)
+  })
+
+  it('follows nothing, nor does what is restored or copied of it', async (t) => {
+    const directory = await filled(t)
+    const inStore = <T>(file: string, use: (store: Store) => Promise<T>) =>
+      withStore(new DataLocation(join(directory, file)), {}, use)
+    const following = { source: 'events in a database', waiting: 7, asOf: 1, seenAt: 2 }
+    await inStore('reams.db', (store) => store.noteFollowing('events', following))
+    for (const words of ['backup b.db', 'copy --from reams.db --to c.db', 'restore reams.db --store d.db'])
+      assert.equal((await run(directory, words)).status, 0)
+    for (const file of ['b.db', 'c.db', 'd.db'])
+      assert.deepEqual(await inStore(file, (store) => store.followings()), [], file)
+    assert.equal((await inStore('reams.db', (store) => store.followings())).length, 1)
   })
 
   it('while processes write is a state that was, with all that was acknowledged before', async (t) => {

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { itemRun } from '../../src/items/item-run.ts'
 import { describeAbandonedLoads } from './describe-abandoned-loads.ts'
 import { describeActivity } from './describe-activity.ts'
+import { describeFollowing } from './describe-following.ts'
 import { describeLoads } from './describe-loads.ts'
 import { describeModel } from './describe-model.ts'
 import { describePages } from './describe-pages.ts'
@@ -29,8 +30,9 @@ export function describeStore(engineName: string, engine: Engine): void {
     })
     after(() => opened?.remove())
 
-    it('begins without collections and tokens', async () => {
+    it('begins without collections and tokens, and follows nothing', async () => {
       assert.deepEqual(await subject.store.collections(), [])
+      assert.deepEqual(await subject.store.followings(), [])
       assert.deepEqual(await subject.store.tokens(), [])
     })
 
@@ -42,6 +44,7 @@ export function describeStore(engineName: string, engine: Engine): void {
     describeRequestLog(subject)
     describeLoads(subject)
     describeTokens(subject)
+    describeFollowing(subject)
     describeModel(subject)
     describeActivity(subject)
 

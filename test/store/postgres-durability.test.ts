@@ -63,6 +63,13 @@ describe('a store in a PostgreSQL that commits before the disk has it, and crash
     assert.deepEqual(await store.tokens(), [{ ...TOKEN, revokedAt: 5 }])
   })
 
+  it('has what a collection follows', async () => {
+    const following = { source: 'events in a database', waiting: 7, asOf: 1, seenAt: 2 }
+    await store.noteFollowing('events', following)
+    await cluster.restartImmediately()
+    assert.deepEqual(await store.followings(), [{ name: 'events', ...following }])
+  })
+
   it('is told by verify to run without checksums, if it does, which is no damage', async () => {
     const { findings, notes } = await store.verify()
     assert.deepEqual(findings, [])

@@ -64,7 +64,9 @@ export async function openPostgresForTest({ url: server }: PostgresServer): Prom
       const client = new Client(server)
       await client.connect()
       await client.query('BEGIN')
-      await client.query(`SELECT 1 FROM ${schema}.head WHERE name = $1 FOR UPDATE`, [name])
+      const own = 'shard_key = $1 AND name = $2'
+      const values = [shardKeyOf(name), name]
+      await client.query(`SELECT 1 FROM ${schema}.head WHERE ${own} FOR NO KEY UPDATE`, values)
       return () => client.end()
     },
     openAgain: (options) => openPostgresStore({ url, ...options }),

@@ -43,6 +43,15 @@ describePostgres('a load into PostgreSQL', (startPostgres) => {
     await forgotten.abort()
   })
 
+  it('keeps nobody waiting who notes what its collection follows, not even while it commits', async () => {
+    const name = await filled(3)
+    const following = { source: 'events in a database', waiting: 7, asOf: 1, seenAt: 2 }
+    const release = await opened.holdHead(name)
+    await store.noteFollowing(name, following)
+    await release()
+    assert.deepEqual(await store.followings(), [{ name, ...following }])
+  })
+
   it('that died is taken over also when the clock of the database was put back since', async () => {
     const name = await filled(3)
     const load = await store.load(name)

@@ -22,7 +22,7 @@ const TAIL_ITEM = TAIL_START + 1
 const COUNT = TAIL_START + 40
 const GONE = ['1', '2', '600', String(TAIL_START + 2)]
 const LIVE = COUNT - GONE.length
-const TABLES = ['head', 'ream', 'tail', 'key', 'hole', 'token', 'request_log', 'row_count']
+const TABLES = ['head', 'ream', 'tail', 'key', 'hole', 'token', 'request_log', 'following', 'row_count']
 
 type Call = (store: Store) => Promise<unknown>
 
@@ -51,6 +51,7 @@ const token: Call = (store) => store.token(TOKEN.hash)
 const publicPage: Call = (store) => store.page('events', 1, { isPublicOnly: true })
 const zippedPage: Call = (store) => store.page('events', 2, { form: 'deflated' })
 const collections: Call = (store) => store.collections()
+const followings: Call = (store) => store.followings()
 const sendAgain: Call = (store) => store.append('events', keyed(itemsFrom(0, COUNT)), ONCE)
 const sealTail = append(...itemsFrom(5000, 500))
 const loadAndSealTail: Call = async (store) => {
@@ -144,6 +145,7 @@ const DAMAGES: readonly Damage[] = [
   ['scopes of a token', `UPDATE token SET scopes = '["admin"]'`, [token], /The token "ci" does not match its checksum/],
   ['the hash of a token', "UPDATE token SET hash = 'c0'", [token], /The token "ci" does not match its checksum/],
   ['a missing token', 'DELETE FROM token', [token], /The table "token" has 0 rows in the place of 1/],
+  ['what is followed', 'UPDATE following SET waiting = 8', [followings], /What "events" follows does not match/],
   ['a remembered answer', `UPDATE request_log SET outcome = '{}'`, [sendAgain], /remembered as "request" does not/],
   ['a remembered key', `UPDATE request_log SET key = 'requesu'`, [sendAgain], /remembered as "requesu" does not/],
 ]
@@ -167,6 +169,7 @@ describe('a store in an SQLite file that is damaged', () => {
       await store.delete(name, GONE)
     }
     await store.addToken(TOKEN)
+    await store.noteFollowing('events', { source: 'events in a database', waiting: 7, asOf: 1, seenAt: 2 })
     pristine = `${path}.pristine`
     changeRows(path, `VACUUM INTO '${pristine}'`)
   })

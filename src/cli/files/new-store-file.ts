@@ -73,7 +73,13 @@ function refuseLog(path: string): void {
 }
 
 async function verified(draft: DataLocation, origin: DataLocation, signal: AbortSignal) {
-  const result = await withStore(draft, {}, (store) => verifyWithProgress(store, `verifying ${draft}`, signal))
+  const result = await withStore(draft, {}, async (store) => {
+    const found = await verifyWithProgress(store, `verifying ${draft}`, signal)
+    // A copy follows nothing, whatever the original did.
+    if (found.findings.length === 0)
+      for (const { name } of await store.followings()) await store.noteFollowing(name, null)
+    return found
+  })
   const [finding] = result.findings
   if (finding === undefined) return result
   const where = finding.collection === '' ? '' : `${finding.collection}: `

@@ -8,10 +8,12 @@ import { DeflatePool } from '../deflate-pool.ts'
 import { FORGET_EVERY_MS } from '../history.ts'
 import { readChangesSince, readState } from '../past.ts'
 import type {
+  Following,
   Head,
   ListedHead,
   Load,
   LoadOptions,
+  NamedFollowing,
   Once,
   PageRead,
   PastRead,
@@ -24,6 +26,7 @@ import type {
   VerifyResult,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { noteFollowing, readFollowings } from './following.ts'
 import type { PageReader } from './read/page-reader.ts'
 import { readAll, readItem } from './read/read.ts'
 import { readHead, type StoredHead, shownHead } from './rows/head.ts'
@@ -35,7 +38,7 @@ import { readStoreUrl, type StoreUrl } from './server/store-url.ts'
 import { insertToken, readToken, readTokens, revokeToken } from './token.ts'
 import { verifyPostgres } from './verify.ts'
 import { forgetName } from './write/forget.ts'
-import { sweepName } from './write/lease.ts'
+import { sweepName, tryTransaction } from './write/lease.ts'
 import { runLoad } from './write/load.ts'
 
 export { ItemConflict, StoreError, type StoreErrorCode } from '../store-error.ts'
@@ -209,6 +212,16 @@ class PostgresStore extends StoreWrites implements Store {
 
   revokeToken(name: string, at: number): Promise<void> {
     return this.#onAllNodes(this.#common.writes.lend((rows) => revokeToken(rows, name, at)))
+  }
+
+  async noteFollowing(name: string, following: Following | null): Promise<void> {
+    if (!isCollectionName(name)) throw missingCollection(name)
+    const { writes } = await this.#explained(this.#nodes.of(name))
+    await this.#explained(tryTransaction(writes, name, (rows) => noteFollowing(rows, name, following)))
+  }
+
+  followings(): Promise<NamedFollowing[]> {
+    return this.#explained(readFollowings(this.#common.shared))
   }
 
   verify(onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {

@@ -17,3 +17,4 @@ SELECT create_distributed_table('replaced', 'shard_key', colocate_with => 'head'
 SELECT create_distributed_table('lease', 'shard_key', colocate_with => 'head');
 SELECT create_distributed_table('leftover', 'shard_key', colocate_with => 'head');
 SELECT create_distributed_table('request_log', 'shard_key', colocate_with => 'head');
+SELECT create_distributed_table('following', 'shard_key', colocate_with => 'head');

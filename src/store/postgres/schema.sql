@@ -175,6 +175,18 @@ CREATE TABLE request_log (
 
 CREATE INDEX request_log_by_age ON request_log (shard_key, at);
 
+-- Which collections are kept true to a table elsewhere, and how far, as whoever does it said last.
+CREATE TABLE following (
+  shard_key bigint NOT NULL,
+  name      text   NOT NULL COLLATE "C",
+  source    text   NOT NULL,
+  waiting   bigint NOT NULL,
+  -- Milliseconds since 1970.
+  as_of     bigint NOT NULL,
+  seen_at   bigint NOT NULL,
+  PRIMARY KEY (shard_key, name)
+);
+
 -- Who may do what. Of a token itself only the SHA-256 is here.
 CREATE TABLE token (
   name       text   NOT NULL COLLATE "C" PRIMARY KEY,

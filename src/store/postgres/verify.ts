@@ -103,6 +103,8 @@ async function* ownFindings(rows: Rows): AsyncGenerator<string> {
     yield `Items of the collection "${name}" that readers see are marked as leftovers, or as part of a load.`
   for (const [name] of await rows.all('findUnguarded'))
     yield `The head of the collection "${name}" does not say that a load is running or has left something behind.`
+  for (const [name] of await rows.all('findStrayFollowings'))
+    yield `There is no collection "${name}", and yet it is noted to follow something.`
   for (const stray of ['findStrayReams', 'findStrayTails', 'findStrayKeys', 'findStrayHoles'] as const)
     for (const [table, shardKey, generationId, count] of await rows.all(stray))
       yield `${count} rows of "${table}" belong to no collection (shard key ${shardKey}, generation ${generationId}).`

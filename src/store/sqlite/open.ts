@@ -9,10 +9,12 @@ import { FORGET_EVERY_MS, forgetAllOf } from '../history.ts'
 import { ReamLoad } from '../load.ts'
 import { NO_ROOM } from '../segment.ts'
 import type {
+  Following,
   Head,
   ListedHead,
   Load,
   LoadOptions,
+  NamedFollowing,
   Once,
   PageOptions,
   PageRead,
@@ -28,6 +30,7 @@ import type {
 import { StoreError } from '../store-error.ts'
 import { checkOnlyName } from './file/other-name.ts'
 import { checkSameFile, type FilePlace, fileIdentity, foldLog, openReadConnection } from './file/store-file.ts'
+import { readFollowings } from './following.ts'
 import { ChangesReader } from './read/changes-reader.ts'
 import type { PageQuestion, PastQuestion } from './read/page-message.ts'
 import { PageReader } from './read/page-reader.ts'
@@ -240,6 +243,14 @@ class SqliteStore extends StoreWrites implements Store {
 
   revokeToken(name: string, at: number): Promise<void> {
     return this.#writer.step('revokeToken', name, at)
+  }
+
+  noteFollowing(name: string, following: Following | null): Promise<void> {
+    return this.#writer.step('noteFollowing', name, following)
+  }
+
+  async followings(): Promise<NamedFollowing[]> {
+    return this.#read(readFollowings)
   }
 
   verify(onProgress?: (items: number, total: number) => void): Promise<VerifyResult> {

@@ -182,6 +182,16 @@ CREATE TABLE token (
   sum        INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Which collections are kept true to a table elsewhere, and how far, as whoever does it said last.
+CREATE TABLE following (
+  name    TEXT    PRIMARY KEY,
+  source  TEXT    NOT NULL,
+  waiting INTEGER NOT NULL,
+  as_of   INTEGER NOT NULL,
+  seen_at INTEGER NOT NULL,
+  sum     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- How many rows a table must have, so that one cannot get lost unnoticed.
 CREATE TABLE row_count (
   name  TEXT    PRIMARY KEY,

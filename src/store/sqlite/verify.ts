@@ -5,6 +5,7 @@ import type { Head, VerifyResult } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import { Findings, type KeyCount, type OpenRows, verifyRows } from '../verify.ts'
 import { openReadConnection } from './file/store-file.ts'
+import { readFollowings } from './following.ts'
 import { findPage } from './read/read.ts'
 import { explainError } from './rows/explain-error.ts'
 import { readAllHeads, readHead } from './rows/head.ts'
@@ -41,6 +42,7 @@ const LEFTOVERS_IN_USE = `
   SELECT h.name FROM head h
   JOIN (SELECT collection_id, generation, base FROM leftover UNION ALL SELECT collection_id, generation, base FROM lease) l
     ON l.collection_id = h.id AND l.generation = h.generation AND l.base < h.next`
+const STRAY_FOLLOWINGS = 'SELECT name FROM following WHERE name NOT IN (SELECT name FROM head)'
 export async function verifySqlite(
   path: string,
   onProgress?: (items: number, total: number) => void,
@@ -95,6 +97,9 @@ function* ownFindings(rows: Rows): Generator<string> {
     yield `Items of the collection "${name}" that readers see are marked as leftovers, or as part of a load.`
   checkTokens(rows)
   checkRequests(rows)
+  readFollowings(rows)
+  for (const [name] of rows.all(STRAY_FOLLOWINGS))
+    yield `There is no collection "${name}", and yet it is noted to follow something.`
   for (const stray of STRAYS)
     for (const [table, id, generation, count] of rows.all(stray))
       yield `${count} rows of "${table}" belong to no collection (id ${id}, generation ${generation}).`

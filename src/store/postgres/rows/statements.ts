@@ -5,7 +5,7 @@
  */
 
 import { QUIRE_SIZE, REAM_SIZE } from '../../positions.ts'
-import { HEAD_COLUMNS, TOKEN_COLUMNS } from '../../stored-rows.ts'
+import { FOLLOWING_COLUMNS, HEAD_COLUMNS, TOKEN_COLUMNS } from '../../stored-rows.ts'
 
 export interface Statement {
   readonly sql: string
@@ -99,6 +99,8 @@ export const STATEMENTS = {
   readHead: hot(`SELECT ${HEAD} FROM @head h WHERE ${NAMED}`),
   readHeads: rare(`SELECT ${HEAD}, h.name, h.changed_at FROM @head h ORDER BY h.name`),
   lockHead: hot(`SELECT ${HEAD}, ${BE_DURABLE} FROM @head h WHERE ${NAMED} FOR NO KEY UPDATE`),
+  /** Until the transaction ends nobody can drop the collection; writing to it goes on. */
+  holdHead: rare(`SELECT h.id, ${BE_DURABLE} FROM @head h WHERE ${NAMED} FOR KEY SHARE`),
   /** For a name without a head. */
   beDurable: rare(`SELECT ${BE_DURABLE} FROM (SELECT count(*) FROM @head h WHERE h.shard_key = $1::bigint) h`),
   insertHead: rare(`
@@ -379,6 +381,16 @@ export const STATEMENTS = {
     VALUES ($1::text, $2::text, $3::text, $4::bigint, $5::bigint, $6::bigint) ON CONFLICT DO NOTHING`),
   revokeToken: rare('UPDATE @token SET revoked_at = coalesce(revoked_at, $2::bigint) WHERE name = $1::text'),
 
+  // What is followed
+
+  readFollowings: rare(`SELECT name, ${FOLLOWING_COLUMNS} FROM @following ORDER BY name`),
+  putFollowing: rare(`
+    INSERT INTO @following (shard_key, name, ${FOLLOWING_COLUMNS})
+    VALUES ($1::bigint, $2::text, $3::text, $4::bigint, $5::bigint, $6::bigint)
+    ON CONFLICT (shard_key, name) DO UPDATE SET
+      source = excluded.source, waiting = excluded.waiting, as_of = excluded.as_of, seen_at = excluded.seen_at`),
+  deleteFollowing: rare(`DELETE FROM @following WHERE ${OF_NAME}`),
+
   // The check of all invariants
 
   readHoles: rare(`SELECT level, block, gone FROM @hole WHERE ${OWNED}`),
@@ -401,6 +413,9 @@ export const STATEMENTS = {
   findStrayPast: rare(strayHistory('past')),
   findStrayPastHoles: rare(strayHistory('past_hole')),
   findStrayReplaced: rare(strayHistory('replaced')),
+  findStrayFollowings: rare(`
+    SELECT f.name FROM @following f
+    WHERE NOT EXISTS (SELECT 1 FROM @head h WHERE h.shard_key = f.shard_key AND h.name = f.name)`),
   readLostPast: rare(`
     SELECT p.number FROM @past p LEFT JOIN @change c
       ON c.shard_key = p.shard_key AND c.collection_id = p.collection_id AND c.number = p.number AND c.position = p.position

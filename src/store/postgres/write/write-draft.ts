@@ -29,6 +29,8 @@ export async function writeDraft(
     if (before === undefined) return
     // The collection is gone with this commit; its rows are left over, to be swept.
     void transaction.write('deleteHead', shardKey, draft.name)
+    // After the head: nobody can note anything from then on.
+    void transaction.write('deleteFollowing', shardKey, draft.name)
     write('addLeftover', 0)
     void transaction.write('addHistoryLeftover', shardKey, before.id, 0)
     await leaveReplaced(transaction, before, MAX_POSITION)

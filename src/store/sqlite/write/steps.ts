@@ -19,8 +19,9 @@ import {
 import { MAX_POSITION, QUIRE_SIZE, REAM_SIZE, reamsIn, tailStart } from '../../positions.ts'
 import type { SealedReam } from '../../ream.ts'
 import { byReam, changedReam, ReamDraft } from '../../ream-draft.ts'
-import type { Head, LoadOptions, TokenRecord } from '../../store.ts'
+import type { Following, Head, LoadOptions, TokenRecord } from '../../store.ts'
 import { ItemConflict, StoreError } from '../../store-error.ts'
+import { noteFollowing } from '../following.ts'
 import { insertHead, putHead, readHead } from '../rows/head.ts'
 import { putReplaced, putStretches } from '../rows/history.ts'
 import type { Rows } from '../rows/rows.ts'
@@ -263,5 +264,9 @@ export class Steps {
 
   revokeToken(name: string, at: number): void {
     revokeToken(this.#rows, name, at)
+  }
+
+  noteFollowing(name: string, following: Following | null): void {
+    noteFollowing(this.#rows, name, following)
   }
 }

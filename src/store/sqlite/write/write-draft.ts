@@ -8,6 +8,7 @@ import { type Change, Draft } from '../../draft.ts'
 import { bytesOf, numberChanges, OpenChanges, type Stretch, stateRow } from '../../history.ts'
 import { holeCounts, QUIRE_SIZE } from '../../positions.ts'
 import type { Head } from '../../store.ts'
+import { deleteFollowing } from '../following.ts'
 import { deleteHead, insertHead, putHead, readHead } from '../rows/head.ts'
 import { lastState, putPastHoles, putState, putStretches, takeReplaced } from '../rows/history.ts'
 import type { Rows } from '../rows/rows.ts'
@@ -88,6 +89,7 @@ export async function writeDraft(rows: Rows, draft: Draft, pool: DeflatePool): P
 
 function dropRows(rows: Rows, head: Head): void {
   deleteHead(rows, head)
+  deleteFollowing(rows, head.name)
   addLeftover(rows, head, 0)
   addLeftover(rows, historyOwner(head), 0)
   for (const { generation } of takeReplaced(rows, head, head.generation)) addLeftover(rows, { ...head, generation }, 0)
