@@ -5,7 +5,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { eventLines, putLines } from './cli/items.ts'
+import { eventLines, putLines, withStore } from './cli/items.ts'
 import { runInside, startServer, workDirectory } from './cli/run-cli.ts'
 import { lackOf, PROMETHEUS } from './faults/needs.ts'
 import { freePort } from './store/free-port.ts'
@@ -79,6 +79,8 @@ describe('the dashboard and the alerts', () => {
     if (lack !== undefined) return t.skip(lack)
     const directory = workDirectory(t)
     await putLines(directory, 'events', eventLines(1_234), { keyField: 'id' })
+    const following = { source: 'events in a database', waiting: 0, asOf: Date.now(), seenAt: Date.now() }
+    await withStore(directory, false, (store) => store.noteFollowing('events', following))
     const created = await runInside(['token', 'create', '--name', 'a', '--scope', 'write:events'], { in: directory })
     const words = ['--admin-port', '0', '--log-requests', 'none', '--workers', '2']
     const { cli, url } = await startServer(t, words, { in: directory })

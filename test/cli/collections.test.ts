@@ -22,11 +22,42 @@ describe('collections', () => {
       '',
     ])
     const { stdout } = await runInside(['collections', '--json'], { in: directory })
-    const retention = { retention_ms: 86_400_000, retention_bytes: 1_073_741_824 }
+    const rest = { retention_ms: 86_400_000, retention_bytes: 1_073_741_824, follows: null }
     assert.deepEqual(JSON.parse(stdout), [
-      { name: 'events', items: 1234, holes: 0, pages: 3, key: 'id', paginated: true, private: false, ...retention },
-      { name: 'venues', items: 12, holes: 0, pages: null, key: null, paginated: false, private: true, ...retention },
+      { name: 'events', items: 1234, holes: 0, pages: 3, key: 'id', paginated: true, private: false, ...rest },
+      { name: 'venues', items: 12, holes: 0, pages: null, key: null, paginated: false, private: true, ...rest },
     ])
+  })
+
+  it('shows what a collection follows, and how far behind it is', async (t) => {
+    const directory = await directoryWithTwo(t)
+    const note = (waiting: number, secondsAgo: number) =>
+      withStore(directory, false, async (store) => {
+        const seenAt = Date.now()
+        const asOf = seenAt - secondsAgo * 1000
+        await store.noteFollowing('venues', { source: 'public.v\u0007 in postgres://db/shop', waiting, asOf, seenAt })
+        return asOf
+      })
+    const list = async (...words: string[]) => (await runInside(['collections', ...words], { in: directory })).stdout
+    await note(1_200, 7_260)
+    const [titles, events, venues, ...rest] = (await list()).split('\n')
+    assert.equal(titles, 'NAME    ITEMS  PAGES  KEY  FLAGS                 FOLLOWS')
+    assert.equal(events, 'events  1,234      3  id')
+    const told =
+      /unpaginated, private {2}public\.v\\u0007 in postgres:\/\/db\/shop, 1,200 rows waiting, as of 2 h 1 min ago$/
+    assert.match(venues ?? '', told)
+    assert.deepEqual(rest, [''])
+    const asOf = await note(1, 60)
+    assert.match(await list(), /, 1 row waiting, as of 1 min \d+ s ago$/m)
+    const [first, { follows }] = JSON.parse(await list('--json'))
+    assert.equal(first.follows, null)
+    const { seconds_behind, ...others } = follows
+    const as_of = new Date(asOf).toISOString()
+    assert.deepEqual(others, { source: 'public.v\u0007 in postgres://db/shop', waiting: 1, as_of })
+    assert.ok(seconds_behind >= 60 && seconds_behind <= (Date.now() - asOf) / 1000)
+    // The clock of the source may be ahead.
+    await note(0, -3_600)
+    assert.match(await list(), /, 0 rows waiting, as of 0 ms ago$/m)
   })
 })
 

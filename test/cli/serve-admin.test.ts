@@ -13,7 +13,7 @@ import { freePort } from '../store/free-port.ts'
 import { openPostgresForTest } from '../store/postgres-engine.ts'
 import { startPostgres } from '../store/postgres-server.ts'
 import { startProxy } from '../store/tcp-proxy.ts'
-import { eventLines, putLines } from './items.ts'
+import { eventLines, putLines, withStore } from './items.ts'
 import { type CliOptions, RunningCli, runCli, runInside, startServer, workDirectory } from './run-cli.ts'
 
 const PAGE = new URL('../../docs/reference/metrics.md', import.meta.url)
@@ -22,6 +22,11 @@ async function directoryWithEvents(t: TestContext): Promise<string> {
   const directory = workDirectory(t)
   await putLines(directory, 'events', eventLines(10), { keyField: 'id' })
   return directory
+}
+
+async function noteFollowing(directory: string, name: string, asOf: number): Promise<void> {
+  const following = { source: 'events in a database', waiting: 7, asOf, seenAt: Date.now() }
+  await withStore(directory, false, (store) => store.noteFollowing(name, following))
 }
 
 /** A running server with an admin port, and what can be asked there. */
@@ -185,15 +190,37 @@ describe('the admin port', () => {
   it('has time series of as many collections as it may', () => {
     const head = { live: 1, version: 1 }
     const heads = Array.from({ length: MAX_COLLECTIONS + 1 }, (_, index) => ({ ...head, name: `c${index}` }))
-    const metrics = collectionMetrics(heads as unknown as Parameters<typeof collectionMetrics>[0])
+    const following = { waiting: 0, asOf: 1 }
+    const followings = new Map(heads.map(({ name }) => [name, { ...following, name }]))
+    const metrics = collectionMetrics({ heads, followings } as unknown as Parameters<typeof collectionMetrics>[0])
     const counts = metrics.map(({ name, values }) => [name, values.length])
     assert.deepEqual(counts, [
       ['reams_store_up', 1],
       ['reams_collections', 1],
       ['reams_collection_items', MAX_COLLECTIONS],
       ['reams_collection_version', MAX_COLLECTIONS],
+      ['reams_follow_waiting_rows', MAX_COLLECTIONS],
+      ['reams_follow_behind_seconds', MAX_COLLECTIONS],
     ])
     assert.equal(metrics[1]?.values[0]?.value, MAX_COLLECTIONS + 1)
+  })
+
+  it('tells of collections that follow something how far behind they are, while they do', async (t) => {
+    const directory = await directoryWithEvents(t)
+    await putLines(directory, 'venues', eventLines(3))
+    const asOf = Date.now() - 400_000
+    await noteFollowing(directory, 'events', asOf)
+    const { metrics } = await startWatched(t, [], { in: directory })
+    const first = await metrics()
+    assert.equal(first.get('reams_follow_waiting_rows{collection="events"}'), 7)
+    const behind = first.get('reams_follow_behind_seconds{collection="events"}') ?? 0
+    assert.ok(behind >= 400 && behind <= (Date.now() - asOf) / 1000)
+    assert.equal(first.has('reams_follow_waiting_rows{collection="venues"}'), false)
+    await withStore(directory, false, (store) => store.noteFollowing('events', null))
+    assert.deepEqual(
+      [...(await metrics()).keys()].filter((name) => name.startsWith('reams_follow_')),
+      [],
+    )
   })
 
   it('is not ready while the store cannot be read', async (t) => {
@@ -330,6 +357,7 @@ describe('the metrics of several workers', () => {
 describe('the page about metrics', () => {
   it('lists every metric with its type and its labels', async (t) => {
     const directory = await directoryWithEvents(t)
+    await noteFollowing(directory, 'events', Date.now())
     const { get, admin } = await startWatched(t, ['--workers', '2'], { in: directory })
     await (await get('/events')).arrayBuffer()
     const text = await (await admin('/metrics')).text()

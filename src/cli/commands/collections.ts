@@ -2,10 +2,11 @@
 
 import { counted, formatCount, makeVisible } from '../../contract/message-text.ts'
 import { lastPage } from '../../contract/page.ts'
-import type { Head } from '../../store/store.ts'
+import type { Following, Head } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
+import { type Listed, listWithFollowings, secondsBehind } from '../followed.ts'
 import { withStore } from '../open-store.ts'
-import { alignTable, print } from '../output.ts'
+import { alignTable, formatDuration, print } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const COLLECTIONS: CliCommand = {
@@ -13,7 +14,7 @@ export const COLLECTIONS: CliCommand = {
   group: 'Look and check',
   usage: '[options]',
   summary: 'list the collections of a store',
-  description: 'Lists the collections of a store with their items, pages, key and flags.',
+  description: 'Lists the collections of a store with their items, pages, key and flags, and what they follow.',
   operands: [],
   settings: ['store', 'json'],
   examples: [
@@ -25,16 +26,18 @@ export const COLLECTIONS: CliCommand = {
 
 async function runCollections(_operands: readonly string[], settings: SettingValues): Promise<undefined> {
   const location = settings.get('store')
-  const { heads, away } = await withStore(location, {}, (store) => store.reachable())
-  if (settings.get('json')) await print(JSON.stringify(heads.map(toJson), null, 2))
+  const listed = await withStore(location, {}, listWithFollowings)
+  const { heads, away, followings } = listed
+  const json = heads.map((head) => toJson(head, followings.get(head.name)))
+  if (settings.get('json')) await print(JSON.stringify(json, null, 2))
   else if (heads.length === 0 && away.length === 0)
     await print(`${location} has no collections. Create one: reams import NAME FILE --store ${location.word}`)
-  else await print(tableOf(heads))
+  else await print(tableOf(listed))
   if (away.length > 0)
     throw new Failure(3, `${away.join(', ')} cannot be reached, so the collections there are not listed.`)
 }
 
-function toJson(head: Head) {
+function toJson(head: Head, following: Following | undefined) {
   return {
     name: head.name,
     items: head.live,
@@ -45,7 +48,20 @@ function toJson(head: Head) {
     private: head.isPrivate,
     retention_ms: head.retentionMs,
     retention_bytes: head.retentionBytes,
+    follows: following === undefined ? null : followingToJson(following),
   }
+}
+
+function followingToJson(following: Following) {
+  const { source, waiting, asOf } = following
+  return { source, waiting, as_of: new Date(asOf).toISOString(), seconds_behind: secondsBehind(following) }
+}
+
+/** `public.events in postgres://db/shop, 0 rows waiting, as of 1.2 s ago`. */
+function followingText(following: Following): string {
+  const { source, waiting } = following
+  const age = formatDuration(secondsBehind(following) * 1000)
+  return `${makeVisible(source)}, ${counted(waiting, 'row')} waiting, as of ${age} ago`
 }
 
 /** Positions whose items are gone. */
@@ -59,13 +75,21 @@ function flagsOf(head: Head): (string | false)[] {
   return [!isPaginated && 'unpaginated', isPrivate && 'private', isForgetful && 'no history', holesOf(head)]
 }
 
-function tableOf(heads: readonly Head[]): string {
+/** A column for what is followed is there only where something is. */
+function tableOf({ heads, followings }: Listed): string {
+  const follows = followings.size > 0
+  const followedBy = ({ name }: Head): string => {
+    const following = followings.get(name)
+    return following === undefined ? '' : followingText(following)
+  }
   const rows = heads.map((head) => [
     head.name,
     formatCount(head.live),
     head.isPaginated ? formatCount(lastPage(head.live)) : '-',
     head.keyField === null ? '-' : makeVisible(head.keyField),
     flagsOf(head).filter(Boolean).join(', '),
+    ...(follows ? [followedBy(head)] : []),
   ])
-  return alignTable([['NAME', 'ITEMS', 'PAGES', 'KEY', 'FLAGS'], ...rows], [1, 2])
+  const titles = ['NAME', 'ITEMS', 'PAGES', 'KEY', 'FLAGS', ...(follows ? ['FOLLOWS'] : [])]
+  return alignTable([titles, ...rows], [1, 2])
 }

@@ -6,6 +6,7 @@ import { isLoopbackHost } from '../../../contract/url.ts'
 import type { Store } from '../../../store/store.ts'
 import { StoreError } from '../../../store/store-error.ts'
 import { Failure, isSystemError } from '../../failure.ts'
+import { listWithFollowings } from '../../followed.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import type { Draining } from './draining.ts'
 import { collectionMetrics, expose, type Metric, workerMetric } from './metrics.ts'
@@ -96,9 +97,9 @@ class Watcher {
   /** Many may ask at once, or while the store is slow. */
   readonly metrics = shared(() => this.#metrics())
   readonly #ping = shared(async () => void (await this.#watched?.store.ping()))
-  readonly #heads = shared(async () => {
+  readonly #listed = shared(async () => {
     await this.#ping()
-    return (await this.#watched?.store.reachable())?.heads
+    return this.#watched && (await listWithFollowings(this.#watched.store))
   })
 
   constructor(draining: Draining) {
@@ -129,9 +130,9 @@ class Watcher {
   }
 
   async #read({ server }: Watched): Promise<Metric[]> {
-    const heads = inTime(this.#heads()).catch(() => undefined)
+    const listed = inTime(this.#listed()).catch(() => undefined)
     const metrics = await server.readMetrics()
-    return [...metrics, workerMetric(server.countWorkers()), ...collectionMetrics(await heads)]
+    return [...metrics, workerMetric(server.countWorkers()), ...collectionMetrics(await listed)]
   }
 }
 

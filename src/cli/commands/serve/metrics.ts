@@ -4,7 +4,8 @@ import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client
 import type { ServerLoad } from '../../../service/node/listen.ts'
 import type { RequestRecord } from '../../../service/request-record.ts'
 import type { StoreActivity } from '../../../store/activity.ts'
-import type { ListedHead } from '../../../store/store.ts'
+import type { Following, ListedHead } from '../../../store/store.ts'
+import { type Listed, secondsBehind } from '../../followed.ts'
 
 type Labels = Readonly<Record<string, string | number>>
 
@@ -130,13 +131,19 @@ export function activityMetrics({ reads, commits, waitingChanges }: StoreActivit
   ]
 }
 
-/** `heads`: undefined where the store cannot be read. */
-export function collectionMetrics(heads: readonly ListedHead[] | undefined): Metric[] {
-  const up = gauge('reams_store_up', 'Whether the store can be read.', heads === undefined ? 0 : 1)
-  if (heads === undefined) return [up]
+/** `listed`: undefined where the store cannot be read. */
+export function collectionMetrics(listed: Pick<Listed, 'heads' | 'followings'> | undefined): Metric[] {
+  const up = gauge('reams_store_up', 'Whether the store can be read.', listed === undefined ? 0 : 1)
+  if (listed === undefined) return [up]
+  const { heads, followings } = listed
   const shown = heads.slice(0, MAX_COLLECTIONS)
   const each = (value: (head: ListedHead) => number) =>
     shown.map((head) => ({ labels: { collection: head.name }, value: value(head) }))
+  const eachFollowing = (value: (following: Following) => number) =>
+    shown.flatMap(({ name }) => {
+      const following = followings.get(name)
+      return following === undefined ? [] : [{ labels: { collection: name }, value: value(following) }]
+    })
   return [
     up,
     gauge('reams_collections', 'Collections in the store.', heads.length),
@@ -149,6 +156,16 @@ export function collectionMetrics(heads: readonly ListedHead[] | undefined): Met
       'reams_collection_version',
       'The version of a collection: every commit raises it.',
       each(({ version }) => version),
+    ),
+    gauges(
+      'reams_follow_waiting_rows',
+      'Rows that wait in the table that a collection follows, as its follower last said.',
+      eachFollowing(({ waiting }) => waiting),
+    ),
+    gauges(
+      'reams_follow_behind_seconds',
+      'How old the moment of the table is that a collection shows.',
+      eachFollowing(secondsBehind),
     ),
   ]
 }
