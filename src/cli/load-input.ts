@@ -3,13 +3,13 @@
 import { counted } from '../contract/message-text.ts'
 import { InputError } from '../items/input-error.ts'
 import type { InputBatch } from '../items/item-reader.ts'
+import { ReadAhead } from '../store/read-ahead.ts'
 import type { CollectionSettings, Load, LoadResult, Store } from '../store/store.ts'
 import { ItemConflict, StoreError } from '../store/store-error.ts'
 import { TableError } from '../tables/table.ts'
 import { describeFailure, Failure, inputFailure, isSystemError } from './failure.ts'
 import type { Input } from './input.ts'
 import { startProgress } from './progress.ts'
-import { ReadAhead } from './read-ahead.ts'
 import type { SettingValues } from './setting-values.ts'
 
 interface LoadInputOptions {

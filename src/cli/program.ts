@@ -8,6 +8,7 @@ import { COLLECTIONS } from './commands/collections.ts'
 import { COPY } from './commands/copy.ts'
 import { DROP } from './commands/drop.ts'
 import { EXPORT } from './commands/export.ts'
+import { FOLLOW } from './commands/follow.ts'
 import { FORGET } from './commands/forget.ts'
 import { IMPORT } from './commands/import.ts'
 import { PULL } from './commands/pull.ts'
@@ -16,6 +17,7 @@ import { RESTORE } from './commands/restore.ts'
 import { SERVE } from './commands/serve.ts'
 import { SET } from './commands/set.ts'
 import { TOKEN_COMMANDS } from './commands/token.ts'
+import { UNFOLLOW } from './commands/unfollow.ts'
 import { VERIFY } from './commands/verify.ts'
 import { describeFailure } from './failure.ts'
 import { Interrupted } from './interruption.ts'
@@ -32,7 +34,7 @@ import { SETTINGS, type Setting, type SettingName } from './settings.ts'
 
 /** In the order in which --help lists them. */
 export const COMMANDS: readonly CliCommand[] = [
-  ...[SERVE, IMPORT, COPY, RESTORE, PUSH, SET, FORGET, DROP],
+  ...[SERVE, IMPORT, FOLLOW, UNFOLLOW, COPY, RESTORE, PUSH, SET, FORGET, DROP],
   ...TOKEN_COMMANDS,
   ...[COLLECTIONS, EXPORT, BACKUP, VERIFY, PULL, CHECK],
 ]

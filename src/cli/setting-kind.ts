@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { KEY_FIELDS_RULE, keyFieldsFlaw } from '../contract/key.ts'
 import { normalizeBaseUrl } from '../contract/link.ts'
+import { isCollectionName, NAME_RULE } from '../contract/name.ts'
 import { isTokenName, parseScope, SCOPE_RULE, TOKEN_NAME_RULE } from '../contract/scope.ts'
 import { isNetwork, NETWORK_RULE } from '../service/client-address.ts'
 import { ORIGIN_RULE, parseOrigin } from '../service/cors.ts'
@@ -144,19 +145,28 @@ export const BYTES: SettingKind<number> = {
   },
 }
 
-const UNIT_MS = { ms: 1, s: 1_000, m: 60_000 } as const
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const
 const MAX_DURATION_MS = 60 * 60_000
+/** Timers take no more than 24 days. */
+const MAX_INTERVAL_MS = 20 * 24 * 3_600_000
 
 /** Kept as it was written, for help and documentation; `durationMs` reads it. */
 export const DURATION: SettingKind<string> = {
   placeholder: 'time',
   expected: 'a time such as 500ms, 10s or 5m, at most 60m',
-  parse: (value) => (durationMs(value) <= MAX_DURATION_MS ? value : undefined),
+  parse: (value) => (!value.endsWith('h') && durationMs(value) <= MAX_DURATION_MS ? value : undefined),
+}
+
+/** The same, for what is done again and again. */
+export const INTERVAL: SettingKind<string> = {
+  placeholder: 'time',
+  expected: 'a time such as 200ms, 5s, 10m or 24h, at least 10ms and at most 480h',
+  parse: (value) => (durationMs(value) >= 10 && durationMs(value) <= MAX_INTERVAL_MS ? value : undefined),
 }
 
 /** NaN for what is not a duration. */
 export function durationMs(text: string): number {
-  const [, digits, unit] = /^([0-9]{1,7})(ms|s|m)$/.exec(text) ?? []
+  const [, digits, unit] = /^([0-9]{1,7})(ms|s|m|h)$/.exec(text) ?? []
   return unit === undefined ? Number.NaN : Number(digits) * UNIT_MS[unit as keyof typeof UNIT_MS]
 }
 
@@ -214,6 +224,12 @@ function listOf(placeholder: string, expected: string, isValid: (value: string) 
 }
 
 /** Names of collections. Other servers may allow more than ours, but a name is always one segment of a path. */
+export const COLLECTION: SettingKind<string> = {
+  placeholder: 'name',
+  expected: NAME_RULE,
+  parse: (value) => (isCollectionName(value) ? value : undefined),
+}
+
 export const COLLECTIONS = listOf('name', 'a name', (name) => /^(?!\.{1,2}$)[^/?#]+$/.test(name))
 export const COLUMNS = listOf('names', 'the name of a field', (name) => name !== '')
 export const ORIGINS = listOf(

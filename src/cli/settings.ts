@@ -3,6 +3,7 @@
 import { DEFAULT_RETRY } from '../client/client-options.ts'
 import { formatCount } from '../contract/message-text.ts'
 import { UNPAGINATED_LIMIT } from '../contract/page.ts'
+import { DEFAULT_SCHEMA } from '../follow/installation.ts'
 import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
 import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, DEFAULT_UNSENT_BYTES } from '../service/limits.ts'
 import { DataLocation } from './data-location.ts'
@@ -97,6 +98,20 @@ export const SETTINGS = {
       default: 'fail',
       description: 'if the key exists: fail, skip or replace',
     },
+  }),
+  ...group('Follow', {
+    collectionName: {
+      kind: kinds.COLLECTION,
+      flag: '--name <name>',
+      description: 'the collection (named after the table)',
+    },
+    every: { kind: kinds.INTERVAL, default: '1s', description: 'how often to look for changes' },
+    install: toggle('install what it needs there, without asking'),
+    dryRun: toggle('print the SQL that would be run there, and end'),
+    compare: toggle('compare all rows now, and mend what differs'),
+    compareEvery: { kind: kinds.INTERVAL, default: '24h', description: 'how often to do that' },
+    schema: { kind: kinds.text('name'), default: DEFAULT_SCHEMA, description: 'where to install it' },
+    queueRows: number('changes that may wait there', 10_000_000, [1_000, 1_000_000_000]),
   }),
   ...group('Token', {
     name: { kind: kinds.TOKEN_NAME, description: 'a name of your choice' },

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ItemError } from '../../../items/item-scanner.ts'
 import { toNdjson } from '../../../items/item-text.ts'
 import { existingCollection } from '../../../store/collection-rules.ts'
+import { ReadAhead, runMaker } from '../../../store/read-ahead.ts'
 import type { Head, Load, Segment, Store } from '../../../store/store.ts'
 import { ItemConflict, StoreError } from '../../../store/store-error.ts'
 import type { DataLocation } from '../../data-location.ts'
 import { describeFailure, Failure } from '../../failure.ts'
 import { startProgress } from '../../progress.ts'
-import { ReadAhead, runMaker } from '../../read-ahead.ts'
 
 export interface Side {
   readonly location: DataLocation

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ReadAhead } from '../../src/cli/read-ahead.ts'
+import { ReadAhead } from '../../src/store/read-ahead.ts'
 
 describe('reading ahead', () => {
   it('goes on while there is room, and waits for the oldest step when there is none', async () => {

@@ -4,9 +4,9 @@ import { setImmediate } from 'node:timers/promises'
 import { ITEM_SEPARATOR } from '../contract/envelope.ts'
 import { ItemPacker, type ItemRun } from '../items/item-run.ts'
 import { ItemScanner } from '../items/item-scanner.ts'
-import { joinPieces } from '../store/item-text.ts'
-import { damagedReam } from '../store/ream.ts'
-import type { Segment } from '../store/store.ts'
+import { joinPieces } from './item-text.ts'
+import { damagedReam } from './ream.ts'
+import type { Segment } from './store.ts'
 
 /** Steps between two turns of the event loop: often enough for the other threads, rarely enough to cost nothing. */
 const STEPS_A_TURN = 8

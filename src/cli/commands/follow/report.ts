@@ -1,0 +1,112 @@
+/** What `reams follow` tells: lines in a log, and on a terminal one line that is kept up to date. */
+
+import { counted, formatCount } from '../../../contract/message-text.ts'
+import type { FollowEvent } from '../../../follow/follower.ts'
+import { formatDuration, formatRate } from '../../output.ts'
+import type { SettingValues } from '../../setting-values.ts'
+import type { Log } from '../serve/log.ts'
+
+/** Changes are told together, so often. */
+const SUMMARY_MS = 10_000
+
+interface Followed {
+  appended: number
+  replaced: number
+  deleted: number
+  isChanged: boolean
+  waiting: number
+  at: number
+  trouble: string
+}
+
+export class FollowReport implements AsyncDisposable {
+  readonly #log: Log
+  readonly #collections = new Map<string, Followed>()
+  readonly #timer: NodeJS.Timeout
+
+  constructor(log: Log) {
+    this.#log = log
+    this.#timer = setInterval(() => this.#summarize(), SUMMARY_MS).unref()
+  }
+
+  static async open(settings: SettingValues): Promise<FollowReport> {
+    const { openLog } = await import('../serve/log.ts')
+    return new FollowReport(openLog(settings, true))
+  }
+
+  add(name: string, table: string, event: FollowEvent): void {
+    const followed = this.#of(name)
+    if (event.kind === 'followed') {
+      followed.isChanged = true
+      followed.appended += event.appended
+      followed.replaced += event.replaced
+      followed.deleted += event.deleted
+    } else if (event.kind === 'look') {
+      followed.waiting = event.waiting
+      followed.at = event.at
+      followed.trouble = ''
+    } else if (event.kind === 'retry') this.#warn(followed, name, event.error)
+    else if (event.kind !== 'loading') this.#log[levelOf(event)](`${name}: ${textOf(event, table)}`)
+  }
+
+  /** The same trouble is told once. */
+  #warn(followed: Followed, name: string, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    if (followed.trouble === message) return
+    followed.trouble = message
+    this.#log.warn(`${name}: ${message} It is tried again every second.`)
+  }
+
+  #summarize(): void {
+    for (const [name, followed] of this.#collections) {
+      const { appended, replaced, deleted, isChanged, waiting, at } = followed
+      if (!isChanged) continue
+      this.#log.info(
+        `${name}: ${formatCount(appended)} appended, ${formatCount(replaced)} replaced, ${formatCount(deleted)} deleted; ${counted(waiting, 'change')} waiting, ${formatDuration(Math.max(0, Date.now() - at))} behind`,
+      )
+      Object.assign(followed, { appended: 0, replaced: 0, deleted: 0, isChanged: false })
+    }
+  }
+
+  #of(name: string): Followed {
+    const known = this.#collections.get(name)
+    if (known !== undefined) return known
+    const followed = { appended: 0, replaced: 0, deleted: 0, isChanged: false, waiting: 0, at: Date.now(), trouble: '' }
+    this.#collections.set(name, followed)
+    return followed
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer)
+    this.#summarize()
+    await this.#log[Symbol.asyncDispose]()
+  }
+}
+
+type ToldEvent = Exclude<FollowEvent, { kind: 'followed' | 'look' | 'retry' | 'loading' }>
+
+function levelOf(event: ToldEvent): 'info' | 'warn' {
+  const isUsual = event.kind === 'loaded' || (event.kind === 'compared' && mended(event) === 0)
+  return isUsual ? 'info' : 'warn'
+}
+
+function textOf(event: ToldEvent, table: string): string {
+  switch (event.kind) {
+    case 'claimed-by-other':
+      return `another process follows ${table} for this collection; waiting until it ends`
+    case 'table-locked':
+      return `somebody has locked ${table}; trying again`
+    case 'loaded':
+      return `${counted(event.items, 'row')} of ${table} loaded in ${formatRate(event.items, event.durationMs)}, ${event.reason}`
+    case 'compared': {
+      const looked = `${counted(event.items, 'row')} of ${table} compared in ${formatDuration(event.durationMs)}, ${event.reason}`
+      const { appended, replaced, deleted } = event
+      const found = `${formatCount(appended)} missing, ${formatCount(replaced)} different and ${formatCount(deleted)} too many; mended`
+      return `${looked}: ${mended(event) === 0 ? 'all are the same' : found}`
+    }
+  }
+}
+
+function mended({ appended, replaced, deleted }: { appended: number; replaced: number; deleted: number }): number {
+  return appended + replaced + deleted
+}

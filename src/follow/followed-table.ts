@@ -1,0 +1,446 @@
+/** The table that is followed and the queue beside it: one connection, one moment at a time. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { joinKey, keyFieldNames } from '../contract/key.ts'
+import { stateOf } from '../store/postgres/server/explain-error.ts'
+import { explainPostgresError } from '../tables/postgres-errors.ts'
+import { findRelation, type Relation } from '../tables/postgres-relation.ts'
+import { PostgresSession, quoted } from '../tables/postgres-session.ts'
+import { TableError, thereAre } from '../tables/table.ts'
+import {
+  type Installation,
+  Names,
+  queueStatements,
+  resetStatements,
+  schemaStatements,
+  triggerStatements,
+} from './installation.ts'
+import { type Column, missingTriggers, readShape, type Shape } from './shape.ts'
+
+/** Whoever waits for a lock keeps others waiting behind: so it waits shortly, and tries again later. */
+const LOCK_MS = 200
+const PAUSE_MS = 1_000
+
+/** Another follower of the same queue: how often it is looked whether it has ended. */
+const CLAIM_MS = 250
+/** Tells these locks from those of other applications. */
+const LOCK_CLASS = 0x7265616d
+
+const KEYS_A_QUESTION = 2_000
+
+/** SQLSTATE */
+const NO_LOCK = '55P03'
+const NO_RIGHT = '42501'
+const NO_TABLE: readonly (string | undefined)[] = ['42P01', '3F000']
+
+export interface TableOptions {
+  readonly url: string
+  readonly table: string
+  /** As `--key` has it; undefined for the primary key. */
+  readonly keyField: string | undefined
+  readonly schema: string
+  readonly collection: string
+  readonly queueRows: number
+  readonly signal: AbortSignal
+}
+
+/** A row of the table as JSON, and the key by which it was looked for; null where there is none. */
+export interface FoundRow {
+  readonly key: string
+  readonly row: string | null
+}
+
+export class FollowedTable {
+  readonly keyColumns: readonly Column[]
+  readonly relation: Relation
+  readonly #session: PostgresSession
+  readonly #options: TableOptions
+  #id = ''
+  #names: Names
+
+  private constructor(
+    session: PostgresSession,
+    relation: Relation,
+    keyColumns: readonly Column[],
+    options: TableOptions,
+  ) {
+    this.#session = session
+    this.relation = relation
+    this.keyColumns = keyColumns
+    this.#options = options
+    this.#names = new Names(options.schema, '')
+  }
+
+  /** Refuses what cannot be followed. */
+  static async open(options: TableOptions): Promise<FollowedTable> {
+    const session = new PostgresSession(options.url, options.signal)
+    try {
+      await session.connect()
+      const relation = await findRelation(session, options.table)
+      await checkRelation(session, relation, options.table)
+      return new FollowedTable(session, relation, await findKey(session, relation, options), options)
+    } catch (error) {
+      session.hangUp()
+      throw explainPostgresError(error, options, session.label)
+    }
+  }
+
+  get label(): string {
+    return `${this.#options.table} in ${this.#session.label}`
+  }
+
+  /** Stands for the follower: its queue, its row among the followers, its lock. */
+  get id(): string {
+    return this.#id
+  }
+
+  set id(id: string) {
+    this.#id = id
+    this.#names = new Names(this.#options.schema, id)
+  }
+
+  get names(): Names {
+    return this.#names
+  }
+
+  get keyNames(): readonly string[] {
+    return this.keyColumns.map(({ name }) => name)
+  }
+
+  // What is installed
+
+  /** The statements that are still to be run before the table can be followed; none if all is there. */
+  async missingStatements(): Promise<string[]> {
+    const { names, relation } = this
+    const shape = await readShape(this.#session, relation.oid, names)
+    if (shape === undefined) throw this.gone()
+    const installation: Installation = {
+      ...this.#options,
+      id: this.#id,
+      names,
+      table: { oid: relation.oid, name: relation.name, isPartition: false },
+      keyColumns: this.keyNames,
+    }
+    const { rows } = await this.#session.ask(
+      'SELECT to_regnamespace($1) IS NULL, to_regclass($2) IS NULL, to_regclass($3) IS NULL',
+      names.schema,
+      names.followers,
+      names.queue,
+    )
+    const [noSchema, noFollowers, noQueue] = rows[0] ?? []
+    const [schema, followers] = schemaStatements(names)
+    return [
+      ...(noSchema ? [schema ?? ''] : []),
+      ...(noFollowers ? [followers ?? ''] : []),
+      ...(noQueue ? queueStatements(installation) : []),
+      ...[...missingTriggers(shape, names)].flatMap(([member, missing]) => triggerStatements(names, member, missing)),
+    ]
+  }
+
+  /** All or nothing. Never waits long for a lock: `onWait` is called before each further try. */
+  async install(statements: readonly string[], onWait: () => void): Promise<void> {
+    for (;;) {
+      try {
+        await this.#session.run('BEGIN', `SET LOCAL lock_timeout = ${LOCK_MS}`)
+        // All at once, and first: not one by one, each of which might wait.
+        await this.#session.run(`SET LOCAL statement_timeout = ${LOCK_MS}`)
+        await this.#session.run(`LOCK TABLE ${this.relation.name} IN SHARE ROW EXCLUSIVE MODE`)
+        await this.#session.run('SET LOCAL statement_timeout = 0', ...statements, 'COMMIT')
+        return
+      } catch (error) {
+        await this.#session.run('ROLLBACK')
+        const state = stateOf(error)
+        if (state === NO_RIGHT) throw this.#ownerNeeded(statements, error)
+        if (state !== NO_LOCK && state !== TOOK_TOO_LONG) throw this.explain(error)
+        onWait()
+        await sleep(PAUSE_MS, undefined, { signal: this.#options.signal })
+      }
+    }
+  }
+
+  /** The queue begins anew, and all rows will be read. */
+  reset(onWait: () => void): Promise<void> {
+    const { names } = this
+    const forget = `UPDATE ${names.followers} SET state = NULL WHERE id = '${this.#id}'`
+    return this.install([...resetStatements(names), forget], onWait)
+  }
+
+  #ownerNeeded(statements: readonly string[], error: unknown): TableError {
+    const script = statements.map((statement) => `${statement};`).join('\n')
+    return new TableError(
+      'usage',
+      `${this.label}: ${error instanceof Error ? error.message : error}. The owner of the table, who also needs CREATE on the database, can run this instead, and then give this role what it needs:\n\n${script}\n\n${this.#grants()}`,
+      { cause: error },
+    )
+  }
+
+  #grants(): string {
+    const { names, relation } = this
+    const role = 'ROLE'
+    return [
+      `GRANT SELECT ON ${relation.name} TO ${role};`,
+      `GRANT USAGE ON SCHEMA ${names.schema} TO ${role};`,
+      `GRANT SELECT, UPDATE ON ${names.followers} TO ${role};`,
+      `GRANT SELECT, DELETE ON ${names.queue} TO ${role};`,
+      `GRANT SELECT, UPDATE ON SEQUENCE ${names.waiting}, ${names.lost} TO ${role};`,
+    ].join('\n')
+  }
+
+  // One follower at a time
+
+  /** The follower of this table that keeps the collection with this id. */
+  async findFollower(collectionId: number): Promise<string | undefined> {
+    if (!(await this.#hasFollowers())) return undefined
+    const { rows } = await this.#session.ask(
+      `SELECT id FROM ${this.names.followers} WHERE relation = $1 AND state LIKE $2`,
+      this.relation.oid,
+      `${collectionId}.%`,
+    )
+    return rows[0]?.[0]
+  }
+
+  /** One that never came to an end with its first load, and has ended. Its lock is taken. */
+  async adoptFollower(): Promise<string | undefined> {
+    if (!(await this.#hasFollowers())) return undefined
+    const { rows } = await this.#session.ask(
+      `SELECT id FROM ${this.names.followers} WHERE relation = $1 AND collection = $2 AND state IS NULL`,
+      this.relation.oid,
+      this.#options.collection,
+    )
+    for (const [id] of rows) {
+      this.id = id
+      if (await this.#tryClaim()) return id
+    }
+    return undefined
+  }
+
+  async #hasFollowers(): Promise<boolean> {
+    const { rows } = await this.#session.ask('SELECT to_regclass($1) IS NOT NULL', this.names.followers)
+    return rows[0]?.[0] === true
+  }
+
+  async #tryClaim(): Promise<boolean> {
+    const { rows } = await this.#session.ask(
+      'SELECT pg_try_advisory_lock($1, $2)',
+      LOCK_CLASS,
+      Number.parseInt(this.#id, 16) | 0,
+    )
+    return rows[0]?.[0] === true
+  }
+
+  /** Waits until no other process has the queue. The lock is gone with the connection. */
+  async claim(onWait: () => void): Promise<void> {
+    for (let isFirst = true; !(await this.#tryClaim()); isFirst = false) {
+      if (isFirst) onWait()
+      await sleep(CLAIM_MS, undefined, { signal: this.#options.signal })
+    }
+  }
+
+  // One moment
+
+  /** Everything until `finish` or `leave` is of one moment, of the table and of the queue. */
+  async begin(): Promise<Moment> {
+    const { names, relation } = this
+    const at = Date.now()
+    try {
+      await this.#session.begin('READ WRITE', [relation.name, names.queue])
+      const shape = await readShape(this.#session, relation.oid, names)
+      const { rows } = await this.#session.ask(
+        `SELECT f.state, f.shape, (SELECT is_called FROM ${names.lost}),
+          (SELECT count(*) FROM (SELECT FROM ${names.queue} LIMIT ${this.#options.queueRows}) q),
+          EXISTS (SELECT FROM ${names.queue} WHERE key IS NULL)
+        FROM ${names.followers} f WHERE id = $1`,
+        this.#id,
+      )
+      const [row] = rows
+      if (shape === undefined || shape.name !== relation.name) throw this.gone(shape)
+      if (row === undefined) throw this.unfollowed()
+      const [state, before, isLost, waiting, isEmptied] = row
+      return {
+        state,
+        shape,
+        before: before === null ? undefined : JSON.parse(before),
+        isLost,
+        at,
+        waiting: Number(waiting),
+        isEmptied,
+      }
+    } catch (error) {
+      if (!NO_TABLE.includes(stateOf(error))) throw this.explain(error)
+      await this.leave()
+      throw await this.#whatIsGone()
+    }
+  }
+
+  /** The keys that are in the queue, each once, in the order in which they came; no more than `limit`. */
+  async queuedKeys(limit: number): Promise<string[]> {
+    const { rows } = await this.#session.ask(
+      `SELECT key::text FROM ${this.names.queue} WHERE key IS NOT NULL GROUP BY key ORDER BY min(number) LIMIT ${limit}`,
+    )
+    return rows.map(([key]) => String(key))
+  }
+
+  /** The rows with these keys, which are JSON arrays as the queue has them. */
+  async *find(keys: readonly string[]): AsyncGenerator<FoundRow> {
+    const types = this.keyColumns.map(({ type }, index) => `(u.key ->> ${index})::${type} AS k${index}`)
+    const texts = this.keyColumns.map((_, index) => `to_json(k${index}) #>> '{}'`)
+    const where = this.keyColumns.map(({ name }, index) => `t.${quoted(name)} = k.k${index}`)
+    const question = `
+      SELECT ARRAY[${texts.join(', ')}]::text[],
+        (SELECT row_to_json(t.*)::text FROM ${this.relation.name} t WHERE ${where.join(' AND ')})
+      FROM (SELECT u.place, ${types.join(', ')} FROM unnest($1::jsonb[]) WITH ORDINALITY u (key, place) OFFSET 0) k
+      ORDER BY k.place`
+    for (let from = 0; from < keys.length; from += KEYS_A_QUESTION) {
+      const { rows } = await this.#session.ask(question, keys.slice(from, from + KEYS_A_QUESTION))
+      for (const [values, row] of rows) yield { key: joinKey(values), row }
+    }
+  }
+
+  /** All rows, in the order of the key. */
+  rows(): AsyncIterable<Uint8Array> {
+    const order = this.keyNames.map(quoted).join(', ')
+    return this.#session.copy(
+      `SELECT row_to_json(q.*) FROM (SELECT * FROM ${this.relation.name} ORDER BY ${order}) AS q`,
+    )
+  }
+
+  /** The rows that the planner expects. */
+  async estimate(): Promise<number | undefined> {
+    const { rows } = await this.#session.ask(`EXPLAIN (FORMAT JSON) SELECT FROM ${this.relation.name}`)
+    return rows[0]?.[0]?.[0]?.Plan?.['Plan Rows']
+  }
+
+  /** Empties the queue of what this moment has seen of it, and no more: `state` is the one of the collection that has all of it. */
+  async finish(state: string, shape: Shape): Promise<void> {
+    const { names } = this
+    await this.#session.ask(`DELETE FROM ${names.queue}`)
+    await this.#session.ask(
+      `UPDATE ${names.followers} SET state = $2, shape = $3 WHERE id = $1`,
+      this.#id,
+      state,
+      JSON.stringify(shape),
+    )
+    await this.#session.run(`SELECT setval('${names.waiting.replaceAll("'", "''")}', 1, false)`, 'COMMIT')
+  }
+
+  async leave(): Promise<void> {
+    await this.#session.run('ROLLBACK')
+  }
+
+  hangUp(): void {
+    this.#session.hangUp()
+  }
+
+  explain(error: unknown): unknown {
+    return explainPostgresError(error, this.#options, this.#session.label)
+  }
+
+  unfollowed(): TableError {
+    return new TableError(
+      'usage',
+      `${this.label} is not followed any more: somebody ran reams unfollow. The collection stays as it is.`,
+    )
+  }
+
+  gone(shape?: Shape): TableError {
+    const what = shape === undefined ? 'was dropped' : `is named ${shape.name} by now`
+    const advice = shape === undefined ? '' : ` Start again with --table ${shape.name}.`
+    return new TableError('usage', `${this.label} ${what}. The collection stays as it is.${advice}`)
+  }
+
+  async #whatIsGone(): Promise<TableError> {
+    const shape = await readShape(this.#session, this.relation.oid, this.names)
+    return shape?.name === this.relation.name ? this.unfollowed() : this.gone(shape)
+  }
+}
+
+export interface Moment {
+  /** The collection's state when the queue was last emptied; null before the first load. */
+  readonly state: string | null
+  readonly shape: Shape
+  /** What the table looked like then. */
+  readonly before: Shape | undefined
+  /** Whether there were changes that the queue could not take. */
+  readonly isLost: boolean
+  /** It is no earlier: milliseconds since 1970, by the clock of this machine. */
+  readonly at: number
+  /** Rows in the queue. */
+  readonly waiting: number
+  /** Whether the table was emptied at once. */
+  readonly isEmptied: boolean
+}
+
+const TOOK_TOO_LONG = '57014'
+
+const KINDS: Readonly<Record<string, string>> = { v: 'a view', m: 'a materialized view', f: 'a foreign table' }
+
+async function checkRelation(session: PostgresSession, { oid, kind }: Relation, table: string): Promise<void> {
+  const refuse = (why: string) =>
+    new TableError(
+      'usage',
+      `${table} in ${session.label} is ${why}, and cannot be followed. reams import --from … --table ${table} --replace reads all of it, as often as you run it.`,
+    )
+  const what = KINDS[kind]
+  if (what !== undefined) throw refuse(`${what}: it has no changes of its own`)
+  const { rows } = await session.ask(
+    `SELECT relpersistence, EXISTS (SELECT FROM pg_extension WHERE extname = 'citus'), current_setting('server_version_num')::int / 10000,
+      EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE inhparent = $1 AND c.relkind = 'f')
+    FROM pg_class WHERE oid = $1`,
+    oid,
+  )
+  const [persistence, hasCitus, version, hasForeign] = rows[0] ?? []
+  if (version < 15)
+    throw new TableError('usage', `${session.label} is PostgreSQL ${version}. Tables are followed from version 15 on.`)
+  if (persistence !== 'p') throw refuse('not logged: PostgreSQL empties it after a crash without a word')
+  if (hasForeign) throw refuse('partly in another database, whose changes nobody sees here')
+  if (!hasCitus) return
+  const { rows: distributed } = await session.ask('SELECT FROM pg_dist_partition WHERE logicalrelid = $1', oid)
+  if (distributed.length > 0) throw refuse('distributed by Citus, which does not run triggers of this kind')
+}
+
+async function findKey(
+  session: PostgresSession,
+  { oid, primaryKey }: Relation,
+  options: TableOptions,
+): Promise<Column[]> {
+  const { table, keyField } = options
+  const label = `${table} in ${session.label}`
+  const wanted = keyField === undefined ? primaryKey : keyFieldNames(keyField)
+  if (wanted.length === 0)
+    throw new TableError(
+      'usage',
+      `${label} has no primary key. Name columns that are unique and never NULL with --key.`,
+    )
+  const { rows } = await session.ask(
+    `SELECT attname, format_type(atttypid, atttypmod), attnotnull, attnum FROM pg_attribute
+    WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+    oid,
+  )
+  const columns = wanted.map((name) => {
+    const found = rows.find(([attname]) => attname === name)
+    if (found === undefined)
+      throw new TableError(
+        'usage',
+        `${label} has no column "${name}" for the key. ${thereAre(rows.map(([attname]) => attname))}`,
+      )
+    const [, type, isNotNull, number] = found
+    if (!isNotNull)
+      throw new TableError(
+        'usage',
+        `The column "${name}" of ${label} may be NULL, and a key never is: ALTER TABLE … ALTER COLUMN ${quoted(name)} SET NOT NULL, or name others with --key.`,
+      )
+    return { name, type, number: Number(number) }
+  })
+  const { rows: unique } = await session.ask(
+    `SELECT FROM pg_index WHERE indrelid = $1 AND indisunique AND indisvalid AND indpred IS NULL AND indexprs IS NULL
+      AND indnkeyatts = cardinality($2::int[]) AND (indkey::int2[])[0:indnkeyatts - 1]::int[] <@ $2 AND $2 <@ (indkey::int2[])[0:indnkeyatts - 1]::int[]`,
+    oid,
+    columns.map(({ number }) => number),
+  )
+  if (unique.length === 0)
+    throw new TableError(
+      'usage',
+      `The key ${wanted.map((name) => `"${name}"`).join(', ')} of ${label} is not known to be unique: there is no unique index on just that. Create one, or name other columns with --key.`,
+    )
+  return columns.map(({ name, type }) => ({ name, type }))
+}

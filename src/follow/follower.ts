@@ -1,0 +1,399 @@
+/** Keeps a collection true to a table: loads it, then takes over what changed, one moment of the table after the other. */
+
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { formatKeyFields, keyFieldNames } from '../contract/key.ts'
+import { counted } from '../contract/message-text.ts'
+import { InputError } from '../items/input-error.ts'
+import { freeOwnMemory, ItemError, type ItemRun, itemRun } from '../items/item-run.ts'
+import { readUnpacked } from '../items/read-items.ts'
+import { isConnectionLost, isConnectTimeout, stateOf as sqlState } from '../store/postgres/server/explain-error.ts'
+import { ReadAhead, runMaker } from '../store/read-ahead.ts'
+import type { CollectionState, Head, Load, Patched, Store } from '../store/store.ts'
+import { StoreError } from '../store/store-error.ts'
+import { TableError } from '../tables/table.ts'
+import { BucketSums, differingKeys, hashesIn } from './compare.ts'
+import { FollowedTable, type FoundRow, type Moment, type TableOptions } from './followed-table.ts'
+import { missingTriggers, type Shape } from './shape.ts'
+
+/** Changes that one commit takes: for more, all rows are read anew. */
+const MAX_KEYS = 50_000
+/** More differing buckets than this, and all rows are read anew. */
+const MAX_BUCKETS = 1_000
+
+const RETRY_MS = 1_000
+
+const NOTE_MS = 2_000
+const MANY = 1_000
+
+/** What there is to tell. */
+export type FollowEvent =
+  | { readonly kind: 'claimed-by-other' | 'table-locked' }
+  | { readonly kind: 'loading'; readonly items: number; readonly estimate: number | undefined }
+  | { readonly kind: 'loaded'; readonly reason: string; readonly items: number; readonly durationMs: number }
+  | ({ readonly kind: 'followed'; readonly durationMs: number } & Counts)
+  | ({
+      readonly kind: 'compared'
+      readonly reason: string
+      readonly items: number
+      readonly durationMs: number
+    } & Counts)
+  | { readonly kind: 'look'; readonly waiting: number; readonly at: number }
+  | { readonly kind: 'retry'; readonly error: unknown }
+
+type Counts = Omit<Patched, 'head'>
+
+export interface FollowOptions extends Omit<TableOptions, 'signal'> {
+  readonly everyMs: number
+  /** How often all rows are compared. */
+  readonly compareMs: number
+  /** Compare them at once, too. */
+  readonly isToCompare: boolean
+  /** Whether a collection that does not follow the table yet may lose its items. */
+  readonly mayReplace: boolean
+  readonly itemBytes: number
+  /** Asked before anything is installed; throws if that is not wanted. */
+  readonly approve: (statements: readonly string[]) => Promise<void>
+  readonly onEvent: (event: FollowEvent) => void
+}
+
+export class Follower {
+  readonly #store: Store
+  readonly #options: FollowOptions
+  readonly #signal: AbortSignal
+  #table: FollowedTable
+  /** Set where all rows are to be compared, whatever the queue says. */
+  #compareReason: string | undefined
+  #comparedAt = performance.now()
+  /** When it was last noted in the store how far the collection is. */
+  #notedAt = 0
+
+  constructor(store: Store, table: FollowedTable, options: FollowOptions, signal: AbortSignal) {
+    this.#store = store
+    this.#table = table
+    this.#options = options
+    this.#signal = signal
+    if (options.isToCompare) this.#compareReason = 'as asked for'
+  }
+
+  /** Ends with an error only: what passes by itself is tried again. */
+  async run(): Promise<never> {
+    for (;;) {
+      try {
+        await this.#start()
+        for (;;) {
+          await this.#round()
+          await sleep(this.#options.everyMs, undefined, { signal: this.#signal })
+        }
+      } catch (error) {
+        await this.#recover(error)
+      }
+    }
+  }
+
+  /** Goes on where this collection was left, or begins. */
+  async #start(): Promise<void> {
+    const table = this.#table
+    const head = await this.#store.head(this.#options.collection)
+    const known = head && (await table.findFollower(head.id))
+    if (known === undefined) return this.#begin(head)
+    table.id = known
+    await table.claim(() => this.#tell({ kind: 'claimed-by-other' }))
+  }
+
+  /** The first load. Its lease keeps others away from the collection while the table is prepared. */
+  async #begin(head: Head | undefined): Promise<void> {
+    const table = this.#table
+    const load = await this.#lease(head)
+    try {
+      const adopted = await table.adoptFollower()
+      if (adopted === undefined && head !== undefined && head.live > 0 && !this.#options.mayReplace)
+        throw this.#taken(head)
+      if (adopted === undefined) table.id = newId()
+      await table.claim(() => this.#tell({ kind: 'claimed-by-other' }))
+      const statements = await table.missingStatements()
+      if (statements.length > 0) {
+        await this.#options.approve(statements)
+        await table.install(statements, () => this.#tell({ kind: 'table-locked' }))
+      }
+      const { shape } = await table.begin()
+      await table.finish(await this.#fill(load, 'for the first time'), shape)
+    } catch (error) {
+      await load.abort().catch(() => {})
+      throw error
+    }
+  }
+
+  #taken({ name, live }: Head): TableError {
+    return new TableError(
+      'usage',
+      `The collection "${name}" exists and does not follow ${this.#table.label}. Choose another name with --name, or let --replace replace its ${counted(live, 'item')}.`,
+    )
+  }
+
+  /** Rethrows what will not pass; else connects anew. */
+  async #recover(error: unknown): Promise<void> {
+    for (let failure = this.#explained(error); ; ) {
+      this.#table.hangUp()
+      this.#signal.throwIfAborted()
+      if (!isPassing(failure)) throw failure
+      this.#tell({ kind: 'retry', error: failure })
+      await sleep(RETRY_MS, undefined, { signal: this.#signal })
+      try {
+        this.#table = await FollowedTable.open({ ...this.#options, signal: this.#signal })
+        return
+      } catch (another) {
+        failure = another
+      }
+    }
+  }
+
+  #explained(error: unknown): unknown {
+    const reason = error instanceof InputError || error instanceof ItemError ? error.message : undefined
+    if (reason !== undefined)
+      return new TableError('data', `${this.#table.label}: ${reason}. The collection stays as it is.`, { cause: error })
+    return isOfDatabase(error) ? this.#table.explain(error) : error
+  }
+
+  /** One look at the table, and one commit at most. */
+  async #round(): Promise<void> {
+    const table = this.#table
+    const moment = await table.begin()
+    this.#tell({ kind: 'look', waiting: moment.waiting, at: moment.at })
+    // A while may pass until they are taken over.
+    if (moment.waiting > MANY) await this.#note(moment)
+    if (await this.#repaired(moment)) return
+    const head = await this.#store.head(this.#options.collection)
+    const reason = this.#reasonToLoad(moment, head)
+    const state = reason === undefined && head !== undefined ? await this.#takeOver(moment, head) : undefined
+    if (state === null) await table.leave()
+    else
+      await table.finish(
+        state ?? (await this.#load(head, reason ?? 'there were more changes than one commit takes')),
+        moment.shape,
+      )
+    await this.#note({ at: moment.at, waiting: 0 })
+  }
+
+  /** Puts right what somebody did to the triggers, or a queue that was full. The next round then compares, or loads. */
+  async #repaired({ shape, isLost }: Moment): Promise<boolean> {
+    const table = this.#table
+    if (missingTriggers(shape, table.names).size === 0 && !isLost) return false
+    await table.leave()
+    const statements = await table.missingStatements()
+    const onWait = () => this.#tell({ kind: 'table-locked' })
+    if (statements.length > 0) await table.install(statements, onWait)
+    if (isLost) await table.reset(onWait)
+    return true
+  }
+
+  #reasonToLoad({ state, shape, before, isEmptied }: Moment, head: Head | undefined): string | undefined {
+    if (head === undefined || state === null) return 'for the first time'
+    if (isEmptied) return 'it was truncated'
+    if (before !== undefined && columnsOf(shape) !== columnsOf(before)) return 'its columns have changed'
+    return undefined
+  }
+
+  #reasonToCompare({ state, shape, before }: Moment, head: Head): string | undefined {
+    if (this.#compareReason !== undefined) return this.#compareReason
+    if (state !== stateOf(head)) return 'the collection is not as it was left'
+    if (JSON.stringify(shape) !== JSON.stringify(before)) return 'its triggers, files or partitions have changed'
+    const isDue = performance.now() - this.#comparedAt > this.#options.compareMs
+    return isDue ? 'as every day' : undefined
+  }
+
+  /** Answers with the state of the collection; null where nothing has changed, undefined where all rows are to be loaded. */
+  async #takeOver(moment: Moment, head: Head): Promise<string | null | undefined> {
+    const reason = this.#reasonToCompare(moment, head)
+    if (reason !== undefined) return this.#compare(head, reason)
+    if (moment.waiting === 0) return null
+    const keys = await this.#table.queuedKeys(MAX_KEYS + 1)
+    if (keys.length > MAX_KEYS) return undefined
+    const startedAt = performance.now()
+    const patched = await this.#apply(head, this.#table.find(keys), [])
+    this.#tell({ kind: 'followed', ...countsOf(patched), durationMs: performance.now() - startedAt })
+    return stateOf(patched.head)
+  }
+
+  /** One commit, and only if nobody else has changed the collection. */
+  async #apply(head: Head, found: AsyncIterable<FoundRow>, gone: readonly string[]): Promise<Patched> {
+    const rows: string[] = []
+    const looked = new Set(gone)
+    for await (const { key, row } of found) {
+      looked.add(key)
+      if (row !== null) rows.push(row)
+    }
+    const { keyField } = head
+    const all = itemRun(rows, { keyField, itemBytes: this.#options.itemBytes })
+    const puts = withoutDoubles(all, rows, { keyField, itemBytes: this.#options.itemBytes })
+    const present = new Set(puts.keys)
+    const deletes = [...looked].filter((key) => !present.has(key))
+    const steps = [...deletes, ...Array.from({ length: puts.count }, () => null)]
+    return this.#store.patch(
+      this.#options.collection,
+      { puts, steps },
+      { skipMissing: true, skipSame: true, state: collectionState(head) },
+    )
+  }
+
+  /** All rows, as one swap. */
+  async #load(head: Head | undefined, reason: string): Promise<string> {
+    const load = await this.#lease(head)
+    try {
+      return await this.#fill(load, reason)
+    } catch (error) {
+      await load.abort().catch(() => {})
+      throw error
+    }
+  }
+
+  #lease(head: Head | undefined): Promise<Load> {
+    return this.#store.load(this.#options.collection, {
+      settings: { keyField: formatKeyFields(this.#table.keyNames) },
+      isReplacement: head !== undefined,
+      state: head === undefined ? null : collectionState(head),
+    })
+  }
+
+  async #fill(load: Load, reason: string): Promise<string> {
+    const startedAt = performance.now()
+    const estimate = await this.#table.estimate()
+    const ahead = new ReadAhead()
+    let items = 0
+    try {
+      for await (const run of this.#rows(load.settings.keyField ?? '')) {
+        await ahead.add(load.append({ ...run, isTransferred: true }), run.text.length)
+        items += run.count
+        this.#tell({ kind: 'loading', items, estimate })
+      }
+    } finally {
+      await ahead.end()
+    }
+    this.#signal.throwIfAborted()
+    const { head } = await load.commit()
+    this.#comparedAt = performance.now()
+    this.#compareReason = undefined
+    this.#tell({ kind: 'loaded', reason, items, durationMs: performance.now() - startedAt })
+    return stateOf(head)
+  }
+
+  async *#rows(keyField: string): AsyncGenerator<ItemRun> {
+    const chunks = oneByOne(this.#table.rows())
+    const options = { format: 'ndjson', keyField, itemBytes: this.#options.itemBytes } as const
+    for await (const { run } of readUnpacked(chunks, options)) yield run
+  }
+
+  /** Looks at all rows, and mends what differs. Answers as `#takeOver`. */
+  async #compare(head: Head, reason: string): Promise<string | undefined> {
+    const startedAt = performance.now()
+    const keyField = head.keyField ?? ''
+    const inTable = await BucketSums.of(this.#rows(keyField))
+    const inCollection = await BucketSums.of(this.#items(keyField))
+    const buckets = inTable.differing(inCollection)
+    if (buckets.size > MAX_BUCKETS) return undefined
+    let patched: Patched = { head, appended: 0, replaced: 0, deleted: 0 }
+    if (buckets.size > 0) {
+      const rows = await hashesIn(buckets, this.#rows(keyField))
+      const differing = differingKeys(rows, await hashesIn(buckets, this.#items(keyField)))
+      const keys = differing.filter((key) => rows.has(key)).map((key) => JSON.stringify(partsOf(key, this.#table)))
+      patched = await this.#apply(
+        head,
+        this.#table.find(keys),
+        differing.filter((key) => !rows.has(key)),
+      )
+    }
+    this.#comparedAt = performance.now()
+    this.#compareReason = undefined
+    const durationMs = performance.now() - startedAt
+    this.#tell({ kind: 'compared', reason, items: inTable.items, ...countsOf(patched), durationMs })
+    return stateOf(patched.head)
+  }
+
+  async *#items(keyField: string): AsyncGenerator<ItemRun> {
+    const makeRun = runMaker(keyField)
+    for await (const segment of this.#store.items(this.#options.collection)) yield makeRun([segment])
+  }
+
+  /** For `reams collections` and metrics. */
+  async #note({ at, waiting }: Pick<Moment, 'at' | 'waiting'>): Promise<void> {
+    if (performance.now() - this.#notedAt < NOTE_MS) return
+    this.#notedAt = performance.now()
+    const following = { source: this.#table.label, waiting, asOf: at, seenAt: Date.now() }
+    await this.#store.noteFollowing(this.#options.collection, following)
+  }
+
+  #tell(event: FollowEvent): void {
+    this.#options.onEvent(event)
+  }
+}
+
+/** Each chunk is freed before the next one: the garbage collector would let many of them pile up. */
+async function* oneByOne(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    yield chunk
+    freeOwnMemory(chunk)
+  }
+}
+
+/** Two keys of the queue may lead to one row, where the database takes them for the same. */
+function withoutDoubles(
+  run: ItemRun,
+  rows: readonly string[],
+  options: { keyField: string | null; itemBytes: number },
+) {
+  const { keys = [] } = run
+  if (new Set(keys).size === keys.length) return run
+  return itemRun(
+    rows.filter((_, index) => keys.indexOf(keys[index] ?? '') === index),
+    options,
+  )
+}
+
+/** Random, and a part of names in SQL. */
+function newId(): string {
+  return randomBytes(4).toString('hex')
+}
+
+function partsOf(key: string, { keyColumns }: FollowedTable): string[] {
+  return keyColumns.length === 1 ? [key] : keyFieldNames(key)
+}
+
+function countsOf({ appended, replaced, deleted }: Patched): Counts {
+  return { appended, replaced, deleted }
+}
+
+function columnsOf({ columns }: Shape): string {
+  return JSON.stringify(columns)
+}
+
+function collectionState({ id, commitId }: Head): CollectionState {
+  return { id, commitId }
+}
+
+/** A state of the collection as one text. */
+function stateOf({ id, commitId }: Head): string {
+  return `${id}.${commitId}`
+}
+
+/** Whether PostgreSQL, or the connection to it, is the reason. */
+function isOfDatabase(error: unknown): boolean {
+  return sqlState(error) !== undefined || isConnectionLost(error) || isConnectTimeout(error)
+}
+
+const PASSING: readonly StoreError['code'][] = [
+  'unavailable',
+  'overloaded',
+  'outcome-unknown',
+  'full',
+  'busy',
+  'lease-lost',
+  'precondition-failed',
+  'collection-exists',
+  'no-collection',
+]
+
+/** Whether it may work another time. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof StoreError) return error.code !== 'key-conflict' && PASSING.includes(error.code)
+  return error instanceof TableError && error.kind === 'surroundings'
+}

@@ -1,0 +1,153 @@
+/** What a follower needs in the database of its table, as SQL: a queue, a function that fills it, and triggers that call it. Pure. */
+
+import { quoted } from '../tables/postgres-session.ts'
+
+export const DEFAULT_SCHEMA = 'reams_follow'
+
+/** A table, a partition or a child of one. */
+export interface Member {
+  readonly oid: number
+  /** Quoted, with its schema. */
+  readonly name: string
+  /** Whether its row trigger comes from the table that it is a partition of. */
+  readonly isPartition: boolean
+}
+
+/** The names of everything that belongs to one follower. */
+export class Names {
+  readonly schema: string
+  readonly followers: string
+  readonly queue: string
+  readonly waiting: string
+  readonly lost: string
+  readonly note: string
+  readonly rowTrigger: string
+  readonly truncateTrigger: string
+
+  constructor(schema: string, id: string) {
+    const inSchema = (name: string) => `${quoted(schema)}.${quoted(name)}`
+    this.schema = quoted(schema)
+    this.followers = inSchema('follower')
+    this.queue = inSchema(`queue_${id}`)
+    this.waiting = inSchema(`waiting_${id}`)
+    this.lost = inSchema(`lost_${id}`)
+    this.note = inSchema(`note_${id}`)
+    this.rowTrigger = `reams_follow_${id}`
+    this.truncateTrigger = `reams_follow_${id}_truncate`
+  }
+}
+
+export interface Installation {
+  readonly id: string
+  readonly names: Names
+  readonly table: Member
+  readonly keyColumns: readonly string[]
+  /** What the collection is called, for people who look at the table of followers. */
+  readonly collection: string
+  /** Rows that the queue takes at most. */
+  readonly queueRows: number
+}
+
+/** All followers of a database, and what each knows of its table and its collection. */
+export function schemaStatements({ schema, followers }: Names): string[] {
+  return [
+    `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+    `CREATE TABLE IF NOT EXISTS ${followers} (
+  id         text PRIMARY KEY,
+  relation   oid  NOT NULL,
+  collection text NOT NULL,
+  -- The state that the collection was in when the queue was last emptied, and what the table looked like.
+  state      text,
+  shape      text
+)`,
+  ]
+}
+
+/** Everything but the triggers. */
+export function queueStatements(installation: Installation): string[] {
+  const { id, names, table, collection } = installation
+  return [
+    `CREATE SEQUENCE ${names.waiting}`,
+    `CREATE SEQUENCE ${names.lost}`,
+    // A key of NULL stands for TRUNCATE. Vacuumed often: what is read is deleted at once.
+    `CREATE TABLE ${names.queue} (number bigint NOT NULL, key jsonb)
+  WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)`,
+    noteFunction(installation),
+    `INSERT INTO ${names.followers} (id, relation, collection) VALUES (${literal(id)}, ${table.oid}, ${literal(collection)})`,
+  ]
+}
+
+/**
+ * A write to the table must never fail because of this. So it looks whether the key columns still have their names, and where it
+ * cannot take note of a change, or the queue is full, it takes note of that.
+ */
+function noteFunction({ names, keyColumns, queueRows }: Installation): string {
+  const key = (row: 'OLD' | 'NEW') =>
+    `jsonb_build_array(${keyColumns.map((name) => `${row}.${quoted(name)}`).join(', ')})`
+  return `CREATE OR REPLACE FUNCTION ${names.note}() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $reams$
+DECLARE
+  number bigint := nextval(${literal(names.waiting)});
+BEGIN
+  IF TG_OP = 'TRUNCATE' THEN
+    INSERT INTO ${names.queue} VALUES (number, NULL);
+  ELSIF number > ${queueRows} OR (SELECT count(*) FROM pg_attribute
+      WHERE attrelid = TG_RELID AND attname IN (${keyColumns.map(literal).join(', ')})) < ${keyColumns.length} THEN
+    PERFORM nextval(${literal(names.lost)});
+  ELSIF TG_OP = 'INSERT' THEN
+    INSERT INTO ${names.queue} VALUES (number, ${key('NEW')});
+  ELSIF TG_OP = 'DELETE' THEN
+    INSERT INTO ${names.queue} VALUES (number, ${key('OLD')});
+  ELSE
+    INSERT INTO ${names.queue} VALUES (number, ${key('OLD')});
+    IF ${key('NEW')} <> ${key('OLD')} THEN
+      INSERT INTO ${names.queue} VALUES (number, ${key('NEW')});
+    END IF;
+  END IF;
+  RETURN NULL;
+END
+$reams$`
+}
+
+/** A trigger fires for everybody, also for what replication writes. */
+export function triggerStatements(names: Names, member: Member, missing: Missing): string[] {
+  const always = (trigger: string) => `ALTER TABLE ${member.name} ENABLE ALWAYS TRIGGER ${quoted(trigger)}`
+  const create = (trigger: string, events: string, each: string) =>
+    `CREATE TRIGGER ${quoted(trigger)} AFTER ${events} ON ${member.name} FOR EACH ${each} EXECUTE FUNCTION ${names.note}()`
+  const statements: string[] = []
+  if (missing.rowTrigger && !member.isPartition)
+    statements.push(create(names.rowTrigger, 'INSERT OR UPDATE OR DELETE', 'ROW'))
+  if (missing.rowTrigger || missing.isRowOff) statements.push(always(names.rowTrigger))
+  if (missing.truncateTrigger) statements.push(create(names.truncateTrigger, 'TRUNCATE', 'STATEMENT'))
+  if (missing.truncateTrigger || missing.isTruncateOff) statements.push(always(names.truncateTrigger))
+  return statements
+}
+
+/** What a table or a part of it lacks. */
+export interface Missing {
+  readonly rowTrigger: boolean
+  readonly isRowOff: boolean
+  readonly truncateTrigger: boolean
+  readonly isTruncateOff: boolean
+}
+
+/** The queue begins anew: for what was lost, all rows are read again. */
+export function resetStatements({ queue, waiting, lost }: Names): string[] {
+  return [`TRUNCATE ${queue}`, `SELECT setval(${literal(waiting)}, 1, false), setval(${literal(lost)}, 1, false)`]
+}
+
+/** Removes a follower; its triggers go with the function. */
+export function removalStatements(id: string, names: Names): string[] {
+  return [
+    `DROP FUNCTION IF EXISTS ${names.note}() CASCADE`,
+    `DROP TABLE IF EXISTS ${names.queue}`,
+    `DROP SEQUENCE IF EXISTS ${names.waiting}, ${names.lost}`,
+    `DELETE FROM ${names.followers} WHERE id = ${literal(id)}`,
+  ]
+}
+
+/** A text as a value in SQL. */
+export function literal(text: string): string {
+  const quotes = `'${text.replaceAll("'", "''")}'`
+  return text.includes('\\') ? ` E${quotes.replaceAll('\\', '\\\\')}` : quotes
+}

@@ -1,0 +1,71 @@
+/** What a followed table looks like at one moment: its columns, its partitions or children, and the triggers on them. */
+
+import type { PostgresSession } from '../tables/postgres-session.ts'
+import type { Member, Missing, Names } from './installation.ts'
+
+export interface Column {
+  readonly name: string
+  /** As SQL writes it, in the session that asked. */
+  readonly type: string
+}
+
+interface Trigger {
+  readonly relation: number
+  readonly name: string
+  readonly isAlways: boolean
+  /** Another one after every change to it. */
+  readonly version: string
+}
+
+export interface Shape {
+  /** Quoted, with its schema. */
+  readonly name: string
+  readonly columns: readonly Column[]
+  /** The table itself first. */
+  readonly members: readonly (Member & { readonly kind: string; readonly file: number })[]
+  readonly triggers: readonly Trigger[]
+}
+
+/** Undefined where there is no such table any more. By the catalogue as the snapshot of the transaction has it. */
+export async function readShape(session: PostgresSession, oid: number, names: Names): Promise<Shape | undefined> {
+  const { rows } = await session.ask(READ_SHAPE, oid, names.rowTrigger, names.truncateTrigger)
+  const [text] = rows[0] ?? []
+  const shape: Shape | undefined = typeof text === 'string' ? JSON.parse(text) : undefined
+  return shape?.members.length ? shape : undefined
+}
+
+const READ_SHAPE = `
+  WITH RECURSIVE tree (oid, depth) AS (
+    SELECT $1::oid, 0 UNION SELECT i.inhrelid, depth + 1 FROM tree JOIN pg_inherits i ON i.inhparent = tree.oid),
+  member AS (
+    SELECT c.oid, min(depth) AS depth, format('%I.%I', n.nspname, c.relname) AS name, c.relkind, c.relispartition, c.relfilenode
+    FROM tree JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace
+    GROUP BY c.oid, n.nspname, c.relname, c.relkind, c.relispartition, c.relfilenode)
+  SELECT json_build_object(
+    'name', (SELECT name FROM member WHERE depth = 0),
+    'columns', (SELECT coalesce(json_agg(json_build_object(
+        'name', attname, 'type', format_type(atttypid, atttypmod)) ORDER BY attnum), '[]')
+      FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped),
+    'members', (SELECT coalesce(json_agg(json_build_object('oid', oid::bigint, 'name', name, 'isPartition', relispartition AND depth > 0,
+        'kind', relkind, 'file', relfilenode::bigint) ORDER BY depth, oid), '[]') FROM member),
+    'triggers', (SELECT coalesce(json_agg(json_build_object('relation', tgrelid::bigint, 'name', tgname,
+        'isAlways', tgenabled = 'A', 'version', t.xmin::text) ORDER BY tgrelid, tgname), '[]')
+      FROM pg_trigger t JOIN member ON member.oid = tgrelid WHERE tgname IN ($2, $3)))::text`
+
+/** What its triggers lack, by the members that lack something. */
+export function missingTriggers({ members, triggers }: Shape, names: Names): Map<Member, Missing> {
+  const missing = new Map<Member, Missing>()
+  for (const member of members) {
+    const own = triggers.filter(({ relation }) => relation === member.oid)
+    const row = own.find(({ name }) => name === names.rowTrigger)
+    const truncate = own.find(({ name }) => name === names.truncateTrigger)
+    const lacks = {
+      rowTrigger: row === undefined,
+      isRowOff: row?.isAlways === false,
+      truncateTrigger: truncate === undefined,
+      isTruncateOff: truncate?.isAlways === false,
+    }
+    if (Object.values(lacks).includes(true)) missing.set(member, lacks)
+  }
+  return missing
+}
