@@ -8,6 +8,7 @@ import { findRelation, type Relation } from '../tables/postgres-relation.ts'
 import { PostgresSession, quoted } from '../tables/postgres-session.ts'
 import { TableError, thereAre } from '../tables/table.ts'
 import {
+  grants,
   type Installation,
   Names,
   queueStatements,
@@ -15,11 +16,8 @@ import {
   schemaStatements,
   triggerStatements,
 } from './installation.ts'
+import { runStatements } from './run-statements.ts'
 import { type Column, missingTriggers, readShape, type Shape } from './shape.ts'
-
-/** Whoever waits for a lock keeps others waiting behind: so it waits shortly, and tries again later. */
-const LOCK_MS = 200
-const PAUSE_MS = 1_000
 
 /** Another follower of the same queue: how often it is looked whether it has ended. */
 const CLAIM_MS = 250
@@ -29,7 +27,6 @@ const LOCK_CLASS = 0x7265616d
 const KEYS_A_QUESTION = 2_000
 
 /** SQLSTATE */
-const NO_LOCK = '55P03'
 const NO_RIGHT = '42501'
 const NO_TABLE: readonly (string | undefined)[] = ['42P01', '3F000']
 
@@ -50,8 +47,16 @@ export interface FoundRow {
   readonly row: string | null
 }
 
+/** The table, or what was installed for following it, is gone for good. */
+export class FollowEnded extends TableError {
+  constructor(message: string) {
+    super('usage', message)
+  }
+}
+
 export class FollowedTable {
-  readonly keyColumns: readonly Column[]
+  /** With the types that they have at this moment. */
+  keyColumns: readonly Column[]
   readonly relation: Relation
   readonly #session: PostgresSession
   readonly #options: TableOptions
@@ -137,24 +142,11 @@ export class FollowedTable {
     ]
   }
 
-  /** All or nothing. Never waits long for a lock: `onWait` is called before each further try. */
   async install(statements: readonly string[], onWait: () => void): Promise<void> {
-    for (;;) {
-      try {
-        await this.#session.run('BEGIN', `SET LOCAL lock_timeout = ${LOCK_MS}`)
-        // All at once, and first: not one by one, each of which might wait.
-        await this.#session.run(`SET LOCAL statement_timeout = ${LOCK_MS}`)
-        await this.#session.run(`LOCK TABLE ${this.relation.name} IN SHARE ROW EXCLUSIVE MODE`)
-        await this.#session.run('SET LOCAL statement_timeout = 0', ...statements, 'COMMIT')
-        return
-      } catch (error) {
-        await this.#session.run('ROLLBACK')
-        const state = stateOf(error)
-        if (state === NO_RIGHT) throw this.#ownerNeeded(statements, error)
-        if (state !== NO_LOCK && state !== TOOK_TOO_LONG) throw this.explain(error)
-        onWait()
-        await sleep(PAUSE_MS, undefined, { signal: this.#options.signal })
-      }
+    try {
+      await runStatements(this.#session, this.relation.name, statements, { signal: this.#options.signal, onWait })
+    } catch (error) {
+      throw stateOf(error) === NO_RIGHT ? await this.#ownerNeeded(statements, error) : this.explain(error)
     }
   }
 
@@ -165,25 +157,15 @@ export class FollowedTable {
     return this.install([...resetStatements(names), forget], onWait)
   }
 
-  #ownerNeeded(statements: readonly string[], error: unknown): TableError {
-    const script = statements.map((statement) => `${statement};`).join('\n')
+  async #ownerNeeded(statements: readonly string[], error: unknown): Promise<TableError> {
+    const { rows } = await this.#session.ask('SELECT quote_ident(current_user)')
+    const script = [...statements, ...grants(this.names, this.relation.name, rows[0]?.[0])]
+    const reason = error instanceof Error ? error.message : String(error)
     return new TableError(
       'usage',
-      `${this.label}: ${error instanceof Error ? error.message : error}. The owner of the table, who also needs CREATE on the database, can run this instead, and then give this role what it needs:\n\n${script}\n\n${this.#grants()}`,
+      `${this.label}: ${reason}. The owner of the table, with CREATE on the database, can run this instead:\n\n${script.map((statement) => `${statement};`).join('\n\n')}`,
       { cause: error },
     )
-  }
-
-  #grants(): string {
-    const { names, relation } = this
-    const role = 'ROLE'
-    return [
-      `GRANT SELECT ON ${relation.name} TO ${role};`,
-      `GRANT USAGE ON SCHEMA ${names.schema} TO ${role};`,
-      `GRANT SELECT, UPDATE ON ${names.followers} TO ${role};`,
-      `GRANT SELECT, DELETE ON ${names.queue} TO ${role};`,
-      `GRANT SELECT, UPDATE ON SEQUENCE ${names.waiting}, ${names.lost} TO ${role};`,
-    ].join('\n')
   }
 
   // One follower at a time
@@ -236,6 +218,19 @@ export class FollowedTable {
     }
   }
 
+  /** How many others follow the table by name, and do not run. */
+  async idleFollowers(): Promise<number> {
+    const { rows } = await this.#session.ask(
+      `SELECT id FROM ${this.names.followers} f WHERE relation = $1 AND id <> $2 AND NOT EXISTS (
+        SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $3 AND objid::bigint = ('x' || id)::bit(32)::bigint
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`,
+      this.relation.oid,
+      this.#id,
+      LOCK_CLASS,
+    )
+    return rows.length
+  }
+
   // One moment
 
   /** Everything until `finish` or `leave` is of one moment, of the table and of the queue. */
@@ -255,6 +250,9 @@ export class FollowedTable {
       const [row] = rows
       if (shape === undefined || shape.name !== relation.name) throw this.gone(shape)
       if (row === undefined) throw this.unfollowed()
+      this.keyColumns = this.keyNames.map(
+        (name) => shape.columns.find((column) => column.name === name) ?? this.#noKey(name),
+      )
       const [state, before, isLost, waiting, isEmptied] = row
       return {
         state,
@@ -335,20 +333,25 @@ export class FollowedTable {
     return explainPostgresError(error, this.#options, this.#session.label)
   }
 
-  unfollowed(): TableError {
-    return new TableError(
-      'usage',
+  #noKey(name: string): never {
+    throw new FollowEnded(
+      `The column "${name}" of ${this.label}, which is the key, was dropped or renamed. The collection stays as it is. reams unfollow, then follow the table anew, under another name.`,
+    )
+  }
+
+  unfollowed(): FollowEnded {
+    return new FollowEnded(
       `${this.label} is not followed any more: somebody ran reams unfollow. The collection stays as it is.`,
     )
   }
 
-  gone(shape?: Shape): TableError {
+  gone(shape?: Shape): FollowEnded {
     const what = shape === undefined ? 'was dropped' : `is named ${shape.name} by now`
     const advice = shape === undefined ? '' : ` Start again with --table ${shape.name}.`
-    return new TableError('usage', `${this.label} ${what}. The collection stays as it is.${advice}`)
+    return new FollowEnded(`${this.label} ${what}. The collection stays as it is.${advice}`)
   }
 
-  async #whatIsGone(): Promise<TableError> {
+  async #whatIsGone(): Promise<FollowEnded> {
     const shape = await readShape(this.#session, this.relation.oid, this.names)
     return shape?.name === this.relation.name ? this.unfollowed() : this.gone(shape)
   }
@@ -370,8 +373,6 @@ export interface Moment {
   readonly isEmptied: boolean
 }
 
-const TOOK_TOO_LONG = '57014'
-
 const KINDS: Readonly<Record<string, string>> = { v: 'a view', m: 'a materialized view', f: 'a foreign table' }
 
 async function checkRelation(session: PostgresSession, { oid, kind }: Relation, table: string): Promise<void> {
@@ -383,14 +384,16 @@ async function checkRelation(session: PostgresSession, { oid, kind }: Relation, 
   const what = KINDS[kind]
   if (what !== undefined) throw refuse(`${what}: it has no changes of its own`)
   const { rows } = await session.ask(
-    `SELECT relpersistence, EXISTS (SELECT FROM pg_extension WHERE extname = 'citus'), current_setting('server_version_num')::int / 10000,
+    `SELECT relpersistence, EXISTS (SELECT FROM pg_extension WHERE extname = 'citus'),
+      current_setting('server_version_num')::int / 10000, pg_is_in_recovery(),
       EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE inhparent = $1 AND c.relkind = 'f')
     FROM pg_class WHERE oid = $1`,
     oid,
   )
-  const [persistence, hasCitus, version, hasForeign] = rows[0] ?? []
+  const [persistence, hasCitus, version, isStandby, hasForeign] = rows[0] ?? []
   if (version < 15)
     throw new TableError('usage', `${session.label} is PostgreSQL ${version}. Tables are followed from version 15 on.`)
+  if (isStandby) throw new TableError('usage', `${session.label} is a standby. Follow the table on the primary.`)
   if (persistence !== 'p') throw refuse('not logged: PostgreSQL empties it after a crash without a word')
   if (hasForeign) throw refuse('partly in another database, whose changes nobody sees here')
   if (!hasCitus) return

@@ -13,7 +13,7 @@ import type { CollectionState, Head, Load, Patched, Store } from '../store/store
 import { StoreError } from '../store/store-error.ts'
 import { TableError } from '../tables/table.ts'
 import { BucketSums, differingKeys, hashesIn } from './compare.ts'
-import { FollowedTable, type FoundRow, type Moment, type TableOptions } from './followed-table.ts'
+import { FollowEnded, FollowedTable, type FoundRow, type Moment, type TableOptions } from './followed-table.ts'
 import { missingTriggers, type Shape } from './shape.ts'
 
 /** Changes that one commit takes: for more, all rows are read anew. */
@@ -24,11 +24,14 @@ const MAX_BUCKETS = 1_000
 const RETRY_MS = 1_000
 
 const NOTE_MS = 2_000
+/** Within this time a follower that runs has noted something. */
+const RECENT_MS = 10_000
 const MANY = 1_000
 
 /** What there is to tell. */
 export type FollowEvent =
   | { readonly kind: 'claimed-by-other' | 'table-locked' }
+  | { readonly kind: 'others-idle'; readonly count: number }
   | { readonly kind: 'loading'; readonly items: number; readonly estimate: number | undefined }
   | { readonly kind: 'loaded'; readonly reason: string; readonly items: number; readonly durationMs: number }
   | ({ readonly kind: 'followed'; readonly durationMs: number } & Counts)
@@ -81,6 +84,8 @@ export class Follower {
     for (;;) {
       try {
         await this.#start()
+        const count = await this.#table.idleFollowers()
+        if (count > 0) this.#tell({ kind: 'others-idle', count })
         for (;;) {
           await this.#round()
           await sleep(this.#options.everyMs, undefined, { signal: this.#signal })
@@ -104,6 +109,7 @@ export class Follower {
   /** The first load. Its lease keeps others away from the collection while the table is prepared. */
   async #begin(head: Head | undefined): Promise<void> {
     const table = this.#table
+    await this.#refuseOther()
     const load = await this.#lease(head)
     try {
       const adopted = await table.adoptFollower()
@@ -124,6 +130,17 @@ export class Follower {
     }
   }
 
+  /** Two that follow different tables would undo one another's work for ever. */
+  async #refuseOther(): Promise<void> {
+    const { collection } = this.#options
+    const other = (await this.#store.followings()).find(({ name }) => name === collection)
+    if (other === undefined || other.source === this.#table.label || Date.now() - other.seenAt > RECENT_MS) return
+    throw new TableError(
+      'usage',
+      `The collection "${collection}" follows ${other.source} at the moment. Choose another name with --name, or stop that one first.`,
+    )
+  }
+
   #taken({ name, live }: Head): TableError {
     return new TableError(
       'usage',
@@ -136,7 +153,10 @@ export class Follower {
     for (let failure = this.#explained(error); ; ) {
       this.#table.hangUp()
       this.#signal.throwIfAborted()
-      if (!isPassing(failure)) throw failure
+      if (!isPassing(failure)) {
+        if (failure instanceof FollowEnded) await this.#store.noteFollowing(this.#options.collection, null)
+        throw failure
+      }
       this.#tell({ kind: 'retry', error: failure })
       await sleep(RETRY_MS, undefined, { signal: this.#signal })
       try {

@@ -55,6 +55,7 @@ export function schemaStatements({ schema, followers }: Names): string[] {
     `CREATE TABLE IF NOT EXISTS ${followers} (
   id         text PRIMARY KEY,
   relation   oid  NOT NULL,
+  table_name text NOT NULL,
   collection text NOT NULL,
   -- The state that the collection was in when the queue was last emptied, and what the table looked like.
   state      text,
@@ -73,7 +74,8 @@ export function queueStatements(installation: Installation): string[] {
     `CREATE TABLE ${names.queue} (number bigint NOT NULL, key jsonb)
   WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)`,
     noteFunction(installation),
-    `INSERT INTO ${names.followers} (id, relation, collection) VALUES (${literal(id)}, ${table.oid}, ${literal(collection)})`,
+    `INSERT INTO ${names.followers} (id, relation, table_name, collection)
+  VALUES (${literal(id)}, ${table.oid}, ${literal(table.name)}, ${literal(collection)})`,
   ]
 }
 
@@ -129,6 +131,17 @@ export interface Missing {
   readonly isRowOff: boolean
   readonly truncateTrigger: boolean
   readonly isTruncateOff: boolean
+}
+
+/** What a role needs to follow, where somebody else has installed all of it. */
+export function grants(names: Names, table: string, role: string): string[] {
+  return [
+    `GRANT SELECT ON ${table} TO ${role}`,
+    `GRANT USAGE ON SCHEMA ${names.schema} TO ${role}`,
+    `GRANT SELECT, UPDATE ON ${names.followers} TO ${role}`,
+    `GRANT SELECT, DELETE ON ${names.queue} TO ${role}`,
+    `GRANT SELECT, UPDATE ON SEQUENCE ${names.waiting}, ${names.lost} TO ${role}`,
+  ]
 }
 
 /** The queue begins anew: for what was lost, all rows are read again. */

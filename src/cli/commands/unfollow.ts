@@ -27,8 +27,8 @@ async function runUnfollow(_operands: readonly string[], settings: SettingValues
   if (tables.length === 0) throw new Failure(2, 'Name a table with --table.')
   using interruption = new Interruption()
   for (const table of tables) {
-    const options = { url, table, schema: settings.get('schema'), signal: interruption.signal }
-    const removed = await unfollow(options, () => printNote(`${table} is locked by somebody; trying again.`))
+    const onWait = () => printNote(`${table} is locked by somebody; trying again.`)
+    const removed = await unfollow({ url, table, schema: settings.get('schema'), signal: interruption.signal, onWait })
     await print(removed === 0 ? `${table}: nobody follows it.` : `${table}: ${counted(removed, 'follower')} removed.`)
   }
 }

@@ -96,6 +96,8 @@ function textOf(event: ToldEvent, table: string): string {
       return `another process follows ${table} for this collection; waiting until it ends`
     case 'table-locked':
       return `somebody has locked ${table}; trying again`
+    case 'others-idle':
+      return `${counted(event.count, 'other follower')} of ${table} ${event.count === 1 ? 'does' : 'do'} not run, and cost its writers time; reams unfollow removes all of them, and this one`
     case 'loaded':
       return `${counted(event.items, 'row')} of ${table} loaded in ${formatRate(event.items, event.durationMs)}, ${event.reason}`
     case 'compared': {
