@@ -8,6 +8,7 @@ import { type CliResult, RunningCli, runInside, startServer, workDirectory } fro
 import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
 import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
 import { startProxy } from '../store/tcp-proxy.ts'
+import { waitUntil } from '../wait-until.ts'
 
 /** A column for each kind of type that row_to_json knows, with two values; and one row of nothing but nulls. */
 const TYPES: Readonly<Record<string, readonly [type: string, one: string, other: string]>> = {
@@ -560,7 +561,3 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
       [text, 'active'],
     )
 })
-
-async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20))
-}

@@ -1,0 +1,423 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { type CliResult, RunningCli, runCli, runInside, workDirectory } from '../cli/run-cli.ts'
+import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
+import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
+import { waitUntil } from '../wait-until.ts'
+
+describePostgres('a table of PostgreSQL that is followed', (startPostgres, isCitus) => {
+  let server: PostgresServer
+  const schema = newSchema()
+  const sql = (...texts: string[]) => runSql(server.url, `SET search_path = ${schema}`, texts.join(';'))
+
+  before(async () => {
+    server = await startPostgres()
+    await runSql(server.url, '', `CREATE SCHEMA ${schema}`)
+  })
+  after(async () => {
+    await runSql(server.url, '', `DROP SCHEMA ${schema} CASCADE; DROP SCHEMA IF EXISTS reams_follow CASCADE`)
+    await server.stop()
+  })
+
+  const variables = (url: string) => ({ HOME: '/nowhere', REAMS_TABLE_FROM: url })
+  const words = (table: string, more: readonly string[]) => [
+    'follow',
+    '--table',
+    `${schema}.${table}`,
+    '--every',
+    '50ms',
+    ...more,
+  ]
+  /** One that runs until the test ends. */
+  const follow = (t: TestContext, directory: string, table: string, ...more: string[]): RunningCli => {
+    const cli = new RunningCli(words(table, ['--install', ...more]), {
+      in: directory,
+      variables: variables(server.url),
+    })
+    t.after(() => cli.child.kill('SIGKILL'))
+    return cli
+  }
+  const refused = async (directory: string, table: string, ...more: string[]): Promise<CliResult> => {
+    const result = await runCli(words(table, more), { in: directory, variables: variables(server.url) })
+    assert.notEqual(result.status, 0)
+    assert.equal(result.stdout, '')
+    return result
+  }
+  const unfollow = (table: string) =>
+    runInside(['unfollow', '--table', `${schema}.${table}`], { in: '/tmp', variables: variables(server.url) })
+
+  const items = async (directory: string, name: string): Promise<string[]> => {
+    const { stdout } = await runInside(['export', name], { in: directory })
+    return stdout.split('\n').slice(0, -1).sort()
+  }
+  const rows = async (table: string): Promise<string[]> => {
+    const said = await runSql(
+      server.url,
+      `SET search_path = ${schema}; SET TimeZone = UTC`,
+      `SELECT row_to_json(t)::text FROM ${table} t`,
+    )
+    return said.map(([text]) => String(text)).sort()
+  }
+  /** Waits until the collection is as the table. */
+  const same = async (directory: string, table: string, name = table): Promise<void> => {
+    let seen: string[] = []
+    await waitUntil(async () => {
+      if (!existsSync(join(directory, 'reams.db'))) return false
+      seen = await items(directory, name)
+      return JSON.stringify(seen) === JSON.stringify(await rows(table))
+    }).catch(async (error: unknown) => {
+      assert.deepEqual(seen, await rows(table))
+      throw error
+    })
+  }
+  const makeEvents = async (table: string, count = 1200): Promise<void> =>
+    void (await sql(
+      `CREATE TABLE ${table} (id bigint PRIMARY KEY, title text, seats int)`,
+      `INSERT INTO ${table} SELECT n, 'Event ' || n, n % 7 FROM generate_series(1, ${count}) n`,
+    ))
+
+  if (isCitus) {
+    it('is not one that Citus distributes', async (t) => {
+      await makeEvents('spread')
+      await sql("SELECT create_distributed_table('spread', 'id')")
+      const { stderr } = await refused(workDirectory(t), 'spread', '--install')
+      assert.match(stderr, /distributed by Citus.*reams import --from/)
+    })
+    return
+  }
+
+  it('has its inserts appended, its updates in place, its deletes removed', async (t) => {
+    await makeEvents('events')
+    const directory = workDirectory(t)
+    follow(t, directory, 'events')
+    await same(directory, 'events')
+    await sql(
+      'UPDATE events SET seats = 99 WHERE id IN (3, 700)',
+      'DELETE FROM events WHERE id = 7',
+      "INSERT INTO events VALUES (-1, 'first', 0)",
+      'UPDATE events SET id = 5000 WHERE id = 8',
+      'BEGIN; UPDATE events SET id = 0 WHERE id = 1; UPDATE events SET id = 1 WHERE id = 2; UPDATE events SET id = 2 WHERE id = 0; COMMIT',
+    )
+    await same(directory, 'events')
+    const { stdout } = await runInside(['export', 'events'], { in: directory })
+    const lines = stdout.split('\n')
+    assert.equal(lines[2], '{"id":3,"title":"Event 3","seats":99}')
+    assert.deepEqual(
+      new Set(lines.slice(-3)),
+      new Set(['{"id":-1,"title":"first","seats":0}', '{"id":5000,"title":"Event 8","seats":1}', '']),
+    )
+    assert.match((await runInside(['collections'], { in: directory })).stdout, /events +1,200 +3 +id .*follows|FOLLOWS/)
+    await sql('TRUNCATE events')
+    await same(directory, 'events')
+    await sql("INSERT INTO events VALUES (1, 'again', 1)")
+    await same(directory, 'events')
+  })
+
+  it('goes on after kill -9 without reading all rows again, and one who came later waits', async (t) => {
+    await makeEvents('killed')
+    const directory = workDirectory(t)
+    const first = follow(t, directory, 'killed')
+    await same(directory, 'killed')
+    const second = follow(t, directory, 'killed')
+    await waitUntil(async () => second.stderr.includes('another process follows'))
+    await sql('UPDATE killed SET seats = 1 WHERE id = 1')
+    await same(directory, 'killed')
+    first.child.kill('SIGKILL')
+    await sql('UPDATE killed SET seats = 2 WHERE id = 1')
+    await same(directory, 'killed')
+    await second.stop('SIGINT')
+    await sql('DELETE FROM killed WHERE id < 10')
+    const third = follow(t, directory, 'killed')
+    await same(directory, 'killed')
+    assert.doesNotMatch(`${second.stderr}${third.stderr}`, /loaded/)
+    const { status } = await third.stop('SIGTERM')
+    assert.equal(status, 0)
+  })
+
+  it('can have keys of any type and of several columns, and a name of its own', async (t) => {
+    await sql(
+      `CREATE TABLE "Odd ""Table""" (a timestamptz, "B,\\\\ é" text, v json, PRIMARY KEY (a, "B,\\\\ é"))`.replaceAll(
+        '\\\\',
+        '\\',
+      ),
+      `INSERT INTO "Odd ""Table""" VALUES ('2030-01-01', 'x', NULL), ('2030-01-02', 'y,/\\', '{}')`,
+    )
+    const directory = workDirectory(t)
+    const table = '"Odd ""Table"""'
+    follow(t, directory, table, '--name', 'odd')
+    await same(directory, table, 'odd')
+    await sql(
+      "SET TimeZone = 'Asia/Tokyo'",
+      `UPDATE ${table} SET v = '[1]' WHERE a > '2030-01-01T12:00Z'`,
+      `DELETE FROM ${table} WHERE a < '2030-01-01T12:00Z'`,
+      `INSERT INTO ${table} VALUES ('2031-01-01', ',,', '"new"')`,
+    )
+    await same(directory, table, 'odd')
+  })
+
+  it('has a queue for each store, and costs nothing after unfollow, which ends its followers', async (t) => {
+    await makeEvents('twice')
+    const directories = [workDirectory(t), workDirectory(t)]
+    const followers = directories.map((directory) => follow(t, directory, 'twice'))
+    for (const directory of directories) await same(directory, 'twice')
+    await sql('DELETE FROM twice WHERE id > 5')
+    for (const directory of directories) await same(directory, 'twice')
+    assert.match((await unfollow('twice')).stdout, /2 followers removed/)
+    for (const follower of followers) {
+      const { status, stderr } = await follower.ends()
+      assert.equal(status, 2)
+      assert.match(stderr, /is not followed any more: somebody ran reams unfollow\. The collection stays as it is\.\n$/)
+    }
+    const triggers = await sql("SELECT tgname FROM pg_trigger WHERE tgrelid = 'twice'::regclass")
+    assert.deepEqual(triggers, [])
+    assert.equal((await items(directories[0] ?? '', 'twice')).length, 5)
+    assert.doesNotMatch((await runInside(['collections'], { in: directories[0] ?? '' })).stdout, /FOLLOWS/)
+    assert.match((await unfollow('twice')).stdout, /nobody follows it/)
+  })
+
+  it('is written to by roles that have no right on what was installed', async (t) => {
+    await makeEvents('granted')
+    const role = `app_${schema}`
+    await sql(
+      `CREATE ROLE ${role} LOGIN PASSWORD 'app'`,
+      `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
+      `GRANT ALL ON granted TO ${role}`,
+    )
+    t.after(() => sql(`DROP OWNED BY ${role}; DROP ROLE ${role}`))
+    const directory = workDirectory(t)
+    follow(t, directory, 'granted')
+    await same(directory, 'granted')
+    await sql(
+      `SET ROLE ${role}`,
+      "INSERT INTO granted VALUES (-5, 'by the application', 1)",
+      'UPDATE granted SET id = -6 WHERE id = 4',
+      'DELETE FROM granted WHERE id = 5',
+    )
+    await same(directory, 'granted')
+    await sql(`SET ROLE ${role}`, 'TRUNCATE granted')
+    await same(directory, 'granted')
+  })
+
+  it('is compared where somebody meddled with its triggers, its partitions or the collection', async (t) => {
+    await sql(
+      'CREATE TABLE parts (id int PRIMARY KEY, v text) PARTITION BY RANGE (id)',
+      'CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (1000)',
+      "INSERT INTO parts SELECT n, 'v' FROM generate_series(1, 900) n",
+      'CREATE TABLE parts_2 (id int PRIMARY KEY, v text)',
+      "INSERT INTO parts_2 SELECT n, 'w' FROM generate_series(1001, 1100) n",
+    )
+    const directory = workDirectory(t)
+    const follower = follow(t, directory, 'parts')
+    await same(directory, 'parts')
+    await sql('ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES FROM (1000) TO (2000)')
+    await same(directory, 'parts')
+    await sql('TRUNCATE parts_2')
+    await same(directory, 'parts')
+    await sql('ALTER TABLE parts DETACH PARTITION parts_1')
+    await same(directory, 'parts')
+    await sql(
+      'ALTER TABLE parts_2 DISABLE TRIGGER ALL',
+      "INSERT INTO parts VALUES (1500, 'unseen')",
+      'ALTER TABLE parts_2 ENABLE TRIGGER ALL',
+    )
+    await same(directory, 'parts')
+    await sql("SET session_replication_role = replica; INSERT INTO parts VALUES (1501, 'by a replica')")
+    await same(directory, 'parts')
+    await waitUntil(async () => /compared.*1 missing, 0 different and 0 too many; mended/.test(follower.stderr))
+    await runInside(['import', 'parts', '-', '--key', 'id'], {
+      in: directory,
+      input: '{"id":7,"v":"not in the table"}\n',
+    })
+    await same(directory, 'parts')
+    await waitUntil(async () => /0 missing, 0 different and 1 too many; mended/.test(follower.stderr))
+    await follower.stop()
+    const again = follow(t, directory, 'parts', '--compare')
+    await waitUntil(async () => /2 rows of .* compared .* as asked for: all are the same/.test(again.stderr))
+  })
+
+  it('is read anew as one swap where its columns changed, and where there are too many changes', async (t) => {
+    await makeEvents('altered', 60_000)
+    const directory = workDirectory(t)
+    const follower = follow(t, directory, 'altered')
+    await same(directory, 'altered')
+    await sql(
+      "ALTER TABLE altered ADD COLUMN note text DEFAULT 'none'",
+      'ALTER TABLE altered ALTER COLUMN id TYPE numeric',
+    )
+    await same(directory, 'altered')
+    await sql('UPDATE altered SET seats = seats + 1', 'INSERT INTO altered VALUES (12345678901, NULL, NULL, NULL)')
+    await same(directory, 'altered')
+    assert.match(follower.stderr, /its columns have changed/)
+    await waitUntil(async () => /more changes than one commit takes/.test(follower.stderr))
+  })
+
+  it('is read anew where the queue was full', async (t) => {
+    await makeEvents('full')
+    const directory = workDirectory(t)
+    const follower = follow(t, directory, 'full', '--queue-rows', '1000')
+    await same(directory, 'full')
+    await follower.stop()
+    await sql('UPDATE full SET seats = -1'.replaceAll('full', '"full"'))
+    const [[waiting] = []] = await sql(`SELECT count(*) FROM ${await queueOf('full')}`)
+    assert.equal(Number(waiting), 1000)
+    const again = follow(t, directory, 'full', '--queue-rows', '1000')
+    await same(directory, '"full"', 'full')
+    assert.match(again.stderr, /loaded/)
+    await sql('DELETE FROM "full" WHERE id > 10')
+    await same(directory, '"full"', 'full')
+  })
+  const queueOf = async (table: string): Promise<string> => {
+    const [[id] = []] = await sql(`SELECT id FROM reams_follow.follower WHERE relation = '"${table}"'::regclass`)
+    return `reams_follow.queue_${id}`
+  }
+
+  it('can be renamed or dropped: the follower says so and ends, the application goes on', async (t) => {
+    await makeEvents('old_name')
+    const directory = workDirectory(t)
+    const follower = follow(t, directory, 'old_name', '--name', 'events')
+    await same(directory, 'old_name', 'events')
+    await sql('ALTER TABLE old_name RENAME TO new_name', "INSERT INTO new_name VALUES (-1, 'after', 1)")
+    const { status, stderr } = await follower.ends()
+    assert.equal(status, 2)
+    assert.match(
+      stderr,
+      /is named .*new_name by now\. The collection stays as it is\. Start again with --table .*new_name/,
+    )
+    const again = follow(t, directory, 'new_name', '--name', 'events')
+    await same(directory, 'new_name', 'events')
+    await sql('ALTER TABLE new_name RENAME COLUMN id TO ident', "INSERT INTO new_name VALUES (-2, 'after', 1)")
+    assert.match((await again.ends()).stderr, /The column "id" .* which is the key, was dropped or renamed/)
+    await sql('ALTER TABLE new_name RENAME COLUMN ident TO id')
+    const last = follow(t, directory, 'new_name', '--name', 'events')
+    await same(directory, 'new_name', 'events')
+    await sql('DROP TABLE new_name')
+    assert.match((await last.ends()).stderr, /was dropped\. The collection stays as it is\./)
+    assert.equal((await items(directory, 'events')).length, 1202)
+    assert.match((await unfollow('new_name')).stdout, /1 follower removed/)
+  })
+
+  it('is not held up by the installation, nor by a follower that stands still', async (t) => {
+    await makeEvents('busy')
+    const directory = workDirectory(t)
+    const holder = new Client({ connectionString: server.url })
+    await holder.connect()
+    t.after(() => holder.end())
+    await holder.query(`BEGIN; UPDATE ${schema}.busy SET seats = 0 WHERE id = 1`)
+    const follower = follow(t, directory, 'busy')
+    await waitUntil(async () => follower.stderr.includes('has locked'))
+    // They wait for the lock no longer than it waits itself.
+    for (let n = 0; n < 20; n++) {
+      await sql(`SET lock_timeout = '2s'`, `UPDATE busy SET seats = ${n} WHERE id = 2`)
+      await sleep(20)
+    }
+    await holder.query('COMMIT')
+    await same(directory, 'busy')
+    follower.child.kill('SIGSTOP')
+    await sql(`SET lock_timeout = '2s'`, 'UPDATE busy SET seats = 5', 'ALTER TABLE busy ADD COLUMN more int')
+    follower.child.kill('SIGCONT')
+    await same(directory, 'busy')
+  })
+
+  describe('is refused with a hint', () => {
+    before(async () => {
+      await makeEvents('base', 3)
+      await sql(
+        'CREATE VIEW seen AS SELECT * FROM base',
+        'CREATE MATERIALIZED VIEW stored AS SELECT * FROM base',
+        'CREATE TABLE keyless (a int)',
+        'CREATE TABLE nullable (a int UNIQUE, b int NOT NULL)',
+        'CREATE UNLOGGED TABLE unlogged (id int PRIMARY KEY)',
+      )
+    })
+    const cases: [what: string, table: string, more: string[], message: RegExp][] = [
+      ['a view', 'seen', [], /is a view.*reams import --from/],
+      ['a materialized view', 'stored', [], /is a materialized view.*reams import --from/],
+      ['an unlogged table', 'unlogged', [], /not logged/],
+      ['a table without a key', 'keyless', [], /has no primary key.*--key/],
+      ['a key that may be NULL', 'nullable', ['--key', 'a'], /may be NULL/],
+      ['a key that is not unique', 'nullable', ['--key', 'b'], /not known to be unique/],
+      ['a key that is no column', 'base', ['--key', 'x'], /no column "x".*id, title, seats/],
+      ['a table that does not exist', 'nowhere', [], /There is no table/],
+      ['a directory that is missing', 'base', ['--store', 'missing/reams.db'], /no directory/],
+    ]
+    for (const [what, table, more, message] of cases)
+      it(what, async (t) => {
+        const directory = workDirectory(t)
+        assert.match((await refused(directory, table, '--install', ...more)).stderr, message)
+        assert.ok(!existsSync(join(directory, 'reams.db')))
+      })
+
+    it('without a yes, and with nothing installed', async (t) => {
+      const directory = workDirectory(t)
+      assert.match((await refused(directory, 'base')).stderr, /--dry-run shows them; --install installs them/)
+      const { stdout } = await runInside(words('base', ['--dry-run']), {
+        in: directory,
+        variables: variables(server.url),
+      })
+      assert.match(stdout, /CREATE TRIGGER .* ON \S+base FOR EACH ROW/)
+      assert.deepEqual(await sql("SELECT FROM pg_trigger WHERE tgrelid = 'base'::regclass"), [])
+      assert.ok(!existsSync(join(directory, 'reams.db')))
+    })
+
+    it('without rights, with what the owner can run; a wrong password is not shown', async (t) => {
+      const role = `reader_${schema}`
+      await sql(
+        `CREATE ROLE ${role} LOGIN PASSWORD 'reader-secret'`,
+        `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
+        `GRANT SELECT ON base TO ${role}`,
+      )
+      t.after(() => sql(`DROP OWNED BY ${role}; DROP ROLE ${role}`))
+      const url = Object.assign(new URL(server.url), { username: role, password: 'reader-secret' }).href
+      const directory = workDirectory(t)
+      const result = await runCli(words('base', ['--install']), { in: directory, variables: variables(url) })
+      assert.equal(result.status, 2)
+      assert.match(
+        result.stderr,
+        new RegExp(`The owner of the table.*CREATE TRIGGER.*GRANT SELECT ON .*base TO ${role}`, 's'),
+      )
+      assert.doesNotMatch(result.stderr, /reader-secret/)
+    })
+
+    it('a collection that does not follow it, unless it may be replaced', async (t) => {
+      const directory = workDirectory(t)
+      await runInside(['import', 'base', '-', '--key', 'id'], { in: directory, input: '{"id":1}\n' })
+      assert.match((await refused(directory, 'base', '--install')).stderr, /exists and does not follow .*--replace/)
+      const follower = follow(t, directory, 'base', '--replace')
+      await same(directory, 'base')
+      await makeEvents('other', 5)
+      const second = await refused(directory, 'other', '--install', '--replace', '--name', 'base')
+      assert.match(second.stderr, /The collection "base" follows .*base in .* at the moment/)
+      await follower.stop()
+      await unfollow('base')
+    })
+  })
+
+  it('can be one of several', async (t) => {
+    await makeEvents('one', 10)
+    await makeEvents('two', 20)
+    const directory = workDirectory(t)
+    follow(t, directory, 'one', '--table', `${schema}.two`)
+    await same(directory, 'one')
+    await same(directory, 'two')
+    await sql('DELETE FROM one WHERE id = 1', 'DELETE FROM two WHERE id = 1')
+    await same(directory, 'one')
+    await same(directory, 'two')
+  })
+
+  it('is found again when the database was away', async (t) => {
+    await makeEvents('away')
+    const directory = workDirectory(t)
+    const follower = follow(t, directory, 'away')
+    await same(directory, 'away')
+    const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reams' AND pid <> pg_backend_pid()`
+    await runSql(withParameter(server.url, 'application_name', 'test'), '', cut)
+    await sql('UPDATE away SET seats = 12345 WHERE id = 5')
+    await same(directory, 'away')
+    await waitUntil(async () => /tried again every second/.test(follower.stderr))
+    assert.doesNotMatch(follower.stderr, /loaded.*loaded/s)
+  })
+})
