@@ -1,9 +1,10 @@
 /** Reads a table or a query of an SQLite file, all rows of one moment, whoever writes to it meanwhile. */
 
 import { existsSync, statSync } from 'node:fs'
-import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { APPLICATION_ID } from '../store/sqlite/schema.ts'
 import { base64, JsonRows, jsonNumber } from './json-rows.ts'
+import { openSqliteFile } from './sqlite-file.ts'
 import { refuseBrokenText } from './sqlite-text.ts'
 import { nameOf, type RowsChoice, type Table, TableError, thereAre } from './table.ts'
 
@@ -17,7 +18,7 @@ export async function openSqliteTable(path: string, choice: RowsChoice, signal: 
     throw new TableError('usage', `${path} is not a file: expected an SQLite file, or the URL of a database.`)
   let database: DatabaseSync | undefined
   try {
-    database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS })
+    database = openSqliteFile(path, BUSY_MS)
     refuseStore(database, path)
     return new SqliteTable(database, describe(database, path, choice), path, choice, signal)
   } catch (error) {

@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it, type TestContext } from 'node:test'
 import { openSqliteTable } from '../../src/tables/sqlite.ts'
 import { storedLines } from '../cli/items.ts'
-import { runInside, startServer, workDirectory } from '../cli/run-cli.ts'
+import { runCli, runInside, startServer, workDirectory } from '../cli/run-cli.ts'
+import { lackOfOtherUser, withoutRights } from '../other-user.ts'
 
 /** A directory with an SQLite file that the statements have made. */
 function directoryWith(t: TestContext, sql: string): { directory: string; database: DatabaseSync } {
   const directory = workDirectory(t)
   const database = new DatabaseSync(join(directory, 'shop.db'))
-  t.after(() => database.close())
+  t.after(() => {
+    if (database.isOpen) database.close()
+  })
   database.exec(sql)
   return { directory, database }
 }
@@ -107,6 +110,52 @@ describe('rows of SQLite', () => {
     await assert.rejects(Array.fromAsync(table.rows()), {
       name: 'TableError',
       message: `t in ${path}: its columns were changed a moment ago. Try again.`,
+    })
+  })
+
+  describe('of a file in WAL mode', () => {
+    const filesBeside = (directory: string) => readdirSync(directory).filter((name) => name.startsWith('shop.db'))
+    const SHOP = `PRAGMA journal_mode = WAL; CREATE TABLE events (id INTEGER PRIMARY KEY); INSERT INTO events VALUES (7)`
+
+    it('leave the file as it was, and nothing beside it', async (t) => {
+      const { directory, database } = directoryWith(t, SHOP)
+      database.close()
+      const before = readFileSync(join(directory, 'shop.db'))
+      await imported(directory, '--table', 'events')
+      assert.equal((await runImport(directory, '--table', 'nope')).status, 2)
+      assert.deepEqual(filesBeside(directory), ['shop.db'])
+      assert.deepEqual(readFileSync(join(directory, 'shop.db')), before)
+      assert.equal((await runImport(directory, '--from', 'reams.db', '--table', 'nope')).status, 2)
+      assert.deepEqual(
+        readdirSync(directory).filter((name) => /^reams\.db-/.test(name)),
+        [],
+      )
+    })
+
+    it('leave what belongs to others who have it open', async (t) => {
+      const { directory, database } = directoryWith(t, SHOP)
+      assert.equal(await imported(directory, '--table', 'events'), '{"id":7}\n')
+      assert.deepEqual(filesBeside(directory), ['shop.db', 'shop.db-shm', 'shop.db-wal'])
+      database.exec('INSERT INTO events VALUES (8)')
+      assert.equal(await imported(directory, '--replace', '--table', 'events'), '{"id":7}\n{"id":8}\n')
+    })
+
+    it('come to one who may only read it while its owner has it open, and else do not', {
+      skip: lackOfOtherUser(),
+    }, async (t) => {
+      const { directory, database } = directoryWith(t, SHOP)
+      chmodSync(directory, 0o777)
+      for (const name of filesBeside(directory)) chmodSync(join(directory, name), 0o444)
+      const run = () =>
+        runCli(['import', 'events', '--from', 'shop.db', '--table', 'events'], { in: directory, ...withoutRights() })
+      assert.equal((await run()).stderr, '')
+      assert.deepEqual(filesBeside(directory), ['shop.db', 'shop.db-shm', 'shop.db-wal'])
+      database.close()
+      assert.deepEqual(filesBeside(directory), ['shop.db'])
+      const { status, stderr } = await run()
+      assert.match(stderr, /shop\.db is in WAL mode, and you may not write to it: .* Copy it/)
+      assert.equal(status, 3)
+      assert.deepEqual(filesBeside(directory), ['shop.db'])
     })
   })
 
