@@ -116,7 +116,7 @@ function settingsPage(): Page {
       Object.entries(OTHER_VARIABLES)
         .map(([variable, purpose]) => `- \`${variable}\`: ${purpose}`)
         .join('\n'),
-      'And these belong to others: `PGUSER`, `PGPASSWORD`, `PGHOST`, `PGPORT` and `PGDATABASE` fill in what the URL of [a store in PostgreSQL](../how-to/postgres.md) leaves out; `NODE_EXTRA_CA_CERTS` names a file with the CA of your own certificate; `TMPDIR` is where `reams serve FILE…` puts its temporary store; `NODE_COMPILE_CACHE` is where Node.js caches compiled code, in a clone `node_modules/.cache/reams`.',
+      'And these belong to others: `PGUSER`, `PGPASSWORD`, `PGHOST`, `PGHOSTADDR`, `PGPORT`, `PGDATABASE`, `PGSSLMODE` and its sisters, or a service that `PGSERVICE` names, fill in what the URL of [a database in PostgreSQL](../how-to/postgres.md) leaves out; `NODE_EXTRA_CA_CERTS` names a file with the CA of your own certificate; `TMPDIR` is where `reams serve FILE…` puts its temporary store; `NODE_COMPILE_CACHE` is where Node.js caches compiled code, in a clone `node_modules/.cache/reams`.',
       ...settings.flatMap(([, setting]) => settingSection(setting)),
     ],
   }

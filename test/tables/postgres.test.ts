@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { Client } from 'pg'
@@ -458,9 +458,83 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     // This server has no TLS.
     assert.match(await importWith({ PGSSLMODE: 'require' }), /does not support SSL/)
     assert.equal(await importWith({ PGSSLMODE: 'disable', PGSSLROOTCERT: '/nowhere' }), '')
-    assert.match(await importWith({ PGSSLMODE: 'allways' }), /Invalid sslmode=allways .* or in PGSSLMODE: expected one/)
+    assert.match(await importWith({ PGSSLMODE: 'allways' }), /Invalid sslmode=allways .* or PGSSLMODE: expected one/)
     const withFile = { PGSSLMODE: 'verify-ca', PGSSLROOTCERT: '/nowhere' }
     assert.match(await importWith(withFile), /a file that it names is not there/)
+  })
+
+  describe('come from where the variables and files of psql lead', () => {
+    /** What was said; '' where all went well. */
+    const saidWith = async (t: TestContext, url: string, variables: Readonly<Record<string, string>>) => {
+      const directory = workDirectory(t)
+      const { hostname, port, username, password, pathname } = new URL(server.url)
+      const service = [
+        '# of the shop',
+        '[other]',
+        'host=nowhere.invalid',
+        '[shop]',
+        `host=${hostname}`,
+        '',
+        ` port=${port}`,
+        `user=${decodeURIComponent(username)}`,
+        ...(password && [`password=${decodeURIComponent(password)}`]),
+        `dbname=${pathname.slice(1)}`,
+        'port=1',
+        '[wrong]',
+        'password wrong-and-secret',
+      ]
+      writeFileSync(join(directory, 'pg_service.conf'), service.join('\n'))
+      writeFileSync(join(directory, '.pg_service.conf'), '')
+      const { stdout, stderr } = await runInside(['import', 'events', '--query', 'SELECT 1 AS a'], {
+        in: directory,
+        variables: { HOME: directory, PGSYSCONFDIR: directory, ...variables, REAMS_TABLE_FROM: url },
+      })
+      for (const secret of secrets()) assert.ok(!`${stdout}${stderr}`.includes(secret))
+      return stderr
+    }
+
+    it('a service, which stands above the variables and below the URL', async (t) => {
+      const variables = { PGHOST: 'nowhere.invalid', PGPORT: '1', PGUSER: 'nobody', PGDATABASE: 'nope' }
+      assert.equal(await saidWith(t, 'postgres://', { ...variables, PGSERVICE: 'shop' }), '')
+      assert.equal(await saidWith(t, 'postgres:///?service=shop', { ...variables, PGSERVICE: 'other' }), '')
+      assert.match(await saidWith(t, 'postgres:///nope?service=shop', {}), /"nope" does not exist/)
+    })
+
+    it('a service of the file that is named, or of nowhere', async (t) => {
+      const from = 'postgres:///?service=nope'
+      assert.match(
+        await saidWith(t, from, {}),
+        /There is no service "nope" of PostgreSQL in .*\/\.pg_service\.conf, .*\n$/,
+      )
+      assert.match(
+        await saidWith(t, from, { PGSERVICEFILE: '/nowhere' }),
+        /The service file \/nowhere cannot be read: ENOENT/,
+      )
+      assert.match(await saidWith(t, 'postgres:///?service=wrong', {}), /Line 13 of .* is not a parameter: expected/)
+    })
+
+    it('an address in place of the name of a host', async (t) => {
+      const { hostname, href } = new URL(server.url)
+      const address = hostname === 'localhost' ? '127.0.0.1' : hostname
+      const named = href.replace(`@${hostname}`, '@nowhere.invalid')
+      assert.equal(await saidWith(t, named, { PGHOSTADDR: address }), '')
+      assert.equal(await saidWith(t, withParameter(named, 'hostaddr', address), { PGHOSTADDR: '192.0.2.1' }), '')
+      assert.match(
+        await saidWith(t, named, { PGHOSTADDR: 'localhost' }),
+        /Invalid hostaddr or PGHOSTADDR .*: expected an/,
+      )
+    })
+
+    it('one host, not several', async (t) => {
+      const several = /Several hosts are given for the source, and only one can be tried: name one of them\./
+      for (const url of [
+        'postgres://u:wrong-and-secret@a,b/x',
+        'postgres://a:1,b:2/x',
+        'postgres:///x?host=a,b&port=1,2',
+      ])
+        assert.match(await saidWith(t, url, {}), several)
+      assert.match(await saidWith(t, 'postgres:///x', { PGHOST: 'a,b' }), several)
+    })
   })
 
   it('are not shown by a location that is nearly a URL', async (t) => {

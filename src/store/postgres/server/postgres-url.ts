@@ -1,6 +1,7 @@
 /** The URL of a database in PostgreSQL, as the driver takes it: with what psql would read from its variables and files. */
 
 import { existsSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { PoolConfig } from 'pg'
@@ -8,6 +9,7 @@ import { parseIntoClientConfig } from 'pg-connection-string'
 import readPassword from 'pgpass'
 import { StoreError } from '../../store-error.ts'
 import { isReadable, readDatabaseLabel } from './database-label.ts'
+import { readPostgresService } from './postgres-service.ts'
 
 export interface PostgresUrl {
   /** What messages call it: never with the password. */
@@ -24,6 +26,7 @@ export function readPostgresUrl(
   const [address = '', query = ''] = url.split('?', 2)
   if (!/^postgres(ql)?:\/\//i.test(address))
     throw new StoreError('not-a-store', `The URL of ${what} in PostgreSQL begins with postgres:// or postgresql://.`)
+  if (SEVERAL_HOSTS.test(address)) throw severalHosts(what)
   if (!isReadable(url)) throw unreadable(what, 'it cannot be parsed')
   const parameters = new URLSearchParams(query)
   const taken = new Map<string, string>()
@@ -32,10 +35,31 @@ export function readPostgresUrl(
     if (value !== null) taken.set(name, value)
     parameters.delete(name)
   }
+  addService(parameters, address, what)
+  if (parameters.get('port')?.includes(',')) throw severalHosts(what)
   addSslVariables(parameters)
   readSslMode(parameters, what)
   const connection = readConnection(`${address}?${parameters}`, what)
   return { label: readDatabaseLabel(url).label, connection, own: taken }
+}
+
+/** Each with a port or without. */
+const SEVERAL_HOSTS = /^[a-z]+:\/\/(?:[^@/?#]*@)?[^@/?#]*,[^@/?#]*(?:\/[^@]*)?$/i
+
+function severalHosts(what: string): StoreError {
+  return new StoreError(
+    'not-a-store',
+    `Several hosts are given for ${what}, and only one can be tried: name one of them.`,
+  )
+}
+
+/** What the URL leaves open. It stands above the variables, as with psql. */
+function addService(parameters: URLSearchParams, address: string, what: string): void {
+  const service = parameters.get('service') || process.env['PGSERVICE']
+  if (!service) return
+  const inAddress = new Map(Object.entries(parsed(address, what)).filter(([, value]) => value !== ''))
+  for (const [name, value] of readPostgresService(service))
+    if (!parameters.has(name) && !inAddress.has(name === 'dbname' ? 'database' : name)) parameters.set(name, value)
 }
 
 const SSL_MODES: readonly string[] = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full']
@@ -60,7 +84,7 @@ function readSslMode(parameters: URLSearchParams, what: string): void {
   if (!SSL_MODES.includes(mode))
     throw new StoreError(
       'not-a-store',
-      `Invalid sslmode=${mode} in the URL of ${what} or in PGSSLMODE: expected one of ${SSL_MODES.join(', ')}.`,
+      `Invalid sslmode=${mode} in the URL of ${what}, its service or PGSSLMODE: expected one of ${SSL_MODES.join(', ')}.`,
     )
   if (mode === 'verify-ca' && !parameters.has('sslrootcert'))
     throw new StoreError(
@@ -72,17 +96,42 @@ function readSslMode(parameters: URLSearchParams, what: string): void {
   if (!parameters.has('uselibpqcompat')) parameters.set('uselibpqcompat', 'true')
 }
 
-/** What the driver makes of it. Its error would quote the URL, and with it the password. */
+/** What of it the driver does not know. */
+interface Given extends PoolConfig {
+  readonly dbname?: string
+  readonly hostaddr?: string
+}
+
 function readConnection(url: string, what: string): PoolConfig {
+  const { password, dbname, hostaddr = process.env['PGHOSTADDR'], ...given } = parsed(url, what)
+  const host = given.host ?? process.env['PGHOST']
+  if ([host, hostaddr, given.port ?? process.env['PGPORT']].some((each) => `${each}`.includes(',')))
+    throw severalHosts(what)
+  const named = {
+    ...given,
+    ...(hostaddr ? atAddress(hostaddr, given, host, what) : hostOf(given)),
+    ...(given.database === undefined && dbname !== undefined && { database: dbname }),
+    user: given.user ?? process.env['PGUSER'] ?? process.env['USER'] ?? userInfo().username,
+  }
+  const fromFile = passwordFromFile({ ...named, host: host ?? named.host })
+  return { ...named, password: password || process.env['PGPASSWORD'] || fromFile }
+}
+
+/** In place of a host, whose name is still that in the certificate of the server. */
+function atAddress(address: string, { ssl }: PoolConfig, host: string | undefined, what: string): PoolConfig {
+  if (isIP(address) === 0)
+    throw new StoreError(
+      'not-a-store',
+      `Invalid hostaddr or PGHOSTADDR for ${what}: expected an address like 192.0.2.7.`,
+    )
+  const hasName = host !== undefined && !host.startsWith('/') && isIP(host) === 0
+  return { host: address, ...(ssl && hasName && { ssl: { ...(ssl === true ? {} : ssl), servername: host } }) }
+}
+
+/** What the driver makes of it. Its error would quote the URL, and with it the password. */
+function parsed(url: string, what: string): Given {
   try {
-    const { password, ...rest } = parseIntoClientConfig(url)
-    const given: PoolConfig = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== ''))
-    const named = {
-      ...given,
-      ...hostOf(given),
-      user: given.user ?? process.env['PGUSER'] ?? process.env['USER'] ?? userInfo().username,
-    }
-    return { ...named, password: password || process.env['PGPASSWORD'] || passwordFromFile(named) }
+    return Object.fromEntries(Object.entries(parseIntoClientConfig(url)).filter(([, value]) => value !== ''))
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     const reason = code === 'ENOENT' ? 'a file that it names is not there' : 'it cannot be read'
@@ -109,7 +158,9 @@ function hostOf({ host, port }: PoolConfig): { readonly host?: string } {
 }
 
 /** Asked only when a server wants a password. */
-function passwordFromFile(connection: PoolConfig & { readonly user: string }): () => Promise<string> {
+function passwordFromFile(
+  connection: Pick<PoolConfig, 'port' | 'database'> & { readonly user: string; readonly host: string | undefined },
+): () => Promise<string> {
   const { user } = connection
   const target = {
     user,
