@@ -24,6 +24,8 @@ export interface Input extends AsyncDisposable {
   readonly unit: 'line' | 'row'
   /** The key of a collection that is made of it, where nobody names another. */
   readonly defaultKey?: string | undefined
+  /** What to do where the values of that key cannot be one, as a sentence. */
+  readonly defaultKeyAdvice?: string
   /** How much there is, in bytes or items; undefined when it is not known. */
   readonly total: number | undefined
   /** Whether there may be more or less. */

@@ -3,6 +3,7 @@
 import { counted } from '../contract/message-text.ts'
 import { InputError } from '../items/input-error.ts'
 import type { InputBatch } from '../items/item-reader.ts'
+import { ItemError } from '../items/item-run.ts'
 import { ReadAhead } from '../store/read-ahead.ts'
 import type { CollectionSettings, Load, LoadResult, Store } from '../store/store.ts'
 import { ItemConflict, StoreError } from '../store/store-error.ts'
@@ -29,13 +30,11 @@ export async function loadInput(
 ): Promise<LoadResult> {
   const { settings, keyField, signal } = options
   const { defaultKey } = input
-  const isKeyedByDefault = defaultKey !== undefined && (await store.head(name)) === undefined
+  const given = { ...collectionSettings(settings), ...(keyField !== undefined && { keyField }) }
+  const isKeyedByDefault =
+    defaultKey !== undefined && given.keyField === undefined && (await store.head(name)) === undefined
   const load = await store.load(name, {
-    settings: {
-      ...(isKeyedByDefault && { keyField: defaultKey }),
-      ...collectionSettings(settings),
-      ...(keyField !== undefined && { keyField }),
-    },
+    settings: { ...(isKeyedByDefault && { keyField: defaultKey }), ...given },
     isReplacement: settings.get('replace'),
     onConflict: settings.get('onConflict'),
   })
@@ -49,7 +48,7 @@ export async function loadInput(
     // If even this fails, the next writer removes what is left; the first error is the one to report.
     await load.abort().catch(() => {})
     signal.throwIfAborted()
-    throw explain(error, input)
+    throw explain(error, input, isKeyedByDefault)
   }
 }
 
@@ -102,8 +101,12 @@ async function append(load: Load, { run, lines }: InputBatch): Promise<void> {
 }
 
 /** Names the input, and says that nothing was imported. */
-function explain(error: unknown, { label, unit }: Input): unknown {
-  if (error instanceof InputError) return inputFailure(error, label, 'Nothing was imported.', unit)
+function explain(error: unknown, { label, unit, defaultKeyAdvice }: Input, isKeyedByDefault: boolean): unknown {
+  if (error instanceof InputError) {
+    const isOfKey = error.cause instanceof ItemError && error.cause.kind === 'key'
+    const advice = isOfKey && isKeyedByDefault ? `${defaultKeyAdvice} ` : ''
+    return inputFailure(error, label, `${advice}Nothing was imported.`, unit)
+  }
   const isTableError = error instanceof TableError
   if (!isTableError && !(error instanceof StoreError) && !isSystemError(error)) return error
   const { exitStatus, message } = describeFailure(error)

@@ -47,6 +47,11 @@ export class TableInput implements Input {
     return isOneColumn ? formatKeyFields(primaryKey) : undefined
   }
 
+  get defaultKeyAdvice(): string {
+    const { table } = this.#choice
+    return `The key is the primary key of the table. Name another column with --key, or do without a key: --query 'SELECT * FROM ${table}'.`
+  }
+
   get total(): number | undefined {
     return this.#table.estimatedRows
   }

@@ -277,6 +277,21 @@ describe('rows of SQLite', () => {
         assert.deepEqual({ ...database.prepare('SELECT count(*) AS count FROM events').get() }, { count: 1 })
       })
 
+    it('with a primary key whose values are no keys, and a way out', async (t) => {
+      const { directory } = directoryWith(
+        t,
+        `CREATE TABLE prices (price REAL PRIMARY KEY, id); INSERT INTO prices VALUES (1.5, 1);
+         CREATE TABLE names (name TEXT PRIMARY KEY); INSERT INTO names VALUES (NULL)`,
+      )
+      const said = async (...words: string[]) => (await runImport(directory, ...words)).stderr
+      const wayOut =
+        /row 1: the key field .*\. The key is the primary key .* --key, .*: --query 'SELECT \* FROM (\w+)'\. N/
+      assert.equal(wayOut.exec(await said('--table', 'prices'))?.[1], 'prices')
+      assert.equal(wayOut.exec(await said('--table', 'names'))?.[1], 'names')
+      assert.match(await said('--table', 'prices', '--key', 'price'), /fraction.*`\. Nothing was imported\.\n$/)
+      assert.equal(await said('--query', 'SELECT * FROM prices'), '')
+    })
+
     it('of a file whose writer was killed', async (t) => {
       const { directory, database } = directoryWith(
         t,
