@@ -68,9 +68,9 @@ function writerFor({ columnType, extendedFormat, decimals }: FieldPacket): Write
     case TYPE.newdecimal:
       return (value) => withoutZeros(String(value))
     case TYPE.float:
-      return (value) => floatText(Number(value))
+      return (value) => (decimals < ANY_DECIMALS ? fixedText(Number(value), decimals) : floatText(Number(value)))
     case TYPE.double:
-      return (value) => jsonNumber(Number(value))
+      return (value) => jsonNumber(decimals < ANY_DECIMALS ? withoutNoise(Number(value), decimals) : Number(value))
     case TYPE.date:
       return (value) => `"${value}"`
     case TYPE.time:
@@ -102,6 +102,19 @@ function floatText(value: number): string {
     if (Math.fround(rounded) === value) return jsonNumber(rounded)
   }
   return jsonNumber(Number(value.toPrecision(9)))
+}
+
+/** Stands for as many as the value has; less is the D of FLOAT(M,D) and DOUBLE(M,D), which the server shows. */
+const ANY_DECIMALS = 31
+
+function fixedText(value: number, decimals: number): string {
+  return jsonNumber(Number(value.toFixed(decimals)))
+}
+
+/** DOUBLE(M,D) keeps -0.1234 as -0.12339999999999995. An expression may have more digits than it is said to have. */
+function withoutNoise(value: number, decimals: number): number {
+  const rounded = Number(value.toFixed(decimals))
+  return Math.abs(rounded - value) <= Number.EPSILON * Math.max(1, Math.abs(value)) ? rounded : value
 }
 
 function dateTime(text: string, decimals: number): string {

@@ -57,6 +57,9 @@ const TYPES: Readonly<Record<string, readonly [type: string, value: string, json
   fixed: ['CHAR(5)', "'ab'", '"ab"'],
   text: ['VARCHAR(100)', `CONVERT(0x${Buffer.from(ODD_TEXT).toString('hex')} USING utf8mb4)`, JSON.stringify(ODD_TEXT)],
   empty: ['TEXT', "''", '""'],
+  fixedFloat: ['FLOAT(10,3)', '123456.789', '123456.789'],
+  fixedDouble: ['DOUBLE(10,4)', '-0.1234', '-0.1234'],
+  fixedWhole: ['DOUBLE(20,0) ZEROFILL', '1e15', '1000000000000000'],
   western: ['TEXT CHARACTER SET latin1', "'é€'", '"é€"'],
   wide: ['VARCHAR(9) CHARACTER SET utf32', "'é😀'", '"é😀"'],
   long: ['LONGTEXT', "REPEAT('x', 70000)", JSON.stringify('x'.repeat(70_000))],
@@ -180,12 +183,12 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
     })
 
     it('that an expression can have', async (t) => {
-      const query = `SELECT NULL AS nothing, 1.50 AS exact, 1e0 / 3 AS inexact, TRUE AS flag, MAX(stamp) AS stamp,
+      const query = `SELECT NULL AS nothing, 1.50 AS exact, 1e0 / 3 AS inexact, MAX(fixedDouble) / 3 AS third, TRUE AS flag, MAX(stamp) AS stamp,
         JSON_OBJECT('a', 1) AS made, MAX(json) AS json, COUNT(*) AS "count", SUM(id) AS sum, CONCAT(1, 'é') AS text,
         SEC_TO_TIME(1.5) AS time, UNHEX('ff') AS bytes FROM types WHERE id = 1`
       assert.equal(
         await imported(t, '--query', query),
-        `{"nothing":null,"exact":1.50,"inexact":0.3333333333333333,"flag":1,"stamp":"2024-05-17T08:15:30Z","made":{"a": 1},"json":${TYPES['json']?.[2]},"count":1,"sum":1,"text":"1é","time":"00:00:01.5","bytes":"/w=="}\n`,
+        `{"nothing":null,"exact":1.50,"inexact":0.3333333333333333,"third":-0.04113333333333332,"flag":1,"stamp":"2024-05-17T08:15:30Z","made":{"a": 1},"json":${TYPES['json']?.[2]},"count":1,"sum":1,"text":"1é","time":"00:00:01.5","bytes":"/w=="}\n`,
       )
     })
   })
