@@ -1,12 +1,12 @@
 /** The reference of all limits of the service, with the values that the code has. */
 
 import { durationMs } from '../src/cli/setting-kind.ts'
-import { MAX_ITEM_BYTES, SETTINGS } from '../src/cli/settings.ts'
+import { SETTINGS } from '../src/cli/settings.ts'
 import { NAME_RULE } from '../src/contract/name.ts'
 import { PAGE_SIZE, UNPAGINATED_LIMIT } from '../src/contract/page.ts'
 import { PROBLEMS, type ProblemName } from '../src/contract/problem.ts'
 import { TOKEN_NAME_RULE } from '../src/contract/scope.ts'
-import { DEFAULT_ITEM_BYTES, MAX_KEY_BYTES } from '../src/items/item-scanner.ts'
+import { DEFAULT_ITEM_BYTES, MAX_ITEM_BYTES, MAX_KEY_BYTES } from '../src/items/item-scanner.ts'
 import { MAX_DEPTH } from '../src/items/json-scan.ts'
 import {
   BODIES_A_TOKEN,

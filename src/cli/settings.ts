@@ -4,7 +4,7 @@ import { DEFAULT_RETRY } from '../client/client-options.ts'
 import { formatCount } from '../contract/message-text.ts'
 import { UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { DEFAULT_SCHEMA } from '../follow/installation.ts'
-import { DEFAULT_ITEM_BYTES } from '../items/item-scanner.ts'
+import { DEFAULT_ITEM_BYTES, MAX_ITEM_BYTES } from '../items/item-scanner.ts'
 import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, DEFAULT_UNSENT_BYTES } from '../service/limits.ts'
 import { DataLocation } from './data-location.ts'
 import * as kinds from './setting-kind.ts'
@@ -28,9 +28,6 @@ export interface Setting extends Row {
   /** The heading under which --help shows it. */
   readonly group: string
 }
-
-/** 500 items of this size are still one ream that SQLite can hold as a value. */
-export const MAX_ITEM_BYTES = 1024 * 1024
 
 /** A body becomes one string, and V8 has none that is much longer. */
 const MAX_ANSWER_BYTES = 500_000_000

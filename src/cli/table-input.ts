@@ -136,7 +136,10 @@ export function namedTables(choices: readonly RowsChoice[]) {
     const { table } = choice
     return { choice, name: table === undefined ? QUERY_NAME : collectionNameOfTable(table) }
   })
-  refuseSameNames(named.map(({ choice, name }) => ({ name, of: nameOf(choice) })))
+  refuseSameNames(
+    named.map(({ choice, name }) => ({ name, of: nameOf(choice) })),
+    'Import each under a name of your own, then serve the store: reams import NAME --from … --table … --store FILE',
+  )
   return named
 }
 

@@ -6,6 +6,9 @@ import { describeFault, JsonScanner, MAX_DEPTH, stringAt, WatchedMember } from '
 /** Bytes of one item, at most, unless a setting says otherwise. */
 export const DEFAULT_ITEM_BYTES = 256 * 1024
 
+/** How far the limit can be raised: 500 items of this size are still one ream that SQLite can hold as a value. */
+export const MAX_ITEM_BYTES = 1024 * 1024
+
 /** Bytes of a key in UTF-8, at most. */
 export const MAX_KEY_BYTES = 1024
 
@@ -99,11 +102,13 @@ export class ItemScanner {
   /** The error for an item above the limit; without a size, for one that was not read to its end. */
   tooLarge(size?: number): ItemError {
     const limit = this.itemBytes.toLocaleString('en-US')
+    const most = MAX_ITEM_BYTES.toLocaleString('en-US')
+    const advice =
+      Math.max(this.itemBytes + 1, size ?? 0) > MAX_ITEM_BYTES
+        ? `make it smaller: no item can have more than ${most}`
+        : `make it smaller, or raise the limit with the setting item-bytes, up to ${most}`
     const sizes = size === undefined ? `more than ${limit} bytes` : `${size.toLocaleString('en-US')} bytes`
-    return new ItemError(
-      'size',
-      `the item has ${sizes}, the limit is ${limit}; make it smaller, or raise the limit with the setting item-bytes`,
-    )
+    return new ItemError('size', `the item has ${sizes}, the limit is ${limit}; ${advice}`)
   }
 
   /** Throws an ItemError unless the bytes from `start` to `end` are one item, blanks around it allowed, with a key if one is needed. */

@@ -118,6 +118,7 @@ function explanationOf(error: Error, { order }: RowsChoice, columns: readonly st
   if (state.startsWith('42') && order !== undefined && columns.length > 0)
     return ['usage', 'Check --order: it is what would follow ORDER BY.']
   if (state.startsWith('42')) return NOT_ONE_SELECT
+  if (state.startsWith('21')) return ['usage', 'Correct the query.']
   if (state.startsWith('22'))
     return ['data', 'A value of a row is at fault: correct it in the database, or leave it out with --query.']
   return ['surroundings', `This is error ${number} of the server.`]

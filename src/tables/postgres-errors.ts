@@ -28,6 +28,7 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   '0A': ['usage', 'Check the query; it has to be one SELECT that only reads.'],
   '08P01': ['usage', 'Check the query; there are no values for parameters such as $1.'],
   '08': ['surroundings', 'The connection was lost. Try again.'],
+  '21': ['usage', 'Correct the query.'],
   '22': ['data', 'A value of a row is at fault: correct it in the database, or leave it out with --query.'],
   '25001': ['usage', 'Only what changes nothing is run: give a query that reads.'],
   '25006': ['usage', 'Only what changes nothing is run: give a query that reads.'],
@@ -36,10 +37,27 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   '40001': ['surroundings', 'A standby had to catch up with its primary. Try again, or read from the primary.'],
   '42501': ['surroundings', 'Its owner can allow it: GRANT USAGE ON SCHEMA …; GRANT SELECT ON TABLE ….'],
   '42': ['usage', 'Check the query; it has to be one SELECT, without a second statement.'],
+  '55P03': [
+    'surroundings',
+    'Others have held a lock on a table for longer than lock_timeout. Try again, or raise lock_timeout: ALTER ROLE … SET lock_timeout = ….',
+  ],
   '53': ['surroundings', 'The server is out of resources. Try again in a moment.'],
   '57014': ['surroundings', 'Somebody cancelled it on the server. Try again.'],
   '57P': ['surroundings', 'The server is stopping, or somebody ended the connection. Try again.'],
 }
+
+/** In whatever language the server speaks, it names the file. */
+const NOT_LET_IN: Explanation = [
+  'surroundings',
+  'If the server demands TLS, add sslmode=require to the URL, or set PGSSLMODE; else an administrator has to let this user in, in pg_hba.conf.',
+]
+
+/** The function of the server that says so: the state is that of a missing right. */
+const ROW_SECURITY_CHECK = 'check_enable_rls'
+const ROWS_LEFT_OUT: Explanation = [
+  'surroundings',
+  'This role has row_security off. Set it on to get the rows that its policies show, or read as a role with BYPASSRLS to get all.',
+]
 
 function explanationOf(error: Error, { table, order }: RowsChoice, columns: readonly string[]): Explanation {
   // A pooler has a code of its own for a wrong password.
@@ -48,6 +66,8 @@ function explanationOf(error: Error, { table, order }: RowsChoice, columns: read
   if (state === '42703' && columns.length > 0) return ['usage', thereAre(columns)]
   if (state.startsWith('42') && state !== '42501' && table !== undefined && order !== undefined)
     return ['usage', 'Check --order: it is what would follow ORDER BY.']
+  if (/pg_hba\.conf/.test(error.message)) return NOT_LET_IN
+  if ('routine' in error && error.routine === ROW_SECURITY_CHECK) return ROWS_LEFT_OUT
   const known = EXPLANATIONS[state] ?? EXPLANATIONS[state.slice(0, 3)] ?? EXPLANATIONS[state.slice(0, 2)]
   return known ?? ['surroundings', `This is SQLSTATE ${state}.`]
 }

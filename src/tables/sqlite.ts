@@ -52,12 +52,23 @@ function describe(database: DatabaseSync, path: string, choice: RowsChoice): Des
   const from = relation?.name ?? `(\n${query}\n)`
   const by = order ?? primaryKey.map(quoted).join(', ')
   const select = `SELECT * FROM ${from}${by === '' ? '' : ` ORDER BY ${by}\n`}`
-  database.prepare(select)
+  const unordered = `SELECT * FROM ${from}`
+  database.prepare(unordered)
+  // In brackets, SQLite would give columns of the same name other names.
+  const columns = namesIn(database.prepare(query ?? unordered))
+  tryOrder(database, select, columns, `${nameOf(choice)} in ${path}`)
   // Refuses an order with a second statement, which SQLite would leave out, or with a LIMIT, which would leave out rows.
   database.prepare(`SELECT * FROM (${select} LIMIT -1)`)
-  // In brackets, SQLite would give columns of the same name other names.
-  const columns = namesIn(database.prepare(query ?? select))
   return { select, columns, primaryKey, estimatedRows: relation && estimate(database, relation.name) }
+}
+
+function tryOrder(database: DatabaseSync, select: string, columns: readonly string[], label: string): void {
+  try {
+    database.prepare(select)
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('no such column')) throw error
+    throw new TableError('usage', `${label}: ${error.message}. ${thereAre(columns)}`, { cause: error })
+  }
 }
 
 function namesIn(statement: StatementSync): string[] {

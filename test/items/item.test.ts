@@ -78,6 +78,12 @@ describe('a run of items', () => {
     assert.match(reasonFor(item, { itemBytes: 9 }), /^the item has 10 bytes, the limit is 9;/)
     const large = JSON.stringify({ a: 'x'.repeat(300_000) })
     assert.match(reasonFor(large), /^the item has 300,008 bytes, the limit is 262,144;/)
+    assert.match(
+      reasonFor(large),
+      /; make it smaller, or raise the limit with the setting item-bytes, up to 1,048,576$/,
+    )
+    const tooLarge = JSON.stringify({ a: 'x'.repeat(1_048_576) })
+    assert.match(reasonFor(tooLarge), /the limit is 262,144; make it smaller: no item can have more than 1,048,576$/)
     assert.throws(() => itemRun([large]), { kind: 'size', message: /`\{"a":"x{94}…`$/ })
   })
 })

@@ -449,6 +449,11 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
         status: 2,
         says: /READ ONLY transaction\. Only what changes nothing is run/,
       },
+      'of a query with rows where there can be one': {
+        words: () => ['--query', 'SELECT (SELECT id FROM events) AS id'],
+        status: 2,
+        says: /Subquery returns more than 1 row\. Correct the query\./,
+      },
       'with two columns of one name': {
         words: () => ['--query', 'SELECT a.id, b.id FROM events a, events b'],
         status: 2,

@@ -6,7 +6,7 @@ import { Client } from 'pg'
 import { storedLines } from '../cli/items.ts'
 import { type CliResult, RunningCli, runInside, startServer, workDirectory } from '../cli/run-cli.ts'
 import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
-import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
+import { describePostgres, type PostgresServer, startOwnPostgres } from '../store/postgres-server.ts'
 import { startProxy } from '../store/tcp-proxy.ts'
 import { waitUntil } from '../wait-until.ts'
 
@@ -367,6 +367,11 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
         status: 2,
         says: /Check --order/,
       },
+      'of a query with rows where there can be one': {
+        words: () => ['--query', 'SELECT (SELECT * FROM generate_series(1, 2)) AS id'],
+        status: 2,
+        says: /more than one row returned by a subquery.*\. Correct the query\./,
+      },
       'with two columns of one name': {
         words: () => ['--query', 'SELECT 1 AS a, 2 AS a'],
         status: 2,
@@ -422,6 +427,41 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
       await sql(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`)
       assert.match((await runIn(directory, words, url)).stderr, /permission denied for table events\. Its owner/)
       await sql(`REVOKE ALL ON SCHEMA ${schema} FROM ${role}; DROP ROLE ${role}`)
+    })
+
+    it('of a role that may not leave out rows', { skip: isCitus && 'Citus has policies on shards too' }, async (t) => {
+      const role = newSchema()
+      await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'wrong-and-secret'; GRANT USAGE ON SCHEMA ${schema} TO ${role}`)
+      await sql(
+        `CREATE TABLE secured (id int); ALTER TABLE secured ENABLE ROW LEVEL SECURITY; GRANT SELECT ON secured TO ${role}`,
+      )
+      const url = Object.assign(new URL(server.url), { username: role, password: 'wrong-and-secret' }).href
+      const words = ['import', 'events', '--table', inSchema('secured')]
+      const { status, stderr } = await runIn(
+        workDirectory(t),
+        words,
+        withParameter(url, 'options', '-c row_security=off'),
+      )
+      assert.match(stderr, /row-level security.*\. This role has row_security off\. Set it on .*BYPASSRLS/)
+      assert.doesNotMatch(stderr, /GRANT/)
+      assert.equal(status, 3)
+      assert.equal((await runIn(workDirectory(t), words, url)).status, 0)
+      await sql(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+    })
+
+    it('that others have locked for longer than a role may wait', async (t) => {
+      const owner = new Client({ connectionString: server.url })
+      await owner.connect()
+      try {
+        await owner.query(`BEGIN; LOCK TABLE ${inSchema('events')} IN ACCESS EXCLUSIVE MODE`)
+        const url = withParameter(server.url, 'options', '-c lock_timeout=50')
+        const words = ['import', 'events', '--query', `SELECT * FROM ${inSchema('events')}`]
+        const { status, stderr } = await runIn(workDirectory(t), words, url)
+        assert.match(stderr, /lock timeout\. Others have held a lock .*Try again, or raise lock_timeout/)
+        assert.equal(status, 3)
+      } finally {
+        await owner.end()
+      }
     })
 
     const addresses: Readonly<Record<string, { change: Partial<URL>; says: RegExp; status: number }>> = {
@@ -535,6 +575,18 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
         assert.match(await saidWith(t, url, {}), several)
       assert.match(await saidWith(t, 'postgres:///x', { PGHOST: 'a,b' }), several)
     })
+  })
+
+  it('are not given out without TLS where the server demands it, which the message names', {
+    skip: isCitus && 'It is about connections, which Citus takes as PostgreSQL does',
+  }, async (t) => {
+    const rules = join(workDirectory(t), 'pg_hba.conf')
+    writeFileSync(rules, 'hostssl all all all trust\n', { mode: 0o644 })
+    const strict = await startOwnPostgres([`hba_file = '${rules}'`])
+    t.after(() => strict.stop())
+    const { stderr, status } = await runIn(workDirectory(t), ['import', 'events', '--table', 'events'], strict.url)
+    assert.match(stderr, /no encryption\. If the server demands TLS, add sslmode=require to the URL/)
+    assert.equal(status, 3)
   })
 
   it('are not shown by a location that is nearly a URL', async (t) => {

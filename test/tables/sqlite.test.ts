@@ -209,6 +209,10 @@ describe('rows of SQLite', () => {
     assert.equal((await (await server.get('/b')).json()).item_count, 0)
     const query = await startServer(t, ['--from', 'shop.db', '--query', 'SELECT 1 AS one'], { in: directory })
     assert.equal((await (await query.get('/query')).json()).item_count, 1)
+    const twice = await runInside(['serve', '--from', 'shop.db', '--table', 'a', '--table', 'main.A'], {
+      in: directory,
+    })
+    assert.match(twice.stderr, /a and main\.A would both be the collection "a"\. Import each under a name of your own/)
   })
 
   describe('are refused', () => {
@@ -222,7 +226,7 @@ describe('rows of SQLite', () => {
       'in an order of no such column': [
         ['--table', 'events', '--order', 'nope'],
         2,
-        /no such column: nope\. Check --table and --order/,
+        /events in shop\.db: no such column: nope\. There are id, x\.\n$/,
       ],
       'in an order with a second statement': [
         ['--table', 'events', '--order', 'id; SELECT 1'],
@@ -260,7 +264,12 @@ describe('rows of SQLite', () => {
       'with a row above the limit': [
         ['--query', 'SELECT 5 AS id, hex(zeroblob(200000)) AS x'],
         1,
-        /row 1: the item has .* bytes, the limit is 262,144.*\{"id":5,/,
+        /row 1: the item has .* bytes, the limit is 262,144; .* or raise the limit .* item-bytes, up to 1,048,576: .\{"id":5,/,
+      ],
+      'with a row above every limit': [
+        ['--query', 'SELECT hex(zeroblob(600000)) AS x', '--item-bytes', '1048576'],
+        1,
+        /the limit is 1,048,576; make it smaller: no item can have more than 1,048,576: /,
       ],
       'with a value that cannot be': [['--query', "SELECT json_extract('{', '$') AS x"], 2, /malformed JSON/],
     }

@@ -77,18 +77,21 @@ export function namedFiles(words: readonly string[]): NamedFile[] {
     if (flaw !== undefined) throw new Failure(2, `Invalid key "${keyField}" of ${path}: ${flaw}.`)
     return { path, name: collectionNameOfFile(path), keyField }
   })
-  refuseSameNames(files.map(({ name, path }) => ({ name, of: path })))
+  refuseSameNames(
+    files.map(({ name, path }) => ({ name, of: path })),
+    'Rename one of them.',
+  )
   return files
 }
 
 /** `of`: what the name was made of. */
-export function refuseSameNames(named: readonly { readonly name: string; readonly of: string }[]): void {
+export function refuseSameNames(
+  named: readonly { readonly name: string; readonly of: string }[],
+  advice: string,
+): void {
   for (const each of named) {
     const other = named.find(({ name }) => name === each.name)
     if (other !== undefined && other !== each)
-      throw new Failure(
-        2,
-        `${other.of} and ${each.of} would both be the collection "${each.name}". Rename one of them.`,
-      )
+      throw new Failure(2, `${other.of} and ${each.of} would both be the collection "${each.name}". ${advice}`)
   }
 }
