@@ -1,7 +1,15 @@
 /** What MySQL, MariaDB, their driver and the network report, as errors that say what to do. */
 
 import { messageOf } from '../store/postgres/server/explain-error.ts'
-import { checkColumns, nameOf, type RowsChoice, TableError, type TableErrorKind, thereAre } from './table.ts'
+import {
+  checkColumns,
+  nameOf,
+  type RowsChoice,
+  semicolonAdvice,
+  TableError,
+  type TableErrorKind,
+  thereAre,
+} from './table.ts'
 
 type Explanation = readonly [TableErrorKind, string]
 
@@ -81,7 +89,8 @@ export function explainMysqlError(
   const [, column] = numberOf(error) === DUPLICATE_COLUMN ? (/'(.*)'/s.exec(error.message) ?? []) : []
   if (column !== undefined) checkColumns([column, column], where)
   const [kind, advice] = explanationOf(error, choice, columns)
-  return new TableError(kind, `${where}: ${reasonOf(error)}. ${advice}`.trim(), { cause: error })
+  const more = numberOf(error) === SYNTAX ? semicolonAdvice(choice) : ''
+  return new TableError(kind, `${where}: ${reasonOf(error)}. ${advice}${more}`.trim(), { cause: error })
 }
 
 /** Without the brackets around a query, and without what the driver has to say about itself. */

@@ -1,7 +1,7 @@
 /** What PostgreSQL and its driver say about a table or a query, as errors that say what to do. Never with a password. */
 
 import { isConnectionLost, messageOf, stateOf } from '../store/postgres/server/explain-error.ts'
-import { nameOf, type RowsChoice, TableError, type TableErrorKind, thereAre } from './table.ts'
+import { nameOf, type RowsChoice, semicolonAdvice, TableError, type TableErrorKind, thereAre } from './table.ts'
 
 /** `columns` as far as they are known. */
 export function explainPostgresError(
@@ -13,13 +13,16 @@ export function explainPostgresError(
   if (!(error instanceof Error) || error instanceof TableError || isOurs(error)) return error
   const [kind, advice] = explanationOf(error, choice, columns)
   const reason = messageOf(error).replace(/\.$/, '')
-  return new TableError(kind, `${nameOf(choice)} in ${label}: ${reason}. ${advice}`, { cause: error })
+  const more = stateOf(error) === SYNTAX ? semicolonAdvice(choice) : ''
+  return new TableError(kind, `${nameOf(choice)} in ${label}: ${reason}. ${advice}${more}`, { cause: error })
 }
 
 /** A mistake in this program, or the end that the user asked for. */
 function isOurs(error: Error): boolean {
   return error instanceof TypeError || error instanceof RangeError
 }
+
+const SYNTAX = '42601'
 
 type Explanation = readonly [TableErrorKind, string]
 

@@ -6,7 +6,7 @@ import { APPLICATION_ID } from '../store/sqlite/schema.ts'
 import { base64, JsonRows, jsonNumber } from './json-rows.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 import { refuseBrokenText } from './sqlite-text.ts'
-import { nameOf, type RowsChoice, type Table, TableError, thereAre } from './table.ts'
+import { nameOf, type RowsChoice, semicolonAdvice, type Table, TableError, thereAre } from './table.ts'
 
 /** For one who has the file to himself for a moment. */
 const BUSY_MS = 10_000
@@ -56,10 +56,18 @@ function describe(database: DatabaseSync, path: string, choice: RowsChoice): Des
   database.prepare(unordered)
   // In brackets, SQLite would give columns of the same name other names.
   const columns = namesIn(database.prepare(query ?? unordered))
-  tryOrder(database, select, columns, `${nameOf(choice)} in ${path}`)
+  const label = `${nameOf(choice)} in ${path}`
+  tryOrder(database, select, columns, label)
   // Refuses an order with a second statement, which SQLite would leave out, or with a LIMIT, which would leave out rows.
-  database.prepare(`SELECT * FROM (${select} LIMIT -1)`)
+  const limited = database.prepare(`SELECT * FROM (${select} LIMIT -1)`)
+  refuseParameters(limited, label)
   return { select, columns, primaryKey, estimatedRows: relation && estimate(database, relation.name) }
+}
+
+/** SQLite would take them for NULL. */
+function refuseParameters({ sourceSQL, expandedSQL }: StatementSync, label: string): void {
+  if (expandedSQL !== sourceSQL)
+    throw new TableError('usage', `${label}: there are no values for parameters such as ?1. Write the values into it.`)
 }
 
 function tryOrder(database: DatabaseSync, select: string, columns: readonly string[], label: string): void {
@@ -80,7 +88,7 @@ function findRelation(database: DatabaseSync, path: string, table: string): { na
   const names = all(
     `SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND type <> 'shadow' ORDER BY 1`,
   ).map((row) => String(row['name']))
-  const wanted = [table, table.replace(/^main\./i, '')].map((name) => unquoted(name).toLowerCase())
+  const wanted = [table, table.replace(/^(main|"main")\./i, '')].map((name) => unquoted(name).toLowerCase())
   const name = names.find((each) => wanted.includes(each.toLowerCase()))
   if (name === undefined)
     throw new TableError('usage', `There is no table ${table} in ${path}. ${thereAre(names, 'There is none at all.')}`)
@@ -219,7 +227,9 @@ function explain(error: unknown, path: string, choice: RowsChoice): unknown {
     )
   if (code === CANNOT_OPEN)
     return refuse('surroundings', `${reason} It cannot be opened: check who may read it and the files beside it.`)
-  return code === 1 ? refuse('usage', `${reason} Check ${toCheck(choice)}.`) : refuse('surroundings', reason)
+  return code === 1
+    ? refuse('usage', `${reason} Check ${toCheck(choice)}.${semicolonAdvice(choice)}`)
+    : refuse('surroundings', reason)
 }
 
 function toCheck({ query, order }: RowsChoice): string {

@@ -38,6 +38,11 @@ export class TableError extends Error {
   }
 }
 
+/** For a query that is not understood. What stands behind a semicolon may be the reason. */
+export function semicolonAdvice({ query }: RowsChoice): string {
+  return query?.includes(';') ? ' Nothing can follow its semicolon, not even a comment.' : ''
+}
+
 /** More names than this would hide the message. */
 const NAMES_SHOWN = 20
 

@@ -317,7 +317,7 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
       'of two statements': {
         words: () => ['--query', 'SELECT 1; SELECT 2'],
         status: 2,
-        says: /one SELECT, without a second statement/,
+        says: /one SELECT, without a second statement\. Nothing can follow its semicolon/,
       },
       'of statements behind a bracket': {
         words: () => [

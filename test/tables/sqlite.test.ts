@@ -162,6 +162,7 @@ describe('rows of SQLite', () => {
   it('come from a table with quotes in its name', async (t) => {
     const { directory } = directoryWith(t, 'CREATE TABLE "a""b" (x); INSERT INTO "a""b" VALUES (1)')
     assert.equal(await imported(directory, '--table', '"a""b"'), '{"x":1}\n')
+    assert.equal(await imported(directory, '--replace', '--table', '"main"."a""b"'), '{"x":1}\n')
   })
 
   it('are about as many as their numbers span, unless the file has no room for them', async (t) => {
@@ -249,6 +250,17 @@ describe('rows of SQLite', () => {
         /has no column "ID" for the key\. There are id, x\./,
       ],
       'of two statements': [['--query', 'SELECT 1 AS a; DELETE FROM events'], 2, /syntax error.*one SELECT/],
+      'of a comment behind the semicolon': [
+        ['--query', 'SELECT 1 AS a; -- one'],
+        2,
+        /one SELECT\. Nothing can follow its semicolon, not even a comment\./,
+      ],
+      'of a query with parameters': [
+        ['--query', 'SELECT ?1 AS a'],
+        2,
+        /the query in .*no values for parameters such as/,
+      ],
+      'in an order with parameters': [['--table', 'events', '--order', ':a'], 2, /no values for parameters such as/],
       'of a statement that writes': [['--query', 'DELETE FROM events'], 2, /syntax error.*one SELECT/],
       'with two columns of one name': [['--query', 'SELECT 1 AS a, 2 AS a'], 2, /two columns named "a"/],
       'with a key that is null': [
