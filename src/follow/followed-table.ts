@@ -126,18 +126,15 @@ export class FollowedTable {
       table: { oid: relation.oid, name: relation.name, isPartition: false },
       keyColumns: this.keyNames,
     }
-    const { rows } = await this.#session.ask(
-      'SELECT to_regnamespace($1) IS NULL, to_regclass($2) IS NULL, to_regclass($3) IS NULL',
-      names.schema,
-      names.followers,
-      names.queue,
-    )
-    const [noSchema, noFollowers, noQueue] = rows[0] ?? []
+    const { schema: namespace } = this.#options
+    const hasSchema =
+      (await this.#session.ask('SELECT FROM pg_namespace WHERE nspname = $1', namespace)).rows.length > 0
+    const [hasFollowers, hasQueue] = [await this.#has('follower'), await this.#has(`queue_${this.#id}`)]
     const [schema, followers] = schemaStatements(names)
     return [
-      ...(noSchema ? [schema ?? ''] : []),
-      ...(noFollowers ? [followers ?? ''] : []),
-      ...(noQueue ? queueStatements(installation) : []),
+      ...(hasSchema ? [] : [schema ?? '']),
+      ...(hasFollowers ? [] : [followers ?? '']),
+      ...(hasQueue ? [] : queueStatements(installation)),
       ...[...missingTriggers(shape, names)].flatMap(([member, missing]) => triggerStatements(names, member, missing)),
     ]
   }
@@ -172,7 +169,7 @@ export class FollowedTable {
 
   /** The follower of this table that keeps the collection with this id. */
   async findFollower(collectionId: number): Promise<string | undefined> {
-    if (!(await this.#hasFollowers())) return undefined
+    if (!(await this.#knowsFollowers())) return undefined
     const { rows } = await this.#session.ask(
       `SELECT id FROM ${this.names.followers} WHERE relation = $1 AND state LIKE $2`,
       this.relation.oid,
@@ -183,7 +180,7 @@ export class FollowedTable {
 
   /** One that never came to an end with its first load, and has ended. Its lock is taken. */
   async adoptFollower(): Promise<string | undefined> {
-    if (!(await this.#hasFollowers())) return undefined
+    if (!(await this.#knowsFollowers())) return undefined
     const { rows } = await this.#session.ask(
       `SELECT id FROM ${this.names.followers} WHERE relation = $1 AND collection = $2 AND state IS NULL`,
       this.relation.oid,
@@ -196,9 +193,24 @@ export class FollowedTable {
     return undefined
   }
 
-  async #hasFollowers(): Promise<boolean> {
-    const { rows } = await this.#session.ask('SELECT to_regclass($1) IS NOT NULL', this.names.followers)
-    return rows[0]?.[0] === true
+  /** By the catalogue, which everybody may read. */
+  async #has(table: string): Promise<boolean> {
+    const { rows } = await this.#session.ask(
+      'SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = $2',
+      this.#options.schema,
+      table,
+    )
+    return rows.length > 0
+  }
+
+  /** Whether this role may look who follows; one who may not has not followed anything yet. */
+  async #knowsFollowers(): Promise<boolean> {
+    const { rows } = await this.#session.ask(
+      `SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = 'follower'
+        AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')`,
+      this.#options.schema,
+    )
+    return rows.length > 0
   }
 
   async #tryClaim(): Promise<boolean> {
@@ -313,10 +325,11 @@ export class FollowedTable {
     const { names } = this
     await this.#session.ask(`DELETE FROM ${names.queue}`)
     await this.#session.ask(
-      `UPDATE ${names.followers} SET state = $2, shape = $3 WHERE id = $1`,
+      `UPDATE ${names.followers} SET state = $2, shape = $3, table_name = $4 WHERE id = $1`,
       this.#id,
       state,
       JSON.stringify(shape),
+      shape.name,
     )
     await this.#session.run(`SELECT setval('${names.waiting.replaceAll("'", "''")}', 1, false)`, 'COMMIT')
   }

@@ -69,7 +69,9 @@ export class Follower {
   #compareReason: string | undefined
   #comparedAt = performance.now()
   /** When it was last noted in the store how far the collection is. */
-  #notedAt = 0
+  #notedAt = Number.NEGATIVE_INFINITY
+  /** Until then, what goes wrong with the database is for the user to mend. */
+  #hasStarted = false
 
   constructor(store: Store, table: FollowedTable, options: FollowOptions, signal: AbortSignal) {
     this.#store = store
@@ -84,6 +86,7 @@ export class Follower {
     for (;;) {
       try {
         await this.#start()
+        this.#hasStarted = true
         const count = await this.#table.idleFollowers()
         if (count > 0) this.#tell({ kind: 'others-idle', count })
         for (;;) {
@@ -153,7 +156,7 @@ export class Follower {
     for (let failure = this.#explained(error); ; ) {
       this.#table.hangUp()
       this.#signal.throwIfAborted()
-      if (!isPassing(failure)) {
+      if (!isPassing(failure) || (failure instanceof TableError && !this.#hasStarted)) {
         if (failure instanceof FollowEnded) await this.#store.noteFollowing(this.#options.collection, null)
         throw failure
       }
