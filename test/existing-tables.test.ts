@@ -37,6 +37,7 @@ describe('the page about tables that one already has', () => {
       text
         .replaceAll('shop\n', `${database}\n`)
         .replaceAll('///shop', `///${database}`)
+        .replaceAll('psql -q', `"${process.execPath}" "${join(ROOT, 'test/run-sql.ts')}"`)
         .replaceAll('8080', `${port}`)
         .replaceAll('reams serve --store', `reams serve --port ${port} --store`)
         .replaceAll(formatCount(SHOWN), formatCount(ROWS))

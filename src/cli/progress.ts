@@ -72,6 +72,11 @@ export function startPullProgress(label: string, itemsBefore: number, stream?: P
   return { update, stop }
 }
 
+/** A line of one's own, drawn again and again. */
+export function startStatus(text: () => string): () => void {
+  return startLine(undefined, (_elapsedMs, columns) => makeVisible(text()).slice(0, columns))
+}
+
 /** Keeps drawing a line on a terminal until it is stopped, which removes it. Elsewhere nothing is drawn. */
 function startLine(
   stream: ProgressStream = process.stderr,

@@ -3,6 +3,7 @@
 import { counted, formatCount } from '../../../contract/message-text.ts'
 import type { FollowEvent } from '../../../follow/follower.ts'
 import { formatDuration, formatRate } from '../../output.ts'
+import { startStatus } from '../../progress.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import type { Log } from '../serve/log.ts'
 
@@ -17,15 +18,19 @@ interface Followed {
   waiting: number
   at: number
   trouble: string
+  /** How far a load is. */
+  loading: { readonly items: number; readonly estimate: number | undefined } | undefined
 }
 
 export class FollowReport implements AsyncDisposable {
   readonly #log: Log
   readonly #collections = new Map<string, Followed>()
   readonly #timer: NodeJS.Timeout
+  readonly #stopStatus: () => void
 
   constructor(log: Log) {
     this.#log = log
+    this.#stopStatus = startStatus(() => [...this.#collections].map(statusOf).join('; '))
     this.#timer = setInterval(() => this.#summarize(), SUMMARY_MS).unref()
   }
 
@@ -41,12 +46,14 @@ export class FollowReport implements AsyncDisposable {
       followed.appended += event.appended
       followed.replaced += event.replaced
       followed.deleted += event.deleted
-    } else if (event.kind === 'look') {
+    } else if (event.kind === 'loading') followed.loading = event
+    else if (event.kind === 'look') {
+      followed.loading = undefined
       followed.waiting = event.waiting
       followed.at = event.at
       followed.trouble = ''
     } else if (event.kind === 'retry') this.#warn(followed, name, event.error)
-    else if (event.kind !== 'loading') this.#log[levelOf(event)](`${name}: ${textOf(event, table)}`)
+    else this.#log[levelOf(event)](`${name}: ${textOf(event, table)}`)
   }
 
   /** The same trouble is told once. */
@@ -62,7 +69,7 @@ export class FollowReport implements AsyncDisposable {
       const { appended, replaced, deleted, isChanged, waiting, at } = followed
       if (!isChanged) continue
       this.#log.info(
-        `${name}: ${formatCount(appended)} appended, ${formatCount(replaced)} replaced, ${formatCount(deleted)} deleted; ${counted(waiting, 'change')} waiting, ${formatDuration(Math.max(0, Date.now() - at))} behind`,
+        `${name}: ${formatCount(appended)} appended, ${formatCount(replaced)} replaced, ${formatCount(deleted)} deleted; ${counted(waiting, 'change')} waiting, ${behind(at)} behind`,
       )
       Object.assign(followed, { appended: 0, replaced: 0, deleted: 0, isChanged: false })
     }
@@ -71,16 +78,37 @@ export class FollowReport implements AsyncDisposable {
   #of(name: string): Followed {
     const known = this.#collections.get(name)
     if (known !== undefined) return known
-    const followed = { appended: 0, replaced: 0, deleted: 0, isChanged: false, waiting: 0, at: Date.now(), trouble: '' }
+    const followed: Followed = {
+      appended: 0,
+      replaced: 0,
+      deleted: 0,
+      isChanged: false,
+      waiting: 0,
+      at: Date.now(),
+      trouble: '',
+      loading: undefined,
+    }
     this.#collections.set(name, followed)
     return followed
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer)
+    this.#stopStatus()
     this.#summarize()
     await this.#log[Symbol.asyncDispose]()
   }
+}
+
+function statusOf([name, { waiting, at, loading }]: [string, Followed]): string {
+  if (loading === undefined) return `${name}: ${counted(waiting, 'change')} waiting, ${behind(at)} behind`
+  const { items, estimate } = loading
+  const of = estimate === undefined || estimate < items ? '' : ` of about ${formatCount(estimate)}`
+  return `${name}: ${formatCount(items)}${of} rows loaded`
+}
+
+function behind(at: number): string {
+  return formatDuration(Math.max(0, Date.now() - at))
 }
 
 type ToldEvent = Exclude<FollowEvent, { kind: 'followed' | 'look' | 'retry' | 'loading' }>

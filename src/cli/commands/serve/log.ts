@@ -163,7 +163,8 @@ interface Destination extends pino.DestinationStream {
 
 function terminal(): Destination {
   return {
-    write: (line) => void process.stderr.write(`${readableLine(line)}\n`),
+    // In the place of a line that shows how far something is, which is then drawn again below.
+    write: (line) => void process.stderr.write(`\r\u001b[K${readableLine(line)}\n`),
     end: async () => {},
   }
 }
