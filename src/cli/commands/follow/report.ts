@@ -26,11 +26,11 @@ export class FollowReport implements AsyncDisposable {
   readonly #log: Log
   readonly #collections = new Map<string, Followed>()
   readonly #timer: NodeJS.Timeout
-  readonly #stopStatus: () => void
+  /** Not before there is something to show: until then, a question may stand there. */
+  #stopStatus: (() => void) | undefined
 
   constructor(log: Log) {
     this.#log = log
-    this.#stopStatus = startStatus(() => [...this.#collections].map(statusOf).join('; '))
     this.#timer = setInterval(() => this.#summarize(), SUMMARY_MS).unref()
   }
 
@@ -46,14 +46,21 @@ export class FollowReport implements AsyncDisposable {
       followed.appended += event.appended
       followed.replaced += event.replaced
       followed.deleted += event.deleted
-    } else if (event.kind === 'loading') followed.loading = event
-    else if (event.kind === 'look') {
+    } else if (event.kind === 'loading') {
+      followed.loading = event
+      this.#stopStatus ??= this.#startStatus()
+    } else if (event.kind === 'look') {
       followed.loading = undefined
+      this.#stopStatus ??= this.#startStatus()
       followed.waiting = event.waiting
       followed.at = event.at
       followed.trouble = ''
     } else if (event.kind === 'retry') this.#warn(followed, name, event.error)
     else this.#log[levelOf(event)](`${name}: ${textOf(event, table)}`)
+  }
+
+  #startStatus(): () => void {
+    return startStatus(() => [...this.#collections].map(statusOf).join('; '))
   }
 
   /** The same trouble is told once. */
@@ -94,7 +101,7 @@ export class FollowReport implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer)
-    this.#stopStatus()
+    this.#stopStatus?.()
     this.#summarize()
     await this.#log[Symbol.asyncDispose]()
   }
