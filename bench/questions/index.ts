@@ -13,6 +13,7 @@ import { CITUS_WRITES } from './citus-writes.ts'
 import { COLD_PAGE } from './cold-page.ts'
 import { COLD_PAGES } from './cold-pages.ts'
 import { DEPTH } from './depth.ts'
+import { FOLLOW } from './follow.ts'
 import { GROWTH } from './growth.ts'
 import { HAND_WRITTEN } from './hand-written.ts'
 import { HISTORY_COST } from './history-cost.ts'
@@ -84,6 +85,7 @@ export const QUESTIONS: readonly Question[] = [
   PULL_LATENCY,
   PULL_MEMORY,
   TABLE_IMPORT,
+  FOLLOW,
   PG_IMPORT,
   PG_DEPTH,
   PG_PAGES,

@@ -12,6 +12,7 @@ import { FULL_ITEMS } from '../options.ts'
 import { PageClient } from '../page-client.ts'
 import { askPostgres } from '../postgres/ask.ts'
 import { findPsql } from '../postgres/copy.ts'
+import { makeEventTable } from '../postgres/event-table.ts'
 import { pagesByHand } from '../postgres/pages-by-hand.ts'
 import type { PostgresWorkspace } from '../postgres/workspace.ts'
 import type { Figure } from '../question.ts'
@@ -23,7 +24,7 @@ export const TABLE_IMPORT = askPostgres({
   cost: { seconds: 5, secondsAMillion: 25 },
   async run(postgres, workspace) {
     if ((await findPsql()) === undefined) return { skipped: 'it needs psql' }
-    const table = await makeTable(postgres, workspace)
+    const table = await makeEventTable(postgres, 'table', workspace.items)
     const copies: number[] = []
     const plain: ImportRun[] = []
     const keyed: ImportRun[] = []
@@ -54,16 +55,6 @@ export const TABLE_IMPORT = askPostgres({
     ]
   },
 })
-
-async function makeTable(postgres: PostgresWorkspace, { items }: Workspace): Promise<string> {
-  const schema = postgres.schema('table')
-  await postgres.execute(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.event (
-    id bigint PRIMARY KEY, title text, starts timestamptz, venue text, price numeric(8,2), seats_left int, is_open boolean);
-    INSERT INTO ${schema}.event SELECT n, 'Event ' || md5(n::text), timestamptz '2030-01-01' + n * interval '1 second',
-      'venue-' || n % 97, (n * 37 % 10000) / 100.0, n % 500, n % 3 = 0 FROM generate_series(1, ${items}) n`)
-  await postgres.settle()
-  return `${schema}.event`
-}
 
 async function copyToFile(postgres: PostgresWorkspace, table: string, workspace: Workspace): Promise<number> {
   workspace.step('psql writes the table to a file')

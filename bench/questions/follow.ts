@@ -1,0 +1,204 @@
+/** How many changes of a table does `reams follow` keep up with, how soon, and what does the table pay for it? */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { formatCount } from '../../src/contract/message-text.ts'
+import { removedAtEnd } from '../database-file.ts'
+import { inTurn, mean, median, percentile } from '../measure.ts'
+import { type Memory, memoryFigures } from '../memory.ts'
+import { PageClient } from '../page-client.ts'
+import { askPostgres } from '../postgres/ask.ts'
+import { makeEventTable } from '../postgres/event-table.ts'
+import { type FollowPlan, RunningFollower, unfollow } from '../postgres/follower.ts'
+import { findPgbench, SOURCE_WRITERS, type Updates, updateRows } from '../postgres/pgbench.ts'
+import type { Figure } from '../question.ts'
+import { createRandom } from '../random.ts'
+import { COLLECTION, type Workspace } from '../workspace.ts'
+
+const MAX_ROWS = 1_000_000
+
+/** Changes a second, and how long each rate lasts. */
+const RATES = [500, 1_000, 2_000, 3_000, 4_000, 6_000, 8_000]
+const RATE_SECONDS = 10
+/** Then as many changes wait as come in so long: more, and the queue grows. */
+const MAX_WAITING_SECONDS = 2
+const COUNT_EVERY_MS = 100
+
+const WRITE_SECONDS = 10
+
+const MAX_CHANGES = 200
+const SHORT_EVERY_MS = 200
+/** Between two changes, so that they come at any time of the follower's interval. */
+const PAUSE_MS = 300
+/** Between two requests of the client that looks for a change. */
+const ASK_EVERY_MS = 3
+
+const MEMORY_RATE = 500
+
+export const FOLLOW = askPostgres({
+  name: 'follow',
+  needs: [],
+  cost: { seconds: 330, secondsAMillion: 20 },
+  async run(postgres, workspace) {
+    if ((await findPgbench()) === undefined) return { skipped: 'it needs pgbench' }
+    const rows = Math.min(workspace.items, MAX_ROWS)
+    workspace.step('follow: making the tables')
+    const table = await makeEventTable(postgres, 'followed', rows)
+    const other = await makeEventTable(postgres, 'unfollowed', rows)
+    const store = workspace.path('followed.db')
+    await using _database = removedAtEnd(store)
+    const plan: FollowPlan = { postgres, table, store, signal: workspace.signal }
+    const updates = { url: postgres.url, table, rows, seconds: workspace.isTryOut ? 1 : WRITE_SECONDS }
+    const figures = [
+      await keepUp(plan, updates, workspace),
+      ...(await compareWriters(plan, updates, other, workspace)),
+      ...(await delays(plan, rows, workspace)),
+    ]
+    await unfollow(plan)
+    await postgres.drop('followed')
+    await postgres.drop('unfollowed')
+    return [...figures, ...(await memoryOf(postgres, workspace))]
+  },
+})
+
+interface Step {
+  /** What the writers did, of what they were to do. */
+  readonly changesASecond: number
+  /** How many waited in the last third of the time, as seconds of changes. */
+  readonly waitingSeconds: number
+}
+
+async function keepUp(plan: FollowPlan, updates: Updates, workspace: Workspace): Promise<Figure> {
+  workspace.step(`follow: loading ${formatCount(updates.rows)} rows`)
+  await using follower = await RunningFollower.start(plan)
+  const steps: Step[] = []
+  let best = 0
+  for (const rate of workspace.isTryOut ? RATES.slice(0, 1) : RATES) {
+    workspace.step(`follow: ${formatCount(rate)} changes a second`)
+    const seconds = workspace.isTryOut ? 3 : RATE_SECONDS
+    const step = await tryRate(follower, { ...updates, seconds, rate }, workspace)
+    steps.push(step)
+    if (step.waitingSeconds > MAX_WAITING_SECONDS) break
+    best = step.changesASecond
+    await follower.untilDone()
+    // They cannot do more.
+    if (step.changesASecond < rate * 0.9) break
+  }
+  return {
+    measured: `changes/s that reams follow keeps up with: random rows of ${formatCount(updates.rows)}, ${SOURCE_WRITERS} writers`,
+    value: best,
+    ...(updates.rows >= MAX_ROWS ? { required: { atLeast: 3_000 } } : { better: 'higher' }),
+    unit: 'changes/s',
+    raw: { steps },
+    note: `up to ${MAX_WAITING_SECONDS} seconds of changes may wait in the queue; it is looked at every second.`,
+  }
+}
+
+async function tryRate(follower: RunningFollower, updates: Updates, workspace: Workspace): Promise<Step> {
+  const counts: number[] = []
+  const end = new AbortController()
+  const counting = (async () => {
+    while (!end.signal.aborted) {
+      counts.push(await follower.waiting())
+      await sleep(COUNT_EVERY_MS)
+    }
+  })()
+  try {
+    const changesASecond = await updateRows(updates, workspace)
+    return { changesASecond, waitingSeconds: mean(counts.slice(Math.floor((counts.length * 2) / 3))) / changesASecond }
+  } finally {
+    end.abort()
+    await counting
+  }
+}
+
+/** The writers as fast as they can: on a table that nobody follows, on one with triggers, and with the follower beside them. */
+async function compareWriters(
+  plan: FollowPlan,
+  updates: Updates,
+  other: string,
+  workspace: Workspace,
+): Promise<Figure[]> {
+  const rates = { without: [] as number[], triggers: [] as number[], follower: [] as number[] }
+  await plan.postgres.settle()
+  for (const table of [other, plan.table]) await updateRows({ ...updates, table, seconds: 1 }, workspace)
+  await inTurn(workspace.rounds, ['without', 'triggers', 'follower'] as const, async (side) => {
+    workspace.step(`follow: ${SOURCE_WRITERS} writers as fast as they can, ${side}`)
+    await using _follower = side === 'follower' ? await RunningFollower.start(plan) : undefined
+    rates[side].push(await updateRows({ ...updates, table: side === 'without' ? other : plan.table }, workspace))
+  })
+  const without = median(rates.without)
+  return [
+    {
+      measured: `commits/s of ${SOURCE_WRITERS} writers of single rows, with the triggers ÷ without`,
+      value: median(rates.triggers) / without,
+      required: { atLeast: 0.75 },
+      raw: { commitsASecond: rates.triggers, withoutTriggers: rates.without },
+    },
+    {
+      measured: 'the same with the follower on the same machine ÷ without',
+      value: median(rates.follower) / without,
+      better: 'higher',
+      raw: { commitsASecond: rates.follower, withoutTriggers: rates.without },
+    },
+  ]
+}
+
+async function delays(plan: FollowPlan, rows: number, workspace: Workspace): Promise<Figure[]> {
+  const changes = Math.min(MAX_CHANGES, Math.ceil(workspace.requests / 10))
+  await using _follower = await RunningFollower.start(plan, ['--every', `${SHORT_EVERY_MS}ms`])
+  await using server = await workspace.serve(plan.store)
+  using client = new PageClient(server.url)
+  const source = await plan.postgres.connect()
+  const random = createRandom(9)
+  const delaysMs: number[] = []
+  workspace.step(`follow: from the commit to the answer, ${changes} times`)
+  // The first ones bring the server up to speed.
+  for (let change = -Math.ceil(changes / 10); change < changes; change++) {
+    workspace.signal.throwIfAborted()
+    await sleep(random(PAUSE_MS))
+    const id = random(rows) + 1
+    const venue = `moved-${change}`
+    await source.query(`UPDATE ${plan.table} SET venue = $1 WHERE id = $2`, [venue, id])
+    const committedAt = performance.now()
+    while (((await client.json(`/${COLLECTION}/${id}`, 'identity')) as { venue: string }).venue !== venue)
+      await sleep(ASK_EVERY_MS)
+    if (change >= 0) delaysMs.push(performance.now() - committedAt)
+  }
+  await source.end()
+  const raw = { changes, p50Ms: percentile(delaysMs, 50), p99Ms: percentile(delaysMs, 99) }
+  return [
+    {
+      measured: `from the commit in the table to the answer over HTTP, --every ${SHORT_EVERY_MS}ms, p50`,
+      value: raw.p50Ms,
+      unit: 'ms',
+      required: { atMost: 300 },
+      raw,
+    },
+    { measured: 'the same, p99', value: raw.p99Ms, unit: 'ms', required: { atMost: 1_000 }, raw },
+  ]
+}
+
+async function memoryOf(postgres: FollowPlan['postgres'], workspace: Workspace): Promise<Figure[]> {
+  const { items: rows, signal } = workspace
+  workspace.step('follow: making a table of all rows')
+  const table = await makeEventTable(postgres, 'all', rows)
+  const store = workspace.path('all-followed.db')
+  await using _database = removedAtEnd(store)
+  const plan: FollowPlan = { postgres, table, store, signal }
+  const memory = await loadAndFollow(plan, rows, workspace)
+  await unfollow(plan)
+  await postgres.drop('all')
+  return memoryFigures(`reams follow, ${formatCount(rows)} rows`, memory, 250)
+}
+
+/** Follows for a third of the time that the load took: that is the last quarter. */
+async function loadAndFollow(plan: FollowPlan, rows: number, workspace: Workspace): Promise<readonly Memory[]> {
+  workspace.step(`follow: loading ${formatCount(rows)} rows`)
+  const startedAt = performance.now()
+  await using follower = await RunningFollower.start(plan)
+  const seconds = Math.ceil((performance.now() - startedAt) / 3_000)
+  workspace.step(`follow: ${formatCount(MEMORY_RATE)} changes a second`)
+  await updateRows({ url: plan.postgres.url, table: plan.table, rows, seconds, rate: MEMORY_RATE }, workspace)
+  await follower.untilDone()
+  return follower.memory
+}
