@@ -8,6 +8,13 @@ const BASE_URL = 'http://reams.example'
 /** A status that is no success, or no answer although nobody killed the server. */
 export class WrongAnswer extends Error {
   override readonly name = 'WrongAnswer'
+  /** Undefined where there was no answer. */
+  readonly status: number | undefined
+
+  constructor(message: string, { status, ...options }: ErrorOptions & { readonly status?: number } = {}) {
+    super(message, options)
+    this.status = status
+  }
 }
 
 export interface SentBody {
@@ -56,7 +63,8 @@ export class MortalServer implements AsyncDisposable {
       })
       if (answer === undefined) continue
       if (answer.status < 300) return answer.text
-      throw new WrongAnswer(`${method} ${href} was answered ${answer.status}${this.#lastError()}: ${answer.text}`)
+      const { status, text } = answer
+      throw new WrongAnswer(`${method} ${href} was answered ${status}${this.#lastError()}: ${text}`, { status })
     }
   }
 

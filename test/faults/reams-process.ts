@@ -51,6 +51,10 @@ export class ReamsProcess extends RunningCli implements AsyncDisposable {
     this.child.kill('SIGSTOP')
   }
 
+  thaw(): void {
+    this.child.kill('SIGCONT')
+  }
+
   /** At once, without a chance to end anything: kill -9. */
   kill(): Promise<CliResult> {
     this.child.kill('SIGKILL')

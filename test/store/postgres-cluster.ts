@@ -141,6 +141,14 @@ export class PostgresCluster implements AsyncDisposable {
     await this.start()
   }
 
+  /** kill -9 of all its processes at once; then somebody starts it again. */
+  async killAll(): Promise<void> {
+    const postmaster = this.#postmaster()
+    const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').match(/\d+/g) ?? []
+    for (const pid of [postmaster, ...children.map(Number)]) killIfThere(pid)
+    await this.start()
+  }
+
   async connect(): Promise<Client & AsyncDisposable> {
     const client = new Client(this.url())
     client.on('error', () => {})
@@ -197,6 +205,14 @@ export class PostgresCluster implements AsyncDisposable {
     const clock = new Int32Array(new SharedArrayBuffer(4))
     const mark = join(this.#directory, 'postmaster.pid')
     for (let waits = 0; waits < MAX_WAITS && existsSync(mark); waits++) Atomics.wait(clock, 0, 0, 20)
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }
 

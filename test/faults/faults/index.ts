@@ -21,6 +21,7 @@ import {
 } from './database-down.ts'
 import { fillDisk } from './disk-full.ts'
 import { flipBits } from './flips.ts'
+import { followBank } from './follow.ts'
 import { failOneCall } from './io-error.ts'
 import { killImports } from './kill-load.ts'
 import { killPulls } from './kill-pull.ts'
@@ -89,6 +90,12 @@ export const FAULTS: readonly Fault[] = [
     ['pg-restart', 'pg_ctl restart -m immediate', takeDown('restartImmediately'), BACK_SOON],
     ['pg-kill-backend', 'kill -9 of a backend, which then ends all others', takeDown('killBackend'), BACK_SOON],
     ['pg-kill-postmaster', 'kill -9 of the postmaster, started again', takeDown('killPostmaster'), BACK_SOON],
+    [
+      'follow',
+      'kill -9 of a follower, its server and PostgreSQL, while 8 clerks move amounts in the table',
+      followBank,
+      { fewRounds: 4, mostRecoveryMs: 30_000 },
+    ],
   ]),
   ...faultsOf({ needs: [CITUS], rounds: 100, fewRounds: 1 }, onDatabase('citus', inCitus)),
   ...faultsOf({ needs: [CITUS], rounds: 50, fewRounds: 1 }, [
