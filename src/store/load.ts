@@ -327,8 +327,12 @@ export class ReamLoad implements Load {
   async abort(): Promise<void> {
     this.#isEnded = true
     await Promise.allSettled(this.#writing)
-    await this.#steps.abandon()
-    await this.#end()
+    try {
+      await this.#steps.abandon()
+    } finally {
+      // Also where the store cannot be reached: a lease that is still renewed would keep others out for ever.
+      await this.#end()
+    }
   }
 
   /** The outcome stands already: what cannot be removed now is left to the next writer, and is no failure of this load. */

@@ -61,6 +61,21 @@ describePostgres('a load into PostgreSQL', (startPostgres) => {
     await load.abort()
   })
 
+  it('lets its lease grow old when the database is away while it is aborted', async () => {
+    const name = await filled(3)
+    const load = await store.load(name)
+    await opened.execute("UPDATE lease SET renewed_at = now() - interval '9 seconds'")
+    await opened.execute('ALTER TABLE lease RENAME TO away')
+    await assert.rejects(load.abort(), isError('missing-store'))
+    await opened.execute('ALTER TABLE away RENAME TO lease')
+    // A lease is renewed every two seconds.
+    await sleep(2_500)
+    const old = "SELECT count(*)::integer FROM lease WHERE renewed_at < now() - interval '9 seconds'"
+    assert.deepEqual(await opened.execute(old), [[1]])
+    await opened.ageLeases()
+    await (await store.load(name)).commit()
+  })
+
   it('keeps its lease while it waits for its input', async () => {
     const name = await filled(3)
     const load = await store.load(name)
