@@ -91,7 +91,10 @@ class Following implements AsyncDisposable {
   }
 
   static async begin(trial: Trial, cluster: PostgresCluster, bank: Bank, store: string): Promise<Following> {
-    return new Following(trial, cluster, bank, store, await addToken(store))
+    const following = new Following(trial, cluster, bank, store, await addToken(store))
+    // Before anybody strikes: one that never came up would not be started again.
+    await following.#server.ask('GET', '/')
+    return following
   }
 
   /** Answers what was done. */
@@ -121,7 +124,8 @@ class Following implements AsyncDisposable {
   /** `reams unfollow` ends all followers and leaves nothing behind. */
   async end(): Promise<void> {
     const ends = this.#followers.map((follower) => follower.isToEnd())
-    const { status, stderr } = await runReams(['unfollow', '--from', this.#cluster.url(), '--table', this.#bank.table])
+    const variables = { REAMS_TABLE_FROM: this.#cluster.url() }
+    const { status, stderr } = await runReams(['unfollow', '--table', this.#bank.table], { variables })
     if (status !== 0) this.#findings.add('other', `reams unfollow: ${stderr}`)
     for (const result of await Promise.all(ends))
       if (!result.stderr.includes('is not followed any more'))
@@ -285,8 +289,8 @@ class Follower {
   constructor(cluster: PostgresCluster, table: string, store: string, words: readonly string[], findings: Findings) {
     this.#cluster = cluster
     const from = `${cluster.url()}?application_name=${this.#application}`
-    this.process = new ReamsProcess(['follow', '--from', from, '--table', table, ...words], {
-      variables: { REAMS_STORE: store },
+    this.process = new ReamsProcess(['follow', '--table', table, ...words], {
+      variables: { REAMS_TABLE_FROM: from, REAMS_STORE: store },
     })
     this.process.ends().then(({ status, stderr }) => {
       if (!this.#mayEnd) findings.add('other', `a follower ended with ${status}: ${stderr.slice(-250)}`)
