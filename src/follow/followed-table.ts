@@ -139,19 +139,24 @@ export class FollowedTable {
     ]
   }
 
-  async install(statements: readonly string[], onWait: () => void): Promise<void> {
-    try {
-      await runStatements(this.#session, this.relation.name, statements, { signal: this.#options.signal, onWait })
-    } catch (error) {
-      throw stateOf(error) === NO_RIGHT ? await this.#ownerNeeded(statements, error) : this.explain(error)
-    }
+  install(statements: readonly string[], onWait: () => void): Promise<void> {
+    return this.#run(this.relation.name, statements, onWait)
   }
 
   /** The queue begins anew, and all rows will be read. */
-  reset(onWait: () => void): Promise<void> {
+  async reset(onWait: () => void): Promise<void> {
     const { names } = this
-    const forget = `UPDATE ${names.followers} SET state = NULL WHERE id = '${this.#id}'`
-    return this.install([...resetStatements(names), forget], onWait)
+    // Before all else: whoever ends behind `setval`, which is never rolled back, must not forget that rows were lost.
+    await this.#run(undefined, [`UPDATE ${names.followers} SET state = NULL WHERE id = '${this.#id}'`], onWait)
+    await this.install(resetStatements(names), onWait)
+  }
+
+  async #run(locked: string | undefined, statements: readonly string[], onWait: () => void): Promise<void> {
+    try {
+      await runStatements(this.#session, locked, statements, { signal: this.#options.signal, onWait })
+    } catch (error) {
+      throw stateOf(error) === NO_RIGHT ? await this.#ownerNeeded(statements, error) : this.explain(error)
+    }
   }
 
   async #ownerNeeded(statements: readonly string[], error: unknown): Promise<TableError> {

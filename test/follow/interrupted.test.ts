@@ -1,0 +1,83 @@
+import { after, before, it, type TestContext } from 'node:test'
+import { Client } from 'pg'
+import { RunningCli, runInside, workDirectory } from '../cli/run-cli.ts'
+import { newSchema, runSql } from '../store/postgres-engine.ts'
+import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
+import { waitUntil } from '../wait-until.ts'
+
+describePostgres('a follower that was interrupted', (startPostgres, isCitus) => {
+  if (isCitus) return
+  let server: PostgresServer
+  const schema = newSchema()
+  const sql = (text: string) => runSql(server.url, `SET search_path = ${schema}`, text)
+
+  before(async () => {
+    server = await startPostgres()
+    await runSql(server.url, '', `CREATE SCHEMA ${schema}`)
+  })
+  after(async () => {
+    await runSql(server.url, '', `DROP SCHEMA ${schema} CASCADE`)
+    await server.stop()
+  })
+
+  const follow = (t: TestContext, directory: string, table: string, ...more: string[]): RunningCli => {
+    const words = [
+      'follow',
+      '--table',
+      `${schema}.${table}`,
+      '--schema',
+      schema,
+      '--every',
+      '50ms',
+      '--install',
+      ...more,
+    ]
+    const cli = new RunningCli(words, { in: directory, variables: { REAMS_TABLE_FROM: server.url }, input: '' })
+    t.after(() => cli.child.kill('SIGKILL'))
+    return cli
+  }
+  const told = (cli: RunningCli, text: string) =>
+    waitUntil(() => (cli.stdout + cli.stderr).includes(text), 20_000).catch((error) => {
+      throw new Error(cli.stdout + cli.stderr, { cause: error })
+    })
+  const isSame = async (directory: string, table: string) => {
+    const { stdout } = await runInside(['export', table], { in: directory })
+    const rows = await sql(`SELECT row_to_json(t)::text FROM ${table} t`)
+    return JSON.stringify(stdout.trim().split('\n').sort()) === JSON.stringify(rows.flat().sort())
+  }
+  /** Loaded, and then ended. Answers the id of its follower. */
+  const loaded = async (t: TestContext, directory: string, table: string, ...more: string[]): Promise<string> => {
+    await sql(`CREATE TABLE ${table} AS SELECT n AS id, 'one' AS text FROM generate_series(1, 3000) n`)
+    await sql(`ALTER TABLE ${table} ADD PRIMARY KEY (id)`)
+    const first = follow(t, directory, table, ...more)
+    await told(first, 'for the first time')
+    await first.stop()
+    const [row] = await sql(`SELECT id FROM follower WHERE collection = '${table}'`)
+    return String(row?.[0])
+  }
+  const isSomebodyWaiting = async () => {
+    const waiting = await sql(`SELECT FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')`)
+    return waiting.length > 0
+  }
+  const connect = async (t: TestContext): Promise<Client> => {
+    const client = new Client(server.url)
+    await client.connect()
+    t.after(() => client.end())
+    return client
+  }
+
+  it('still knows that changes were lost, if it was killed while it began anew', async (t) => {
+    const directory = workDirectory(t)
+    const id = await loaded(t, directory, 'crowded', '--queue-rows', '1000')
+    await sql(`UPDATE crowded SET text = 'two'`)
+    const other = await connect(t)
+    await other.query(`BEGIN; SELECT FROM ${schema}.follower WHERE id = '${id}' FOR UPDATE`)
+    const killed = follow(t, directory, 'crowded', '--queue-rows', '1000')
+    await waitUntil(isSomebodyWaiting)
+    killed.child.kill('SIGKILL')
+    await waitUntil(async () => !(await isSomebodyWaiting()))
+    await other.query('ROLLBACK')
+    follow(t, directory, 'crowded', '--queue-rows', '1000')
+    await waitUntil(() => isSame(directory, 'crowded'), 20_000)
+  })
+})
