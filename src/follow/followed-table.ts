@@ -253,9 +253,8 @@ export class FollowedTable {
   /** Everything until `finish` or `leave` is of one moment, of the table and of the queue. */
   async begin(): Promise<Moment> {
     const { names, relation } = this
-    const at = Date.now()
     try {
-      await this.#session.begin('READ WRITE', [relation.name, names.queue])
+      const at = await this.#lock()
       const shape = await readShape(this.#session, relation.oid, names)
       const { rows } = await this.#session.ask(
         `SELECT f.state, f.shape, (SELECT is_called FROM ${names.lost}),
@@ -284,6 +283,26 @@ export class FollowedTable {
       if (!NO_TABLE.includes(stateOf(error))) throw this.explain(error)
       await this.leave()
       throw await this.#whatIsGone()
+    }
+  }
+
+  /**
+   * Begins a transaction with the locks that it needs, and answers when. Whoever locked a partition before the whole waits for
+   * this one, and this one for them: they must not be told of a deadlock, so it gives way, before they look for one.
+   */
+  async #lock(): Promise<number> {
+    for (;;) {
+      const at = Date.now()
+      try {
+        const limit = `SET LOCAL statement_timeout = ${LOCK_MS}`
+        await this.#session.begin('READ WRITE', [this.relation.name, this.names.queue], limit)
+        await this.#session.run('SET LOCAL statement_timeout = 0')
+        return at
+      } catch (error) {
+        if (stateOf(error) !== TOOK_TOO_LONG) throw error
+        await this.leave()
+        await sleep(LOCK_MS, undefined, { signal: this.#options.signal })
+      }
     }
   }
 
