@@ -16,7 +16,7 @@ import {
   schemaStatements,
   triggerStatements,
 } from './installation.ts'
-import { runStatements } from './run-statements.ts'
+import { isNotInTime, LOCK_MS, runStatements } from './run-statements.ts'
 import { type Column, missingTriggers, readShape, type Shape } from './shape.ts'
 
 /** Another follower of the same queue: how often it is looked whether it has ended. */
@@ -139,23 +139,27 @@ export class FollowedTable {
     ]
   }
 
-  install(statements: readonly string[], onWait: () => void): Promise<void> {
-    return this.#run(this.relation.name, statements, onWait)
+  /** `find` is called under the lock, when nobody can attach or drop a partition any more. */
+  install(find: () => Promise<readonly string[]>, onWait: () => void): Promise<void> {
+    return this.#run(this.relation.name, find, onWait)
   }
 
   /** The queue begins anew, and all rows will be read. */
   async reset(onWait: () => void): Promise<void> {
     const { names } = this
     // Before all else: whoever ends behind `setval`, which is never rolled back, must not forget that rows were lost.
-    await this.#run(undefined, [`UPDATE ${names.followers} SET state = NULL WHERE id = '${this.#id}'`], onWait)
-    await this.install(resetStatements(names), onWait)
+    const forget = `UPDATE ${names.followers} SET state = NULL WHERE id = '${this.#id}'`
+    await this.#run(undefined, async () => [forget], onWait)
+    await this.install(async () => resetStatements(names), onWait)
   }
 
-  async #run(locked: string | undefined, statements: readonly string[], onWait: () => void): Promise<void> {
+  async #run(locked: string | undefined, find: () => Promise<readonly string[]>, onWait: () => void): Promise<void> {
     try {
-      await runStatements(this.#session, locked, statements, { signal: this.#options.signal, onWait })
+      await runStatements(this.#session, locked, find, { signal: this.#options.signal, onWait })
     } catch (error) {
-      throw stateOf(error) === NO_RIGHT ? await this.#ownerNeeded(statements, error) : this.explain(error)
+      if (stateOf(error) === NO_RIGHT) throw await this.#ownerNeeded(await find(), error)
+      if (NO_TABLE.includes(stateOf(error))) throw await this.#whatIsGone()
+      throw this.explain(error)
     }
   }
 
@@ -257,7 +261,7 @@ export class FollowedTable {
       const at = await this.#lock()
       const shape = await readShape(this.#session, relation.oid, names)
       const { rows } = await this.#session.ask(
-        `SELECT f.state, f.shape, (SELECT is_called FROM ${names.lost}),
+        `SELECT f.state, f.shape, (SELECT is_called FROM ${names.lost}), extract(epoch FROM now() - f.compared_at) * 1000,
           (SELECT count(*) FROM (SELECT FROM ${names.queue} LIMIT ${this.#options.queueRows}) q),
           EXISTS (SELECT FROM ${names.queue} WHERE key IS NULL)
         FROM ${names.followers} f WHERE id = $1`,
@@ -269,12 +273,13 @@ export class FollowedTable {
       this.keyColumns = this.keyNames.map(
         (name) => shape.columns.find((column) => column.name === name) ?? this.#noKey(name),
       )
-      const [state, before, isLost, waiting, isEmptied] = row
+      const [state, before, isLost, comparedMs, waiting, isEmptied] = row
       return {
         state,
         shape,
         before: before === null ? undefined : JSON.parse(before),
         isLost,
+        comparedMs: Number(comparedMs),
         at,
         waiting: Number(waiting),
         isEmptied,
@@ -299,7 +304,7 @@ export class FollowedTable {
         await this.#session.run('SET LOCAL statement_timeout = 0')
         return at
       } catch (error) {
-        if (stateOf(error) !== TOOK_TOO_LONG) throw error
+        if (!isNotInTime(error)) throw error
         await this.leave()
         await sleep(LOCK_MS, undefined, { signal: this.#options.signal })
       }
@@ -344,12 +349,15 @@ export class FollowedTable {
     return rows[0]?.[0]?.[0]?.Plan?.['Plan Rows']
   }
 
-  /** Empties the queue of what this moment has seen of it, and no more: `state` is the one of the collection that has all of it. */
-  async finish(state: string, shape: Shape): Promise<void> {
+  /**
+   * Empties the queue of what this moment has seen of it, and no more: `state` is the one of the collection that has all of it.
+   * `isCompared`: not only what changed, but all rows.
+   */
+  async finish(state: string, shape: Shape, isCompared: boolean): Promise<void> {
     const { names } = this
     await this.#session.ask(`DELETE FROM ${names.queue}`)
     await this.#session.ask(
-      `UPDATE ${names.followers} SET state = $2, shape = $3, table_name = $4 WHERE id = $1`,
+      `UPDATE ${names.followers} SET state = $2, shape = $3, table_name = $4${isCompared ? ', compared_at = now()' : ''} WHERE id = $1`,
       this.#id,
       state,
       JSON.stringify(shape),
@@ -400,6 +408,8 @@ export interface Moment {
   readonly shape: Shape
   /** What the table looked like then. */
   readonly before: Shape | undefined
+  /** How long ago all rows were loaded or compared. */
+  readonly comparedMs: number
   /** Whether there were changes that the queue could not take. */
   readonly isLost: boolean
   /** It is no earlier: milliseconds since 1970, by the clock of this machine. */

@@ -67,7 +67,10 @@ export class Follower {
   #table: FollowedTable
   /** Set where all rows are to be compared, whatever the queue says. */
   #compareReason: string | undefined
-  #comparedAt = performance.now()
+  /** Whether this round looked at all rows. */
+  #isCompared = false
+  /** The moment that the collection shows; 0 while that is not known. */
+  #asOf = 0
   /** When it was last noted in the store how far the collection is. */
   #notedAt = Number.NEGATIVE_INFINITY
   /** Until then, what goes wrong with the database is for the user to mend. */
@@ -123,10 +126,13 @@ export class Follower {
       const statements = await table.missingStatements()
       if (statements.length > 0) {
         await this.#options.approve(statements)
-        await table.install(statements, () => this.#tell({ kind: 'table-locked' }))
+        await table.install(
+          async () => statements,
+          () => this.#tell({ kind: 'table-locked' }),
+        )
       }
       const { shape } = await table.begin()
-      await table.finish(await this.#fill(load, 'for the first time'), shape)
+      await table.finish(await this.#fill(load, 'for the first time'), shape, true)
     } catch (error) {
       await load.abort().catch(() => {})
       throw error
@@ -182,9 +188,10 @@ export class Follower {
   async #round(): Promise<void> {
     const table = this.#table
     const moment = await table.begin()
+    this.#isCompared = false
     this.#tell({ kind: 'look', waiting: moment.waiting, at: moment.at })
     // A while may pass until they are taken over.
-    if (moment.waiting > MANY) await this.#note(moment)
+    if (moment.waiting > MANY && this.#asOf > 0) await this.#note(moment.waiting)
     if (await this.#repaired(moment)) return
     const head = await this.#store.head(this.#options.collection)
     const reason = this.#reasonToLoad(moment, head)
@@ -194,18 +201,20 @@ export class Follower {
       await table.finish(
         state ?? (await this.#load(head, reason ?? 'there were more changes than one commit takes')),
         moment.shape,
+        this.#isCompared,
       )
-    await this.#note({ at: moment.at, waiting: 0 })
+    this.#asOf = moment.at
+    await this.#note(0)
   }
 
   /** Puts right what somebody did to the triggers, or a queue that was full. The next round then compares, or loads. */
   async #repaired({ shape, isLost }: Moment): Promise<boolean> {
     const table = this.#table
-    if (missingTriggers(shape, table.names).size === 0 && !isLost) return false
+    const isIncomplete = missingTriggers(shape, table.names).size > 0
+    if (!isIncomplete && !isLost) return false
     await table.leave()
-    const statements = await table.missingStatements()
     const onWait = () => this.#tell({ kind: 'table-locked' })
-    if (statements.length > 0) await table.install(statements, onWait)
+    if (isIncomplete) await table.install(() => table.missingStatements(), onWait)
     if (isLost) await table.reset(onWait)
     return true
   }
@@ -217,12 +226,11 @@ export class Follower {
     return undefined
   }
 
-  #reasonToCompare({ state, shape, before }: Moment, head: Head): string | undefined {
+  #reasonToCompare({ state, shape, before, comparedMs }: Moment, head: Head): string | undefined {
     if (this.#compareReason !== undefined) return this.#compareReason
     if (state !== stateOf(head)) return 'the collection is not as it was left'
     if (JSON.stringify(shape) !== JSON.stringify(before)) return 'its triggers, files or partitions have changed'
-    const isDue = performance.now() - this.#comparedAt > this.#options.compareMs
-    return isDue ? 'as every day' : undefined
+    return comparedMs > this.#options.compareMs ? 'as it is time' : undefined
   }
 
   /** Answers with the state of the collection; null where nothing has changed, undefined where all rows are to be loaded. */
@@ -294,7 +302,7 @@ export class Follower {
     }
     this.#signal.throwIfAborted()
     const { head } = await load.commit()
-    this.#comparedAt = performance.now()
+    this.#isCompared = true
     this.#compareReason = undefined
     this.#tell({ kind: 'loaded', reason, items, durationMs: performance.now() - startedAt })
     return stateOf(head)
@@ -325,7 +333,7 @@ export class Follower {
         differing.filter((key) => !rows.has(key)),
       )
     }
-    this.#comparedAt = performance.now()
+    this.#isCompared = true
     this.#compareReason = undefined
     const durationMs = performance.now() - startedAt
     this.#tell({ kind: 'compared', reason, items: inTable.items, ...countsOf(patched), durationMs })
@@ -338,10 +346,10 @@ export class Follower {
   }
 
   /** For `reams collections` and metrics. */
-  async #note({ at, waiting }: Pick<Moment, 'at' | 'waiting'>): Promise<void> {
+  async #note(waiting: number): Promise<void> {
     if (performance.now() - this.#notedAt < NOTE_MS) return
     this.#notedAt = performance.now()
-    const following = { source: this.#table.label, waiting, asOf: at, seenAt: Date.now() }
+    const following = { source: this.#table.label, waiting, asOf: this.#asOf, seenAt: Date.now() }
     await this.#store.noteFollowing(this.#options.collection, following)
   }
 

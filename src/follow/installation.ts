@@ -59,7 +59,9 @@ export function schemaStatements({ schema, followers }: Names): string[] {
   collection text NOT NULL,
   -- The state that the collection was in when the queue was last emptied, and what the table looked like.
   state      text,
-  shape      text
+  shape      text,
+  -- When all rows were last loaded or compared.
+  compared_at timestamptz NOT NULL DEFAULT now()
 )`,
   ]
 }

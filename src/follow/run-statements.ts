@@ -5,11 +5,15 @@ import { stateOf } from '../store/postgres/server/explain-error.ts'
 import type { PostgresSession } from '../tables/postgres-session.ts'
 
 /** Whoever waits for a lock keeps others waiting behind: so it waits shortly, and tries again later. */
-const LOCK_MS = 200
+export const LOCK_MS = 200
 const PAUSE_MS = 1_000
 
 /** SQLSTATE of a lock that was not there in time, and of a statement that took too long. */
 const NOT_IN_TIME: readonly (string | undefined)[] = ['55P03', '57014']
+
+export function isNotInTime(error: unknown): boolean {
+  return NOT_IN_TIME.includes(stateOf(error))
+}
 
 export interface LockOptions {
   readonly signal: AbortSignal
@@ -21,17 +25,17 @@ export interface LockOptions {
 export async function runStatements(
   session: PostgresSession,
   table: string | undefined,
-  statements: readonly string[],
+  find: () => Promise<readonly string[]>,
   { signal, onWait }: LockOptions,
 ): Promise<void> {
   for (;;) {
     try {
       await session.run('BEGIN', `SET LOCAL lock_timeout = ${LOCK_MS}`, `SET LOCAL statement_timeout = ${LOCK_MS}`)
       if (table !== undefined) await session.run(`LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`)
-      return await session.run('SET LOCAL statement_timeout = 0', ...statements, 'COMMIT')
+      return await session.run('SET LOCAL statement_timeout = 0', ...(await find()), 'COMMIT')
     } catch (error) {
       await session.run('ROLLBACK')
-      if (!NOT_IN_TIME.includes(stateOf(error))) throw error
+      if (!isNotInTime(error)) throw error
       onWait()
       await sleep(PAUSE_MS, undefined, { signal })
     }

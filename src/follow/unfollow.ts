@@ -24,7 +24,7 @@ export async function unfollow(options: UnfollowOptions): Promise<number> {
     if (found[0]?.[0] !== true) return 0
     const ids = await followersOf(session, options.table, followers)
     for (const id of ids)
-      await runStatements(session, undefined, removalStatements(id, new Names(options.schema, id)), options)
+      await runStatements(session, undefined, async () => removalStatements(id, new Names(options.schema, id)), options)
     await removeEmpty(session, options)
     await session.end()
     return ids.length
