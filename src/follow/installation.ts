@@ -82,8 +82,8 @@ export function queueStatements(installation: Installation): string[] {
 }
 
 /**
- * A write to the table must never fail because of this. So it looks whether the key columns still have their names, and where it
- * cannot take note of a change, or the queue is full, it takes note of that.
+ * A write to the table must never fail because of this: where it cannot take note of a change, because a key column has another
+ * name by now or the queue is full, it takes note of that. Nothing is written where errors are caught: so that costs little.
  */
 function noteFunction({ names, keyColumns, queueRows }: Installation): string {
   const key = (row: 'OLD' | 'NEW') =>
@@ -92,21 +92,30 @@ function noteFunction({ names, keyColumns, queueRows }: Installation): string {
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $reams$
 DECLARE
   number bigint := nextval(${literal(names.waiting)});
+  before jsonb;
+  after jsonb;
 BEGIN
   IF TG_OP = 'TRUNCATE' THEN
     INSERT INTO ${names.queue} VALUES (number, NULL);
-  ELSIF number > ${queueRows} OR (SELECT count(*) FROM pg_attribute
-      WHERE attrelid = TG_RELID AND attname IN (${keyColumns.map(literal).join(', ')})) < ${keyColumns.length} THEN
-    PERFORM nextval(${literal(names.lost)});
-  ELSIF TG_OP = 'INSERT' THEN
-    INSERT INTO ${names.queue} VALUES (number, ${key('NEW')});
-  ELSIF TG_OP = 'DELETE' THEN
-    INSERT INTO ${names.queue} VALUES (number, ${key('OLD')});
-  ELSE
-    INSERT INTO ${names.queue} VALUES (number, ${key('OLD')});
-    IF ${key('NEW')} <> ${key('OLD')} THEN
-      INSERT INTO ${names.queue} VALUES (number, ${key('NEW')});
+    RETURN NULL;
+  END IF;
+  BEGIN
+    IF TG_OP <> 'INSERT' THEN
+      before := ${key('OLD')};
     END IF;
+    IF TG_OP <> 'DELETE' THEN
+      after := ${key('NEW')};
+    END IF;
+  EXCEPTION WHEN OTHERS THEN
+    number := NULL;
+  END;
+  IF number <= ${queueRows} THEN
+    INSERT INTO ${names.queue} VALUES (number, coalesce(before, after));
+    IF before <> after THEN
+      INSERT INTO ${names.queue} VALUES (number, after);
+    END IF;
+  ELSE
+    PERFORM nextval(${literal(names.lost)});
   END IF;
   RETURN NULL;
 END
