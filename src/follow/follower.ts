@@ -241,13 +241,19 @@ export class Follower {
     const keys = await this.#table.queuedKeys(MAX_KEYS + 1)
     if (keys.length > MAX_KEYS) return undefined
     const startedAt = performance.now()
-    const patched = await this.#apply(head, this.#table.find(keys), [])
+    // To look whether an item is the same takes a third of the time that replacing it does: few are, of many.
+    const patched = await this.#apply(head, this.#table.find(keys), [], keys.length <= MANY)
     this.#tell({ kind: 'followed', ...countsOf(patched), durationMs: performance.now() - startedAt })
     return stateOf(patched.head)
   }
 
   /** One commit, and only if nobody else has changed the collection. */
-  async #apply(head: Head, found: AsyncIterable<FoundRow>, gone: readonly string[]): Promise<Patched> {
+  async #apply(
+    head: Head,
+    found: AsyncIterable<FoundRow>,
+    gone: readonly string[],
+    skipSame: boolean,
+  ): Promise<Patched> {
     const rows: string[] = []
     const looked = new Set(gone)
     for await (const { key, row } of found) {
@@ -263,7 +269,7 @@ export class Follower {
     return this.#store.patch(
       this.#options.collection,
       { puts, steps },
-      { skipMissing: true, skipSame: true, state: collectionState(head) },
+      { skipMissing: true, skipSame, state: collectionState(head) },
     )
   }
 
@@ -331,6 +337,7 @@ export class Follower {
         head,
         this.#table.find(keys),
         differing.filter((key) => !rows.has(key)),
+        false,
       )
     }
     this.#isCompared = true
