@@ -187,9 +187,9 @@ export class FollowedTable {
     return rows[0]?.[0]
   }
 
-  /** One that never came to an end with its first load, and has ended. Its lock is taken. */
-  async adoptFollower(): Promise<string | undefined> {
-    if (!(await this.#knowsFollowers())) return undefined
+  /** One that never came to an end with its first load, and has ended: its lock is taken. Else whether one is at it. */
+  async adoptFollower(): Promise<{ readonly id?: string; readonly isBusy: boolean }> {
+    if (!(await this.#knowsFollowers())) return { isBusy: false }
     const { rows } = await this.#session.ask(
       `SELECT id FROM ${this.names.followers} WHERE relation = $1 AND collection = $2 AND state IS NULL`,
       this.relation.oid,
@@ -197,9 +197,9 @@ export class FollowedTable {
     )
     for (const [id] of rows) {
       this.id = id
-      if (await this.#tryClaim()) return id
+      if (await this.#tryClaim()) return { id, isBusy: false }
     }
-    return undefined
+    return { isBusy: rows.length > 0 }
   }
 
   /** By the catalogue, which everybody may read. */

@@ -118,7 +118,10 @@ export class Follower {
     await this.#refuseOther()
     const load = await this.#lease(head)
     try {
-      const adopted = await table.adoptFollower()
+      const { id: adopted, isBusy } = await table.adoptFollower()
+      // It may be this collection that the other one has just loaded. Where there is none, it cannot be.
+      if (isBusy && head !== undefined)
+        throw new StoreError('busy', `Another process is about to follow ${table.label} for "${head.name}".`)
       if (adopted === undefined && head !== undefined && head.live > 0 && !this.#options.mayReplace)
         throw this.#taken(head)
       if (adopted === undefined) table.id = newId()

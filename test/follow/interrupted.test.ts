@@ -1,9 +1,13 @@
+import assert from 'node:assert/strict'
 import { after, before, it, type TestContext } from 'node:test'
 import { Client } from 'pg'
 import { RunningCli, runInside, workDirectory } from '../cli/run-cli.ts'
 import { newSchema, runSql } from '../store/postgres-engine.ts'
 import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
 import { waitUntil } from '../wait-until.ts'
+
+/** Of the lock that a follower holds, beside its id. */
+const LOCK_CLASS = 0x7265616d
 
 describePostgres('a follower that was interrupted', (startPostgres, isCitus) => {
   if (isCitus) return
@@ -65,6 +69,21 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     t.after(() => client.end())
     return client
   }
+
+  it('is waited for by a second one while it has loaded all rows, and not yet said so', async (t) => {
+    const directory = workDirectory(t)
+    const id = await loaded(t, directory, 'halfway')
+    await sql(`UPDATE follower SET state = NULL WHERE id = '${id}'`)
+    const first = await connect(t)
+    const lock = [LOCK_CLASS, Number.parseInt(id, 16) | 0]
+    await first.query('SELECT pg_advisory_lock($1, $2)', lock)
+    await sql(`UPDATE halfway SET text = 'two'`)
+    const second = follow(t, directory, 'halfway')
+    await told(second, 'Another process')
+    await first.query('SELECT pg_advisory_unlock($1, $2)', lock)
+    await waitUntil(() => isSame(directory, 'halfway'), 20_000)
+    assert.deepEqual(await sql(`SELECT id FROM follower WHERE collection = 'halfway'`), [[id]])
+  })
 
   it('still knows that changes were lost, if it was killed while it began anew', async (t) => {
     const directory = workDirectory(t)

@@ -129,7 +129,10 @@ class Following implements AsyncDisposable {
     if (status !== 0) this.#findings.add('other', `reams unfollow: ${stderr}`)
     for (const result of await Promise.all(ends))
       if (!result.stderr.includes('is not followed any more'))
-        this.#findings.add('other', `after reams unfollow, a follower ended with ${result.status}: ${result.stderr}`)
+        this.#findings.add(
+          'other',
+          `after reams unfollow, a follower ended with ${result.status}: ${result.stderr.slice(-230)}`,
+        )
     await using client = await this.#cluster.connect()
     const { rows } = await client.query(`SELECT FROM pg_namespace WHERE nspname = 'reams_follow'`)
     if (rows.length > 0) this.#findings.add('other', 'after reams unfollow, the schema is still there')
