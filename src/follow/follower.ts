@@ -162,6 +162,8 @@ export class Follower {
 
   /** Rethrows what will not pass; else connects anew. */
   async #recover(error: unknown): Promise<void> {
+    // There was a connection, so a server that goes down while others are waited for, or all rows are read, will come back.
+    this.#hasStarted ||= isCut(error)
     for (let failure = this.#explained(error); ; ) {
       this.#table.hangUp()
       this.#signal.throwIfAborted()
@@ -419,6 +421,11 @@ function stateOf({ id, commitId }: Head): string {
 /** Whether PostgreSQL, or the connection to it, is the reason. */
 function isOfDatabase(error: unknown): boolean {
   return sqlState(error) !== undefined || isConnectionLost(error) || isConnectTimeout(error)
+}
+
+/** Whether the connection was lost. */
+function isCut(error: unknown): boolean {
+  return isConnectionLost(error) || (error instanceof TableError && isConnectionLost(error.cause))
 }
 
 const PASSING: readonly StoreError['code'][] = [

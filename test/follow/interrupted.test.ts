@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, it, type TestContext } from 'node:test'
 import { Client } from 'pg'
 import { RunningCli, runInside, workDirectory } from '../cli/run-cli.ts'
-import { newSchema, runSql } from '../store/postgres-engine.ts'
+import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
 import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
 import { waitUntil } from '../wait-until.ts'
 
@@ -36,7 +36,11 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
       '--install',
       ...more,
     ]
-    const cli = new RunningCli(words, { in: directory, variables: { REAMS_TABLE_FROM: server.url }, input: '' })
+    const cli = new RunningCli(words, {
+      in: directory,
+      variables: { REAMS_TABLE_FROM: withParameter(server.url, 'application_name', schema) },
+      input: '',
+    })
     t.after(() => cli.child.kill('SIGKILL'))
     return cli
   }
@@ -83,6 +87,20 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     await first.query('SELECT pg_advisory_unlock($1, $2)', lock)
     await waitUntil(() => isSame(directory, 'halfway'), 20_000)
     assert.deepEqual(await sql(`SELECT id FROM follower WHERE collection = 'halfway'`), [[id]])
+  })
+
+  it('goes on waiting for another one when its connection is cut', async (t) => {
+    const directory = workDirectory(t)
+    const lock = [LOCK_CLASS, Number.parseInt(await loaded(t, directory, 'waiting'), 16) | 0]
+    const first = await connect(t)
+    await first.query('SELECT pg_advisory_lock($1, $2)', lock)
+    const second = follow(t, directory, 'waiting')
+    await told(second, 'another process follows')
+    await sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${schema}'`)
+    await told(second, 'tried again every second')
+    await sql(`UPDATE waiting SET text = 'two'`)
+    await first.query('SELECT pg_advisory_unlock($1, $2)', lock)
+    await waitUntil(() => isSame(directory, 'waiting'), 20_000)
   })
 
   it('still knows that changes were lost, if it was killed while it began anew', async (t) => {
