@@ -26,7 +26,10 @@ export interface Shape {
   readonly triggers: readonly Trigger[]
 }
 
-/** Undefined where there is no such table any more. By the catalogue as the snapshot of the transaction has it. */
+/**
+ * Undefined where there is no such table any more. Without temporary children, which only their own sessions see. By the
+ * catalogue as the snapshot of the transaction has it.
+ */
 export async function readShape(session: PostgresSession, oid: number, names: Names): Promise<Shape | undefined> {
   const { rows } = await session.ask(READ_SHAPE, oid, names.rowTrigger, names.truncateTrigger)
   const [text] = rows[0] ?? []
@@ -39,7 +42,7 @@ const READ_SHAPE = `
     SELECT $1::oid, 0 UNION SELECT i.inhrelid, depth + 1 FROM tree JOIN pg_inherits i ON i.inhparent = tree.oid),
   member AS (
     SELECT c.oid, min(depth) AS depth, format('%I.%I', n.nspname, c.relname) AS name, c.relkind, c.relispartition, c.relfilenode
-    FROM tree JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace
+    FROM tree JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relpersistence <> 't'
     GROUP BY c.oid, n.nspname, c.relname, c.relkind, c.relispartition, c.relfilenode)
   SELECT json_build_object(
     'name', (SELECT name FROM member WHERE depth = 0),
