@@ -119,13 +119,6 @@ export class FollowedTable {
     const { names, relation } = this
     const shape = await readShape(this.#session, relation.oid, names)
     if (shape === undefined) throw this.gone()
-    const installation: Installation = {
-      ...this.#options,
-      id: this.#id,
-      names,
-      table: { oid: relation.oid, name: relation.name, isPartition: false },
-      keyColumns: this.keyNames,
-    }
     const { schema: namespace } = this.#options
     const hasSchema =
       (await this.#session.ask('SELECT FROM pg_namespace WHERE nspname = $1', namespace)).rows.length > 0
@@ -134,9 +127,15 @@ export class FollowedTable {
     return [
       ...(hasSchema ? [] : [schema ?? '']),
       ...(hasFollowers ? [] : [followers ?? '']),
-      ...(hasQueue ? [] : queueStatements(installation)),
+      ...(hasQueue ? [] : queueStatements(this.#installation())),
       ...[...missingTriggers(shape, names)].flatMap(([member, missing]) => triggerStatements(names, member, missing)),
     ]
+  }
+
+  #installation(): Installation {
+    const { oid, name } = this.relation
+    const table = { oid, name, isPartition: false }
+    return { ...this.#options, id: this.#id, names: this.names, table, keyColumns: this.keyNames }
   }
 
   /** `find` is called under the lock, when nobody can attach or drop a partition any more. */
@@ -150,7 +149,7 @@ export class FollowedTable {
     // Before all else: whoever ends behind `setval`, which is never rolled back, must not forget that rows were lost.
     const forget = `UPDATE ${names.followers} SET state = NULL WHERE id = '${this.#id}'`
     await this.#run(undefined, async () => [forget], onWait)
-    await this.install(async () => resetStatements(names), onWait)
+    await this.install(async () => resetStatements(this.#installation()), onWait)
   }
 
   async #run(locked: string | undefined, find: () => Promise<readonly string[]>, onWait: () => void): Promise<void> {
@@ -492,5 +491,5 @@ async function findKey(
       'usage',
       `The key ${wanted.map((name) => `"${name}"`).join(', ')} of ${label} is not known to be unique: there is no unique index on just that. Create one, or name other columns with --key.`,
     )
-  return columns.map(({ name, type }) => ({ name, type }))
+  return columns
 }

@@ -83,7 +83,7 @@ export function queueStatements(installation: Installation): string[] {
 
 /**
  * A write to the table must never fail because of this: where it cannot take note of a change, because a key column has another
- * name by now or the queue is full, it takes note of that. Nothing is written where errors are caught: so that costs little.
+ * name or type by now, or the queue is full, it takes note of that. Nothing is written where errors are caught: so that costs little.
  */
 function noteFunction({ names, keyColumns, queueRows }: Installation): string {
   const key = (row: 'OLD' | 'NEW') =>
@@ -155,9 +155,17 @@ export function grants(names: Names, table: string, role: string): string[] {
   ]
 }
 
-/** The queue begins anew: for what was lost, all rows are read again. */
-export function resetStatements({ queue, waiting, lost }: Names): string[] {
-  return [`TRUNCATE ${queue}`, `SELECT setval(${literal(waiting)}, 1, false), setval(${literal(lost)}, 1, false)`]
+/**
+ * The queue begins anew: for what was lost, all rows are read again. The function too: sessions keep plans of it for the types
+ * that the key had when they first called it.
+ */
+export function resetStatements(installation: Installation): string[] {
+  const { queue, waiting, lost } = installation.names
+  return [
+    `TRUNCATE ${queue}`,
+    `SELECT setval(${literal(waiting)}, 1, false), setval(${literal(lost)}, 1, false)`,
+    noteFunction(installation),
+  ]
 }
 
 /** Removes a follower; its triggers go with the function. */

@@ -7,6 +7,8 @@ export interface Column {
   readonly name: string
   /** As SQL writes it, in the session that asked. */
   readonly type: string
+  /** Another one where a column was dropped and added again. */
+  readonly number: number
 }
 
 interface Trigger {
@@ -47,7 +49,7 @@ const READ_SHAPE = `
   SELECT json_build_object(
     'name', (SELECT name FROM member WHERE depth = 0),
     'columns', (SELECT coalesce(json_agg(json_build_object(
-        'name', attname, 'type', format_type(atttypid, atttypmod)) ORDER BY attnum), '[]')
+        'name', attname, 'type', format_type(atttypid, atttypmod), 'number', attnum) ORDER BY attnum), '[]')
       FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped),
     'members', (SELECT coalesce(json_agg(json_build_object('oid', oid::bigint, 'name', name, 'isPartition', relispartition AND depth > 0,
         'kind', relkind, 'file', relfilenode::bigint) ORDER BY depth, oid), '[]') FROM member),
