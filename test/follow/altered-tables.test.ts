@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { FollowOptions } from '../../src/follow/follower.ts'
+import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
+import { openSqliteForTest } from '../store/sqlite-engine.ts'
+import type { StoreUnderTest } from '../store/test-store.ts'
+import { FollowedTwins } from './followed-twins.ts'
+
+describe('a followed table that is altered', () => {
+  let server: PostgresServer
+  let opened: StoreUnderTest
+
+  before(async () => {
+    server = await startPostgres()
+    opened = await openSqliteForTest()
+  })
+  after(async () => {
+    await opened?.remove()
+    await server?.stop()
+  })
+
+  const ITEMS = [
+    'CREATE TABLE t (id int PRIMARY KEY, v text, x int)',
+    "INSERT INTO t VALUES (1, 'one', 1), (2, 'two', 2)",
+  ]
+
+  /** Follows a table, does something to it, and compares; `use` may compare in between. */
+  async function following(
+    definition: readonly string[],
+    use: (send: (statement: string) => Promise<string | undefined>, twins: FollowedTwins) => Promise<void>,
+    options: Partial<FollowOptions> = {},
+  ): Promise<void> {
+    const twins = await FollowedTwins.open(opened.store, server.url, definition)
+    try {
+      await twins.follow(options)
+      await use(async (statement) => (await twins.send(0, statement)).state, twins)
+      await twins.check()
+    } finally {
+      await twins.close()
+    }
+  }
+
+  for (const [from, to] of [
+    ['int', 'bigint'],
+    ['int', 'text'],
+    ['varchar(10)', 'varchar(20)'],
+  ])
+    it(`goes on when its key of type ${from} becomes ${to}, for sessions that wrote before too`, () =>
+      following(
+        [`CREATE TABLE t (id ${from} PRIMARY KEY, v text)`, "INSERT INTO t VALUES ('1', 'one')"],
+        async (send, twins) => {
+          await send("UPDATE t SET v = 'changed'")
+          await send(`ALTER TABLE t ALTER COLUMN id TYPE ${to}`)
+          assert.equal(await send("INSERT INTO t VALUES ('2', 'two')"), undefined)
+          await twins.check()
+          assert.equal(await send("INSERT INTO t VALUES ('31234567890', 'long')"), undefined)
+          await send("UPDATE t SET id = '41234567890', v = 'moved' WHERE id = '2'")
+          await twins.check()
+          await send("DELETE FROM t WHERE id = '41234567890'")
+        },
+      ))
+
+  it('is noticed when a column was dropped and added again with another default', () =>
+    following(ITEMS, async (send) => {
+      await send('BEGIN')
+      await send('ALTER TABLE t DROP COLUMN x')
+      await send('ALTER TABLE t ADD COLUMN x int DEFAULT 5')
+      await send('COMMIT')
+    }))
+
+  it('says so, and leaves the collection, where a column of the key is renamed', async () => {
+    const rename = following(ITEMS, async (send) => {
+      await send('ALTER TABLE t RENAME COLUMN id TO number')
+      assert.equal(await send("INSERT INTO t VALUES (3, 'three', 3)"), undefined)
+    })
+    await assert.rejects(
+      rename,
+      /has no column "id" any more, which belongs to the key\. The collection stays as it is\. There are number, /,
+    )
+  })
+
+  it('never deadlocks with who locks a partition before the table', () =>
+    following(
+      [
+        'CREATE TABLE t (id int PRIMARY KEY, v text) PARTITION BY RANGE (id)',
+        'CREATE TABLE p1 PARTITION OF t FOR VALUES FROM (0) TO (100)',
+        'CREATE TABLE p2 PARTITION OF t FOR VALUES FROM (100) TO (200)',
+        "INSERT INTO t VALUES (1, 'one'), (101, 'two')",
+      ],
+      async (send) => {
+        for (let time = 0; time < 5; time++) {
+          await send('BEGIN')
+          await send('TRUNCATE p2')
+          // Long enough for the follower to come.
+          await send('DO $$ BEGIN PERFORM pg_sleep(0.05); END $$')
+          assert.equal(await send("ALTER TABLE t ALTER COLUMN v SET DEFAULT 'none'"), undefined)
+          await send('COMMIT')
+        }
+      },
+    ))
+
+  it('may have a child that is temporary, whose rows nobody else can see', () =>
+    following(ITEMS, async (send, twins) => {
+      await send('CREATE TEMPORARY TABLE mine () INHERITS (t)')
+      await send("INSERT INTO mine VALUES (3, 'three', 3)")
+      await twins.check()
+      await send("UPDATE t SET v = 'changed'")
+      await twins.check()
+      await send('DROP TABLE mine')
+    }))
+
+  it('may have a child that was there already when it is followed, and is temporary', () =>
+    following([...ITEMS, 'CREATE TEMPORARY TABLE mine () INHERITS (t)'], async (send) => {
+      await send("UPDATE t SET v = 'changed'")
+    }))
+})

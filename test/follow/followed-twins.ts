@@ -1,0 +1,206 @@
+/**
+ * A table that is followed, and a twin of it that is not: the same SQL goes to both, through the same connections. What a
+ * statement answers must be the same, and at quiet moments the collection is the table.
+ */
+
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { FollowedTable } from '../../src/follow/followed-table.ts'
+import { type FollowEvent, Follower, type FollowOptions } from '../../src/follow/follower.ts'
+import { unfollow } from '../../src/follow/unfollow.ts'
+import { DEFAULT_ITEM_BYTES } from '../../src/items/item-scanner.ts'
+import { stateOf } from '../../src/store/postgres/server/explain-error.ts'
+import type { Store } from '../../src/store/store.ts'
+import { PostgresSession } from '../../src/tables/postgres-session.ts'
+import { linesIn } from '../cli/items.ts'
+import { newSchema, runSql } from '../store/postgres-engine.ts'
+
+const EVERY_MS = 5
+/** Rounds without any news, after which nothing more will come: a repair takes a round, and tells nothing. */
+const IDLE_ROUNDS = 3
+const QUIET_MS = 30_000
+
+/** What sessions of an application may have set, one after the other. */
+const SESSIONS = [
+  "SET TimeZone = 'UTC'",
+  "SET TimeZone = 'America/St_Johns'; SET DateStyle = 'SQL, DMY'; SET IntervalStyle = 'sql_standard'; SET default_transaction_isolation = 'repeatable read'",
+  "SET TimeZone = 'Asia/Kolkata'; SET extra_float_digits = 0; SET bytea_output = 'escape'; SET default_transaction_isolation = 'serializable'",
+]
+
+export const CONNECTIONS = SESSIONS.length
+
+/** A statement for both, and what became of it: SQLSTATE, or undefined if it went well. */
+interface Answer {
+  readonly state: string | undefined
+  readonly message: string
+  readonly rowCount: number | null
+}
+
+export class FollowedTwins {
+  /** Everything that was sent, to be shown where something is wrong. */
+  readonly log: string[] = []
+  /** Kinds of events, and how many there were. */
+  readonly counts = new Map<string, number>()
+  readonly #store: Store
+  readonly #url: string
+  readonly #schema = newSchema()
+  readonly #twin = newSchema()
+  readonly #pairs: (readonly [followed: Client, twin: Client])[] = []
+  readonly #end = new AbortController()
+  #running: Promise<unknown> = Promise.resolve()
+  #failure: unknown
+  #idleRounds = 0
+  #onEvent: (event: FollowEvent) => void = () => {}
+
+  private constructor(store: Store, url: string) {
+    this.#store = store
+    this.#url = url
+  }
+
+  /** `definition` makes the table `t`, and what belongs to it. */
+  static async open(store: Store, url: string, definition: readonly string[]): Promise<FollowedTwins> {
+    const twins = new FollowedTwins(store, url)
+    await twins.#create(definition)
+    return twins
+  }
+
+  async #create(definition: readonly string[]): Promise<void> {
+    await runSql(this.#url, '', `CREATE SCHEMA ${this.#schema}; CREATE SCHEMA ${this.#twin}`)
+    for (const settings of SESSIONS)
+      this.#pairs.push([await this.#connect(this.#schema, settings), await this.#connect(this.#twin, settings)])
+    for (const statement of definition) await this.send(0, statement)
+  }
+
+  async #connect(schema: string, settings: string): Promise<Client> {
+    const client = new Client(this.#url)
+    await client.connect()
+    await client.query(`SET search_path = ${schema}, public; ${settings}`)
+    return client
+  }
+
+  /** Begins to follow, and answers when the first load is done. */
+  async follow(changed: Partial<FollowOptions> = {}): Promise<void> {
+    const { signal } = this.#end
+    const options: FollowOptions = {
+      url: this.#url,
+      table: `${this.#schema}.t`,
+      keyField: undefined,
+      schema: `${this.#schema}_follow`,
+      collection: this.#schema,
+      queueRows: 1_000_000,
+      everyMs: EVERY_MS,
+      compareMs: 3_600_000,
+      isToCompare: false,
+      mayReplace: false,
+      itemBytes: DEFAULT_ITEM_BYTES,
+      approve: async () => {},
+      onEvent: (event) => this.#hear(event),
+      ...changed,
+    }
+    const table = await FollowedTable.open({ ...options, signal })
+    this.#running = new Follower(this.#store, table, options, signal).run().catch((error) => {
+      this.#failure = error
+      this.#onEvent({ kind: 'retry', error })
+    })
+    await this.quiet()
+  }
+
+  #hear(event: FollowEvent): void {
+    this.counts.set(event.kind, (this.counts.get(event.kind) ?? 0) + 1)
+    if (event.kind === 'retry') this.#failure = event.error
+    if (event.kind !== 'look') this.log.push(`-- ${JSON.stringify(event)}`)
+    this.#idleRounds = event.kind === 'look' && event.waiting === 0 ? this.#idleRounds + 1 : 0
+    this.#onEvent(event)
+  }
+
+  /** Sends a statement to both, through the connection with this number. Both must answer the same. */
+  async send(connection: number, statement: string): Promise<Answer> {
+    const [followed, twin] = this.#pairs[connection] ?? assert.fail('no such connection')
+    const answer = await ask(followed, statement)
+    const { state, message, rowCount } = answer
+    this.log.push(`/* ${connection} */ ${statement}; -- ${state === undefined ? rowCount : `${state} ${message}`}`)
+    const other = await ask(twin, statement)
+    // What is done to triggers finds none in the twin.
+    const isOfTriggers = statement.startsWith('DO ')
+    if (!isOfTriggers && (other.state !== state || other.rowCount !== rowCount))
+      assert.fail(this.#report(`The twin answered ${JSON.stringify(other)}`))
+    return answer
+  }
+
+  /** Waits until the follower has seen everything, and has nothing to do. */
+  async quiet(): Promise<void> {
+    // The round that is under way may have begun before: it does not count.
+    this.#idleRounds = -1
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(this.#report('The follower does not come to rest'))), QUIET_MS)
+      this.#onEvent = () => {
+        if (this.#failure === undefined && this.#idleRounds < IDLE_ROUNDS) return
+        clearTimeout(timer)
+        resolve()
+      }
+      if (this.#failure !== undefined) this.#onEvent({ kind: 'look', waiting: 0, at: 0 })
+    })
+    this.#onEvent = () => {}
+    if (this.#failure !== undefined)
+      throw new Error(this.#report(`The follower failed: ${this.#failure}`), { cause: this.#failure })
+  }
+
+  /** Fails unless the collection is the table, byte for byte, and the twin is too. Nothing may be under way. */
+  async check(): Promise<void> {
+    await this.quiet()
+    const [rows, ofTwin] = [await this.#rows(this.#schema), await this.#rows(this.#twin)]
+    const lines = (await linesIn(this.#store, this.#schema)).split('\n').filter((line) => line !== '')
+    const head = await this.#store.head(this.#schema)
+    assert.equal(head?.live, rows.length, this.#report('The count is wrong'))
+    assert.deepEqual(lines.sort(), rows, this.#report('The collection is not the table'))
+    assert.deepEqual(ofTwin, rows, this.#report('The twin is not the table'))
+  }
+
+  /** As the follower reads them, but in the order of their text. */
+  async #rows(schema: string): Promise<string[]> {
+    const session = new PostgresSession(this.#url, this.#end.signal)
+    await session.connect()
+    try {
+      await session.begin('READ ONLY', [])
+      const { rows } = await session.ask(`SELECT row_to_json(t.*)::text FROM ${schema}.t`)
+      return rows.map(([text]) => String(text).replaceAll(/[\r\n]/g, ' ')).sort()
+    } finally {
+      await session.end()
+    }
+  }
+
+  #report(what: string): string {
+    return `${what}, after:\n${this.log.join('\n')}`
+  }
+
+  async close(): Promise<void> {
+    for (const pair of this.#pairs) for (const client of pair) await client.end()
+    this.#end.abort()
+    await this.#running
+    const { signal } = new AbortController()
+    const schema = `${this.#schema}_follow`
+    await unfollow({ url: this.#url, table: `${this.#schema}.t`, schema, signal }, () => {}).catch(() => {})
+    await runSql(
+      this.#url,
+      '',
+      `DROP SCHEMA ${this.#schema} CASCADE; DROP SCHEMA ${this.#twin} CASCADE; DROP SCHEMA IF EXISTS ${schema} CASCADE`,
+    )
+  }
+}
+
+async function ask(client: Client, statement: string): Promise<Answer> {
+  try {
+    const { rowCount } = await client.query(statement)
+    return { state: undefined, message: '', rowCount }
+  } catch (error) {
+    const state = stateOf(error)
+    if (state === undefined) throw error
+    return { state, message: error instanceof Error ? error.message : '', rowCount: null }
+  }
+}
+
+/** For tests that want the follower to have a look in between. */
+export async function aMoment(): Promise<void> {
+  await sleep(4 * EVERY_MS)
+}
