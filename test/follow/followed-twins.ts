@@ -180,7 +180,7 @@ export class FollowedTwins {
     await this.#running
     const { signal } = new AbortController()
     const schema = `${this.#schema}_follow`
-    await unfollow({ url: this.#url, table: `${this.#schema}.t`, schema, signal }, () => {}).catch(() => {})
+    await unfollow({ url: this.#url, table: `${this.#schema}.t`, schema, signal, onWait: () => {} }).catch(() => {})
     await runSql(
       this.#url,
       '',
