@@ -240,6 +240,8 @@ export class FollowedTable {
 
   /** How many others follow the table by name, and do not run. */
   async idleFollowers(): Promise<number> {
+    // Somebody may have run reams unfollow while another one was waited for.
+    if (!(await this.#knowsFollowers())) return 0
     const { rows } = await this.#session.ask(
       `SELECT id FROM ${this.names.followers} f WHERE relation = $1 AND id <> $2 AND NOT EXISTS (
         SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $3 AND objid::bigint = ('x' || id)::bit(32)::bigint

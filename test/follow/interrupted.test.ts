@@ -20,7 +20,8 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     await runSql(server.url, '', `CREATE SCHEMA ${schema}`)
   })
   after(async () => {
-    await runSql(server.url, '', `DROP SCHEMA ${schema} CASCADE`)
+    for (const suffix of ['', '_halfway', '_waiting', '_abandoned', '_crowded'])
+      await runSql(server.url, '', `DROP SCHEMA IF EXISTS ${schema}${suffix} CASCADE`)
     await server.stop()
   })
 
@@ -30,7 +31,7 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
       '--table',
       `${schema}.${table}`,
       '--schema',
-      schema,
+      `${schema}_${table}`,
       '--every',
       '50ms',
       '--install',
@@ -60,7 +61,7 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     const first = follow(t, directory, table, ...more)
     await told(first, 'for the first time')
     await first.stop()
-    const [row] = await sql(`SELECT id FROM follower WHERE collection = '${table}'`)
+    const [row] = await sql(`SELECT id FROM ${schema}_${table}.follower`)
     return String(row?.[0])
   }
   const isSomebodyWaiting = async () => {
@@ -77,7 +78,7 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
   it('is waited for by a second one while it has loaded all rows, and not yet said so', async (t) => {
     const directory = workDirectory(t)
     const id = await loaded(t, directory, 'halfway')
-    await sql(`UPDATE follower SET state = NULL WHERE id = '${id}'`)
+    await sql(`UPDATE ${schema}_halfway.follower SET state = NULL WHERE id = '${id}'`)
     const first = await connect(t)
     const lock = [LOCK_CLASS, Number.parseInt(id, 16) | 0]
     await first.query('SELECT pg_advisory_lock($1, $2)', lock)
@@ -86,7 +87,7 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     await told(second, 'Another process')
     await first.query('SELECT pg_advisory_unlock($1, $2)', lock)
     await waitUntil(() => isSame(directory, 'halfway'), 20_000)
-    assert.deepEqual(await sql(`SELECT id FROM follower WHERE collection = 'halfway'`), [[id]])
+    assert.deepEqual(await sql(`SELECT id FROM ${schema}_halfway.follower`), [[id]])
   })
 
   it('goes on waiting for another one when its connection is cut', async (t) => {
@@ -103,12 +104,27 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     await waitUntil(() => isSame(directory, 'waiting'), 20_000)
   })
 
+  it('says what became of the table when reams unfollow was run while it waited for another one', async (t) => {
+    const directory = workDirectory(t)
+    const lock = [LOCK_CLASS, Number.parseInt(await loaded(t, directory, 'abandoned'), 16) | 0]
+    const first = await connect(t)
+    await first.query('SELECT pg_advisory_lock($1, $2)', lock)
+    const second = follow(t, directory, 'abandoned')
+    await told(second, 'another process follows')
+    await runInside(['unfollow', '--table', `${schema}.abandoned`, '--schema', `${schema}_abandoned`], {
+      in: directory,
+      variables: { REAMS_TABLE_FROM: server.url },
+    })
+    await first.query('SELECT pg_advisory_unlock($1, $2)', lock)
+    assert.match((await second.ends()).stderr, /abandoned in .* is not followed any more: somebody ran reams unfollow/)
+  })
+
   it('still knows that changes were lost, if it was killed while it began anew', async (t) => {
     const directory = workDirectory(t)
     const id = await loaded(t, directory, 'crowded', '--queue-rows', '1000')
     await sql(`UPDATE crowded SET text = 'two'`)
     const other = await connect(t)
-    await other.query(`BEGIN; SELECT FROM ${schema}.follower WHERE id = '${id}' FOR UPDATE`)
+    await other.query(`BEGIN; SELECT FROM ${schema}_crowded.follower WHERE id = '${id}' FOR UPDATE`)
     const killed = follow(t, directory, 'crowded', '--queue-rows', '1000')
     await waitUntil(isSomebodyWaiting)
     killed.child.kill('SIGKILL')
