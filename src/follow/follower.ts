@@ -146,7 +146,8 @@ export class Follower {
   async #refuseOther(): Promise<void> {
     const { collection } = this.#options
     const other = (await this.#store.followings()).find(({ name }) => name === collection)
-    if (other === undefined || other.source === this.#table.label || Date.now() - other.seenAt > RECENT_MS) return
+    if (other === undefined || Date.now() - other.seenAt > RECENT_MS) return
+    if (withoutParameters(other.source) === withoutParameters(this.#table.label)) return
     throw new TableError(
       'usage',
       `The collection "${collection}" follows ${other.source} at the moment. Choose another name with --name, or stop that one first.`,
@@ -416,6 +417,11 @@ function collectionState({ id, commitId }: Head): CollectionState {
 /** A state of the collection as one text. */
 function stateOf({ id, commitId }: Head): string {
   return `${id}.${commitId}`
+}
+
+/** A source by its name: the parameters of its URL say how it is reached. */
+function withoutParameters(source: string): string {
+  return source.replace(/\?.*$/, '')
 }
 
 /** Whether PostgreSQL, or the connection to it, is the reason. */

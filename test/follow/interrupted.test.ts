@@ -20,7 +20,7 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     await runSql(server.url, '', `CREATE SCHEMA ${schema}`)
   })
   after(async () => {
-    for (const suffix of ['', '_halfway', '_waiting', '_abandoned', '_crowded'])
+    for (const suffix of ['', '_halfway', '_waiting', '_killed', '_abandoned', '_crowded'])
       await runSql(server.url, '', `DROP SCHEMA IF EXISTS ${schema}${suffix} CASCADE`)
     await server.stop()
   })
@@ -102,6 +102,17 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     await sql(`UPDATE waiting SET text = 'two'`)
     await first.query('SELECT pg_advisory_unlock($1, $2)', lock)
     await waitUntil(() => isSame(directory, 'waiting'), 20_000)
+  })
+
+  it('goes on at once with other parameters in the URL, when it was killed within its first load', async (t) => {
+    const directory = workDirectory(t)
+    await loaded(t, directory, 'killed')
+    await sql(`UPDATE ${schema}_killed.follower SET state = NULL; UPDATE killed SET text = 'two'`)
+    const words = ['follow', '--table', `${schema}.killed`, '--schema', `${schema}_killed`, '--install']
+    const cli = new RunningCli(words, { in: directory, variables: { REAMS_TABLE_FROM: server.url }, input: '' })
+    t.after(() => cli.child.kill('SIGKILL'))
+    await told(cli, 'for the first time')
+    assert.ok(await isSame(directory, 'killed'))
   })
 
   it('says what became of the table when reams unfollow was run while it waited for another one', async (t) => {
