@@ -32,12 +32,14 @@ const PAUSE_MS = 300
 /** Between two requests of the client that looks for a change. */
 const ASK_EVERY_MS = 3
 
+/** Until it is flat. */
+const MEMORY_SECONDS = 40
 const MEMORY_RATE = 500
 
 export const FOLLOW = askPostgres({
   name: 'follow',
   needs: [],
-  cost: { seconds: 330, secondsAMillion: 20 },
+  cost: { seconds: 370, secondsAMillion: 20 },
   async run(postgres, workspace) {
     if ((await findPgbench()) === undefined) return { skipped: 'it needs pgbench' }
     const rows = Math.min(workspace.items, MAX_ROWS)
@@ -72,16 +74,18 @@ async function keepUp(plan: FollowPlan, updates: Updates, workspace: Workspace):
   await using follower = await RunningFollower.start(plan)
   const steps: Step[] = []
   let best = 0
+  let misses = 0
   for (const rate of workspace.isTryOut ? RATES.slice(0, 1) : RATES) {
     workspace.step(`follow: ${formatCount(rate)} changes a second`)
     const seconds = workspace.isTryOut ? 3 : RATE_SECONDS
     const step = await tryRate(follower, { ...updates, seconds, rate }, workspace)
     steps.push(step)
-    if (step.waitingSeconds > MAX_WAITING_SECONDS) break
-    best = step.changesASecond
     await follower.untilDone()
-    // They cannot do more.
-    if (step.changesASecond < rate * 0.9) break
+    const isKept = step.waitingSeconds <= MAX_WAITING_SECONDS || workspace.isTryOut
+    if (isKept) best = step.changesASecond
+    misses = isKept ? 0 : misses + 1
+    // Something else may have kept the machine busy once. Nor does it help to want more than the writers can do.
+    if (misses === 2 || step.changesASecond < rate * 0.9) break
   }
   return {
     measured: `changes/s that reams follow keeps up with: random rows of ${formatCount(updates.rows)}, ${SOURCE_WRITERS} writers`,
@@ -191,14 +195,14 @@ async function memoryOf(postgres: FollowPlan['postgres'], workspace: Workspace):
   return memoryFigures(`reams follow, ${formatCount(rows)} rows`, memory, 250)
 }
 
-/** Follows for a third of the time that the load took: that is the last quarter. */
+/** Samples from when all is loaded on: the peak is one of the whole process. */
 async function loadAndFollow(plan: FollowPlan, rows: number, workspace: Workspace): Promise<readonly Memory[]> {
   workspace.step(`follow: loading ${formatCount(rows)} rows`)
-  const startedAt = performance.now()
   await using follower = await RunningFollower.start(plan)
-  const seconds = Math.ceil((performance.now() - startedAt) / 3_000)
+  const loadedAt = follower.memory.length
+  const seconds = workspace.isTryOut ? 2 : MEMORY_SECONDS
   workspace.step(`follow: ${formatCount(MEMORY_RATE)} changes a second`)
   await updateRows({ url: plan.postgres.url, table: plan.table, rows, seconds, rate: MEMORY_RATE }, workspace)
   await follower.untilDone()
-  return follower.memory
+  return follower.memory.slice(loadedAt)
 }
