@@ -78,7 +78,9 @@ export class FollowedTable {
 
   /** Refuses what cannot be followed. */
   static async open(options: TableOptions): Promise<FollowedTable> {
-    const session = new PostgresSession(options.url, options.signal)
+    const session = new PostgresSession(options.url, lateSignal(options.signal))
+    const hangUp = () => session.hangUp()
+    options.signal.addEventListener('abort', hangUp)
     try {
       await session.connect()
       const relation = await findRelation(session, options.table)
@@ -86,7 +88,10 @@ export class FollowedTable {
       return new FollowedTable(session, relation, await findKey(session, relation, options), options)
     } catch (error) {
       session.hangUp()
+      options.signal.throwIfAborted()
       throw explainPostgresError(error, options, session.label)
+    } finally {
+      options.signal.removeEventListener('abort', hangUp)
     }
   }
 
@@ -419,6 +424,18 @@ export interface Moment {
   readonly waiting: number
   /** Whether the table was emptied at once. */
   readonly isEmptied: boolean
+}
+
+/** A round that is under way may end: cut off between its two commits, it would have to be looked at again. */
+const GRACE_MS = 5_000
+
+/** Aborted a while after `signal`. */
+function lateSignal(signal: AbortSignal): AbortSignal {
+  const late = new AbortController()
+  const abort = () => setTimeout(() => late.abort(signal.reason), GRACE_MS).unref()
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
+  return late.signal
 }
 
 const KINDS: Readonly<Record<string, string>> = { v: 'a view', m: 'a materialized view', f: 'a foreign table' }

@@ -16,8 +16,10 @@ import { BucketSums, differingKeys, hashesIn } from './compare.ts'
 import { FollowEnded, FollowedTable, type FoundRow, type Moment, type TableOptions } from './followed-table.ts'
 import { missingTriggers, type Shape } from './shape.ts'
 
-/** Changes that one commit takes: for more, all rows are read anew. */
+/** Changes that one commit takes, also as a share of all rows: for more, all rows are read anew. */
 const MAX_KEYS = 50_000
+/** While a large table is read, many of its rows may change: that must not lead to the next load. */
+const MAX_SHARE = 1 / 20
 /** More differing buckets than this, and all rows are read anew. */
 const MAX_BUCKETS = 1_000
 
@@ -244,8 +246,9 @@ export class Follower {
     const reason = this.#reasonToCompare(moment, head)
     if (reason !== undefined) return this.#compare(head, reason)
     if (moment.waiting === 0) return null
-    const keys = await this.#table.queuedKeys(MAX_KEYS + 1)
-    if (keys.length > MAX_KEYS) return undefined
+    const most = Math.max(MAX_KEYS, Math.floor(head.live * MAX_SHARE))
+    const keys = await this.#table.queuedKeys(most + 1)
+    if (keys.length > most) return undefined
     const startedAt = performance.now()
     // To look whether an item is the same takes a third of the time that replacing it does: few are, of many.
     const patched = await this.#apply(head, this.#table.find(keys), [], keys.length <= MANY)
@@ -323,7 +326,10 @@ export class Follower {
   async *#rows(keyField: string): AsyncGenerator<ItemRun> {
     const chunks = oneByOne(this.#table.rows())
     const options = { format: 'ndjson', keyField, itemBytes: this.#options.itemBytes } as const
-    for await (const { run } of readUnpacked(chunks, options)) yield run
+    for await (const { run } of readUnpacked(chunks, options)) {
+      this.#signal.throwIfAborted()
+      yield run
+    }
   }
 
   /** Looks at all rows, and mends what differs. Answers as `#takeOver`. */
@@ -355,7 +361,10 @@ export class Follower {
 
   async *#items(keyField: string): AsyncGenerator<ItemRun> {
     const makeRun = runMaker(keyField)
-    for await (const segment of this.#store.items(this.#options.collection)) yield makeRun([segment])
+    for await (const segment of this.#store.items(this.#options.collection)) {
+      this.#signal.throwIfAborted()
+      yield makeRun([segment])
+    }
   }
 
   /** For `reams collections` and metrics. */
