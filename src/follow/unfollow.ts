@@ -21,11 +21,11 @@ export async function unfollow(options: UnfollowOptions): Promise<number> {
     await session.connect()
     const { followers } = new Names(options.schema, '')
     const { rows: found } = await session.ask('SELECT to_regclass($1) IS NOT NULL', followers)
-    if (found[0]?.[0] !== true) return 0
-    const ids = await followersOf(session, options.table, followers)
+    const isThere = found[0]?.[0] === true
+    const ids = isThere ? await followersOf(session, options.table, followers) : []
     for (const id of ids)
       await runStatements(session, undefined, async () => removalStatements(id, new Names(options.schema, id)), options)
-    await removeEmpty(session, options)
+    if (isThere) await removeEmpty(session, options)
     await session.end()
     return ids.length
   } catch (error) {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FollowOptions } from '../../src/follow/follower.ts'
+import { unfollow } from '../../src/follow/unfollow.ts'
+import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
 import { openSqliteForTest } from '../store/sqlite-engine.ts'
 import type { StoreUnderTest } from '../store/test-store.ts'
@@ -113,4 +116,18 @@ describe('a followed table that is altered', () => {
     following([...ITEMS, 'CREATE TEMPORARY TABLE mine () INHERITS (t)'], async (send) => {
       await send("UPDATE t SET v = 'changed'")
     }))
+
+  it('leaves no connection behind where nobody followed it and it is unfollowed', async () => {
+    const schema = newSchema()
+    const url = withParameter(server.url, 'application_name', schema)
+    await runSql(server.url, '', `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.t ()`)
+    const { signal } = new AbortController()
+    assert.equal(await unfollow({ url, table: `${schema}.t`, schema: `${schema}_follow`, signal, onWait: () => {} }), 0)
+    const connections = 'SELECT count(*)::int FROM pg_stat_activity WHERE application_name = $1'
+    // The server notices the end a little later.
+    for (let tries = 0; tries < 50 && (await runSql(server.url, '', connections, [schema]))[0]?.[0] !== 0; tries++)
+      await sleep(100)
+    assert.deepEqual(await runSql(server.url, '', connections, [schema]), [[0]])
+    await runSql(server.url, '', `DROP SCHEMA ${schema} CASCADE`)
+  })
 })
