@@ -9,6 +9,7 @@ import { Client } from 'pg'
 import { FollowedTable } from '../../src/follow/followed-table.ts'
 import { type FollowEvent, Follower, type FollowOptions } from '../../src/follow/follower.ts'
 import { unfollow } from '../../src/follow/unfollow.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { DEFAULT_ITEM_BYTES } from '../../src/items/item-scanner.ts'
 import { stateOf } from '../../src/store/postgres/server/explain-error.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -47,7 +48,8 @@ export class FollowedTwins {
   readonly #schema = newSchema()
   readonly #twin = newSchema()
   readonly #pairs: (readonly [followed: Client, twin: Client])[] = []
-  readonly #end = new AbortController()
+  #options: Partial<FollowOptions> = {}
+  #end = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   #failure: unknown
   #idleRounds = 0
@@ -80,7 +82,9 @@ export class FollowedTwins {
   }
 
   /** Begins to follow, and answers when the first load is done. */
-  async follow(changed: Partial<FollowOptions> = {}): Promise<void> {
+  async follow(changed = this.#options): Promise<void> {
+    this.#options = changed
+    this.#end = new AbortController()
     const { signal } = this.#end
     const options: FollowOptions = {
       url: this.#url,
@@ -100,10 +104,28 @@ export class FollowedTwins {
     }
     const table = await FollowedTable.open({ ...options, signal })
     this.#running = new Follower(this.#store, table, options, signal).run().catch((error) => {
+      table.hangUp()
+      if (signal.aborted) return
       this.#failure = error
       this.#onEvent({ kind: 'retry', error })
     })
     await this.quiet()
+  }
+
+  /** Ends the follower, and answers when it has ended; `follow` starts another. */
+  async leave(): Promise<void> {
+    this.#end.abort()
+    await this.#running
+  }
+
+  /** Somebody else changes the collection. */
+  async tamper(): Promise<void> {
+    const [line] = (await linesIn(this.#store, this.#schema)).split('\n')
+    const keyField = (await this.#store.head(this.#schema))?.keyField ?? null
+    if (line === undefined || line === '') return
+    const run = itemRun([line], { keyField })
+    if (line.length % 2) await this.#store.delete(this.#schema, run.keys ?? [])
+    else await this.#store.replace(this.#schema, itemRun([line.replace(/}$/, ',"tampered":true}')], { keyField }))
   }
 
   #hear(event: FollowEvent): void {
@@ -159,7 +181,7 @@ export class FollowedTwins {
 
   /** As the follower reads them, but in the order of their text. */
   async #rows(schema: string): Promise<string[]> {
-    const session = new PostgresSession(this.#url, this.#end.signal)
+    const session = new PostgresSession(this.#url, new AbortController().signal)
     await session.connect()
     try {
       await session.begin('READ ONLY', [])
@@ -176,8 +198,7 @@ export class FollowedTwins {
 
   async close(): Promise<void> {
     for (const pair of this.#pairs) for (const client of pair) await client.end()
-    this.#end.abort()
-    await this.#running
+    await this.leave()
     const { signal } = new AbortController()
     const schema = `${this.#schema}_follow`
     await unfollow({ url: this.#url, table: `${this.#schema}.t`, schema, signal, onWait: () => {} }).catch(() => {})
