@@ -167,6 +167,7 @@ describe('the statements about the history of a collection that PostgreSQL has n
     ['deletePastHoles', [1, 0, list(0), 0, 499], 500],
     ['readHolesOf', [0, 500, 755], 256],
     ['readHolesAt', [list(0, () => 0), list(500)], 500],
+    ['readLostPast', [], 4 * ITEMS],
   ]
 
   for (const mode of ['force_custom_plan', 'force_generic_plan'])

@@ -416,14 +416,18 @@ export const STATEMENTS = {
   findStrayFollowings: rare(`
     SELECT f.name FROM @following f
     WHERE NOT EXISTS (SELECT 1 FROM @head h WHERE h.shard_key = f.shard_key AND h.name = f.name)`),
+  // EXCEPT, and no join: without statistics, as after a crash, a join compares each row of the one with all of the other.
   readLostPast: rare(`
-    SELECT p.number FROM @past p LEFT JOIN @change c
-      ON c.shard_key = p.shard_key AND c.collection_id = p.collection_id AND c.number = p.number AND c.position = p.position
-    WHERE p.shard_key = $1::bigint AND p.collection_id = $2::bigint AND c.number IS NULL
+    SELECT number FROM (
+      SELECT number, position FROM @past WHERE shard_key = $1::bigint AND collection_id = $2::bigint
+      EXCEPT
+      SELECT number, position FROM @change WHERE shard_key = $1::bigint AND collection_id = $2::bigint) past
     UNION ALL
-    SELECT c.number FROM @change c LEFT JOIN @past p ON p.shard_key = c.shard_key AND p.collection_id = c.collection_id
-      AND p.generation = c.generation AND p.position = c.position AND p.number = c.number
-    WHERE c.shard_key = $1::bigint AND c.collection_id = $2::bigint AND c.before IS NOT NULL AND p.number IS NULL`),
+    SELECT number FROM (
+      SELECT number, generation, position FROM @change
+      WHERE shard_key = $1::bigint AND collection_id = $2::bigint AND before IS NOT NULL
+      EXCEPT
+      SELECT number, generation, position FROM @past WHERE shard_key = $1::bigint AND collection_id = $2::bigint) change`),
   readDataChecksums: rare("SELECT current_setting('data_checksums')"),
 } as const
 
