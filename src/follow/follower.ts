@@ -171,7 +171,9 @@ export class Follower {
       this.#table.hangUp()
       this.#signal.throwIfAborted()
       if (!isPassing(failure) || (failure instanceof TableError && !this.#hasStarted)) {
-        if (failure instanceof FollowEnded) await this.#store.noteFollowing(this.#options.collection, null)
+        // There may be no collection yet; and whatever else goes wrong here, the failure is what there is to tell.
+        if (failure instanceof FollowEnded)
+          await this.#store.noteFollowing(this.#options.collection, null).catch(() => {})
         throw failure
       }
       this.#tell({ kind: 'retry', error: failure })
