@@ -83,6 +83,8 @@ export class FollowedTable {
     options.signal.addEventListener('abort', hangUp)
     try {
       await session.connect()
+      // Names are compared with those of later moments, which begin with this setting.
+      await session.run('SET quote_all_identifiers = off')
       const relation = await findRelation(session, options.table)
       await checkRelation(session, relation, options.table)
       return new FollowedTable(session, relation, await findKey(session, relation, options), options)

@@ -117,6 +117,21 @@ describe('a followed table that is altered', () => {
       await send("UPDATE t SET v = 'changed'")
     }))
 
+  it('is followed where the database quotes all names', async () => {
+    const url = withParameter(server.url, 'options', encodeURIComponent('-c quote_all_identifiers=on'))
+    await following(ITEMS, async (send) => void (await send("UPDATE t SET v = 'changed'")), { url })
+  })
+
+  it('says that it was dropped, also before there is a collection', async () => {
+    const twins = await FollowedTwins.open(opened.store, server.url, ITEMS)
+    const approve = async () => void (await twins.send(0, 'DROP TABLE t'))
+    await assert.rejects(
+      twins.follow({ approve }),
+      /The follower failed: .* was dropped\. The collection stays as it is\./,
+    )
+    await twins.close()
+  })
+
   it('leaves no connection behind where nobody followed it and it is unfollowed', async () => {
     const schema = newSchema()
     const url = withParameter(server.url, 'application_name', schema)
