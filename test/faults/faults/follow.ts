@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ITEM_SEPARATOR } from '../../../src/contract/envelope.ts'
 import { formatCount } from '../../../src/contract/message-text.ts'
+import type { CliResult } from '../../cli/run-cli.ts'
 import type { PostgresCluster } from '../../store/postgres-cluster.ts'
 import { Bank, type Counts, checkState } from '../bank.ts'
 import type { Trial } from '../fault.ts'
@@ -77,6 +78,7 @@ class Following implements AsyncDisposable {
   #isFirst = true
   #isLoaded = false
   #isReading = false
+  #isOver = false
   states = 0
 
   private constructor(trial: Trial, cluster: PostgresCluster, bank: Bank, store: string, token: string) {
@@ -123,6 +125,7 @@ class Following implements AsyncDisposable {
 
   /** `reams unfollow` ends all followers and leaves nothing behind. */
   async end(): Promise<void> {
+    this.#isOver = true
     const ends = this.#followers.map((follower) => follower.isToEnd())
     const variables = { REAMS_TABLE_FROM: this.#cluster.url() }
     const { status, stderr } = await runReams(['unfollow', '--table', this.#bank.table], { variables })
@@ -143,8 +146,15 @@ class Following implements AsyncDisposable {
   // What is done to them
 
   #start(): Follower {
-    const follower = new Follower(this.#cluster, this.#bank.table, this.#store, this.#words, this.#findings)
+    const follower = new Follower(this.#cluster, this.#bank.table, this.#store, this.#words)
     this.#followers.push(follower)
+    follower.endsByItself().then(({ status, stderr }) => {
+      const isAway = status === 3 && performance.now() - follower.startedAt < START_MS && AWAY.test(stderr)
+      if (!isAway) this.#findings.add('other', `a follower ended with ${status}: ${stderr.slice(-250)}`)
+      // As whoever watches over it would.
+      this.#followers = this.#followers.filter((each) => each !== follower)
+      if (!this.#isOver) this.#start()
+    })
     return follower
   }
 
@@ -273,6 +283,7 @@ class Following implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true
     this.#isReading = false
     await this.#bank.close()
     await Promise.all(this.#followers.map((follower) => follower.kill()))
@@ -280,24 +291,31 @@ class Following implements AsyncDisposable {
   }
 }
 
+/** One that does not reach PostgreSQL when it is started ends, and says why. */
+const AWAY = /The connection was lost|Nothing listens there|The server is stopping|Check that the server is running/
+const START_MS = 5_000
+
 let followers = 0
 
-/** One that must not end by itself. */
 class Follower {
   readonly process: ReamsProcess
+  readonly startedAt = performance.now()
   readonly #cluster: PostgresCluster
   readonly #application = `follower-${++followers}`
   #mayEnd = false
 
-  constructor(cluster: PostgresCluster, table: string, store: string, words: readonly string[], findings: Findings) {
+  constructor(cluster: PostgresCluster, table: string, store: string, words: readonly string[]) {
     this.#cluster = cluster
     const from = `${cluster.url()}?application_name=${this.#application}`
     this.process = new ReamsProcess(['follow', '--table', table, ...words], {
       variables: { REAMS_TABLE_FROM: from, REAMS_STORE: store },
     })
-    this.process.ends().then(({ status, stderr }) => {
-      if (!this.#mayEnd) findings.add('other', `a follower ended with ${status}: ${stderr.slice(-250)}`)
-    })
+  }
+
+  /** Never resolves for one that somebody ended. */
+  async endsByItself(): Promise<CliResult> {
+    const result = await this.process.ends()
+    return this.#mayEnd ? new Promise(() => {}) : result
   }
 
   /** Resolves when it was seen in the database, or has ended. */
