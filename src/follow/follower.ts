@@ -121,8 +121,11 @@ export class Follower {
     const load = await this.#lease(head)
     try {
       const { id: adopted, isBusy } = await table.adoptFollower()
-      // It may be this collection that the other one has just loaded. Where there is none, it cannot be.
-      if (isBusy && head !== undefined)
+      // It may be this collection that the other one has just loaded, or is known for by now. Where there is none, it cannot be.
+      if (
+        head !== undefined &&
+        (isBusy || (adopted === undefined && (await table.findFollower(head.id)) !== undefined))
+      )
         throw new StoreError('busy', `Another process is about to follow ${table.label} for "${head.name}".`)
       if (adopted === undefined && head !== undefined && head.live > 0 && !this.#options.mayReplace)
         throw this.#taken(head)

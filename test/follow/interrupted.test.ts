@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, it, type TestContext } from 'node:test'
 import { Client } from 'pg'
 import { RunningCli, runInside, workDirectory } from '../cli/run-cli.ts'
@@ -20,7 +22,7 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     await runSql(server.url, '', `CREATE SCHEMA ${schema}`)
   })
   after(async () => {
-    for (const suffix of ['', '_halfway', '_waiting', '_killed', '_abandoned', '_crowded'])
+    for (const suffix of ['', '_halfway', '_waiting', '_meanwhile', '_killed', '_abandoned', '_crowded'])
       await runSql(server.url, '', `DROP SCHEMA IF EXISTS ${schema}${suffix} CASCADE`)
     await server.stop()
   })
@@ -88,6 +90,26 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     await first.query('SELECT pg_advisory_unlock($1, $2)', lock)
     await waitUntil(() => isSame(directory, 'halfway'), 20_000)
     assert.deepEqual(await sql(`SELECT id FROM ${schema}_halfway.follower`), [[id]])
+  })
+
+  it('is no obstacle to a second one when it has said so in the meantime', async (t) => {
+    const directory = workDirectory(t)
+    await loaded(t, directory, 'meanwhile')
+    const follower = `${schema}_meanwhile.follower`
+    const [[state] = []] = await sql(`SELECT state FROM ${follower}`)
+    await sql(`UPDATE ${follower} SET state = NULL`)
+    using database = new DatabaseSync(join(directory, 'reams.db'))
+    database.exec('BEGIN IMMEDIATE')
+    const second = follow(t, directory, 'meanwhile')
+    await waitUntil(async () => {
+      const asked = await sql(`SELECT FROM pg_stat_activity WHERE application_name = '${schema}' AND state = 'idle'
+        AND query LIKE '%state LIKE%'`)
+      return asked.length > 0
+    }, 20_000)
+    await sql(`UPDATE ${follower} SET state = '${state}'; UPDATE meanwhile SET text = 'two'`)
+    database.exec('COMMIT')
+    await waitUntil(() => isSame(directory, 'meanwhile'), 20_000)
+    assert.doesNotMatch(second.stderr, /for the first time/)
   })
 
   it('goes on waiting for another one when its connection is cut', async (t) => {
