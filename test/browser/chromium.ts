@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
+import { waitUntil } from '../wait-until.ts'
 
 const NAMES = [
   'chromium',
@@ -71,8 +72,15 @@ async function playwrightDownload(): Promise<string> {
 
 async function debianPackage(): Promise<string> {
   if (!isRootOnDebian()) throw new Error('only as root, where there is apt-get')
-  install('apt-get', ['update'])
-  install('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'])
+  try {
+    install('apt-get', ['update'])
+    install('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'])
+  } catch (error) {
+    // Only one can install something at a time: another test file may be at it.
+    await waitUntil(() => onThePath().then(Boolean, () => false), INSTALL_MS).catch(() => {
+      throw error
+    })
+  }
   return onThePath()
 }
 
