@@ -1,16 +1,18 @@
 /** The table that is followed and the queue beside it: one connection, one moment at a time. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { joinKey, keyFieldNames } from '../contract/key.ts'
+import { joinKey } from '../contract/key.ts'
 import { stateOf } from '../store/postgres/server/explain-error.ts'
 import { explainPostgresError } from '../tables/postgres-errors.ts'
-import { findRelation, type Relation } from '../tables/postgres-relation.ts'
+import type { Relation } from '../tables/postgres-relation.ts'
 import { PostgresSession, quoted } from '../tables/postgres-session.ts'
-import { TableError, thereAre } from '../tables/table.ts'
+import { TableError } from '../tables/table.ts'
+import { findFollowable, refusal } from './followable.ts'
 import {
   grants,
   type Installation,
   Names,
+  noteFunction,
   queueStatements,
   resetStatements,
   schemaStatements,
@@ -85,9 +87,8 @@ export class FollowedTable {
       await session.connect()
       // Names are compared with those of later moments, which begin with this setting.
       await session.run('SET quote_all_identifiers = off')
-      const relation = await findRelation(session, options.table)
-      await checkRelation(session, relation, options.table)
-      return new FollowedTable(session, relation, await findKey(session, relation, options), options)
+      const { relation, keyColumns } = await findFollowable(session, options)
+      return new FollowedTable(session, relation, keyColumns, options)
     } catch (error) {
       session.hangUp()
       options.signal.throwIfAborted()
@@ -130,13 +131,32 @@ export class FollowedTable {
     const hasSchema =
       (await this.#session.ask('SELECT FROM pg_namespace WHERE nspname = $1', namespace)).rows.length > 0
     const [hasFollowers, hasQueue] = [await this.#has('follower'), await this.#has(`queue_${this.#id}`)]
+    const { rows: functions } = await this.#session.ask(
+      'SELECT FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname = $1 AND proname = $2',
+      namespace,
+      `note_${this.#id}`,
+    )
     const [schema, followers] = schemaStatements(names)
     return [
       ...(hasSchema ? [] : [schema ?? '']),
       ...(hasFollowers ? [] : [followers ?? '']),
       ...(hasQueue ? [] : queueStatements(this.#installation())),
+      ...(functions.length > 0 ? [] : [noteFunction(this.#installation())]),
+      ...(await this.#strayTriggers(shape)),
       ...[...missingTriggers(shape, names)].flatMap(([member, missing]) => triggerStatements(names, member, missing)),
     ]
+  }
+
+  /** A part that was detached keeps triggers that only cost it something. Somebody else may own it by now. */
+  async #strayTriggers({ members }: Shape): Promise<string[]> {
+    const { rows } = await this.#session.ask(
+      `SELECT format('DROP TRIGGER %I ON %s', tgname, tgrelid::regclass) FROM pg_trigger t JOIN pg_class c ON c.oid = tgrelid
+      WHERE tgname IN ($1, $2) AND tgrelid <> ALL ($3::oid[]) AND pg_has_role(relowner, 'USAGE')`,
+      this.names.rowTrigger,
+      this.names.truncateTrigger,
+      members.map(({ oid }) => oid),
+    )
+    return rows.map(([statement]) => String(statement))
   }
 
   #installation(): Installation {
@@ -154,7 +174,7 @@ export class FollowedTable {
   async reset(onWait: () => void): Promise<void> {
     const { names } = this
     // Before all else: whoever ends behind `setval`, which is never rolled back, must not forget that rows were lost.
-    const forget = `UPDATE ${names.followers} SET state = NULL WHERE id = '${this.#id}'`
+    const forget = `UPDATE ${names.followers} SET state = split_part(state, '.', 1) || '.' WHERE id = '${this.#id}'`
     await this.#run(undefined, async () => [forget], onWait)
     await this.install(async () => resetStatements(this.#installation()), onWait)
   }
@@ -191,6 +211,11 @@ export class FollowedTable {
       `${collectionId}.%`,
     )
     return rows[0]?.[0]
+  }
+
+  async isInstalled(id: string): Promise<boolean> {
+    if (!(await this.#knowsFollowers())) return false
+    return (await this.#session.ask(`SELECT FROM ${this.names.followers} WHERE id = $1`, id)).rows.length > 0
   }
 
   /** One that never came to an end with its first load, and has ended: its lock is taken. Else whether one is at it. */
@@ -271,13 +296,15 @@ export class FollowedTable {
       const { rows } = await this.#session.ask(
         `SELECT f.state, f.shape, (SELECT is_called FROM ${names.lost}), extract(epoch FROM now() - f.compared_at) * 1000,
           (SELECT count(*) FROM (SELECT FROM ${names.queue} LIMIT ${this.#options.queueRows}) q),
-          EXISTS (SELECT FROM ${names.queue} WHERE key IS NULL)
+          EXISTS (SELECT FROM ${names.queue} WHERE keys IS NULL)
         FROM ${names.followers} f WHERE id = $1`,
         this.#id,
       )
       const [row] = rows
       if (shape === undefined || shape.name !== relation.name) throw this.gone(shape)
       if (row === undefined) throw this.unfollowed()
+      const why = refusal(shape)
+      if (why !== undefined) throw new FollowEnded(`${this.label} is ${why} by now. The collection stays as it is.`)
       this.keyColumns = this.keyNames.map(
         (name) => shape.columns.find((column) => column.name === name) ?? this.#noKey(name),
       )
@@ -322,7 +349,7 @@ export class FollowedTable {
   /** The keys that are in the queue, each once, in the order in which they came; no more than `limit`. */
   async queuedKeys(limit: number): Promise<string[]> {
     const { rows } = await this.#session.ask(
-      `SELECT key::text FROM ${this.names.queue} WHERE key IS NOT NULL GROUP BY key ORDER BY min(number) LIMIT ${limit}`,
+      `SELECT key::text FROM ${this.names.queue}, jsonb_array_elements(keys) key GROUP BY key ORDER BY min(number) LIMIT ${limit}`,
     )
     return rows.map(([key]) => String(key))
   }
@@ -411,7 +438,7 @@ export class FollowedTable {
 }
 
 export interface Moment {
-  /** The collection's state when the queue was last emptied; null before the first load. */
+  /** The collection's state when the queue was last emptied; null before the first load, its id alone after a reset. */
   readonly state: string | null
   readonly shape: Shape
   /** What the table looked like then. */
@@ -438,79 +465,4 @@ function lateSignal(signal: AbortSignal): AbortSignal {
   if (signal.aborted) abort()
   else signal.addEventListener('abort', abort, { once: true })
   return late.signal
-}
-
-const KINDS: Readonly<Record<string, string>> = { v: 'a view', m: 'a materialized view', f: 'a foreign table' }
-
-async function checkRelation(session: PostgresSession, { oid, kind }: Relation, table: string): Promise<void> {
-  const refuse = (why: string) =>
-    new TableError(
-      'usage',
-      `${table} in ${session.label} is ${why}, and cannot be followed. reams import --from … --table ${table} --replace reads all of it, as often as you run it.`,
-    )
-  const what = KINDS[kind]
-  if (what !== undefined) throw refuse(`${what}: it has no changes of its own`)
-  const { rows } = await session.ask(
-    `SELECT relpersistence, EXISTS (SELECT FROM pg_extension WHERE extname = 'citus'),
-      current_setting('server_version_num')::int / 10000, pg_is_in_recovery(),
-      EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE inhparent = $1 AND c.relkind = 'f')
-    FROM pg_class WHERE oid = $1`,
-    oid,
-  )
-  const [persistence, hasCitus, version, isStandby, hasForeign] = rows[0] ?? []
-  if (version < 15)
-    throw new TableError('usage', `${session.label} is PostgreSQL ${version}. Tables are followed from version 15 on.`)
-  if (isStandby) throw new TableError('usage', `${session.label} is a standby. Follow the table on the primary.`)
-  if (persistence !== 'p') throw refuse('not logged: PostgreSQL empties it after a crash without a word')
-  if (hasForeign) throw refuse('partly in another database, whose changes nobody sees here')
-  if (!hasCitus) return
-  const { rows: distributed } = await session.ask('SELECT FROM pg_dist_partition WHERE logicalrelid = $1', oid)
-  if (distributed.length > 0) throw refuse('distributed by Citus, which does not run triggers of this kind')
-}
-
-async function findKey(
-  session: PostgresSession,
-  { oid, primaryKey }: Relation,
-  options: TableOptions,
-): Promise<Column[]> {
-  const { table, keyField } = options
-  const label = `${table} in ${session.label}`
-  const wanted = keyField === undefined ? primaryKey : keyFieldNames(keyField)
-  if (wanted.length === 0)
-    throw new TableError(
-      'usage',
-      `${label} has no primary key. Name columns that are unique and never NULL with --key.`,
-    )
-  const { rows } = await session.ask(
-    `SELECT attname, format_type(atttypid, atttypmod), attnotnull, attnum FROM pg_attribute
-    WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
-    oid,
-  )
-  const columns = wanted.map((name) => {
-    const found = rows.find(([attname]) => attname === name)
-    if (found === undefined)
-      throw new TableError(
-        'usage',
-        `${label} has no column "${name}" for the key. ${thereAre(rows.map(([attname]) => attname))}`,
-      )
-    const [, type, isNotNull, number] = found
-    if (!isNotNull)
-      throw new TableError(
-        'usage',
-        `The column "${name}" of ${label} may be NULL, and a key never is: ALTER TABLE … ALTER COLUMN ${quoted(name)} SET NOT NULL, or name others with --key.`,
-      )
-    return { name, type, number: Number(number) }
-  })
-  const { rows: unique } = await session.ask(
-    `SELECT FROM pg_index WHERE indrelid = $1 AND indisunique AND indisvalid AND indpred IS NULL AND indexprs IS NULL
-      AND indnkeyatts = cardinality($2::int[]) AND (indkey::int2[])[0:indnkeyatts - 1]::int[] <@ $2 AND $2 <@ (indkey::int2[])[0:indnkeyatts - 1]::int[]`,
-    oid,
-    columns.map(({ number }) => number),
-  )
-  if (unique.length === 0)
-    throw new TableError(
-      'usage',
-      `The key ${wanted.map((name) => `"${name}"`).join(', ')} of ${label} is not known to be unique: there is no unique index on just that. Create one, or name other columns with --key.`,
-    )
-  return columns
 }

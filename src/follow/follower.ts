@@ -75,6 +75,8 @@ export class Follower {
   #asOf = 0
   /** When it was last noted in the store how far the collection is. */
   #notedAt = Number.NEGATIVE_INFINITY
+  /** The follower that this process has been. */
+  #followerId: string | undefined
   /** Until then, what goes wrong with the database is for the user to mend. */
   #hasStarted = false
 
@@ -92,6 +94,7 @@ export class Follower {
       try {
         await this.#start()
         this.#hasStarted = true
+        this.#followerId = this.#table.id
         const count = await this.#table.idleFollowers()
         if (count > 0) this.#tell({ kind: 'others-idle', count })
         for (;;) {
@@ -109,7 +112,11 @@ export class Follower {
     const table = this.#table
     const head = await this.#store.head(this.#options.collection)
     const known = head && (await table.findFollower(head.id))
-    if (known === undefined) return this.#begin(head)
+    if (known === undefined) {
+      // Somebody may have run reams unfollow while there was no connection: that must not be undone.
+      if (this.#followerId !== undefined && !(await table.isInstalled(this.#followerId))) throw table.unfollowed()
+      return this.#begin(head)
+    }
     table.id = known
     await table.claim(() => this.#tell({ kind: 'claimed-by-other' }))
   }
@@ -216,6 +223,11 @@ export class Follower {
         moment.shape,
         this.#isCompared,
       )
+    if (hasLostMembers(moment))
+      await table.install(
+        () => table.missingStatements(),
+        () => {},
+      )
     this.#asOf = moment.at
     await this.#note(0)
   }
@@ -234,6 +246,7 @@ export class Follower {
 
   #reasonToLoad({ state, shape, before, isEmptied }: Moment, head: Head | undefined): string | undefined {
     if (head === undefined || state === null) return 'for the first time'
+    if (state.endsWith('.')) return 'its queue could not take all changes'
     if (isEmptied) return 'it was truncated'
     if (before !== undefined && columnsOf(shape) !== columnsOf(before)) return 'its columns have changed'
     return undefined
@@ -400,9 +413,10 @@ function withoutDoubles(
   options: { keyField: string | null; itemBytes: number },
 ) {
   const { keys = [] } = run
-  if (new Set(keys).size === keys.length) return run
+  const places = new Map(keys.map((key, index) => [key, index]))
+  if (places.size === keys.length) return run
   return itemRun(
-    rows.filter((_, index) => keys.indexOf(keys[index] ?? '') === index),
+    rows.filter((_, index) => places.get(keys[index] ?? '') === index),
     options,
   )
 }
@@ -418,6 +432,12 @@ function partsOf(key: string, { keyColumns }: FollowedTable): string[] {
 
 function countsOf({ appended, replaced, deleted }: Patched): Counts {
   return { appended, replaced, deleted }
+}
+
+/** Whether a partition was detached, or a child. */
+function hasLostMembers({ shape, before }: Moment): boolean {
+  const present = new Set(shape.members.map(({ oid }) => oid))
+  return before?.members.some(({ oid }) => !present.has(oid)) ?? false
 }
 
 function columnsOf({ columns }: Shape): string {

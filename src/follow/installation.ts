@@ -66,16 +66,15 @@ export function schemaStatements({ schema, followers }: Names): string[] {
   ]
 }
 
-/** Everything but the triggers. */
+/** Everything but the function and its triggers. */
 export function queueStatements(installation: Installation): string[] {
   const { id, names, table, collection } = installation
   return [
     `CREATE SEQUENCE ${names.waiting}`,
     `CREATE SEQUENCE ${names.lost}`,
-    // A key of NULL stands for TRUNCATE. Vacuumed often: what is read is deleted at once.
-    `CREATE TABLE ${names.queue} (number bigint NOT NULL, key jsonb)
+    // The keys that a row had before and after; NULL stands for TRUNCATE. Vacuumed often: what is read is deleted at once.
+    `CREATE TABLE ${names.queue} (number bigint NOT NULL, keys jsonb)
   WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)`,
-    noteFunction(installation),
     `INSERT INTO ${names.followers} (id, relation, table_name, collection)
   VALUES (${literal(id)}, ${table.oid}, ${literal(table.name)}, ${literal(collection)})`,
   ]
@@ -83,37 +82,31 @@ export function queueStatements(installation: Installation): string[] {
 
 /**
  * A write to the table must never fail because of this: where it cannot take note of a change, because a key column has another
- * name or type by now, or the queue is full, it takes note of that. Nothing is written where errors are caught: so that costs little.
+ * name or type by now, or the queue is full, it takes note of that. Nothing is written where errors are caught: so that costs
+ * little. Each step that it takes is paid by every write to the table.
  */
-function noteFunction({ names, keyColumns, queueRows }: Installation): string {
+export function noteFunction({ names, keyColumns, queueRows }: Installation): string {
   const key = (row: 'OLD' | 'NEW') =>
     `jsonb_build_array(${keyColumns.map((name) => `${row}.${quoted(name)}`).join(', ')})`
   return `CREATE OR REPLACE FUNCTION ${names.note}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $reams$
 DECLARE
   number bigint := nextval(${literal(names.waiting)});
-  before jsonb;
-  after jsonb;
+  keys jsonb;
 BEGIN
-  IF TG_OP = 'TRUNCATE' THEN
-    INSERT INTO ${names.queue} VALUES (number, NULL);
-    RETURN NULL;
-  END IF;
   BEGIN
-    IF TG_OP <> 'INSERT' THEN
-      before := ${key('OLD')};
-    END IF;
-    IF TG_OP <> 'DELETE' THEN
-      after := ${key('NEW')};
+    IF TG_OP = 'UPDATE' THEN
+      keys := jsonb_build_array(${key('OLD')}, ${key('NEW')});
+    ELSIF TG_OP = 'INSERT' THEN
+      keys := jsonb_build_array(${key('NEW')});
+    ELSIF TG_OP = 'DELETE' THEN
+      keys := jsonb_build_array(${key('OLD')});
     END IF;
   EXCEPTION WHEN OTHERS THEN
     number := NULL;
   END;
   IF number <= ${queueRows} THEN
-    INSERT INTO ${names.queue} VALUES (number, coalesce(before, after));
-    IF before <> after THEN
-      INSERT INTO ${names.queue} VALUES (number, after);
-    END IF;
+    INSERT INTO ${names.queue} VALUES (number, keys);
   ELSE
     PERFORM nextval(${literal(names.lost)});
   END IF;

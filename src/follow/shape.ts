@@ -24,7 +24,7 @@ export interface Shape {
   readonly name: string
   readonly columns: readonly Column[]
   /** The table itself first. */
-  readonly members: readonly (Member & { readonly kind: string; readonly file: number })[]
+  readonly members: readonly (Member & { readonly kind: string; readonly persistence: string; readonly file: number })[]
   readonly triggers: readonly Trigger[]
 }
 
@@ -43,16 +43,18 @@ const READ_SHAPE = `
   WITH RECURSIVE tree (oid, depth) AS (
     SELECT $1::oid, 0 UNION SELECT i.inhrelid, depth + 1 FROM tree JOIN pg_inherits i ON i.inhparent = tree.oid),
   member AS (
-    SELECT c.oid, min(depth) AS depth, format('%I.%I', n.nspname, c.relname) AS name, c.relkind, c.relispartition, c.relfilenode
-    FROM tree JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relpersistence <> 't'
-    GROUP BY c.oid, n.nspname, c.relname, c.relkind, c.relispartition, c.relfilenode)
+    SELECT c.oid, min(depth) AS depth, format('%I.%I', n.nspname, c.relname) AS name, c.relkind, c.relpersistence,
+      c.relispartition, c.relfilenode
+    FROM tree JOIN pg_class c USING (oid) JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relpersistence <> 't' OR depth = 0
+    GROUP BY c.oid, n.nspname)
   SELECT json_build_object(
     'name', (SELECT name FROM member WHERE depth = 0),
     'columns', (SELECT coalesce(json_agg(json_build_object(
         'name', attname, 'type', format_type(atttypid, atttypmod), 'number', attnum) ORDER BY attnum), '[]')
       FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped),
     'members', (SELECT coalesce(json_agg(json_build_object('oid', oid::bigint, 'name', name, 'isPartition', relispartition AND depth > 0,
-        'kind', relkind, 'file', relfilenode::bigint) ORDER BY depth, oid), '[]') FROM member),
+        'kind', relkind, 'persistence', relpersistence, 'file', relfilenode::bigint) ORDER BY depth, oid), '[]') FROM member),
     'triggers', (SELECT coalesce(json_agg(json_build_object('relation', tgrelid::bigint, 'name', tgname,
         'isAlways', tgenabled = 'A', 'version', t.xmin::text) ORDER BY tgrelid, tgname), '[]')
       FROM pg_trigger t JOIN member ON member.oid = tgrelid WHERE tgname IN ($2, $3)))::text`

@@ -82,6 +82,19 @@ describe('a followed table that is altered', () => {
     )
   })
 
+  for (const [what, statement, message] of [
+    ['it is not logged any more', 'ALTER TABLE t SET UNLOGGED', /is not logged: .* by now\. The collection stays/],
+    [
+      'a child of it is not logged',
+      'CREATE UNLOGGED TABLE child () INHERITS (t)',
+      /is partly not logged: .*child.* by now/,
+    ],
+  ] as const)
+    it(`says so, and ends, where ${what}`, async () => {
+      const alter = following(ITEMS, async (send) => assert.equal(await send(statement), undefined))
+      await assert.rejects(alter, message)
+    })
+
   it('never deadlocks with who locks a partition before the table', () =>
     following(
       [

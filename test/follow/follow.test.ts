@@ -222,6 +222,13 @@ describePostgres('a table of PostgreSQL that is followed', (startPostgres, isCit
     await same(directory, 'parts')
     await sql('ALTER TABLE parts DETACH PARTITION parts_1')
     await same(directory, 'parts')
+    await waitUntil(async () => (await sql("SELECT FROM pg_trigger WHERE tgrelid = 'parts_1'::regclass")).length === 0)
+    await sql(
+      `DO $$ BEGIN EXECUTE (SELECT 'DROP FUNCTION ' || p.oid::regprocedure || ' CASCADE' FROM pg_proc p
+        JOIN pg_trigger ON tgfoid = p.oid WHERE tgrelid = 'parts'::regclass LIMIT 1); END $$`,
+      "INSERT INTO parts VALUES (1400, 'while there is no function')",
+    )
+    await same(directory, 'parts')
     await sql(
       'ALTER TABLE parts_2 DISABLE TRIGGER ALL',
       "INSERT INTO parts VALUES (1500, 'unseen')",
@@ -239,7 +246,7 @@ describePostgres('a table of PostgreSQL that is followed', (startPostgres, isCit
     await waitUntil(async () => /0 missing, 0 different and 1 too many; mended/.test(follower.stderr))
     await follower.stop()
     const again = follow(t, directory, 'parts', '--compare')
-    await waitUntil(async () => /2 rows of .* compared .* as asked for: all are the same/.test(again.stderr))
+    await waitUntil(async () => /3 rows of .* compared .* as asked for: all are the same/.test(again.stderr))
   })
 
   it('is read anew as one swap where its columns changed, and where there are too many changes', async (t) => {
@@ -334,12 +341,22 @@ describePostgres('a table of PostgreSQL that is followed', (startPostgres, isCit
         'CREATE TABLE keyless (a int)',
         'CREATE TABLE nullable (a int UNIQUE, b int NOT NULL)',
         'CREATE UNLOGGED TABLE unlogged (id int PRIMARY KEY)',
+        'CREATE TABLE parted (id int PRIMARY KEY) PARTITION BY RANGE (id)',
+        'CREATE UNLOGGED TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (9)',
+        `CREATE FOREIGN DATA WRAPPER ${schema}_nothing`,
+        `CREATE SERVER ${schema}_elsewhere FOREIGN DATA WRAPPER ${schema}_nothing`,
+        `CREATE FOREIGN TABLE remote (id int NOT NULL) SERVER ${schema}_elsewhere`,
+        'CREATE TABLE mixed (id int NOT NULL) PARTITION BY RANGE (id)',
+        `CREATE FOREIGN TABLE mixed_1 PARTITION OF mixed FOR VALUES FROM (0) TO (9) SERVER ${schema}_elsewhere`,
       )
     })
     const cases: [what: string, table: string, more: string[], message: RegExp][] = [
       ['a view', 'seen', [], /is a view.*reams import --from/],
       ['a materialized view', 'stored', [], /is a materialized view.*reams import --from/],
-      ['an unlogged table', 'unlogged', [], /not logged/],
+      ['an unlogged table', 'unlogged', [], /is not logged/],
+      ['a table with a partition that is unlogged', 'parted', [], /is partly not logged: .*parted_1/],
+      ['a foreign table', 'remote', [], /is a foreign table.*reams import --from/],
+      ['a table with a foreign partition', 'mixed', [], /partly in another database.*reams import --from/],
       ['a table without a key', 'keyless', [], /has no primary key.*--key/],
       ['a key that may be NULL', 'nullable', ['--key', 'a'], /may be NULL/],
       ['a key that is not unique', 'nullable', ['--key', 'b'], /not known to be unique/],

@@ -22,7 +22,7 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     await runSql(server.url, '', `CREATE SCHEMA ${schema}`)
   })
   after(async () => {
-    for (const suffix of ['', '_halfway', '_waiting', '_meanwhile', '_killed', '_abandoned', '_crowded'])
+    for (const suffix of ['', '_halfway', '_waiting', '_meanwhile', '_killed', '_abandoned', '_deserted', '_crowded'])
       await runSql(server.url, '', `DROP SCHEMA IF EXISTS ${schema}${suffix} CASCADE`)
     await server.stop()
   })
@@ -150,6 +150,27 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     })
     await first.query('SELECT pg_advisory_unlock($1, $2)', lock)
     assert.match((await second.ends()).stderr, /abandoned in .* is not followed any more: somebody ran reams unfollow/)
+  })
+
+  it('does not follow again when reams unfollow was run while it had no connection', async (t) => {
+    const directory = workDirectory(t)
+    await loaded(t, directory, 'deserted')
+    const cli = follow(t, directory, 'deserted', '--replace')
+    await sql(`UPDATE deserted SET text = 'two'`)
+    await waitUntil(() => isSame(directory, 'deserted'), 20_000)
+    cli.child.kill('SIGSTOP')
+    await sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${schema}'`)
+    await runInside(['unfollow', '--table', `${schema}.deserted`, '--schema', `${schema}_deserted`], {
+      in: directory,
+      variables: { REAMS_TABLE_FROM: server.url },
+    })
+    cli.child.kill('SIGCONT')
+    assert.match((await cli.ends()).stderr, /deserted in .* is not followed any more: somebody ran reams unfollow/)
+    assert.deepEqual(
+      await sql(`SELECT FROM pg_namespace WHERE nspname = '${schema}_deserted' AND EXISTS (
+      SELECT FROM pg_class WHERE relnamespace = pg_namespace.oid)`),
+      [],
+    )
   })
 
   it('still knows that changes were lost, if it was killed while it began anew', async (t) => {
