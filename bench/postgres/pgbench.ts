@@ -25,16 +25,19 @@ export interface Updates {
   readonly seconds: number
   /** Of all writers together, a second; as many as they can where it is missing. */
   readonly rate?: number
+  /** How statements are sent: 'simple' is what pgbench does by itself, 'prepared' costs the server least. Default: 'prepared'. */
+  readonly protocol?: 'simple' | 'prepared'
 }
 
 /** Answers how many commits there were a second. */
-export async function updateRows({ url, table, rows, seconds, rate }: Updates, workspace: Workspace): Promise<number> {
+export async function updateRows(updates: Updates, workspace: Workspace): Promise<number> {
+  const { url, table, rows, seconds, rate, protocol = 'prepared' } = updates
   const script = workspace.path('update.pgbench')
   await writeFile(
     script,
     `\\set id random(1, ${rows})\nUPDATE ${table} SET seats_left = seats_left + 1 WHERE id = :id;\n`,
   )
-  const words = ['--no-vacuum', '--protocol', 'prepared', '--client', String(SOURCE_WRITERS), '--jobs', '2']
+  const words = ['--no-vacuum', '--protocol', protocol, '--client', String(SOURCE_WRITERS), '--jobs', '2']
   words.push('--time', String(seconds), '--file', script, ...(rate === undefined ? [] : ['--rate', String(rate)]), url)
   const { stdout } = await runProgram(['pgbench'], words, workspace.signal)
   const commits = /^tps = ([\d.]+)/m.exec(stdout)?.[1]

@@ -20,7 +20,7 @@ const BYTES_A_MESSAGE = 4 * 1024 * 1024
 /** Messages on their way, to or from a thread. */
 const BATCHES_A_THREAD = 2
 
-/** More threads would only wait for the one that reads and the one that writes. */
+/** More threads would only wait for the one that reads and the one that writes; and a core is left to these two. */
 const MAX_THREADS = 4
 
 /** Memory for reams that are being deflated, or wait for it or for the disk: some eighty usual ones. */
@@ -50,7 +50,7 @@ interface Task {
 }
 
 export class DeflatePool {
-  readonly #mostThreads = Math.min(MAX_THREADS, availableParallelism())
+  readonly #mostThreads = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1))
   #threads: DeflateThread[] = []
   readonly #waiting: Task[] = []
   readonly #idleMemory: SharedArrayBuffer[] = []
