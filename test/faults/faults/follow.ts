@@ -258,7 +258,9 @@ class Following implements AsyncDisposable {
           `SELECT (SELECT count(*) FROM reams_follow.queue_${follower.id})::int AS waiting, is_called AS lost
           FROM reams_follow.lost_${follower.id}`,
         )
-        if (follower.state !== null && queue[0].waiting === 0 && !queue[0].lost) return
+        // After a reset it names no state of the collection.
+        const isKnown = follower.state !== null && !follower.state.endsWith('.')
+        if (isKnown && queue[0].waiting === 0 && !queue[0].lost) return
         found = JSON.stringify({ ...follower, ...queue[0] })
       }
       if (performance.now() - startedAt < CATCH_UP_MS) continue
