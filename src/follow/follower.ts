@@ -112,11 +112,12 @@ export class Follower {
     const table = this.#table
     const head = await this.#store.head(this.#options.collection)
     const known = head && (await table.findFollower(head.id))
-    if (known === undefined) {
+    if (head === undefined || known === undefined) {
       // Somebody may have run reams unfollow while there was no connection: that must not be undone.
       if (this.#followerId !== undefined && !(await table.isInstalled(this.#followerId))) throw table.unfollowed()
       return this.#begin(head)
     }
+    this.#refuseOtherKey(head)
     table.id = known
     await table.claim(() => this.#tell({ kind: 'claimed-by-other' }))
   }
@@ -163,6 +164,16 @@ export class Follower {
     throw new TableError(
       'usage',
       `The collection "${collection}" follows ${other.source} at the moment. Choose another name with --name, or stop that one first.`,
+    )
+  }
+
+  /** The queue has the values of the columns that were the key when it was made: they would be taken for those of others. */
+  #refuseOtherKey({ name, keyField }: Head): void {
+    const wanted = formatKeyFields(this.#table.keyNames)
+    if (keyField === wanted) return
+    throw new TableError(
+      'usage',
+      `The collection "${name}" follows ${this.#table.label} by the key ${keyField}, not ${wanted}. Go on with --key ${keyField}; or reams unfollow, then follow the table anew, under another name.`,
     )
   }
 

@@ -95,6 +95,24 @@ describe('a followed table that is altered', () => {
       await assert.rejects(alter, message)
     })
 
+  it('is not followed on by another key, as which the queue would be read', () =>
+    following(
+      [
+        'CREATE TABLE t (id int PRIMARY KEY, code int NOT NULL UNIQUE, v text)',
+        'INSERT INTO t VALUES (1, 2), (2, 3), (3, 1)',
+      ],
+      async (send, twins) => {
+        await twins.leave()
+        await assert.rejects(twins.follow({ keyField: 'code' }), /by the key id, not code\. Go on with --key id/)
+        twins.forgive()
+        await send('ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (code), ADD UNIQUE (id)')
+        await assert.rejects(twins.follow({}), /by the key id, not code/)
+        twins.forgive()
+        await send("UPDATE t SET v = 'changed' WHERE id = 1")
+        await twins.follow({ keyField: 'id' })
+      },
+    ))
+
   it('never deadlocks with who locks a partition before the table', () =>
     following(
       [

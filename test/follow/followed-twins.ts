@@ -118,6 +118,11 @@ export class FollowedTwins {
     await this.#running
   }
 
+  /** A failure that was expected: another follower can start. */
+  forgive(): void {
+    this.#failure = undefined
+  }
+
   /** Somebody else changes the collection. */
   async tamper(): Promise<void> {
     const [line] = (await linesIn(this.#store, this.#schema)).split('\n')
