@@ -75,6 +75,8 @@ export function queueStatements(installation: Installation): string[] {
     // The keys that a row had before and after; NULL stands for TRUNCATE. Vacuumed often: what is read is deleted at once.
     `CREATE TABLE ${names.queue} (number bigint NOT NULL, keys jsonb)
   WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)`,
+    // Where a publication is for all tables, nothing could be deleted from one without a key.
+    `ALTER TABLE ${names.queue} REPLICA IDENTITY FULL`,
     `INSERT INTO ${names.followers} (id, relation, table_name, collection)
   VALUES (${literal(id)}, ${table.oid}, ${literal(table.name)}, ${literal(collection)})`,
   ]

@@ -113,6 +113,22 @@ describe('a followed table that is altered', () => {
       },
     ))
 
+  it('is followed where there is a publication for all tables', async (t) => {
+    const database = newSchema()
+    await runSql(server.url, '', `CREATE DATABASE ${database}`)
+    t.after(() => runSql(server.url, '', `DROP DATABASE ${database} WITH (FORCE)`))
+    const url = Object.assign(new URL(server.url), { pathname: `/${database}` }).href
+    await runSql(url, '', 'CREATE PUBLICATION everything FOR ALL TABLES')
+    const twins = await FollowedTwins.open(opened.store, url, ITEMS)
+    try {
+      await twins.follow()
+      await twins.send(0, "UPDATE t SET v = 'changed' WHERE id = 1")
+      await twins.check()
+    } finally {
+      await twins.close()
+    }
+  })
+
   it('never deadlocks with who locks a partition before the table', () =>
     following(
       [
