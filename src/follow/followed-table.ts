@@ -165,9 +165,13 @@ export class FollowedTable {
     return { ...this.#options, id: this.#id, names: this.names, table, keyColumns: this.keyNames }
   }
 
-  /** `find` is called under the lock, when nobody can attach or drop a partition any more. */
+  /**
+   * `find` is called under the lock, when nobody can attach or drop a partition any more. One at a time: two that create the
+   * same schema at once, which IF NOT EXISTS does not prevent, would not both get through.
+   */
   install(find: () => Promise<readonly string[]>, onWait: () => void): Promise<void> {
-    return this.#run(this.relation.name, find, onWait)
+    const alone = `SELECT pg_advisory_xact_lock(${LOCK_CLASS}, 0)`
+    return this.#run(this.relation.name, async () => [alone, ...(await find())], onWait, find)
   }
 
   /** The queue begins anew, and all rows will be read. */
@@ -179,11 +183,17 @@ export class FollowedTable {
     await this.install(async () => resetStatements(this.#installation()), onWait)
   }
 
-  async #run(locked: string | undefined, find: () => Promise<readonly string[]>, onWait: () => void): Promise<void> {
+  /** `forOwner`: what its owner can run instead. */
+  async #run(
+    locked: string | undefined,
+    find: () => Promise<readonly string[]>,
+    onWait: () => void,
+    forOwner = find,
+  ): Promise<void> {
     try {
       await runStatements(this.#session, locked, find, { signal: this.#options.signal, onWait })
     } catch (error) {
-      if (stateOf(error) === NO_RIGHT) throw await this.#ownerNeeded(await find(), error)
+      if (stateOf(error) === NO_RIGHT) throw await this.#ownerNeeded(await forOwner(), error)
       if (NO_TABLE.includes(stateOf(error))) throw await this.#whatIsGone()
       throw this.explain(error)
     }

@@ -428,6 +428,18 @@ describePostgres('a table of PostgreSQL that is followed', (startPostgres, isCit
     await same(directory, 'two')
   })
 
+  it('can be one of several, with nothing installed before them', async (t) => {
+    const names = ['first', 'second', 'third', 'fourth']
+    for (const name of names) await makeEvents(name, 5)
+    const directory = workDirectory(t)
+    const others = names.slice(1).flatMap((name) => ['--table', `${schema}.${name}`])
+    const place = `${schema}_new`
+    const follower = follow(t, directory, 'first', ...others, '--schema', place)
+    t.after(() => sql(`DROP SCHEMA ${place} CASCADE`))
+    for (const name of names) await same(directory, name)
+    await follower.stop()
+  })
+
   it('is found again when the database was away', async (t) => {
     await makeEvents('away')
     const directory = workDirectory(t)
