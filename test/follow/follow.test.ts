@@ -440,6 +440,19 @@ describePostgres('a table of PostgreSQL that is followed', (startPostgres, isCit
     await follower.stop()
   })
 
+  it('is told of at once when it was dropped, while others are followed on', async (t) => {
+    await makeEvents('goes', 5)
+    await makeEvents('stays', 5)
+    const directory = workDirectory(t)
+    const follower = follow(t, directory, 'goes', '--table', `${schema}.stays`, '--table', `${schema}.nowhere`)
+    await waitUntil(() => /nowhere: There is no table/.test(follower.stderr))
+    await same(directory, 'goes')
+    await sql('DROP TABLE goes')
+    await waitUntil(() => /goes: .* was dropped/.test(follower.stderr))
+    await sql('DELETE FROM stays WHERE id = 1')
+    await same(directory, 'stays')
+  })
+
   it('is found again when the database was away', async (t) => {
     await makeEvents('away')
     const directory = workDirectory(t)

@@ -4,7 +4,7 @@ import type { FollowOptions } from '../../follow/follower.ts'
 import type { Store } from '../../store/store.ts'
 import { confirm } from '../confirm.ts'
 import type { DataLocation } from '../data-location.ts'
-import { Failure } from '../failure.ts'
+import { describeFailure, Failure } from '../failure.ts'
 import { Interrupted, Interruption } from '../interruption.ts'
 import { withStore } from '../open-store.ts'
 import { print, printError } from '../output.ts'
@@ -59,11 +59,15 @@ async function runFollow(_operands: readonly string[], settings: SettingValues):
   return await withStore(settings.get('store'), { create: true }, async (store) => {
     const ends = tables.map(async ({ table, name }) => {
       const options = followOptions(database, table, name, settings, report)
-      await followOne(store, options, signal)
+      await followOne(store, options, signal).catch((error: unknown) => {
+        // The others go on, perhaps for weeks: this must be told before they end.
+        if (tables.length > 1 && !(error instanceof Interrupted)) report.addEnd(name, describeFailure(error).message)
+        throw error
+      })
     })
     const failures = (await Promise.allSettled(ends)).flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
     const [failure, ...others] = failures.filter((error) => !(error instanceof Interrupted))
-    for (const other of others) printError(`reams: ${other instanceof Error ? other.message : other}`)
+    for (const other of others) printError(`reams: ${describeFailure(other).message}`)
     if (failure !== undefined) throw failure
     return 0
   })

@@ -59,6 +59,12 @@ export class FollowReport implements AsyncDisposable {
     else this.#log[levelOf(event)](`${name}: ${textOf(event, table)}`)
   }
 
+  /** One of several is not followed any more. */
+  addEnd(name: string, message: string): void {
+    this.#collections.delete(name)
+    this.#log.error(`${name}: ${message}`)
+  }
+
   #startStatus(): () => void {
     return startStatus(() => [...this.#collections].map(statusOf).join('; '))
   }
