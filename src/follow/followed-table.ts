@@ -56,6 +56,16 @@ export class FollowEnded extends TableError {
   }
 }
 
+/** This role may not install what is needed; `statements` are for one who may. */
+export class OwnerNeeded extends TableError {
+  readonly statements: readonly string[]
+
+  constructor(message: string, statements: readonly string[], cause: unknown) {
+    super('usage', message, { cause })
+    this.statements = statements
+  }
+}
+
 export class FollowedTable {
   /** With the types that they have at this moment. */
   keyColumns: readonly Column[]
@@ -199,14 +209,14 @@ export class FollowedTable {
     }
   }
 
-  async #ownerNeeded(statements: readonly string[], error: unknown): Promise<TableError> {
+  async #ownerNeeded(statements: readonly string[], error: unknown): Promise<OwnerNeeded> {
     const { rows } = await this.#session.ask('SELECT quote_ident(current_user)')
     const script = [...statements, ...grants(this.names, this.relation.name, rows[0]?.[0])]
     const reason = error instanceof Error ? error.message : String(error)
-    return new TableError(
-      'usage',
-      `${this.label}: ${reason}. The owner of the table, with CREATE on the database, can run this instead:\n\n${script.map((statement) => `${statement};`).join('\n\n')}`,
-      { cause: error },
+    return new OwnerNeeded(
+      `${this.label}: ${reason}. The owner of the table, with CREATE on the database, can run the statements on stdout instead. Then start again.`,
+      script,
+      error,
     )
   }
 

@@ -74,11 +74,15 @@ async function runFollow(_operands: readonly string[], settings: SettingValues):
 }
 
 async function followOne(store: Store, options: FollowOptions, signal: AbortSignal): Promise<void> {
-  const { FollowedTable } = await import('../../follow/followed-table.ts')
+  const { FollowedTable, OwnerNeeded } = await import('../../follow/followed-table.ts')
   const { Follower } = await import('../../follow/follower.ts')
   const table = await FollowedTable.open({ ...options, signal })
   try {
     await new Follower(store, table, options, signal).run()
+  } catch (error) {
+    // On stdout, so that they can go to a file: a message is one line.
+    if (error instanceof OwnerNeeded) await print(scriptOf(error.statements))
+    throw error
   } finally {
     table.hangUp()
   }
@@ -98,9 +102,13 @@ async function showStatements(
     followed.id = 'ID'
     const statements = await followed.missingStatements()
     followed.hangUp()
-    await print(statements.map((statement) => `${statement};\n`).join('\n'))
+    await print(scriptOf(statements))
   }
   return 0
+}
+
+function scriptOf(statements: readonly string[]): string {
+  return statements.map((statement) => `${statement};\n`).join('\n')
 }
 
 function followOptions(
@@ -134,7 +142,7 @@ async function approve(statements: readonly string[], table: string, settings: S
       2,
       `To follow ${table}, triggers and a queue are to be installed in its database. --dry-run shows them; --install installs them.`,
     )
-  process.stderr.write(`${statements.map((statement) => `${statement};\n`).join('\n')}\n`)
+  process.stderr.write(`${scriptOf(statements)}\n`)
   await confirm({
     question: `Run this in the database of ${table}?`,
     unseen: 'The question whether to install this could not be seen. Add --install to install it.',
