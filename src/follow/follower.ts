@@ -234,7 +234,8 @@ export class Follower {
         moment.shape,
         this.#isCompared,
       )
-    if (hasLostMembers(moment))
+    // A role that does not own the table could not even lock it to find that there is nothing to do.
+    if (hasLostMembers(moment) && (await table.missingStatements()).length > 0)
       await table.install(
         () => table.missingStatements(),
         () => {},

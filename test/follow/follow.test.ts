@@ -421,6 +421,33 @@ describePostgres('a table of PostgreSQL that is followed', (startPostgres, isCit
     })
   })
 
+  it('can lose a partition while a role follows it that owns nothing', async (t) => {
+    const role = `guest_${schema}`
+    await sql(
+      'CREATE TABLE halls (id int PRIMARY KEY) PARTITION BY LIST (id)',
+      'CREATE TABLE hall_1 PARTITION OF halls FOR VALUES IN (1)',
+      'CREATE TABLE hall_2 PARTITION OF halls FOR VALUES IN (2)',
+      'INSERT INTO halls VALUES (1), (2)',
+      `CREATE ROLE ${role} LOGIN PASSWORD 'guest'`,
+      `GRANT USAGE ON SCHEMA ${schema} TO ${role}`,
+      `GRANT SELECT ON halls TO ${role}`,
+    )
+    t.after(() => sql(`DROP OWNED BY ${role}; DROP ROLE ${role}`))
+    const url = Object.assign(new URL(server.url), { username: role, password: 'guest' }).href
+    const directory = workDirectory(t)
+    const { stdout } = await runCli(words('halls', ['--install']), { in: directory, variables: variables(url) })
+    await sql(stdout)
+    const follower = new RunningCli(words('halls', []), { in: directory, variables: variables(url) })
+    t.after(() => follower.child.kill('SIGKILL'))
+    await same(directory, 'halls')
+    await sql('ALTER TABLE halls DETACH PARTITION hall_2')
+    await same(directory, 'halls')
+    await sql('DELETE FROM halls')
+    await same(directory, 'halls')
+    await follower.stop()
+    await unfollow('halls')
+  })
+
   it('can be one of several', async (t) => {
     await makeEvents('one', 10)
     await makeEvents('two', 20)
