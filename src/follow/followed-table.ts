@@ -172,7 +172,7 @@ export class FollowedTable {
   #installation(): Installation {
     const { oid, name } = this.relation
     const table = { oid, name, isPartition: false }
-    return { ...this.#options, id: this.#id, names: this.names, table, keyColumns: this.keyNames }
+    return { ...this.#options, id: this.#id, names: this.names, table, keyColumns: this.keyColumns }
   }
 
   /**

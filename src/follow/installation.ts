@@ -41,7 +41,7 @@ export interface Installation {
   readonly id: string
   readonly names: Names
   readonly table: Member
-  readonly keyColumns: readonly string[]
+  readonly keyColumns: readonly { readonly name: string; readonly type: string }[]
   /** What the collection is called, for people who look at the table of followers. */
   readonly collection: string
   /** Rows that the queue takes at most. */
@@ -82,6 +82,11 @@ export function queueStatements(installation: Installation): string[] {
   ]
 }
 
+/** Types whose values are the same JSON whatever a session has set; a time with a zone has its offset with it. */
+const SETTLED = /^(smallint|integer|bigint|numeric|uuid|text|character|bytea|boolean|date|timestamp)\b(?!.*\[)/
+/** The others are written as the follower reads them: an interval, a range of times. Each setting is paid by every write. */
+const SETTINGS = " SET DateStyle = 'ISO' SET IntervalStyle = 'postgres' SET extra_float_digits = 1"
+
 /**
  * A write to the table must never fail because of this: where it cannot take note of a change, because a key column has another
  * name or type by now, or the queue is full, it takes note of that. Nothing is written where errors are caught: so that costs
@@ -89,9 +94,10 @@ export function queueStatements(installation: Installation): string[] {
  */
 export function noteFunction({ names, keyColumns, queueRows }: Installation): string {
   const key = (row: 'OLD' | 'NEW') =>
-    `jsonb_build_array(${keyColumns.map((name) => `${row}.${quoted(name)}`).join(', ')})`
+    `jsonb_build_array(${keyColumns.map(({ name }) => `${row}.${quoted(name)}`).join(', ')})`
+  const settings = keyColumns.every(({ type }) => SETTLED.test(type)) ? '' : SETTINGS
   return `CREATE OR REPLACE FUNCTION ${names.note}() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $reams$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp${settings} AS $reams$
 DECLARE
   number bigint := nextval(${literal(names.waiting)});
   keys jsonb;

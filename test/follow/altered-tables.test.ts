@@ -7,7 +7,7 @@ import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts'
 import { openSqliteForTest } from '../store/sqlite-engine.ts'
 import type { StoreUnderTest } from '../store/test-store.ts'
-import { FollowedTwins } from './followed-twins.ts'
+import { CONNECTIONS, FollowedTwins } from './followed-twins.ts'
 
 describe('a followed table that is altered', () => {
   let server: PostgresServer
@@ -112,6 +112,21 @@ describe('a followed table that is altered', () => {
         await twins.follow({ keyField: 'id' })
       },
     ))
+
+  for (const [type, value] of [
+    ['interval', '-1 day -02:03:04'],
+    ['tsrange', '[2030-02-03, 2030-03-04)'],
+  ])
+    it(`can have a key of type ${type}, which sessions write in their own ways`, () =>
+      following(
+        [`CREATE TABLE t (id ${type} PRIMARY KEY, v text)`, `INSERT INTO t VALUES ('${value}')`],
+        async (_send, twins) => {
+          for (let connection = 0; connection < CONNECTIONS; connection++) {
+            await twins.send(connection, `UPDATE t SET v = 'by ${connection}'`)
+            await twins.check()
+          }
+        },
+      ))
 
   it('is followed where there is a publication for all tables', async (t) => {
     const database = newSchema()
