@@ -13,6 +13,7 @@ import {
   type Installation,
   Names,
   noteFunction,
+  OF_TABLE,
   queueStatements,
   resetStatements,
   schemaStatements,
@@ -30,6 +31,7 @@ const KEYS_A_QUESTION = 2_000
 
 /** SQLSTATE */
 const NO_RIGHT = '42501'
+const SEVERAL_ROWS = '21000'
 const NO_TABLE: readonly (string | undefined)[] = ['42P01', '3F000']
 
 export interface TableOptions {
@@ -55,6 +57,9 @@ export class FollowEnded extends TableError {
     super('usage', message)
   }
 }
+
+/** Somebody dropped the queue, or what belongs to it, but not the follower. */
+export class QueueGone extends Error {}
 
 /** This role may not install what is needed; `statements` are for one who may. */
 export class OwnerNeeded extends TableError {
@@ -140,7 +145,8 @@ export class FollowedTable {
     const { schema: namespace } = this.#options
     const hasSchema =
       (await this.#session.ask('SELECT FROM pg_namespace WHERE nspname = $1', namespace)).rows.length > 0
-    const [hasFollowers, hasQueue] = [await this.#has('follower'), await this.#has(`queue_${this.#id}`)]
+    const hasFollowers = await this.#has('follower')
+    const hasQueue = await this.#has(...['queue', 'waiting', 'lost'].map((what) => `${what}_${this.#id}`))
     const { rows: functions } = await this.#session.ask(
       'SELECT FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname = $1 AND proname = $2',
       namespace,
@@ -190,7 +196,8 @@ export class FollowedTable {
     // Before all else: whoever ends behind `setval`, which is never rolled back, must not forget that rows were lost.
     const forget = `UPDATE ${names.followers} SET state = split_part(state, '.', 1) || '.' WHERE id = '${this.#id}'`
     await this.#run(undefined, async () => [forget], onWait)
-    await this.install(async () => resetStatements(this.#installation()), onWait)
+    const find = async () => [...(await this.missingStatements()), ...resetStatements(this.#installation())]
+    await this.install(find, onWait)
   }
 
   /** `forOwner`: what its owner can run instead. */
@@ -226,7 +233,7 @@ export class FollowedTable {
   async findFollower(collectionId: number): Promise<string | undefined> {
     if (!(await this.#knowsFollowers())) return undefined
     const { rows } = await this.#session.ask(
-      `SELECT id FROM ${this.names.followers} WHERE relation = $1 AND state LIKE $2`,
+      `SELECT id FROM ${this.names.followers} f WHERE ${OF_TABLE} AND state LIKE $2`,
       this.relation.oid,
       `${collectionId}.%`,
     )
@@ -242,7 +249,7 @@ export class FollowedTable {
   async adoptFollower(): Promise<{ readonly id?: string; readonly isBusy: boolean }> {
     if (!(await this.#knowsFollowers())) return { isBusy: false }
     const { rows } = await this.#session.ask(
-      `SELECT id FROM ${this.names.followers} WHERE relation = $1 AND collection = $2 AND state IS NULL`,
+      `SELECT id FROM ${this.names.followers} f WHERE ${OF_TABLE} AND collection = $2 AND state IS NULL`,
       this.relation.oid,
       this.#options.collection,
     )
@@ -254,13 +261,13 @@ export class FollowedTable {
   }
 
   /** By the catalogue, which everybody may read. */
-  async #has(table: string): Promise<boolean> {
+  async #has(...relations: readonly string[]): Promise<boolean> {
     const { rows } = await this.#session.ask(
-      'SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = $2',
+      'SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = ANY ($2)',
       this.#options.schema,
-      table,
+      relations,
     )
-    return rows.length > 0
+    return rows.length === relations.length
   }
 
   /** Whether this role may look who follows; one who may not has not followed anything yet. */
@@ -295,7 +302,7 @@ export class FollowedTable {
     // Somebody may have run reams unfollow while another one was waited for.
     if (!(await this.#knowsFollowers())) return 0
     const { rows } = await this.#session.ask(
-      `SELECT id FROM ${this.names.followers} f WHERE relation = $1 AND id <> $2 AND NOT EXISTS (
+      `SELECT id FROM ${this.names.followers} f WHERE ${OF_TABLE} AND id <> $2 AND NOT EXISTS (
         SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $3 AND objid::bigint = ('x' || id)::bit(32)::bigint
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`,
       this.relation.oid,
@@ -412,11 +419,12 @@ export class FollowedTable {
     const { names } = this
     await this.#session.ask(`DELETE FROM ${names.queue}`)
     await this.#session.ask(
-      `UPDATE ${names.followers} SET state = $2, shape = $3, table_name = $4${isCompared ? ', compared_at = now()' : ''} WHERE id = $1`,
+      `UPDATE ${names.followers} SET state = $2, shape = $3, table_name = $4, relation = $5${isCompared ? ', compared_at = now()' : ''} WHERE id = $1`,
       this.#id,
       state,
       JSON.stringify(shape),
       shape.name,
+      this.relation.oid,
     )
     await this.#session.run(`SELECT setval('${names.waiting.replaceAll("'", "''")}', 1, false)`, 'COMMIT')
   }
@@ -430,6 +438,12 @@ export class FollowedTable {
   }
 
   explain(error: unknown): unknown {
+    if (stateOf(error) === SEVERAL_ROWS)
+      return new TableError(
+        'data',
+        `${this.label} has several rows with the same key: a child of it can have keys that it has itself. The collection stays as it is.`,
+        { cause: error },
+      )
     return explainPostgresError(error, this.#options, this.#session.label)
   }
 
@@ -451,9 +465,10 @@ export class FollowedTable {
     return new FollowEnded(`${this.label} ${what}. The collection stays as it is.${advice}`)
   }
 
-  async #whatIsGone(): Promise<FollowEnded> {
+  async #whatIsGone(): Promise<FollowEnded | QueueGone> {
     const shape = await readShape(this.#session, this.relation.oid, this.names)
-    return shape?.name === this.relation.name ? this.unfollowed() : this.gone(shape)
+    if (shape?.name !== this.relation.name) return this.gone(shape)
+    return (await this.isInstalled(this.#id)) ? new QueueGone() : this.unfollowed()
   }
 }
 

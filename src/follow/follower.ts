@@ -13,7 +13,14 @@ import type { CollectionState, Head, Load, Patched, Store } from '../store/store
 import { StoreError } from '../store/store-error.ts'
 import { TableError } from '../tables/table.ts'
 import { BucketSums, differingKeys, hashesIn } from './compare.ts'
-import { FollowEnded, FollowedTable, type FoundRow, type Moment, type TableOptions } from './followed-table.ts'
+import {
+  FollowEnded,
+  FollowedTable,
+  type FoundRow,
+  type Moment,
+  QueueGone,
+  type TableOptions,
+} from './followed-table.ts'
 import { missingTriggers, type Shape } from './shape.ts'
 
 /** Changes that one commit takes, also as a share of all rows: for more, all rows are read anew. */
@@ -75,6 +82,8 @@ export class Follower {
   #asOf = 0
   /** When it was last noted in the store how far the collection is. */
   #notedAt = Number.NEGATIVE_INFINITY
+  /** What was last noted had this time; 0 before. */
+  #seenAt = 0
   /** The follower that this process has been. */
   #followerId: string | undefined
   /** Until then, what goes wrong with the database is for the user to mend. */
@@ -218,7 +227,8 @@ export class Follower {
   /** One look at the table, and one commit at most. */
   async #round(): Promise<void> {
     const table = this.#table
-    const moment = await table.begin()
+    const moment = await this.#beginRound()
+    if (moment === undefined) return
     this.#isCompared = false
     this.#tell({ kind: 'look', waiting: moment.waiting, at: moment.at })
     // A while may pass until they are taken over.
@@ -242,6 +252,17 @@ export class Follower {
       )
     this.#asOf = moment.at
     await this.#note(0)
+  }
+
+  /** Undefined where the queue had to be made anew. */
+  async #beginRound(): Promise<Moment | undefined> {
+    try {
+      return await this.#table.begin()
+    } catch (error) {
+      if (!(error instanceof QueueGone)) throw error
+      await this.#table.reset(() => this.#tell({ kind: 'table-locked' }))
+      return undefined
+    }
   }
 
   /** Puts right what somebody did to the triggers, or a queue that was full. The next round then compares, or loads. */
@@ -401,8 +422,22 @@ export class Follower {
   async #note(waiting: number): Promise<void> {
     if (performance.now() - this.#notedAt < NOTE_MS) return
     this.#notedAt = performance.now()
-    const following = { source: this.#table.label, waiting, asOf: this.#asOf, seenAt: Date.now() }
+    await this.#refuseRival()
+    this.#seenAt = Date.now()
+    const following = { source: this.#table.label, waiting, asOf: this.#asOf, seenAt: this.#seenAt }
     await this.#store.noteFollowing(this.#options.collection, following)
+  }
+
+  /** One that follows the same table in a copy of its database, say: each would undo what the other does. */
+  async #refuseRival(): Promise<void> {
+    const { collection } = this.#options
+    const other = (await this.#store.followings()).find(({ name }) => name === collection)
+    if (this.#seenAt === 0 || other === undefined || other.seenAt <= this.#seenAt) return
+    if (withoutParameters(other.source) === withoutParameters(this.#table.label)) return
+    throw new TableError(
+      'usage',
+      `The collection "${collection}" follows ${other.source} as well, by another process. Stop one of the two; this one ends.`,
+    )
   }
 
   #tell(event: FollowEvent): void {

@@ -48,6 +48,10 @@ export interface Installation {
   readonly queueRows: number
 }
 
+/** Whether a follower `f` is one of the table $1: also where the table has another number, as in a database that was restored. */
+export const OF_TABLE =
+  "(f.relation = $1 OR EXISTS (SELECT FROM pg_trigger WHERE tgrelid = $1 AND tgname = 'reams_follow_' || f.id))"
+
 /** All followers of a database, and what each knows of its table and its collection. */
 export function schemaStatements({ schema, followers }: Names): string[] {
   return [
@@ -70,15 +74,16 @@ export function schemaStatements({ schema, followers }: Names): string[] {
 export function queueStatements(installation: Installation): string[] {
   const { id, names, table, collection } = installation
   return [
-    `CREATE SEQUENCE ${names.waiting}`,
-    `CREATE SEQUENCE ${names.lost}`,
+    `CREATE SEQUENCE IF NOT EXISTS ${names.waiting}`,
+    `CREATE SEQUENCE IF NOT EXISTS ${names.lost}`,
     // The keys that a row had before and after; NULL stands for TRUNCATE. Vacuumed often: what is read is deleted at once.
-    `CREATE TABLE ${names.queue} (number bigint NOT NULL, keys jsonb)
+    `CREATE TABLE IF NOT EXISTS ${names.queue} (number bigint NOT NULL, keys jsonb)
   WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)`,
     // Where a publication is for all tables, nothing could be deleted from one without a key.
     `ALTER TABLE ${names.queue} REPLICA IDENTITY FULL`,
     `INSERT INTO ${names.followers} (id, relation, table_name, collection)
-  VALUES (${literal(id)}, ${table.oid}, ${literal(table.name)}, ${literal(collection)})`,
+  VALUES (${literal(id)}, ${table.oid}, ${literal(table.name)}, ${literal(collection)})
+  ON CONFLICT DO NOTHING`,
   ]
 }
 

@@ -5,7 +5,7 @@ import { explainPostgresError } from '../tables/postgres-errors.ts'
 import { findRelation } from '../tables/postgres-relation.ts'
 import { PostgresSession } from '../tables/postgres-session.ts'
 import { TableError } from '../tables/table.ts'
-import { DEFAULT_SCHEMA, Names, removalStatements } from './installation.ts'
+import { DEFAULT_SCHEMA, Names, OF_TABLE, removalStatements } from './installation.ts'
 import { type LockOptions, runStatements } from './run-statements.ts'
 
 interface UnfollowOptions extends LockOptions {
@@ -48,7 +48,7 @@ async function followersOf(session: PostgresSession, table: string, followers: s
             AND NOT EXISTS (SELECT FROM pg_class WHERE oid = relation)`,
           table,
         )
-      : await session.ask(`SELECT id FROM ${followers} WHERE relation = $1`, relation.oid)
+      : await session.ask(`SELECT id FROM ${followers} f WHERE ${OF_TABLE}`, relation.oid)
   if (rows.length === 0 && relation instanceof TableError) throw relation
   return rows.map(([id]) => String(id))
 }
@@ -58,9 +58,11 @@ const STILL_USED = '2BP01'
 /** The last one also removes what all of them shared. */
 async function removeEmpty(session: PostgresSession, { schema }: UnfollowOptions): Promise<void> {
   const names = new Names(schema, '')
+  // Nobody may begin to follow another table meanwhile.
+  await session.run('BEGIN', `LOCK TABLE ${names.followers}`)
   const { rows } = await session.ask(`SELECT FROM ${names.followers} LIMIT 1`)
-  if (rows.length > 0) return
-  await session.run(`DROP TABLE ${names.followers}`)
+  if (rows.length > 0) return session.run('ROLLBACK')
+  await session.run(`DROP TABLE ${names.followers}`, 'COMMIT')
   if (schema !== DEFAULT_SCHEMA) return
   try {
     await session.run(`DROP SCHEMA ${names.schema}`)

@@ -144,6 +144,25 @@ describe('a followed table that is altered', () => {
     }
   })
 
+  it('gets another queue where somebody dropped it', () =>
+    following(ITEMS, async (send, twins) => {
+      const names = await twins.names()
+      await runSql(server.url, '', `DROP TABLE ${names.queue}`)
+      await twins.check()
+      await send("UPDATE t SET v = 'changed'")
+      await twins.check()
+      await runSql(server.url, '', `DROP SEQUENCE ${names.lost}`)
+      await twins.check()
+      assert.equal(await send("UPDATE t SET v = 'changed again'"), undefined)
+    }))
+
+  it('says so where a child has a key that the table has itself', async () => {
+    const double = following([...ITEMS, 'CREATE TABLE child (PRIMARY KEY (id)) INHERITS (t)'], async (send) => {
+      assert.equal(await send('INSERT INTO child SELECT * FROM t LIMIT 1'), undefined)
+    })
+    await assert.rejects(double, /several rows with the same key.*The collection stays as it is/)
+  })
+
   it('never deadlocks with who locks a partition before the table', () =>
     following(
       [

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { FollowedTable } from '../../src/follow/followed-table.ts'
 import { type FollowEvent, Follower, type FollowOptions } from '../../src/follow/follower.ts'
+import { Names } from '../../src/follow/installation.ts'
 import { unfollow } from '../../src/follow/unfollow.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { DEFAULT_ITEM_BYTES } from '../../src/items/item-scanner.ts'
@@ -72,6 +73,13 @@ export class FollowedTwins {
     for (const settings of SESSIONS)
       this.#pairs.push([await this.#connect(this.#schema, settings), await this.#connect(this.#twin, settings)])
     for (const statement of definition) await this.send(0, statement)
+  }
+
+  /** Of what is installed for the follower. */
+  async names(): Promise<Names> {
+    const schema = `${this.#schema}_follow`
+    const [[id] = []] = await runSql(this.#url, '', `SELECT id FROM ${schema}.follower`)
+    return new Names(schema, String(id))
   }
 
   async #connect(schema: string, settings: string): Promise<Client> {

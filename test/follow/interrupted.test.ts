@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, it, type TestContext } from 'node:test'
 import { Client } from 'pg'
+import { openSqliteStore } from '../../src/store/sqlite/open.ts'
 import { RunningCli, runInside, workDirectory } from '../cli/run-cli.ts'
 import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
 import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
@@ -22,7 +23,18 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
     await runSql(server.url, '', `CREATE SCHEMA ${schema}`)
   })
   after(async () => {
-    for (const suffix of ['', '_halfway', '_waiting', '_meanwhile', '_killed', '_abandoned', '_deserted', '_crowded'])
+    for (const suffix of [
+      '',
+      '_halfway',
+      '_waiting',
+      '_meanwhile',
+      '_killed',
+      '_abandoned',
+      '_deserted',
+      '_crowded',
+      '_restored',
+      '_rival',
+    ])
       await runSql(server.url, '', `DROP SCHEMA IF EXISTS ${schema}${suffix} CASCADE`)
     await server.stop()
   })
@@ -171,6 +183,42 @@ describePostgres('a follower that was interrupted', (startPostgres, isCitus) => 
       SELECT FROM pg_class WHERE relnamespace = pg_namespace.oid)`),
       [],
     )
+  })
+
+  it('goes on in a database that was restored, where the table has another number, and is removed there', async (t) => {
+    const directory = workDirectory(t)
+    const id = await loaded(t, directory, 'restored')
+    await sql(`UPDATE ${schema}_restored.follower SET relation = 1; UPDATE restored SET text = 'two'`)
+    const again = follow(t, directory, 'restored')
+    await waitUntil(() => isSame(directory, 'restored'), 20_000)
+    assert.doesNotMatch(again.stderr, /for the first time/)
+    assert.deepEqual(await sql(`SELECT id, relation = 'restored'::regclass FROM ${schema}_restored.follower`), [
+      [id, true],
+    ])
+    await again.stop()
+    await sql(`UPDATE ${schema}_restored.follower SET relation = 1`)
+    const removed = await runInside(['unfollow', '--table', `${schema}.restored`, '--schema', `${schema}_restored`], {
+      in: directory,
+      variables: { REAMS_TABLE_FROM: server.url },
+    })
+    assert.match(removed.stdout, /1 follower removed/)
+    assert.deepEqual(await sql("SELECT FROM pg_trigger WHERE tgrelid = 'restored'::regclass"), [])
+  })
+
+  it('ends when somebody else keeps the collection true to another table', async (t) => {
+    const directory = workDirectory(t)
+    await loaded(t, directory, 'rival')
+    const cli = follow(t, directory, 'rival')
+    const store = await openSqliteStore({ path: join(directory, 'reams.db') })
+    t.after(() => store.close())
+    const noted = async () => (await store.followings())[0]
+    const first = await noted()
+    await waitUntil(async () => (await noted())?.seenAt !== first?.seenAt, 20_000)
+    const rival = { source: 'rival in postgres://elsewhere/copy', waiting: 0, asOf: 0, seenAt: Date.now() + 1000 }
+    await store.noteFollowing('rival', rival)
+    const { status, stderr } = await cli.ends()
+    assert.equal(status, 2)
+    assert.match(stderr, /"rival" follows rival in postgres:\/\/elsewhere\/copy as well.*Stop one of the two/)
   })
 
   it('still knows that changes were lost, if it was killed while it began anew', async (t) => {

@@ -56,9 +56,17 @@ async function runFollow(_operands: readonly string[], settings: SettingValues):
   const { signal } = interruption
   if (settings.get('dryRun')) return await showStatements(database, tables, settings, signal)
   await using report = await FollowReport.open(settings)
+  let asked: Promise<unknown> = Promise.resolve()
+  // One question at a time.
+  const askInTurn = (ask: () => Promise<void>): Promise<void> => {
+    const answered = asked.then(ask)
+    asked = answered.catch(() => {})
+    return answered
+  }
   return await withStore(settings.get('store'), { create: true }, async (store) => {
     const ends = tables.map(async ({ table, name }) => {
-      const options = followOptions(database, table, name, settings, report)
+      const plain = followOptions(database, table, name, settings, report)
+      const options = { ...plain, approve: (found: readonly string[]) => askInTurn(() => plain.approve(found)) }
       await followOne(store, options, signal).catch((error: unknown) => {
         // The others go on, perhaps for weeks: this must be told before they end.
         if (tables.length > 1 && !(error instanceof Interrupted)) report.addEnd(name, describeFailure(error).message)
