@@ -20,6 +20,7 @@ const head: Head = {
   historyFrom: 1,
   retentionMs: 0,
   retentionBytes: 0,
+  origin: null,
   keyField: null,
   isPaginated: true,
   isPrivate: false,

@@ -35,6 +35,7 @@ const STORE_STATUS: Partial<Record<StoreError['code'], FailureStatus>> = {
   'precondition-failed': 1,
   'request-differs': 1,
   'token-exists': 1,
+  mirror: 1,
 }
 
 const TABLE_STATUS: Readonly<Record<TableErrorKind, FailureStatus>> = { data: 1, usage: 2, surroundings: 3 }

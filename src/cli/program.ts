@@ -11,6 +11,7 @@ import { EXPORT } from './commands/export.ts'
 import { FOLLOW } from './commands/follow.ts'
 import { FORGET } from './commands/forget.ts'
 import { IMPORT } from './commands/import.ts'
+import { MIRROR } from './commands/mirror.ts'
 import { PULL } from './commands/pull.ts'
 import { PUSH } from './commands/push.ts'
 import { RESTORE } from './commands/restore.ts'
@@ -34,7 +35,7 @@ import { SETTINGS, type Setting, type SettingName } from './settings.ts'
 
 /** In the order in which --help lists them. */
 export const COMMANDS: readonly CliCommand[] = [
-  ...[SERVE, IMPORT, FOLLOW, UNFOLLOW, COPY, RESTORE, PUSH, SET, FORGET, DROP],
+  ...[SERVE, IMPORT, FOLLOW, UNFOLLOW, MIRROR, COPY, RESTORE, PUSH, SET, FORGET, DROP],
   ...TOKEN_COMMANDS,
   ...[COLLECTIONS, EXPORT, BACKUP, VERIFY, PULL, CHECK],
 ]

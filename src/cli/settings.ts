@@ -84,6 +84,7 @@ export const SETTINGS = {
     unpaginated: toggle(`serve it whole, not in pages; at most ${formatCount(UNPAGINATED_LIMIT)} items`),
     private: toggle('do not list it; "not found" without a token for it'),
     public: toggle('list it, and let everybody read it'),
+    detach: toggle('make a mirror an ordinary collection'),
     retention: { kind: kinds.RETENTION, description: 'how long to keep history: 12h, 7d; 0 for none' },
     retentionBytes: { kind: kinds.BYTES, description: 'the most history to keep: 512MiB, 2GiB' },
   }),
@@ -109,6 +110,20 @@ export const SETTINGS = {
     compareEvery: { kind: kinds.INTERVAL, default: '24h', description: 'how often to do that' },
     schema: { kind: kinds.text('name'), default: DEFAULT_SCHEMA, description: 'where to install it' },
     queueRows: number('changes that may wait there', 10_000_000, [1_000, 1_000_000_000]),
+  }),
+  ...group('Mirror', {
+    mirrorName: {
+      kind: kinds.COLLECTION,
+      flag: '--name <name>',
+      description: 'the collection here (named as there)',
+    },
+    mirrorEvery: {
+      kind: kinds.INTERVAL,
+      flag: '--every <interval>',
+      default: '5s',
+      description: 'how often to ask, where a server cannot wait',
+    },
+    once: toggle('catch up, and end'),
   }),
   ...group('Token', {
     name: { kind: kinds.TOKEN_NAME, description: 'a name of your choice' },

@@ -11,6 +11,11 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+export interface NewerOptions extends ReadOptions {
+  /** For how many seconds the server may wait for a change before it answers that there is none, if it can. Default: 0. */
+  readonly waitSeconds?: number | undefined
+}
+
 export interface WalkChoice extends ReadOptions {
   /** Whether to read live pages, also where the server links a snapshot. Default: false. */
   readonly live?: boolean | undefined
@@ -80,6 +85,16 @@ export class Collection<Item = unknown> {
     return this.#read(number, options)
   }
 
+  /** The same, but undefined where it still is the one with that `etag`. */
+  newerPage(number: number, etag: string, options: NewerOptions = {}): Promise<Page<Item> | undefined> {
+    const { waitSeconds = 0, ...context } = options
+    const headers = { 'If-None-Match': etag, ...(waitSeconds > 0 && { Prefer: `wait=${waitSeconds}` }) }
+    const { allows } = this.#requester
+    return this.#requester.send({ url: this.#pageUrl(number), headers }, context, (fetched) =>
+      fetched.isUnchanged ? undefined : readPage<Item>(fetched, { page: number, allows }),
+    )
+  }
+
   /** How many items there are. */
   async count(options: ReadOptions = {}): Promise<number> {
     return (await this.page(1, options)).itemCount
@@ -140,8 +155,12 @@ export class Collection<Item = unknown> {
   /** `snapshot` is the name of one beside the collection. */
   #read(page: number, context: RequestContext, snapshot?: string): Promise<Page<Item>> {
     const { allows } = this.#requester
-    const slash = this.url.lastIndexOf('/')
-    const url = pageUrl(this.url.slice(0, slash), snapshot ?? this.url.slice(slash + 1), page)
+    const url = this.#pageUrl(page, snapshot)
     return this.#requester.send({ url }, context, (fetched) => readPage(fetched, { page, allows }))
+  }
+
+  #pageUrl(page: number, snapshot?: string): string {
+    const slash = this.url.lastIndexOf('/')
+    return pageUrl(this.url.slice(0, slash), snapshot ?? this.url.slice(slash + 1), page)
   }
 }

@@ -20,12 +20,14 @@ export interface OutgoingRequest extends RequestLine {
   readonly body?: Uint8Array<ArrayBuffer>
 }
 
-/** A response with status 200, or 201 to a request with a body. */
+/** A response with status 200, or 201 to a request with a body, or 304 to one with a condition. */
 export interface FetchedBody {
   /** The one that was requested, before any redirect. */
   readonly url: string
   readonly headers: Headers
   readonly body: Uint8Array
+  /** The server says that the client has it already. */
+  readonly isUnchanged: boolean
 }
 
 export interface ExchangeTerms {
@@ -56,6 +58,8 @@ async function receive(request: OutgoingRequest, terms: ExchangeTerms, signal: A
   const response = await follow(request, terms, signal)
   terms.onAnswer()
   const { status, headers } = response
+  if (status === 304 && request.headers?.['If-None-Match'] !== undefined)
+    return { url: request.url, headers, body: new Uint8Array(), isUnchanged: true }
   const isGood = status === (request.body === undefined ? 200 : 201)
   const limit = isGood ? terms.settings.pageBytes : PROBLEM_BYTES
   const body = await readBody(response, limit, signal).catch((error) => {
@@ -68,7 +72,7 @@ async function receive(request: OutgoingRequest, terms: ExchangeTerms, signal: A
     throw new HttpError(request, response, problem, retryAfterMs(headers.get('retry-after'), Date.now()))
   }
   if (body === undefined) throw new PageTooLarge(request, limit)
-  return { url: request.url, headers, body }
+  return { url: request.url, headers, body, isUnchanged: false }
 }
 
 /** Follows redirects, within the origins that are allowed. */

@@ -117,6 +117,12 @@ export const PROBLEMS = {
       'A key already exists, a key to delete does not, the collection has different settings or no key, it was dropped and created again in the meantime, or it is unpaginated and full. Nothing was written.',
     hint: 'Check the collection, and send a request that fits it.',
   },
+  'collection-mirrored': {
+    status: 409,
+    title: 'The collection is a mirror',
+    description: 'The collection is a copy of another one, and changes only with that. Nothing was written.',
+    hint: 'Write to the collection that the detail names. Its operator can make this one a collection of its own: reams set NAME --detach.',
+  },
   'precondition-failed': {
     status: 412,
     title: 'A condition of the request does not hold',

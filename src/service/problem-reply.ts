@@ -47,6 +47,7 @@ const STORE_PROBLEMS: Partial<
   'collection-changed': ['conflict'],
   'unpaginated-full': ['conflict'],
   'no-key-field': ['conflict', 'The collection was created in the meantime, with a different key.'],
+  mirror: ['collection-mirrored'],
   'no-item': ['item-not-found'],
   'no-state': ['state-not-found'],
   'state-expired': ['state-expired'],

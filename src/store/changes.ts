@@ -52,13 +52,16 @@ const CHANGES = {
 
   setRetention: (retention: Partial<Retention>): Change<Head> => ({ apply: (draft) => draft.setRetention(retention) }),
 
+  detach: (): Change<Head> => ({ apply: (draft) => draft.move({ origin: null }, true) }),
+
   forget: (): Change<Head> => ({ apply: (draft) => draft.forget() }),
 
   /** The collection is gone with this commit; its reams are left over, to be swept. */
   drop: (state?: CollectionState): Change<void> => ({
     isDrop: true,
     apply(draft) {
-      checkState(draft.writableHead(), state)
+      draft.checkObstacle()
+      checkState(draft.requireHead(), state)
       draft.drop()
     },
   }),
@@ -104,7 +107,7 @@ const CHANGES = {
     mayCreate: options.create === true,
     apply(draft) {
       if (options.create && draft.head === undefined) create(draft, {})
-      const head = draft.writableHead(options.collectionId)
+      const head = draft.writableHead(options.collectionId, options.origin?.from)
       checkState(head, options.state)
       return patch(draft, head, changes, options)
     },
@@ -185,13 +188,17 @@ function patch(draft: Draft, head: Head, { puts, steps }: ItemChanges, options: 
     else if (!skipMissing) throw missingItem(head, deleted)
   }
   const isPureAppend = counts.replace + counts.delete === 0
-  const after = draft.inOneStep(isPureAppend, () => {
-    for (const { kind, keys, texts } of stretches) {
-      if (kind === 'append') draft.append({ count: texts.length, text: joinItems(texts), keys })
-      else if (kind === 'replace') draft.replace(keys, texts)
-      else draft.delete(keys)
-    }
-  })
+  const after = draft.inOneStep(
+    isPureAppend,
+    () => {
+      for (const { kind, keys, texts } of stretches) {
+        if (kind === 'append') draft.append({ count: texts.length, text: joinItems(texts), keys })
+        else if (kind === 'replace') draft.replace(keys, texts)
+        else draft.delete(keys)
+      }
+    },
+    options.origin?.to,
+  )
   return { head: after, appended: counts.append, replaced: counts.replace, deleted: counts.delete }
 }
 
@@ -234,6 +241,10 @@ export abstract class StoreWrites {
 
   setRetention(name: string, retention: Partial<Retention>): Promise<Head> {
     return this.#change(name, undefined, 'setRetention', retention)
+  }
+
+  detach(name: string): Promise<Head> {
+    return this.#change(name, undefined, 'detach')
   }
 
   async forget(name: string): Promise<Head> {

@@ -5,7 +5,7 @@ import { keyFieldsFlaw } from '../contract/key.ts'
 import { isCollectionName, NAME_RULE } from '../contract/name.ts'
 import { fullPages, UNPAGINATED_LIMIT } from '../contract/page.ts'
 import type { ItemRun } from '../items/item-run.ts'
-import type { CollectionSettings, CollectionState, Head, ItemConditions, Retention } from './store.ts'
+import type { CollectionSettings, CollectionState, Head, ItemConditions, Origin, Retention } from './store.ts'
 import { StoreError } from './store-error.ts'
 
 /** Bytes of a random id: an integer that JavaScript keeps exactly. */
@@ -24,7 +24,7 @@ const DEFAULT_RETENTION: Retention = { retentionMs: 24 * 60 * 60 * 1000, retenti
 export function newHead(name: string, { keyField, isPaginated, isPrivate }: CollectionSettings, id = newId()): Head {
   const commitId = newCommitId()
   const state = { generation: 1, version: 1, commitId, fullPagesId: commitId, next: 0, live: 0, changes: 0 }
-  return { name, id, keyField, isPaginated, isPrivate, ...state, historyFrom: 1, ...DEFAULT_RETENTION }
+  return { name, id, keyField, isPaginated, isPrivate, ...state, historyFrom: 1, ...DEFAULT_RETENTION, origin: null }
 }
 
 /** The head after a commit that moves it. A change that is no pure append may touch any page. */
@@ -93,6 +93,22 @@ export function checkState(head: Head, state: CollectionState | undefined): void
   if (state === undefined) return
   if (head.id !== state.id || head.commitId !== state.commitId)
     throw new StoreError('precondition-failed', `The collection "${head.name}" has changed since.`)
+}
+
+/** Refuses a mirror, but for a write that brings it on from where it is. */
+export function checkOrigin(head: Pick<Head, 'name' | 'origin'>, from: Origin | undefined): void {
+  const { name, origin } = head
+  if (from === undefined) {
+    if (origin !== null) throw mirrored(name, origin)
+  } else if (origin?.url !== from.url || origin.position !== from.position)
+    throw new StoreError('precondition-failed', `The mirror "${name}" is not where it was.`)
+}
+
+export function mirrored(name: string, { url }: Origin): StoreError {
+  return new StoreError(
+    'mirror',
+    `The collection "${name}" is a mirror of ${url}. Write there, or make it a collection of its own: \`reams set ${name} --detach\`.`,
+  )
 }
 
 /** The same for a load, which may begin a collection: with null there must be none. */

@@ -9,6 +9,7 @@ import type { ItemRun } from '../items/item-run.ts'
 import {
   checkFits,
   checkIdentity,
+  checkOrigin,
   missingCollection,
   missingItem,
   movedHead,
@@ -20,7 +21,7 @@ import { ItemCollector, type RawItems, splitItems } from './item-text.ts'
 import { QUIRE_SIZE, REAM_SIZE, tailStart } from './positions.ts'
 import { damagedReam, type SealedReam, type TailItem } from './ream.ts'
 import { ReamDraft } from './ream-draft.ts'
-import type { CollectionSettings, Head, Retention } from './store.ts'
+import type { CollectionSettings, Head, Origin, Retention } from './store.ts'
 import { ItemConflict } from './store-error.ts'
 
 /** A write to a collection: what it has to know, and what it then does to the draft. */
@@ -160,11 +161,15 @@ export class Draft {
     return this.#head
   }
 
-  /** The head of a collection that may be written to now; with an id, only if it is that collection. */
-  writableHead(collectionId?: number): Head {
+  /**
+   * The head of a collection that may be written to now; with an id, only if it is that collection, and with an origin, only if it
+   * is a mirror that shows just that.
+   */
+  writableHead(collectionId?: number, origin?: Origin): Head {
     this.checkObstacle()
     const head = this.requireHead()
     checkIdentity(head, collectionId)
+    checkOrigin(head, origin)
     return head
   }
 
@@ -179,14 +184,15 @@ export class Draft {
     return this.#head
   }
 
-  /** Several changes as one state further. */
-  inOneStep(isPureAppend: boolean, change: () => void): Head {
+  /** Several changes as one state further, which may also have another origin. */
+  inOneStep(isPureAppend: boolean, change: () => void, origin?: Origin): Head {
     const before = this.requireHead()
     change()
     const after = this.requireHead()
-    if (after === before) return before
+    if (after === before && origin === undefined) return before
     this.#head = before
-    return this.move({ next: after.next, live: after.live, changes: after.changes }, isPureAppend)
+    const { next, live, changes } = after
+    return this.move({ next, live, changes, ...(origin && { origin }) }, isPureAppend)
   }
 
   drop(): void {

@@ -5,6 +5,7 @@ import { freeMemory, type ItemRun } from '../items/item-run.ts'
 import {
   checkFits,
   checkLoadState,
+  checkOrigin,
   checkSettings,
   completeSettings,
   movedHead,
@@ -16,7 +17,7 @@ import type { LoggedChange } from './history.ts'
 import { cutItems, editItems, ItemCollector, type RawItems } from './item-text.ts'
 import { REAM_SIZE, tailStart } from './positions.ts'
 import type { SealedReam } from './ream.ts'
-import type { CollectionSettings, Head, Load, LoadOptions, LoadResult, OnConflict } from './store.ts'
+import type { CollectionSettings, Head, Load, LoadOptions, LoadResult, OnConflict, Origin } from './store.ts'
 import { StoreError } from './store-error.ts'
 
 /** All that a load knows from its beginning. */
@@ -32,12 +33,15 @@ export interface LoadPlan {
   readonly live: number
   /** The number of its first change, where history is kept. */
   readonly firstChange: number | undefined
+  /** Whether the collection is a mirror: it must still be one at the end. */
+  readonly isMirror: boolean
 }
 
 /** What a load is going to do to a collection, `head` being undefined where there is none. */
 export function planLoad(name: string, head: Head | undefined, options: LoadOptions): LoadPlan {
   const { settings: wanted = {}, isReplacement = false, onConflict = 'fail' } = options
   checkLoadState(name, head, options.state)
+  if (head !== undefined && !options.isMirroring) checkOrigin(head, undefined)
   if (head !== undefined) checkSettings(head, wanted)
   const { keyField, isPaginated, isPrivate } = head ?? completeSettings(wanted)
   if (onConflict !== 'fail' && keyField === null)
@@ -48,7 +52,17 @@ export function planLoad(name: string, head: Head | undefined, options: LoadOpti
   const { next: base = 0, live = 0 } = isReplacement ? {} : (head ?? {})
   const settings = { keyField, isPaginated, isPrivate }
   const firstChange = head !== undefined && keepsHistory(head) ? head.changes : undefined
-  return { name, settings, isNew: head === undefined, isReplacement, onConflict, base, live, firstChange }
+  return {
+    name,
+    settings,
+    isNew: head === undefined,
+    isReplacement,
+    onConflict,
+    base,
+    live,
+    firstChange,
+    isMirror: head !== undefined && head.origin !== null,
+  }
 }
 
 /** What is written of a load's history before it ends. Readers do not see it: its numbers are beyond the head. */
@@ -63,6 +77,8 @@ export interface LoadCounts {
   /** Steps that were committed before. */
   readonly steps: number
   readonly staged: StagedHistory
+  /** Of the mirror that the collection is then. */
+  readonly origin: Origin | null
 }
 
 /** What a load comes to. */
@@ -82,13 +98,15 @@ export interface LoadedHead {
 export function headAfterLoad(
   plan: LoadPlan,
   before: Head | undefined,
-  { appended, replaced, staged }: LoadCounts,
+  { appended, replaced, staged, origin }: LoadCounts,
   inTail: readonly LoggedChange[],
   id?: number,
 ): LoadedHead {
   const { name, settings, base, live, isReplacement } = plan
   checkFits({ ...settings, name, live }, appended)
-  const content = { next: base + appended, live: live + appended }
+  if (plan.isMirror && before?.origin === null)
+    throw new StoreError('precondition-failed', `The collection "${name}" is no mirror any more.`)
+  const content = { next: base + appended, live: live + appended, origin }
   const nothing = { log: [], firstChange: 0, usesStaged: false }
   if (before === undefined) return { head: { ...newHead(name, settings, id), ...content }, ...nothing }
   const isPureAppend = !isReplacement && replaced === 0
@@ -294,14 +312,14 @@ export class ReamLoad implements Load {
     this.#lastPut.then(put.resolve, put.reject)
   }
 
-  async commit(): Promise<LoadResult> {
+  async commit(origin: Origin | null = null): Promise<LoadResult> {
     this.#isEnded = true
     await Promise.allSettled(this.#writing)
     if (this.#failure !== undefined) throw this.#failure.error
     await this.#putRest(this.#collector.rest())
     const [appended, replaced] = [this.#appended, this.#replaced]
     const staged = await this.#stageReplacements()
-    const head = await this.#steps.finish({ appended, replaced, staged })
+    const head = await this.#steps.finish({ appended, replaced, staged, origin })
     await this.#end()
     return { head, appended, replaced, skipped: this.#skipped }
   }

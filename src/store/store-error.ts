@@ -30,6 +30,7 @@ export type StoreErrorCode =
   | 'no-token'
   | 'busy'
   | 'lease-lost'
+  | 'mirror'
 
 interface StoreErrorOptions extends ErrorOptions {
   /** The collection that is damaged, where its head could be read: so the caller may know of it. */
@@ -57,7 +58,7 @@ export function missingStore(label: string, argument: string): StoreError {
 }
 
 /** The storage format that this Reams reads and writes. */
-export const FORMAT_VERSION = 4
+export const FORMAT_VERSION = 5
 
 /** Refuses a store of another format. */
 export function checkFormat(label: string, version: number): void {

@@ -41,6 +41,16 @@ export interface Head extends CollectionSettings, Retention {
   readonly changes: number
   /** The version before which nothing is kept, because history was dropped then. */
   readonly historyFrom: number
+  /** Of a mirror, which nobody else may write to; null for any other collection. */
+  readonly origin: Origin | null
+}
+
+/** What a mirror is a copy of, and how far it has come. */
+export interface Origin {
+  /** The URL of the collection. */
+  readonly url: string
+  /** The state of it that the mirror shows, in words of whoever keeps the mirror. */
+  readonly position: string
 }
 
 /** A head as the list of all collections has it. */
@@ -111,6 +121,8 @@ export interface LoadOptions {
    * runs, so what holds at the beginning holds at the end; `setPrivate`, `setRetention` and `forget` go on, and do no harm.
    */
   readonly state?: CollectionState | null
+  /** Only so can a mirror be loaded into; its commit says what it then shows. Default false. */
+  readonly isMirroring?: boolean
 }
 
 export interface LoadResult {
@@ -130,8 +142,8 @@ export interface Load {
    * `onConflict` is 'fail'. After any rejection only `abort` makes sense.
    */
   append(run: ItemRun): Promise<void>
-  /** Makes all of it visible at once, durably. */
-  commit(): Promise<LoadResult>
+  /** Makes all of it visible at once, durably. With an origin, the collection is a mirror then. */
+  commit(origin?: Origin): Promise<LoadResult>
   abort(): Promise<void>
 }
 
@@ -182,6 +194,11 @@ export interface PatchOptions extends AppendOptions {
   readonly skipSame?: boolean
   /** Only if the collection still is in this state, else refused with 'precondition-failed'. */
   readonly state?: CollectionState
+  /**
+   * From one state of its origin to another: only a mirror is patched so, and only if it still shows `from`, else it is refused
+   * with 'precondition-failed'. What it shows and what it holds are one commit.
+   */
+  readonly origin?: { readonly from: Origin; readonly to: Origin }
 }
 
 export interface Patched {
@@ -218,16 +235,18 @@ export interface TokenRecord {
   readonly revokedAt: number | null
 }
 
-/** What keeps a collection true to a table elsewhere last said about it. */
+/** What keeps a collection true to a table, or to a collection elsewhere, last said about it. */
 export interface Following {
   /** What messages call the table and its database; never with a password. */
   readonly source: string
-  /** Rows that wait there to be taken. */
+  /** Rows that wait there to be taken; versions, of a mirror. */
   readonly waiting: number
   /** The moment of the source that the collection shows, in milliseconds since 1970. */
   readonly asOf: number
   /** When this was said, in milliseconds since 1970. */
   readonly seenAt: number
+  /** Names whoever said it, so that another one can tell whether that still runs. */
+  readonly holder?: string
 }
 
 export interface NamedFollowing extends Following {
@@ -306,6 +325,8 @@ export interface Store {
   setPrivate(name: string, isPrivate: boolean): Promise<Head>
   /** Works while a load is running, too. */
   setRetention(name: string, retention: Partial<Retention>): Promise<Head>
+  /** Makes a mirror an ordinary collection. Works while a load is running, too. */
+  detach(name: string): Promise<Head>
   /** Drops the history of a collection: nobody can read an earlier state from then on. Resolves when it is removed. */
   forget(name: string): Promise<Head>
   /** As `create`; where there is one with these settings it is answered, and with others refused with 'settings-differ'. */

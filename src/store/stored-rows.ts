@@ -6,7 +6,7 @@ type Row = readonly unknown[]
 
 /** What a head has beside its name, in the order in which `headFrom` reads it. */
 export const HEAD_COLUMNS =
-  'id key_field paginated private generation version commit_id full_pages_id next live changes history_from retention_ms retention_bytes'.split(
+  'id key_field paginated private generation version commit_id full_pages_id next live changes history_from retention_ms retention_bytes origin'.split(
     ' ',
   )
 
@@ -28,7 +28,13 @@ export function headFrom(name: string, row: Row): Head {
     historyFrom: row[11] as number,
     retentionMs: row[12] as number,
     retentionBytes: row[13] as number,
+    origin: row[14] === null ? null : JSON.parse(row[14] as string),
   }
+}
+
+/** The column of the same name. */
+export function originText({ origin }: Head): string | null {
+  return origin && JSON.stringify(origin)
 }
 
 /** What a token has, in the order in which `tokenFrom` reads it. */
@@ -50,7 +56,7 @@ export function tokenValues({ hash, name, scopes, createdAt, expiresAt, revokedA
 }
 
 /** What is known of a collection that follows something, in the order in which `followingFrom` reads it. */
-export const FOLLOWING_COLUMNS = 'source waiting as_of seen_at'.split(' ')
+export const FOLLOWING_COLUMNS = 'source waiting as_of seen_at holder'.split(' ')
 
 /** From a row that begins with the name of the collection. */
 export function followingFrom(row: Row): NamedFollowing {
@@ -60,9 +66,10 @@ export function followingFrom(row: Row): NamedFollowing {
     waiting: row[2] as number,
     asOf: row[3] as number,
     seenAt: row[4] as number,
+    ...(row[5] === '' ? {} : { holder: row[5] as string }),
   }
 }
 
-export function followingValues({ source, waiting, asOf, seenAt }: Following) {
-  return [source, waiting, asOf, seenAt] as const
+export function followingValues({ source, waiting, asOf, seenAt, holder = '' }: Following) {
+  return [source, waiting, asOf, seenAt, holder] as const
 }

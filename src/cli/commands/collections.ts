@@ -49,6 +49,7 @@ function toJson(head: Head, following: Following | undefined) {
     retention_ms: head.retentionMs,
     retention_bytes: head.retentionBytes,
     follows: following === undefined ? null : followingToJson(following),
+    mirrors: head.origin?.url ?? null,
   }
 }
 
@@ -57,11 +58,12 @@ function followingToJson(following: Following) {
   return { source, waiting, as_of: new Date(asOf).toISOString(), seconds_behind: secondsBehind(following) }
 }
 
-/** `public.events in postgres://db/shop, 0 rows waiting, as of 1.2 s ago`. */
-function followingText(following: Following): string {
+/** `public.events in postgres://db/shop, 0 rows waiting, as of 1.2 s ago`; of a mirror, `https://…, 0 versions behind, …`. */
+function followingText(following: Following, { origin }: Head): string {
   const { source, waiting } = following
   const age = formatDuration(secondsBehind(following) * 1000)
-  return `${makeVisible(source)}, ${counted(waiting, 'row')} waiting, as of ${age} ago`
+  const lag = origin === null ? `${counted(waiting, 'row')} waiting` : `${counted(waiting, 'version')} behind`
+  return `${makeVisible(source)}, ${lag}, as of ${age} ago`
 }
 
 /** Positions whose items are gone. */
@@ -78,9 +80,9 @@ function flagsOf(head: Head): (string | false)[] {
 /** A column for what is followed is there only where something is. */
 function tableOf({ heads, followings }: Listed): string {
   const follows = followings.size > 0
-  const followedBy = ({ name }: Head): string => {
-    const following = followings.get(name)
-    return following === undefined ? '' : followingText(following)
+  const followedBy = (head: Head): string => {
+    const following = followings.get(head.name)
+    return following === undefined ? '' : followingText(following, head)
   }
   const rows = heads.map((head) => [
     head.name,

@@ -1,5 +1,6 @@
-/** `reams set NAME`: changes who can read a collection, and how long its earlier states can be read. */
+/** `reams set NAME`: changes who can read a collection, how long its earlier states can be read, and that it is a mirror. */
 
+import type { Store } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
 import { existingHead, withStore } from '../open-store.ts'
 import { formatRetention, print } from '../output.ts'
@@ -13,22 +14,24 @@ export const SET: CliCommand = {
   description: `Makes a collection private or public, and sets how long its earlier states can
 be read: 24 hours and 1 GiB of them, unless you say otherwise. Items that are
 deleted or replaced stay readable until then; "reams forget" drops them at once.
+--detach makes a mirror an ordinary collection, which everybody may write to.
 Running servers notice at once.`,
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
-  settings: ['store', 'private', 'public', 'retention', 'retentionBytes'],
+  settings: ['store', 'private', 'public', 'retention', 'retentionBytes', 'detach'],
   examples: [
     { line: 'reams set events --private', purpose: 'hide it from readers' },
     { line: 'reams set events --public', purpose: 'show it again' },
     { line: 'reams set events --retention 7d', purpose: 'keep history for a week' },
     { line: 'reams set events --retention 0', purpose: 'keep no history' },
+    { line: 'reams set events --detach', purpose: 'end a mirror' },
   ],
   run: runSet,
 }
 
-const NAMES = ['private', 'public', 'retention', 'retentionBytes'] as const
+const NAMES = ['private', 'public', 'retention', 'retentionBytes', 'detach'] as const
 
 async function runSet([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
-  const { isPrivate, ...retention } = wishesOf(settings)
+  const { isPrivate, isDetached, ...retention } = wishesOf(settings)
   const isRetention = Object.keys(retention).length > 0
   await withStore(settings.get('store'), {}, async (store) => {
     const before = await existingHead(store, name)
@@ -39,9 +42,18 @@ async function runSet([name = '']: readonly string[], settings: SettingValues): 
       if (before.isPrivate !== isPrivate) await store.setPrivate(name, isPrivate)
       said.push(`${before.isPrivate === isPrivate ? 'already' : 'now'} ${isPrivate ? 'private' : 'public'}`)
     }
+    if (isDetached) {
+      if (before.origin !== null) await detach(store, name)
+      said.push(before.origin === null ? 'already no mirror' : 'no mirror any more')
+    }
     if (isRetention) said.push(formatRetention(await store.setRetention(name, retention)))
     await print(`${name}: ${said.join('; ')}.`)
   })
+}
+
+async function detach(store: Store, name: string): Promise<void> {
+  await store.detach(name)
+  await store.noteFollowing(name, null)
 }
 
 /** A flag wins over all variables, so that REAMS_PRIVATE, meant for imports, does not get in the way of --public. */
@@ -54,10 +66,11 @@ function wishesOf(settings: SettingValues) {
   const [retentionMs, retentionBytes] = [asked('retention'), asked('retentionBytes')]
   const wishes = {
     ...((isPrivate || isPublic) && { isPrivate }),
+    ...(asked('detach') === true && { isDetached: true }),
     ...(retentionMs !== undefined && { retentionMs }),
     ...(retentionBytes !== undefined && { retentionBytes }),
   }
   if (Object.keys(wishes).length === 0)
-    throw new Failure(2, 'Expected what to set: --private or --public, --retention or --retention-bytes.')
+    throw new Failure(2, 'Expected what to set: --private or --public, --retention or --retention-bytes, or --detach.')
   return wishes
 }

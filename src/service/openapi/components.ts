@@ -390,6 +390,7 @@ const WRITE = {
   forbidden: 'The token has no scope "write:events".',
   'collection-not-found': 'There is no collection "nope".',
   'outcome-unknown': 'The store gave no definite answer while it committed the write.',
+  'collection-mirrored': 'The collection "events" is a mirror of https://data.example/events.',
   'collection-busy': 'An import or a copy of this collection is running.',
   'store-full': 'There is no room for this write.',
 }

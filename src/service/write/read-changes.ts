@@ -1,15 +1,15 @@
 /** The changes of a PATCH: a put or a delete on each line, the items kept byte for byte; and what is wrong with them, as a problem. */
 
 import { ITEM_SEPARATOR } from '../../contract/envelope.ts'
-import { formatCount, shorten } from '../../contract/message-text.ts'
+import { formatCount } from '../../contract/message-text.ts'
+import { ChangeFlaw, ChangeReader, readChange } from '../../items/change-reader.ts'
 import { InputError } from '../../items/input-error.ts'
-import { ItemPacker, type ItemRun } from '../../items/item-run.ts'
-import { ItemError, ItemScanner } from '../../items/item-scanner.ts'
-import { JsonScanner, MAX_CHANGE_DEPTH, WatchedMember } from '../../items/json-scan.ts'
+import { ItemError, type ItemRun } from '../../items/item-run.ts'
+import { MAX_CHANGE_DEPTH } from '../../items/json-scan.ts'
 import { readUnpacked } from '../../items/read-items.ts'
 import type { ItemChanges } from '../../store/store.ts'
 import type { Limits } from '../limits.ts'
-import { quoted, Refusal } from '../problem-reply.ts'
+import { Refusal } from '../problem-reply.ts'
 import { type Body, inTurns } from './read-body.ts'
 import { refusedInput } from './read-items.ts'
 
@@ -26,7 +26,7 @@ export async function readChanges(body: Body, keyField: string | null, limits: L
   try {
     for await (const { run, lines } of readUnpacked(inTurns(body), options))
       for (const [index, text] of textsOf(run).entries()) {
-        reader.add(text, lines[index] ?? 0)
+        addLine(reader, text, lines[index] ?? 0)
         if (reader.count > limits.requestItems)
           throw new Refusal(
             'content-too-large',
@@ -54,63 +54,17 @@ function textsOf({ text }: ItemRun): string[] {
   return Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString().split(ITEM_SEPARATOR)
 }
 
-class ChangeReader {
-  readonly #item = new WatchedMember('item')
-  readonly #finder = new JsonScanner(this.#item)
-  readonly #scanner: ItemScanner
-  readonly #packer: ItemPacker
-  readonly #steps: (string | null)[] = []
-  readonly #encoder = new TextEncoder()
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-
-  constructor(keyField: string | null, itemBytes: number) {
-    this.#finder.maxDepth = MAX_CHANGE_DEPTH
-    this.#scanner = new ItemScanner({ keyField, itemBytes })
-    this.#packer = new ItemPacker(this.#scanner)
-  }
-
-  get count(): number {
-    return this.#steps.length
-  }
-
-  take(): ItemChanges {
-    return { puts: this.#packer.take(), steps: this.#steps }
-  }
-
-  /** A line, which is a JSON object. */
-  add(text: string, line: number): void {
-    const { op, key, item } = JSON.parse(text) as Record<string, unknown>
-    const refuse = (what: string): Refusal => new Refusal('invalid-item', `Line ${line}: ${what}.`, { hint: FORM })
-    if (op !== 'put' && op !== 'delete')
-      throw refuse(op === undefined ? 'there is no "op"' : `the op ${shorten(JSON.stringify(op))} is unknown`)
-    if (key !== undefined && typeof key !== 'string') throw refuse('the key is not a string')
-    if (op === 'delete') {
-      if (key === undefined) throw refuse('a delete has no "key"')
-      this.#steps.push(key)
-    } else {
-      if (item === undefined) throw refuse('a put has no "item"')
-      this.#put(text, line, key)
-    }
-  }
-
-  #put(text: string, line: number, key: string | undefined): void {
-    const bytes = this.#encoder.encode(text)
-    this.#finder.scan(bytes, 0, bytes.length)
-    const { start, count } = this.#item
-    if (count > 1) throw new Refusal('invalid-item', `Line ${line}: "item" is given more than once.`, { hint: FORM })
-    const end = this.#finder.scan(bytes, start, bytes.length)
-    try {
-      this.#scanner.check(bytes, start, end)
-    } catch (error) {
-      if (!(error instanceof ItemError)) throw error
-      const problem = error.kind === 'size' ? 'content-too-large' : 'invalid-item'
-      throw new Refusal(problem, `Line ${line}, item: ${error.reason}.`)
-    }
-    this.#packer.add(bytes, start, end)
-    this.#steps.push(null)
-    if (key === undefined || this.#scanner.keyField === null) return
-    const own = this.#decoder.decode(this.#scanner.key.subarray(0, this.#scanner.keyLength))
-    if (own !== key)
-      throw new Refusal('key-mismatch', `Line ${line} has the key ${quoted(key)}, its item ${quoted(own)}.`)
+/** A line, which is a JSON object. */
+function addLine(reader: ChangeReader, text: string, line: number): void {
+  try {
+    const change = readChange(text)
+    if (change.op === 'reset') throw new ChangeFlaw('form', 'the op "reset" is unknown')
+    reader.add(text, change)
+  } catch (error) {
+    if (!(error instanceof ChangeFlaw)) throw error
+    const { kind, message } = error
+    if (kind === 'form') throw new Refusal('invalid-item', `Line ${line}: ${message}.`, { hint: FORM })
+    if (kind === 'key') throw new Refusal('key-mismatch', `Line ${line} ${message}.`)
+    throw new Refusal(kind === 'size' ? 'content-too-large' : 'invalid-item', `Line ${line}, item: ${message}.`)
   }
 }

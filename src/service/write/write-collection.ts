@@ -134,6 +134,8 @@ function wrongSettings(reason: string): Refusal {
 /** Only for a caller who has seen the collection as it is now. */
 export async function deleteCollection(context: HandlerContext): Promise<Reply> {
   const { name, head } = await dropTarget(context)
+  if (head?.origin)
+    throw new Refusal('collection-mirrored', `The collection ${quoted(name)} is a mirror of ${head.origin.url}.`)
   const ifMatch = context.request.headers.get('if-match')
   if (ifMatch === null) throw new Refusal('precondition-required', 'Dropping a collection needs If-Match.')
   const options = await onceOf(context)()

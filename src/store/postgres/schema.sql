@@ -20,6 +20,8 @@ CREATE TABLE head (
   history_from  bigint  NOT NULL,
   retention_ms  bigint  NOT NULL,
   retention_bytes bigint NOT NULL,
+  -- Of a mirror: the URL of what it mirrors, and how far it has come, as JSON.
+  origin        text,
   generation_id         bigint  NOT NULL,
   guarded       boolean NOT NULL DEFAULT false,
   -- Milliseconds since 1970.
@@ -184,6 +186,7 @@ CREATE TABLE following (
   -- Milliseconds since 1970.
   as_of     bigint NOT NULL,
   seen_at   bigint NOT NULL,
+  holder    text   NOT NULL,
   PRIMARY KEY (shard_key, name)
 );
 

@@ -18,6 +18,8 @@ CREATE TABLE head (
   history_from  INTEGER NOT NULL,
   retention_ms  INTEGER NOT NULL,
   retention_bytes INTEGER NOT NULL,
+  -- Of a mirror: the URL of what it mirrors, and how far it has come, as JSON.
+  origin        TEXT,
   changed_at    INTEGER,
   sum           INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -182,13 +184,14 @@ CREATE TABLE token (
   sum        INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Which collections are kept true to a table elsewhere, and how far, as whoever does it said last.
+-- Which collections are kept true to a table or a collection elsewhere, and how far, as whoever does it said last.
 CREATE TABLE following (
   name    TEXT    PRIMARY KEY,
   source  TEXT    NOT NULL,
   waiting INTEGER NOT NULL,
   as_of   INTEGER NOT NULL,
   seen_at INTEGER NOT NULL,
+  holder  TEXT    NOT NULL,
   sum     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 

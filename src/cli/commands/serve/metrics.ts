@@ -139,10 +139,12 @@ export function collectionMetrics(listed: Pick<Listed, 'heads' | 'followings'> |
   const shown = heads.slice(0, MAX_COLLECTIONS)
   const each = (value: (head: ListedHead) => number) =>
     shown.map((head) => ({ labels: { collection: head.name }, value: value(head) }))
-  const eachFollowing = (value: (following: Following) => number) =>
-    shown.flatMap(({ name }) => {
+  const eachFollowing = (isMirror: boolean, value: (following: Following) => number) =>
+    shown.flatMap(({ name, origin }) => {
       const following = followings.get(name)
-      return following === undefined ? [] : [{ labels: { collection: name }, value: value(following) }]
+      return following === undefined || isMirror !== (origin !== null)
+        ? []
+        : [{ labels: { collection: name }, value: value(following) }]
     })
   return [
     up,
@@ -160,12 +162,22 @@ export function collectionMetrics(listed: Pick<Listed, 'heads' | 'followings'> |
     gauges(
       'reams_follow_waiting_rows',
       'Rows that wait in the table that a collection follows, as its follower last said.',
-      eachFollowing(({ waiting }) => waiting),
+      eachFollowing(false, ({ waiting }) => waiting),
     ),
     gauges(
       'reams_follow_behind_seconds',
       'How old the moment of the table is that a collection shows.',
-      eachFollowing(secondsBehind),
+      eachFollowing(false, secondsBehind),
+    ),
+    gauges(
+      'reams_mirror_behind_versions',
+      'Versions by which a mirror is behind its origin, as far as is known.',
+      eachFollowing(true, ({ waiting }) => waiting),
+    ),
+    gauges(
+      'reams_mirror_behind_seconds',
+      'How long ago a mirror was known to be as its origin.',
+      eachFollowing(true, secondsBehind),
     ),
   ]
 }

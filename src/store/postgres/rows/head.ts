@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { Head, ListedHead } from '../../store.ts'
-import { HEAD_COLUMNS, headFrom } from '../../stored-rows.ts'
+import { HEAD_COLUMNS, headFrom, originText } from '../../stored-rows.ts'
 import type { Transaction } from '../server/transaction.ts'
 import type { Reading, Row } from './rows.ts'
 import { HEAD_WIDTH } from './statements.ts'
@@ -62,9 +62,9 @@ export function headOf(name: string, row: Row): StoredHead {
 export function shownHead(head: StoredHead): Head {
   // Field by field: taking the others out of it takes ten times as long, and every page has a head.
   const { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live } = head
-  const { changes, historyFrom, retentionMs, retentionBytes } = head
+  const { changes, historyFrom, retentionMs, retentionBytes, origin } = head
   const state = { generation, version, commitId, fullPagesId, next, live, changes }
-  return { name, id, keyField, isPaginated, isPrivate, ...state, historyFrom, retentionMs, retentionBytes }
+  return { name, id, keyField, isPaginated, isPrivate, ...state, historyFrom, retentionMs, retentionBytes, origin }
 }
 
 /** The head as it is once nobody else is writing to the collection, which stays so until the transaction ends. */
@@ -78,7 +78,7 @@ export async function lockHead(transaction: Transaction, name: string): Promise<
 /** Writes a head; `before` is what is stored of it, if anything. */
 export function writeHead(transaction: Transaction, before: StoredHead | undefined, head: StoredHead): void {
   const { shardKey, name, id, isPaginated, isPrivate, generation, version, commitId, fullPagesId } = head
-  const history = [head.changes, head.historyFrom, head.retentionMs, head.retentionBytes]
+  const history = [head.changes, head.historyFrom, head.retentionMs, head.retentionBytes, originText(head)]
   const place = [head.generationId, head.isGuarded]
   const state = [generation, version, commitId, fullPagesId, head.next, head.live, ...history, ...place]
   if (before?.commitId === commitId) void transaction.write('guardHead', shardKey, name, head.isGuarded)

@@ -107,13 +107,13 @@ export const STATEMENTS = {
     INSERT INTO @head
       (shard_key, name, ${STORED_HEAD}, changed_at)
     VALUES ($1::bigint, $2::text, $3::bigint, $4::bytea, $5::boolean, $6::boolean, $7::bigint, $8::bigint, $9::text,
-      $10::text, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::bigint, $18::boolean,
-      ${NOW_MS})`),
+      $10::text, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::bigint, $17::text, $18::bigint,
+      $19::boolean, ${NOW_MS})`),
   updateHead: hot(`
     UPDATE @head SET private = $3::boolean, generation = $4::bigint, version = $5::bigint, commit_id = $6::text,
       full_pages_id = $7::text, next = $8::bigint, live = $9::bigint, changes = $10::bigint, history_from = $11::bigint,
-      retention_ms = $12::bigint, retention_bytes = $13::bigint, generation_id = $14::bigint, guarded = $15::boolean,
-      changed_at = ${NOW_MS} WHERE ${OF_NAME}`),
+      retention_ms = $12::bigint, retention_bytes = $13::bigint, origin = $14::text, generation_id = $15::bigint,
+      guarded = $16::boolean, changed_at = ${NOW_MS} WHERE ${OF_NAME}`),
   /** A load begins or ends, and nobody sees a difference. */
   guardHead: rare(`UPDATE @head SET guarded = $3::boolean WHERE ${OF_NAME}`),
   deleteHead: rare(`DELETE FROM @head WHERE ${OF_NAME}`),
@@ -386,9 +386,9 @@ export const STATEMENTS = {
   readFollowings: rare(`SELECT name, ${FOLLOWING_COLUMNS} FROM @following ORDER BY name`),
   putFollowing: rare(`
     INSERT INTO @following (shard_key, name, ${FOLLOWING_COLUMNS})
-    VALUES ($1::bigint, $2::text, $3::text, $4::bigint, $5::bigint, $6::bigint)
-    ON CONFLICT (shard_key, name) DO UPDATE SET
-      source = excluded.source, waiting = excluded.waiting, as_of = excluded.as_of, seen_at = excluded.seen_at`),
+    VALUES ($1::bigint, $2::text, $3::text, $4::bigint, $5::bigint, $6::bigint, $7::text)
+    ON CONFLICT (shard_key, name) DO UPDATE SET source = excluded.source, waiting = excluded.waiting, as_of = excluded.as_of,
+      seen_at = excluded.seen_at, holder = excluded.holder`),
   deleteFollowing: rare(`DELETE FROM @following WHERE ${OF_NAME}`),
 
   // The check of all invariants

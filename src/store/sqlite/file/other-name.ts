@@ -8,9 +8,9 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { attempt } from '../../running-process.ts'
 import { StoreError } from '../../store-error.ts'
 import { isLocked } from '../rows/explain-error.ts'
-import { attempt } from './running-process.ts'
 import { fileIdentity } from './store-file.ts'
 
 /** SQLite locks this byte of the file, and this one of the shared memory beside it, while a connection is open. */

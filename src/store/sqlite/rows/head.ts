@@ -1,7 +1,7 @@
 /** The head of a collection as SQLite's rows hold it. */
 
 import type { Head, ListedHead } from '../../store.ts'
-import { HEAD_COLUMNS, headFrom } from '../../stored-rows.ts'
+import { HEAD_COLUMNS, headFrom, originText } from '../../stored-rows.ts'
 import { changeRowCount, checkAbsence, checkRowCount, checkSum, SummedTable, withSum } from './row-sum.ts'
 import type { Row, Rows } from './rows.ts'
 
@@ -70,7 +70,7 @@ export function putHead(rows: Rows, head: Head): void {
   const { name, id, keyField, isPaginated, isPrivate, generation, version, commitId, fullPagesId, next, live } = head
   const settings = [id, keyField, Number(isPaginated), Number(isPrivate)]
   const state = [generation, version, commitId, fullPagesId, next, live]
-  const history = [head.changes, head.historyFrom, head.retentionMs, head.retentionBytes]
+  const history = [head.changes, head.historyFrom, head.retentionMs, head.retentionBytes, originText(head)]
   rows.run(PUT, ...withSum(HEAD.start(name), ...settings, ...state, ...history, Date.now()))
 }
 

@@ -10,9 +10,9 @@ import {
   ROWS_A_SWEEP,
 } from '../../load.ts'
 import { MAX_POSITION, REAM_SIZE } from '../../positions.ts'
+import { isRunning, thisProcess } from '../../running-process.ts'
 import type { Head } from '../../store.ts'
 import { StoreError } from '../../store-error.ts'
-import { isRunning, thisProcess } from '../file/running-process.ts'
 import { readHead } from '../rows/head.ts'
 import { removeChanges, sweepStates } from '../rows/history.ts'
 import type { Row, Rows } from '../rows/rows.ts'

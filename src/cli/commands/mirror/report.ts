@@ -1,0 +1,136 @@
+/** What `reams mirror` tells: lines in a log, and on a terminal one line that is kept up to date. */
+
+import { counted, formatCount } from '../../../contract/message-text.ts'
+import type { MirrorEvent } from '../../../mirror/mirror.ts'
+import { formatDuration, formatRate } from '../../output.ts'
+import { startStatus } from '../../progress.ts'
+import type { SettingValues } from '../../setting-values.ts'
+import type { Log } from '../serve/log.ts'
+
+/** Changes are told together, so often. */
+const SUMMARY_MS = 10_000
+/** Where nothing changes, that is told so often. */
+const QUIET_MS = 60_000
+
+export class MirrorReport implements AsyncDisposable {
+  readonly #name: string
+  readonly #url: string
+  readonly #log: Log
+  readonly #timer: NodeJS.Timeout
+  #stopStatus: (() => void) | undefined
+  #versions = 0
+  #changes = 0
+  #behind = 0
+  /** When it was last known to be as its origin. */
+  #asOf: number | undefined
+  #awaySince: number | undefined
+  #trouble = ''
+  #loading: { readonly items: number; readonly total: number } | undefined
+  #saidAt = performance.now()
+
+  constructor(name: string, url: string, log: Log) {
+    this.#name = name
+    this.#url = url
+    this.#log = log
+    this.#timer = setInterval(() => this.#summarize(QUIET_MS), SUMMARY_MS).unref()
+  }
+
+  static async open(name: string, url: string, settings: SettingValues): Promise<MirrorReport> {
+    const { openLog } = await import('../serve/log.ts')
+    return new MirrorReport(name, url, openLog(settings, true))
+  }
+
+  readonly add = (event: MirrorEvent): void => {
+    this.#stopStatus ??= startStatus(() => this.#status())
+    switch (event.kind) {
+      case 'loading':
+        this.#loading = event
+        break
+      case 'loaded':
+        this.#loading = undefined
+        this.#say(
+          'info',
+          `${counted(event.items, 'item')} of ${this.#url} copied in ${formatRate(event.items, event.durationMs)}, ${event.reason}`,
+        )
+        break
+      case 'behind':
+        this.#behind = event.versions
+        break
+      case 'applied':
+        this.#versions++
+        this.#changes += event.changes
+        this.#behind = Math.max(0, this.#behind - 1)
+        break
+      case 'current':
+        this.#behind = 0
+        this.#asOf = event.at
+        break
+      case 'retry':
+        this.#warn(event.error)
+        break
+      case 'back': {
+        const since = this.#awaySince === undefined ? '' : `, after ${formatDuration(Date.now() - this.#awaySince)}`
+        this.#awaySince = undefined
+        this.#trouble = ''
+        this.#say('info', `${this.#url} answers again${since}`)
+        break
+      }
+      case 'claimed-by-other':
+        this.#say('warn', 'another process keeps this mirror; waiting until it ends')
+        break
+      case 'walked':
+        this.#say(
+          'warn',
+          `${this.#url} does not link snapshots and changes: it is read as a whole when it has changed, and swapped in at once. A change while it is read shows when it is read again`,
+        )
+    }
+  }
+
+  /** The same trouble is told once, with the time since when. */
+  #warn(error: unknown): void {
+    this.#loading = undefined
+    this.#awaySince ??= Date.now()
+    const message = error instanceof Error ? error.message : String(error)
+    if (this.#trouble === message) return
+    this.#trouble = message
+    const since = new Date(this.#asOf ?? this.#awaySince).toISOString()
+    this.#say('warn', `${message} The mirror stays as it was at ${since}; it is tried again every second`)
+  }
+
+  /** One line when something has changed; else one after `quietMs`. */
+  #summarize(quietMs: number): void {
+    if (this.#versions === 0 && (this.#asOf === undefined || performance.now() - this.#saidAt < quietMs)) return
+    const [versions, changes] = [this.#versions, this.#changes]
+    this.#versions = 0
+    this.#changes = 0
+    this.#say(
+      'info',
+      `${counted(versions, 'version')} with ${counted(changes, 'change')} applied; ${this.#behindText()}`,
+    )
+  }
+
+  #status(): string {
+    const { items, total } = this.#loading ?? {}
+    if (items !== undefined && total !== undefined)
+      return `${this.#name}: ${formatCount(items)} of ${formatCount(total)} items copied`
+    return `${this.#name}: ${this.#behindText()}`
+  }
+
+  #behindText(): string {
+    if (this.#awaySince !== undefined) return `its origin is away since ${new Date(this.#awaySince).toISOString()}`
+    const age = this.#asOf === undefined ? '' : `, as of ${formatDuration(Math.max(0, Date.now() - this.#asOf))} ago`
+    return `${counted(this.#behind, 'version')} behind${age}`
+  }
+
+  #say(level: 'info' | 'warn', text: string): void {
+    this.#saidAt = performance.now()
+    this.#log[level](`${this.#name}: ${text}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer)
+    this.#stopStatus?.()
+    this.#summarize(Number.POSITIVE_INFINITY)
+    await this.#log[Symbol.asyncDispose]()
+  }
+}

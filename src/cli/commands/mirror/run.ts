@@ -1,0 +1,72 @@
+/** Runs a mirror: reads the settings, opens both sides, and says what went wrong. */
+
+import { createSocketFetch } from '../../../check/http/socket-fetch.ts'
+import type { ClientOptions } from '../../../client/client-options.ts'
+import { isCollectionName, NAME_RULE } from '../../../contract/name.ts'
+import { withoutSlash } from '../../../contract/url.ts'
+import { Mirror, MirrorError } from '../../../mirror/mirror.ts'
+import { Origin } from '../../../mirror/origin.ts'
+import { explainFailure } from '../../client-failure.ts'
+import { Failure } from '../../failure.ts'
+import { Interrupted, Interruption } from '../../interruption.ts'
+import { withStore } from '../../open-store.ts'
+import { parseTarget, readToken } from '../../remote-collection.ts'
+import { durationMs } from '../../setting-kind.ts'
+import type { SettingValues } from '../../setting-values.ts'
+import { MirrorReport } from './report.ts'
+
+/** What is tried again soon is told by the mirror itself. */
+const RETRIES = 2
+
+/** Answers the exit status. */
+export async function runMirror(text: string, settings: SettingValues): Promise<number> {
+  const { url, name: own, isLoopback } = parseTarget(text)
+  const name = settings.get('mirrorName') ?? own
+  if (!isCollectionName(name))
+    throw new Failure(
+      2,
+      `${url.href} is not the URL of a collection: its last part, "${name}", is no name (${NAME_RULE}). Choose one with --name, or check the URL.`,
+    )
+  using interruption = new Interruption()
+  using http = createSocketFetch({ encoding: isLoopback ? 'identity' : 'gzip' })
+  const { signal } = interruption
+  const client: ClientOptions = {
+    fetch: http.fetch,
+    timeoutMs: settings.get('pullTimeout') * 1000,
+    pageBytes: settings.get('answerBytes'),
+    allowedOrigins: settings.get('allowOrigin'),
+    retry: { retries: RETRIES },
+  }
+  // A token that was replaced in its file meanwhile is taken from there.
+  const open = async () => {
+    const token = await readToken(settings.get('tokenFile'), process.env['REAMS_TOKEN'])
+    return new Origin(withoutSlash(url), { ...client, token }, signal)
+  }
+  const origin = await open()
+  await using report = await MirrorReport.open(name, origin.url, settings)
+  const options = {
+    name,
+    keyField: settings.get('key'),
+    everyMs: durationMs(settings.get('mirrorEvery')),
+    isOnce: settings.get('once'),
+    itemBytes: settings.get('itemBytes'),
+    open,
+    onEvent: report.add,
+  }
+  try {
+    await withStore(settings.get('store'), { create: true }, (store) =>
+      new Mirror(store, origin, options, signal).run(),
+    )
+  } catch (error) {
+    if (signal.reason instanceof Interrupted) return 0
+    throw explained(error)
+  }
+  return 0
+}
+
+function explained(error: unknown): unknown {
+  if (error instanceof MirrorError)
+    return new Failure(error.kind === 'usage' ? 2 : 1, `${error.message} Nothing was changed.`, { cause: error })
+  const known = explainFailure(error)
+  return known === undefined ? error : new Failure(known.exitStatus, known.message, { cause: error })
+}
