@@ -7,7 +7,8 @@
 import { inOrder } from '../client/in-order.ts'
 import type { Page } from '../client/page.ts'
 import { PAGE_SIZE } from '../contract/page.ts'
-import { HistoryLost, known, type Origin } from './origin.ts'
+import { HistoryLost } from './mirror-error.ts'
+import { known, type Origin } from './origin.ts'
 import type { Position } from './position.ts'
 
 const AHEAD = 4

@@ -13,7 +13,8 @@ import { isRunning, thisProcess } from '../store/running-process.ts'
 import type { Following, Head, Load, Store } from '../store/store.ts'
 import { StoreError } from '../store/store-error.ts'
 import { changesSince, nextPage } from './changes.ts'
-import { HistoryLost, known, type Origin } from './origin.ts'
+import { HistoryLost, MirrorError } from './mirror-error.ts'
+import { known, type Origin } from './origin.ts'
 import { formatPosition, type Position, parsePosition, WALKED } from './position.ts'
 import { type Applied, VersionWriter } from './version-writer.ts'
 import { WalkedPages } from './walked-pages.ts'
@@ -50,16 +51,6 @@ export interface MirrorOptions {
   /** Called for each try, with what the origin is reached by. */
   readonly open: () => Promise<Origin>
   readonly onEvent: (event: MirrorEvent) => void
-}
-
-/** What only the user can mend. */
-export class MirrorError extends Error {
-  readonly kind: 'usage' | 'data'
-
-  constructor(kind: MirrorError['kind'], message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.kind = kind
-  }
 }
 
 export class Mirror {
@@ -390,6 +381,7 @@ const PASSING: readonly StoreError['code'][] = [
   'lease-lost',
   'precondition-failed',
   'collection-exists',
+  'no-collection',
 ]
 
 /** Whether whoever said so has ended, as far as can be seen from here. */

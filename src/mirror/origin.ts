@@ -8,15 +8,13 @@ import { inOrder } from '../client/in-order.ts'
 import type { Page } from '../client/page.ts'
 import { Requester } from '../client/requester.ts'
 import { entryUrl } from '../contract/link.ts'
+import { HistoryLost } from './mirror-error.ts'
 
 /** Pages that are read ahead. */
 const AHEAD = 4
 
 /** The statuses of a state that is not kept any more, or never was in this history. */
 const GONE: readonly number[] = [404, 410]
-
-/** The origin does not know a state that it had: it is to be copied anew. */
-export class HistoryLost extends Error {}
 
 /** What a collection is, where its server tells. */
 export interface Settings {

@@ -2,7 +2,7 @@
 
 import { ChangeReader, readChange } from '../items/change-reader.ts'
 import type { Head, Load, Origin, Patched, Store } from '../store/store.ts'
-import { HistoryLost } from './origin.ts'
+import { HistoryLost, MirrorError } from './mirror-error.ts'
 import { formatPosition, type Position } from './position.ts'
 
 /** A version with more than this is written while it is read, unseen until it is whole. */
@@ -66,6 +66,7 @@ export class VersionWriter {
       await this.#close({ tag: this.#tag, changes: this.#taken + this.#count, until })
     this.#version = change.version
     this.#count++
+    if (change.key !== undefined && this.#head.keyField === null) throw this.#keyUnknown()
     if (change.op === 'reset') return this.#beginLoad(true)
     if (this.#load !== undefined && change.op === 'delete')
       throw new HistoryLost('a version of its origin is too large to be applied by itself')
@@ -75,6 +76,14 @@ export class VersionWriter {
     if (this.#bytes < LARGE_BYTES || (this.#hasDeletes && this.#load === undefined)) return
     if (this.#load === undefined) await this.#beginLoad(false)
     await this.#flush()
+  }
+
+  #keyUnknown(): MirrorError {
+    const { name } = this.#head
+    return new MirrorError(
+      'usage',
+      `${this.#options.url} has a key, and the mirror has none, as it was not told of it. Drop it (\`reams drop ${name}\`), and begin again with --key FIELD.`,
+    )
   }
 
   /** The changes end with that state. Resolves with the head when all is durable. */

@@ -8,6 +8,7 @@ import { describeAbandonedLoads } from './describe-abandoned-loads.ts'
 import { describeActivity } from './describe-activity.ts'
 import { describeFollowing } from './describe-following.ts'
 import { describeLoads } from './describe-loads.ts'
+import { describeMirrors } from './describe-mirrors.ts'
 import { describeModel } from './describe-model.ts'
 import { describePages } from './describe-pages.ts'
 import { describeRepeats } from './describe-repeats.ts'
@@ -45,6 +46,7 @@ export function describeStore(engineName: string, engine: Engine): void {
     describeLoads(subject)
     describeTokens(subject)
     describeFollowing(subject)
+    describeMirrors(subject)
     describeModel(subject)
     describeActivity(subject)
 

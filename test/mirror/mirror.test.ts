@@ -1,0 +1,359 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { formatTag, stateOf } from '../../src/contract/state-tag.ts'
+import { itemRun } from '../../src/items/item-run.ts'
+import type { Store } from '../../src/store/store.ts'
+import { fill } from '../service/open-service.ts'
+import { waitUntil } from '../wait-until.ts'
+import { change, copies, digestOf, itemsOf, KEYED, otherTags, Pair, rows, URL } from './origin-and-mirror.ts'
+
+/** The versions of a store, each with what it held. */
+class Versions {
+  readonly digests = new Set<string>()
+
+  async add(store: Store): Promise<void> {
+    this.digests.add(await digestOf(store))
+  }
+}
+
+describe('a mirror', () => {
+  const same = async (pair: Pair) => assert.deepEqual(await itemsOf(pair.mirror), await itemsOf(pair.serving))
+
+  it('has the items of its origin in their order, byte for byte, then its changes, a version at a time', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', ['{ "id" : 7 , "a":1.0e1}', '{"id":"\\u00e9"}', ...rows(10, 1210)])
+    await pair.run()
+    await same(pair)
+    const { version = 0, origin } = (await pair.mirror.head('events')) ?? {}
+    assert.match(origin?.position ?? '', /^\S+$/)
+    await change(pair.store, ['{"id":7,"a":2}', ...rows(5000, 5003)], [11, 12])
+    await change(pair.store, rows(11, 12, 'again'), ['é'])
+    await pair.store.append('events', itemRun(rows(6000, 7300), KEYED))
+    await pair.run()
+    await same(pair)
+    assert.equal((await pair.mirror.head('events'))?.version, version + 3)
+    assert.equal(pair.told('loaded'), 1)
+    assert.deepEqual((await pair.mirror.verify()).findings, [])
+  })
+
+  it('asks for little where nothing has changed, and goes on to a state with the same items', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 3))
+    await pair.run()
+    const head = await pair.mirror.head('events')
+    pair.requests = 0
+    await pair.run()
+    assert.equal(pair.requests, 1)
+    assert.deepEqual(await pair.mirror.head('events'), head)
+    await pair.store.setRetention('events', { retentionMs: 1000 * 60 * 60 })
+    await pair.run()
+    assert.notEqual((await pair.mirror.head('events'))?.origin?.position, head?.origin?.position)
+    assert.equal(pair.told('loaded'), 1)
+  })
+
+  it('waits for changes, and is as its origin soon', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 3))
+    const end = new AbortController()
+    const running = pair.run({ isOnce: false, everyMs: 30_000 }, end.signal)
+    await waitUntil(() => pair.told('current') > 0)
+    for (const n of [1, 2, 3]) {
+      await change(pair.store, rows(n, n + 1, `changed ${n}`))
+      await waitUntil(async () => (await digestOf(pair.mirror)) === (await digestOf(pair.store)))
+    }
+    end.abort(new Error('enough'))
+    await assert.rejects(running, /enough|abort/i)
+  })
+
+  it('reads a collection without a key, an unpaginated one, a private one, and one with a key of two fields', async (t) => {
+    for (const settings of [
+      { keyField: null },
+      { keyField: 'id', isPaginated: false },
+      { keyField: 'id,text', isPrivate: false },
+    ]) {
+      const pair = await Pair.open(t)
+      await fill(pair.store, 'events', rows(0, 700), settings)
+      await pair.run()
+      const { keyField = null } = settings
+      await pair.store.append('events', itemRun(rows(700, 800), { keyField }))
+      await pair.run()
+      await same(pair)
+      const [{ isPaginated, keyField: key } = {}] = await pair.mirror.collections()
+      assert.deepEqual([isPaginated, key], [settings.isPaginated ?? true, keyField])
+    }
+  })
+
+  it('is emptied and filled again as one state where all of its origin is replaced', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 1200))
+    await pair.run()
+    await change(pair.store, rows(0, 2, 'before'))
+    const load = await pair.store.load('events', { isReplacement: true })
+    await load.append(itemRun(rows(2000, 2600), KEYED))
+    await load.commit()
+    await change(pair.store, rows(2000, 2001, 'after'))
+    const seen = new Versions()
+    await pair.run({ onEvent: () => void seen.add(pair.mirror) })
+    await same(pair)
+    assert.equal((await pair.mirror.head('events'))?.live, 600)
+  })
+
+  it('takes a version that is larger than memory should be, with what it replaces', async (t) => {
+    const pair = await Pair.open(t)
+    const long = 'x'.repeat(20_000)
+    await fill(pair.store, 'events', rows(0, 1200))
+    await pair.run()
+    const load = await pair.store.load('events', { onConflict: 'replace' })
+    await load.append(itemRun(rows(600, 1800, long), KEYED))
+    await load.commit()
+    await change(pair.store, rows(2000, 2001), [600])
+    await pair.run()
+    await same(pair)
+    assert.equal(pair.told('loaded'), 1)
+    const { version = 0 } = (await pair.mirror.head('events')) ?? {}
+    await change(pair.store, rows(0, 700, long), [1700, 1701])
+    await pair.run()
+    await same(pair)
+    assert.equal((await pair.mirror.head('events'))?.version, version + 1)
+  })
+
+  it('goes on where it was, wherever it was cut off, and never shows half a version', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 10))
+    await pair.run()
+    const versions = new Versions()
+    await versions.add(pair.store)
+    for (let n = 0; n < 12; n++) {
+      await change(pair.store, rows(n * 100, n * 100 + 150, `version ${n}`), n > 0 ? [n - 1] : [])
+      await versions.add(pair.store)
+    }
+    for (let most = 0; most < 12; most++) {
+      pair.requests = 0
+      pair.onRequest = (_request, number) => {
+        if (number > most) throw new Error('The connection was cut.')
+        return undefined
+      }
+      await pair.run().catch((error) => assert.match(error.message, /The connection was cut/))
+      assert.ok(versions.digests.has(await digestOf(pair.mirror)))
+    }
+    pair.onRequest = () => undefined
+    await pair.run()
+    await same(pair)
+  })
+
+  it('never mixes two histories, whenever its origin is put back to a backup and goes on in another way', async (t) => {
+    const [before, after] = await copies(t, 2, (store) => fill(store, 'events', rows(0, 600)))
+    assert.ok(before && after)
+    const states = new Versions()
+    await states.add(before)
+    const tag = formatTag(stateOf((await before.head('events')) ?? assert.fail()))
+    for (const [store, text] of [
+      [before, 'one way'],
+      [after, 'the other way'],
+    ] as const)
+      for (let n = 0; n < 9; n++) {
+        // The same keys and versions in both, and other items.
+        await change(store, rows(n * 50, n * 50 + 150, `${text} ${n}`), [n])
+        await states.add(store)
+      }
+    const pair = await Pair.open(t)
+    for (let switchAt = 1; switchAt < 20; switchAt++) {
+      const name = `switched-at-${switchAt}`
+      const isOfOneHistory = async () => states.digests.has(await digestOf(pair.mirror, name))
+      // Both histories begin with the state that the mirror shows.
+      const load = await pair.mirror.load(name, { settings: KEYED, isMirroring: true })
+      await load.append(itemRun(rows(0, 600), KEYED))
+      await load.commit({ url: URL, position: tag })
+      pair.serving = before
+      pair.requests = 0
+      pair.onRequest = async (_request, number) => {
+        assert.ok(await isOfOneHistory(), `${name}, before request ${number}`)
+        if (number >= switchAt) pair.serving = after
+        return undefined
+      }
+      await pair.run({ name })
+      assert.ok(await isOfOneHistory(), name)
+      pair.serving = after
+      await pair.run({ name })
+      assert.deepEqual(await itemsOf(pair.mirror, name), await itemsOf(after), name)
+    }
+  })
+
+  it('is copied anew where its origin was made anew, or does not keep the state that it shows', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 600))
+    await pair.run()
+    await pair.store.drop('events')
+    await fill(pair.store, 'events', rows(300, 900))
+    await pair.run()
+    await same(pair)
+    await change(pair.store, rows(0, 1), [300])
+    await pair.store.forget('events')
+    await pair.run()
+    await same(pair)
+    const reasons = pair.events.flatMap((event) => (event.kind === 'loaded' ? [event.reason] : []))
+    assert.deepEqual(reasons, [
+      'for the first time',
+      'its origin has another history',
+      'its origin does not keep the state that it shows any more',
+    ])
+  })
+
+  it('is copied anew where somebody changed it behind its back', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 3))
+    await pair.run()
+    const { origin } = (await pair.mirror.head('events')) ?? {}
+    assert.ok(origin)
+    const nothing = { puts: itemRun([], KEYED), steps: ['1'] }
+    await pair.mirror.patch('events', nothing, { origin: { from: origin, to: origin } })
+    await change(pair.store, [], [1])
+    await pair.run()
+    await same(pair)
+    assert.equal(pair.told('loaded'), 2)
+  })
+
+  it('goes on when its origin is back', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 3))
+    const end = new AbortController()
+    const running = pair.run({ isOnce: false }, end.signal)
+    await waitUntil(() => pair.told('current') > 0)
+    pair.onRequest = () => new Response('', { status: 503 })
+    await waitUntil(() => pair.told('retry') > 0)
+    await change(pair.store, rows(9, 10))
+    pair.onRequest = () => undefined
+    await waitUntil(async () => (await pair.mirror.head('events'))?.live === 4)
+    assert.equal(pair.told('back'), 1)
+    end.abort(new Error('enough'))
+    await assert.rejects(running)
+  })
+
+  it('is kept by one at a time, and by the next one as soon as that has ended', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 3))
+    const end = new AbortController()
+    const first = pair.run({ isOnce: false }, end.signal)
+    await waitUntil(() => pair.told('current') > 0)
+    const events: string[] = []
+    const second = pair.run({ onEvent: ({ kind }) => void events.push(kind) })
+    await waitUntil(() => events.includes('claimed-by-other'))
+    end.abort(new Error('enough'))
+    await assert.rejects(first)
+    await second
+    assert.deepEqual(events, ['claimed-by-other', 'current'])
+  })
+
+  for (const [what, spoil, message] of [
+    ['is detached', (store: Store) => store.detach('events'), /is no mirror any more: somebody detached it/],
+    ['is dropped', (store: Store) => store.drop('events'), /was dropped/],
+  ] as const)
+    it(`ends with a message when it ${what}`, async (t) => {
+      const pair = await Pair.open(t)
+      await fill(pair.store, 'events', rows(0, 3))
+      const running = pair.run({ isOnce: false })
+      await waitUntil(() => pair.told('current') > 0)
+      await spoil(pair.mirror)
+      await change(pair.store, rows(5, 6))
+      await assert.rejects(running, message)
+    })
+
+  describe('is refused, and nothing is touched,', () => {
+    const cases: [what: string, prepare: (pair: Pair) => Promise<unknown>, message: RegExp][] = [
+      ['in a collection that is none', (pair) => fill(pair.mirror, 'events', rows(5, 9)), /exists and is no mirror/],
+      [
+        'in a mirror of something else',
+        async (pair) => {
+          const load = await pair.mirror.load('events', { isMirroring: true })
+          await load.commit({ url: 'http://elsewhere.example/events', position: 'x' })
+        },
+        /is a mirror of http:\/\/elsewhere\.example\/events/,
+      ],
+      [
+        'of a collection that is not there',
+        (pair) => pair.store.drop('events'),
+        /404.*There is no collection "events"/,
+      ],
+      [
+        'of a private one without a token',
+        (pair) => pair.store.setPrivate('events', true),
+        /404.*There is no collection "events"/,
+      ],
+    ]
+    for (const [what, prepare, message] of cases)
+      it(what, async (t) => {
+        const pair = await Pair.open(t)
+        await fill(pair.store, 'events', rows(0, 3))
+        await prepare(pair)
+        const before = await pair.mirror.collections()
+        await assert.rejects(pair.run({ isOnce: false }), message)
+        assert.deepEqual(await pair.mirror.collections(), before)
+      })
+
+    it('with another key than its origin has', async (t) => {
+      const pair = await Pair.open(t)
+      await fill(pair.store, 'events', rows(0, 3))
+      await assert.rejects(pair.run({ keyField: 'text' }), /has the key "id", not "text"\. Leave out --key/)
+      await pair.store.drop('events')
+      await fill(pair.store, 'events', rows(0, 3), { keyField: null })
+      await assert.rejects(pair.run({ keyField: 'id' }), /has no key, not "id"/)
+      assert.deepEqual(await pair.mirror.collections(), [])
+    })
+
+    it('where the items of an origin that does not say its key have no such field', async (t) => {
+      const pair = await Pair.open(t)
+      await fill(pair.store, 'events', rows(0, 3))
+      // A proxy that lets through nothing but the collection.
+      pair.onRequest = ({ url }) => (url.includes('/events') ? undefined : new Response('', { status: 404 }))
+      await assert.rejects(pair.run({ keyField: 'number' }), /Item 1 of .*events: .*"number"/)
+      assert.deepEqual(await pair.mirror.collections(), [])
+      await pair.run()
+      await change(pair.store, rows(1, 2, 'changed'))
+      await assert.rejects(pair.run(), /has a key.*--key/)
+      await pair.mirror.drop('events')
+      await pair.run({ keyField: 'id' })
+      await same(pair)
+    })
+  })
+})
+
+describe('a mirror of an origin without snapshots', () => {
+  it('is read as a whole when something has changed, and only then, and swapped in at once', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 1700))
+    await pair.store.setRetention('events', { retentionMs: 0 })
+    const end = new AbortController()
+    const running = pair.run({ isOnce: false }, end.signal)
+    await waitUntil(() => pair.told('current') > 5)
+    assert.equal(pair.told('walked'), 1)
+    assert.equal(pair.told('loaded'), 1)
+    for (const n of [3, 900, 1699]) {
+      await change(pair.store, rows(n, n + 1, 'changed'))
+      await waitUntil(async () => (await digestOf(pair.mirror)) === (await digestOf(pair.store)))
+    }
+    await change(pair.store, [], [0])
+    await waitUntil(async () => (await digestOf(pair.mirror)) === (await digestOf(pair.store)))
+    end.abort(new Error('enough'))
+    await assert.rejects(running)
+    const { version } = (await pair.mirror.head('events')) ?? {}
+    await pair.run()
+    assert.equal((await pair.mirror.head('events'))?.version, version)
+  })
+
+  it('shows a change on any page, also where each page has a tag of its own or none at all', async (t) => {
+    for (const hasTags of [true, false]) {
+      const pair = await Pair.open(t)
+      await fill(pair.store, 'events', rows(0, 1700))
+      await pair.store.setRetention('events', { retentionMs: 0 })
+      pair.onRequest = (request) => otherTags(pair.store, request, hasTags)
+      const end = new AbortController()
+      const running = pair.run({ isOnce: false }, end.signal)
+      await waitUntil(() => pair.told('current') > 0)
+      await change(pair.store, rows(900, 901, 'changed'))
+      await waitUntil(async () => (await digestOf(pair.mirror)) === (await digestOf(pair.store)))
+      end.abort(new Error('enough'))
+      await assert.rejects(running)
+      assert.equal(pair.told('loaded'), 2)
+    }
+  })
+})

@@ -1,0 +1,155 @@
+/** The part of the specification about mirrors: collections that know what they are a copy of. */
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { itemRun } from '../../src/items/item-run.ts'
+import type { ItemChanges, Origin } from '../../src/store/store.ts'
+import { allRefused, isError, item, itemsFrom, keyed } from './items.ts'
+import { KEYED, type Subject } from './subject.ts'
+
+const URL = 'https://data.example/events'
+const at = (position: string): Origin => ({ url: URL, position })
+
+/** The puts first. */
+function changes(texts: readonly string[], deletes: readonly string[] = []): ItemChanges {
+  return { puts: keyed(texts), steps: [...texts.map(() => null), ...deletes] }
+}
+
+export function describeMirrors({ store, newName, filled, headOf, check, elsewhere }: Subject): void {
+  describe('a mirror', () => {
+    const mirrored = async (count: number, position: string): Promise<string> => {
+      const name = newName()
+      const load = await store.load(name, { settings: KEYED, state: null, isMirroring: true })
+      await load.append(keyed(itemsFrom(0, count)))
+      const { head } = await load.commit(at(position))
+      assert.deepEqual(head.origin, at(position))
+      return name
+    }
+
+    it('is what a load makes of a new collection, and of one that is there', async () => {
+      const name = await mirrored(3, 'a')
+      assert.deepEqual((await headOf(name)).origin, at('a'))
+      const { id, commitId } = await headOf(name)
+      const again = await store.load(name, { isReplacement: true, state: { id, commitId }, isMirroring: true })
+      await again.append(keyed(itemsFrom(5, 600)))
+      assert.deepEqual((await headOf(name)).origin, at('a'))
+      await again.commit(at('b'))
+      assert.deepEqual((await headOf(name)).origin, at('b'))
+      await check(name, itemsFrom(5, 600))
+      assert.equal((await headOf(await filled(2))).origin, null)
+    })
+
+    it('is patched from one state of its origin to another, what it shows and what it holds in one commit', async () => {
+      const name = await mirrored(3, 'a')
+      const { version } = await headOf(name)
+      const from = changes([item(7)], ['1'])
+      const { head } = await store.patch(name, from, { origin: { from: at('a'), to: at('b') } })
+      assert.deepEqual([head.origin, head.version, head.live], [at('b'), version + 1, 3])
+      assert.deepEqual(await elsewhere((again) => again.head(name)), head)
+      const refused = store.patch(name, from, { origin: { from: at('a'), to: at('c') } })
+      await assert.rejects(refused, isError('precondition-failed'))
+      const other = { origin: { from: { url: `${URL}2`, position: 'b' }, to: at('c') } }
+      await assert.rejects(store.patch(name, changes([item(9)]), other), isError('precondition-failed'))
+      assert.deepEqual(await headOf(name), head)
+    })
+
+    it('goes on to a state that differs in nothing but its name', async () => {
+      const name = await mirrored(2, 'a')
+      const { head } = await store.patch(name, changes([]), { origin: { from: at('a'), to: at('b') } })
+      assert.deepEqual([head.origin, head.live], [at('b'), 2])
+    })
+
+    it('takes versions in the order in which they were sent, without waiting for each', async () => {
+      const name = await mirrored(1, '0')
+      const sent = Array.from({ length: 100 }, (_, n) =>
+        store.patch(name, changes([item(n + 1)]), { origin: { from: at(`${n}`), to: at(`${n + 1}`) } }),
+      )
+      const versions = (await Promise.all(sent)).map(({ head }) => head.version)
+      assert.deepEqual(
+        versions,
+        versions.toSorted((a, b) => a - b),
+      )
+      assert.equal(new Set(versions).size, 100)
+      await check(name, itemsFrom(0, 101))
+      assert.deepEqual((await headOf(name)).origin, at('100'))
+    })
+
+    it('takes nothing behind a version that is refused', async () => {
+      const name = await mirrored(1, '0')
+      const steps = [changes([item(1)]), changes([], ['no such key']), changes([item(2)])]
+      const sent = steps.map((step, n) =>
+        store.patch(name, step, { origin: { from: at(`${n}`), to: at(`${n + 1}`) } }).then(
+          () => 'done',
+          (error) => error.code,
+        ),
+      )
+      assert.deepEqual(await Promise.all(sent), ['done', 'no-item', 'precondition-failed'])
+      assert.deepEqual((await headOf(name)).origin, at('1'))
+      await check(name, itemsFrom(0, 2))
+    })
+
+    it('refuses every other write, and changes nothing', async () => {
+      const name = await mirrored(3, 'a')
+      const before = await headOf(name)
+      await allRefused('mirror', [
+        store.append(name, keyed([item(9)])),
+        store.put(name, keyed([item(1)])),
+        store.remove(name, '1'),
+        store.patch(name, changes([item(9)])),
+        store.replace(name, keyed([item(1)])),
+        store.delete(name, ['1']),
+        store.load(name),
+        store.load(name, { isReplacement: true }),
+      ])
+      assert.deepEqual(await headOf(name), before)
+      assert.deepEqual(await store.ensure(name, { ...KEYED, isPaginated: true, isPrivate: false }), {
+        head: before,
+        isNew: false,
+      })
+    })
+
+    it('cannot be made of a collection that is none by a patch', async () => {
+      const name = await filled(2)
+      const patch = store.patch(name, changes([item(9)]), { origin: { from: at('a'), to: at('b') } })
+      await assert.rejects(patch, isError('precondition-failed'))
+      assert.equal((await headOf(name)).origin, null)
+    })
+
+    it('stays one when it is hidden, its history is kept for longer, or forgotten', async () => {
+      const name = await mirrored(2, 'a')
+      await store.setPrivate(name, true)
+      await store.setRetention(name, { retentionMs: 60_000 })
+      await store.forget(name)
+      assert.deepEqual((await headOf(name)).origin, at('a'))
+    })
+
+    it('is a collection like any other once it is detached, also for a load that had begun', async () => {
+      const name = await mirrored(2, 'a')
+      const { id, commitId } = await headOf(name)
+      const load = await store.load(name, { isReplacement: true, state: { id, commitId }, isMirroring: true })
+      assert.equal((await store.detach(name)).origin, null)
+      await assert.rejects(load.commit(at('b')), isError('precondition-failed'))
+      await load.abort()
+      await store.append(name, keyed([item(2)]))
+      await check(name, itemsFrom(0, 3))
+      const late = store.patch(name, changes([item(9)]), { origin: { from: at('a'), to: at('b') } })
+      await assert.rejects(late, isError('precondition-failed'))
+    })
+
+    it('can be dropped', async () => {
+      const name = await mirrored(2, 'a')
+      await store.drop(name)
+      assert.equal(await store.head(name), undefined)
+    })
+
+    it('can be without a key', async () => {
+      const name = newName()
+      const load = await store.load(name, { state: null, isMirroring: true })
+      await load.append(itemRun(['{"a":1}']))
+      await load.commit(at('a'))
+      const puts = itemRun(['{"a":2}', '{"a":2}'])
+      await store.patch(name, { puts, steps: [null, null] }, { origin: { from: at('a'), to: at('b') } })
+      await check(name, ['{"a":1}', '{"a":2}', '{"a":2}'])
+    })
+  })
+}
