@@ -62,6 +62,8 @@ export class Mirror {
   /** Whether there was a mirror, and its origin answered: until then, what goes wrong is for the user to mend. */
   #hasStarted = false
   #isAway = false
+  /** Since the origin last answered. */
+  #hasAskedAgain = false
   /** The moment of the origin that the mirror shows; 0 while that is not known. */
   #asOf = 0
   #behind = 0
@@ -113,8 +115,9 @@ export class Mirror {
     } else if (head.origin === null)
       throw this.#hasStarted
         ? ended('is no mirror any more: somebody detached it')
-        : ended('exists and is no mirror. Choose another name with --name')
-    else if (head.origin.url !== url) throw ended(`is a mirror of ${head.origin.url}. Choose another name with --name`)
+        : ended('exists and is no mirror; it stays as it is. Choose another name with --name')
+    else if (head.origin.url !== url)
+      throw ended(`is a mirror of ${head.origin.url}, and stays one. Choose another name with --name`)
   }
 
   async #follow(claimed: Head | undefined): Promise<void> {
@@ -328,6 +331,7 @@ export class Mirror {
 
   #started(): void {
     this.#hasStarted = true
+    this.#hasAskedAgain = false
     if (!this.#isAway) return
     this.#isAway = false
     this.#tell({ kind: 'back' })
@@ -336,6 +340,12 @@ export class Mirror {
   /** Rethrows what will not pass. */
   async #recover(error: unknown): Promise<void> {
     this.#signal.throwIfAborted()
+    if (this.#isRefused(error)) {
+      // There may be another token by now.
+      this.#hasAskedAgain = true
+      this.#origin = await this.#options.open()
+      return
+    }
     if (!this.#mayPass(error)) throw error
     this.#isAway = true
     this.#tell({ kind: 'retry', error })
@@ -344,9 +354,15 @@ export class Mirror {
     this.#origin = await this.#options.open()
   }
 
+  #isRefused(error: unknown): boolean {
+    return error instanceof HttpError && error.status === 401 && this.#hasStarted && !this.#hasAskedAgain
+  }
+
   #mayPass(error: unknown): boolean {
-    if (error instanceof StoreError) return PASSING.includes(error.code)
-    if (this.#options.isOnce || !this.#hasStarted) return false
+    const { isOnce } = this.#options
+    if (error instanceof StoreError)
+      return OVERTAKEN.includes(error.code) || (!isOnce && UNAVAILABLE.includes(error.code))
+    if (isOnce || !this.#hasStarted) return false
     if (error instanceof ConnectionLost || error instanceof TimeoutError) return true
     return error instanceof HttpError && (error.status >= 500 || [404, 408, 429].includes(error.status))
   }
@@ -372,17 +388,17 @@ export class Mirror {
   }
 }
 
-const PASSING: readonly StoreError['code'][] = [
-  'unavailable',
-  'overloaded',
-  'outcome-unknown',
-  'full',
+/** Somebody else was quicker: it is looked again who keeps the mirror, and where it is. */
+const OVERTAKEN: readonly StoreError['code'][] = [
   'busy',
   'lease-lost',
+  'outcome-unknown',
   'precondition-failed',
   'collection-exists',
   'no-collection',
 ]
+
+const UNAVAILABLE: readonly StoreError['code'][] = ['unavailable', 'overloaded', 'full']
 
 /** Whether whoever said so has ended, as far as can be seen from here. */
 function hasEnded({ holder, seenAt }: Following): boolean {

@@ -11,6 +11,7 @@ import { explainFailure } from '../../client-failure.ts'
 import { Failure } from '../../failure.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
 import { withStore } from '../../open-store.ts'
+import { printError } from '../../output.ts'
 import { parseTarget, readToken } from '../../remote-collection.ts'
 import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
@@ -59,15 +60,21 @@ export async function runMirror(text: string, settings: SettingValues): Promise<
       new Mirror(store, origin, options, signal).run(),
     )
   } catch (error) {
-    if (signal.reason instanceof Interrupted) return 0
+    if (signal.reason instanceof Interrupted) return interrupted(signal.reason, settings.get('once'))
     throw explained(error)
   }
   return 0
 }
 
+/** Without --once that is how it ends. */
+function interrupted({ message, exitStatus }: Interrupted, isOnce: boolean): number {
+  if (!isOnce) return 0
+  printError(`reams: ${message}. The mirror stays where it is; the same command goes on from there.`)
+  return exitStatus
+}
+
 function explained(error: unknown): unknown {
-  if (error instanceof MirrorError)
-    return new Failure(error.kind === 'usage' ? 2 : 1, `${error.message} Nothing was changed.`, { cause: error })
+  if (error instanceof MirrorError) return new Failure(error.kind === 'usage' ? 2 : 1, error.message, { cause: error })
   const known = explainFailure(error)
   return known === undefined ? error : new Failure(known.exitStatus, known.message, { cause: error })
 }
