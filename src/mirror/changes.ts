@@ -30,11 +30,12 @@ export function nextPage({ changes }: Position): number {
   return Math.floor(changes / PAGE_SIZE) + 1
 }
 
-/** `first` is the next page, as it was just read. */
+/** `first` is the next page, as it was just read. `onLast` gets the last one, as soon as it is known. */
 export async function* changesSince(
   origin: Origin,
   position: Position,
   first: Page,
+  onLast: (last: Page) => void,
   signal: AbortSignal,
 ): AsyncGenerator<ChangesPage> {
   const changes = origin.changes(position.tag)
@@ -46,12 +47,14 @@ export async function* changesSince(
   let until = position.until
   for (let page = first; ; ) {
     if (page.isLast) {
+      onLast(page)
       if (until !== undefined) await origin.check(until)
       yield handOn(page, endOf(origin, page), true)
       return
     }
     let last = page
     while (!last.isLast) last = await read(last.lastPage)
+    onLast(last)
     const end = endOf(origin, last)
     if (until !== undefined) await origin.check(until)
     until = end

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectionLost, HttpError, TimeoutError } from '../client/client-error.ts'
 import type { Page } from '../client/page.ts'
 import { PAGE_SIZE } from '../contract/page.ts'
-import { ChangeFlaw } from '../items/change-reader.ts'
+import { ChangeFlaw, readChange } from '../items/change-reader.ts'
 import { ItemError, ItemPacker, type ItemRun } from '../items/item-run.ts'
 import { ItemScanner } from '../items/item-scanner.ts'
 import { ReadAhead } from '../store/read-ahead.ts'
@@ -243,6 +243,7 @@ export class Mirror {
       this.#asOf = page === undefined ? Date.now() : asked
       this.#behind = 0
       this.#tell({ kind: 'current', at: this.#asOf })
+      this.#check(await this.#store.head(this.#options.name))
       await this.#note()
       if (isOnce) return
       // A server that does not wait, or does not name its pages, is asked again after a while.
@@ -260,21 +261,20 @@ export class Mirror {
   async #apply(head: Head, position: Position, first: Page): Promise<Head> {
     const { url } = this.#origin
     const { itemBytes } = this.#options
-    const decoder = new TextDecoder()
+    const offset = position.changes % PAGE_SIZE
+    let version = (versionAt(first, offset) ?? 1) - 1
+    const onLast = (last: Page) => this.#fallBehind((versionAt(last, last.length - 1) ?? version) - version)
     const onApplied = (applied: Applied) => {
+      version = applied.version
       this.#tell({ kind: 'applied', ...applied })
       this.#behind = Math.max(0, this.#behind - 1)
       void this.#note().catch(() => {})
     }
     const writer = new VersionWriter(this.#store, head, position, { url, itemBytes, onApplied })
     try {
-      for await (const { page, first: from, until, isEnd } of changesSince(
-        this.#origin,
-        position,
-        first,
-        this.#signal,
-      )) {
-        for (const text of page.texts(from)) await writer.add(decoder.decode(text), until)
+      const pages = changesSince(this.#origin, position, first, onLast, this.#signal)
+      for await (const { page, first: from, until, isEnd } of pages) {
+        for (const text of page.texts(from)) await writer.add(decode(text), until)
         if (isEnd) return await writer.end(until)
       }
       throw new HistoryLost('the changes of its origin have no end')
@@ -282,6 +282,11 @@ export class Mirror {
       await writer.abort()
       throw this.#unfit(error)
     }
+  }
+
+  #fallBehind(versions: number): void {
+    this.#behind = Math.max(0, versions)
+    this.#tell({ kind: 'behind', versions: this.#behind })
   }
 
   /** What shows that the mirror is not what the changes are made to: it is copied anew. */
@@ -321,6 +326,7 @@ export class Mirror {
       this.#started()
       this.#asOf = asked
       this.#tell({ kind: 'current', at: asked })
+      this.#check(await this.#store.head(name))
       await this.#note()
       if (isOnce) return
       await sleep(everyMs, undefined, { signal: this.#signal })
@@ -376,7 +382,13 @@ export class Mirror {
 
   /** Nobody keeps it any more. */
   async #leave(): Promise<void> {
-    if (this.#hasStarted) await this.#store.noteFollowing(this.#options.name, this.#following()).catch(() => {})
+    try {
+      const head = await this.#store.head(this.#options.name)
+      if (head?.origin?.url === this.#origin.url && this.#hasStarted)
+        await this.#store.noteFollowing(this.#options.name, this.#following())
+    } catch {
+      // What ended the mirror is what there is to tell.
+    }
   }
 
   #following(): Following {
@@ -399,6 +411,16 @@ const OVERTAKEN: readonly StoreError['code'][] = [
 ]
 
 const UNAVAILABLE: readonly StoreError['code'][] = ['unavailable', 'overloaded', 'full']
+
+/** That of a change on a page of changes. */
+function versionAt(page: Page, index: number): number | undefined {
+  const [text] = page.texts(index)
+  return text && readChange(decode(text)).version
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes)
+}
 
 /** Whether whoever said so has ended, as far as can be seen from here. */
 function hasEnded({ holder, seenAt }: Following): boolean {

@@ -32,6 +32,10 @@ describe('a mirror', () => {
     await pair.run()
     await same(pair)
     assert.equal((await pair.mirror.head('events'))?.version, version + 3)
+    assert.deepEqual(
+      pair.events.filter(({ kind }) => kind === 'behind').map((event) => 'versions' in event && event.versions),
+      [3, 3],
+    )
     assert.equal(pair.told('loaded'), 1)
     assert.deepEqual((await pair.mirror.verify()).findings, [])
   })
@@ -244,9 +248,10 @@ describe('a mirror', () => {
     assert.deepEqual(events, ['claimed-by-other', 'current'])
   })
 
-  for (const [what, spoil, message] of [
-    ['is detached', (store: Store) => store.detach('events'), /is no mirror any more: somebody detached it/],
-    ['is dropped', (store: Store) => store.drop('events'), /was dropped/],
+  for (const [what, spoil, message, hasChange] of [
+    ['is detached', (store: Store) => store.detach('events'), /is no mirror any more: somebody detached it/, true],
+    ['is dropped', (store: Store) => store.drop('events'), /was dropped/, true],
+    ['is detached while nothing changes', (store: Store) => store.detach('events'), /somebody detached it/, false],
   ] as const)
     it(`ends with a message when it ${what}`, async (t) => {
       const pair = await Pair.open(t)
@@ -254,8 +259,9 @@ describe('a mirror', () => {
       const running = pair.run({ isOnce: false })
       await waitUntil(() => pair.told('current') > 0)
       await spoil(pair.mirror)
-      await change(pair.store, rows(5, 6))
+      if (hasChange) await change(pair.store, rows(5, 6))
       await assert.rejects(running, message)
+      assert.equal((await pair.mirror.head('events'))?.origin ?? null, null)
     })
 
   describe('is refused, and nothing is touched,', () => {
