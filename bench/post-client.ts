@@ -1,7 +1,12 @@
-/** A client that posts one item after the other over one connection that stays open, and tells how long each took. */
+/** A client that writes one item after the other over one connection that stays open, and tells how long each took. */
 
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
+
+export interface Written {
+  readonly status: number
+  readonly durationMs: number
+}
 
 export class PostClient implements Disposable {
   readonly #url: string
@@ -13,13 +18,22 @@ export class PostClient implements Disposable {
     this.#token = token
   }
 
-  async post(collection: string, item: object): Promise<{ status: number; durationMs: number }> {
+  post(collection: string, item: object): Promise<Written> {
+    return this.#write('POST', collection, item)
+  }
+
+  /** `path` is the one of the item. */
+  put(path: string, item: object): Promise<Written> {
+    return this.#write('PUT', path, item)
+  }
+
+  async #write(method: string, path: string, item: object): Promise<Written> {
     const body = JSON.stringify(item)
     const headers = { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' }
     const startedAt = performance.now()
-    const posting = request(`${this.#url}/${collection}`, { method: 'POST', agent: this.#agent, headers })
-    posting.end(body)
-    const [response] = (await once(posting, 'response')) as [IncomingMessage]
+    const writing = request(`${this.#url}/${path}`, { method, agent: this.#agent, headers })
+    writing.end(body)
+    const [response] = (await once(writing, 'response')) as [IncomingMessage]
     response.resume()
     await once(response, 'end')
     return { status: response.statusCode ?? 0, durationMs: performance.now() - startedAt }

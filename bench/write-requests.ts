@@ -1,6 +1,7 @@
 /** The requests that writers send, as bytes made before the clock starts. */
 
 import { readFileSync } from 'node:fs'
+import { eventKey } from './data.ts'
 import { randomPages } from './random.ts'
 
 export interface WriteRequest {
@@ -9,7 +10,7 @@ export interface WriteRequest {
 }
 
 /** How to make requests out of the items of an NDJSON file. */
-export type WriteKind = 'append' | 'append-many' | 'change' | 'patch'
+export type WriteKind = 'append' | 'append-many' | 'change' | 'patch' | 'patch-mixed'
 
 export interface RequestOptions {
   readonly kind: WriteKind
@@ -17,13 +18,15 @@ export interface RequestOptions {
   /** The URL of the collection. */
   readonly url: string
   readonly token: string
-  /** For `change`: so many of the changes were sent before. Default 0. */
+  /** For `change` and `patch-mixed`: so many of the changes were sent before. Default 0. */
   readonly skip?: number
 }
 
 /** Items that are appended one by one, before they begin anew: enough to be as different as any others. */
 const ITEMS_ONE_BY_ONE = 2_000
 export const ITEMS_A_REQUEST = 1_000
+/** Of so many changes of `patch-mixed` one is an append and one a delete; the others are replaces. */
+const CHANGES_A_DELETE = 20
 
 const LINE_FEED = 0x0a
 
@@ -32,7 +35,8 @@ export function* writeRequests(options: RequestOptions): Generator<WriteRequest>
   if (options.kind === 'append') yield* appends(options, lines.take(ITEMS_ONE_BY_ONE).toArray())
   else if (options.kind === 'append-many') yield* appendsOfMany(options, lines)
   else if (options.kind === 'change') yield* changes(options, lines.toArray())
-  else yield* patches(options, lines.toArray())
+  else if (options.kind === 'patch') yield* patches(options, lines.toArray())
+  else yield* mixedPatches(options, lines.toArray())
 }
 
 /** One item each, without an end. */
@@ -62,7 +66,7 @@ function ndjsonRequest(options: RequestOptions, lines: readonly Buffer[]): Write
 
 /** Replaces one item and deletes the next, in random order, each item once. */
 function* changes(options: RequestOptions, lines: readonly Buffer[]): Generator<WriteRequest> {
-  const order = randomPages(lines.length, lines.length, 5).slice(options.skip ?? 0)
+  const order = orderOfChanges(lines, options)
   for (const [count, place] of order.entries()) {
     const line = lines[place - 1]?.toString() ?? ''
     const path = `/${/"id":(\d+)/.exec(line)?.[1]}`
@@ -83,10 +87,37 @@ function* patches(options: RequestOptions, lines: readonly Buffer[]): Generator<
         const item = lines[place - 1]?.toString().replace(/"seats":\d+/, `"seats":${turn}`)
         return `{"op":"put","item":${item}}\n`
       })
-      const body = Buffer.from(puts.join(''))
-      yield { head: headOf(options, 'PATCH', '', 'application/x-ndjson', body.length), body }
+      yield patchRequest(options, puts)
     }
   }
+}
+
+/** Replaces, appends and deletes many items at once, in random order, each item once. */
+function* mixedPatches(options: RequestOptions, lines: readonly Buffer[]): Generator<WriteRequest> {
+  const order = orderOfChanges(lines, options)
+  for (let at = 0; at < order.length; at += ITEMS_A_REQUEST) {
+    const changes = order.slice(at, at + ITEMS_A_REQUEST).map((place, index) => {
+      const line = lines[place - 1]?.toString() ?? ''
+      const turn = index % CHANGES_A_DELETE
+      if (turn === 0) return `{"op":"delete","key":"${eventKey(place - 1)}"}\n`
+      const item =
+        turn === 1
+          ? line.replace(/"id":\d+/, `"id":${eventKey(lines.length + place - 1)}`)
+          : line.replace(/"seats":\d+/, `"seats":${place}`)
+      return `{"op":"put","item":${item}}\n`
+    })
+    yield patchRequest(options, changes)
+  }
+}
+
+/** The places of the items, counted from 1: one order for all loads, of which each takes what is behind the last one. */
+function orderOfChanges(lines: readonly Buffer[], { skip = 0 }: RequestOptions): number[] {
+  return randomPages(lines.length, lines.length, 5).slice(skip)
+}
+
+function patchRequest(options: RequestOptions, changes: readonly string[]): WriteRequest {
+  const body = Buffer.from(changes.join(''))
+  return { head: headOf(options, 'PATCH', '', 'application/x-ndjson', body.length), body }
 }
 
 function headOf({ url, token }: RequestOptions, method: string, path: string, type?: string, length?: number): string {

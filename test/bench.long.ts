@@ -220,6 +220,33 @@ describe('the bench', () => {
     assert.deepEqual(rest, whole.slice(8))
   })
 
+  it('replaces, appends and deletes by PATCH, each item once, behind those that were changed before', (t) => {
+    const path = workDirectory(t)
+    const file = join(path, 'events.ndjson')
+    const ids = Array.from({ length: 2_500 }, (_, index) => String(10_000_000 + index))
+    writeFileSync(file, ids.map((id) => `{"id":${id},"seats":1}\n`).join(''))
+    const options = { kind: 'patch-mixed', file, url: 'http://127.0.0.1:1/events', token: 'reams_' } as const
+    const bodies = (skip: number) => [...writeRequests({ ...options, skip })].map(({ body }) => String(body))
+    const changes = bodies(0).flatMap((body) =>
+      body
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    )
+    const keys = changes.map(({ key, item }) => Number(key ?? item.id))
+    const count = (isSo: (index: number) => boolean) => keys.filter((_, index) => isSo(index)).length
+    assert.equal(
+      count((index) => changes[index].op === 'delete'),
+      125,
+    )
+    assert.equal(
+      count((index) => (keys[index] ?? 0) >= 10_002_500),
+      125,
+    )
+    assert.deepEqual(keys.map((key) => String(key < 10_002_500 ? key : key - 2_500)).toSorted(), ids)
+    assert.deepEqual(bodies(1_000), bodies(0).slice(1))
+  })
+
   it('does not take a disk for slow whose syncs are fast', (t) => {
     const path = workDirectory(t)
     const file = join(path, 'syncs')

@@ -25,6 +25,7 @@ import { IMPORT_CORES } from './import-cores.ts'
 import { IMPORT_MEMORY } from './import-memory.ts'
 import { JSON_SERVER } from './json-server.ts'
 import { LOGGING } from './logging.ts'
+import { MIRROR } from './mirror.ts'
 import { OVERLOAD } from './overload.ts'
 import { PATCH } from './patch.ts'
 import { PG_APPENDS } from './pg-appends.ts'
@@ -84,6 +85,7 @@ export const QUESTIONS: readonly Question[] = [
   PULL,
   PULL_LATENCY,
   PULL_MEMORY,
+  MIRROR,
   TABLE_IMPORT,
   FOLLOW,
   PG_IMPORT,
