@@ -9,6 +9,7 @@ import { brief, itemsOn } from './browser/text.ts'
 import { type CollectionFacts, flagsOf } from './entry-page.ts'
 import { type Content, type Html, html } from './html.ts'
 import { itemsTable } from './items-table.ts'
+import { type MirrorFacts, mirrorLine } from './mirror-line.ts'
 import {
   action,
   codePopover,
@@ -30,9 +31,11 @@ export interface CollectionContent {
   readonly pieces: Iterable<Uint8Array>
   /** The state that the collection is in, where it keeps its history. */
   readonly state?: StateTag | undefined
+  /** Of a mirror. */
+  readonly mirror?: MirrorFacts | undefined
 }
 
-export interface PastContent extends Omit<CollectionContent, 'state'> {
+export interface PastContent extends Omit<CollectionContent, 'state' | 'mirror'> {
   /** With so many items in that state, or so many changes since. */
   readonly collection: CollectionFacts
   readonly state: StateTag
@@ -54,7 +57,7 @@ interface View {
 }
 
 export function collectionPage(baseUrl: string, content: CollectionContent): Page {
-  const { collection, page, state } = content
+  const { collection, page, state, mirror } = content
   const { name, live } = collection
   const snapshot = state && linkTo(baseUrl, snapshotPath(name, state), 'Snapshot')
   return viewPage(baseUrl, content, codeFor(baseUrl, collection, page), {
@@ -63,7 +66,7 @@ export function collectionPage(baseUrl: string, content: CollectionContent): Pag
     trail: [name],
     facts: [counted(live, 'item')],
     links: snapshot === undefined ? [] : [snapshot],
-    whenEmpty: EMPTY,
+    whenEmpty: mirror === undefined ? EMPTY : EMPTY_MIRROR,
   })
 }
 
@@ -89,7 +92,7 @@ export function pastPage(baseUrl: string, content: PastContent): Page {
 }
 
 function viewPage(baseUrl: string, content: CollectionContent, code: Html, view: View): Page {
-  const { collection, page } = content
+  const { collection, page, mirror } = content
   const { live, isPaginated } = collection
   const { path, title, trail, facts, links, whenEmpty } = view
   const urlIn = (base: string) => (isPaginated ? pageUrl(base, path, page) : collectionUrl(base, path))
@@ -101,7 +104,11 @@ function viewPage(baseUrl: string, content: CollectionContent, code: Html, view:
     ...links,
   ]
   const main = html`${heading(title, [...facts, ...place, ...flagsOf(collection)], actions)}
-${isPaginated ? pager(baseUrl, path, live, page) : ''}${live === 0 ? whenEmpty : itemsOf(baseUrl, content)}`
+${
+  mirror &&
+  html`<p class="facts">Mirror of ${mirrorLine(mirror)}</p>
+`
+}${isPaginated ? pager(baseUrl, path, live, page) : ''}${live === 0 ? whenEmpty : itemsOf(baseUrl, content)}`
   return {
     title: page > 1 ? `${title}, page ${page}` : title,
     trail: [entryLink(baseUrl), ...trail],
@@ -119,6 +126,10 @@ function linkTo(baseUrl: string, path: string, label: string): Html {
 const EMPTY = html`<section class="notice"><h2>No items yet</h2>
 <p>The collection is there and empty. <code>reams import</code>, <code>reams push</code> or a <code>POST</code> to this
 address puts items into it.</p>
+</section>`
+
+const EMPTY_MIRROR = html`<section class="notice"><h2>No items yet</h2>
+<p>The collection that this is a mirror of had none.</p>
 </section>`
 
 const WAS_EMPTY = html`<section class="notice"><h2>No items</h2>

@@ -5,6 +5,7 @@ import { counted, formatCount } from '../contract/message-text.ts'
 import { lastPage } from '../contract/page.ts'
 import { visible } from './browser/text.ts'
 import { type Html, html } from './html.ts'
+import { type MirrorFacts, mirrorLine } from './mirror-line.ts'
 import { codePopover, fetchCall, heading, localHref, type Page } from './page-parts.ts'
 import { bar } from './value.ts'
 
@@ -21,6 +22,8 @@ export interface CollectionFacts {
 export interface ListedFacts extends CollectionFacts {
   /** The time of its last change, in milliseconds since 1970; null where nobody knows it. */
   readonly changedAt: number | null
+  /** Of a mirror. */
+  readonly mirror?: MirrorFacts | undefined
 }
 
 export function entryPage(baseUrl: string, collections: readonly ListedFacts[], isComplete: boolean): Page {
@@ -42,21 +45,28 @@ with a token.</p>
 
 function tableOf(baseUrl: string, collections: readonly ListedFacts[]): Html {
   const largest = Math.max(1, ...collections.map(({ live }) => live))
-  const names = ['Collection', 'Items', 'Pages', 'Size', 'Flags', 'Last change']
+  const hasMirrors = collections.some(({ mirror }) => mirror !== undefined)
+  const own = ['Collection', 'Items', 'Pages', 'Size', 'Flags', 'Last change']
+  const names = hasMirrors ? [...own, 'Mirror of'] : own
   return html`<div class="scroller" role="region" aria-label="Collections" tabindex="0"><table class="collections">
 <caption>All collections, with their sizes</caption>
 <thead><tr>${names.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>
-${collections.map((collection) => rowOf(baseUrl, collection, largest))}</tbody>
+${collections.map((collection) => rowOf(baseUrl, collection, { largest, hasMirrors }))}</tbody>
 </table></div>`
 }
 
-function rowOf(baseUrl: string, collection: ListedFacts, largest: number): Html {
-  const { name, live, isPaginated } = collection
+interface Table {
+  readonly largest: number
+  readonly hasMirrors: boolean
+}
+
+function rowOf(baseUrl: string, collection: ListedFacts, { largest, hasMirrors }: Table): Html {
+  const { name, live, isPaginated, mirror } = collection
   const href = localHref(baseUrl, collectionUrl(baseUrl, name))
   return html`<tr><th scope="row"><a href="${href}">${name}</a></th>
 <td class="number">${formatCount(live)}</td><td class="number">${isPaginated ? formatCount(lastPage(live)) : '–'}</td>
-<td>${bar(live / largest)}</td><td>${flagsOf(collection).join(' · ')}</td><td>${timeOf(collection)}</td></tr>
+<td>${bar(live / largest)}</td><td>${flagsOf(collection).join(' · ')}</td><td>${timeOf(collection)}</td>${hasMirrors ? html`<td>${mirror && mirrorLine(mirror)}</td>` : ''}</tr>
 `
 }
 

@@ -8,6 +8,8 @@ import { isCollectionName } from '../contract/name.ts'
 import type { Problem } from '../contract/problem.ts'
 import { keepsHistory, stateOf } from '../contract/state-tag.ts'
 import { type Explorer, SECURITY_HEADERS } from '../explorer/create-explorer.ts'
+import type { MirrorFacts } from '../explorer/mirror-line.ts'
+import type { Head } from '../store/store.ts'
 import { collectionOf, type HandlerContext } from './handler-context.ts'
 import { type Incoming, queryValues } from './incoming.ts'
 import { chooseEncoding } from './negotiate.ts'
@@ -22,8 +24,10 @@ export type Browse = (context: HandlerContext, explorer: Explorer) => Promise<Re
 
 export async function browseEntry(context: HandlerContext, explorer: Explorer): Promise<Reply> {
   const { heads, isComplete } = await readableHeads(context)
-  const make = () => explorer.entry(context.baseUrl, heads, isComplete)
-  return foundHtml(context, keyOf(context, heads, isComplete), entryCaching(context), make)
+  const mirrors = await mirrorsAmong(context, heads)
+  const listed = heads.map((head) => ({ ...head, mirror: mirrors.get(head.name) }))
+  const make = () => explorer.entry(context.baseUrl, listed, isComplete)
+  return foundHtml(context, keyOf(context, listed, isComplete), entryCaching(context), make)
 }
 
 export async function browseCollection(context: HandlerContext, explorer: Explorer): Promise<Reply> {
@@ -35,8 +39,31 @@ export async function browseCollection(context: HandlerContext, explorer: Explor
   // As far as the page shows them.
   const pieces = segments.values().map((segment) => segment.raw())
   const state = keepsHistory(collection) ? stateOf(collection) : undefined
-  const make = () => explorer.collection(baseUrl, { collection, page, pieces, state })
-  return foundHtml(context, keyOf(context, collection, page), cachingOf(context, collection), make)
+  const mirror = (await mirrorsAmong(context, [collection])).get(name)
+  const make = () => explorer.collection(baseUrl, { collection, page, pieces, state, mirror })
+  return foundHtml(context, keyOf(context, collection, page, mirror), cachingOf(context, collection), make)
+}
+
+/** Whoever keeps a mirror says something every few seconds, unless it is told to ask less often. */
+const SILENT_MS = 60_000
+
+/** By name. Where there is none, the store is not asked for more. */
+async function mirrorsAmong(
+  { store }: HandlerContext,
+  heads: readonly Head[],
+): Promise<ReadonlyMap<string, MirrorFacts>> {
+  const mirrors = new Map<string, MirrorFacts>()
+  for (const { name, origin } of heads) if (origin !== null) mirrors.set(name, { url: origin.url })
+  if (mirrors.size === 0) return mirrors
+  // All servers of the store have to answer for them. While one is away the rest of the page is worth more.
+  const followings = await store.followings().catch(() => [])
+  for (const { name, waiting, asOf, seenAt } of followings) {
+    const mirror = mirrors.get(name)
+    if (mirror === undefined) continue
+    const silentSince = Date.now() - seenAt > SILENT_MS ? seenAt : undefined
+    mirrors.set(name, { ...mirror, lag: { versions: waiting, asOf: asOf || undefined, silentSince } })
+  }
+  return mirrors
 }
 
 export async function browsePast(context: HandlerContext, explorer: Explorer): Promise<Reply> {

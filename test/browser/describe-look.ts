@@ -9,7 +9,7 @@ const SIZES = [
   { size: 'phone', width: 360, height: 700 },
   { size: 'tablet', width: 820, height: 1100 },
 ]
-const VIEWS = ['/', '/venues', '/events/1', '/nothing-yet', '/events?page=3']
+const VIEWS = ['/', '/venues', '/events/1', '/nothing-yet', '/mirrored', '/events?page=3']
 
 export function describeLook({ visit, server, browser }: Explorer): void {
   describe('the page', () => {

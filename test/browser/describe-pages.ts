@@ -130,6 +130,24 @@ export function describePages({ visit, server, browser }: Explorer): void {
     })
   })
 
+  it('of a mirror it says how long ago it was as its origin, also on pages that the script fetched', async (t) => {
+    const shown = await visit(t)
+    const { page } = shown
+    await shown.open('/')
+    const line = 'https://origin.example/mirrored, 0 versions behind, as of 2 h ago, last report 2 h ago'
+    assert.equal(await page.locator('tr', { hasText: 'origin.example' }).locator('td').last().innerText(), line)
+    await page.getByRole('link', { name: 'mirrored', exact: true }).click()
+    await page.waitForURL(/mirrored$/)
+    await shown.settled()
+    assert.equal(await page.getByText('Mirror of').innerText(), `Mirror of ${line}`)
+    assert.match((await page.locator('time.ago').first().getAttribute('title')) ?? '', /^20\d\d-.* UTC$/)
+    await page
+      .locator('time.ago')
+      .first()
+      .evaluate((time) => time.setAttribute('datetime', new Date().toISOString()))
+    await page.getByText(/as of [0-9] s ago/).waitFor()
+  })
+
   describe('where there is no page', () => {
     it('the problem is told: a server that fails, being offline, which ends by itself, and a missing item', async (t) => {
       const shown = await visit(t, /status of (404|502)|ERR_INTERNET_DISCONNECTED/)

@@ -5,6 +5,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { TestContext } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { itemRun } from '../../src/items/item-run.ts'
 import { CsvColumns } from '../../src/items/item-text.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { listen } from '../../src/service/node/listen.ts'
@@ -52,6 +53,7 @@ export async function startExplorerServer(): Promise<ExplorerServer> {
   await fill(store, 'keyless', numbered(3), { keyField: null })
   await fill(store, 'secrets', numbered(2), { isPrivate: true })
   await fill(store, 'nothing-yet', [])
+  await fillMirror(store)
   await fill(store, 'wide', WIDE, { keyField: 'code' })
   await fill(store, 'hostile', hostileItems())
   let service: ReturnType<typeof createService> | undefined
@@ -67,6 +69,16 @@ export async function startExplorerServer(): Promise<ExplorerServer> {
     await remove()
   }
   return { store, url: `http://127.0.0.1:${port}`, events, token: await newToken(store), close }
+}
+
+/** As of two hours ago. */
+async function fillMirror(store: Store): Promise<void> {
+  const url = 'https://origin.example/mirrored'
+  const load = await store.load('mirrored', { settings: { keyField: 'id' }, isMirroring: true })
+  await load.append(itemRun(numbered(3), { keyField: 'id' }))
+  await load.commit({ url, position: 'x' })
+  const at = Date.now() - 7_300_000
+  await store.noteFollowing('mirrored', { source: url, waiting: 0, asOf: at, seenAt: at })
 }
 
 /** The key is not the first field, objects come before it, and some fields are empty or missing. */

@@ -61,6 +61,19 @@ describe('the page of the entry', () => {
     assert.match(page, /<td>key: id<\/td><td><time datetime="2026-11-16T12:30:00.000Z">2026-11-16 12:30 UTC</)
   })
 
+  it('shows of a mirror what it is a copy of, and how far it is behind', () => {
+    const at = Date.UTC(2026, 10, 17, 20, 2, 19, 900)
+    const mirror = { url: 'https://x.example/a&b', lag: { versions: 1234, asOf: at, silentSince: undefined } }
+    const page = explorer.entry(BASE, [{ ...listed({}), mirror }, listed({ name: 'venues' })], true)
+    assert.deepEqual(columnsOf(page).slice(-2), ['Last change', 'Mirror of'])
+    const link =
+      '<a href="https://x.example/a&amp;b" rel="noopener noreferrer" target="_blank">https://x.example/a&amp;b</a>'
+    const time = '<time class="ago" datetime="2026-11-17T20:02:19Z">2026-11-17 20:02:19 UTC</time>'
+    assert.ok(page.includes(`<td>${link}, 1,234 versions behind, as of ${time}</td></tr>`))
+    assert.match(page, /venues<[\s\S]*UTC<\/time><\/td><td><\/td><\/tr>/)
+    assert.doesNotMatch(explorer.entry(BASE, [listed({})], true), /Mirror of/)
+  })
+
   it('says how to begin where there is nothing, and that there may be more where a part of the store is away', () => {
     assert.match(explorer.entry(BASE, [], true), /Nothing to see yet/)
     const part = explorer.entry(BASE, [], false)
@@ -113,6 +126,29 @@ describe('the page of a collection', () => {
     assert.equal(rowsOf(page), 500)
     assert.equal(columnsOf(page).length, 51)
     assert.match(page, /<p class="notes">50 more fields have no column here: open an item/)
+  })
+
+  it('of a mirror says what it is a copy of, how far it is behind, and since when nothing was heard', () => {
+    const at = Date.UTC(2026, 10, 17, 20, 2, 19)
+    const content = { collection: factsOf({ live: 1 }), page: 1, pieces: [Buffer.from('{"id":1}')] }
+    const lineOf = (lag?: { versions: number; asOf: number | undefined; silentSince: number | undefined }) => {
+      const page = explorer.collection(BASE, { ...content, mirror: { url: 'https://x.example/a', lag } })
+      return /<p class="facts">(Mirror of .*)<\/p>/.exec(page)?.[1]?.replaceAll(/<[^>]*>/g, '')
+    }
+    assert.equal(lineOf(), 'Mirror of https://x.example/a')
+    assert.equal(
+      lineOf({ versions: 0, asOf: at, silentSince: undefined }),
+      'Mirror of https://x.example/a, 0 versions behind, as of 2026-11-17 20:02:19 UTC',
+    )
+    assert.equal(
+      lineOf({ versions: 1, asOf: at, silentSince: at + 60_000 }),
+      'Mirror of https://x.example/a, 1 version behind, as of 2026-11-17 20:02:19 UTC, last report 2026-11-17 20:03:19 UTC',
+    )
+    assert.equal(
+      lineOf({ versions: 0, asOf: undefined, silentSince: at }),
+      'Mirror of https://x.example/a, last report 2026-11-17 20:02:19 UTC',
+    )
+    assert.doesNotMatch(pageOf(numbered(1)), /Mirror/)
   })
 
   it('that is empty says so', () => {

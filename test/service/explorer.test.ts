@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { itemRun } from '../../src/items/item-run.ts'
 import { createService } from '../../src/service/create-service.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { CollectionSettings, Store } from '../../src/store/store.ts'
 import {
   BASE,
   bytesOf,
@@ -223,6 +223,90 @@ describe('the explorer over HTTP', () => {
       const { fetch } = createService({ store: broken, onError: () => {} })
       const response = await fetch(new Request(`${BASE}/events`, { headers: CHROME }))
       assert.deepEqual([response.status, isHtml(response)], [500, true])
+    })
+  })
+
+  describe('a page of a mirror', () => {
+    const ORIGIN = 'https://origin.example/news'
+    const note = { source: ORIGIN, waiting: 3, holder: 'x' }
+
+    async function openMirror(t: TestContext): Promise<OpenService> {
+      const opened = await openExplorer(t)
+      await fillMirror(opened.store, 'news', { isPrivate: false })
+      return opened
+    }
+
+    async function fillMirror(store: Store, name: string, settings: Partial<CollectionSettings>): Promise<void> {
+      const load = await store.load(name, { settings: { keyField: 'id', ...settings }, isMirroring: true })
+      await load.append(itemRun(['{"id":1}'], { keyField: 'id' }))
+      await load.commit({ url: ORIGIN, position: 'x' })
+    }
+
+    it('says what it is a copy of and how far it is behind, as do the list and, without what changes, the data', async (t) => {
+      const { get, store } = await openMirror(t)
+      const asOf = Date.now() - 2000
+      await store.noteFollowing('news', { ...note, asOf, seenAt: asOf + 1000 })
+      const time = new Date(asOf).toISOString().slice(0, 19)
+      for (const target of ['/news', '/']) {
+        const text = await (await get(target, CHROME)).text()
+        assert.match(
+          text,
+          /<a href="https:\/\/origin.example\/news"[^>]*>https:\/\/origin.example\/news<\/a>, 3 versions behind,/,
+        )
+        assert.ok(text.includes(`<time class="ago" datetime="${time}Z">`), target)
+        assert.doesNotMatch(text, /last report/)
+      }
+      assert.doesNotMatch(await (await get('/events', CHROME)).text(), /Mirror of/)
+      const data = await get('/')
+      const { collections } = ((await data.clone().json()) as { _embedded: { collections: { mirrors: unknown }[] } })
+        ._embedded
+      assert.deepEqual(
+        collections.map(({ mirrors }) => mirrors),
+        [null, ORIGIN, null],
+      )
+      await store.noteFollowing('news', { ...note, asOf: asOf + 1000, seenAt: asOf + 2000 })
+      assert.equal(tagOf(await get('/')), tagOf(data))
+    })
+
+    it('is the same until something else is known, and says since when nothing was heard', async (t) => {
+      const { get, store } = await openMirror(t)
+      const [asOf, now] = [Date.now() - 3_600_000, Date.now()]
+      const tags = async () => [tagOf(await get('/news', CHROME)), tagOf(await get('/', CHROME))]
+      await store.noteFollowing('news', { ...note, asOf, seenAt: now - 2000 })
+      const away = await tags()
+      await store.noteFollowing('news', { ...note, asOf, seenAt: now })
+      assert.deepEqual(await tags(), away)
+      await store.noteFollowing('news', { ...note, asOf, seenAt: asOf })
+      const silent = await tags()
+      for (const place of [0, 1]) assert.notEqual(silent[place], away[place])
+      assert.deepEqual(await tags(), silent)
+      assert.match(await (await get('/news', CHROME)).text(), /last report <time/)
+    })
+
+    it('is there also while nothing is known, or can be', async (t) => {
+      const { get, store } = await openMirror(t)
+      const origin = />https:\/\/origin.example\/news<\/a><\//
+      for (const target of ['/news', '/']) assert.match(await (await get(target, CHROME)).text(), origin)
+      const partial = new Proxy(store, {
+        get: (from, name) => {
+          if (name === 'followings') return () => Promise.reject(new Error('a server is away'))
+          const value = Reflect.get(from, name)
+          return typeof value === 'function' ? value.bind(from) : value
+        },
+      })
+      const { fetch } = createService({ store: partial })
+      for (const target of ['/news', '/']) {
+        const response = await fetch(new Request(`${BASE}${target}`, { headers: CHROME }))
+        assert.match(await response.text(), origin)
+      }
+    })
+
+    it('that is private is hidden as any other, and its origin too', async (t) => {
+      const { get, store } = await openExplorer(t)
+      await fillMirror(store, 'news', { isPrivate: true })
+      await store.noteFollowing('news', { ...note, asOf: 1, seenAt: 1 })
+      assert.equal((await get('/news', CHROME)).status, 404)
+      for (const headers of [CHROME, {}]) assert.doesNotMatch(await (await get('/', headers)).text(), /origin/)
     })
   })
 

@@ -26,6 +26,7 @@ describe('paths', () => {
       private: false,
       key: 'id',
       changed_at: times.get(name)?.toISOString(),
+      mirrors: null,
       _links: { self: { href: `${BASE}/${name}` } },
     })
     assert.deepEqual(await (await get('/')).json(), {

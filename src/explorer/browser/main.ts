@@ -10,7 +10,9 @@ import { announce, copy } from './feedback.ts'
 import { focusOn, ItemPanel } from './item-panel.ts'
 import { filterRows, prepareRows, shownRows, sortRows } from './page-rows.ts'
 import { Session } from './session.ts'
-import { brief, itemsOn } from './text.ts'
+import { ago, brief, itemsOn } from './text.ts'
+
+const SHOW_AGES_MS = 1000
 
 class Explorer {
   readonly #session = new Session(document.querySelector<HTMLAnchorElement>('.brand')?.href ?? location.origin)
@@ -27,6 +29,7 @@ class Explorer {
     document.addEventListener('change', ({ target }) => this.#leaveStrip(target as HTMLInputElement))
     window.addEventListener('popstate', () => this.#load())
     window.addEventListener('online', () => document.querySelector('.unreachable') && this.#load())
+    setInterval(showAges, SHOW_AGES_MS)
     prepare()
   }
 
@@ -169,7 +172,18 @@ function isPage(url: string, { root }: Session): boolean {
 function prepare(): void {
   const range = strip()
   range?.style.setProperty('--share', `${100 / Number(range.max)}%`)
+  showAges()
   prepareRows()
+}
+
+/** The server writes moments, so that a page stays the same while nothing changes: how long ago they are is said here. */
+function showAges(): void {
+  for (const time of document.querySelectorAll<HTMLTimeElement>('time.ago')) {
+    time.title ||= time.textContent
+    const age = ago(Date.now() - Date.parse(time.dateTime))
+    // Else it would take away what somebody has marked.
+    if (time.textContent !== age) time.textContent = age
+  }
 }
 
 function strip(): HTMLInputElement | null {

@@ -42,6 +42,19 @@ export function itemsOn(page: number, itemCount: number): string {
   return itemCount === 0 ? 'no items' : `items ${formatCount(start + 1)}–${formatCount(end)}`
 }
 
+const SECOND_MS = 1000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+/** `3 s ago`, `5 min ago`, `7 h ago`, `2 days ago`. The clock that wrote the moment may be ahead of ours. */
+export function ago(ms: number): string {
+  const units = (unit: number) => Math.max(0, Math.floor(ms / unit))
+  if (ms < MINUTE_MS) return `${units(SECOND_MS)} s ago`
+  if (ms < HOUR_MS) return `${units(MINUTE_MS)} min ago`
+  return ms < 2 * DAY_MS ? `${units(HOUR_MS)} h ago` : `${formatCount(units(DAY_MS))} days ago`
+}
+
 export interface Piece {
   readonly text: string
   /** Whether it is the name of a field. */

@@ -82,6 +82,11 @@ export function schemas({ baseUrl, limits, collections }: Instance): Part {
     format: 'date-time',
     description: 'When it was last written to; null if not known.',
   }
+  const mirrors = {
+    type: ['string', 'null'],
+    format: 'uri',
+    description: 'The URL of the collection that this one is a mirror of; null if it is none.',
+  }
   const { key, ...kind } = SETTINGS
   const listed = object({
     name: NAME,
@@ -89,6 +94,7 @@ export function schemas({ baseUrl, limits, collections }: Instance): Part {
     ...kind,
     key,
     changed_at,
+    mirrors,
     _links: object({ self: LINK }),
   })
   const listedLinks = { type: 'array', items: object({ href: URL_TEXT, name: NAME }) }

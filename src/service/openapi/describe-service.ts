@@ -112,7 +112,7 @@ function servicePaths(instance: Instance, responses: Responses): Part {
   const self = { href: collectionUrl(baseUrl, 'events') }
   const links = { self: { href: entryUrl(baseUrl) }, 'service-desc': { href: descriptionUrl(baseUrl) } }
   const changed_at = '2026-11-15T09:30:00.000Z'
-  const events = { name: 'events', item_count: 502, ...EXAMPLE_SETTINGS, changed_at, _links: { self } }
+  const events = { name: 'events', item_count: 502, ...EXAMPLE_SETTINGS, changed_at, mirrors: null, _links: { self } }
   const entry = {
     _links: { ...links, collections: [{ ...self, name: 'events' }] },
     _embedded: { collections: [events] },

@@ -26,13 +26,14 @@ export async function getEntry(context: HandlerContext): Promise<Reply> {
       collections: heads.map(({ name }) => ({ href: collectionUrl(baseUrl, name), name })),
     },
     _embedded: {
-      collections: heads.map(({ name, live, isPaginated, isPrivate, keyField, changedAt }) => ({
+      collections: heads.map(({ name, live, isPaginated, isPrivate, keyField, changedAt, origin }) => ({
         name,
         item_count: live,
         paginated: isPaginated,
         private: isPrivate,
         key: keyField,
         changed_at: changedAt === null ? null : new Date(changedAt).toISOString(),
+        mirrors: origin?.url ?? null,
         _links: { self: { href: collectionUrl(baseUrl, name) } },
       })),
     },
