@@ -51,6 +51,8 @@ export function collectionPaths(instance: Instance, responses: Responses, collec
   // The name of an existing collection is valid.
   const writeProblems = WRITE_PROBLEMS.filter((problem) => !isKnown || problem !== 'invalid-name')
   const bodyProblems = [...writeProblems, ...BODY_PROBLEMS]
+  // To create a collection that is there is no write, so a mirror does not refuse it.
+  const creationProblems = bodyProblems.filter((problem) => problem !== 'collection-mirrored')
 
   const itemSchema = schema(isKnown ? `${name}.item` : 'Item')
   const itemsSchema = isKnown ? { oneOf: [itemSchema, { type: 'array', items: itemSchema }] } : schema('Items')
@@ -142,7 +144,7 @@ export function collectionPaths(instance: Instance, responses: Responses, collec
         parameters: ['isNew', 'idempotencyKey', 'packed'],
         requestBody: { required: true, content: json(schema('Settings'), { settings }) },
         responses: { '200': response('collection-there'), '201': response('collection-created') },
-        problems: [...bodyProblems, 'conflict', 'precondition-failed'],
+        problems: [...creationProblems, 'conflict', 'precondition-failed'],
       },
       delete: {
         operationId: id('dropCollection'),

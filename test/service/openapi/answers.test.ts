@@ -269,6 +269,25 @@ describe('the description, beside what is really answered', () => {
     }
   })
 
+  // To create a collection that is there is no write.
+  const changes = writes.filter(([method, path]) => method !== 'PUT' || path.endsWith('/7'))
+
+  it('has a collection that is a mirror', async () => {
+    const { store } = server()
+    const origin = { url: 'https://data.example/events', position: 'x' }
+    for (const name of COLLECTIONS) {
+      const load = await store.load(name, { isMirroring: true })
+      await load.append(itemRun(['{"id":"mirrored"}'], { keyField: 'id' }))
+      await load.commit(origin)
+    }
+    for (const [method, path, body] of changes)
+      await expect('collection-mirrored', method, path, body, { 'If-Match': '*' })
+    for (const name of COLLECTIONS) {
+      await expect(200, 'PUT', `/${name}`, '{"key":"id"}')
+      await store.detach(name)
+    }
+  })
+
   it('has an import that is in the way', async () => {
     const { store } = server()
     const inTheWay = async (name: string, requests: typeof EVERY) => {
@@ -277,8 +296,6 @@ describe('the description, beside what is really answered', () => {
         await expect('collection-busy', method, path.replace('later', name), body, { 'If-Match': '*' })
       await load.abort()
     }
-    // To create a collection that is there is no write.
-    const changes = writes.filter(([method, path]) => method !== 'PUT' || path.endsWith('/7'))
     for (const name of COLLECTIONS)
       await inTheWay(
         name,
