@@ -80,7 +80,12 @@ describe('the dashboard and the alerts', () => {
     const directory = workDirectory(t)
     await putLines(directory, 'events', eventLines(1_234), { keyField: 'id' })
     const following = { source: 'events in a database', waiting: 0, asOf: Date.now(), seenAt: Date.now() }
-    await withStore(directory, false, (store) => store.noteFollowing('events', following))
+    await withStore(directory, false, async (store) => {
+      await store.noteFollowing('events', following)
+      const mirroring = await store.load('mirrored', { isMirroring: true })
+      await mirroring.commit({ url: 'https://origin.example/events', position: '' })
+      await store.noteFollowing('mirrored', following)
+    })
     const created = await runInside(['token', 'create', '--name', 'a', '--scope', 'write:events'], { in: directory })
     const words = ['--admin-port', '0', '--log-requests', 'none', '--workers', '2']
     const { cli, url } = await startServer(t, words, { in: directory })
