@@ -22,7 +22,7 @@ describe('collections', () => {
       '',
     ])
     const { stdout } = await runInside(['collections', '--json'], { in: directory })
-    const rest = { retention_ms: 86_400_000, retention_bytes: 1_073_741_824, follows: null }
+    const rest = { retention_ms: 86_400_000, retention_bytes: 1_073_741_824, follows: null, mirrors: null }
     assert.deepEqual(JSON.parse(stdout), [
       { name: 'events', items: 1234, holes: 0, pages: 3, key: 'id', paginated: true, private: false, ...rest },
       { name: 'venues', items: 12, holes: 0, pages: null, key: null, paginated: false, private: true, ...rest },
@@ -90,7 +90,7 @@ describe('set', () => {
     assert.equal((await set(['events', '--private'])).stdout, 'events: already private.\n')
     assert.equal((await set(['venues', '--public'], { REAMS_PRIVATE: '1' })).stdout, 'venues: now public.\n')
     const wrong: [words: string[], message: string][] = [
-      [[], 'Expected what to set: --private or --public, --retention or --retention-bytes.'],
+      [[], 'Expected what to set: --private or --public, --retention or --retention-bytes, or --detach.'],
       [['--private', '--public'], 'Expected only one of --private and --public.'],
     ]
     for (const [words, message] of wrong)
