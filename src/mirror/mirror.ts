@@ -59,8 +59,10 @@ export class Mirror {
   readonly #signal: AbortSignal
   readonly #holder = JSON.stringify({ ...thisProcess(), id: randomUUID() })
   #origin: Origin
-  /** Whether there was a mirror, and its origin answered: until then, what goes wrong is for the user to mend. */
+  /** Whether there is a mirror: until then, what goes wrong is for the user to mend. */
   #hasStarted = false
+  /** Whether this process keeps it. */
+  #hasClaimed = false
   #isAway = false
   /** Since the origin last answered. */
   #hasAskedAgain = false
@@ -78,16 +80,21 @@ export class Mirror {
 
   /** Ends where only once was asked for; else with an error: what passes by itself is tried again. */
   async run(): Promise<void> {
+    // Others see by this that it is kept, however long its origin takes to answer.
+    const noting = setInterval(() => void (this.#hasClaimed && this.#note().catch(() => {})), NOTE_MS)
     try {
       for (;;) {
         try {
+          this.#hasClaimed = false
           const head = await this.#claim()
+          this.#hasClaimed = head !== undefined
           return await this.#follow(head)
         } catch (error) {
           await this.#recover(error)
         }
       }
     } finally {
+      clearInterval(noting)
       await this.#leave()
     }
   }
@@ -99,7 +106,12 @@ export class Mirror {
       const head = await this.#store.head(name)
       this.#check(head)
       const noted = head && (await this.#store.followings()).find((each) => each.name === name)
-      if (noted === undefined || noted.holder === this.#holder || hasEnded(noted)) return head
+      if (noted === undefined || noted.holder === this.#holder || hasEnded(noted)) {
+        // Until the origin answers, the mirror is as of when it was before.
+        this.#asOf ||= noted?.asOf ?? 0
+        this.#hasStarted ||= head !== undefined
+        return head
+      }
       if (isFirst) this.#tell({ kind: 'claimed-by-other' })
       await sleep(CLAIM_MS, undefined, { signal: this.#signal })
     }
@@ -159,6 +171,7 @@ export class Mirror {
         position: formatPosition({ tag, changes: 0 }),
       })
       this.#started()
+      this.#hasClaimed = true
       this.#tell({ kind: 'loaded', items, reason, durationMs: performance.now() - startedAt })
       return after
     } catch (error) {
@@ -316,6 +329,7 @@ export class Mirror {
           if (pages.isSame && head !== undefined) await load.abort()
           else {
             head = (await load.commit({ url, position: WALKED })).head
+            this.#hasClaimed = true
             this.#tell({ kind: 'loaded', items, reason: 'as it changed', durationMs: performance.now() - startedAt })
           }
         } catch (error) {
@@ -384,7 +398,7 @@ export class Mirror {
   async #leave(): Promise<void> {
     try {
       const head = await this.#store.head(this.#options.name)
-      if (head?.origin?.url === this.#origin.url && this.#hasStarted)
+      if (head?.origin?.url === this.#origin.url && this.#hasClaimed)
         await this.#store.noteFollowing(this.#options.name, this.#following())
     } catch {
       // What ended the mirror is what there is to tell.
@@ -412,9 +426,9 @@ const OVERTAKEN: readonly StoreError['code'][] = [
 
 const UNAVAILABLE: readonly StoreError['code'][] = ['unavailable', 'overloaded', 'full']
 
-/** That of a change on a page of changes. */
+/** That of a change on a page of changes, if there is one. */
 function versionAt(page: Page, index: number): number | undefined {
-  const [text] = page.texts(index)
+  const [text] = index < 0 ? [] : page.texts(index)
   return text && readChange(decode(text)).version
 }
 

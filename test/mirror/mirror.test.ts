@@ -233,6 +233,25 @@ describe('a mirror', () => {
     await assert.rejects(running)
   })
 
+  it('that is there waits for its origin also when it starts, and is as of when it was before', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 3))
+    await pair.run()
+    const [before] = await pair.mirror.followings()
+    assert.ok(before && Date.now() - before.asOf < 60_000)
+    pair.onRequest = () => new Response('', { status: 503 })
+    await assert.rejects(pair.run(), /503/)
+    const end = new AbortController()
+    const running = pair.run({ isOnce: false }, end.signal)
+    await waitUntil(() => pair.told('retry') > 0)
+    assert.equal((await pair.mirror.followings())[0]?.asOf, before.asOf)
+    await change(pair.store, rows(9, 10))
+    pair.onRequest = () => undefined
+    await waitUntil(async () => (await pair.mirror.head('events'))?.live === 4)
+    end.abort(new Error('enough'))
+    await assert.rejects(running)
+  })
+
   it('is kept by one at a time, and by the next one as soon as that has ended', async (t) => {
     const pair = await Pair.open(t)
     await fill(pair.store, 'events', rows(0, 3))

@@ -177,7 +177,7 @@ CREATE TABLE request_log (
 
 CREATE INDEX request_log_by_age ON request_log (shard_key, at);
 
--- Which collections are kept true to a table elsewhere, and how far, as whoever does it said last.
+-- Which collections are kept true to a table or a collection elsewhere, and how far, as whoever does it said last.
 CREATE TABLE following (
   shard_key bigint NOT NULL,
   name      text   NOT NULL COLLATE "C",
