@@ -231,8 +231,7 @@ export class FollowedTable {
 
   /** The follower of this table that keeps the collection with this id. */
   async findFollower(collectionId: number): Promise<string | undefined> {
-    if (!(await this.#knowsFollowers())) return undefined
-    const { rows } = await this.#session.ask(
+    const rows = await this.#askFollowers(
       `SELECT id FROM ${this.names.followers} f WHERE ${OF_TABLE} AND state LIKE $2`,
       this.relation.oid,
       `${collectionId}.%`,
@@ -241,14 +240,12 @@ export class FollowedTable {
   }
 
   async isInstalled(id: string): Promise<boolean> {
-    if (!(await this.#knowsFollowers())) return false
-    return (await this.#session.ask(`SELECT FROM ${this.names.followers} WHERE id = $1`, id)).rows.length > 0
+    return (await this.#askFollowers(`SELECT FROM ${this.names.followers} WHERE id = $1`, id)).length > 0
   }
 
   /** One that never came to an end with its first load, and has ended: its lock is taken. Else whether one is at it. */
   async adoptFollower(): Promise<{ readonly id?: string; readonly isBusy: boolean }> {
-    if (!(await this.#knowsFollowers())) return { isBusy: false }
-    const { rows } = await this.#session.ask(
+    const rows = await this.#askFollowers(
       `SELECT id FROM ${this.names.followers} f WHERE ${OF_TABLE} AND collection = $2 AND state IS NULL`,
       this.relation.oid,
       this.#options.collection,
@@ -270,14 +267,21 @@ export class FollowedTable {
     return rows.length === relations.length
   }
 
-  /** Whether this role may look who follows; one who may not has not followed anything yet. */
-  async #knowsFollowers(): Promise<boolean> {
+  /** None where this role may not look who follows, as it has not followed anything then, or where nobody does any more. */
+  async #askFollowers(question: string, ...values: readonly unknown[]): Promise<readonly (readonly [string])[]> {
     const { rows } = await this.#session.ask(
       `SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = 'follower'
         AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')`,
       this.#options.schema,
     )
-    return rows.length > 0
+    if (rows.length === 0) return []
+    try {
+      return (await this.#session.ask(question, ...values)).rows
+    } catch (error) {
+      // Somebody ran reams unfollow between the two questions.
+      if (NO_TABLE.includes(stateOf(error))) return []
+      throw error
+    }
   }
 
   async #tryClaim(): Promise<boolean> {
@@ -299,9 +303,7 @@ export class FollowedTable {
 
   /** How many others follow the table by name, and do not run. */
   async idleFollowers(): Promise<number> {
-    // Somebody may have run reams unfollow while another one was waited for.
-    if (!(await this.#knowsFollowers())) return 0
-    const { rows } = await this.#session.ask(
+    const rows = await this.#askFollowers(
       `SELECT id FROM ${this.names.followers} f WHERE ${OF_TABLE} AND id <> $2 AND NOT EXISTS (
         SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $3 AND objid::bigint = ('x' || id)::bit(32)::bigint
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`,
