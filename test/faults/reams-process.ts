@@ -66,6 +66,29 @@ export class ReamsProcess extends RunningCli implements AsyncDisposable {
   }
 }
 
+/** One that is to run until somebody ends it, and is started again where it ends by itself. */
+export class WatchedProcess extends ReamsProcess {
+  readonly startedAt = performance.now()
+  #mayEnd = false
+
+  /** Never resolves for one that somebody ended. */
+  async endsByItself(): Promise<CliResult> {
+    const result = await this.ends()
+    return this.#mayEnd ? new Promise(() => {}) : result
+  }
+
+  /** Resolves when it has ended, for a reason. */
+  isToEnd(): Promise<CliResult> {
+    this.#mayEnd = true
+    return this.ends()
+  }
+
+  override kill(): Promise<CliResult> {
+    this.#mayEnd = true
+    return super.kill()
+  }
+}
+
 export function runReams(words: readonly string[], options: ProcessOptions = {}): Promise<CliResult> {
   return new ReamsProcess(words, options).ends()
 }

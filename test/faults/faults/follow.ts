@@ -7,14 +7,12 @@
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ITEM_SEPARATOR } from '../../../src/contract/envelope.ts'
 import { formatCount } from '../../../src/contract/message-text.ts'
-import type { CliResult } from '../../cli/run-cli.ts'
 import type { PostgresCluster } from '../../store/postgres-cluster.ts'
 import { Bank, type Counts, checkState } from '../bank.ts'
 import type { Trial } from '../fault.ts'
 import { MortalServer, WrongAnswer } from '../mortal-server.ts'
-import { ReamsProcess, runReams } from '../reams-process.ts'
+import { runReams, WatchedProcess } from '../reams-process.ts'
 import type { Findings } from '../report.ts'
 import { addToken } from '../store-under-test.ts'
 
@@ -203,10 +201,10 @@ class Following implements AsyncDisposable {
   async #freeze(): Promise<void> {
     await this.#startSecond()
     const [first] = this.#followers
-    first?.process.freeze()
+    first?.freeze()
     await first?.cut()
     await sleep(500 + this.#trial.random(2_000))
-    first?.process.thaw()
+    first?.thaw()
   }
 
   // What is read
@@ -215,8 +213,8 @@ class Following implements AsyncDisposable {
     let counts: Counts = new Map()
     while (this.#isReading) {
       try {
-        const { texts, href } = await this.#readState()
-        counts = checkState(href, texts, counts, this.#findings)
+        const { texts, path } = await this.#server.readState(NAME)
+        counts = checkState(path, texts, counts, this.#findings)
         this.states++
         this.#isLoaded = true
       } catch (error) {
@@ -228,19 +226,6 @@ class Following implements AsyncDisposable {
       }
       await sleep(this.#trial.random(READER_PAUSE_MS))
     }
-  }
-
-  /** A snapshot, page by page, and its items as they were sent. */
-  async #readState(): Promise<{ texts: string[]; href: string }> {
-    const { snapshot } = readLinks(await this.#server.ask('GET', `/${NAME}`))
-    const href = snapshot?.href ?? ''
-    const texts: string[] = []
-    for (let next: string | undefined = href; next !== undefined; ) {
-      const body: string = await this.#server.ask('GET', next)
-      texts.push(...readItems(body))
-      next = readLinks(body)['next']?.href
-    }
-    return { texts, href: new URL(href).pathname }
   }
 
   /** Waits until the queue is empty and was emptied by one that follows. */
@@ -264,7 +249,7 @@ class Following implements AsyncDisposable {
         found = JSON.stringify({ ...follower, ...queue[0] })
       }
       if (performance.now() - startedAt < CATCH_UP_MS) continue
-      const told = this.#followers.map(({ process }) => process.stderr).join('\n')
+      const told = this.#followers.map(({ stderr }) => stderr).join('\n')
       return this.#findings.add('other', `after ${plan} nobody catches up: ${found}; ${told.slice(-200)}`)
     }
   }
@@ -272,7 +257,7 @@ class Following implements AsyncDisposable {
   async #compare(plan: readonly Strike[]): Promise<void> {
     const rows = await this.#bank.rows()
     const differing = async () => {
-      const items = new Set((await this.#readState()).texts)
+      const items = new Set((await this.#server.readState(NAME)).texts)
       const missing = rows.filter((row) => !items.delete(row)).length
       return missing + items.size === 0
         ? undefined
@@ -299,31 +284,22 @@ const START_MS = 5_000
 
 let followers = 0
 
-class Follower {
-  readonly process: ReamsProcess
-  readonly startedAt = performance.now()
+class Follower extends WatchedProcess {
   readonly #cluster: PostgresCluster
-  readonly #application = `follower-${++followers}`
-  #mayEnd = false
+  readonly #application: string
 
   constructor(cluster: PostgresCluster, table: string, store: string, words: readonly string[]) {
+    const application = `follower-${++followers}`
+    const from = `${cluster.url()}?application_name=${application}`
+    super(['follow', '--table', table, ...words], { variables: { REAMS_TABLE_FROM: from, REAMS_STORE: store } })
     this.#cluster = cluster
-    const from = `${cluster.url()}?application_name=${this.#application}`
-    this.process = new ReamsProcess(['follow', '--table', table, ...words], {
-      variables: { REAMS_TABLE_FROM: from, REAMS_STORE: store },
-    })
-  }
-
-  /** Never resolves for one that somebody ended. */
-  async endsByItself(): Promise<CliResult> {
-    const result = await this.process.ends()
-    return this.#mayEnd ? new Promise(() => {}) : result
+    this.#application = application
   }
 
   /** Resolves when it was seen in the database, or has ended. */
   async connected(): Promise<void> {
     await using client = await this.#cluster.connect()
-    while (!this.process.hasEnded) {
+    while (!this.hasEnded) {
       const { rowCount } = await client.query('SELECT FROM pg_stat_activity WHERE application_name = $1', [
         this.#application,
       ])
@@ -339,24 +315,4 @@ class Follower {
       this.#application,
     ])
   }
-
-  isToEnd() {
-    this.#mayEnd = true
-    return this.process.ends()
-  }
-
-  kill() {
-    this.#mayEnd = true
-    return this.process.kill()
-  }
-}
-
-function readLinks(body: string): Partial<Record<string, { readonly href: string }>> {
-  return JSON.parse(body)._links
-}
-
-/** The texts of the items of a page: JSON has no line breaks within. */
-function readItems(body: string): string[] {
-  const items = body.slice(body.indexOf('[\n') + 2, body.lastIndexOf('\n]'))
-  return items === '' ? [] : items.split(ITEM_SEPARATOR)
 }

@@ -25,6 +25,7 @@ import { followBank } from './follow.ts'
 import { failOneCall } from './io-error.ts'
 import { killImports } from './kill-load.ts'
 import { killPulls } from './kill-pull.ts'
+import { mirrorBank } from './mirror.ts'
 import { cutPower, killServer } from './sudden-end.ts'
 import { moveAmounts } from './transfers.ts'
 
@@ -95,6 +96,12 @@ export const FAULTS: readonly Fault[] = [
       'kill -9 of a follower, its server and PostgreSQL, while 8 clerks move amounts in the table',
       followBank,
       { fewRounds: 4, mostRecoveryMs: 30_000 },
+    ],
+    [
+      'mirror',
+      'a mirror and its mirror: kill -9 of each and its server, cut connections, and an origin put back to a backup',
+      mirrorBank,
+      { rounds: 300, fewRounds: 2, mostRecoveryMs: 30_000 },
     ],
   ]),
   ...faultsOf({ needs: [CITUS], rounds: 100, fewRounds: 1 }, onDatabase('citus', inCitus)),

@@ -1,0 +1,490 @@
+/**
+ * Two mirrors in a chain keep the accounts of a bank, while kill -9 ends servers and mirrors, connections are cut at any byte,
+ * and the origin is put back to a backup. Each state that is read from a mirror was one of the origin, and states come in their
+ * order; when nobody writes any more, all three are the same, byte for byte.
+ */
+
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { formatCount } from '../../../src/contract/message-text.ts'
+import type { PostgresCluster } from '../../store/postgres-cluster.ts'
+import type { Trial } from '../fault.ts'
+import { type Deed, Ledger, type Saved } from '../ledger.ts'
+import { MirrorSite } from '../mirror-site.ts'
+import { WrongAnswer } from '../mortal-server.ts'
+import { WatchedProcess } from '../reams-process.ts'
+import type { Findings } from '../report.ts'
+import { DatabaseStore, FileStore, type RestorableStore } from '../restorable-store.ts'
+
+const NAME = 'accounts'
+
+/** Then a new chain, so that there are many first loads. */
+const ROUNDS_A_CHAIN = 5
+const MAX_STRIKES = 3
+/** At most, before a strike. */
+const MOMENT_MS = 700
+/** How long the writer goes on behind the last one, at most. */
+const AFTERWARDS_MS = 300
+const WRITER_PAUSE_MS = 20
+const READER_PAUSE_MS = 200
+const STALL_MS = 700
+const MAX_CUTS = 4
+/** A cut that does not come within this time is given up: nothing moves. */
+const CUT_MS = 1_000
+/** Who has kept a mirror and says nothing for ten seconds is taken for dead. */
+const FREEZE_MS = 11_000
+const MAX_BULKS = 5
+/** More than the changes of most bulks take. */
+const FEED_BYTES = 400_000
+const CATCH_UP_MS = 60_000
+
+export async function mirrorBank(trial: Trial): Promise<void> {
+  const { rounds, random, report, beginRound } = trial
+  const cluster = await trial.ownPostgres()
+  const figures = { writes: 0, states: 0 }
+  const counts = new Map<string, number>()
+  const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1)
+  for (let done = 0; done < rounds; ) {
+    const newOne = () => newStore(trial, cluster)
+    const stores = [await newOne(), await newOne(), await newOne()] as const
+    count(`on ${stores.map(({ location }) => (location.startsWith('postgres') ? 'PostgreSQL' : 'SQLite')).join(' < ')}`)
+    await using chain = await Chain.begin(trial, stores, count)
+    for (const end = Math.min(rounds, done + ROUNDS_A_CHAIN); done < end; done++) {
+      beginRound()
+      await chain.run(plan(random))
+    }
+    await chain.end()
+    figures.writes += chain.writes
+    figures.states += chain.states
+  }
+  report.checked += figures.states
+  report.notes.push(
+    `${formatCount(figures.writes)} writes, ${formatCount(figures.states)} states read from mirrors`,
+    [...counts].map(([what, times]) => `${what}: ${times}`).join(', '),
+  )
+}
+
+type Stores = readonly [RestorableStore, RestorableStore, RestorableStore]
+
+async function newStore({ random, directory }: Trial, cluster: PostgresCluster): Promise<RestorableStore> {
+  return random(2) === 0 ? new FileStore(directory) : DatabaseStore.create(cluster)
+}
+
+/** What is done, and how often. */
+const STRIKES = {
+  'kill-origin': 3,
+  'kill-first-server': 2,
+  'kill-second-server': 2,
+  'kill-first-mirror': 3,
+  'kill-second-mirror': 2,
+  'kill-all': 1,
+  cut: 4,
+  stall: 2,
+  restore: 3,
+  'restore-while-read': 4,
+  forget: 1,
+  'take-over': 2,
+  freeze: 0.2,
+} as const
+type Strike = keyof typeof STRIKES
+const ENTRIES = Object.entries(STRIKES) as [Strike, number][]
+const PARTS = 10
+
+function plan(random: Trial['random']): Strike[] {
+  const all = ENTRIES.flatMap(([strike, weight]) => Array.from({ length: weight * PARTS }, () => strike))
+  return Array.from({ length: 1 + random(MAX_STRIKES) }, () => all[random(all.length)] ?? 'cut')
+}
+
+/** A backup, and what it has. */
+interface Backup {
+  /** Made by `reams backup`; undefined: a copy of the store. */
+  readonly file: string | undefined
+  readonly saved: Saved
+}
+
+/** A mirror and the processes that keep it, of which the first one does. */
+interface Kept {
+  readonly site: MirrorSite
+  readonly of: MirrorSite
+  processes: WatchedProcess[]
+  isLoaded: boolean
+  /** The number of the state that was read last by each reader. */
+  seen: number
+  /** The path of the snapshot. */
+  path: string
+}
+
+class Chain implements AsyncDisposable {
+  readonly #trial: Trial
+  readonly #findings: Findings
+  readonly #store: RestorableStore
+  readonly #origin: MirrorSite
+  readonly #mirrors: readonly [Kept, Kept]
+  readonly #ledger: Ledger
+  readonly #count: (what: string) => void
+  readonly #directory: string
+  readonly #all: WatchedProcess[] = []
+  #backup: Backup | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+  #isWriting = false
+  #isReading = false
+  #isOver = false
+  #plan: readonly Strike[] = []
+  writes = 0
+  states = 0
+
+  private constructor(
+    trial: Trial,
+    store: RestorableStore,
+    sites: readonly [MirrorSite, MirrorSite, MirrorSite],
+    count: (what: string) => void,
+  ) {
+    const [origin, first, second] = sites
+    this.#trial = trial
+    this.#findings = trial.report.findings
+    this.#store = store
+    this.#origin = origin
+    const kept = { processes: [], isLoaded: false, seen: 0, path: '' }
+    this.#mirrors = [
+      { site: first, of: origin, ...kept },
+      { site: second, of: first, ...kept, processes: [] },
+    ]
+    this.#ledger = new Ledger(trial.random)
+    this.#count = count
+    this.#directory = mkdtempSync(join(trial.directory, 'chain-'))
+  }
+
+  static async begin(trial: Trial, stores: Stores, count: (what: string) => void): Promise<Chain> {
+    const [origin, first, second] = stores
+    const sites = await Promise.all([
+      MirrorSite.start('the origin', origin.location),
+      MirrorSite.start('the first mirror', first.location),
+      MirrorSite.start('the second mirror', second.location),
+    ])
+    const chain = new Chain(trial, origin, sites, count)
+    await chain.#send(chain.#ledger.begin())
+    return chain
+  }
+
+  async run(strikes: readonly Strike[]): Promise<void> {
+    this.#plan = strikes
+    this.#isWriting = true
+    this.#isReading = true
+    const readers = this.#mirrors.map((mirror) => this.#read(mirror))
+    const writer = this.#write()
+    try {
+      for (const mirror of this.#mirrors) if (mirror.processes.length === 0) this.#start(mirror)
+      await Promise.race([this.#strikeAll(strikes), writer.then(() => new Promise(() => {})), ...readers])
+      this.#isWriting = false
+      await writer
+      const startedAt = performance.now()
+      const isSame = await this.#caughtUp()
+      this.#trial.report.recoveriesMs.push(performance.now() - startedAt)
+      if (isSame) await this.#compare((site) => site.readItems(NAME))
+    } finally {
+      this.#isWriting = false
+      this.#isReading = false
+      await Promise.allSettled([writer, ...readers])
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true
+    for (const { processes } of this.#mirrors)
+      for (const process of processes) {
+        process.isToEnd()
+        const { status, stderr } = await process.stop()
+        if (status !== 0) this.#findings.add('other', `stopped, a mirror ended with ${status}: ${stderr.slice(-230)}`)
+      }
+    await this.#compare((site) => site.run(['export', NAME]))
+    for (const site of this.#sites)
+      await site.run(['verify']).catch((error) => this.#findings.add('other', `${site.name}: ${error}`))
+    for (const { stderr } of this.#all)
+      for (const [, reason] of stderr.matchAll(/ copied in [^,]*, (.*?)"/g)) this.#count(`copied as "${reason}"`)
+  }
+
+  get #sites(): readonly MirrorSite[] {
+    return [this.#origin, ...this.#mirrors.map(({ site }) => site)]
+  }
+
+  // What is written
+
+  /** One thing at a time at the origin: each write is one state. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work)
+    this.#turn = done.catch(() => {})
+    return done
+  }
+
+  async #write(): Promise<void> {
+    while (this.#isWriting) {
+      await this.#alone(() => this.#send(this.#ledger.next()))
+      await sleep(this.#trial.random(WRITER_PAUSE_MS))
+    }
+  }
+
+  async #writeBulks(): Promise<void> {
+    for (let left = this.#trial.random(MAX_BULKS); left >= 0; left--)
+      await this.#alone(() => this.#send(this.#ledger.nextBulk()))
+  }
+
+  /** One that is refused makes all that follows untrue, and is thrown. */
+  async #send({ kind, number, ndjson }: Deed): Promise<void> {
+    if (kind === 'patch')
+      await this.#origin.server.ask('PATCH', `/${NAME}`, {
+        type: 'application/x-ndjson',
+        body: ndjson,
+        idempotencyKey: `write-${number}`,
+      })
+    else {
+      const file = join(this.#directory, 'import.ndjson')
+      writeFileSync(file, ndjson)
+      const how = kind === 'replace' ? ['--replace'] : ['--on-conflict', 'replace']
+      await this.#origin.run(['import', NAME, file, '--key', 'id', ...how])
+      this.#count(`import ${how[0]}`)
+    }
+    this.writes++
+  }
+
+  // What is done to them
+
+  #start(mirror: Kept): WatchedProcess {
+    const every = this.#trial.random(2) === 0 ? '200ms' : '3s'
+    const process = new WatchedProcess(['mirror', mirror.of.urlOf(NAME), '--every', every], {
+      variables: { REAMS_STORE: mirror.site.location },
+    })
+    mirror.processes.push(process)
+    this.#all.push(process)
+    process.endsByItself().then(async ({ status, stderr }) => {
+      if (!isAway(process, status, stderr))
+        this.#findings.add('other', `${mirror.site.name} ended with ${status}: ${stderr.slice(-230)}`)
+      // As whoever watches over it would.
+      mirror.processes = mirror.processes.filter((each) => each !== process)
+      await sleep(RESTART_MS)
+      if (!this.#isOver && mirror.processes.length === 0) this.#start(mirror)
+    })
+    return process
+  }
+
+  async #strikeAll(strikes: readonly Strike[]): Promise<void> {
+    const { random } = this.#trial
+    for (const strike of strikes) {
+      await sleep(random(MOMENT_MS))
+      await this.#strike(strike)
+      this.#count(strike)
+    }
+    await sleep(random(AFTERWARDS_MS))
+  }
+
+  async #strike(strike: Strike): Promise<void> {
+    const { random } = this.#trial
+    const [first, second] = this.#mirrors
+    const any = random(2) === 0 ? first : second
+    switch (strike) {
+      case 'kill-origin':
+        return this.#origin.killServer()
+      case 'kill-first-server':
+        return first.site.killServer()
+      case 'kill-second-server':
+        return second.site.killServer()
+      case 'kill-first-mirror':
+        return this.#killMirror(first)
+      case 'kill-second-mirror':
+        return this.#killMirror(second)
+      case 'kill-all': {
+        const servers = [this.#origin, first.site, second.site].map((site) => site.killServer())
+        await Promise.all([...servers, this.#killMirror(first), this.#killMirror(second)])
+        return
+      }
+      case 'cut':
+        return this.#cut(any.of)
+      case 'stall':
+        return this.#stall(any.of)
+      case 'restore':
+        if (this.#backup === undefined || random(2) === 0) await this.#backUp()
+        await sleep(random(MOMENT_MS))
+        return this.#restore()
+      case 'restore-while-read':
+        return this.#restoreWhileRead()
+      case 'forget':
+        await this.#origin.run(['forget', NAME])
+        return
+      case 'take-over':
+        this.#start(any)
+        await sleep(random(2 * MOMENT_MS))
+        return this.#killMirror(any)
+      case 'freeze':
+        return this.#freeze(any)
+    }
+  }
+
+  async #killMirror(mirror: Kept): Promise<void> {
+    const { random } = this.#trial
+    await mirror.processes.shift()?.kill()
+    if (mirror.processes.length > 0) return
+    if (random(2) === 0) await sleep(random(MOMENT_MS))
+    if (mirror.processes.length === 0) this.#start(mirror)
+  }
+
+  async #cut(site: MirrorSite): Promise<void> {
+    const { random } = this.#trial
+    for (let left = random(MAX_CUTS); left >= 0; left--) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, CUT_MS)
+        site.cutSoon(random, () => {
+          this.#count('cut connections')
+          clearTimeout(timer)
+          resolve()
+        })
+      })
+      site.pass()
+    }
+  }
+
+  /** For a while, or again and again for a moment. */
+  async #stall(site: MirrorSite): Promise<void> {
+    const { random } = this.#trial
+    const times = 1 + random(10)
+    for (let left = times; left > 0; left--) {
+      site.stall()
+      await sleep(random(STALL_MS / times))
+      site.release()
+      await sleep(random(10))
+    }
+  }
+
+  /** It stands still, another one takes over, and then it goes on with what it had read. */
+  async #freeze(mirror: Kept): Promise<void> {
+    const [first] = mirror.processes
+    first?.freeze()
+    this.#start(mirror)
+    await sleep(FREEZE_MS + this.#trial.random(MOMENT_MS))
+    first?.thaw()
+  }
+
+  #backUp(): Promise<void> {
+    return this.#alone(async () => {
+      const isFile = this.#trial.random(3) === 0
+      const file = isFile ? join(this.#directory, 'backup.db') : undefined
+      if (file !== undefined) await this.#origin.run(['backup', file, '--force'])
+      else await this.#origin.killServer(() => this.#store.copy())
+      this.#backup = { file, saved: this.#ledger.save() }
+    })
+  }
+
+  #restore(): Promise<void> {
+    return this.#alone(async () => {
+      const { file, saved } = this.#backup ?? {}
+      if (saved === undefined) throw new Error('There is no backup.')
+      await this.#origin.killServer(async () => {
+        if (file === undefined) return this.#store.putBack()
+        await this.#store.remove()
+        await this.#origin.run(['restore', file])
+      })
+      this.#ledger.restore(saved)
+      this.#count(file === undefined ? 'restored copies' : 'restored backups')
+    })
+  }
+
+  /** While the first mirror reads many pages of changes, the origin gets another history with others in their place. */
+  async #restoreWhileRead(): Promise<void> {
+    const { random } = this.#trial
+    const [first] = this.#mirrors
+    this.#origin.stall()
+    await this.#backUp()
+    await this.#writeBulks()
+    this.#origin.stallAfter(random(FEED_BYTES))
+    await sleep(random(2 * MOMENT_MS))
+    this.#origin.stall()
+    if (random(3) === 0) await this.#killMirror(first)
+    await this.#restore()
+    await this.#writeBulks()
+    this.#origin.release()
+  }
+
+  // What is read
+
+  async #read(mirror: Kept): Promise<void> {
+    const { site } = mirror
+    while (this.#isReading) {
+      try {
+        const { texts, counts, path } = await site.readState(NAME)
+        const what = `${site.name} after ${this.#plan}`
+        if (counts.length !== 1 || counts[0] !== texts.length)
+          this.#findings.add('partial', `${path} has ${texts.length} items, by its pages ${counts}`)
+        if (!isSameOrNewer(mirror.path, path))
+          this.#findings.add('other', `${path} of ${what} was read after ${mirror.path}`)
+        mirror.seen = this.#ledger.check(`${path} of ${what}`, texts, mirror.seen, this.#findings)
+        mirror.path = path
+        mirror.isLoaded = true
+        this.states++
+      } catch (error) {
+        if (!(error instanceof WrongAnswer)) throw error
+        const isEarly = error.status === 404 && !mirror.isLoaded
+        if (!isEarly) this.#findings.add('other', `${site.name} after ${this.#plan}: ${error.message}`)
+      }
+      await sleep(this.#trial.random(READER_PAUSE_MS))
+    }
+  }
+
+  /** Waits until both show the last state of the origin. */
+  async #caughtUp(): Promise<boolean> {
+    const startedAt = performance.now()
+    for (const mirror of this.#mirrors)
+      for (;;) {
+        const body = await mirror.site.server.ask('GET', `/${NAME}`).catch((error) => `${error}`)
+        if (body.includes(this.#ledger.mark)) break
+        if (performance.now() - startedAt < CATCH_UP_MS) {
+          await sleep(30)
+          continue
+        }
+        const told = mirror.processes.map(({ stderr }) => stderr).join('\n')
+        this.#findings.add('lost', `after ${this.#plan} ${mirror.site.name} does not catch up: ${told.slice(-230)}`)
+        return false
+      }
+    return true
+  }
+
+  /** Byte for byte, and in order. */
+  async #compare(read: (site: MirrorSite) => Promise<string>): Promise<void> {
+    const due = this.#ledger.text
+    for (const site of this.#sites) {
+      const found = await read(site)
+      if (found === due) continue
+      const [lines, expected] = [found.split('\n'), due.split('\n')]
+      const at = lines.findIndex((line, index) => line !== expected[index])
+      const how = `${lines.length} lines instead of ${expected.length}; line ${at + 1} is ${lines[at]?.slice(0, 60)}`
+      this.#findings.add('lost', `after ${this.#plan} ${site.name} is not what was written: ${how}`)
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true
+    await Promise.all(this.#all.map((process) => process.kill()))
+    for (const site of this.#sites) await site[Symbol.asyncDispose]()
+  }
+}
+
+const RESTART_MS = 200
+
+/** One that does not reach its origin when it is started ends, and says why. */
+const START_MS = 10_000
+
+function isAway({ startedAt }: WatchedProcess, status: number | null, stderr: string): boolean {
+  if (performance.now() - startedAt > START_MS) return false
+  // Of a mirror of a mirror that is not there yet, 404.
+  return status === 3 || (status === 2 && stderr.includes('404'))
+}
+
+/** By the names of two snapshots of a mirror: it is never made anew, and its own versions count up. */
+function isSameOrNewer(before: string, path: string): boolean {
+  const [id, version] = nameOf(before)
+  const [newId, newVersion] = nameOf(path)
+  return id === undefined || (id === newId && version <= newVersion)
+}
+
+function nameOf(path: string): readonly [id: string | undefined, version: number] {
+  const [, id, version = '0'] = /@(\w+)-(\w+)-/.exec(path) ?? []
+  return [id, Number.parseInt(version, 36)]
+}

@@ -1,0 +1,117 @@
+/** One place in a chain of mirrors: a store, its server, which can be killed, and the weak line to it for whoever mirrors it. */
+
+import type { Random } from '../../bench/random.ts'
+import { DataLocation } from '../../src/cli/data-location.ts'
+import { withStore } from '../../src/cli/open-store.ts'
+import { ITEM_SEPARATOR } from '../../src/contract/envelope.ts'
+import { startProxy, type TcpProxy, type Verdict } from '../store/tcp-proxy.ts'
+import { MortalServer, type ReadState } from './mortal-server.ts'
+import { runReams } from './reams-process.ts'
+import { addToken } from './store-under-test.ts'
+
+/** A cut comes after so many bytes at most, as a power of two. */
+const MAX_CUT_POWER = 20
+
+export class MirrorSite implements AsyncDisposable {
+  readonly name: string
+  readonly location: string
+  readonly server: MortalServer
+  readonly #proxy: TcpProxy
+
+  private constructor(name: string, location: string, server: MortalServer, proxy: TcpProxy) {
+    this.name = name
+    this.location = location
+    this.server = server
+    this.#proxy = proxy
+  }
+
+  static async start(name: string, location: string): Promise<MirrorSite> {
+    const proxy = await startProxy('127.0.0.1', 0)
+    const server = new MortalServer(location, await addToken(location), `http://127.0.0.1:${proxy.port}`)
+    const site = new MirrorSite(name, location, server, proxy)
+    proxy.targetPort = await server.port()
+    return site
+  }
+
+  /** By the line. */
+  urlOf(collection: string): string {
+    return `http://127.0.0.1:${this.#proxy.port}/${collection}`
+  }
+
+  /** kill -9 of the server, and the next one. */
+  async killServer(between?: () => Promise<void>): Promise<void> {
+    // The port may be given to somebody else, whom nobody here means.
+    this.#proxy.isOpen = false
+    await this.server.killAndStart(between)
+    this.#proxy.targetPort = await this.server.port()
+    this.#proxy.isOpen = true
+  }
+
+  readState(collection: string): Promise<ReadState> {
+    return this.server.readState(collection)
+  }
+
+  /** All items as they are in the store, each with a line break, as they are exported. */
+  readItems(collection: string): Promise<string> {
+    return withStore(new DataLocation(this.location), {}, async (store) => {
+      const decoder = new TextDecoder()
+      let text = ''
+      for await (const segment of store.items(collection))
+        text += `${decoder.decode(segment.raw()).replaceAll(ITEM_SEPARATOR, '\n')}\n`
+      return text
+    })
+  }
+
+  /** Cuts the connection that has carried a random number of bytes from now on, in one of both directions. */
+  cutSoon(random: Random, onCut: () => void): void {
+    const isAnswer = random(4) > 0
+    let left = random(2 ** (1 + random(isAnswer ? MAX_CUT_POWER : 10)))
+    const judge = ({ length }: Buffer): Verdict => {
+      left -= length
+      if (left > 0) return 'pass'
+      this.pass()
+      onCut()
+      return left + length
+    }
+    if (isAnswer) this.#proxy.judgeAnswer = judge
+    else this.#proxy.judge = judge
+  }
+
+  /** It goes on, and stands still again after so many bytes of answers. */
+  stallAfter(bytes: number): void {
+    let left = bytes
+    this.release()
+    this.#proxy.judgeAnswer = ({ length }) => {
+      left -= length
+      if (left <= 0) this.#proxy.hold()
+      return 'pass'
+    }
+  }
+
+  stall(): void {
+    this.#proxy.hold()
+  }
+
+  release(): void {
+    this.pass()
+    this.#proxy.release()
+  }
+
+  /** From now on everything passes. */
+  pass(): void {
+    this.#proxy.judge = () => 'pass'
+    this.#proxy.judgeAnswer = () => 'pass'
+  }
+
+  /** Runs a command on its store, and throws what it says where it fails. */
+  async run(words: readonly string[]): Promise<string> {
+    const { status, stdout, stderr } = await runReams(words, { variables: { REAMS_STORE: this.location } })
+    if (status !== 0) throw new Error(`reams ${words.join(' ')}: ${stdout}${stderr}`)
+    return stdout
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#proxy.close()
+    await this.server[Symbol.asyncDispose]()
+  }
+}
