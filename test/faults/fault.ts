@@ -41,16 +41,18 @@ export interface RunOptions {
   readonly seed: number
   readonly rounds: number
   readonly onRound?: (round: number) => void
+  readonly onFinding?: (text: string) => void
   readonly signal?: AbortSignal
   /** Default: one is made if the fault needs it, and removed at the end. */
   readonly postgres?: PostgresCluster
 }
 
 export async function runFault({ run }: Pick<Fault, 'run'>, options: RunOptions): Promise<Report> {
-  const { seed, rounds, onRound, signal, postgres } = options
+  const { seed, rounds, onRound, onFinding, signal, postgres } = options
   using directory = new TemporaryDirectory()
   await using resources = new AsyncDisposableStack()
   const report = new Report()
+  if (onFinding !== undefined) report.findings.onFinding = (text) => onFinding(`round ${report.rounds}, ${text}`)
   const ownPostgres = async () => postgres ?? resources.use(await PostgresCluster.create(directory.path))
   const trial: Trial = {
     directory: directory.path,

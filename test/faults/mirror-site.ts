@@ -10,7 +10,7 @@ import { runReams } from './reams-process.ts'
 import { addToken } from './store-under-test.ts'
 
 /** A cut comes after so many bytes at most, as a power of two. */
-const MAX_CUT_POWER = 20
+const MAX_CUT_POWER = 17
 
 export class MirrorSite implements AsyncDisposable {
   readonly name: string

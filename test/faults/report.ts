@@ -40,12 +40,16 @@ const MAX_CHARACTERS = 300
 export class Findings {
   readonly counts: Record<FindingKind, number> = { lost: 0, doubled: 0, partial: 0, foreign: 0, other: 0 }
   readonly #all = new Set<string>()
+  /** Told of each at once: a long run need not end for that. */
+  onFinding: (text: string) => void = () => {}
 
   /** The same again, as after the next round, counts once. */
   add(kind: FindingKind, message: string): void {
     const text = `${kind}: ${message}`
-    if (!this.#all.has(text)) this.counts[kind]++
+    if (this.#all.has(text)) return
+    this.counts[kind]++
     this.#all.add(text)
+    if (this.#all.size <= MAX_MESSAGES) this.onFinding(text.slice(0, MAX_CHARACTERS))
   }
 
   get total(): number {

@@ -60,14 +60,15 @@ async function tryFault(fault: Fault, rounds: number, seed: number, signal: Abor
     if (round % ROUNDS_A_LINE === 0)
       console.error(`${name}: round ${round} of ${rounds} after ${formatDuration(performance.now() - startedAt)}`)
   }
-  const report = await runFault(fault, { seed, rounds, onRound, signal })
+  const onFinding = (text: string) => console.error(`${name}: ${text}`)
+  const report = await runFault(fault, { seed, rounds, onRound, onFinding, signal })
   const isSlow = report.slowestRecoveryMs > mostRecoveryMs
   const isReached = report.findings.total === 0 && !isSlow
   const slow = isSlow ? [`ready again after more than ${formatDuration(mostRecoveryMs)}`] : []
   return {
     row: rowOf(report, isReached ? 'reached' : 'NOT REACHED'),
     isReached,
-    remarks: [...report.notes, ...report.findings.messages, ...slow],
+    remarks: [...report.notes, ...slow],
   }
 }
 

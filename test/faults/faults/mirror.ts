@@ -31,7 +31,7 @@ const READER_PAUSE_MS = 200
 const STALL_MS = 700
 const MAX_CUTS = 4
 /** A cut that does not come within this time is given up: nothing moves. */
-const CUT_MS = 1_000
+const CUT_MS = 1_500
 /** Who has kept a mirror and says nothing for ten seconds is taken for dead. */
 const FREEZE_MS = 11_000
 const MAX_BULKS = 5
@@ -201,7 +201,7 @@ class Chain implements AsyncDisposable {
     for (const site of this.#sites)
       await site.run(['verify']).catch((error) => this.#findings.add('other', `${site.name}: ${error}`))
     for (const { stderr } of this.#all)
-      for (const [, reason] of stderr.matchAll(/ copied in [^,]*, (.*?)"/g)) this.#count(`copied as "${reason}"`)
+      for (const [, reason] of stderr.matchAll(/ copied in .*?, ([a-z][^,"]*)"/g)) this.#count(`copied as "${reason}"`)
   }
 
   get #sites(): readonly MirrorSite[] {
@@ -257,7 +257,7 @@ class Chain implements AsyncDisposable {
     mirror.processes.push(process)
     this.#all.push(process)
     process.endsByItself().then(async ({ status, stderr }) => {
-      if (!isAway(process, status, stderr))
+      if (!isAway(status, stderr))
         this.#findings.add('other', `${mirror.site.name} ended with ${status}: ${stderr.slice(-230)}`)
       // As whoever watches over it would.
       mirror.processes = mirror.processes.filter((each) => each !== process)
@@ -468,13 +468,13 @@ class Chain implements AsyncDisposable {
 
 const RESTART_MS = 200
 
-/** One that does not reach its origin when it is started ends, and says why. */
-const START_MS = 10_000
-
-function isAway({ startedAt }: WatchedProcess, status: number | null, stderr: string): boolean {
-  if (performance.now() - startedAt > START_MS) return false
-  // Of a mirror of a mirror that is not there yet, 404.
-  return status === 3 || (status === 2 && stderr.includes('404'))
+/**
+ * One that does not reach its origin when it is started ends, and says why; also a mirror of a mirror that is not there yet.
+ * One that was answered before would have said that it goes on trying.
+ */
+function isAway(status: number | null, stderr: string): boolean {
+  const told = stderr.split('\n').filter((line) => line.startsWith('{') && !line.includes('another process keeps'))
+  return told.length === 0 && (status === 3 || (status === 2 && stderr.includes('404')))
 }
 
 /** By the names of two snapshots of a mirror: it is never made anew, and its own versions count up. */
