@@ -1,5 +1,6 @@
 /** One place in a chain of mirrors: a store, its server, which can be killed, and the weak line to it for whoever mirrors it. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../bench/random.ts'
 import { DataLocation } from '../../src/cli/data-location.ts'
 import { withStore } from '../../src/cli/open-store.ts'
@@ -77,15 +78,24 @@ export class MirrorSite implements AsyncDisposable {
     else this.#proxy.judge = judge
   }
 
-  /** It goes on, and stands still again after so many bytes of answers. */
-  stallAfter(bytes: number): void {
+  /** It goes on, and stands still again after so many bytes of answers: resolves then, or after a while. */
+  async stallAfter(bytes: number, mostMs: number): Promise<void> {
     let left = bytes
+    const stalled = new AbortController()
     this.release()
     this.#proxy.judgeAnswer = ({ length }) => {
       left -= length
+      if (left <= 0) stalled.abort()
       if (left <= 0) this.#proxy.hold()
       return 'pass'
     }
+    await sleep(mostMs, undefined, { signal: stalled.signal }).catch(() => {})
+    this.stall()
+  }
+
+  /** What was on its way is lost. */
+  cutAll(): void {
+    this.#proxy.cutAll()
   }
 
   stall(): void {

@@ -34,9 +34,12 @@ const MAX_CUTS = 4
 const CUT_MS = 1_500
 /** Who has kept a mirror and says nothing for ten seconds is taken for dead. */
 const FREEZE_MS = 11_000
-const MAX_BULKS = 5
+const MIN_BULKS = 2
+const MAX_BULKS = 9
 /** More than the changes of most bulks take. */
-const FEED_BYTES = 400_000
+const FEED_BYTES = 500_000
+/** A mirror whose connection was cut asks again within this time. */
+const FEED_MS = 3_000
 const CATCH_UP_MS = 60_000
 
 export async function mirrorBank(trial: Trial): Promise<void> {
@@ -225,7 +228,7 @@ class Chain implements AsyncDisposable {
   }
 
   async #writeBulks(): Promise<void> {
-    for (let left = this.#trial.random(MAX_BULKS); left >= 0; left--)
+    for (let left = MIN_BULKS + this.#trial.random(MAX_BULKS - MIN_BULKS); left > 0; left--)
       await this.#alone(() => this.#send(this.#ledger.nextBulk()))
   }
 
@@ -394,9 +397,9 @@ class Chain implements AsyncDisposable {
     this.#origin.stall()
     await this.#backUp()
     await this.#writeBulks()
-    this.#origin.stallAfter(random(FEED_BYTES))
-    await sleep(random(2 * MOMENT_MS))
-    this.#origin.stall()
+    await this.#origin.stallAfter(random(FEED_BYTES), FEED_MS)
+    // Of the pages that it waits for, those of the other history come then.
+    if (random(2) === 0) this.#origin.cutAll()
     if (random(3) === 0) await this.#killMirror(first)
     await this.#restore()
     await this.#writeBulks()
