@@ -268,7 +268,7 @@ export class FollowedTable {
   }
 
   /** None where this role may not look who follows, as it has not followed anything then, or where nobody does any more. */
-  async #askFollowers(question: string, ...values: readonly unknown[]): Promise<readonly (readonly [string])[]> {
+  async #askFollowers(question: string, ...values: readonly unknown[]): Promise<readonly [string][]> {
     const { rows } = await this.#session.ask(
       `SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = 'follower'
         AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')`,
@@ -276,7 +276,7 @@ export class FollowedTable {
     )
     if (rows.length === 0) return []
     try {
-      return (await this.#session.ask(question, ...values)).rows
+      return (await this.#session.ask(question, ...values)).rows as [string][]
     } catch (error) {
       // Somebody ran reams unfollow between the two questions.
       if (NO_TABLE.includes(stateOf(error))) return []

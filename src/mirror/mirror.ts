@@ -61,8 +61,9 @@ export class Mirror {
   #origin: Origin
   /** Whether there is a mirror: until then, what goes wrong is for the user to mend. */
   #hasStarted = false
-  /** Whether this process keeps it. */
+  /** Whether this process keeps it, and whether another one does as well by now. */
   #hasClaimed = false
+  #isOvertaken = false
   #isAway = false
   /** Since the origin last answered. */
   #hasAskedAgain = false
@@ -86,6 +87,7 @@ export class Mirror {
       for (;;) {
         try {
           this.#hasClaimed = false
+          this.#isOvertaken = false
           const head = await this.#claim()
           this.#hasClaimed = head !== undefined
           return await this.#follow(head)
@@ -105,8 +107,8 @@ export class Mirror {
     for (let isFirst = true; ; isFirst = false) {
       const head = await this.#store.head(name)
       this.#check(head)
-      const noted = head && (await this.#store.followings()).find((each) => each.name === name)
-      if (noted === undefined || noted.holder === this.#holder || hasEnded(noted)) {
+      const noted = head && (await this.#noted())
+      if (noted === undefined || !this.#isOthers(noted)) {
         // Until the origin answers, the mirror is as of when it was before.
         this.#asOf ||= noted?.asOf ?? 0
         this.#hasStarted ||= head !== undefined
@@ -360,6 +362,7 @@ export class Mirror {
   /** Rethrows what will not pass. */
   async #recover(error: unknown): Promise<void> {
     this.#signal.throwIfAborted()
+    if (error instanceof Overtaken) return
     if (this.#isRefused(error)) {
       // There may be another token by now.
       this.#hasAskedAgain = true
@@ -387,18 +390,33 @@ export class Mirror {
     return error instanceof HttpError && (error.status >= 500 || [404, 408, 429].includes(error.status))
   }
 
-  /** For `reams collections`, metrics, and others that would keep the same mirror. */
+  /**
+   * For `reams collections`, metrics, and others that would keep the same mirror. Throws Overtaken where one does, as this one
+   * stood still for so long that it was taken for dead.
+   */
   async #note(isUrgent = false): Promise<void> {
+    if (this.#isOvertaken) throw new Overtaken()
     if (!isUrgent && performance.now() - this.#notedAt < NOTE_MS) return
     this.#notedAt = performance.now()
+    const noted = await this.#noted()
+    this.#isOvertaken = noted !== undefined && this.#isOthers(noted)
+    if (this.#isOvertaken) throw new Overtaken()
     await this.#store.noteFollowing(this.#options.name, { ...this.#following(), holder: this.#holder })
+  }
+
+  async #noted(): Promise<Following | undefined> {
+    return (await this.#store.followings()).find(({ name }) => name === this.#options.name)
+  }
+
+  #isOthers(noted: Following): boolean {
+    return noted.holder !== this.#holder && !hasEnded(noted)
   }
 
   /** Nobody keeps it any more. */
   async #leave(): Promise<void> {
     try {
       const head = await this.#store.head(this.#options.name)
-      if (head?.origin?.url === this.#origin.url && this.#hasClaimed)
+      if (head?.origin?.url === this.#origin.url && this.#hasClaimed && !this.#isOvertaken)
         await this.#store.noteFollowing(this.#options.name, this.#following())
     } catch {
       // What ended the mirror is what there is to tell.
@@ -413,6 +431,9 @@ export class Mirror {
     this.#options.onEvent(event)
   }
 }
+
+/** Another process keeps the mirror. */
+class Overtaken extends Error {}
 
 /** Somebody else was quicker: it is looked again who keeps the mirror, and where it is. */
 const OVERTAKEN: readonly StoreError['code'][] = [
