@@ -13,7 +13,7 @@ import type { Position } from './position.ts'
 
 const AHEAD = 4
 /** Read before it is asked once for all of it whether the history is still the same. */
-const BYTES_A_CHECK = 4 * 1024 * 1024
+const BYTES_A_CHECK = 1024 * 1024
 
 export interface ChangesPage {
   readonly page: Page

@@ -10,7 +10,7 @@ const LARGE_BYTES = 8 * 1024 * 1024
 
 /** Versions on their way to the store, which commits several of them at once. */
 const MAX_WRITES = 64
-const MAX_WRITE_BYTES = 8 * 1024 * 1024
+const MAX_WRITE_BYTES = 4 * 1024 * 1024
 
 export interface Applied {
   readonly head: Head

@@ -144,7 +144,7 @@ describe('reams mirror', () => {
     await runInside(['import', 'events', '-', '--key', 'id'], { in: home, input: '{"id":100}' })
     await startServer(t, ['--port', new URL(first.url).port], { in: home })
     await waitUntil(async () => /"id":100/.test((await runInside(['export', 'events'], { in: away })).stdout))
-    assert.match(cli.stderr, /answers again, after/)
+    await waitUntil(() => /answers again, after/.test(cli.stderr))
   })
 
   describe('says what is wrong', () => {

@@ -189,7 +189,9 @@ describe('the admin port', () => {
 
   it('has time series of as many collections as it may', () => {
     const head = { live: 1, version: 1 }
-    const heads = Array.from({ length: MAX_COLLECTIONS + 1 }, (_, index) => ({ ...head, name: `c${index}` }))
+    const heads = Array.from({ length: MAX_COLLECTIONS + 1 }, (_, index) => {
+      return { ...head, name: `c${index}`, origin: index % 2 === 0 ? null : { url: '', position: '' } }
+    })
     const following = { waiting: 0, asOf: 1 }
     const followings = new Map(heads.map(({ name }) => [name, { ...following, name }]))
     const metrics = collectionMetrics({ heads, followings } as unknown as Parameters<typeof collectionMetrics>[0])
@@ -199,8 +201,10 @@ describe('the admin port', () => {
       ['reams_collections', 1],
       ['reams_collection_items', MAX_COLLECTIONS],
       ['reams_collection_version', MAX_COLLECTIONS],
-      ['reams_follow_waiting_rows', MAX_COLLECTIONS],
-      ['reams_follow_behind_seconds', MAX_COLLECTIONS],
+      ['reams_follow_waiting_rows', MAX_COLLECTIONS / 2],
+      ['reams_follow_behind_seconds', MAX_COLLECTIONS / 2],
+      ['reams_mirror_behind_versions', MAX_COLLECTIONS / 2],
+      ['reams_mirror_behind_seconds', MAX_COLLECTIONS / 2],
     ])
     assert.equal(metrics[1]?.values[0]?.value, MAX_COLLECTIONS + 1)
   })
@@ -358,6 +362,11 @@ describe('the page about metrics', () => {
   it('lists every metric with its type and its labels', async (t) => {
     const directory = await directoryWithEvents(t)
     await noteFollowing(directory, 'events', Date.now())
+    await withStore(directory, false, async (store) => {
+      const load = await store.load('mirror', { isMirroring: true })
+      await load.commit({ url: 'https://data.example/events', position: 'a' })
+    })
+    await noteFollowing(directory, 'mirror', Date.now())
     const { get, admin } = await startWatched(t, ['--workers', '2'], { in: directory })
     await (await get('/events')).arrayBuffer()
     const text = await (await admin('/metrics')).text()
