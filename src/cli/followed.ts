@@ -1,6 +1,7 @@
 /** The collections of a store with what they follow, and how far they are behind. */
 
-import type { Following, NamedFollowing, Reachable, Store } from '../store/store.ts'
+import type { Following, NamedFollowing } from '../store/following.ts'
+import type { Reachable, Store } from '../store/store.ts'
 
 export interface Listed extends Reachable {
   /** By the name of the collection. */

@@ -1,6 +1,7 @@
 /** Texts and figures made fit for a message: short, with control characters made visible, and without secrets. Pure. */
 
 const EXCERPT_LENGTH = 100
+const QUOTED_CHARACTERS = 100
 
 /** Bytes shown before the place that matters, when that place is far from the beginning. */
 const LEAD_BYTES = 40
@@ -21,6 +22,11 @@ export function shorten(text: string): string {
   const characters = [...text.slice(0, 2 * EXCERPT_LENGTH + 2)]
   const isShort = characters.length <= EXCERPT_LENGTH
   return makeVisible(characters.slice(0, EXCERPT_LENGTH).join('')) + (isShort ? '' : '…')
+}
+
+/** A value that somebody sent, quoted and shortened, for a message. */
+export function quoted(value: string): string {
+  return JSON.stringify(value.length > QUOTED_CHARACTERS ? `${value.slice(0, QUOTED_CHARACTERS)}…` : value)
 }
 
 function characterStart(bytes: Uint8Array, at: number): number {

@@ -7,6 +7,7 @@ import { counted } from '../contract/message-text.ts'
 import { InputError } from '../items/input-error.ts'
 import { freeOwnMemory, ItemError, type ItemRun, itemRun } from '../items/item-run.ts'
 import { readUnpacked } from '../items/read-items.ts'
+import { NOTE_MS, RECENT_MS } from '../store/following.ts'
 import { isConnectionLost, isConnectTimeout, stateOf as sqlState } from '../store/postgres/server/explain-error.ts'
 import { ReadAhead, runMaker } from '../store/read-ahead.ts'
 import type { CollectionState, Head, Load, Patched, Store } from '../store/store.ts'
@@ -32,9 +33,6 @@ const MAX_BUCKETS = 1_000
 
 const RETRY_MS = 1_000
 
-const NOTE_MS = 2_000
-/** Within this time a follower that runs has noted something. */
-const RECENT_MS = 10_000
 const MANY = 1_000
 
 /** What there is to tell. */

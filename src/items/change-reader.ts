@@ -1,6 +1,6 @@
 /** Reads changes, each as an item of a collection's changes has it and as a line of a PATCH takes it (D23, D24). */
 
-import { shorten } from '../contract/message-text.ts'
+import { quoted, shorten } from '../contract/message-text.ts'
 import { ItemPacker, type ItemRun } from './item-run.ts'
 import { ItemError, ItemScanner } from './item-scanner.ts'
 import { JsonScanner, MAX_CHANGE_DEPTH, WatchedMember } from './json-scan.ts'
@@ -77,7 +77,7 @@ export class ChangeReader {
     this.#steps.push(null)
     if (key === undefined || this.#scanner.keyField === null) return
     const own = this.#decoder.decode(this.#scanner.key.subarray(0, this.#scanner.keyLength))
-    if (own !== key) throw new ChangeFlaw('key', `has the key ${JSON.stringify(key)}, its item ${JSON.stringify(own)}`)
+    if (own !== key) throw new ChangeFlaw('key', `has the key ${quoted(key)}, its item ${quoted(own)}`)
   }
 }
 

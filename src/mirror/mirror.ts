@@ -1,6 +1,5 @@
 /** Keeps a collection the same as one elsewhere: copies it, then applies what changes there, a version at a time. */
 
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectionLost, HttpError, TimeoutError } from '../client/client-error.ts'
 import type { Page } from '../client/page.ts'
@@ -9,26 +8,21 @@ import { ChangeFlaw, readChange } from '../items/change-reader.ts'
 import { ItemError, ItemPacker, type ItemRun } from '../items/item-run.ts'
 import { ItemScanner } from '../items/item-scanner.ts'
 import { ReadAhead } from '../store/read-ahead.ts'
-import { isRunning, thisProcess } from '../store/running-process.ts'
-import type { Following, Head, Load, Store } from '../store/store.ts'
+import type { Head, Load, Store } from '../store/store.ts'
 import { StoreError } from '../store/store-error.ts'
 import { changesSince, nextPage } from './changes.ts'
+import { Keeper, Overtaken } from './keeper.ts'
 import { HistoryLost, MirrorError } from './mirror-error.ts'
 import { known, type Origin } from './origin.ts'
 import { formatPosition, type Position, parsePosition, WALKED } from './position.ts'
 import { type Applied, VersionWriter } from './version-writer.ts'
 import { WalkedPages } from './walked-pages.ts'
 
-const NOTE_MS = 2_000
-/** Within this time one that runs has noted something. */
-const RECENT_MS = 10_000
-const CLAIM_MS = 250
-
 /** Between two tries while the origin is away. */
 const RETRY_MS = 1_000
 
-/** How long a server may keep a request waiting, at most. */
-const MAX_WAIT_SECONDS = 30
+/** Copies in a row that come to nothing. */
+const MAX_LOSSES = 3
 
 export type MirrorEvent =
   | { readonly kind: 'claimed-by-other' | 'walked' | 'back' }
@@ -37,7 +31,7 @@ export type MirrorEvent =
   | { readonly kind: 'behind'; readonly versions: number }
   | ({ readonly kind: 'applied' } & Applied)
   | { readonly kind: 'current'; readonly at: number }
-  | { readonly kind: 'retry'; readonly error: unknown }
+  | { readonly kind: 'retry'; readonly error: unknown; readonly isOrigins: boolean }
 
 export interface MirrorOptions {
   /** Of the mirror. */
@@ -45,6 +39,8 @@ export interface MirrorOptions {
   /** As `--key` has it; undefined where the origin is to say. */
   readonly keyField: string | undefined
   readonly everyMs: number
+  /** How long the origin may keep a request waiting. */
+  readonly waitSeconds: number
   /** Whether to end when the mirror is as its origin. */
   readonly isOnce: boolean
   readonly itemBytes: number
@@ -57,65 +53,36 @@ export class Mirror {
   readonly #store: Store
   readonly #options: MirrorOptions
   readonly #signal: AbortSignal
-  readonly #holder = JSON.stringify({ ...thisProcess(), id: randomUUID() })
+  readonly #keeper: Keeper
   #origin: Origin
   /** Whether there is a mirror: until then, what goes wrong is for the user to mend. */
   #hasStarted = false
-  /** Whether this process keeps it, and whether another one does as well by now. */
-  #hasClaimed = false
-  #isOvertaken = false
   #isAway = false
   /** Since the origin last answered. */
   #hasAskedAgain = false
-  /** The moment of the origin that the mirror shows; 0 while that is not known. */
-  #asOf = 0
-  #behind = 0
-  #notedAt = Number.NEGATIVE_INFINITY
+  /** How often the mirror was to be copied anew since it was last as its origin. */
+  #losses = 0
 
   constructor(store: Store, origin: Origin, options: MirrorOptions, signal: AbortSignal) {
     this.#store = store
     this.#origin = origin
     this.#options = options
     this.#signal = signal
+    this.#keeper = new Keeper(store, { name: options.name, source: origin.url, signal })
   }
 
   /** Ends where only once was asked for; else with an error: what passes by itself is tried again. */
   async run(): Promise<void> {
-    // Others see by this that it is kept, however long its origin takes to answer.
-    const noting = setInterval(() => void (this.#hasClaimed && this.#note().catch(() => {})), NOTE_MS)
-    try {
-      for (;;) {
-        try {
-          this.#hasClaimed = false
-          this.#isOvertaken = false
-          const head = await this.#claim()
-          this.#hasClaimed = head !== undefined
-          return await this.#follow(head)
-        } catch (error) {
-          await this.#recover(error)
-        }
-      }
-    } finally {
-      clearInterval(noting)
-      await this.#leave()
-    }
-  }
-
-  /** The mirror as it is, once nobody else keeps it. */
-  async #claim(): Promise<Head | undefined> {
-    const { name } = this.#options
-    for (let isFirst = true; ; isFirst = false) {
-      const head = await this.#store.head(name)
-      this.#check(head)
-      const noted = head && (await this.#noted())
-      if (noted === undefined || !this.#isOthers(noted)) {
-        // Until the origin answers, the mirror is as of when it was before.
-        this.#asOf ||= noted?.asOf ?? 0
+    await using keeper = this.#keeper
+    for (;;) {
+      try {
+        const check = (head: Head | undefined) => this.#check(head)
+        const head = await keeper.claim(check, () => this.#tell({ kind: 'claimed-by-other' }))
         this.#hasStarted ||= head !== undefined
-        return head
+        return await this.#follow(head)
+      } catch (error) {
+        await this.#recover(error)
       }
-      if (isFirst) this.#tell({ kind: 'claimed-by-other' })
-      await sleep(CLAIM_MS, undefined, { signal: this.#signal })
     }
   }
 
@@ -146,17 +113,24 @@ export class Mirror {
           if (tag === undefined) return await this.#walk(head, page)
           head = await this.#copy(head, page, tag, reason)
         } else {
-          await this.#note(true)
+          await this.#keeper.note(true)
           return await this.#keepUp(head, position)
         }
       } catch (error) {
         if (!(error instanceof HistoryLost)) throw error
+        if (++this.#losses === MAX_LOSSES) throw this.#uncopied(error)
         reason = error.message
         head = await this.#store.head(this.#options.name)
         this.#check(head)
         head = head && { ...head, origin: null }
       }
     }
+  }
+
+  #uncopied(cause: HistoryLost): HistoryLost {
+    this.#losses = 0
+    const message = `${this.#origin.url} could not be copied, ${MAX_LOSSES} times in a row: ${cause.message}.`
+    return new HistoryLost(message, { cause })
   }
 
   // A copy of one state
@@ -173,7 +147,7 @@ export class Mirror {
         position: formatPosition({ tag, changes: 0 }),
       })
       this.#started()
-      this.#hasClaimed = true
+      this.#keeper.began()
       this.#tell({ kind: 'loaded', items, reason, durationMs: performance.now() - startedAt })
       return after
     } catch (error) {
@@ -233,9 +207,9 @@ export class Mirror {
   // Its changes
 
   async #keepUp(claimed: Head, start: Position): Promise<void> {
-    const { everyMs, isOnce } = this.#options
+    const { everyMs, isOnce, waitSeconds: mostSeconds } = this.#options
     const signal = this.#signal
-    const waitSeconds = isOnce ? 0 : Math.min(MAX_WAIT_SECONDS, Math.ceil(everyMs / 1000))
+    const waitSeconds = isOnce ? 0 : Math.min(mostSeconds, Math.ceil(everyMs / 1000))
     let [head, position, etag] = [claimed, start, undefined as string | undefined]
     for (;;) {
       const asked = Date.now()
@@ -250,22 +224,30 @@ export class Mirror {
       const isNew = page !== undefined && (page.itemCount > position.changes || !this.#isEnd(page, position))
       if (isNew) {
         head = await this.#apply(head, position, page)
+        this.#losses = 0
         position = parsePosition(head.origin?.position ?? '') ?? position
         etag = undefined
         continue
       }
       // Where it waited, nothing has changed since.
-      this.#asOf = page === undefined ? Date.now() : asked
-      this.#behind = 0
-      this.#tell({ kind: 'current', at: this.#asOf })
-      this.#check(await this.#store.head(this.#options.name))
-      await this.#note()
+      await this.#current(page === undefined ? Date.now() : asked)
       if (isOnce) return
-      // A server that does not wait, or does not name its pages, is asked again after a while.
-      const hasWaited = page === undefined && Date.now() - asked > 500 * waitSeconds
-      if (!hasWaited && (page === undefined || page.etag === undefined)) await sleep(everyMs, undefined, { signal })
+      // A server that does not wait, or does not name its pages by what is on them, is asked again after a while.
+      const hasWaited = page === undefined && waitSeconds > 0 && Date.now() - asked > 500 * waitSeconds
+      const canWait = etag === undefined && page?.etag !== undefined
+      if (!hasWaited && !canWait) await sleep(everyMs, undefined, { signal })
       etag = page?.etag ?? etag
     }
+  }
+
+  /** The mirror is as its origin was at that moment. */
+  async #current(at: number): Promise<void> {
+    this.#losses = 0
+    this.#keeper.asOf = at
+    this.#keeper.behind = 0
+    this.#tell({ kind: 'current', at })
+    this.#check(await this.#store.head(this.#options.name))
+    await this.#keeper.note()
   }
 
   /** Whether the changes end with the state that the mirror shows. */
@@ -282,8 +264,8 @@ export class Mirror {
     const onApplied = (applied: Applied) => {
       version = applied.version
       this.#tell({ kind: 'applied', ...applied })
-      this.#behind = Math.max(0, this.#behind - 1)
-      void this.#note().catch(() => {})
+      this.#keeper.behind = Math.max(0, this.#keeper.behind - 1)
+      void this.#keeper.note().catch(() => {})
     }
     const writer = new VersionWriter(this.#store, head, position, { url, itemBytes, onApplied })
     try {
@@ -300,8 +282,8 @@ export class Mirror {
   }
 
   #fallBehind(versions: number): void {
-    this.#behind = Math.max(0, versions)
-    this.#tell({ kind: 'behind', versions: this.#behind })
+    this.#keeper.behind = Math.max(0, versions)
+    this.#tell({ kind: 'behind', versions: this.#keeper.behind })
   }
 
   /** What shows that the mirror is not what the changes are made to: it is copied anew. */
@@ -331,7 +313,7 @@ export class Mirror {
           if (pages.isSame && head !== undefined) await load.abort()
           else {
             head = (await load.commit({ url, position: WALKED })).head
-            this.#hasClaimed = true
+            this.#keeper.began()
             this.#tell({ kind: 'loaded', items, reason: 'as it changed', durationMs: performance.now() - startedAt })
           }
         } catch (error) {
@@ -340,10 +322,7 @@ export class Mirror {
         }
       }
       this.#started()
-      this.#asOf = asked
-      this.#tell({ kind: 'current', at: asked })
-      this.#check(await this.#store.head(name))
-      await this.#note()
+      await this.#current(asked)
       if (isOnce) return
       await sleep(everyMs, undefined, { signal: this.#signal })
     }
@@ -371,8 +350,8 @@ export class Mirror {
     }
     if (!this.#mayPass(error)) throw error
     this.#isAway = true
-    this.#tell({ kind: 'retry', error })
-    await this.#note(true).catch(() => {})
+    this.#tell({ kind: 'retry', error, isOrigins: !(error instanceof StoreError) })
+    await this.#keeper.note(true).catch(() => {})
     await sleep(RETRY_MS, undefined, { signal: this.#signal })
     this.#origin = await this.#options.open()
   }
@@ -386,54 +365,14 @@ export class Mirror {
     if (error instanceof StoreError)
       return OVERTAKEN.includes(error.code) || (!isOnce && UNAVAILABLE.includes(error.code))
     if (isOnce || !this.#hasStarted) return false
-    if (error instanceof ConnectionLost || error instanceof TimeoutError) return true
+    if (error instanceof ConnectionLost || error instanceof TimeoutError || error instanceof HistoryLost) return true
     return error instanceof HttpError && (error.status >= 500 || [404, 408, 429].includes(error.status))
-  }
-
-  /**
-   * For `reams collections`, metrics, and others that would keep the same mirror. Throws Overtaken where one does, as this one
-   * stood still for so long that it was taken for dead.
-   */
-  async #note(isUrgent = false): Promise<void> {
-    if (this.#isOvertaken) throw new Overtaken()
-    if (!isUrgent && performance.now() - this.#notedAt < NOTE_MS) return
-    this.#notedAt = performance.now()
-    const noted = await this.#noted()
-    this.#isOvertaken = noted !== undefined && this.#isOthers(noted)
-    if (this.#isOvertaken) throw new Overtaken()
-    await this.#store.noteFollowing(this.#options.name, { ...this.#following(), holder: this.#holder })
-  }
-
-  async #noted(): Promise<Following | undefined> {
-    return (await this.#store.followings()).find(({ name }) => name === this.#options.name)
-  }
-
-  #isOthers(noted: Following): boolean {
-    return noted.holder !== this.#holder && !hasEnded(noted)
-  }
-
-  /** Nobody keeps it any more. */
-  async #leave(): Promise<void> {
-    try {
-      const head = await this.#store.head(this.#options.name)
-      if (head?.origin?.url === this.#origin.url && this.#hasClaimed && !this.#isOvertaken)
-        await this.#store.noteFollowing(this.#options.name, this.#following())
-    } catch {
-      // What ended the mirror is what there is to tell.
-    }
-  }
-
-  #following(): Following {
-    return { source: this.#origin.url, waiting: this.#behind, asOf: this.#asOf, seenAt: Date.now() }
   }
 
   #tell(event: MirrorEvent): void {
     this.#options.onEvent(event)
   }
 }
-
-/** Another process keeps the mirror. */
-class Overtaken extends Error {}
 
 /** Somebody else was quicker: it is looked again who keeps the mirror, and where it is. */
 const OVERTAKEN: readonly StoreError['code'][] = [
@@ -455,10 +394,4 @@ function versionAt(page: Page, index: number): number | undefined {
 
 function decode(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
-}
-
-/** Whether whoever said so has ended, as far as can be seen from here. */
-function hasEnded({ holder, seenAt }: Following): boolean {
-  if (holder === undefined || Math.abs(Date.now() - seenAt) > RECENT_MS) return true
-  return isRunning(JSON.parse(holder)) === false
 }

@@ -8,7 +8,7 @@ import { inOrder } from '../client/in-order.ts'
 import type { Page } from '../client/page.ts'
 import { Requester } from '../client/requester.ts'
 import { entryUrl } from '../contract/link.ts'
-import { HistoryLost } from './mirror-error.ts'
+import { HistoryLost, MirrorError } from './mirror-error.ts'
 
 /** Pages that are read ahead. */
 const AHEAD = 4
@@ -65,7 +65,15 @@ export class Origin {
     const first = await known(snapshot.page(1, { signal }))
     yield first
     const read = (number: number, ending: AbortSignal) => known(snapshot.page(number, { signal: ending }))
-    yield* inOrder(2, first.lastPage, AHEAD, read, signal)
+    for await (const page of inOrder(2, first.lastPage, AHEAD, read, signal)) {
+      if (page.itemCount !== first.itemCount) throw this.#changedCount(tag, first, page)
+      yield page
+    }
+  }
+
+  #changedCount(tag: string, first: Page, page: Page): MirrorError {
+    const counts = `${first.itemCount} items on page 1, ${page.itemCount} on page ${page.number}`
+    return new MirrorError('data', `${this.url}@${tag} is no snapshot: its item_count is ${counts}.`)
   }
 
   /** The changes since a state. */

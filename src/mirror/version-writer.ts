@@ -8,6 +8,9 @@ import { formatPosition, type Position } from './position.ts'
 /** A version with more than this is written while it is read, unseen until it is whole. */
 const LARGE_BYTES = 8 * 1024 * 1024
 
+/** With deletes it is collected in memory, up to this. */
+const MAX_BYTES = 64 * 1024 * 1024
+
 /** Versions on their way to the store, which commits several of them at once. */
 const MAX_WRITES = 64
 const MAX_WRITE_BYTES = 4 * 1024 * 1024
@@ -68,7 +71,7 @@ export class VersionWriter {
     this.#count++
     if (change.key !== undefined && this.#head.keyField === null) throw this.#keyUnknown()
     if (change.op === 'reset') return this.#beginLoad(true)
-    if (this.#load !== undefined && change.op === 'delete')
+    if ((this.#load !== undefined && change.op === 'delete') || this.#bytes > MAX_BYTES)
       throw new HistoryLost('a version of its origin is too large to be applied by itself')
     this.#hasDeletes ||= change.op === 'delete'
     this.#reader.add(text, change)

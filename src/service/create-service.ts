@@ -1,6 +1,7 @@
 /** The service as one function from a request to its reply, ready to be mounted in any server that speaks `fetch`. */
 
 import { normalizeBaseUrl } from '../contract/link.ts'
+import { quoted } from '../contract/message-text.ts'
 import { isLoopbackHost, LOOPBACK_NAMES } from '../contract/url.ts'
 import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
 import type { Store } from '../store/store.ts'
@@ -12,7 +13,7 @@ import type { HandlerContext } from './handler-context.ts'
 import { type Incoming, incomingOf, isRead, type RequestSource, routedPath } from './incoming.ts'
 import { createBodyMemory, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits, NO_SHARE } from './limits.ts'
 import { wantsHtml } from './negotiate.ts'
-import { isFault, pathNotFound, problemReply, quoted, Refusal, refusalOf } from './problem-reply.ts'
+import { isFault, pathNotFound, problemReply, Refusal, refusalOf } from './problem-reply.ts'
 import { createLimiter, type LimiterOptions } from './rate-limit.ts'
 import { ChangeWatch } from './read/change-watch.ts'
 import { cacheHtml, PageCache, shareHeads } from './read/page-cache.ts'

@@ -1,5 +1,6 @@
 /** Problems as replies (D14): refusals, and what the errors of a store become. */
 
+import { quoted } from '../contract/message-text.ts'
 import { type ProblemName, problem } from '../contract/problem.ts'
 import type { StoreError } from '../store/store-error.ts'
 import { contentHeaders, identified, type Reply } from './reply.ts'
@@ -89,21 +90,16 @@ function isStoreError(error: unknown): error is StoreError {
   return error instanceof Error && (error.name === 'StoreError' || error.name === 'ItemConflict') && 'code' in error
 }
 
-const QUOTED_CHARACTERS = 100
-
-/** A value from the request, quoted and shortened, for a detail. */
-export function quoted(value: string): string {
-  return JSON.stringify(value.length > QUOTED_CHARACTERS ? `${value.slice(0, QUOTED_CHARACTERS)}…` : value)
-}
-
 /** For an item whose key exists already. */
 export function replaceHint(url: string): string {
   return `To replace the item, PUT it to ${shortUrl(url)}`
 }
 
+const MAX_URL_LENGTH = 100
+
 /** The URL of an item at the end of a hint. */
 function shortUrl(url: string | undefined): string {
-  return url === undefined || url.length > QUOTED_CHARACTERS ? 'its own URL.' : url
+  return url === undefined || url.length > MAX_URL_LENGTH ? 'its own URL.' : url
 }
 
 /** The same for a name that does not exist, and for one that the caller may not know of. */

@@ -110,7 +110,8 @@ export function headAfterLoad(
   const nothing = { log: [], firstChange: 0, usesStaged: false }
   if (before === undefined) return { head: { ...newHead(name, settings, id), ...content }, ...nothing }
   const isPureAppend = !isReplacement && replaced === 0
-  if (isPureAppend && appended === 0) return { head: before, ...nothing }
+  if (isPureAppend && appended === 0 && origin?.position === before.origin?.position)
+    return { head: before, ...nothing }
   const generation = before.generation + (isReplacement ? 1 : 0)
   const move = (change: Partial<Head>) => movedHead(before, { ...content, generation, ...change }, isPureAppend)
   if (!keepsHistory(before)) return { head: move({}), ...nothing }

@@ -3,6 +3,7 @@
 import type { StateTag } from '../contract/state-tag.ts'
 import type { ItemRun } from '../items/item-run.ts'
 import type { StoreActivity } from './activity.ts'
+import type { Following, NamedFollowing } from './following.ts'
 
 /** What is fixed when a collection is created; only `isPrivate` can be changed later. */
 export interface CollectionSettings {
@@ -233,25 +234,6 @@ export interface TokenRecord {
   readonly expiresAt: number | null
   /** Null: not revoked. */
   readonly revokedAt: number | null
-}
-
-/** What keeps a collection true to a table, or to a collection elsewhere, last said about it. */
-export interface Following {
-  /** What messages call the table and its database; never with a password. */
-  readonly source: string
-  /** Rows that wait there to be taken; versions, of a mirror. */
-  readonly waiting: number
-  /** The moment of the source that the collection shows, in milliseconds since 1970. */
-  readonly asOf: number
-  /** When this was said, in milliseconds since 1970. */
-  readonly seenAt: number
-  /** Names whoever said it, so that another one can tell whether that still runs. */
-  readonly holder?: string
-}
-
-export interface NamedFollowing extends Following {
-  /** Of the collection. */
-  readonly name: string
 }
 
 /** One invariant that does not hold. */

@@ -1,6 +1,7 @@
 /** What the rows of both engines hold in the same columns: heads, tokens and what is followed. */
 
-import type { Following, Head, NamedFollowing, TokenRecord } from './store.ts'
+import type { Following, NamedFollowing } from './following.ts'
+import type { Head, TokenRecord } from './store.ts'
 
 type Row = readonly unknown[]
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { formatTag, stateOf } from '../../src/contract/state-tag.ts'
 import { itemRun } from '../../src/items/item-run.ts'
+import { createService } from '../../src/service/create-service.ts'
 import type { Store } from '../../src/store/store.ts'
 import { fill } from '../service/open-service.ts'
 import { waitUntil } from '../wait-until.ts'
@@ -213,6 +214,57 @@ describe('a mirror', () => {
     await pair.run()
     await same(pair)
     assert.equal(pair.told('loaded'), 2)
+  })
+
+  it('is copied anew where a version with deletes is too large to be collected', async (t) => {
+    const pair = await Pair.open(t)
+    const long = 'x'.repeat(100_000)
+    await fill(pair.store, 'events', rows(0, 800))
+    await pair.run()
+    await change(pair.store, rows(0, 700, long), [790])
+    await pair.run()
+    await same(pair)
+    assert.equal(pair.told('loaded'), 2)
+  })
+
+  it('is given up with a message where its origin never keeps the state that it names', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 600))
+    pair.onRequest = ({ url }) => (url.includes('@') ? new Response('', { status: 410 }) : undefined)
+    for (const isOnce of [true, false])
+      await assert.rejects(pair.run({ isOnce }), /could not be copied, 3 times in a row: its origin does not keep/)
+    assert.ok(pair.requests < 20, `${pair.requests} requests`)
+    assert.deepEqual(await pair.mirror.collections(), [])
+  })
+
+  it('refuses a snapshot whose count changes from page to page', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 1200))
+    pair.onRequest = async (request) => {
+      if (!request.url.endsWith('page=2')) return undefined
+      const answer = await createService({ store: pair.store }).fetch(request)
+      return new Response((await answer.text()).replace('"item_count":1200', '"item_count":1199'), answer)
+    }
+    await assert.rejects(pair.run(), /is no snapshot: its item_count is 1200 items on page 1, 1199 on page 2/)
+    assert.deepEqual(await pair.mirror.collections(), [])
+  })
+
+  it('does not flood an origin that never says that nothing has changed', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 3))
+    await pair.run()
+    pair.onRequest = async (request, number) => {
+      const { status, body } = await createService({ store: pair.store }).fetch(new Request(request.url))
+      return new Response(body, { status, headers: { ETag: `"${number}"` } })
+    }
+    pair.requests = 0
+    const end = new AbortController()
+    const running = pair.run({ isOnce: false, everyMs: 60_000 }, end.signal)
+    await waitUntil(() => pair.told('current') > 2)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    assert.equal(pair.requests, 2)
+    end.abort(new Error('enough'))
+    await assert.rejects(running)
   })
 
   it('goes on when its origin is back', async (t) => {

@@ -68,6 +68,7 @@ export class Pair {
       name: 'events',
       keyField: undefined,
       everyMs: 10,
+      waitSeconds: 30,
       isOnce: true,
       itemBytes: 1_000_000,
       open: async () => this.origin(signal),

@@ -149,6 +149,11 @@ describe('PATCH of a collection', () => {
     ['bytes that are no UTF-8', Buffer.from('{"op":"delete","key":"\xff"}', 'latin1'), /^400 invalid-body: .*Line 1/s],
     ['an item twice', '{"op":"put","item":{"id":1},"item":{"id":2}}', /^400 invalid-item: .*more than once/s],
     ['another key', '{"op":"put","key":"x","item":{"id":"y"}}', /^400 key-mismatch: .*Line 1.*"x".*"y"/s],
+    [
+      'another key that is long',
+      `{"op":"put","key":"${'x'.repeat(5000)}","item":{"id":"y"}}`,
+      /^400 key-mismatch: Line 1 has the key "x{100}…", its item "y"\.$/,
+    ],
     ['half a surrogate pair', '{"op":"delete","key":"\\ud800"}', /^409 conflict: .*no item with the key/s],
     ['a large body', '{"op":"put","item":{"id":1}}'.padEnd(100_001), /^413 content-too-large: .*100,000/s],
     ['a long line', `{"op":"delete","key":"${'x'.repeat(10_193)}"}`, /^413 .*Line 1: it has more than 10,192 bytes/s],

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Following } from '../../src/store/store.ts'
+import type { Following } from '../../src/store/following.ts'
 import { allRefused, isError, item, itemsFrom, keyed } from './items.ts'
 import { KEYED, type Subject } from './subject.ts'
 

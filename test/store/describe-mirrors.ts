@@ -39,6 +39,15 @@ export function describeMirrors({ store, newName, filled, headOf, check, elsewhe
       assert.equal((await headOf(await filled(2))).origin, null)
     })
 
+    it('is where a load has brought it, also when that had no items', async () => {
+      const name = await mirrored(3, 'a')
+      const load = await store.load(name, { isMirroring: true })
+      const { head } = await load.commit(at('b'))
+      assert.deepEqual([head.origin, head.live], [at('b'), 3])
+      assert.deepEqual((await headOf(name)).origin, at('b'))
+      await check(name, itemsFrom(0, 3))
+    })
+
     it('is patched from one state of its origin to another, what it shows and what it holds in one commit', async () => {
       const name = await mirrored(3, 'a')
       const { version } = await headOf(name)

@@ -2,7 +2,8 @@
 
 import { counted, formatCount, makeVisible } from '../../contract/message-text.ts'
 import { lastPage } from '../../contract/page.ts'
-import type { Following, Head } from '../../store/store.ts'
+import type { Following } from '../../store/following.ts'
+import type { Head } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
 import { type Listed, listWithFollowings, secondsBehind } from '../followed.ts'
 import { withStore } from '../open-store.ts'

@@ -1,11 +1,12 @@
 /** `GET /<collection>/<key>`: one item, as it was written. */
 
 import { matchesTag } from '../../contract/etag.ts'
+import { quoted } from '../../contract/message-text.ts'
 import { isCollectionName } from '../../contract/name.ts'
 import type { Head } from '../../store/store.ts'
 import { hasNoScope, mayRead } from '../access.ts'
 import { collectionOf, type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
-import { collectionNotFound, quoted, Refusal } from '../problem-reply.ts'
+import { collectionNotFound, Refusal } from '../problem-reply.ts'
 import { cachingOf, found, notModified, type Reply } from '../reply.ts'
 
 export async function getItem(context: HandlerContext): Promise<Reply> {

@@ -1,13 +1,14 @@
 /** What a write begins with: the collection that it is for, its idempotency key, and the items that come with it. */
 
 import { createHash, hash } from 'node:crypto'
+import { quoted } from '../../contract/message-text.ts'
 import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
 import type { ItemRun } from '../../items/item-run.ts'
 import type { Head, Once } from '../../store/store.ts'
 import { hasNoScope, requireWrite } from '../access.ts'
 import { collectionOf, type HandlerContext } from '../handler-context.ts'
 import type { Incoming } from '../incoming.ts'
-import { type ProblemOptions, quoted, Refusal } from '../problem-reply.ts'
+import { type ProblemOptions, Refusal } from '../problem-reply.ts'
 import { type Body, inTurns, readBody } from './read-body.ts'
 import type { BodyType, ReadItems } from './read-items.ts'
 

@@ -1,7 +1,7 @@
 /** What collections follow, as PostgreSQL's rows hold it. */
 
 import { missingCollection } from '../collection-rules.ts'
-import type { Following, NamedFollowing } from '../store.ts'
+import type { Following, NamedFollowing } from '../following.ts'
 import { followingFrom, followingValues } from '../stored-rows.ts'
 import { shardKeyOf } from './rows/head.ts'
 import type { Reading, Rows } from './rows/rows.ts'

@@ -5,15 +5,14 @@ import type { StateTag } from '../../contract/state-tag.ts'
 import { type ChangeCall, changeOf, StoreWrites } from '../changes.ts'
 import { itemTag, missingCollection } from '../collection-rules.ts'
 import { DeflatePool } from '../deflate-pool.ts'
+import type { Following, NamedFollowing } from '../following.ts'
 import { FORGET_EVERY_MS } from '../history.ts'
 import { readChangesSince, readState } from '../past.ts'
 import type {
-  Following,
   Head,
   ListedHead,
   Load,
   LoadOptions,
-  NamedFollowing,
   Once,
   PageRead,
   PastRead,

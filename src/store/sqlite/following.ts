@@ -1,7 +1,7 @@
 /** What collections follow, as SQLite's rows hold it. */
 
 import { missingCollection } from '../collection-rules.ts'
-import type { Following, NamedFollowing } from '../store.ts'
+import type { Following, NamedFollowing } from '../following.ts'
 import { FOLLOWING_COLUMNS, followingFrom, followingValues } from '../stored-rows.ts'
 import { readHead } from './rows/head.ts'
 import { checkSum, SummedTable, withSum } from './rows/row-sum.ts'

@@ -5,16 +5,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { StateTag } from '../../contract/state-tag.ts'
 import { type ChangeCall, StoreWrites } from '../changes.ts'
 import { itemTag, missingCollection } from '../collection-rules.ts'
+import type { Following, NamedFollowing } from '../following.ts'
 import { FORGET_EVERY_MS, forgetAllOf } from '../history.ts'
 import { ReamLoad } from '../load.ts'
 import { NO_ROOM } from '../segment.ts'
 import type {
-  Following,
   Head,
   ListedHead,
   Load,
   LoadOptions,
-  NamedFollowing,
   Once,
   PageOptions,
   PageRead,

@@ -23,8 +23,10 @@ export class MirrorReport implements AsyncDisposable {
   #behind = 0
   /** When it was last known to be as its origin. */
   #asOf: number | undefined
-  #awaySince: number | undefined
+  #troubleSince: number | undefined
   #trouble = ''
+  /** Whether that is why it stands still: it may also be its store. */
+  #isOriginAway = false
   #loading: { readonly items: number; readonly total: number } | undefined
   #saidAt = performance.now()
 
@@ -66,13 +68,14 @@ export class MirrorReport implements AsyncDisposable {
         this.#asOf = event.at
         break
       case 'retry':
-        this.#warn(event.error)
+        this.#warn(event.error, event.isOrigins)
         break
       case 'back': {
-        const since = this.#awaySince === undefined ? '' : `, after ${formatDuration(Date.now() - this.#awaySince)}`
-        this.#awaySince = undefined
+        const since =
+          this.#troubleSince === undefined ? '' : `, after ${formatDuration(Date.now() - this.#troubleSince)}`
+        this.#troubleSince = undefined
         this.#trouble = ''
-        this.#say('info', `${this.#url} answers again${since}`)
+        this.#say('info', this.#isOriginAway ? `${this.#url} answers again${since}` : `goes on${since}`)
         break
       }
       case 'claimed-by-other':
@@ -87,13 +90,14 @@ export class MirrorReport implements AsyncDisposable {
   }
 
   /** The same trouble is told once, with the time since when. */
-  #warn(error: unknown): void {
+  #warn(error: unknown, isOrigins: boolean): void {
     this.#loading = undefined
-    this.#awaySince ??= Date.now()
+    this.#troubleSince ??= Date.now()
+    this.#isOriginAway = isOrigins
     const message = error instanceof Error ? error.message : String(error)
     if (this.#trouble === message) return
     this.#trouble = message
-    const since = new Date(this.#asOf ?? this.#awaySince).toISOString()
+    const since = new Date(this.#asOf ?? this.#troubleSince).toISOString()
     this.#say('warn', `${message} The mirror stays as it was at ${since}; it is tried again every second`)
   }
 
@@ -117,7 +121,10 @@ export class MirrorReport implements AsyncDisposable {
   }
 
   #behindText(): string {
-    if (this.#awaySince !== undefined) return `its origin is away since ${new Date(this.#awaySince).toISOString()}`
+    if (this.#troubleSince !== undefined) {
+      const what = this.#isOriginAway ? 'its origin is away' : 'it stands still'
+      return `${what} since ${new Date(this.#troubleSince).toISOString()}`
+    }
     const age = this.#asOf === undefined ? '' : `, as of ${formatDuration(Math.max(0, Date.now() - this.#asOf))} ago`
     return `${counted(this.#behind, 'version')} behind${age}`
   }

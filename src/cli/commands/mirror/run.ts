@@ -5,7 +5,7 @@ import type { ClientOptions } from '../../../client/client-options.ts'
 import { isCollectionName, NAME_RULE } from '../../../contract/name.ts'
 import { withoutSlash } from '../../../contract/url.ts'
 import { Mirror } from '../../../mirror/mirror.ts'
-import { MirrorError } from '../../../mirror/mirror-error.ts'
+import { HistoryLost, MirrorError } from '../../../mirror/mirror-error.ts'
 import { Origin } from '../../../mirror/origin.ts'
 import { explainFailure } from '../../client-failure.ts'
 import { Failure } from '../../failure.ts'
@@ -16,6 +16,9 @@ import { parseTarget, readToken } from '../../remote-collection.ts'
 import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { MirrorReport } from './report.ts'
+
+/** How long a server may keep a request waiting, at most. */
+const MAX_WAIT_SECONDS = 30
 
 /** What is tried again soon is told by the mirror itself. */
 const RETRIES = 2
@@ -50,6 +53,8 @@ export async function runMirror(text: string, settings: SettingValues): Promise<
     name,
     keyField: settings.get('key'),
     everyMs: durationMs(settings.get('mirrorEvery')),
+    // An answer that comes at the end of its time must not be too late.
+    waitSeconds: Math.min(MAX_WAIT_SECONDS, Math.floor(settings.get('pullTimeout') / 2)),
     isOnce: settings.get('once'),
     itemBytes: settings.get('itemBytes'),
     open,
@@ -75,6 +80,7 @@ function interrupted({ message, exitStatus }: Interrupted, isOnce: boolean): num
 
 function explained(error: unknown): unknown {
   if (error instanceof MirrorError) return new Failure(error.kind === 'usage' ? 2 : 1, error.message, { cause: error })
+  if (error instanceof HistoryLost) return new Failure(1, error.message, { cause: error })
   const known = explainFailure(error)
   return known === undefined ? error : new Failure(known.exitStatus, known.message, { cause: error })
 }

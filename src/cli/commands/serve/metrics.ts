@@ -4,7 +4,8 @@ import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client
 import type { ServerLoad } from '../../../service/node/listen.ts'
 import type { RequestRecord } from '../../../service/request-record.ts'
 import type { StoreActivity } from '../../../store/activity.ts'
-import type { Following, ListedHead } from '../../../store/store.ts'
+import type { Following } from '../../../store/following.ts'
+import type { ListedHead } from '../../../store/store.ts'
 import { type Listed, secondsBehind } from '../../followed.ts'
 
 type Labels = Readonly<Record<string, string | number>>
