@@ -12,7 +12,7 @@ import type { Segment } from './store.ts'
 const STEPS_A_TURN = 8
 
 /** What is read ahead while earlier items are being written: keeps both sides busy, and memory flat. */
-export const BYTES_IN_FLIGHT = 4 * 1024 * 1024
+export const BYTES_IN_FLIGHT = 2 * 1024 * 1024
 
 export class ReadAhead {
   readonly #limitBytes: number
