@@ -8,12 +8,12 @@ import type { Relation } from '../tables/postgres-relation.ts'
 import { PostgresSession, quoted } from '../tables/postgres-session.ts'
 import { TableError } from '../tables/table.ts'
 import { findFollowable, refusal } from './followable.ts'
+import { Followers, LOCK_CLASS, NO_TABLE } from './followers.ts'
 import {
   grants,
   type Installation,
   Names,
   noteFunction,
-  OF_TABLE,
   queueStatements,
   resetStatements,
   schemaStatements,
@@ -22,17 +22,11 @@ import {
 import { isNotInTime, LOCK_MS, runStatements } from './run-statements.ts'
 import { type Column, missingTriggers, readShape, type Shape } from './shape.ts'
 
-/** Another follower of the same queue: how often it is looked whether it has ended. */
-const CLAIM_MS = 250
-/** Tells these locks from those of other applications. */
-const LOCK_CLASS = 0x7265616d
-
 const KEYS_A_QUESTION = 2_000
 
 /** SQLSTATE */
 const NO_RIGHT = '42501'
 const SEVERAL_ROWS = '21000'
-const NO_TABLE: readonly (string | undefined)[] = ['42P01', '3F000']
 
 export interface TableOptions {
   readonly url: string
@@ -75,6 +69,7 @@ export class FollowedTable {
   /** With the types that they have at this moment. */
   keyColumns: readonly Column[]
   readonly relation: Relation
+  readonly followers: Followers
   readonly #session: PostgresSession
   readonly #options: TableOptions
   #id = ''
@@ -91,6 +86,7 @@ export class FollowedTable {
     this.keyColumns = keyColumns
     this.#options = options
     this.#names = new Names(options.schema, '')
+    this.followers = new Followers(session, relation.oid, options)
   }
 
   /** Refuses what cannot be followed. */
@@ -163,6 +159,16 @@ export class FollowedTable {
     ]
   }
 
+  /** By the catalogue, which everybody may read. */
+  async #has(...relations: readonly string[]): Promise<boolean> {
+    const { rows } = await this.#session.ask(
+      'SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = ANY ($2)',
+      this.#options.schema,
+      relations,
+    )
+    return rows.length === relations.length
+  }
+
   /** A part that was detached keeps triggers that only cost it something. Somebody else may own it by now. */
   async #strayTriggers({ members }: Shape): Promise<string[]> {
     const { rows } = await this.#session.ask(
@@ -225,93 +231,6 @@ export class FollowedTable {
       script,
       error,
     )
-  }
-
-  // One follower at a time
-
-  /** The follower of this table that keeps the collection with this id. */
-  async findFollower(collectionId: number): Promise<string | undefined> {
-    const rows = await this.#askFollowers(
-      `SELECT id FROM ${this.names.followers} f WHERE ${OF_TABLE} AND state LIKE $2`,
-      this.relation.oid,
-      `${collectionId}.%`,
-    )
-    return rows[0]?.[0]
-  }
-
-  async isInstalled(id: string): Promise<boolean> {
-    return (await this.#askFollowers(`SELECT FROM ${this.names.followers} WHERE id = $1`, id)).length > 0
-  }
-
-  /** One that never came to an end with its first load, and has ended: its lock is taken. Else whether one is at it. */
-  async adoptFollower(): Promise<{ readonly id?: string; readonly isBusy: boolean }> {
-    const rows = await this.#askFollowers(
-      `SELECT id FROM ${this.names.followers} f WHERE ${OF_TABLE} AND collection = $2 AND state IS NULL`,
-      this.relation.oid,
-      this.#options.collection,
-    )
-    for (const [id] of rows) {
-      this.id = id
-      if (await this.#tryClaim()) return { id, isBusy: false }
-    }
-    return { isBusy: rows.length > 0 }
-  }
-
-  /** By the catalogue, which everybody may read. */
-  async #has(...relations: readonly string[]): Promise<boolean> {
-    const { rows } = await this.#session.ask(
-      'SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = ANY ($2)',
-      this.#options.schema,
-      relations,
-    )
-    return rows.length === relations.length
-  }
-
-  /** None where this role may not look who follows, as it has not followed anything then, or where nobody does any more. */
-  async #askFollowers(question: string, ...values: readonly unknown[]): Promise<readonly [string][]> {
-    const { rows } = await this.#session.ask(
-      `SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = 'follower'
-        AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')`,
-      this.#options.schema,
-    )
-    if (rows.length === 0) return []
-    try {
-      return (await this.#session.ask(question, ...values)).rows as [string][]
-    } catch (error) {
-      // Somebody ran reams unfollow between the two questions.
-      if (NO_TABLE.includes(stateOf(error))) return []
-      throw error
-    }
-  }
-
-  async #tryClaim(): Promise<boolean> {
-    const { rows } = await this.#session.ask(
-      'SELECT pg_try_advisory_lock($1, $2)',
-      LOCK_CLASS,
-      Number.parseInt(this.#id, 16) | 0,
-    )
-    return rows[0]?.[0] === true
-  }
-
-  /** Waits until no other process has the queue. The lock is gone with the connection. */
-  async claim(onWait: () => void): Promise<void> {
-    for (let isFirst = true; !(await this.#tryClaim()); isFirst = false) {
-      if (isFirst) onWait()
-      await sleep(CLAIM_MS, undefined, { signal: this.#options.signal })
-    }
-  }
-
-  /** How many others follow the table by name, and do not run. */
-  async idleFollowers(): Promise<number> {
-    const rows = await this.#askFollowers(
-      `SELECT id FROM ${this.names.followers} f WHERE ${OF_TABLE} AND id <> $2 AND NOT EXISTS (
-        SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $3 AND objid::bigint = ('x' || id)::bit(32)::bigint
-          AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`,
-      this.relation.oid,
-      this.#id,
-      LOCK_CLASS,
-    )
-    return rows.length
   }
 
   // One moment
@@ -470,7 +389,7 @@ export class FollowedTable {
   async #whatIsGone(): Promise<FollowEnded | QueueGone> {
     const shape = await readShape(this.#session, this.relation.oid, this.names)
     if (shape?.name !== this.relation.name) return this.gone(shape)
-    return (await this.isInstalled(this.#id)) ? new QueueGone() : this.unfollowed()
+    return (await this.followers.has(this.#id)) ? new QueueGone() : this.unfollowed()
   }
 }
 

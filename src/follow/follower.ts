@@ -102,7 +102,7 @@ export class Follower {
         await this.#start()
         this.#hasStarted = true
         this.#followerId = this.#table.id
-        const count = await this.#table.idleFollowers()
+        const count = await this.#table.followers.countIdle(this.#table.id)
         if (count > 0) this.#tell({ kind: 'others-idle', count })
         for (;;) {
           await this.#round()
@@ -118,15 +118,15 @@ export class Follower {
   async #start(): Promise<void> {
     const table = this.#table
     const head = await this.#store.head(this.#options.collection)
-    const known = head && (await table.findFollower(head.id))
+    const known = head && (await table.followers.find(head.id))
     if (head === undefined || known === undefined) {
       // Somebody may have run reams unfollow while there was no connection: that must not be undone.
-      if (this.#followerId !== undefined && !(await table.isInstalled(this.#followerId))) throw table.unfollowed()
+      if (this.#followerId !== undefined && !(await table.followers.has(this.#followerId))) throw table.unfollowed()
       return this.#begin(head)
     }
     this.#refuseOtherKey(head)
     table.id = known
-    await table.claim(() => this.#tell({ kind: 'claimed-by-other' }))
+    await table.followers.claim(table.id, () => this.#tell({ kind: 'claimed-by-other' }))
   }
 
   /** The first load. Its lease keeps others away from the collection while the table is prepared. */
@@ -135,17 +135,17 @@ export class Follower {
     await this.#refuseOther()
     const load = await this.#lease(head)
     try {
-      const { id: adopted, isBusy } = await table.adoptFollower()
+      const { id: adopted, isBusy } = await table.followers.adopt()
       // It may be this collection that the other one has just loaded, or is known for by now. Where there is none, it cannot be.
       if (
         head !== undefined &&
-        (isBusy || (adopted === undefined && (await table.findFollower(head.id)) !== undefined))
+        (isBusy || (adopted === undefined && (await table.followers.find(head.id)) !== undefined))
       )
         throw new StoreError('busy', `Another process is about to follow ${table.label} for "${head.name}".`)
       if (adopted === undefined && head !== undefined && head.live > 0 && !this.#options.mayReplace)
         throw this.#taken(head)
-      if (adopted === undefined) table.id = newId()
-      await table.claim(() => this.#tell({ kind: 'claimed-by-other' }))
+      table.id = adopted ?? newId()
+      await table.followers.claim(table.id, () => this.#tell({ kind: 'claimed-by-other' }))
       const statements = await table.missingStatements()
       if (statements.length > 0) {
         await this.#options.approve(statements)
