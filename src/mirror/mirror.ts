@@ -174,10 +174,11 @@ export class Mirror {
     const ahead = new ReadAhead()
     const { keyField } = load.settings
     const scanner = new ItemScanner({ keyField, itemBytes: this.#options.itemBytes })
+    const packer = new ItemPacker(scanner)
     let items = 0
     try {
       for await (const page of pages) {
-        const run = this.#runOf(page, scanner)
+        const run = this.#runOf(page, scanner, packer)
         await ahead.add(load.append({ ...run, isTransferred: true }), run.text.length)
         items += run.count
         this.#tell({ kind: 'loading', items, total: page.itemCount })
@@ -189,8 +190,7 @@ export class Mirror {
     return items
   }
 
-  #runOf(page: Page, scanner: ItemScanner): ItemRun {
-    const packer = new ItemPacker(scanner)
+  #runOf(page: Page, scanner: ItemScanner, packer: ItemPacker): ItemRun {
     try {
       for (const text of page.texts()) {
         scanner.check(text, 0, text.length)
