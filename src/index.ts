@@ -16,4 +16,5 @@ export type {
 export type { Reply } from './service/reply.ts'
 export type { OnError, RequestFacts, RequestRecord } from './service/request-record.ts'
 export type { StoreActivity } from './store/activity.ts'
+export type { Following, NamedFollowing } from './store/following.ts'
 export type * from './store/store.ts'

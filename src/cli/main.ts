@@ -7,4 +7,6 @@ process.on('uncaughtException', (error) => process.exit(reportFailure(error)))
 // `print` and `export` see what becomes of their writes; without a listener a reader that has gone would be thrown.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
 
-process.exitCode = await runProgram(process.argv.slice(2))
+void runProgram(process.argv.slice(2)).then((status) => {
+  process.exitCode = status
+})

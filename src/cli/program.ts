@@ -1,7 +1,7 @@
 /** The program: its commands, their flags and help, and how one run of it comes to an exit status. */
 
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
+import { readVersion } from '../program-files/program-files.ts'
 import { BACKUP } from './commands/backup.ts'
 import { CHECK } from './commands/check.ts'
 import { COLLECTIONS } from './commands/collections.ts'
@@ -80,11 +80,10 @@ type OnCommand = (command: CliCommand, operands: readonly string[], settings: Se
 
 /** `onCommand` gets the operands and values of the command that the user chose. */
 export function createProgram(onCommand: OnCommand): Command {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   const program = new Command('reams')
     .description('Serves collections over HTTP, 500 items per page, with an exact count.')
     .usage('COMMAND [options]')
-    .version(version, '-V, --version', 'print the version')
+    .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .commandsGroup('Help:')
     .helpCommand('help [COMMAND]', 'print the help of a command')

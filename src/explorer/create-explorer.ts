@@ -1,12 +1,11 @@
 /** The explorer: pages for people who open an address of the service in a browser. */
 
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { constants, gzipSync } from 'node:zlib'
 import { collectionUrl, entryUrl, problemUrl } from '../contract/link.ts'
 import type { Problem } from '../contract/problem.ts'
 import { parseCollectionPath } from '../contract/state-tag.ts'
+import { readProgramText } from '../program-files/program-files.ts'
 import { brief, visible } from './browser/text.ts'
 import { type CollectionContent, collectionPage, type PastContent, pastPage } from './collection-page.ts'
 import { entryPage, type ListedFacts } from './entry-page.ts'
@@ -101,8 +100,6 @@ type Assets = Readonly<Record<'script' | 'style' | 'icon', Asset>>
 /** What all assets may have together, not compressed. */
 export const ASSET_BYTES = 60_000
 
-const BUILT = join(import.meta.dirname, 'built')
-
 /** Three sheets of a ream. */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><g fill="#fff" stroke="#2b5a9b">' +
@@ -111,10 +108,14 @@ const ICON =
 
 export function makeAssets(): Assets {
   return {
-    script: asset('js', 'text/javascript; charset=utf-8', readFileSync(join(BUILT, 'explorer.js'))),
-    style: asset('css', 'text/css; charset=utf-8', readFileSync(join(BUILT, 'explorer.css'))),
+    script: asset('js', 'text/javascript; charset=utf-8', built('explorer.js')),
+    style: asset('css', 'text/css; charset=utf-8', built('explorer.css')),
     icon: asset('svg', 'image/svg+xml', Buffer.from(ICON)),
   }
+}
+
+function built(file: string): Uint8Array {
+  return Buffer.from(readProgramText(`explorer/built/${file}`))
 }
 
 function asset(extension: string, type: string, plain: Uint8Array): Asset {

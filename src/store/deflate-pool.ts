@@ -169,7 +169,7 @@ export class DeflatePool {
     const [leastBusy] = this.#threads.toSorted((a, b) => a.callCount - b.callCount)
     const mayStart = this.#threads.length < this.#mostThreads
     if (leastBusy !== undefined && (leastBusy.callCount === 0 || !mayStart)) return leastBusy
-    const thread: DeflateThread = new Thread(import.meta.url, 'deflate-thread', { isBatching: true })
+    const thread: DeflateThread = new Thread('store/deflate-thread', { isBatching: true })
     this.#threads.push(thread)
     return thread
   }

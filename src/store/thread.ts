@@ -1,6 +1,7 @@
 /** A thread of the store, and both ends of what is said between it and whoever started it: calls and their replies. */
 
-import { parentPort, Worker } from 'node:worker_threads'
+import { parentPort, type Worker } from 'node:worker_threads'
+import { startThread } from '../program-files/program-files.ts'
 import { StoreError } from './store-error.ts'
 
 /** A thread that does one small thing after the other needs little memory for what it has just thrown away. */
@@ -44,11 +45,11 @@ export class Thread<Call, Reply> {
   #lastId = 0
   #isClosing = false
 
-  /** Starts the module `name` that lies beside the one at `url`, under the same extension: .ts in a clone, .js in the package. */
-  constructor(url: string, name: string, options: ThreadOptions<Reply> = {}) {
+  /** Starts the module at `path`, as `startThread` takes it. */
+  constructor(path: string, options: ThreadOptions<Reply> = {}) {
     const { data, isBatching = false, onReplies, onEnd = () => {} } = options
     this.#isBatching = isBatching
-    this.#worker = new Worker(new URL(url.replace(/[^/]*(\.[jt]s)$/, `${name}$1`)), {
+    this.#worker = startThread(path, {
       workerData: data,
       // Flags that the program was started with, such as --input-type, may not fit a thread.
       execArgv: [],

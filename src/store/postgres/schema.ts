@@ -1,7 +1,7 @@
 /** Makes the tables of a new store, safely when several processes start at once; refuses what is not a store of this format. */
 
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readProgramText } from '../../program-files/program-files.ts'
 import { checkFormat, FORMAT_VERSION, missingStore, StoreError } from '../store-error.ts'
 import type { Rows } from './rows/rows.ts'
 import type { Connections } from './server/connection.ts'
@@ -10,9 +10,9 @@ import type { StoreUrl } from './server/store-url.ts'
 
 const OLDEST_SERVER = 15
 
-const SCHEMA = new URL('./schema.sql', import.meta.url)
+const SCHEMA = 'store/postgres/schema.sql'
 /** What follows where the extension Citus is there. */
-const SCHEMA_ON_CITUS = new URL('./schema-on-citus.sql', import.meta.url)
+const SCHEMA_ON_CITUS = 'store/postgres/schema-on-citus.sql'
 
 /** Others that make the same thing at the same time: to be tried again. */
 const CROSSED: readonly string[] = ['23505', '42P06', '42P07', '42710', '40001', '40P01', 'XX000']
@@ -130,7 +130,7 @@ async function runSchema(rows: Rows, url: StoreUrl, hasCitus: boolean): Promise<
   try {
     // Read again under the lock: another process may have been here first.
     if (!(await isMade(rows, url))) {
-      const sql = [SCHEMA, ...(hasCitus ? [SCHEMA_ON_CITUS] : [])].map((file) => readFileSync(file, 'utf8')).join('')
+      const sql = [SCHEMA, ...(hasCitus ? [SCHEMA_ON_CITUS] : [])].map(readProgramText).join('')
       // One after the other: Citus takes no more than one change of a table at a time.
       for (const statement of statementsOf(sql)) await rows.execute(statement)
       await rows.execute(`INSERT INTO reams_format (version) VALUES (${FORMAT_VERSION})`)

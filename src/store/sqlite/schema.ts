@@ -1,8 +1,9 @@
 /** Makes the tables of a new store, safely when several processes start at once, and refuses what is not a store of this format. */
 
-import { closeSync, openSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { closeSync, openSync, type Stats, statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readProgramText } from '../../program-files/program-files.ts'
 import { checkFormat, FORMAT_VERSION, missingStore, StoreError } from '../store-error.ts'
 import { checkOnlyName } from './file/other-name.ts'
 import { openReadConnection, openWriteConnection } from './file/store-file.ts'
@@ -17,8 +18,6 @@ const PAGE_BYTES = 8192
 
 /** Before this version a crash could corrupt a database in WAL mode. */
 const OLDEST_SQLITE = '3.51.3'
-
-const SCHEMA = new URL('./schema.sql', import.meta.url)
 
 /** Makes sure that `path` holds a store. A file that is refused is left as it was. */
 export async function prepareStore(path: string, mayCreate: boolean): Promise<void> {
@@ -102,7 +101,7 @@ function runSchema(database: DatabaseSync, path: string): void {
     // Read again under the write lock: another process may have been here first.
     if (!isMade(database, path)) {
       defineRowSum(database)
-      database.exec(readFileSync(SCHEMA, 'utf8'))
+      database.exec(readProgramText('store/sqlite/schema.sql'))
       database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`)
     }
     database.exec('COMMIT')

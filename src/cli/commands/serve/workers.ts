@@ -2,6 +2,7 @@
 
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { clusterSettings } from '../../../program-files/program-files.ts'
 import { DataLocation } from '../../data-location.ts'
 import { describeFailure, Failure, type FailureStatus } from '../../failure.ts'
 import { openStore } from '../../open-store.ts'
@@ -85,7 +86,7 @@ export async function startWorkers(
     [PORT_VARIABLE]: String(port),
     [LOCATIONS_VARIABLE]: locationsIn(settings),
   }
-  cluster.setupPrimary({ args: argumentsFor(settings) })
+  cluster.setupPrimary(clusterSettings(argumentsFor(settings)))
   const group = createWorkerGroup(variables, settings, log)
   try {
     // What is wrong for one is wrong for all: the first one tells.

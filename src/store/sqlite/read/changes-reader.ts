@@ -76,7 +76,7 @@ export class ChangesReader {
     const onEnd = (): void => {
       this.#thread = undefined
     }
-    this.#thread ??= new Thread(import.meta.url, 'page-thread', { data: this.#place, onEnd })
+    this.#thread ??= new Thread('store/sqlite/read/page-thread', { data: this.#place, onEnd })
     return this.#thread
   }
 }

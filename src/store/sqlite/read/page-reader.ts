@@ -106,7 +106,7 @@ export class PageReader {
       this.#isReady = false
     }
     try {
-      const thread: PageThread = new Thread(import.meta.url, 'page-thread', { data: this.#place, onEnd })
+      const thread: PageThread = new Thread('store/sqlite/read/page-thread', { data: this.#place, onEnd })
       const isReady = (): void => {
         this.#isReady = this.#mayStart
       }

@@ -58,7 +58,7 @@ export class Writer {
     const onReplies = (replies: readonly Outcome[]): void =>
       this.#activity.addCommit(replies.filter((reply) => 'isChange' in reply).length)
     const options = { data: this.#place, isBatching: true, onReplies, onEnd }
-    this.#thread ??= new Thread(import.meta.url, 'writer-thread', options)
+    this.#thread ??= new Thread('store/sqlite/write/writer-thread', options)
     return this.#thread
   }
 }
