@@ -1,13 +1,23 @@
-/** Writes the reference pages that follow from the code: commands, settings, problems, rules, mutants, limits and the API. */
+/** Writes the pages of docs/reference/ that follow from the code, and the man page. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { COMMANDS, createProgram } from '../src/cli/program.ts'
-import type { CliCommand, Example } from '../src/cli/setting-values.ts'
+import { COMMANDS } from '../src/cli/program.ts'
+import type { CliCommand } from '../src/cli/setting-values.ts'
 import { longFlag, OTHER_VARIABLES, SETTINGS, type Setting } from '../src/cli/settings.ts'
 import { PROBLEMS, type ProblemKind } from '../src/contract/problem.ts'
 import { apiPage } from './api-page.ts'
+import {
+  commandsWith,
+  defaultOf,
+  EXIT_STATUSES,
+  exampleLines,
+  generalDescription,
+  OUTPUT_RULE,
+  valueText,
+} from './command-text.ts'
 import { limitsPage } from './limits-page.ts'
+import { manPage } from './man-page.ts'
 import { mutantsPage } from './mutants.ts'
 import { fenced, type Page, table } from './page.ts'
 import { rulesPage } from './rules-page.ts'
@@ -26,6 +36,7 @@ export function referencePages(): ReadonlyMap<string, string> {
     ['docs/reference/mutants.md', pageText(mutantsPage())],
     ['docs/reference/api.md', pageText(apiPage())],
     ['docs/reference/limits.md', pageText(limitsPage())],
+    ['docs/reference/reams.1', manPage()],
   ])
 }
 
@@ -40,20 +51,8 @@ function commandsPage(): Page {
         ['command', ''],
         COMMANDS.map(({ name, summary }) => [`[\`reams ${name}\`](#${anchorOf(name)})`, summary]),
       ),
-      'Results go to stdout; progress, logs and messages go to stderr. A progress bar shows on a terminal only.',
-      table(
-        ['exit status', 'means'],
-        [
-          ['0', 'done'],
-          ['1', 'the answer is no: a bad item, a setting that differs, a damaged store, a broken contract'],
-          ['2', 'wrong usage: a flag, a name, a path, a URL'],
-          [
-            '3',
-            'could not tell: a disk, a lock, a store that is damaged or newer than the program, a server out of reach',
-          ],
-          ['129, 130, 143', 'interrupted by SIGHUP, SIGINT or SIGTERM; `serve` ends with 0 on each'],
-        ],
-      ),
+      OUTPUT_RULE,
+      table(['exit status', 'means'], EXIT_STATUSES),
       'Every option has a variable in the environment, and the option wins: see [settings](settings.md).',
       'What `reams check` tries, and its reports: see [rules](rules.md).',
       ...COMMANDS.flatMap(commandSection),
@@ -63,11 +62,6 @@ function commandsPage(): Page {
 
 function anchorOf(command: string): string {
   return `reams-${command.replaceAll(' ', '-')}`
-}
-
-/** The first line of `reams --help` after its usage, so that both say the same. */
-function generalDescription(): string {
-  return createProgram(async () => {}).description()
 }
 
 function commandSection(command: CliCommand): string[] {
@@ -84,17 +78,16 @@ function commandSection(command: CliCommand): string[] {
             operands.map(({ syntax, description: text }) => [`\`${syntax}\``, text]),
           ),
         ]),
-    table(
-      ['option', '', 'default'],
-      settings.map((each) => [flagLink(SETTINGS[each]), SETTINGS[each].description, defaultOf(SETTINGS[each])]),
-    ),
+    ...(settings.length === 0
+      ? []
+      : [
+          table(
+            ['option', '', 'default'],
+            settings.map((each) => [flagLink(SETTINGS[each]), SETTINGS[each].description, defaultOf(SETTINGS[each])]),
+          ),
+        ]),
     fenced(exampleLines(examples), 'sh'),
   ]
-}
-
-function exampleLines(examples: readonly Example[]): string {
-  const width = Math.max(...examples.map(({ line }) => line.length))
-  return examples.map(({ line, purpose }) => `${line.padEnd(width)}  # ${purpose}`).join('\n')
 }
 
 function settingsPage(): Page {
@@ -123,11 +116,9 @@ function settingsPage(): Page {
 }
 
 function settingSection(setting: Setting): string[] {
-  const { flag, variable, description, kind } = setting
-  const isSwitch = !flag.includes('<')
-  const again = kind.isList ? '; the flag can also be repeated' : ''
+  const { flag, variable, description } = setting
   const entries = [
-    `value: ${isSwitch ? `none as a flag; in the environment ${kind.expected}` : kind.expected}${again}`,
+    `value: ${valueText(setting)}`,
     ...(defaultOf(setting) === '' ? [] : [`default: ${defaultOf(setting)}`]),
     `commands: ${commandsWith(setting)
       .map((name) => `[\`${name}\`](commands.md#${anchorOf(name)})`)
@@ -173,14 +164,4 @@ function settingTitle(setting: Setting): string {
   const settings: Setting[] = Object.values(SETTINGS)
   const isShared = settings.some((each) => each !== setting && longFlag(each) === longFlag(setting))
   return isShared ? `${longFlag(setting)} of ${commandsWith(setting).join(', ')}` : longFlag(setting)
-}
-
-/** The names of the commands that take it. */
-function commandsWith(setting: Setting): string[] {
-  return COMMANDS.filter(({ settings }) => settings.some((each) => SETTINGS[each] === setting)).map(({ name }) => name)
-}
-
-function defaultOf(setting: Setting): string {
-  if (setting.defaultText !== undefined) return `\`${setting.defaultText}\``
-  return setting.default === undefined || setting.default === false ? '' : `\`${setting.default}\``
 }

@@ -58,6 +58,22 @@ describe('the generated reference', () => {
   })
 })
 
+describe('the man page', () => {
+  it('has all commands, flags and variables, and groff prints it without a warning', (t) => {
+    const words = ['-man', '-Tascii', '-ww', '-P-c', '-P-b', '-P-u', join(ROOT, 'docs/reference/reams.1')]
+    const { error, stdout, stderr } = spawnSync('groff', words, { encoding: 'utf8' })
+    if (error !== undefined) return t.skip('groff is missing, which prints man pages')
+    assert.equal(stderr, '')
+    const plain = (text: string) => text.replaceAll('…', '...').replaceAll('`', '').replaceAll(/\s+/g, ' ')
+    const page = plain(stdout)
+    for (const { name, usage, description } of COMMANDS)
+      assert.ok(page.includes(plain(` reams ${name} ${usage} ${description} `)), name)
+    for (const { flag, description } of Object.values(SETTINGS))
+      assert.ok(page.includes(plain(` ${flag} ${description} `)), flag)
+    for (const variable of VARIABLES) assert.ok(page.includes(` ${variable} `), variable)
+  })
+})
+
 describe('the page about the API', () => {
   const entryPoints: [string, { default: string }][] = Object.entries(JSON.parse(read('package.json')).exports)
   for (const [name, { default: path }] of entryPoints)

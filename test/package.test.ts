@@ -18,6 +18,8 @@ const ENVIRONMENT = {
 
 const run = promisify(execFile)
 
+const QUIETLY = ['--prefer-offline', '--no-audit', '--no-fund']
+
 const PROGRAM = `
 import { createService } from 'reams'
 import { createClient } from 'reams/client'
@@ -83,14 +85,13 @@ describe('the package', () => {
   const home = join(directory, 'home')
   const command = join(home, 'node_modules/.bin/reams')
   const at = (cwd: string) => ({ cwd, env: ENVIRONMENT })
+  const tarball = () => join(directory, readdirSync(directory).find((name) => name.endsWith('.tgz')) ?? '')
 
   before(async () => {
     await run('npm', ['pack', '--pack-destination', directory], at(ROOT))
-    const [tarball = ''] = readdirSync(directory).filter((name) => name.endsWith('.tgz'))
     mkdirSync(home)
     writeFileSync(join(home, 'package.json'), '{"private":true,"type":"module"}')
-    const quietly = ['--prefer-offline', '--no-audit', '--no-fund']
-    await run('npm', ['install', ...quietly, join(directory, tarball)], at(home))
+    await run('npm', ['install', ...QUIETLY, tarball()], at(home))
   })
   after(() => rmSync(directory, { recursive: true, force: true }))
 
@@ -144,6 +145,13 @@ describe('the package', () => {
     assert.deepEqual(await run(command, ['--version'], at(home)), { stdout: `${version}\n`, stderr: '' })
   })
 
+  it('brings its man page to where man looks, if it is installed for the whole machine', async () => {
+    const prefix = join(directory, 'machine')
+    await run('npm', ['install', '--global', '--prefix', prefix, ...QUIETLY, tarball()], at(home))
+    const page = readFileSync(join(prefix, 'share/man/man1/reams.1'), 'utf8')
+    assert.equal(page, readFileSync(join(ROOT, 'docs/reference/reams.1'), 'utf8'))
+  })
+
   it('has a command that imports and exports, byte for byte', async () => {
     const lines = Array.from({ length: 1234 }, (_, index) => `{"id": ${index}, "amount": 1.10}\n`).join('')
     writeFileSync(join(home, 'events.ndjson'), lines)
@@ -154,7 +162,12 @@ describe('the package', () => {
   it('holds nothing but what is needed to use it', () => {
     const installed = join(home, 'node_modules/reams')
     const names = readdirSync(installed).sort().join(' ')
-    assert.equal(names, 'CHANGELOG.md LICENSE README.md bin lib package.json')
+    assert.equal(names, 'CHANGELOG.md LICENSE README.md bin docs lib package.json')
+    const pages = readdirSync(join(installed, 'docs'), { recursive: true, withFileTypes: true })
+    assert.deepEqual(
+      pages.filter((entry) => entry.isFile()).map(({ name }) => name),
+      ['reams.1'],
+    )
     const kinds = readdirSync(join(installed, 'lib'), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ name }) => name.slice(name.indexOf('.')))

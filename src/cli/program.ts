@@ -5,6 +5,7 @@ import { readVersion } from '../program-files/program-files.ts'
 import { BACKUP } from './commands/backup.ts'
 import { CHECK } from './commands/check.ts'
 import { COLLECTIONS } from './commands/collections.ts'
+import { completionCommand } from './commands/completion.ts'
 import { COPY } from './commands/copy.ts'
 import { DROP } from './commands/drop.ts'
 import { EXPORT } from './commands/export.ts'
@@ -33,14 +34,16 @@ import {
 } from './setting-values.ts'
 import { SETTINGS, type Setting, type SettingName } from './settings.ts'
 
-/** In the order in which --help lists them. */
-export const COMMANDS: readonly CliCommand[] = [
+const WORKING_COMMANDS: readonly CliCommand[] = [
   ...[SERVE, IMPORT, FOLLOW, UNFOLLOW, MIRROR, COPY, RESTORE, PUSH, SET, FORGET, DROP],
   ...TOKEN_COMMANDS,
   ...[COLLECTIONS, EXPORT, BACKUP, VERIFY, PULL, CHECK],
 ]
 
-const EXAMPLES: readonly Example[] = [
+/** In the order in which --help lists them. */
+export const COMMANDS: readonly CliCommand[] = [...WORKING_COMMANDS, completionCommand(WORKING_COMMANDS)]
+
+export const EXAMPLES: readonly Example[] = [
   { line: 'reams serve events.ndjson', purpose: 'serve a file at once' },
   { line: 'reams import events events.ndjson', purpose: 'load a file into reams.db' },
   { line: 'reams serve', purpose: 'serve reams.db' },
@@ -151,7 +154,8 @@ class SettingOption extends Option {
   }
 }
 
-function variablesText([first = 'store']: readonly SettingName[]): string {
+function variablesText([first]: readonly SettingName[]): string {
+  if (first === undefined) return '"reams --help" lists the commands.'
   return `Variables such as ${SETTINGS[first].variable} set options too; the command line wins.`
 }
 

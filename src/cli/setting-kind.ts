@@ -20,12 +20,19 @@ export interface SettingKind<T> {
   readonly parse: (text: string) => T | undefined
   /** Whether the flag can be repeated. The values are then joined with commas, as they stand in the variable. */
   readonly isList?: true
+  /** For shell completion. */
+  readonly suggestions?: Suggestions
 }
+
+/** What a shell can suggest: names of files, or all values that are allowed. */
+export type Suggestions = 'files' | readonly string[]
 
 /** Any text but the empty one. */
 export function text(placeholder: string): SettingKind<string> {
   return { placeholder, expected: 'a value that is not empty', parse: (value) => value || undefined }
 }
+
+export const FILE: SettingKind<string> = { ...text('file'), suggestions: 'files' }
 
 /** A switch takes no value on the command line; in the environment it is spelled out. */
 export const SWITCH: SettingKind<boolean> = {
@@ -36,6 +43,7 @@ export const SWITCH: SettingKind<boolean> = {
 
 export const STORE: SettingKind<DataLocation> = {
   placeholder: 'store',
+  suggestions: 'files',
   expected: 'a path such as reams.db, or postgres://user@host/database',
   parse: (value) => locationIn(value, ['postgres'], 'A store is a path or a postgres:// URL'),
 }
@@ -43,6 +51,7 @@ export const STORE: SettingKind<DataLocation> = {
 /** Where tables are. */
 export const DATABASE: SettingKind<DataLocation> = {
   placeholder: 'database',
+  suggestions: 'files',
   expected: 'postgres://user@host/database, mysql://user@host/database, or the path of an SQLite file',
   parse: (value) =>
     locationIn(value, ['postgres', 'mysql'], 'A database is postgres://…, mysql://… or the path of an SQLite file'),
@@ -206,6 +215,7 @@ export function oneOf<const T extends string>(placeholder: string, ...values: re
   return {
     placeholder,
     expected: `one of ${values.join(', ')}`,
+    suggestions: values,
     parse: (value) => values.find((each) => each === value),
   }
 }

@@ -1,6 +1,7 @@
 /** What a command is, and the values of its settings: a flag wins over its variable, the variable over the default. */
 
 import { Failure } from './failure.ts'
+import type { Suggestions } from './setting-kind.ts'
 import { longFlag, SETTINGS, type Setting, type SettingName, type SettingValue } from './settings.ts'
 
 type Origin = 'flag' | 'environment' | 'default'
@@ -53,10 +54,12 @@ function parse({ kind }: Setting, text: string, name: string): unknown {
   throw new Failure(2, `Invalid ${name} "${text}": expected ${kind.expected}.`)
 }
 
-interface Operand {
+export interface Operand {
   /** As commander takes it: `<NAME>`, `[FILE...]`. */
   readonly syntax: string
   readonly description: string
+  /** For shell completion. */
+  readonly suggestions?: Suggestions
 }
 
 export interface Example {

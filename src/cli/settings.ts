@@ -76,7 +76,7 @@ export const SETTINGS = {
       defaultText: 'http://127.0.0.1:PORT',
     },
     requireToken: toggle('answer only with a token; see "reams token"'),
-    tokenFile: { kind: kinds.text('file'), description: 'a file with the bearer token to send' },
+    tokenFile: { kind: kinds.FILE, description: 'a file with the bearer token to send' },
     allowOrigin: { kind: kinds.ORIGINS, description: 'another server to follow links to; can be repeated' },
   }),
   ...group('Collection', {
@@ -173,8 +173,8 @@ export const SETTINGS = {
       default: '0s',
       description: 'how long to go on as usual after SIGTERM',
     },
-    tlsCert: { kind: kinds.text('file'), description: 'serve https with this certificate, in PEM form' },
-    tlsKey: { kind: kinds.text('file'), description: 'its private key; SIGHUP reads both again' },
+    tlsCert: { kind: kinds.FILE, description: 'serve https with this certificate, in PEM form' },
+    tlsKey: { kind: kinds.FILE, description: 'its private key; SIGHUP reads both again' },
     shutdownTimeout: { kind: kinds.DURATION, default: '10s', description: 'how long running requests may then take' },
     rateLimit: { kind: kinds.RATE, description: 'reads of one token or address: 100/s, 600/m' },
     writeRateLimit: {
@@ -193,7 +193,7 @@ export const SETTINGS = {
       description: 'text or json',
     },
     output: {
-      kind: kinds.text('file'),
+      kind: kinds.FILE,
       flag: '-o, --output <file>',
       description: 'write to this file; as gzip if it ends in .gz',
     },

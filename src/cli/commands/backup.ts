@@ -23,7 +23,7 @@ export const BACKUP: CliCommand = {
   description: `Copies a whole store, with its tokens, to one file, which only you can read. The
 store may be in use: nobody waits for the backup. The copy is read back and verified
 before it gets its name. \`reams restore\` makes a store from it.`,
-  operands: [{ syntax: '<FILE>', description: 'the backup' }],
+  operands: [{ syntax: '<FILE>', description: 'the backup', suggestions: 'files' }],
   settings: ['store', 'force'],
   examples: [
     { line: 'reams backup monday.db --store my.db', purpose: 'a copy of my.db' },

@@ -14,7 +14,7 @@ same command again, within 24 hours; later the whole file would be appended
 once more. REAMS_TOKEN can hold the token.`,
   operands: [
     { syntax: '<URL>', description: 'the collection' },
-    { syntax: '<FILE>', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin' },
+    { syntax: '<FILE>', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin', suggestions: 'files' },
   ],
   settings: ['format', 'delimiter', 'types', 'itemBytes', 'tokenFile', 'batch', 'retries', 'pushTimeout'],
   examples: [

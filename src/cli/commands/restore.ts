@@ -20,7 +20,7 @@ export const RESTORE: CliCommand = {
   summary: 'make a store from a backup',
   description: `Makes a store, file or database, from a backup, with its tokens. The copy is read
 back and verified. A store that exists is never changed.`,
-  operands: [{ syntax: '<FILE>', description: 'the backup' }],
+  operands: [{ syntax: '<FILE>', description: 'the backup', suggestions: 'files' }],
   settings: ['store'],
   examples: [
     { line: 'reams restore monday.db --store my.db', purpose: 'to a file' },

@@ -19,7 +19,9 @@ export const SERVE: CliCommand = {
 Files and tables are served from a temporary store, which is removed at the end:
 each is a collection, named after it; FILE:FIELD also names its key. Without
 files and --from it serves the store.`,
-  operands: [{ syntax: '[FILE...]', description: '.ndjson, .jsonl, .json, .csv or .tsv, also gzip' }],
+  operands: [
+    { syntax: '[FILE...]', description: '.ndjson, .jsonl, .json, .csv or .tsv, also gzip', suggestions: 'files' },
+  ],
   settings: [
     'store',
     'tableFrom',
