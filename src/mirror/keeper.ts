@@ -50,8 +50,9 @@ export class Keeper implements AsyncDisposable {
       check(head)
       const noted = head && (await this.#noted())
       if (noted === undefined || !this.#isOthers(noted)) {
-        // Until the origin answers, the mirror is as of when it was before.
+        // Until the origin answers, the mirror is as far as it was before.
         this.asOf ||= noted?.asOf ?? 0
+        this.behind ||= noted?.waiting ?? 0
         this.#hasClaimed = head !== undefined
         return head
       }

@@ -1,7 +1,7 @@
 /** Keeps a collection the same as one elsewhere: copies it, then applies what changes there, a version at a time. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ConnectionLost, HttpError, TimeoutError } from '../client/client-error.ts'
+import { ClientError, CollectionChanged, HttpError, PageTooLarge } from '../client/client-error.ts'
 import type { Page } from '../client/page.ts'
 import { PAGE_SIZE } from '../contract/page.ts'
 import { ChangeFlaw, readChange } from '../items/change-reader.ts'
@@ -18,20 +18,27 @@ import { formatPosition, type Position, parsePosition, WALKED } from './position
 import { type Applied, VersionWriter } from './version-writer.ts'
 import { WalkedPages } from './walked-pages.ts'
 
+/** Why a mirror that was walked is copied anew. */
+const NAMES_STATES = 'its origin names its states by now'
+
 /** Between two tries while the origin is away. */
 const RETRY_MS = 1_000
 
 /** Copies in a row that come to nothing. */
 const MAX_LOSSES = 3
 
+/** While the origin changes, it is looked so often what it is: whether it is private, say. */
+const SETTINGS_MS = 10_000
+
 export type MirrorEvent =
-  | { readonly kind: 'claimed-by-other' | 'walked' | 'back' }
+  | { readonly kind: 'claimed-by-other' | 'claimed' | 'walked' | 'back' }
   | { readonly kind: 'loading'; readonly items: number; readonly total: number }
   | { readonly kind: 'loaded'; readonly items: number; readonly reason: string; readonly durationMs: number }
   | { readonly kind: 'behind'; readonly versions: number }
   | ({ readonly kind: 'applied' } & Applied)
   | { readonly kind: 'current'; readonly at: number }
-  | { readonly kind: 'retry'; readonly error: unknown; readonly isOrigins: boolean }
+  /** `asOf` is the moment of the origin that the mirror shows; 0 where there is none yet, or that is not known. */
+  | { readonly kind: 'retry'; readonly error: unknown; readonly isOrigins: boolean; readonly asOf: number }
 
 export interface MirrorOptions {
   /** Of the mirror. */
@@ -58,10 +65,13 @@ export class Mirror {
   /** Whether there is a mirror: until then, what goes wrong is for the user to mend. */
   #hasStarted = false
   #isAway = false
+  /** Whether it was told that another one keeps the mirror. */
+  #isWaiting = false
   /** Since the origin last answered. */
   #hasAskedAgain = false
   /** How often the mirror was to be copied anew since it was last as its origin. */
   #losses = 0
+  #settingsAt = Number.NEGATIVE_INFINITY
 
   constructor(store: Store, origin: Origin, options: MirrorOptions, signal: AbortSignal) {
     this.#store = store
@@ -71,13 +81,18 @@ export class Mirror {
     this.#keeper = new Keeper(store, { name: options.name, source: origin.url, signal })
   }
 
+  get hasStarted(): boolean {
+    return this.#hasStarted
+  }
+
   /** Ends where only once was asked for; else with an error: what passes by itself is tried again. */
   async run(): Promise<void> {
     await using keeper = this.#keeper
     for (;;) {
       try {
         const check = (head: Head | undefined) => this.#check(head)
-        const head = await keeper.claim(check, () => this.#tell({ kind: 'claimed-by-other' }))
+        const head = await keeper.claim(check, () => this.#wait())
+        if (head !== undefined) this.#claimed()
         this.#hasStarted ||= head !== undefined
         return await this.#follow(head)
       } catch (error) {
@@ -86,9 +101,19 @@ export class Mirror {
     }
   }
 
+  #wait(): void {
+    if (!this.#isWaiting) this.#tell({ kind: 'claimed-by-other' })
+    this.#isWaiting = true
+  }
+
+  #claimed(): void {
+    if (this.#isWaiting) this.#tell({ kind: 'claimed' })
+    this.#isWaiting = false
+  }
+
   /** Refuses what is no mirror, or one of something else. */
   #check(head: Head | undefined): void {
-    const { name } = this.#options
+    const { name, keyField: wanted } = this.#options
     const { url } = this.#origin
     const ended = (what: string) => new MirrorError('usage', `The collection "${name}" ${what}.`)
     if (head === undefined) {
@@ -99,19 +124,28 @@ export class Mirror {
         : ended('exists and is no mirror; it stays as it is. Choose another name with --name')
     else if (head.origin.url !== url)
       throw ended(`is a mirror of ${head.origin.url}, and stays one. Choose another name with --name`)
+    else if (wanted !== undefined && wanted !== head.keyField)
+      throw ended(`has ${keyText(head.keyField)}, not "${wanted}". Leave out --key`)
   }
 
   async #follow(claimed: Head | undefined): Promise<void> {
     let head = claimed
-    let reason = 'for the first time'
+    let reason = claimed === undefined ? 'for the first time' : NAMES_STATES
     for (;;) {
       const position = head?.origin && parsePosition(head.origin.position)
       try {
         if (!head || !position) {
+          const asked = Date.now()
           const page = await this.#origin.live.page(1, { signal: this.#signal })
           const tag = this.#origin.tagOf(page)
-          if (tag === undefined) return await this.#walk(head, page)
-          head = await this.#copy(head, page, tag, reason)
+          if (tag !== undefined) {
+            head = await this.#copy(head, page, tag, reason)
+            this.#keeper.asOf = asked
+            continue
+          }
+          head = await this.#walk(head, page)
+          if (this.#options.isOnce) return
+          reason = NAMES_STATES
         } else {
           await this.#keeper.note(true)
           return await this.#keepUp(head, position)
@@ -158,15 +192,32 @@ export class Mirror {
 
   async #load(head: Head | undefined, { isPaginated }: Page): Promise<Load> {
     const { name, keyField: wanted } = this.#options
-    const state = head === undefined ? null : { id: head.id, commitId: head.commitId }
-    const common = { isReplacement: head !== undefined, state, isMirroring: true }
-    if (head !== undefined) return this.#store.load(name, common)
-    const { keyField = wanted ?? null, isPrivate } = await this.#origin.settings()
-    if (wanted !== undefined && wanted !== keyField) {
-      const key = keyField === null ? 'no key' : `the key "${keyField}"`
-      throw new MirrorError('usage', `${this.#origin.url} has ${key}, not "${wanted}". Leave out --key.`)
+    const { hasToken, url } = this.#origin
+    if (head !== undefined) {
+      if (isPaginated !== head.isPaginated) throw this.#remade(`has ${isPaginated ? 'pages' : 'no pages'} by now`)
+      const { id, commitId } = await this.#takeSettings(head)
+      return this.#store.load(name, { isReplacement: true, state: { id, commitId }, isMirroring: true })
     }
-    return this.#store.load(name, { ...common, settings: { keyField, isPaginated, isPrivate } })
+    // What was read with a token, nobody is to read without one, unless the server says that everybody may.
+    const { keyField = wanted ?? null, isPrivate = hasToken } = await this.#origin.settings()
+    if (wanted !== undefined && wanted !== keyField)
+      throw new MirrorError('usage', `${url} has ${keyText(keyField)}, not "${wanted}". Leave out --key.`)
+    return this.#store.load(name, { state: null, isMirroring: true, settings: { keyField, isPaginated, isPrivate } })
+  }
+
+  /** A mirror becomes private with its origin. Another key cannot be taken over: a delete would hit another item. */
+  async #takeSettings(head: Head): Promise<Head> {
+    const { keyField, isPrivate } = await this.#origin.settings()
+    this.#settingsAt = performance.now()
+    if (keyField !== undefined && keyField !== head.keyField)
+      throw this.#remade(`has ${keyText(keyField)} by now, and the mirror ${keyText(head.keyField)}`)
+    return isPrivate && !head.isPrivate ? await this.#store.setPrivate(head.name, true) : head
+  }
+
+  #remade(what: string): MirrorError {
+    const { url } = this.#origin
+    const advice = `Drop the mirror (\`reams drop ${this.#options.name}\`), and begin again`
+    return new MirrorError('usage', `${url} ${what}. ${advice}; until then it stays as it is.`)
   }
 
   /** Answers how many items there were. */
@@ -223,6 +274,9 @@ export class Mirror {
       this.#started()
       const isNew = page !== undefined && (page.itemCount > position.changes || !this.#isEnd(page, position))
       if (isNew) {
+        const isLooked = performance.now() - this.#settingsAt < SETTINGS_MS
+        // Where nothing else has changed, it is the settings that have.
+        if (!isLooked || page.itemCount === position.changes) head = await this.#takeSettings(head)
         head = await this.#apply(head, position, page)
         this.#losses = 0
         position = parsePosition(head.origin?.position ?? '') ?? position
@@ -271,7 +325,10 @@ export class Mirror {
     try {
       const pages = changesSince(this.#origin, position, first, onLast, this.#signal)
       for await (const { page, first: from, until, isEnd } of pages) {
-        for (const text of page.texts(from)) await writer.add(decode(text), until)
+        for (const text of page.texts(from)) {
+          this.#signal.throwIfAborted()
+          await writer.add(decode(text), until)
+        }
         if (isEnd) return await writer.end(until)
       }
       throw new HistoryLost('the changes of its origin have no end')
@@ -296,35 +353,57 @@ export class Mirror {
 
   // An origin that does not name its states
 
-  async #walk(claimed: Head | undefined, first: Page): Promise<void> {
+  /** Until only once was asked for, or the origin names its states. Answers with the mirror. */
+  async #walk(claimed: Head | undefined, begun: Page): Promise<Head | undefined> {
     const { everyMs, isOnce, name } = this.#options
-    const { live, url } = this.#origin
-    if (first.isPaginated) this.#tell({ kind: 'walked' })
-    let head = claimed
-    const pages = new WalkedPages(live, this.#signal)
+    const { live } = this.#origin
+    const signal = this.#signal
+    if (begun.isPaginated) this.#tell({ kind: 'walked' })
+    let [head, first] = [claimed, begun as Page | undefined]
+    const pages = new WalkedPages(live, signal)
     if (head !== undefined) await pages.remember(this.#store.items(name))
     for (;;) {
       const asked = Date.now()
       if (await pages.hasChanged()) {
-        const startedAt = performance.now()
-        const load = await this.#load(head, first)
-        try {
-          const items = await this.#fill(load, pages.walk())
-          if (pages.isSame && head !== undefined) await load.abort()
-          else {
-            head = (await load.commit({ url, position: WALKED })).head
-            this.#keeper.began()
-            this.#tell({ kind: 'loaded', items, reason: 'as it changed', durationMs: performance.now() - startedAt })
-          }
-        } catch (error) {
-          await load.abort().catch(() => {})
-          throw error
+        first ??= await live.page(1, { signal })
+        if (this.#origin.tagOf(first) !== undefined) return head
+        const copied = await this.#copyWalked(head, first, pages)
+        first = undefined
+        if (copied === undefined) {
+          // Items were removed meanwhile.
+          await sleep(RETRY_MS, undefined, { signal })
+          continue
         }
+        head = copied
       }
       this.#started()
       await this.#current(asked)
-      if (isOnce) return
-      await sleep(everyMs, undefined, { signal: this.#signal })
+      if (isOnce) return head
+      await sleep(everyMs, undefined, { signal })
+    }
+  }
+
+  /** Undefined where it has to be walked again. */
+  async #copyWalked(head: Head | undefined, first: Page, pages: WalkedPages): Promise<Head | undefined> {
+    const { url } = this.#origin
+    const startedAt = performance.now()
+    const load = await this.#load(head, first)
+    try {
+      const items = await this.#fill(load, pages.walk())
+      if (pages.isSame && head !== undefined) {
+        await load.abort()
+        return head
+      }
+      const { head: after } = await load.commit({ url, position: WALKED })
+      this.#keeper.began()
+      const reason = head === undefined ? 'for the first time' : 'as it changed'
+      this.#tell({ kind: 'loaded', items, reason, durationMs: performance.now() - startedAt })
+      return after
+    } catch (error) {
+      await load.abort().catch(() => {})
+      if (!(error instanceof CollectionChanged)) throw error
+      if (this.#options.isOnce && ++this.#losses === MAX_LOSSES) throw error
+      return undefined
     }
   }
 
@@ -332,6 +411,7 @@ export class Mirror {
 
   #started(): void {
     this.#hasStarted = true
+    this.#isWaiting = false
     this.#hasAskedAgain = false
     if (!this.#isAway) return
     this.#isAway = false
@@ -341,19 +421,32 @@ export class Mirror {
   /** Rethrows what will not pass. */
   async #recover(error: unknown): Promise<void> {
     this.#signal.throwIfAborted()
+    this.#losses = 0
     if (error instanceof Overtaken) return
     if (this.#isRefused(error)) {
       // There may be another token by now.
       this.#hasAskedAgain = true
-      this.#origin = await this.#options.open()
+      await this.#reopen()
       return
     }
     if (!this.#mayPass(error)) throw error
-    this.#isAway = true
-    this.#tell({ kind: 'retry', error, isOrigins: !(error instanceof StoreError) })
-    await this.#keeper.note(true).catch(() => {})
+    if (isOvertaken(error)) this.#wait()
+    else {
+      this.#isAway = true
+      this.#tell({ kind: 'retry', error, isOrigins: !(error instanceof StoreError), asOf: this.#keeper.asOf })
+      await this.#keeper.note(true).catch(() => {})
+    }
     await sleep(RETRY_MS, undefined, { signal: this.#signal })
-    this.#origin = await this.#options.open()
+    await this.#reopen()
+  }
+
+  /** With the token of now. Where its file is missing, or not written to its end, the one before may still do. */
+  async #reopen(): Promise<void> {
+    try {
+      this.#origin = await this.#options.open()
+    } catch (error) {
+      if (!this.#hasStarted) throw error
+    }
   }
 
   #isRefused(error: unknown): boolean {
@@ -362,11 +455,12 @@ export class Mirror {
 
   #mayPass(error: unknown): boolean {
     const { isOnce } = this.#options
-    if (error instanceof StoreError)
-      return OVERTAKEN.includes(error.code) || (!isOnce && UNAVAILABLE.includes(error.code))
+    if (isOvertaken(error)) return true
+    if (error instanceof StoreError) return !isOnce && UNAVAILABLE.includes(error.code)
     if (isOnce || !this.#hasStarted) return false
-    if (error instanceof ConnectionLost || error instanceof TimeoutError || error instanceof HistoryLost) return true
-    return error instanceof HttpError && (error.status >= 500 || [404, 408, 429].includes(error.status))
+    // A page of maintenance, or one to log in at, has any status.
+    if (error instanceof HttpError) return !REFUSED.includes(error.status)
+    return error instanceof HistoryLost || (error instanceof ClientError && !(error instanceof PageTooLarge))
   }
 
   #tell(event: MirrorEvent): void {
@@ -384,7 +478,17 @@ const OVERTAKEN: readonly StoreError['code'][] = [
   'no-collection',
 ]
 
+function isOvertaken(error: unknown): boolean {
+  return error instanceof StoreError && OVERTAKEN.includes(error.code)
+}
+
+const REFUSED: readonly number[] = [401, 403]
+
 const UNAVAILABLE: readonly StoreError['code'][] = ['unavailable', 'overloaded', 'full']
+
+function keyText(keyField: string | null): string {
+  return keyField === null ? 'no key' : `the key "${keyField}"`
+}
 
 /** That of a change on a page of changes, if there is one. */
 function versionAt(page: Page, index: number): number | undefined {

@@ -16,15 +16,20 @@ const AHEAD = 4
 /** The statuses of a state that is not kept any more, or never was in this history. */
 const GONE: readonly number[] = [404, 410]
 
-/** What a collection is, where its server tells. */
+/** Statuses by which a server says that it is not the moment, or not for this token: anything else may be no entry point at all. */
+const NOT_NOW: readonly number[] = [401, 408, 429]
+
+/** What a collection is; undefined where its server does not tell. */
 export interface Settings {
   readonly keyField: string | null | undefined
-  readonly isPrivate: boolean
+  readonly isPrivate: boolean | undefined
 }
 
 export class Origin {
   readonly url: string
   readonly live: Collection
+  /** Whether a token goes along with every request. */
+  readonly hasToken: boolean
   readonly #requester: Requester
   readonly #signal: AbortSignal
 
@@ -32,6 +37,7 @@ export class Origin {
     this.url = url
     this.#requester = new Requester(url, settingsOf(options))
     this.live = new Collection(url, this.#requester)
+    this.hasToken = options.token !== undefined
     this.#signal = signal
   }
 
@@ -45,10 +51,14 @@ export class Origin {
       const listed = collectionsIn(JSON.parse(new TextDecoder().decode(body)))
       const { key, private: isPrivate } = listed.find((each) => each['name'] === name) ?? {}
       const isKey = key === null || typeof key === 'string'
-      return { keyField: isKey ? key : undefined, isPrivate: isPrivate === true }
+      return {
+        keyField: isKey ? key : undefined,
+        isPrivate: typeof isPrivate === 'boolean' ? isPrivate : undefined,
+      }
     } catch (error) {
-      if (!(error instanceof HttpError || error instanceof SyntaxError)) throw error
-      return { keyField: undefined, isPrivate: false }
+      const hasNone = error instanceof HttpError && error.status < 500 && !NOT_NOW.includes(error.status)
+      if (!hasNone && !(error instanceof SyntaxError)) throw error
+      return { keyField: undefined, isPrivate: undefined }
     }
   }
 

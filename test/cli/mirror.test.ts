@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { waitUntil } from '../wait-until.ts'
@@ -139,12 +142,39 @@ describe('reams mirror', () => {
     await waitUntil(() => /copied in/.test(cli.stderr))
     await first.cli.stop()
     await waitUntil(() =>
-      /The mirror stays as it was at \d{4}-\d\d-\d\dT.*; it is tried again every second/.test(cli.stderr),
+      /The mirror stays as it was at \d{4}-\d\d-\d\dT\S*\. It is tried again every second/.test(cli.stderr),
     )
     await runInside(['import', 'events', '-', '--key', 'id'], { in: home, input: '{"id":100}' })
     await startServer(t, ['--port', new URL(first.url).port], { in: home })
     await waitUntil(async () => /"id":100/.test((await runInside(['export', 'events'], { in: away })).stdout))
     await waitUntil(() => /answers again, after/.test(cli.stderr))
+  })
+
+  it('says that there is nothing yet where it is interrupted before the first copy is whole', async (t) => {
+    const silent = createServer(() => {}).listen(0, '127.0.0.1')
+    t.after(() => silent.closeAllConnections())
+    t.after(() => silent.close())
+    await once(silent, 'listening')
+    const { port } = silent.address() as AddressInfo
+    const cli = new RunningCli(['mirror', `http://127.0.0.1:${port}/events`], { in: workDirectory(t), input: '' })
+    await once(silent, 'request')
+    const { status, stderr } = await cli.stop('SIGINT')
+    assert.equal(status, 130)
+    assert.match(stderr, /There is no mirror yet; the same command begins again\.$/m)
+  })
+
+  it('is shown with its origin also in a store that was restored', async (t) => {
+    const [home, away] = [workDirectory(t), workDirectory(t)]
+    writeFileSync(join(home, 'events.ndjson'), eventLines(10))
+    const { url } = await startServer(t, ['events.ndjson'], { in: home })
+    for (const words of [
+      ['mirror', `${url}/events`, '--once'],
+      ['backup', 'copy.db'],
+      ['restore', 'copy.db', '--store', 'restored.db'],
+    ])
+      assert.equal((await runInside(words, { in: away })).status, 0)
+    const { stdout } = await runInside(['collections', '--store', 'restored.db'], { in: away })
+    assert.match(stdout, new RegExp(`FOLLOWS\nevents .* ${url}/events, 0 versions behind, as of .* ago\n$`))
   })
 
   describe('says what is wrong', () => {
@@ -155,6 +185,12 @@ describe('reams mirror', () => {
       ['with a server that is not there', () => ['mirror', 'http://127.0.0.1:1/events'], 3, /The connection failed/],
       ['with what is not under the contract', (url) => ['mirror', `${url}/-/health`, '--name', 'x'], 1, /contract/],
       ['with a last part that is no name', (url) => ['mirror', `${url}/-/Health`], 2, /no name.*--name/s],
+      [
+        'with a state of a collection',
+        (url) => ['mirror', `${url}/events@x`, '--name', 'x'],
+        2,
+        /Mirror the collection, .*\/events;/,
+      ],
       ['with an interval that is none', (url) => ['mirror', `${url}/events`, '--every', '5'], 2, /--every/],
       [
         'with a token file that is not there',

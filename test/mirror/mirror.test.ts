@@ -3,8 +3,8 @@ import { describe, it } from 'node:test'
 import { formatTag, stateOf } from '../../src/contract/state-tag.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { createService } from '../../src/service/create-service.ts'
-import type { Store } from '../../src/store/store.ts'
-import { fill } from '../service/open-service.ts'
+import type { CollectionSettings, Store } from '../../src/store/store.ts'
+import { fill, tokenFor } from '../service/open-service.ts'
 import { waitUntil } from '../wait-until.ts'
 import { change, copies, digestOf, itemsOf, KEYED, otherTags, Pair, rows, URL } from './origin-and-mirror.ts'
 
@@ -314,7 +314,7 @@ describe('a mirror', () => {
     end.abort(new Error('enough'))
     await assert.rejects(first)
     await second
-    assert.deepEqual(events, ['claimed-by-other', 'current'])
+    assert.deepEqual(events, ['claimed-by-other', 'claimed', 'current'])
   })
 
   it('says that it is kept while it waits, and is left to another one that has taken it over', async (t) => {
@@ -423,7 +423,147 @@ describe('a mirror', () => {
   })
 })
 
+describe('a mirror whose origin is not what it was', () => {
+  const tokenOf = async (store: Store) => (await tokenFor(store, ['read:*'])).Authorization.replace('Bearer ', '')
+  const remade = async (pair: Pair, settings: Partial<CollectionSettings>, texts = rows(0, 3)) => {
+    await pair.store.drop('events')
+    await fill(pair.store, 'events', texts, settings)
+  }
+
+  it('stays as it is where that has another key or no pages by now, and says what to do', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', ['{"id":"1","text":"2"}', '{"id":"2","text":"1"}'])
+    await pair.run()
+    const before = await itemsOf(pair.mirror)
+    await remade(pair, { keyField: 'text' }, rows(0, 1))
+    await assert.rejects(
+      pair.run({ isOnce: false }),
+      /the key "text" by now, and the mirror the key "id".*reams drop events/,
+    )
+    await remade(pair, { keyField: 'id', isPaginated: false })
+    await assert.rejects(pair.run({ isOnce: false }), /has no pages by now.*reams drop events/)
+    assert.deepEqual(await itemsOf(pair.mirror), before)
+    await remade(pair, KEYED)
+    await assert.rejects(pair.run({ keyField: 'text' }), /has the key "id", not "text"\. Leave out --key/)
+    await pair.run()
+  })
+
+  it('becomes private with it, at once or when it is copied anew, and stays so', async (t) => {
+    const pair = await Pair.open(t)
+    pair.token = await tokenOf(pair.store)
+    const isPrivate = async () => (await pair.mirror.head('events'))?.isPrivate === true
+    await fill(pair.store, 'events', rows(0, 3))
+    const end = new AbortController()
+    const running = pair.run({ isOnce: false, everyMs: 30_000 }, end.signal)
+    await waitUntil(() => pair.told('current') > 0)
+    assert.equal(await isPrivate(), false)
+    await pair.store.setPrivate('events', true)
+    await waitUntil(isPrivate)
+    await change(pair.store, rows(3, 4))
+    await waitUntil(async () => (await itemsOf(pair.mirror)).length === 4)
+    end.abort(new Error('enough'))
+    await assert.rejects(running)
+    await pair.mirror.setPrivate('events', false)
+    await remade(pair, { keyField: 'id', isPrivate: true })
+    await pair.run()
+    assert.equal(await isPrivate(), true)
+  })
+
+  it('is private where its server does not say whether it is, and a token was needed', async (t) => {
+    const pair = await Pair.open(t)
+    pair.token = await tokenOf(pair.store)
+    await fill(pair.store, 'events', rows(0, 3), { keyField: null })
+    pair.onRequest = ({ url }) => (url.includes('/events') ? undefined : new Response('', { status: 404 }))
+    await pair.run()
+    assert.equal((await pair.mirror.head('events'))?.isPrivate, true)
+  })
+
+  it('is not made while its server cannot say what it is', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 3))
+    pair.onRequest = ({ url }) => (url.includes('/events') ? undefined : new Response('', { status: 503 }))
+    await assert.rejects(pair.run(), /503/)
+    assert.deepEqual(await pair.mirror.collections(), [])
+  })
+
+  it('goes on after a page of somebody else, and asks a dropped one without a word each time', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 3))
+    const end = new AbortController()
+    const running = pair.run({ isOnce: false }, end.signal)
+    await waitUntil(() => pair.told('current') > 0)
+    for (const answer of [
+      () => new Response('<html>', { status: 200, headers: { 'content-type': 'text/html' } }),
+      () => new Response('', { status: 302, headers: { location: '/login' } }),
+      () => new Response('', { status: 400 }),
+    ]) {
+      const before = pair.told('retry')
+      pair.onRequest = answer
+      await waitUntil(() => pair.told('retry') > before)
+    }
+    await pair.store.drop('events')
+    pair.events.splice(0)
+    pair.onRequest = () => undefined
+    await waitUntil(() => pair.told('retry') > 4)
+    const messages = pair.events.flatMap((event) => (event.kind === 'retry' ? [String(event.error)] : []))
+    assert.equal(new Set(messages).size, 1, messages.join('\n'))
+    await fill(pair.store, 'events', rows(5, 9))
+    await waitUntil(async () => (await itemsOf(pair.mirror)).length === 4)
+    end.abort(new Error('enough'))
+    await assert.rejects(running)
+  })
+
+  it('goes on with the token that it has while the file of the token is missing', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 3))
+    const end = new AbortController()
+    const open = () => Promise.reject(new Error('There is no token file.'))
+    const running = pair.run({ isOnce: false, open }, end.signal)
+    await waitUntil(() => pair.told('current') > 0)
+    pair.onRequest = () => new Response('', { status: 503 })
+    await waitUntil(() => pair.told('retry') > 0)
+    pair.onRequest = () => undefined
+    await waitUntil(() => pair.told('back') > 0)
+    end.abort(new Error('enough'))
+    await assert.rejects(running, /enough|abort/i)
+  })
+
+  it('is as of its copy until it is as its origin for the first time', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 600))
+    const started = Date.now()
+    pair.onRequest = ({ url }) => (url.includes('..') ? new Response('', { status: 503 }) : undefined)
+    await assert.rejects(pair.run(), /503/)
+    const [noted] = await pair.mirror.followings()
+    assert.ok(noted !== undefined && noted.asOf >= started && noted.asOf <= Date.now())
+  })
+})
+
 describe('a mirror of an origin without snapshots', () => {
+  it('is walked again where items are removed meanwhile, and copied when the origin names its states', async (t) => {
+    const pair = await Pair.open(t)
+    await fill(pair.store, 'events', rows(0, 1700))
+    await pair.store.setRetention('events', { retentionMs: 0 })
+    let removed = 0
+    pair.onRequest = async ({ url }) => {
+      if (removed < 2 && url.endsWith('page=3')) await change(pair.store, [], [removed++])
+      return undefined
+    }
+    const end = new AbortController()
+    const running = pair.run({ isOnce: false }, end.signal)
+    await waitUntil(() => pair.told('current') > 0)
+    assert.equal((await itemsOf(pair.mirror)).length, 1698)
+    await pair.store.setRetention('events', { retentionMs: 1000 * 60 * 60 })
+    await waitUntil(() => pair.told('loaded') > 1)
+    await change(pair.store, rows(900, 901, 'changed'))
+    await waitUntil(async () => (await digestOf(pair.mirror)) === (await digestOf(pair.store)))
+    assert.equal(pair.told('applied'), 1)
+    end.abort(new Error('enough'))
+    await assert.rejects(running)
+    const reasons = pair.events.flatMap((event) => (event.kind === 'loaded' ? [event.reason] : []))
+    assert.deepEqual(reasons, ['for the first time', 'its origin names its states by now'])
+  })
+
   it('is read as a whole when something has changed, and only then, and swapped in at once', async (t) => {
     const pair = await Pair.open(t)
     await fill(pair.store, 'events', rows(0, 1700))

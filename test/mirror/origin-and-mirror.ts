@@ -41,6 +41,9 @@ export class Pair {
   /** The store that the service is on: another one after a restore. */
   serving: Store
 
+  /** Sent to the origin, where there is one. */
+  token: string | undefined
+
   private constructor(store: Store, mirror: Store) {
     this.store = store
     this.serving = store
@@ -59,7 +62,7 @@ export class Pair {
       const given = await this.onRequest(request, ++this.requests)
       return given ?? createService({ store: this.serving }).fetch(request)
     }
-    return new Origin(URL, { fetch, retry: { retries: 0 } }, signal)
+    return new Origin(URL, { fetch, token: this.token, retry: { retries: 0 } }, signal)
   }
 
   /** Runs until it has caught up, or the signal comes. */

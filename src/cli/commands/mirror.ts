@@ -7,11 +7,11 @@ export const MIRROR: CliCommand = {
   group: 'Load and change',
   usage: 'URL [options]',
   summary: 'keep a copy of a collection elsewhere',
-  description: `Copies a collection from its server, and then applies what changes there, until
-Ctrl-C. The copy shows states that the original had, in their order, never a mix.
-It goes on where it was after an interruption, can be served, and can be mirrored
-itself. Creates the store and the collection if missing. REAMS_TOKEN can hold a
-token.`,
+  description: `Copies a collection from its server, and then applies what changes there,
+until Ctrl-C. The copy shows states that the original had, in their order,
+never a mix. It goes on where it was after an interruption, can be served,
+and can be mirrored itself. Creates the store and the collection if missing.
+REAMS_TOKEN can hold a token.`,
   operands: [{ syntax: '<URL>', description: 'the collection' }],
   settings: [
     'store',

@@ -24,7 +24,8 @@ export class MirrorReport implements AsyncDisposable {
   /** When it was last known to be as its origin. */
   #asOf: number | undefined
   #troubleSince: number | undefined
-  #trouble = ''
+  /** What went wrong since then: each is told once. */
+  readonly #told = new Set<string>()
   /** Whether that is why it stands still: it may also be its store. */
   #isOriginAway = false
   #loading: { readonly items: number; readonly total: number } | undefined
@@ -68,18 +69,21 @@ export class MirrorReport implements AsyncDisposable {
         this.#asOf = event.at
         break
       case 'retry':
-        this.#warn(event.error, event.isOrigins)
+        this.#warn(event)
         break
       case 'back': {
         const since =
           this.#troubleSince === undefined ? '' : `, after ${formatDuration(Date.now() - this.#troubleSince)}`
         this.#troubleSince = undefined
-        this.#trouble = ''
+        this.#told.clear()
         this.#say('info', this.#isOriginAway ? `${this.#url} answers again${since}` : `goes on${since}`)
         break
       }
       case 'claimed-by-other':
-        this.#say('warn', 'another process keeps this mirror; waiting until it ends')
+        this.#say('warn', 'another process keeps this mirror, or makes it; waiting until it ends')
+        break
+      case 'claimed':
+        this.#say('info', 'the other process has ended; this one goes on')
         break
       case 'walked':
         this.#say(
@@ -89,16 +93,16 @@ export class MirrorReport implements AsyncDisposable {
     }
   }
 
-  /** The same trouble is told once, with the time since when. */
-  #warn(error: unknown, isOrigins: boolean): void {
+  #warn({ error, isOrigins, asOf }: Extract<MirrorEvent, { kind: 'retry' }>): void {
     this.#loading = undefined
     this.#troubleSince ??= Date.now()
     this.#isOriginAway = isOrigins
     const message = error instanceof Error ? error.message : String(error)
-    if (this.#trouble === message) return
-    this.#trouble = message
-    const since = new Date(this.#asOf ?? this.#troubleSince).toISOString()
-    this.#say('warn', `${message} The mirror stays as it was at ${since}; it is tried again every second`)
+    if (this.#told.has(message)) return
+    this.#told.add(message)
+    const sentence = message.replace(/[^.!?]$/, '$&.')
+    const state = asOf === 0 ? '' : `The mirror stays as it was at ${new Date(asOf).toISOString()}. `
+    this.#say('warn', `${sentence} ${state}It is tried again every second`)
   }
 
   /** One line when something has changed; else one after `quietMs`. */
@@ -125,8 +129,9 @@ export class MirrorReport implements AsyncDisposable {
       const what = this.#isOriginAway ? 'its origin is away' : 'it stands still'
       return `${what} since ${new Date(this.#troubleSince).toISOString()}`
     }
-    const age = this.#asOf === undefined ? '' : `, as of ${formatDuration(Math.max(0, Date.now() - this.#asOf))} ago`
-    return `${counted(this.#behind, 'version')} behind${age}`
+    if (this.#asOf === undefined) return 'asks its origin'
+    const age = formatDuration(Math.max(0, Date.now() - this.#asOf))
+    return `${counted(this.#behind, 'version')} behind, as of ${age} ago`
   }
 
   #say(level: 'info' | 'warn', text: string): void {

@@ -26,6 +26,11 @@ const RETRIES = 2
 /** Answers the exit status. */
 export async function runMirror(text: string, settings: SettingValues): Promise<number> {
   const { url, name: own, isLoopback } = parseTarget(text)
+  if (own.includes('@'))
+    throw new Failure(
+      2,
+      `${url.href} is a state of a collection, or its changes. Mirror the collection, ${url.href.replace(/@.*$/, '')}; \`reams pull\` copies one state.`,
+    )
   const name = settings.get('mirrorName') ?? own
   if (!isCollectionName(name))
     throw new Failure(
@@ -60,21 +65,30 @@ export async function runMirror(text: string, settings: SettingValues): Promise<
     open,
     onEvent: report.add,
   }
+  let hasStarted = false
   try {
-    await withStore(settings.get('store'), { create: true }, (store) =>
-      new Mirror(store, origin, options, signal).run(),
-    )
+    await withStore(settings.get('store'), { create: true }, async (store) => {
+      const mirror = new Mirror(store, origin, options, signal)
+      try {
+        await mirror.run()
+      } finally {
+        hasStarted = mirror.hasStarted
+      }
+    })
   } catch (error) {
-    if (signal.reason instanceof Interrupted) return interrupted(signal.reason, settings.get('once'))
+    if (signal.reason instanceof Interrupted) return interrupted(signal.reason, hasStarted, settings.get('once'))
     throw explained(error)
   }
   return 0
 }
 
-/** Without --once that is how it ends. */
-function interrupted({ message, exitStatus }: Interrupted, isOnce: boolean): number {
-  if (!isOnce) return 0
-  printError(`reams: ${message}. The mirror stays where it is; the same command goes on from there.`)
+/** Without --once that is how a mirror ends. */
+function interrupted({ message, exitStatus }: Interrupted, hasStarted: boolean, isOnce: boolean): number {
+  if (hasStarted && !isOnce) return 0
+  const standing = hasStarted
+    ? 'The mirror stays where it is; the same command goes on from there'
+    : 'There is no mirror yet; the same command begins again'
+  printError(`reams: ${message}. ${standing}.`)
   return exitStatus
 }
 
