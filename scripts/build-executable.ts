@@ -1,7 +1,7 @@
 /** Builds dist/reams-VERSION-OS-ARCH: one file that runs where no Node is. It is this Node, with Reams inside. */
 
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { arch, platform } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -9,40 +9,42 @@ import { buildExplorer } from './build-explorer.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const SOURCE = join(ROOT, 'src')
-const DIST = join(ROOT, 'dist')
-const PARTS = join(DIST, 'parts')
 
 /** Tells Node that something was put in: every program made in this way has it. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 
-/** As bin/reams has them. */
+/** As bin/reams has them. V8 takes translated code only where it runs with the flags that the code was made with. */
 const FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=60']
 
-const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-const program = join(DIST, `reams-${version}-${platform()}-${arch()}`)
-
-rmSync(PARTS, { recursive: true, force: true })
-mkdirSync(PARTS, { recursive: true })
-buildExplorer(join(SOURCE, 'explorer/built'))
-const threads = globSync('**/*-thread.ts', { cwd: SOURCE })
-await bundle(['cli/main.ts', ...threads])
-writeFileSync(join(PARTS, 'sea.json'), JSON.stringify(configuration()))
-// With the same flags: V8 takes translated code only where it has those that it was made with.
-execFileSync(process.execPath, [...FLAGS, '--experimental-sea-config', join(PARTS, 'sea.json')], { stdio: 'ignore' })
-rmSync(program, { force: true })
-copyFileSync(process.execPath, program)
-chmodSync(program, 0o755)
-const postject = join(ROOT, 'node_modules/postject/dist/cli.js')
-const words = [program, 'NODE_SEA_BLOB', join(PARTS, 'sea.blob'), '--sentinel-fuse', FUSE]
-execFileSync(process.execPath, [postject, ...words], { stdio: 'ignore' })
-rmSync(PARTS, { recursive: true })
-console.log(program)
+/** Answers with the path of the program. */
+export async function buildExecutable(directory: string): Promise<string> {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const program = join(directory, `reams-${version}-${platform()}-${arch()}`)
+  mkdirSync(directory, { recursive: true })
+  const parts = mkdtempSync(join(directory, 'parts-'))
+  try {
+    buildExplorer(join(SOURCE, 'explorer/built'))
+    const threads = globSync('**/*-thread.ts', { cwd: SOURCE })
+    await bundle(['cli/main.ts', ...threads], parts)
+    const blob = join(parts, 'sea.blob')
+    writeFileSync(join(parts, 'sea.json'), JSON.stringify(configuration(parts, blob, threads)))
+    runNode(...FLAGS, '--experimental-sea-config', join(parts, 'sea.json'))
+    rmSync(program, { force: true })
+    copyFileSync(process.execPath, program)
+    chmodSync(program, 0o755)
+    const postject = join(ROOT, 'node_modules/postject/dist/cli.js')
+    runNode(postject, program, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE)
+  } finally {
+    rmSync(parts, { recursive: true })
+  }
+  return program
+}
 
 /** Each module with all that it imports as one script. */
-async function bundle(modules: readonly string[]): Promise<void> {
+async function bundle(modules: readonly string[], parts: string): Promise<void> {
   await build({
     entryPoints: modules.map((path) => join(SOURCE, path)),
-    outdir: PARTS,
+    outdir: parts,
     outbase: SOURCE,
     bundle: true,
     platform: 'node',
@@ -55,19 +57,26 @@ async function bundle(modules: readonly string[]): Promise<void> {
   })
 }
 
-function configuration() {
+function configuration(parts: string, output: string, threads: readonly string[]) {
   const files = globSync(['**/*.sql', 'explorer/built/*'], { cwd: SOURCE })
   const scripts = threads.map((path) => path.replace(/ts$/, 'js'))
   return {
-    main: join(PARTS, 'cli/main.js'),
-    output: join(PARTS, 'sea.blob'),
+    main: join(parts, 'cli/main.js'),
+    output,
     disableExperimentalSEAWarning: true,
     useCodeCache: true,
     execArgv: FLAGS,
     assets: {
       '../package.json': join(ROOT, 'package.json'),
       ...Object.fromEntries(files.map((path) => [path, join(SOURCE, path)])),
-      ...Object.fromEntries(scripts.map((path) => [path, join(PARTS, path)])),
+      ...Object.fromEntries(scripts.map((path) => [path, join(parts, path)])),
     },
   }
 }
+
+/** What it prints is shown only where it fails. */
+function runNode(...words: string[]): void {
+  execFileSync(process.execPath, words, { stdio: 'pipe' })
+}
+
+if (import.meta.main) console.log(await buildExecutable(join(ROOT, 'dist')))

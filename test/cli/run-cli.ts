@@ -23,6 +23,8 @@ export interface CliOptions {
   readonly input?: string | Uint8Array
   /** The user and group to run as. */
   readonly uid?: number
+  /** Another form of the program than the clone's: an executable, say. */
+  readonly program?: readonly string[]
   /** A program, with its arguments, that runs it. */
   readonly under?: readonly string[]
 }
@@ -40,7 +42,11 @@ export class RunningCli {
   readonly #closed: Promise<unknown[]>
 
   constructor(words: readonly string[], options: CliOptions) {
-    const [program = '', ...others] = [...(options.under ?? []), process.execPath, MAIN, ...words]
+    const [program = '', ...others] = [
+      ...(options.under ?? []),
+      ...(options.program ?? [process.execPath, MAIN]),
+      ...words,
+    ]
     this.child = spawn(program, others, {
       cwd: options.in,
       env: {

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { buildExecutable } from '../scripts/build-executable.ts'
+import { makeAssets } from '../src/explorer/create-explorer.ts'
+import { type CliOptions, RunningCli, runCli, startServer, workDirectory } from './cli/run-cli.ts'
+import { runShellPage } from './shell-page.ts'
+import { freePort } from './store/free-port.ts'
+import { startPostgres } from './store/postgres-server.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** All that the tutorial needs beside Reams. */
+const TOOLS = ['awk', 'cat', 'cmp', 'curl', 'head', 'mkdir', 'rm', 'seq', 'sh', 'sleep', 'tail', 'wc']
+
+describe('the executable', () => {
+  const place = mkdtempSync(join(tmpdir(), 'reams-executable-'))
+  const program = join(place, 'reams')
+  /** No Node can be found, and no file of anybody. */
+  const alone = (t: TestContext): CliOptions => {
+    const directory = workDirectory(t)
+    const home = join(directory, 'home')
+    mkdirSync(home)
+    return { in: directory, program: [program], variables: { PATH: '', HOME: home, NODE_COMPILE_CACHE: '' } }
+  }
+
+  before(async () => renameSync(await buildExecutable(join(place, 'dist')), program))
+  after(() => rmSync(place, { recursive: true }))
+
+  it('says which version it is', async (t) => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    assert.deepEqual(await runCli(['--version'], alone(t)), { status: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  it('works through the tutorial in an empty directory', async (t) => {
+    const { in: directory, variables } = alone(t)
+    const [bin, tools] = [join(directory, 'bin'), join(directory, 'tools')]
+    for (const made of [bin, tools]) mkdirSync(made)
+    symlinkSync(program, join(bin, 'reams'))
+    for (const tool of TOOLS)
+      symlinkSync(execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim(), join(tools, tool))
+    const port = String(await freePort())
+    await runShellPage(t, {
+      markdown: readFileSync(join(ROOT, 'docs/tutorial/first-collection.md'), 'utf8'),
+      directory,
+      variables: { ...variables, PATH: tools, REAMS_PORT: port },
+      adapt: (text) => text.replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`),
+    })
+  })
+
+  for (const workers of ['1', '2'])
+    it(`keeps the contract with ${workers === '1' ? 'one process' : 'two processes'}, and brings the explorer`, async (t) => {
+      const options = alone(t)
+      writeFileSync(join(options.in, 'events.ndjson'), lines(1234))
+      await runCli(['import', 'events', 'events.ndjson', '--key', 'id'], options)
+      const { cli, url, get } = await startServer(t, ['--workers', workers, '--log-level', 'warn'], options)
+      await assertConforming(url, options)
+      const html = await (
+        await fetch(`${url}/events`, { headers: { accept: 'text/html, application/xhtml+xml' } })
+      ).text()
+      const [, script = ''] = /src="([^"]+\.js)"/.exec(html) ?? []
+      assert.ok((await (await get(script)).text()) === String(makeAssets().script.plain), script)
+      const { status, stderr } = await cli.stop()
+      assert.deepEqual([status, stderr], [0, ''])
+    })
+
+  it('keeps what it acknowledged, through kill -9', async (t) => {
+    const options = alone(t)
+    await runCli(['import', 'events', '-', '--key', 'id'], { ...options, input: lines(10) })
+    const token = await runCli(['token', 'create', '--name', 'w', '--scope', 'write:events'], options)
+    const { cli, url } = await startServer(t, ['--log-level', 'warn'], options)
+    const headers = { authorization: `Bearer ${token.stdout.trim()}`, 'content-type': 'application/json' }
+    const put = (id: number) => fetch(`${url}/events/${id}`, { method: 'PUT', headers, body: JSON.stringify({ id }) })
+    for (let id = 10; id < 60; id++) assert.equal((await put(id)).status, 201)
+    cli.child.kill('SIGKILL')
+    await cli.ends()
+    assert.equal((await runCli(['export', 'events'], options)).stdout, lines(60))
+    assert.equal((await runCli(['verify'], options)).status, 0)
+  })
+
+  it('keeps collections in PostgreSQL', async (t) => {
+    const postgres = await startPostgres()
+    t.after(() => postgres.stop())
+    const store = new URL(postgres.url)
+    store.searchParams.set('schema', `executable_${process.pid}`)
+    const options = alone(t)
+    const variables = { ...options.variables, REAMS_STORE: store.href }
+    const there = { ...options, variables }
+    const imported = await runCli(['import', 'events', '-', '--key', 'id'], { ...there, input: lines(1234) })
+    assert.equal(imported.status, 0, imported.stderr)
+    const { url } = await startServer(t, ['--log-level', 'warn'], there)
+    await assertConforming(url, options)
+    const mirror = new RunningCli(['mirror', `${url}/events`, '--store', 'mirror.db', '--once'], options)
+    assert.equal((await mirror.ends()).status, 0, mirror.stderr)
+    assert.equal((await runCli(['export', 'events', '--store', 'mirror.db'], options)).stdout, lines(1234))
+  })
+})
+
+function lines(count: number): string {
+  return Array.from({ length: count }, (_, id) => `{"id":${id}}\n`).join('')
+}
+
+async function assertConforming(url: string, options: CliOptions): Promise<void> {
+  const { status, stdout, stderr } = await runCli(['check', url], options)
+  assert.equal(status, 0, stdout + stderr)
+}
