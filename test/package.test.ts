@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { transformSync } from 'esbuild'
+import { publint } from 'publint'
 import { ASSET_BYTES, makeAssets } from '../src/explorer/create-explorer.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -80,6 +82,21 @@ export const ids: number[] = page.items.map(({ id }) => id)
 createService({})
 `
 
+function bytesOf(path: string): ArrayBuffer {
+  const { buffer, byteOffset, byteLength } = readFileSync(path)
+  return buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer
+}
+
+/** The Node of the machine, which a clone does not use, if it is older than the one that Reams needs. */
+function oldNode(): string | undefined {
+  const paths = (process.env['PATH'] ?? '').split(delimiter).filter((path) => !path.includes('node_modules'))
+  for (const path of paths.map((each) => join(each, 'node'))) {
+    const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })
+    if (stdout && Number.parseInt(stdout.slice(1), 10) < 24) return path
+  }
+  return undefined
+}
+
 describe('the package', () => {
   const directory = mkdtempSync(join(tmpdir(), 'reams-package-'))
   const home = join(directory, 'home')
@@ -138,6 +155,50 @@ describe('the package', () => {
       (await run(join(other, 'node_modules/.bin/reams'), ['--version'], at(other))).stdout,
       /^\d+\.\d+\.\d+\n$/,
     )
+  })
+
+  it('has nothing that a linter of packages finds wrong', async () => {
+    const { messages } = await publint({ pack: { tarball: bytesOf(tarball()) }, strict: true })
+    assert.deepEqual(messages, [])
+  })
+
+  it('has types for every import that an ES module can make of it', async () => {
+    const result = await checkPackage(createPackageFromTarballData(new Uint8Array(bytesOf(tarball()))))
+    assert.ok(result.types !== false)
+    // Before "exports" there were no such imports, and CommonJS of Node 24 takes ES modules.
+    const found = result.problems.filter((problem) => {
+      const isOld = 'resolutionKind' in problem && problem.resolutionKind === 'node10'
+      return !isOld && problem.kind !== 'CJSResolvesToESM'
+    })
+    assert.deepEqual(found, [])
+  })
+
+  it('is small: no more packages than these, below 25 MB together', () => {
+    const lock = JSON.parse(readFileSync(join(home, 'package-lock.json'), 'utf8'))
+    const packages = Object.keys(lock.packages).filter((path) => path !== '')
+    assert.ok(packages.length <= 56, `${packages.length} packages`)
+    const files = readdirSync(join(home, 'node_modules'), { recursive: true, withFileTypes: true })
+    const bytes = files
+      .filter((entry) => entry.isFile())
+      .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+    assert.ok(bytes < 25_000_000, `${bytes} bytes`)
+  })
+
+  it('says what it needs where Node is too old', async (t) => {
+    const old = oldNode()
+    if (old === undefined) return t.skip('there is no Node below 24 beside the one of the clone')
+    const failed = await run(old, [command, '--version'], at(home)).catch((error) => error)
+    assert.equal(failed.code, 3)
+    assert.match(failed.stderr, /^reams: This is Node\.js \d+\.\d+\.\d+; Reams needs 24 or newer\.\n$/)
+  })
+
+  it('runs from the tarball alone, without being installed', async () => {
+    const { stdout } = await run(
+      'npx',
+      ['--yes', '--prefer-offline', `./${basename(tarball())}`, '--version'],
+      at(directory),
+    )
+    assert.match(stdout, /^\d+\.\d+\.\d+\n$/)
   })
 
   it('has a command of its version', async () => {
