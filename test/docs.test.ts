@@ -30,7 +30,7 @@ const PROGRAM = /^(?:(?:\.|\/opt\/reams)\/bin\/)?reams$/
 
 /** What the pages use beside Reams itself. */
 const OTHER_COMMANDS = new Set(
-  'awk cd cmp cp curl echo export grep gzip head journalctl jq kill ls mkdir mv npx psql rm seq sleep systemctl tail until useradd wait xargs zcat'.split(
+  'awk bun bunx cd cmp cp curl echo export grep gzip head journalctl jq kill ls mkdir mv npx psql rm seq sleep systemctl tail until useradd wait xargs zcat'.split(
     ' ',
   ),
 )

@@ -96,10 +96,12 @@ export function warnOfPassword(settings: SettingValues, warn: (text: string) => 
     const location = settings.get(name)
     if (settings.origin(name) !== 'flag' || !location?.hasPassword) continue
     process.title = 'reams'
+    // There the title is not what the system shows.
+    const until = process.versions['bun'] ? 'as long as the program runs' : 'until the program has started'
     const { variable } = SETTINGS[name]
     const others = location.engine === 'mysql' ? 'MYSQL_PWD or ~/.my.cnf' : 'PGPASSWORD or ~/.pgpass'
     warn(
-      `Other users can see the password in ${longFlag(SETTINGS[name])} in the process list, until the program has started. Use ${variable}, ${others} instead.`,
+      `Other users can see the password in ${longFlag(SETTINGS[name])} in the process list, ${until}. Use ${variable}, ${others} instead.`,
     )
   }
 }

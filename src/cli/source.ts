@@ -1,6 +1,6 @@
 /** Where items come from: a file or standard input, as bytes; and what the name of a file says: its format and its collection. */
 
-import { constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { addAbortSignal, Readable } from 'node:stream'
@@ -11,6 +11,9 @@ import { Failure, isSystemError } from './failure.ts'
 const CHUNK_BYTES = 1024 * 1024
 
 const PIPE_POLL_MS = 20
+
+/** What a pipe holds, on Linux. */
+const PIPE_BYTES = 64 * 1024
 
 export interface Source {
   /** What messages call it. */
@@ -47,22 +50,42 @@ export async function openSource(path: string, signal: AbortSignal, label = path
 /** Reads a pipe in the event loop: a thread that waits in a system call could not be interrupted. */
 async function* readPipe(fd: number, signal: AbortSignal): AsyncGenerator<Buffer> {
   yield await firstBytes(fd, signal)
-  yield* addAbortSignal(signal, new Socket({ fd, readable: true, writable: false }))
+  // A socket of Bun reads nothing from a pipe.
+  if (process.versions['bun']) yield* pollPipe(fd, signal)
+  else yield* addAbortSignal(signal, new Socket({ fd, readable: true, writable: false }))
 }
 
 /** A pipe that nobody has opened for writing yet looks like one at its end: so the first bytes are polled for. */
 async function firstBytes(fd: number, signal: AbortSignal): Promise<Buffer> {
-  const bytes = Buffer.alloc(CHUNK_BYTES)
   for (;;) {
-    try {
-      const length = readSync(fd, bytes)
-      if (length > 0) return bytes.subarray(0, length)
-    } catch (error) {
-      if (isSystemError(error) && error.code === 'EAGAIN') return bytes.subarray(0, 0)
-      throw error
-    }
+    const bytes = readNow(fd) ?? Buffer.alloc(0)
+    if (bytes !== 'end') return bytes
     signal.throwIfAborted()
     await sleep(PIPE_POLL_MS)
+  }
+}
+
+async function* pollPipe(fd: number, signal: AbortSignal): AsyncGenerator<Buffer> {
+  try {
+    for (let bytes = readNow(fd); bytes !== 'end'; bytes = readNow(fd)) {
+      if (bytes === undefined) await sleep(1)
+      else yield bytes
+      signal.throwIfAborted()
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** What is in the pipe; undefined if nothing is at the moment. */
+function readNow(fd: number): Buffer | 'end' | undefined {
+  const bytes = Buffer.alloc(PIPE_BYTES)
+  try {
+    const length = readSync(fd, bytes)
+    return length === 0 ? 'end' : bytes.subarray(0, length)
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EAGAIN') return undefined
+    throw error
   }
 }
 

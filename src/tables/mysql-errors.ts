@@ -110,10 +110,13 @@ function isOurs(error: Error): boolean {
   return error instanceof TableError || error instanceof TypeError || error instanceof RangeError
 }
 
+/** Those of servers begin there. Smaller ones are of the system, which Node shows as negative. */
+const FIRST_NUMBER = 1_000
+
 /** Undefined: the error does not come from the server. */
 function numberOf(error: unknown): number | undefined {
   const number = error instanceof Error && 'errno' in error ? error.errno : undefined
-  return typeof number === 'number' && number > 0 ? number : undefined
+  return typeof number === 'number' && number >= FIRST_NUMBER ? number : undefined
 }
 
 function explanationOf(error: Error, { order }: RowsChoice, columns: readonly string[]): Explanation {

@@ -42,9 +42,11 @@ export class RunningCli {
   readonly #closed: Promise<unknown[]>
 
   constructor(words: readonly string[], options: CliOptions) {
+    // Another runtime than this one: Bun.
+    const runtime = process.env['REAMS_TEST_RUNTIME'] ?? process.execPath
     const [program = '', ...others] = [
       ...(options.under ?? []),
-      ...(options.program ?? [process.execPath, MAIN]),
+      ...(options.program ?? [runtime, MAIN]),
       ...words,
     ]
     this.child = spawn(program, others, {

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 import type { ProblemName } from '../../contract/problem.ts'
 import { plainAddress } from '../client-address.ts'
 import { type Incoming, isRead } from '../incoming.ts'
-import { LINGER_MS, MAX_HEADER_BYTES } from '../limits.ts'
+import { KEEP_ALIVE_MS, LINGER_MS, MAX_HEADER_BYTES } from '../limits.ts'
 import { problemReply, Refusal, refusalOf } from '../problem-reply.ts'
 import type { Reply } from '../reply.ts'
 import { type OnError, type RequestFacts, type RequestRecord, requestIdOf, UNANSWERED } from '../request-record.ts'
@@ -23,6 +23,10 @@ export interface ConnectionOptions extends OutgoingOptions {
   readonly throttle: WriteThrottle
   /** For receiving a whole request. */
   readonly requestTimeoutMs: number
+  /** For receiving its head. */
+  readonly headTimeoutMs: number
+  /** Whether the HTTP server keeps to these times by itself. If not, `checkTime` is to be called every now and then. */
+  readonly isTimed: boolean
   /** Whether every reply is to be the last of its connection. */
   readonly isClosing: () => boolean
   /** Called when a client sends very many requests ahead. */
@@ -83,6 +87,10 @@ export class Connection {
   /** A waiting request timed out because we did not read it: its time begins again when it is begun. */
   #isLate = false
   #idleSince = performance.now()
+  /** When the head of the next request began to come, as far as known. The first has to come at once. */
+  #headSince: number | undefined = this.#idleSince
+  /** Bytes that belong to earlier requests. */
+  #bytesBefore = 0
   /** Ends what the current request waits for; made when it begins to wait. */
   #hurrying: AbortController | undefined
 
@@ -175,11 +183,23 @@ export class Connection {
     const isInBody = last !== undefined && !last.message.complete
     this.#flaw = flawOf(code, isInBody)
     if (isInBody) this.#flawed = last
+    // Bun reads the end of a connection also while it is paused, and would close it before the client is told.
+    if (!this.#options.isTimed) this.#socket.removeAllListeners('end')
     this.hurry()
     if (isInBody && last === this.#current) this.#endBroken(last.response)
     else if (isInBody) this.#unqueued(this.#waiting.pop())
     if (this.#isHeldBack) this.#holdBack()
     else if (!this.#isBusy) this.#refuse()
+  }
+
+  /** Ends the connection if its next request takes too long, where the HTTP server does not see to it. */
+  checkTime(): void {
+    if (this.#isBusy || this.#flaw !== undefined || this.#passing?.complete === false) return
+    const now = performance.now()
+    if (this.#socket.bytesRead > this.#bytesBefore) this.#headSince ??= now
+    if (this.#headSince === undefined) {
+      if (this.idleMs > KEEP_ALIVE_MS) this.#socket.destroySoon()
+    } else if (now - this.#headSince >= this.#options.headTimeoutMs) this.fail('ERR_HTTP_REQUEST_TIMEOUT')
   }
 
   /** What came before the server began to close is answered, so nothing may wait behind the reply. */
@@ -242,7 +262,7 @@ export class Connection {
     this.#current = exchange
     exchange.isBegun = true
     const { message, response, isContinueAwaited } = exchange
-    if (this.#isLate && !message.complete) this.#awaitBody(message)
+    if ((this.#isLate || !this.#options.isTimed) && !message.complete) this.#awaitBody(message)
     try {
       const request = incomingFrom(message, response, isContinueAwaited, this.#remoteAddress, this.#signalOf)
       const reply = await this.#options.reply(request)
@@ -316,6 +336,7 @@ export class Connection {
     else {
       this.#isBusy = false
       this.#idleSince = performance.now()
+      this.#awaitHead()
     }
   }
 
@@ -323,8 +344,18 @@ export class Connection {
   #letPass(message: IncomingMessage): void {
     this.#passing = message
     const cutOff = setTimeout(() => this.#socket.destroySoon(), LINGER_MS).unref()
-    message.once('close', () => clearTimeout(cutOff))
+    message.once('close', () => {
+      clearTimeout(cutOff)
+      this.#awaitHead()
+    })
     message.resume()
+  }
+
+  /** What was read up to here is not of the next request. */
+  #awaitHead(): void {
+    if (this.#options.isTimed) return
+    this.#headSince = undefined
+    this.#bytesBefore = this.#socket.bytesRead
   }
 
   #next(): void {

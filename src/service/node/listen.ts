@@ -1,14 +1,15 @@
 /** Puts a service on a port. This folder alone knows `node:http`; embedded, your server does its work. */
 
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { createServer as createSecureServer, Server as SecureServer } from 'node:https'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
+import { Server as SecureServer } from 'node:tls'
 import type { Incoming } from '../incoming.ts'
 import * as limits from '../limits.ts'
 import type { Reply } from '../reply.ts'
 import type { OnError, RequestRecord } from '../request-record.ts'
+import { createServers } from './acceptor.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { maxConnections } from './linux-proc.ts'
 import { UnsentMemory } from './unsent-memory.ts'
@@ -93,21 +94,23 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const { reply, host = '127.0.0.1', port = 8080 } = options
   const { headersTimeoutMs = limits.HEAD_TIMEOUT_MS, requestTimeoutMs = limits.REQUEST_TIMEOUT_MS } = options
   const { minBytesPerSecond = limits.MIN_BYTES_PER_SECOND, sendGraceMs = limits.SEND_GRACE_MS } = options
+  const headTimeoutMs = Math.min(headersTimeoutMs, requestTimeoutMs)
+  const checkIntervalMs = Math.min(headTimeoutMs, 10_000)
   const http = {
     maxHeaderSize: limits.MAX_HEADER_BYTES,
     keepAliveTimeout: limits.KEEP_ALIVE_MS,
-    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    headersTimeout: headTimeoutMs,
     requestTimeout: requestTimeoutMs,
-    connectionsCheckingInterval: Math.min(headersTimeoutMs, requestTimeoutMs, 10_000),
+    connectionsCheckingInterval: checkIntervalMs,
     requireHostHeader: false, // checked in node-request.ts, to answer with a problem
   }
-  const handshake = { allowHalfOpen: true, handshakeTimeout: Math.min(headersTimeoutMs, requestTimeoutMs) }
-  const server: Server = options.tls
-    ? createSecureServer({ ...http, ...MIN_TLS, ...handshake, ...options.tls })
-    : createServer(http)
+  const handshake = { allowHalfOpen: true, handshakeTimeout: headTimeoutMs }
+  const tls = options.tls && { ...MIN_TLS, ...handshake, ...options.tls }
+  const { acceptor, parser, isTimed } = createServers(http, tls)
   // A client may half-close the connection after its request, and still wait for the reply. Connections above the limit are
   // closed at once: a cluster worker that leaves one unaccepted is never given another.
-  Object.assign(server, { httpAllowHalfOpen: true, maxConnections: maxConnections(), dropMaxConnection: true })
+  Object.assign(parser, { httpAllowHalfOpen: true })
+  Object.assign(acceptor, { maxConnections: maxConnections(), dropMaxConnection: true })
   const connections = new Map<Socket, Connection>()
   let floodedAt = Number.NEGATIVE_INFINITY
   const onFlood = (): void => {
@@ -121,23 +124,25 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   /** Those that have not finished the TLS handshake. */
   const unfinished = new Map<string, Socket>()
   if (options.tls)
-    server.on('connection', (socket) => {
+    acceptor.on('connection', (socket) => {
       const client = clientOf(socket)
       unfinished.set(client, socket)
       socket.once('close', () => {
         if (unfinished.get(client) === socket) unfinished.delete(client)
       })
     })
-  server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+  acceptor.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
     unfinished.delete(clientOf(socket))
     shared ??= {
       reply,
-      baseUrl: options.baseUrl ?? urlOf(addressOf(server), options.tls !== undefined),
+      baseUrl: options.baseUrl ?? urlOf(addressOf(acceptor), options.tls !== undefined),
       unsent,
       throttle,
       minBytesPerSecond,
       sendGraceMs,
       requestTimeoutMs,
+      headTimeoutMs,
+      isTimed,
       onFlood,
       onRequestEnd: options.onRequestEnd,
       onError: options.onError ?? ((error) => console.error(error)),
@@ -153,34 +158,39 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     connections
       .get(message.socket)
       ?.take({ message, response, isContinueAwaited, takenAt: performance.now(), isBegun: false, isRecorded: false })
-  server.on('request', (message, response) => take(message, response, false))
+  parser.on('request', (message, response) => take(message, response, false))
   // An unknown expectation may be ignored. Node would answer 417, without problem details.
-  server.on('checkExpectation', (message, response) => take(message, response, false))
-  server.on('checkContinue', (message, response) => take(message, response, true))
-  server.on('connect', (_message, socket: Socket) => connections.get(socket)?.fail('CONNECT'))
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  parser.on('checkExpectation', (message, response) => take(message, response, false))
+  parser.on('checkContinue', (message, response) => take(message, response, true))
+  parser.on('connect', (_message, socket: Socket) => connections.get(socket)?.fail('CONNECT'))
+  parser.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     const connection = connections.get(socket)
     // Without a handshake nothing can be said that the client would understand.
     if (connection === undefined) socket.destroy()
     else connection.fail(error.code)
   })
   // After all listeners are attached: a cluster worker may get a connection before it is told that it listens.
-  server.listen({ port, host, backlog: BACKLOG })
-  await once(server, 'listening')
-  const bound = addressOf(server)
+  acceptor.listen({ port, host, backlog: BACKLOG })
+  await once(acceptor, 'listening')
+  const bound = addressOf(acceptor)
   const watch = setInterval(() => unsent.dropSlow(), Math.max(IDLE_POLL_MS, Math.min(1_000, sendGraceMs / 2))).unref()
+  const checkTimes = (): void => {
+    for (const connection of connections.values()) connection.checkTime()
+  }
+  const clock = isTimed ? undefined : setInterval(checkTimes, checkIntervalMs).unref()
 
   let closed: Promise<number> | undefined
   const close = async (graceMs: number): Promise<number> => {
     await acceptWaiting(() => accepted)
     isClosing = true
     for (const connection of connections.values()) connection.hurry()
-    const cut = await closeServer(server, connections, unfinished, graceMs)
+    const cut = await closeServer(acceptor, connections, unfinished, graceMs)
     clearInterval(watch)
+    clearInterval(clock)
     return cut
   }
   const renewTls = (pair: TlsPair): void => {
-    if (server instanceof SecureServer) server.setSecureContext({ ...MIN_TLS, ...pair })
+    if (acceptor instanceof SecureServer) acceptor.setSecureContext({ ...MIN_TLS, ...pair })
   }
   const load = (): ServerLoad => {
     const loads = [...connections.values()].map((connection) => connection.load)
@@ -203,7 +213,7 @@ export async function acceptWaiting(countAccepted: () => number): Promise<void> 
 }
 
 async function closeServer(
-  server: Server,
+  server: NetServer,
   connections: ReadonlyMap<Socket, Connection>,
   unfinished: ReadonlyMap<string, Socket>,
   graceMs: number,
@@ -235,7 +245,7 @@ interface Bound {
   readonly port: number
 }
 
-function addressOf(server: Server): Bound {
+function addressOf(server: NetServer): Bound {
   const bound = server.address()
   if (bound === null || typeof bound === 'string') throw new Error('The server is not listening on a port.')
   return { address: bound.address, port: bound.port }

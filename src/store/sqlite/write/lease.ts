@@ -1,6 +1,6 @@
 /** Leases of loads, and the removal of what nobody can see: dropped collections, old generations, loads that died. */
 
-import { hostname } from 'node:os'
+import { hostname, uptime } from 'node:os'
 import {
   busyCollection,
   LEASE_LIFETIME_MS,
@@ -198,7 +198,11 @@ function isDead(lease: StoredLease): boolean {
   return Math.abs(ageMs) > LEASE_LIFETIME_MS
 }
 
-/** Time since the start of the machine, the same for all its processes. It stands still while the machine sleeps. */
+/**
+ * Time since the start of the machine, the same for all its processes. It stands still while the machine sleeps, but not on Bun,
+ * where every thread counts `hrtime` from its own start.
+ */
 function tickMs(): number {
+  if (process.versions['bun']) return Math.floor(uptime() * 1_000)
   return Number(process.hrtime.bigint() / 1_000_000n)
 }
