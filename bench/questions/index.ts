@@ -14,6 +14,7 @@ import { COLD_PAGE } from './cold-page.ts'
 import { COLD_PAGES } from './cold-pages.ts'
 import { DEPTH } from './depth.ts'
 import { FOLLOW } from './follow.ts'
+import { FORMS } from './forms.ts'
 import { GROWTH } from './growth.ts'
 import { HAND_WRITTEN } from './hand-written.ts'
 import { HISTORY_COST } from './history-cost.ts'
@@ -64,6 +65,7 @@ export const QUESTIONS: readonly Question[] = [
   GROWTH,
   JSON_SERVER,
   HOT_PAGE,
+  FORMS,
   LOGGING,
   COLD_PAGES,
   WORKERS,

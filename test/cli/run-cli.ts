@@ -44,11 +44,7 @@ export class RunningCli {
   constructor(words: readonly string[], options: CliOptions) {
     // Another runtime than this one: Bun.
     const runtime = process.env['REAMS_TEST_RUNTIME'] ?? process.execPath
-    const [program = '', ...others] = [
-      ...(options.under ?? []),
-      ...(options.program ?? [runtime, MAIN]),
-      ...words,
-    ]
+    const [program = '', ...others] = [...(options.under ?? []), ...(options.program ?? [runtime, MAIN]), ...words]
     this.child = spawn(program, others, {
       cwd: options.in,
       env: {
