@@ -30,7 +30,7 @@ const PROGRAM = /^(?:(?:\.|\/opt\/reams)\/bin\/)?reams$/
 
 /** What the pages use beside Reams itself. */
 const OTHER_COMMANDS = new Set(
-  'awk bun bunx cd cmp cp curl echo export grep gzip head journalctl jq kill ls mkdir mv npx psql rm seq sleep systemctl tail until useradd wait xargs zcat'.split(
+  'awk bun bunx cd cmp cp curl echo export grep gzip head journalctl jq kill ls mkdir mv npx podman psql rm seq sleep systemctl tail until useradd wait xargs zcat'.split(
     ' ',
   ),
 )
@@ -124,7 +124,7 @@ describe('every page', () => {
 function commandsOf(script: string): string[][] {
   const lines = script.replaceAll('\\\n', ' ').split('\n')
   return lines
-    .flatMap((line) => line.replace(/(^|\s)(#|>>?\s|&\s*$).*/, '').split(/\|\|?|&&/))
+    .flatMap((line) => line.replace(/(^|\s)(#|<\s|>>?\s|&\s*$).*/, '').split(/\|\|?|&&/))
     .map((command) => command.match(/'[^']*'|[^\s']+/g) ?? [])
     .map((words) => words.filter((word) => !/^[A-Z_]+=/.test(word)).map((word) => word.replaceAll("'", '')))
     .filter((words) => words.length > 0)
@@ -133,6 +133,10 @@ function commandsOf(script: string): string[][] {
 async function assertCommand([name = '', ...words]: string[], where: string): Promise<void> {
   const shown = `${where}: ${[name, ...words].join(' ')}`
   if (name === 'runuser') return assertCommand(words.slice(words.indexOf('--') + 1), where)
+  // What follows the name of a container or an image.
+  const inside = words.slice(words.lastIndexOf('reams') + 1)
+  const isCommand = COMMANDS.some((each) => each.name.split(' ', 1)[0] === inside[0])
+  if (name === 'podman' && isCommand) return assertCommand(['reams', ...inside], where)
   if (PROGRAM.test(name)) await assertProgramTakes(words, shown)
   else if (name === 'npm' && words[0] === 'start') await assertProgramTakes(['serve', ...words.slice(2)], shown)
   else if (name === 'npx' && words[0] === 'reams') await assertProgramTakes(words.slice(1), shown)

@@ -86,6 +86,14 @@ export const MARIADB: Need = async () => {
   return 'mariadbd is missing; on Debian: apt-get install mariadb-server'
 }
 
+/** As root, its package starts a service for its own users. */
+export const PODMAN: Need = async () => {
+  if (isInstalled('podman') || process.env['CI'] === 'true') return program('podman', 'podman')
+  return 'podman is missing; on Debian: apt-get install podman'
+}
+
+export const DEBOOTSTRAP: Need = () => program('debootstrap', 'debootstrap')
+
 /** The first need that is not met, in words. */
 export async function lackOf(needs: readonly Need[]): Promise<string | undefined> {
   for (const need of needs) {
