@@ -133,10 +133,7 @@ function commandsOf(script: string): string[][] {
 async function assertCommand([name = '', ...words]: string[], where: string): Promise<void> {
   const shown = `${where}: ${[name, ...words].join(' ')}`
   if (name === 'runuser') return assertCommand(words.slice(words.indexOf('--') + 1), where)
-  // What follows the name of a container or an image.
-  const inside = words.slice(words.lastIndexOf('reams') + 1)
-  const isCommand = COMMANDS.some((each) => each.name.split(' ', 1)[0] === inside[0])
-  if (name === 'podman' && isCommand) return assertCommand(['reams', ...inside], where)
+  if (name === 'podman' && isWithProgram(words)) return assertCommand(words.slice(words.lastIndexOf('reams')), where)
   if (PROGRAM.test(name)) await assertProgramTakes(words, shown)
   else if (name === 'npm' && words[0] === 'start') await assertProgramTakes(['serve', ...words.slice(2)], shown)
   else if (name === 'npx' && words[0] === 'reams') await assertProgramTakes(words.slice(1), shown)
@@ -147,6 +144,13 @@ async function assertCommand([name = '', ...words]: string[], where: string): Pr
     )
   else if (name === 'node_modules/.bin/node') assert.ok(existsSync(join(ROOT, words.at(-1) ?? '')), shown)
   else assert.ok(OTHER_COMMANDS.has(name), shown)
+}
+
+/** Whether words for podman end with words for Reams, behind the name of the image, or of the container and the program. */
+function isWithProgram(words: readonly string[]): boolean {
+  const last = words.lastIndexOf('reams')
+  const isNamed = words[0] === 'run' ? !words.includes('--entrypoint') : words[last - 1] === 'reams'
+  return isNamed && last < words.length - 1
 }
 
 /** Parses the words with the real program, which runs no command here. */

@@ -32,15 +32,22 @@ for path in "$root/proc/sys" "$root/proc/sysrq-trigger"; do
 done
 mount -t sysfs -o ro sysfs "$root/sys"
 mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
-mount -t tmpfs tmpfs "$root/dev"
+mount -t tmpfs -o mode=755 tmpfs "$root/dev"
 mkdir "$root/dev/shm" "$root/dev/pts"
 mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
 ln -s pts/ptmx "$root/dev/ptmx"
 ln -s /proc/self/fd "$root/dev/fd"
-for name in null zero full random urandom tty; do
-  touch "$root/dev/$name"
-  mount --bind "/dev/$name" "$root/dev/$name"
-done
+# Its own: who runs a container gives the null device to the user in it.
+while read -r name major minor; do
+  mknod -m 666 "$root/dev/$name" c "$major" "$minor"
+done <<END
+null 1 3
+zero 1 5
+full 1 7
+random 1 8
+urandom 1 9
+tty 5 0
+END
 for path in run tmp; do mount -t tmpfs tmpfs "$root/$path"; done
 chmod 1777 "$root/tmp" "$root/dev/shm"
 mkdir -p "$root$1" "$root/opt/reams"

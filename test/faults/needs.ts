@@ -86,7 +86,7 @@ export const MARIADB: Need = async () => {
   return 'mariadbd is missing; on Debian: apt-get install mariadb-server'
 }
 
-/** As root, its package starts a service for its own users. */
+/** Its package starts a service as well. */
 export const PODMAN: Need = async () => {
   if (isInstalled('podman') || process.env['CI'] === 'true') return program('podman', 'podman')
   return 'podman is missing; on Debian: apt-get install podman'
