@@ -2,4 +2,4 @@
 
 import { describeRandomSql } from './random-sql.ts'
 
-describeRandomSql(150)
+describeRandomSql(60)
