@@ -458,7 +458,7 @@ export class Mirror {
     if (isOvertaken(error)) return true
     if (error instanceof StoreError) return !isOnce && UNAVAILABLE.includes(error.code)
     if (isOnce || !this.#hasStarted) return false
-    // A page of maintenance, or one to log in at, has any status.
+    // A page about maintenance, or one to log in at, may have any status.
     if (error instanceof HttpError) return !REFUSED.includes(error.status)
     return error instanceof HistoryLost || (error instanceof ClientError && !(error instanceof PageTooLarge))
   }
