@@ -6,9 +6,11 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { RunningServer } from './child-process.ts'
 import { freePort, startAtPort } from './port.ts'
+import { LOAD_TOOL } from './read-load.ts'
 import type { Workspace } from './workspace.ts'
 
-export const HAS_NGINX = spawnSync('nginx', ['-v']).error === undefined
+/** Whether there is one, and a load that it cannot meet: autocannon asks for less, and its own rate would be taken for nginx's. */
+export const CAN_MEASURE_NGINX = spawnSync('nginx', ['-v']).error === undefined && LOAD_TOOL === 'wrk'
 
 /** The file is reached as `/page`. With gzip it is sent as it was compressed before. */
 export async function startNginx(

@@ -6,7 +6,7 @@ import { buildExecutable } from '../../scripts/build-executable.ts'
 import { type Program, REAMS, runProgram, startServer } from '../child-process.ts'
 import { eventTexts } from '../data.ts'
 import { inTurn, median } from '../measure.ts'
-import { HAS_NGINX, startNginx } from '../nginx-server.ts'
+import { CAN_MEASURE_NGINX, startNginx } from '../nginx-server.ts'
 import type { Figure, Question } from '../question.ts'
 import { LOAD_TOOL } from '../read-load.ts'
 import { compareRates } from '../read-rates.ts'
@@ -74,7 +74,10 @@ async function firstPage(workspace: Workspace, executable: Program): Promise<Fig
 }
 
 async function besideNginx(workspace: Workspace): Promise<Figure[]> {
-  if (!HAS_NGINX) return []
+  if (!CAN_MEASURE_NGINX) {
+    workspace.step('forms: nothing beside nginx, which takes nginx and wrk')
+    return []
+  }
   const path = await workspace.storeOf(Math.min(workspace.items, 100_000), 'forms.db')
   const figures: Figure[] = []
   for (const encoding of ['identity', 'gzip'] as const) {

@@ -3,7 +3,7 @@
 import { allowWrites } from '../allow-writes.ts'
 import { BARE_SERVER, startServer } from '../child-process.ts'
 import { inTurn, median } from '../measure.ts'
-import { HAS_NGINX, startNginx } from '../nginx-server.ts'
+import { CAN_MEASURE_NGINX, startNginx } from '../nginx-server.ts'
 import type { Figure, Question } from '../question.ts'
 import { LOAD_TOOL, readRate } from '../read-load.ts'
 import { compareRates } from '../read-rates.ts'
@@ -93,7 +93,10 @@ function appendSteadily(url: string, token: string): { stop(): Promise<void> } {
 }
 
 async function besideNginx(workspace: Workspace, url: string): Promise<Figure[]> {
-  if (!HAS_NGINX) return []
+  if (!CAN_MEASURE_NGINX) {
+    workspace.step('hot-page: nothing beside nginx, which takes nginx and wrk')
+    return []
+  }
   workspace.step('hot-page: ours and nginx in turn')
   const headers = { 'Accept-Encoding': 'identity' }
   const body = new Uint8Array(await (await fetch(url, { headers })).arrayBuffer())

@@ -262,7 +262,7 @@ export class Connection {
     this.#current = exchange
     exchange.isBegun = true
     const { message, response, isContinueAwaited } = exchange
-    if ((this.#isLate || !this.#options.isTimed) && !message.complete) this.#awaitBody(message)
+    if ((this.#isLate || !this.#options.isTimed) && isBodyAwaited(message)) this.#awaitBody(message)
     try {
       const request = incomingFrom(message, response, isContinueAwaited, this.#remoteAddress, this.#signalOf)
       const reply = await this.#options.reply(request)
@@ -428,6 +428,13 @@ const BODY_FLAWS = new Map<string | undefined, Flaw>([
 export function flawOf(code: string | undefined, isInBody: boolean): Flaw {
   if (isInBody) return BODY_FLAWS.get(code) ?? ['malformed-request', 'The body is not valid HTTP/1.1.']
   return HEAD_FLAWS.get(code) ?? ['malformed-request', 'This is not an HTTP/1.1 request.']
+}
+
+/** Bun tells of a request before it calls it complete, also where there is no body. */
+function isBodyAwaited({ complete, rawHeaders }: IncomingMessage): boolean {
+  if (complete) return false
+  const headers = new RawHeaders(rawHeaders)
+  return headers.has('content-length') || headers.has('transfer-encoding')
 }
 
 /** Without the query, and without a host, before which a password may stand. Empty for what is no path. */

@@ -41,7 +41,7 @@ export function openLog(settings: SettingValues, isQuick: boolean): Log {
     onRequestEnd:
       isLogged &&
       ((record) => {
-        if (!isLogged(record)) return
+        if (!isLogged(record) || (!isInfo && record.status < 500)) return
         const beginning = isInfo ? beginningOf(record) : undefined
         if (beginning !== undefined) destination.write(LEVEL + timestamp() + beginning + ownText(record, text))
         else
