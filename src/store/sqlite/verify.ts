@@ -10,9 +10,10 @@ import { findPage } from './read/read.ts'
 import { explainError } from './rows/explain-error.ts'
 import { readAllHeads, readHead } from './rows/head.ts'
 import { allStates, findLostPast, readAllStretches, readReplaced } from './rows/history.ts'
+import { findKey, readPositions } from './rows/keys.ts'
 import { checkRequests } from './rows/request-log.ts'
 import { Rows } from './rows/rows.ts'
-import { findKey, readAllHoles, readPositions, readReams, readTailItems } from './rows/stored-ream.ts'
+import { readAllHoles, readReams, readTailItems } from './rows/stored-ream.ts'
 import { checkTokens } from './token.ts'
 
 const UNSEEN = `

@@ -9,17 +9,9 @@ import type { Head, PageRead, Segment } from '../../store.ts'
 import type { StoreError } from '../../store-error.ts'
 import { inCollection, isDamage } from '../rows/explain-error.ts'
 import { HEAD, HEAD_WIDTH, headOf, readHead } from '../rows/head.ts'
+import { findKey } from '../rows/keys.ts'
 import type { Row, Rows } from '../rows/rows.ts'
-import {
-  findKey,
-  REAM,
-  readHoles,
-  readReams,
-  readTail,
-  readTailItem,
-  reamOf,
-  requireReam,
-} from '../rows/stored-ream.ts'
+import { REAM, readHoles, readReams, readTail, readTailItem, reamOf, requireReam } from '../rows/stored-ream.ts'
 import { forget, hadHoles, knownHoles, knownTail } from './remembered.ts'
 
 const HEAD_AND_REAM = `

@@ -75,6 +75,12 @@ export function isOfOneCall(error: unknown): boolean {
   return code === undefined || [CORRUPT, CONSTRAINT].includes(code & 0xff)
 }
 
+/** Whether the statement asked for what the schema forbids, such as a second row with a key. */
+export function isAgainstConstraint(error: unknown): boolean {
+  const code = resultCode(error)
+  return code !== undefined && (code & 0xff) === CONSTRAINT
+}
+
 /** Whether another connection was in the way: then it may work a moment later. */
 export function isLocked(error: unknown): boolean {
   const code = resultCode(error)

@@ -59,7 +59,12 @@ interface RowStart {
 
 /** A whole row, with the columns after its start. */
 export function withSum(start: RowStart, ...columns: SQLInputValue[]): SQLInputValue[] {
-  return [...start.columns, ...columns, addColumns(start.sum, columns, 0, columns.length)]
+  return [...start.columns, ...columns, sumOf(start, ...columns)]
+}
+
+/** The checksum of a row, by the columns after its start. */
+export function sumOf({ sum }: RowStart, ...columns: SQLInputValue[]): number {
+  return addColumns(sum, columns, 0, columns.length)
 }
 
 /** Reports a row that is not as it was written. What `select` named begins in column `at`. */

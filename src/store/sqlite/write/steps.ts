@@ -25,9 +25,9 @@ import { ItemConflict, StoreError } from '../../store-error.ts'
 import { noteFollowing } from '../following.ts'
 import { insertHead, putHead, readHead } from '../rows/head.ts'
 import { putReplaced, putStretches } from '../rows/history.ts'
+import { claimKeys } from '../rows/keys.ts'
 import type { Rows } from '../rows/rows.ts'
 import {
-  claimKey,
   deleteTail,
   insertReam,
   insertTail,
@@ -111,22 +111,18 @@ export class Steps {
   claimKeys(plan: SqlitePlan, keys: readonly string[], text: Uint8Array | undefined): number[] {
     const { lease, onConflict } = plan
     renewLease(this.#rows, lease, 1)
-    let position = this.#nextPositions.get(lease.holder)
+    const position = this.#nextPositions.get(lease.holder)
     if (position === undefined)
       throw new StoreError('lease-lost', `The load into "${lease.name}" lost its writer thread. Start it again.`)
     /** By the index of an item, the position of the one that has its key. */
-    const refused = new Map<number, number>()
-    for (const [index, key] of keys.entries()) {
-      const taken = claimKey(this.#rows, lease, key, position)
-      if (taken === position) position++
-      else if (onConflict === 'fail') throw new ItemConflict(index, key)
-      else refused.set(index, taken)
-    }
+    const refused = claimKeys(this.#rows, lease, keys, position)
+    const [index] = refused.keys()
+    if (index !== undefined && onConflict === 'fail') throw new ItemConflict(index, keys[index] ?? '')
     if (onConflict === 'replace' && text !== undefined && refused.size > 0) {
       const [texts, staging] = [splitItems(text), stagingOwner(lease)]
       for (const [index, taken] of refused) putTailItem(this.#rows, staging, taken, texts[index] ?? '')
     }
-    this.#nextPositions.set(lease.holder, position)
+    this.#nextPositions.set(lease.holder, position + keys.length - refused.size)
     return [...refused.keys()]
   }
 

@@ -11,12 +11,10 @@ import type { Head } from '../../store.ts'
 import { deleteFollowing } from '../following.ts'
 import { deleteHead, insertHead, putHead, readHead } from '../rows/head.ts'
 import { lastState, putPastHoles, putState, putStretches, takeReplaced } from '../rows/history.ts'
+import { claimKey, deleteKey, findKey } from '../rows/keys.ts'
 import type { Rows } from '../rows/rows.ts'
 import {
-  claimKey,
-  deleteKey,
   deleteTail,
-  findKey,
   insertReam,
   putHole,
   putTailItem,
