@@ -2,7 +2,7 @@
 
 import { pageUrl } from '../contract/link.ts'
 import { CollectionChanged } from './client-error.ts'
-import { type Page, readPage } from './page.ts'
+import { type Page, type ReadItem, readPage } from './page.ts'
 import type { RequestContext, Requester } from './requester.ts'
 import { type Drift, type Reader, type Step, type WalkState, walk } from './walk.ts'
 
@@ -72,10 +72,12 @@ const DEFAULT_RESTARTS = 3
 export class Collection<Item = unknown> {
   readonly url: string
   readonly #requester: Requester
+  readonly #readItem: ReadItem | undefined
 
-  constructor(url: string, requester: Requester) {
+  constructor(url: string, requester: Requester, readItem?: ReadItem) {
     this.url = url
     this.#requester = requester
+    this.#readItem = readItem
   }
 
   /** One page; beyond the last one, the last. */
@@ -156,7 +158,7 @@ export class Collection<Item = unknown> {
   #read(page: number, context: RequestContext, snapshot?: string): Promise<Page<Item>> {
     const { allows } = this.#requester
     const url = this.#pageUrl(page, snapshot)
-    return this.#requester.send({ url }, context, (fetched) => readPage(fetched, { page, allows }))
+    return this.#requester.send({ url }, context, (fetched) => readPage(fetched, { page, allows }, this.#readItem))
   }
 
   #pageUrl(page: number, snapshot?: string): string {

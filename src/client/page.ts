@@ -73,11 +73,18 @@ export class Page<Item = unknown> {
   }
 }
 
+/** Answers where the item ends that begins at `start`, or -1, and then the page looks itself. */
+export type ReadItem = (body: Uint8Array, start: number) => number
+
 /** Reads an answer as a page. Throws a ClientError that says what is wrong with it. */
-export function readPage<Item>(fetched: FetchedBody, asked: Pick<PageRequest, 'page' | 'allows'>): Page<Item> {
+export function readPage<Item>(
+  fetched: FetchedBody,
+  asked: Pick<PageRequest, 'page' | 'allows'>,
+  readItem?: ReadItem,
+): Page<Item> {
   const { url, body } = fetched
   try {
-    const lists = embeddedLists(body)
+    const lists = embeddedLists(body, readItem)
     const [list] = lists
     if (list === undefined || lists.length > 1) {
       const names = lists.map(({ name }) => name).join(', ')
@@ -133,7 +140,7 @@ const OPEN_OBJECT = 0x7b
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 /** Throws a JsonFlaw where the body is not a JSON object. */
-function embeddedLists(body: Uint8Array): EmbeddedList[] {
+function embeddedLists(body: Uint8Array, readItem: ReadItem | undefined): EmbeddedList[] {
   const lists: EmbeddedList[] = []
   const cursor = new JsonCursor(body)
   const nameAt = (start: number, end: number) => JSON.parse(decode(body.subarray(start, end)))
@@ -141,7 +148,7 @@ function embeddedLists(body: Uint8Array): EmbeddedList[] {
   cursor.readMembers((nameStart, nameEnd) => {
     if (nameAt(nameStart, nameEnd) !== '_embedded' || cursor.peek() !== OPEN_OBJECT) return cursor.readValue()
     cursor.readMembers((keyStart, keyEnd) => {
-      if (cursor.peek() === OPEN_ARRAY) lists.push(readList(cursor, nameAt(keyStart, keyEnd)))
+      if (cursor.peek() === OPEN_ARRAY) lists.push(readList(cursor, nameAt(keyStart, keyEnd), readItem))
       else cursor.readValue()
     })
   })
@@ -149,13 +156,15 @@ function embeddedLists(body: Uint8Array): EmbeddedList[] {
   return lists
 }
 
-function readList(cursor: JsonCursor, name: string): EmbeddedList {
+function readList(cursor: JsonCursor, name: string, readItem: ReadItem | undefined): EmbeddedList {
   const start = cursor.at
   const offsets: number[] = []
   cursor.readElements(() => {
     cursor.peek()
     offsets.push(cursor.at)
-    cursor.readValue()
+    const end = readItem?.(cursor.bytes, cursor.at) ?? -1
+    if (end < 0) cursor.readValue()
+    else cursor.at = end
     offsets.push(cursor.at)
   })
   return { name, start, end: cursor.at, offsets }

@@ -47,16 +47,16 @@ export class JsonFlaw extends Error {
 /** That the bytes are UTF-8 is checked elsewhere, in bulk. A RangeError says that they are nested too deep. */
 export class JsonCursor {
   at = 0
-  readonly #bytes: Uint8Array
+  readonly bytes: Uint8Array
   #depth = 0
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes
+    this.bytes = bytes
   }
 
   /** Passes blanks, and gives the character behind them; undefined at the end. */
   peek(): number | undefined {
-    const bytes = this.#bytes
+    const bytes = this.bytes
     let character = bytes[this.at] as number
     while (character <= 0x20) {
       if (character !== SPACE && character !== LINE_FEED && character !== CARRIAGE_RETURN && character !== TAB)
@@ -132,7 +132,7 @@ export class JsonCursor {
   }
 
   #readString(): void {
-    const bytes = this.#bytes
+    const bytes = this.bytes
     let at = this.at
     if (bytes[at++] !== QUOTE) this.#fail()
     for (;;) {
@@ -146,7 +146,7 @@ export class JsonCursor {
   }
 
   #escapeEnd(at: number): number {
-    const bytes = this.#bytes
+    const bytes = this.bytes
     if (ESCAPED.includes(bytes[at] as number)) return at + 1
     if (bytes[at] !== LETTER_U) this.#fail(at)
     for (let i = at + 1; i < at + 5; i++) if (!isHexDigit(bytes[i] as number)) this.#fail(i)
@@ -154,7 +154,7 @@ export class JsonCursor {
   }
 
   #readNumber(): void {
-    const bytes = this.#bytes
+    const bytes = this.bytes
     let at = this.at
     if (bytes[at] === MINUS) at++
     at = bytes[at] === DIGIT_0 ? at + 1 : this.#digitsEnd(at)
@@ -168,7 +168,7 @@ export class JsonCursor {
   }
 
   #digitsEnd(start: number): number {
-    const bytes = this.#bytes
+    const bytes = this.bytes
     let at = start
     while (isDigit(bytes[at])) at++
     if (at === start) this.#fail(at)
@@ -177,13 +177,13 @@ export class JsonCursor {
 
   #readWord(word: string): void {
     for (const letter of word) {
-      if (this.#bytes[this.at] !== letter.charCodeAt(0)) this.#fail()
+      if (this.bytes[this.at] !== letter.charCodeAt(0)) this.#fail()
       this.at++
     }
   }
 
   #fail(at = this.at): never {
-    throw new JsonFlaw(at >= this.#bytes.length)
+    throw new JsonFlaw(at >= this.bytes.length)
   }
 }
 

@@ -2,11 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClientError, CollectionChanged, HttpError, PageTooLarge } from '../client/client-error.ts'
-import type { Page } from '../client/page.ts'
+import type { Page, ReadItem } from '../client/page.ts'
 import { PAGE_SIZE } from '../contract/page.ts'
 import { ChangeFlaw, readChange } from '../items/change-reader.ts'
-import { ItemError, ItemPacker, type ItemRun } from '../items/item-run.ts'
-import { ItemScanner } from '../items/item-scanner.ts'
 import { ReadAhead } from '../store/read-ahead.ts'
 import type { Head, Load, Store } from '../store/store.ts'
 import { StoreError } from '../store/store-error.ts'
@@ -14,6 +12,7 @@ import { changesSince, nextPage } from './changes.ts'
 import { Keeper, Overtaken } from './keeper.ts'
 import { HistoryLost, MirrorError } from './mirror-error.ts'
 import { known, type Origin } from './origin.ts'
+import { PageRuns } from './page-runs.ts'
 import { formatPosition, type Position, parsePosition, WALKED } from './position.ts'
 import { type Applied, VersionWriter } from './version-writer.ts'
 import { WalkedPages } from './walked-pages.ts'
@@ -174,8 +173,7 @@ export class Mirror {
     const startedAt = performance.now()
     const load = await this.#load(head, page)
     try {
-      const pages = page.isLast ? [page] : this.#origin.snapshot(tag)
-      const items = await this.#fill(load, pages)
+      const items = await this.#fill(load, (readItem) => (page.isLast ? [page] : this.#origin.snapshot(tag, readItem)))
       const { head: after } = await load.commit({
         url: this.#origin.url,
         position: formatPosition({ tag, changes: 0 }),
@@ -221,15 +219,14 @@ export class Mirror {
   }
 
   /** Answers how many items there were. */
-  async #fill(load: Load, pages: Iterable<Page> | AsyncIterable<Page>): Promise<number> {
+  async #fill(load: Load, read: (readItem: ReadItem) => Iterable<Page> | AsyncIterable<Page>): Promise<number> {
     const ahead = new ReadAhead()
     const { keyField } = load.settings
-    const scanner = new ItemScanner({ keyField, itemBytes: this.#options.itemBytes })
-    const packer = new ItemPacker(scanner)
+    const runs = new PageRuns(this.#origin.url, { keyField, itemBytes: this.#options.itemBytes })
     let items = 0
     try {
-      for await (const page of pages) {
-        const run = this.#runOf(page, scanner, packer)
+      for await (const page of read(runs.readItem)) {
+        const run = runs.of(page)
         await ahead.add(load.append({ ...run, isTransferred: true }), run.text.length)
         items += run.count
         this.#tell({ kind: 'loading', items, total: page.itemCount })
@@ -239,20 +236,6 @@ export class Mirror {
     }
     this.#signal.throwIfAborted()
     return items
-  }
-
-  #runOf(page: Page, scanner: ItemScanner, packer: ItemPacker): ItemRun {
-    try {
-      for (const text of page.texts()) {
-        scanner.check(text, 0, text.length)
-        packer.add(text, 0, text.length)
-      }
-      return packer.take()
-    } catch (error) {
-      if (!(error instanceof ItemError)) throw error
-      const place = (page.number - 1) * PAGE_SIZE + packer.count + 1
-      throw new MirrorError('data', `Item ${place} of ${this.#origin.url}: ${error.reason}.`, { cause: error })
-    }
   }
 
   // Its changes
@@ -389,7 +372,7 @@ export class Mirror {
     const startedAt = performance.now()
     const load = await this.#load(head, first)
     try {
-      const items = await this.#fill(load, pages.walk())
+      const items = await this.#fill(load, () => pages.walk())
       if (pages.isSame && head !== undefined) {
         await load.abort()
         return head

@@ -5,7 +5,7 @@ import { type ClientOptions, settingsOf } from '../client/client-options.ts'
 import { Collection } from '../client/collection.ts'
 import { snapshotName } from '../client/envelope.ts'
 import { inOrder } from '../client/in-order.ts'
-import type { Page } from '../client/page.ts'
+import type { Page, ReadItem } from '../client/page.ts'
 import { Requester } from '../client/requester.ts'
 import { entryUrl } from '../contract/link.ts'
 import { HistoryLost, MirrorError } from './mirror-error.ts'
@@ -69,8 +69,8 @@ export class Origin {
   }
 
   /** All pages of a state, in order. */
-  async *snapshot(tag: string): AsyncGenerator<Page> {
-    const snapshot = new Collection(`${this.url}@${tag}`, this.#requester)
+  async *snapshot(tag: string, readItem: ReadItem): AsyncGenerator<Page> {
+    const snapshot = new Collection(`${this.url}@${tag}`, this.#requester, readItem)
     const signal = this.#signal
     const first = await known(snapshot.page(1, { signal }))
     yield first

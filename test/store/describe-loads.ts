@@ -150,6 +150,29 @@ export function describeLoads({ store, newName, filled, headOf, check, load, tex
       await check(name, expected)
     })
 
+    it('finds a key that is taken wherever it stands in a run, and leaves no gap for it', async () => {
+      const name = await filled(5)
+      const expected = itemsFrom(0, 5)
+      for (const [round, place] of [0, 7, 19, 20, 39, 47, 59].entries()) {
+        const fresh = itemsFrom(100 * (round + 1), 60)
+        // One that was there before the load, and one of the load itself.
+        const run = keyed(fresh.with(place, changed(3, 1)))
+        const again = keyed(fresh.with(place, changed(100 * (round + 1) + ((place + 1) % 60), 1)).toReversed())
+        await elsewhere(async (each) => {
+          const refusing = await each.load(name)
+          await assert.rejects(refusing.append(run), { index: place, key: '3' })
+          await refusing.abort()
+        })
+        const running = await store.load(name, { onConflict: 'skip' })
+        await running.append(run)
+        await running.append(again)
+        const { appended, skipped } = await running.commit()
+        assert.deepEqual([appended, skipped], [59, 61])
+        expected.push(...fresh.toSpliced(place, 1))
+        await check(name, expected)
+      }
+    })
+
     it('blames no items for a key that came again after them', async () => {
       const running = await store.load(newName(), { settings: KEYED })
       const runs = Array.from({ length: 30 }, (_, index) => keyed(itemsFrom(index * 500, 500)))
