@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { removeEmptyStore } from '../store/sqlite/file/store-file.ts'
-import { openSqliteStore } from '../store/sqlite/open.ts'
 import type { Head, Store } from '../store/store.ts'
 import type { DataLocation } from './data-location.ts'
 import { Failure } from './failure.ts'
@@ -15,7 +14,7 @@ interface OpenStoreOptions {
 
 export async function openStore(location: DataLocation, { create = false }: OpenStoreOptions = {}): Promise<Store> {
   if (!location.isDatabase) return openFile(location.reveal(), create)
-  // The driver takes a while to load, and only who has a database needs it.
+  // Either engine takes a while to load, and a command may need neither.
   const { openPostgresStore } = await import('../store/postgres/open.ts')
   return openPostgresStore({ url: location.reveal(), create })
 }
@@ -23,6 +22,7 @@ export async function openStore(location: DataLocation, { create = false }: Open
 async function openFile(path: string, create: boolean): Promise<Store> {
   if (create && !existsSync(dirname(path)))
     throw new Failure(2, `There is no directory ${dirname(path)} for the store ${path}. Create it first.`)
+  const { openSqliteStore } = await import('../store/sqlite/open.ts')
   return openSqliteStore({ path, create })
 }
 

@@ -1,7 +1,6 @@
 /** The progress bar on stderr, on a terminal only: share done, items, items a second, time left. */
 
 import type { WriteStream } from 'node:tty'
-import { SingleBar } from 'cli-progress'
 import { counted, formatCount, makeVisible } from '../contract/message-text.ts'
 import { formatBytes, formatDuration } from './output.ts'
 
@@ -84,15 +83,24 @@ function startLine(
 ): () => void {
   if (stream.isTTY !== true) return () => {}
   const startedAt = performance.now()
-  const bar = new SingleBar({
-    stream,
-    clearOnComplete: true,
-    // Cut to the width of the terminal, instead of switching its line wrapping off, which a killed process leaves off.
-    linewrap: true,
-    format: (_options, params) => line(performance.now() - startedAt, params.maxWidth - 1),
+  let [stop, isStopped] = [() => {}, false]
+  // Only a terminal needs it, and no start has to wait for it.
+  void import('cli-progress').then(({ SingleBar }) => {
+    if (isStopped) return
+    const bar = new SingleBar({
+      stream,
+      clearOnComplete: true,
+      // Cut to the width of the terminal, instead of switching its line wrapping off, which a killed process leaves off.
+      linewrap: true,
+      format: (_options, params) => line(performance.now() - startedAt, params.maxWidth - 1),
+    })
+    bar.start(1, 0)
+    stop = () => bar.stop()
   })
-  bar.start(1, 0)
-  return () => bar.stop()
+  return () => {
+    isStopped = true
+    stop()
+  }
 }
 
 interface ProgressState {

@@ -2,7 +2,8 @@
 
 import { keyFieldNames } from '../contract/key.ts'
 import { findRelation, type Relation } from '../tables/postgres-relation.ts'
-import { type PostgresSession, quoted } from '../tables/postgres-session.ts'
+import type { PostgresSession } from '../tables/postgres-session.ts'
+import { quoted } from '../tables/quoted.ts'
 import { TableError, thereAre } from '../tables/table.ts'
 import { Names } from './installation.ts'
 import { type Column, readShape, type Shape } from './shape.ts'

@@ -1,6 +1,6 @@
 /** What a follower needs in the database of its table, as SQL: a queue, a function that fills it, and triggers that call it. Pure. */
 
-import { quoted } from '../tables/postgres-session.ts'
+import { quoted } from '../tables/quoted.ts'
 
 export const DEFAULT_SCHEMA = 'reams_follow'
 

@@ -1,6 +1,6 @@
 /** From the bytes of a file or a request to batches of checked items, whatever the format. */
 
-import { type CsvOptions, CsvReader } from './csv.ts'
+import type { CsvOptions } from './csv.ts'
 import { ColumnTypes } from './csv-columns.ts'
 import { gunzipped } from './gunzip.ts'
 import type { InputBatch, ItemReader } from './item-reader.ts'
@@ -37,7 +37,7 @@ export async function* readUnpacked(
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   options: ReadOptions,
 ): AsyncGenerator<InputBatch, void, undefined> {
-  const reader = createReader(options)
+  const reader = await createReader(options)
   const gate = new Utf8Gate()
   for await (const chunk of source) {
     for (let at = 0; at < chunk.length; at += BLOCK_BYTES) {
@@ -67,15 +67,16 @@ export async function readColumnTypes(
   return types
 }
 
-function createReader(options: ReadOptions): ItemReader {
+/** The parser for CSV is loaded when it is needed: no start has to wait for it. */
+async function createReader(options: ReadOptions): Promise<ItemReader> {
   switch (options.format) {
     case 'ndjson':
       return new NdjsonReader(options)
     case 'json':
       return new JsonArrayReader(options)
     case 'csv':
-      return new CsvReader(options)
+      return new (await import('./csv.ts')).CsvReader(options)
     case 'tsv':
-      return new CsvReader({ ...options, delimiter: options.delimiter ?? '\t' })
+      return new (await import('./csv.ts')).CsvReader({ ...options, delimiter: options.delimiter ?? '\t' })
   }
 }

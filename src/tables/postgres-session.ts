@@ -94,11 +94,6 @@ export class PostgresSession {
   }
 }
 
-/** A name as SQL wants it. */
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20

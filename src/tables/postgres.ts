@@ -2,7 +2,8 @@
 
 import { explainPostgresError } from './postgres-errors.ts'
 import { findRelation } from './postgres-relation.ts'
-import { PostgresSession, quoted } from './postgres-session.ts'
+import { PostgresSession } from './postgres-session.ts'
+import { quoted } from './quoted.ts'
 import type { RowsChoice, Table } from './table.ts'
 
 /** Whether it has Citus, and a setting that came with version 17. */

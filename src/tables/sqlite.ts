@@ -4,6 +4,7 @@ import { existsSync, statSync } from 'node:fs'
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { APPLICATION_ID } from '../store/sqlite/schema.ts'
 import { base64, JsonRows, jsonNumber } from './json-rows.ts'
+import { quoted } from './quoted.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 import { refuseBrokenText } from './sqlite-text.ts'
 import { nameOf, type RowsChoice, semicolonAdvice, type Table, TableError, thereAre } from './table.ts'
@@ -194,10 +195,6 @@ function jsonOf(value: SQLOutputValue): string {
 
 function unquoted(name: string): string {
   return /^".*"$/s.test(name) ? name.slice(1, -1).replaceAll('""', '"') : name
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }
 
 /** SQLite's own codes. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
 import { promisify, stripVTControlCharacters } from 'node:util'
@@ -22,14 +23,25 @@ describe('progress', () => {
       'standard input  500,000 items  250,000 items/s',
     ))
 
-  it('draws a bar on a terminal and takes it off at the end', () => {
+  it('draws a bar on a terminal and takes it off at the end', async () => {
     const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true, columns: 100 })
     const progress = startProgress('events.ndjson', 100, stream)
     progress.update(100, 7)
+    await once(stream, 'readable')
     progress.stop()
     const drawn = String(stream.read())
     assert.match(drawn, /events\.ndjson {2}\[={30}\] {2}100 % {2}7 items/)
     assert.ok(drawn.endsWith('\u001b[2K'), 'ends by clearing the line')
+  })
+
+  it('draws nothing if it is stopped at once', async () => {
+    const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true, columns: 100 })
+    startProgress('events.ndjson', 100, stream).stop()
+    const other = Object.assign(new PassThrough(), { isTTY: true, columns: 100 })
+    const later = startProgress('events.ndjson', 100, other)
+    await once(other, 'readable')
+    later.stop()
+    assert.equal(stream.read(), null)
   })
 
   it('writes nothing where there is no terminal', () => {
