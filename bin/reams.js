@@ -1,14 +1,9 @@
 #!/usr/bin/env node
-// Starts Reams as an installed package. A Node or Bun that is too old is told so, before it fails on the first thing that it lacks.
+// Starts Reams as an installed package. A Node that is too old is told so, before it fails on the first thing that it lacks.
 import { existsSync } from 'node:fs'
 
 if (Number.parseInt(process.versions.node, 10) < 24) {
   process.stderr.write(`reams: This is Node.js ${process.versions.node}; Reams needs 24 or newer.\n`)
-  process.exit(3)
-}
-const [major, minor] = (process.versions.bun ?? '1.4').split('.').map(Number)
-if (major === 1 && minor < 4) {
-  process.stderr.write(`reams: This is Bun ${process.versions.bun}; Reams needs 1.4 or newer.\n`)
   process.exit(3)
 }
 // Only in a clone that is linked into a project: builds what has changed since.

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { describe, it } from 'node:test'
 import { describeFailure, Failure } from '../../src/cli/failure.ts'
 import { StoreError } from '../../src/store/store-error.ts'
-import { runInside, workDirectory } from './run-cli.ts'
+import { MAIN, runInside, workDirectory } from './run-cli.ts'
 
 describe('a failure', () => {
   const fullDisk = Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC', syscall: 'write' })
@@ -23,6 +24,13 @@ describe('a failure', () => {
     assert.doesNotMatch((await runInside(['verify'], { in: directory })).stderr, /\n +at /)
     const { stderr } = await runInside(['verify'], { in: directory, variables: { REAMS_DEBUG: '1' } })
     assert.match(stderr, /^reams: There is no .*\n(.*\n)* +at /)
+  })
+
+  it('on a Bun that is too old is one sentence, before anything that it lacks is loaded', () => {
+    const asOldBun = `data:text/javascript,Object.defineProperty(process.versions,'bun',{value:'1.3.14'})`
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', asOldBun, MAIN, '--version'])
+    const said = [status, String(stdout), String(stderr)]
+    assert.deepEqual(said, [3, '', 'reams: This is Bun 1.3.14; Reams needs 1.4 or newer.\n'])
   })
 
   it('cannot steer the terminal', async (t) => {

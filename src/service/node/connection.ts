@@ -106,6 +106,8 @@ export class Connection {
       if (this.#isHeldBack) this.#holdBack()
       else if (this.#mustStep) this.parseInSteps()
     })
+    // Bun ends a connection where Node closes it, and then waits for its client, even without reading what that sends.
+    if (!options.isTimed) socket.once('finish', () => setTimeout(() => socket.destroy(), LINGER_MS).unref())
     // One who closes only half of a connection looks like one who is gone, and gets its answer now.
     socket.once('end', () => this.hurry())
     socket.once('close', () => {

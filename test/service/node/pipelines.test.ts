@@ -6,6 +6,7 @@ import { describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import type { Incoming } from '../../../src/service/incoming.ts'
 import { DONE, type Reply } from '../../../src/service/reply.ts'
+import { waitUntil } from '../../wait-until.ts'
 import { answersTo, listenFor, openSocket, parseAnswers, readToEnd } from '../raw-http.ts'
 
 const HOST = 'Host: localhost\r\n'
@@ -74,6 +75,18 @@ describe('a connection with requests ahead', () => {
       parseAnswers(await readToEnd(socket)).map(({ status }) => status),
       [204, 400],
     )
+  })
+
+  it('is let go when more requests stand behind the last one that is answered', async (t) => {
+    const { port, load } = await listenFor(t, { reply: echo })
+    await flood(port)
+    const last = `GET /last HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`
+    for (const behind of [GET, GET.repeat(20), GET.repeat(2_000), BROKEN_OFF, 'nonsense\r\n\r\n']) {
+      const sockets = await Promise.all(Array.from({ length: 10 }, () => openSocket(port)))
+      for (const socket of sockets) socket.on('error', () => {}).end(GET.repeat(40) + last + behind)
+      await waitUntil(() => load().connections === 0)
+      for (const socket of sockets) socket.destroy()
+    }
   })
 
   it('has all of them answered when it is half-closed, also while floods are looked out for', async (t) => {
