@@ -173,7 +173,7 @@ function assertInlineCode(code: string): void {
   for (const flag of (!isScript && code.match(/(?<=^|\s)--[a-z-]+/g)) || []) assert.ok(FLAGS.includes(flag), code)
   for (const variable of code.match(/REAMS_(?!TEST_)[A-Z_]+/g) ?? []) assert.ok(VARIABLES.includes(variable), code)
   const [, command] = /^(?:\.\/bin\/)?reams ([a-z]+)/.exec(code) ?? []
-  const commands = COMMANDS.map(({ name }) => name.split(' ', 1)[0])
+  const commands = [...COMMANDS.map(({ name }) => name.split(' ', 1)[0]), 'help']
   if (command !== undefined) assert.ok(commands.includes(command), code)
   const [, script] = /^npm (?:run )?([a-z:]+)/.exec(code) ?? []
   if (script !== undefined) assert.ok([...SCRIPTS, 'install', 'pack', 'publish'].includes(script), code)

@@ -89,7 +89,7 @@ export function createProgram(onCommand: OnCommand): Command {
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .commandsGroup('Help:')
-    .helpCommand('help [COMMAND]', 'print the help of a command')
+    .helpCommand(false)
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'reams: ')) })
     .showHelpAfterError('"reams --help" lists the commands.')
@@ -97,7 +97,35 @@ export function createProgram(onCommand: OnCommand): Command {
     .addHelpText('after', examplesText(EXAMPLES))
     .addHelpText('after', '\n"reams COMMAND --help" has more about each command.')
   for (const command of COMMANDS) addCommand(program, command, onCommand)
+  addHelpCommand(program)
   return program
+}
+
+/** The one of commander reads a single word: for `reams help token create` it would print the help of `token`. */
+function addHelpCommand(program: Command): void {
+  program
+    .command('help')
+    .usage('[COMMAND]')
+    .description('print the help of a command')
+    .argument('[COMMAND...]')
+    .helpOption(false)
+    .allowUnknownOption()
+    .action(async (words: readonly string[]) => {
+      // What the user means by `reams help serve --port` is clear enough.
+      await printHelp(
+        program,
+        words.filter((word) => !word.startsWith('-')),
+      )
+    })
+}
+
+async function printHelp(command: Command, [word, ...more]: readonly string[]): Promise<void> {
+  if (word === undefined) return command.help()
+  const next = command.commands.find((each) => each.name() === word)
+  if (next !== undefined) return await printHelp(next, more)
+  // A command that has others refuses a wrong one, and says which is similar. Any other command would run.
+  if (command.commands.length > 0) await command.parseAsync([word], { from: 'user' })
+  return command.error(`error: '${command.name()}' has no command '${word}'`)
 }
 
 function addCommand(program: Command, specification: CliCommand, onCommand: OnCommand): void {

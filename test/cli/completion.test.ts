@@ -8,7 +8,7 @@ import { longFlag, SETTINGS } from '../../src/cli/settings.ts'
 import { runInside, workDirectory } from './run-cli.ts'
 
 const COMMAND_WORDS = new Set([...COMMANDS.map(({ name }) => name.replace(/ .*/, '')), 'help'])
-const FILES = ['events.ndjson', 'two words.csv']
+const FILES = ['10:00.csv', 'events.ndjson', 'two words.csv']
 
 /** What is typed before Tab, and all that the shell has to suggest for its last word. */
 const CASES: readonly (readonly [typed: string, ...suggested: string[]])[] = [
@@ -17,6 +17,10 @@ const CASES: readonly (readonly [typed: string, ...suggested: string[]])[] = [
   ['reams nope '],
   ['reams token ', 'create', 'list', 'revoke'],
   ['reams help tok', 'token'],
+  ['reams help token ', 'create', 'list', 'revoke'],
+  ['reams help token c', 'create'],
+  ['reams help token create '],
+  ['reams help drop '],
   ['reams drop --', '--help', '--store', '--yes'],
   ['reams token list --j', '--json'],
   ['reams serve --', ...flagsOf('serve'), '--help'],
@@ -34,6 +38,9 @@ const CASES: readonly (readonly [typed: string, ...suggested: string[]])[] = [
   ['reams import --key id events t', 'two words.csv'],
   ['reams push http://x.example/events e', 'events.ndjson'],
   ['reams serve events.ndjson ', ...FILES],
+  ['reams serve events.ndjson:'],
+  ['reams serve events.ndjson:e'],
+  ['reams serve 10\\:0', '10:00.csv'],
   ['reams export events -o e', 'events.ndjson'],
   ['reams export events --store=e', 'events.ndjson'],
   ['reams export events > e', 'events.ndjson'],

@@ -23,7 +23,14 @@ describe('help', () => {
     for (const { name, summary } of COMMANDS.filter(({ family }) => family?.name === 'token'))
       assert.match(stdout, new RegExp(`^ {2}${name.replace('token ', '')} +${summary}$`, 'm'))
     assert.deepEqual(await runInside(['token'], { in: directory }), { status: 2, stdout: '', stderr: stdout })
-    assert.equal((await runInside(['help', 'token'], { in: directory })).stdout, stdout)
+  })
+
+  it('is printed by reams help too', async (t) => {
+    const directory = workDirectory(t)
+    for (const words of [[], ['drop'], ['token'], ['token', 'create']]) {
+      const asked = await runInside(['help', ...words], { in: directory })
+      assert.deepEqual(asked, await runInside([...words, '--help'], { in: directory }))
+    }
   })
 
   for (const { name, settings, examples } of COMMANDS)
@@ -78,6 +85,9 @@ describe('wrong usage', () => {
     ['token crate', /^reams: unknown command 'crate'\n\(Did you mean create\?\)/],
     ['token create --scop admin', /^reams: unknown option '--scop'\n\(Did you mean --scope\?\)/],
     ['token create ci', /^reams: too many arguments for 'create'/],
+    ['help improt', /^reams: unknown command 'improt'\n\(Did you mean import\?\)/],
+    ['help token crate', /^reams: unknown command 'crate'\n\(Did you mean create\?\)/],
+    ['help token create ci', /^reams: 'create' has no command 'ci'/],
     ['serve --port', /^reams: option '--port <number>' argument missing/],
   ]
   for (const [words, message] of cases)

@@ -53,6 +53,8 @@ _reams() {
   case $command in
 ${commands.map(commandCase).join('\n')}
   esac
+  # Bash begins a new name after ":", but the field of FILE:FIELD belongs there, or the rest of a URL.
+  [[ $word == *:"$2" ]] && files=
 
   COMPREPLY=()
   if [[ $files ]]; then

@@ -31,16 +31,22 @@ function __reams_at --argument-names command number
     test "$typed" = "$command"; and test -z "$number" -o "$number" = $operand
 end
 
+# Whether a file fits: fish suggests one after ":" too, where the field of FILE:FIELD belongs, unless the ":" is in a name.
+function __reams_at_file
+    set -l word (commandline -ct | string unescape)
+    not string match -q -- '*:*' $word; or count $word* > /dev/null
+end
+
 complete -c reams -e
 complete -c reams -f
 ${commands.flatMap(commandLines).join('\n')}`
 }
 
 function commandLines({ name, flags, commands, operands }: TypedCommand): string[] {
-  const at = (number?: number) =>
-    `complete -c reams -n "__reams_at '${name}'${number === undefined ? '' : ` ${number}`}"`
+  const at = (number?: number, more = '') =>
+    `complete -c reams -n "__reams_at '${name}'${number === undefined ? '' : ` ${number}`}${more}"`
   const offered = operands.map((operand, index) => [
-    at(operand.isList ? undefined : index + 1),
+    at(operand.isList ? undefined : index + 1, operand.suggestions === 'files' ? '; and __reams_at_file' : ''),
     ...argumentsOf(operand),
   ])
   return [

@@ -42,9 +42,12 @@ export function typedCommands(commands: readonly CliCommand[]): TypedCommand[] {
   const help = { word: 'help', summary: 'print the help of a command' }
   return [
     { name: '', flags: [VERSION, HELP], commands: [...words, help], operands: [] },
-    ...families.map((family) => {
-      const members = commands.filter((command) => command.family === family)
-      return { name: family.name, flags: [HELP], commands: members.map(wordOf), operands: [] }
+    ...families.flatMap((family) => {
+      const members = commands.filter((command) => command.family === family).map(wordOf)
+      return [
+        { name: family.name, flags: [HELP], commands: members, operands: [] },
+        { name: `help ${family.name}`, flags: [], commands: members, operands: [] },
+      ]
     }),
     ...commands.map(({ name, settings, operands }) => {
       const flags = [...settings.map((each) => flagOf(SETTINGS[each])), HELP]
