@@ -1,5 +1,6 @@
 /** An origin, which is a service on a real store, and a mirror of it in another one. */
 
+import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -93,6 +94,20 @@ export async function itemsOf(store: Store, name = 'events'): Promise<string[]> 
 /** Stands for all items, in their order. */
 export async function digestOf(store: Store, name?: string): Promise<string> {
   return hash('sha256', (await itemsOf(store, name)).join('\n'))
+}
+
+/** The versions of a store, each with what it held. */
+export class Versions {
+  readonly digests = new Set<string>()
+
+  async add(store: Store): Promise<void> {
+    this.digests.add(await digestOf(store))
+  }
+}
+
+/** The mirror is as its origin. */
+export async function same(pair: Pair): Promise<void> {
+  assert.deepEqual(await itemsOf(pair.mirror), await itemsOf(pair.serving))
 }
 
 /** Stores in files that began as one, as after a backup that was put back. */
