@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** What it says, and how it ends, before it makes anything. */
+const REFUSED: Readonly<Record<string, RegExp>> = {
+  '1.2': /^"1\.2" is no version: it has to be like 1\.2\.3, or 1\.2\.3-rc\.1 before that is final\.\n$/,
+  '01.2.3': /^"01\.2\.3" is no version/,
+  'v1.2.3': /^"v1\.2\.3" is no version/,
+  '1.0.0-rc.1..': /^"1\.0\.0-rc\.1\.\." is no version/,
+  '1.0.0-rc_1': /^"1\.0\.0-rc_1" is no version/,
+  '1.0.0-01': /^"1\.0\.0-01" is no version/,
+  '1.0.0+build': /^"1\.0\.0\+build" is no version/,
+  '1.2.3 4.5.6': /^There are 2 versions: name one\.\n\nUsage: npm run release/,
+  '--foo': /^Unknown option '--foo'\.\n\nUsage: npm run release/,
+  '--output': /^Option '--output <value>' argument missing\.\n\nUsage: npm run release/,
+}
+
+describe('a release', () => {
+  for (const [words, said] of Object.entries(REFUSED))
+    it(`is refused with ${words}, in a sentence`, () => {
+      const script = join(ROOT, 'scripts/release.ts')
+      const { status, stderr } = spawnSync(process.execPath, [script, '--dry-run', ...words.split(' ')], {
+        cwd: ROOT,
+        encoding: 'utf8',
+      })
+      assert.match(stderr, said)
+      assert.equal(status, 1)
+    })
+})
