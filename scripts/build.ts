@@ -1,4 +1,7 @@
-/** Builds what a clone does not hold: the explorer's script into src/explorer/built/, and src/ as JavaScript into lib/. */
+/**
+ * Builds what a clone does not hold: the explorer's script into src/explorer/built/, and src/ as JavaScript into lib/. Of what runs in
+ * browsers lib/ has that script, and the modules that the server imports as well.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, rmSync } from 'node:fs'

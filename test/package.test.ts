@@ -98,11 +98,13 @@ describe('the package', () => {
   const at = (cwd: string) => ({ cwd, env: ENVIRONMENT })
   const tarball = () => join(directory, readdirSync(directory).find((name) => name.endsWith('.tgz')) ?? '')
 
+  let npmSaid = ''
+
   before(async () => {
     await run('npm', ['pack', '--pack-destination', directory], at(ROOT))
     mkdirSync(home)
     writeFileSync(join(home, 'package.json'), '{"private":true,"type":"module"}')
-    await run('npm', ['install', ...QUIETLY, tarball()], at(home))
+    npmSaid = (await run('npm', ['install', ...QUIETLY, tarball()], at(home))).stderr
   })
   after(() => rmSync(directory, { recursive: true, force: true }))
 
@@ -149,6 +151,12 @@ describe('the package', () => {
       (await run(join(other, 'node_modules/.bin/reams'), ['--version'], at(other))).stdout,
       /^\d+\.\d+\.\d+\n$/,
     )
+  })
+
+  it('has no script that npm would run or ask about when it is installed', () => {
+    const { scripts } = JSON.parse(readFileSync(join(home, 'node_modules/reams/package.json'), 'utf8'))
+    for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) assert.ok(!(name in scripts), name)
+    assert.doesNotMatch(npmSaid, /allowScripts/)
   })
 
   it('is as package managers, bundlers and TypeScript expect it', async () => {
@@ -215,5 +223,7 @@ describe('the package', () => {
       .filter((entry) => entry.isFile())
       .map(({ name }) => name.slice(name.indexOf('.')))
     assert.deepEqual([...new Set(kinds)].sort(), ['.css', '.d.ts', '.js', '.sql'])
+    // The rest of what runs in browsers is in one script.
+    assert.deepEqual(readdirSync(join(installed, 'lib/explorer/browser')).sort(), ['text.d.ts', 'text.js'])
   })
 })
