@@ -23,12 +23,15 @@ netns = "host"
 cgroup_manager = "cgroupfs"
 `
 
+const COMPRESSED = 'reams-98.76.54-linux-x64.xz'
+
 describe('the page about containers', () => {
   it('shows commands that work with a real podman, in their order: build, run, back up, stop, upgrade', async (t) => {
     const lack = await lackOf([SYSTEMD_MACHINE, PODMAN, DEBOOTSTRAP])
     if (lack !== undefined) return t.skip(lack)
     const directory = workDirectory(t)
     await buildExecutable(join(directory, 'dist'))
+    writeFileSync(join(directory, 'dist', COMPRESSED), 'what a release may have put there')
     const lackOfBase = await makeBase(join(directory, 'base'))
     if (lackOfBase !== undefined) return t.skip(lackOfBase)
     mkdirSync(join(directory, 'packaging'))
@@ -57,6 +60,8 @@ describe('the page about containers', () => {
     const shell = { directory, variables, under }
 
     await runShellPage(t, { markdown: before, ...shell })
+    const wrong = `podman build --build-arg PROGRAM=${COMPRESSED} --tag wrong --file packaging/Containerfile dist`
+    assert.equal(run(`${wrong} > /dev/null 2>&1 || echo "it failed"`), 'it failed\n')
     assert.match(run('podman exec reams id'), /^uid=10001\(reams\) gid=10001\(reams\) /)
     assert.equal(
       run('podman exec reams stat -c "%u %a %n" /data /data/reams.db'),
