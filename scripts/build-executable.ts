@@ -66,6 +66,8 @@ function configuration(parts: string, output: string, threads: readonly string[]
     disableExperimentalSEAWarning: true,
     useCodeCache: true,
     execArgv: FLAGS,
+    // NODE_OPTIONS is meant for the Node of the machine.
+    execArgvExtension: 'none',
     assets: {
       '../package.json': join(ROOT, 'package.json'),
       ...Object.fromEntries(files.map((path) => [path, join(SOURCE, path)])),

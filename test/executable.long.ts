@@ -35,6 +35,13 @@ describe('the executable', () => {
     assert.deepEqual(await runCli(['--version'], alone(t)), { status: 0, stdout: `${version}\n`, stderr: '' })
   })
 
+  it('runs whatever NODE_OPTIONS says to the Node of the machine', async (t) => {
+    const options = alone(t)
+    const variables = { ...options.variables, NODE_OPTIONS: '--require /nonexistent.js' }
+    const { status, stderr } = await runCli(['--version'], { ...options, variables })
+    assert.deepEqual([status, stderr], [0, ''])
+  })
+
   it('works through the tutorial in an empty directory', async (t) => {
     const { in: directory, variables } = alone(t)
     const [bin, tools] = [join(directory, 'bin'), join(directory, 'tools')]
