@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { transformSync } from 'esbuild'
 import { checkPackage } from '../scripts/check-package.ts'
 import { ASSET_BYTES, makeAssets } from '../src/explorer/create-explorer.ts'
+import { startServer, workDirectory } from './cli/run-cli.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -208,6 +209,17 @@ describe('the package', () => {
     writeFileSync(join(home, 'events.ndjson'), lines)
     await run(command, ['import', 'events', 'events.ndjson', '--key', 'id'], at(home))
     assert.equal((await run(command, ['export', 'events'], at(home))).stdout, lines)
+  })
+
+  it('has a command that serves with the memory that the clone needs, in the process that was started', async (t) => {
+    const options = { in: workDirectory(t), program: [command], variables: { PATH: ENVIRONMENT.PATH } }
+    writeFileSync(join(options.in, 'events.ndjson'), '{"id":1}\n')
+    const { cli, get } = await startServer(t, ['events.ndjson', '--log-level', 'warn'], options)
+    const { stdout } = await run('ps', ['-o', 'args=', '-p', String(cli.child.pid)])
+    assert.match(stdout, / --max-semi-space-size=4 .* serve --port 0 events\.ndjson/)
+    assert.equal((await get('/events')).status, 200)
+    const { status, stderr } = await cli.stop()
+    assert.deepEqual([status, stderr], [0, ''])
   })
 
   it('holds nothing but what is needed to use it', () => {
