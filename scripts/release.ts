@@ -162,7 +162,7 @@ function nodeComponent(executable: string) {
 }
 
 /** Pages that name the version. A test tells if there are others. */
-const PAGES = ['README.md', 'docs/tutorial/first-collection.md', 'docs/reference/reams.1']
+export const PAGES = ['README.md', 'docs/tutorial/first-collection.md', 'docs/reference/reams.1']
 
 /** Everywhere, and as the heading of what the changelog has as not released. */
 async function setVersion(clone: string, version: string): Promise<void> {
@@ -239,16 +239,19 @@ function say(message: string): void {
   process.stderr.write(`${message}\n`)
 }
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.once(signal, () => {
-    interruption.abort(new Refused(`Ended by ${signal}.`, 128 + constants.signals[signal]))
-  })
-
-try {
-  await release()
-} catch (error) {
-  // A program or a file that is not there says so itself.
-  if (!(error instanceof Refused || (error instanceof Error && 'syscall' in error))) throw error
-  say(error.message)
-  process.exitCode = error instanceof Refused ? error.status : 1
+async function main(): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => {
+      interruption.abort(new Refused(`Ended by ${signal}.`, 128 + constants.signals[signal]))
+    })
+  try {
+    await release()
+  } catch (error) {
+    // A program or a file that is not there says so itself.
+    if (!(error instanceof Refused || (error instanceof Error && 'syscall' in error))) throw error
+    say(error.message)
+    process.exitCode = error instanceof Refused ? error.status : 1
+  }
 }
+
+if (import.meta.main) await main()

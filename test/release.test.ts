@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { PAGES } from '../scripts/release.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -20,6 +22,14 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
 }
 
 describe('a release', () => {
+  it('knows every page that names the version', () => {
+    const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+    const { version } = JSON.parse(read('package.json'))
+    const texts = globSync(['*.md', 'docs/**/*.{md,1}', 'packaging/*', 'examples/*.*'], { cwd: ROOT })
+    const pages = texts.filter((path) => path !== 'CHANGELOG.md' && read(path).includes(version))
+    assert.deepEqual(pages.sort(), [...PAGES].sort())
+  })
+
   for (const [words, said] of Object.entries(REFUSED))
     it(`is refused with ${words}, in a sentence`, () => {
       const script = join(ROOT, 'scripts/release.ts')
