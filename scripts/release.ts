@@ -108,8 +108,7 @@ async function make(clone: string, version: string, made: string): Promise<strin
   const node = (...words: string[]) => run(process.execPath, words, clone)
   say(`Building reams ${version}`)
   await node('scripts/build.ts')
-  // Its own scripts would set up the clone anew.
-  await npm(['pack', '--ignore-scripts', '--pack-destination', made], clone)
+  await pack(clone, made)
   const tarball = `reams-${version}.tgz`
   // Late, because it loads a compiler.
   const { checkPackage } = await import('./check-package.ts')
@@ -125,6 +124,16 @@ async function make(clone: string, version: string, made: string): Promise<strin
   const bill = `reams-${version}.cdx.json`
   writeFileSync(join(made, bill), await billOfMaterials(clone, compressed))
   return [tarball, compressed, bill]
+}
+
+/** Without the script that sets up a clone: npm warns about it wherever the package is installed from a file. */
+async function pack(clone: string, made: string): Promise<void> {
+  const path = join(clone, 'package.json')
+  const whole = readFileSync(path, 'utf8')
+  await npm(['pkg', 'delete', 'scripts.prepare'], clone)
+  // Its other scripts would set up the clone anew.
+  await npm(['pack', '--ignore-scripts', '--pack-destination', made], clone)
+  writeFileSync(path, whole)
 }
 
 /** Of the packages of the lock file, but those for tools alone: npm would also leave out what both tools and Reams need. */

@@ -1,6 +1,5 @@
 // Installs the packages of the lock file, once for each lock file, and builds when the source has changed: the explorer's
-// script, and the package. Plain JavaScript, because it also runs under an old Node. npm runs it after `npm install` and before
-// `npm pack`; not as `prepare`, which npm warns about wherever the package is installed from a file.
+// script, and the package. Plain JavaScript, because it also runs under an old Node.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -14,7 +13,7 @@ const wanted = createHash('sha256')
   .update(`${process.platform}-${process.arch}`)
   .digest('hex')
 
-// `npm ci` below runs this script again.
+// `npm ci` below runs this script again, as `prepare`.
 if (process.env.REAMS_SETUP === '1') process.exit()
 const hasNode = existsSync(join(root, 'node_modules', '.bin', 'node'))
 const hasStamp = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted

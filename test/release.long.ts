@@ -89,6 +89,7 @@ describe('a release', () => {
       execFileSync('tar', ['-xzOf', join(output, `reams-${VERSION}.tgz`), `package/${path}`], { encoding: 'utf8' })
     assert.equal(JSON.parse(file('package.json')).version, VERSION)
     assert.match(file('CHANGELOG.md'), /^## Unreleased\n\n## 98\.76\.54-rc\.1 \(\d{4}-\d\d-\d\d\)$/m)
+    assert.ok(!('prepare' in JSON.parse(file('package.json')).scripts), 'npm would ask whether it may run it')
     assert.match(file('README.md'), /reams-98\.76\.54-rc\.1\.tgz/)
     assert.match(file('docs/reference/reams.1'), /"reams 98\.76\.54-rc\.1"/)
   })
