@@ -3,12 +3,12 @@ import { it } from 'node:test'
 import { newSeed } from '../faults/command.ts'
 import { fuzz } from './fuzz.ts'
 
-const TWO_MINUTES_MS = 120_000
+const A_MINUTE_MS = 60_000
 
-it('two minutes of cases do no harm to the servers', async (t) => {
+it('a minute of cases does no harm to the servers', async (t) => {
   const seed = newSeed()
   t.diagnostic(`seed ${seed}`)
-  const { findings, lines } = await fuzz({ seed, ms: TWO_MINUTES_MS })
+  const { findings, lines } = await fuzz({ seed, ms: A_MINUTE_MS })
   for (const line of lines) t.diagnostic(line)
   assert.deepEqual(findings, [], `seed ${seed}`)
 })
