@@ -203,13 +203,15 @@ describe('the package', () => {
     assert.equal((await run(command, ['export', 'events'], at(home))).stdout, lines)
   })
 
-  it('has a command that serves with the memory that the clone needs, in the process that was started', async (t) => {
-    const options = { in: workDirectory(t), program: [command], variables: { PATH: ENVIRONMENT.PATH } }
+  it('has a command that serves what only its own process can open, in the process that was started', async (t) => {
+    const options = {
+      in: workDirectory(t),
+      program: ['/bin/sh', '-c', `exec "${command}" "$@" 9<events.ndjson`, 'sh'],
+    }
     writeFileSync(join(options.in, 'events.ndjson'), '{"id":1}\n')
-    const { cli, get } = await startServer(t, ['events.ndjson', '--log-level', 'warn'], options)
-    const { stdout } = await run('ps', ['-o', 'args=', '-p', String(cli.child.pid)])
-    assert.match(stdout, / --max-semi-space-size=4 .* serve --port 0 events\.ndjson/)
-    assert.equal((await get('/events')).status, 200)
+    const words = ['/dev/fd/9', '--format', 'ndjson', '--log-level', 'warn']
+    const { cli, get } = await startServer(t, words, { ...options, variables: { PATH: ENVIRONMENT.PATH } })
+    assert.equal((await get('/9')).status, 200)
     const { status, stderr } = await cli.stop()
     assert.deepEqual([status, stderr], [0, ''])
   })

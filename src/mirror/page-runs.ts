@@ -49,6 +49,8 @@ export class PageRuns {
   of(page: Page): ItemRun {
     this.#begin(undefined)
     const packed = this.#packed.get(page.body)
+    // Whoever has it may free its memory.
+    this.#packed.delete(page.body)
     return packed?.count === page.length ? packed : this.#pack(page)
   }
 
