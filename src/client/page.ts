@@ -73,7 +73,7 @@ export class Page<Item = unknown> {
   }
 }
 
-/** Answers where the item ends that begins at `start`, or -1, and then the page looks itself. */
+/** Answers where the item that begins at `start` ends; -1 where the page is to find that out itself. */
 export type ReadItem = (body: Uint8Array, start: number) => number
 
 /** Reads an answer as a page. Throws a ClientError that says what is wrong with it. */

@@ -22,7 +22,7 @@ const NEXT = `
   SELECT ${KEY.select(2)} FROM key
   WHERE collection_id = ? AND generation = ? AND key > ? ORDER BY key LIMIT ${KEYS_AT_A_TIME}`
 const INSERT = `${KEY.insert()} ON CONFLICT DO NOTHING`
-/** Keys in one statement. One of fewer, or of more, takes longer for each of them. */
+/** Keys in one statement. With fewer or with more, each of them takes longer. */
 const KEYS_A_STATEMENT = 20
 /** Stops at a key that is taken. Those before it are inserted then. */
 const INSERT_SOME = `
