@@ -123,6 +123,7 @@ export function describeRows({ visit, server }: Explorer): void {
     await page.goBack()
     await settled()
     await page.getByLabel('Open item 2').click()
+    await page.locator('aside h2:focus').waitFor()
     assert.match(await page.locator('aside pre').innerText(), /"id": 8/)
     assert.equal(
       await page.locator('aside').getByRole('link', { name: 'Open' }).getAttribute('href'),
