@@ -13,6 +13,8 @@ export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | string | null
+  /** How many bytes before the body, in the same memory, are free for whoever sends it. Default 0. */
+  readonly room?: number
   /** Called when the body has been sent: it must not be used afterwards. */
   readonly onSent?: () => void
   /** What the body says, where it is a problem. */

@@ -12,7 +12,7 @@ import { KEEP_ALIVE_MS, LINGER_MS, MAX_HEADER_BYTES } from '../limits.ts'
 import { problemReply, Refusal, refusalOf } from '../problem-reply.ts'
 import type { Reply } from '../reply.ts'
 import { type OnError, type RequestFacts, type RequestRecord, requestIdOf, UNANSWERED } from '../request-record.ts'
-import { incomingFrom, RawHeaders } from './node-request.ts'
+import { incomingFrom, isUsualGet, RawHeaders } from './node-request.ts'
 import { Outgoing, type OutgoingOptions } from './outgoing.ts'
 import type { WriteThrottle } from './write-throttle.ts'
 
@@ -35,7 +35,7 @@ export interface ConnectionOptions extends OutgoingOptions {
   readonly onError: OnError
 }
 
-export interface Exchange {
+interface Exchange {
   readonly message: IncomingMessage
   readonly response: ServerResponse
   /** The client waits for `100 Continue` before it sends the body. */
@@ -44,6 +44,8 @@ export interface Exchange {
   readonly takenAt: number
   /** Whether it is being answered, and does not wait. */
   isBegun: boolean
+  /** Whether the head of its reply was sent. */
+  isAnswered: boolean
   /** Whether `onRequestEnd` was called for it. */
   isRecorded: boolean
 }
@@ -135,7 +137,9 @@ export class Connection {
   }
 
   /** Answers a request as soon as those before it are answered. */
-  take(exchange: Exchange): void {
+  take(message: IncomingMessage, response: ServerResponse, isContinueAwaited: boolean): void {
+    const isNew = { isBegun: false, isAnswered: false, isRecorded: false }
+    const exchange: Exchange = { message, response, isContinueAwaited, takenAt: performance.now(), ...isNew }
     if (!this.#isBusy) {
       this.#isBusy = true
       this.#current = exchange
@@ -188,7 +192,7 @@ export class Connection {
     // Bun reads the end of a connection also while it is paused, and would close it before the client is told.
     if (!this.#options.isTimed) this.#socket.removeAllListeners('end')
     this.hurry()
-    if (isInBody && last === this.#current) this.#endBroken(last.response)
+    if (isInBody && last === this.#current) this.#endBroken(last)
     else if (isInBody) this.#unqueued(this.#waiting.pop())
     if (this.#isHeldBack) this.#holdBack()
     else if (!this.#isBusy) this.#refuse()
@@ -241,8 +245,8 @@ export class Connection {
   }
 
   /** The body will never be complete: whoever reads it would wait forever. */
-  #endBroken(response: ServerResponse): void {
-    if (response.headersSent) this.#socket.destroySoon()
+  #endBroken({ isAnswered }: Exchange): void {
+    if (isAnswered) this.#socket.destroySoon()
     else this.#refuse()
   }
 
@@ -290,21 +294,26 @@ export class Connection {
   }
 
   #send(exchange: Exchange, reply: Reply, isLast: boolean): void {
-    const { response } = exchange
+    const { message, response } = exchange
     // Also when the request was refused in the meantime, because its body broke off.
     if (this.#socket.destroyed || !this.#socket.writable) {
       this.#record(exchange, reply, 0, true)
       return
     }
     this.#reply = reply
-    response.writeHead(reply.status, isLast ? { ...reply.headers, Connection: 'close' } : reply.headers)
+    const isUsual = !isLast && response.shouldKeepAlive && isUsualGet(message)
+    const joined = isUsual ? this.#outgoing.join(reply) : undefined
+    if (joined === undefined)
+      response.writeHead(reply.status, isLast ? { ...reply.headers, Connection: 'close' } : reply.headers)
+    exchange.isAnswered = true
     this.#isEnding = isLast || !response.shouldKeepAlive
-    this.#outgoing.send(response, reply)
+    if (joined === undefined) this.#outgoing.send(response, reply)
+    else this.#outgoing.sendJoined(response, reply, joined)
   }
 
   /** Must not throw: nobody would catch it. */
   #sendFailure(exchange: Exchange, error: unknown): void {
-    const { message, response } = exchange
+    const { message } = exchange
     const reply = this.#malformedReply(message, refusalOf(error))
     try {
       if (!(error instanceof Refusal))
@@ -313,7 +322,7 @@ export class Connection {
           { method: message.method ?? '', target: message.url ?? '' },
           reply.facts?.requestId ?? '',
         )
-      if (!response.headersSent) {
+      if (!exchange.isAnswered) {
         this.#send(exchange, reply, true)
         return
       }

@@ -155,9 +155,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     if (performance.now() - floodedAt < FLOOD_MS) connection.parseInSteps()
   })
   const take = (message: IncomingMessage, response: ServerResponse, isContinueAwaited: boolean): void =>
-    connections
-      .get(message.socket)
-      ?.take({ message, response, isContinueAwaited, takenAt: performance.now(), isBegun: false, isRecorded: false })
+    connections.get(message.socket)?.take(message, response, isContinueAwaited)
   parser.on('request', (message, response) => take(message, response, false))
   // An unknown expectation may be ignored. Node would answer 417, without problem details.
   parser.on('checkExpectation', (message, response) => take(message, response, false))

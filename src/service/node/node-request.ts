@@ -51,6 +51,13 @@ function isFollowedByDoubt({ httpVersion }: IncomingMessage, headers: RawHeaders
   return headers.has('upgrade') || (httpVersion === '1.0' && headers.has('transfer-encoding'))
 }
 
+/** Whether it is a GET that came whole, from a client that goes on with the connection. Bun tells that of every response at first. */
+export function isUsualGet({ method, complete, httpVersion, rawHeaders }: IncomingMessage): boolean {
+  if (method !== 'GET' || !complete || httpVersion !== '1.1') return false
+  const connection = new RawHeaders(rawHeaders).get('connection')
+  return connection === null || connection.toLowerCase() === 'keep-alive'
+}
+
 function readBody(message: IncomingMessage, take: (chunk: Uint8Array) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const onData = (chunk: Uint8Array): void => {

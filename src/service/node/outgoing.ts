@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Reply } from '../reply.ts'
+import { joinHead } from './joined-head.ts'
 import { portsOf } from './linux-proc.ts'
 import type { Holder, UnsentMemory } from './unsent-memory.ts'
 
@@ -86,6 +87,28 @@ export class Outgoing implements Holder {
     }
   }
 
+  /** A reply with its head, to be sent in one write on a connection that stays open. Undefined where that cannot be. */
+  join(reply: Reply): Uint8Array | undefined {
+    const { body } = reply
+    const isInUse = typeof body === 'object' && body !== null && this.#options.unsent.isHeld(body)
+    return isInUse || (body?.length ?? 0) > WHOLE_BYTES ? undefined : joinHead(reply)
+  }
+
+  /** Sends a reply and its head, which were joined. */
+  sendJoined(response: ServerResponse, { body, onSent }: Reply, joined: Uint8Array): void {
+    let onTaken: (() => void) | undefined
+    this.#socket.write(joined, (error) => {
+      if (error) return
+      onSent?.()
+      // Node and Bun go on with the next request then, but Bun does not close a response that it did not send.
+      response.emit('finish')
+      onTaken?.()
+    })
+    this.#pieceEnd = body?.length ?? 0
+    if (this.#socket.writableLength === 0) this.#onSent(this.#pieceEnd, false)
+    else onTaken = this.#awaitClient(response, body instanceof Uint8Array ? body : response)
+  }
+
   #sendPiece(response: ServerResponse, body: Uint8Array, start: number, onSent: (() => void) | undefined): void {
     const end = start + PIECE_BYTES
     this.#pieceEnd = Math.min(end, body.length)
@@ -97,19 +120,23 @@ export class Outgoing implements Holder {
       })
   }
 
-  #awaitClient(response: ServerResponse, thing: object): void {
+  /** Returns what can be called when the client has taken all of it, where `response` does not close by itself. */
+  #awaitClient(response: ServerResponse, thing: object): () => void {
     const bytes = thing instanceof Uint8Array ? thing.length : response.writableLength
     let isAborted = true
-    response.once('finish', () => {
+    const onFinish = (): void => {
       isAborted = false
-    })
-    response.once('close', () => {
+    }
+    const onClose = (): void => {
+      response.off('close', onClose)
       this.#deadlineAt = Number.POSITIVE_INFINITY
       this.release(thing)
       this.#onSent(this.#pieceEnd, isAborted)
-    })
+    }
+    response.once('finish', onFinish).once('close', onClose)
     this.#expect(bytes)
     this.hold(thing, bytes)
+    return onClose
   }
 
   #expect(bytes: number): void {

@@ -15,7 +15,7 @@ import { queryValues } from '../incoming.ts'
 import { chooseEncoding, chooseEnvelopeType, type Encoding } from '../negotiate.ts'
 import { collectionNotFound, Refusal } from '../problem-reply.ts'
 import { cachingOf, found, notModified, type Reply } from '../reply.ts'
-import { itemsIn, PAGE_FORMS, type PageItems, USUAL_ROOM } from './page-body.ts'
+import { HEAD_ROOM, itemsIn, PAGE_FORMS, type PageItems, USUAL_ROOM } from './page-body.ts'
 import { hasSameItems, type KeptPage } from './page-cache.ts'
 import { orWait } from './wait-for-change.ts'
 
@@ -96,7 +96,7 @@ function pageReply(context: HandlerContext, head: Head, page: number, items: Pag
   const { bodyOf, tailBytes } = PAGE_FORMS[encoding]
   const [type, caching, tag] = [typeFor(context), cachingOf(context, head), tagOf(context, head, page, encoding)]
   const body = bodyOf(envelopeHead(baseUrl, head, page), items)
-  const reply = found(body, type, tag, caching, encoding)
+  const reply = { ...found(body, type, tag, caching, encoding), room: HEAD_ROOM }
   if (pages.isOff) return { ...reply, onSent: () => freeMemory(body) }
   const kept = { head, page, items: itemsIn(body, items, tailBytes), reply, tag, baseUrl, type, caching }
   pages.keep({ ...kept, bytes: body.length }, encoding)

@@ -15,7 +15,7 @@ import { chooseEncoding, type Encoding } from '../negotiate.ts'
 import { collectionNotFound, pastItemNotFound, Refusal } from '../problem-reply.ts'
 import { type Caching, cachingOf, found, immutableFor, notModified, type Reply } from '../reply.ts'
 import { invalidPage, typeFor } from './get-collection.ts'
-import { PAGE_FORMS, USUAL_ROOM } from './page-body.ts'
+import { HEAD_ROOM, PAGE_FORMS, USUAL_ROOM } from './page-body.ts'
 import { orWait } from './wait-for-change.ts'
 
 /** What a path asks for: a collection as it was in a state, or what has changed since. */
@@ -51,7 +51,7 @@ export async function getPast(context: HandlerContext, mayWait = true): Promise<
   const body = bodyOf(Buffer.from(envelopeHead(context.baseUrl, past, read)), itemsOf(read.segments))
   const tag = tagOf(context, past, read.head, read.page, encoding)
   const reply = found(body, typeFor(context), tag, cachingFor(context, past, read), encoding)
-  return { ...reply, onSent: () => freeMemory(body) }
+  return { ...reply, room: HEAD_ROOM, onSent: () => freeMemory(body) }
 }
 
 /** What the path names. Throws a Refusal where it cannot be the path of a state, and nothing need be looked for. */

@@ -24,13 +24,17 @@ interface PageForm {
   /** The form of the segments that it is made from. */
   readonly stored: SegmentForm
   readonly itemsOf: (segments: readonly Segment[]) => PageItems
+  /** With HEAD_ROOM before it. */
   readonly bodyOf: (envelopeHead: Uint8Array, items: PageItems) => Buffer
   /** Bytes of the body after the items. */
   readonly tailBytes: number
 }
 
+/** Before every body so much memory is free: enough for the head of most responses. */
+export const HEAD_ROOM = 1_024
+
 /** Enough for most envelopes. Where it is not, the items are copied. */
-export const USUAL_ROOM: Room = { before: 1_024, after: 32 }
+export const USUAL_ROOM: Room = { before: HEAD_ROOM + 1_024, after: 32 }
 
 /** At the end of a gzip file: the CRC-32 and the length of the text. */
 const TRAILER_BYTES = 8
@@ -65,9 +69,9 @@ export const PAGE_FORMS: Readonly<Record<Encoding, PageForm>> = {
 /** A body with the items in place, and so many bytes before and after them still to be written. */
 function bodyAround({ pieces, room }: PageItems, before: number, after: number): Buffer {
   const [first] = pieces
-  if (first !== undefined && room !== undefined && room.before >= before && room.after >= after)
+  if (first !== undefined && room !== undefined && room.before >= HEAD_ROOM + before && room.after >= after)
     return Buffer.from(first.buffer, first.byteOffset - before, before + first.length + after)
-  const body = Buffer.allocUnsafeSlow(before + lengthOf(pieces) + after)
+  const body = Buffer.allocUnsafeSlow(HEAD_ROOM + before + lengthOf(pieces) + after).subarray(HEAD_ROOM)
   let at = before
   for (const piece of pieces) {
     body.set(piece, at)

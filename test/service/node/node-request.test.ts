@@ -43,13 +43,19 @@ describe('a request over a socket is answered as one from fetch', () => {
     const expected = await service.fetch(
       new Request(url, { method, headers: headers.map(([name, value]) => [name, value]) }),
     )
-    const lines = [['Host', host], ...headers, ['Connection', 'close']].map(([name, value]) => `${name}: ${value}\r\n`)
-    const text = `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`
-    const [answer, ...more] = await answersTo(server().port, text, { isHead: method === 'HEAD' })
-    assert.deepEqual([answer?.status, more.length], [expected.status, 0], target)
-    for (const name of [...expected.headers.keys(), 'content-length'])
-      assert.equal(answer?.headers.get(name), expected.headers.get(name) ?? undefined, `${target} ${name}`)
-    assert.deepEqual(answer?.body, Buffer.from(await expected.arrayBuffer()), target)
+    const lines = [['Host', host], ...headers].map(([name, value]) => `${name}: ${value}\r\n`)
+    const text = `${method} ${target} HTTP/1.1\r\n${lines.join('')}`
+    // Where the connection stays open, a page is sent in another way.
+    const twice = `${text}\r\n${text}Connection: close\r\n\r\n`
+    const answers = await answersTo(server().port, twice, { isHead: method === 'HEAD' })
+    assert.equal(answers.length, 2, target)
+    const body = Buffer.from(await expected.arrayBuffer())
+    for (const answer of answers) {
+      assert.equal(answer.status, expected.status, target)
+      for (const name of [...expected.headers.keys(), 'content-length'])
+        assert.equal(answer.headers.get(name), expected.headers.get(name) ?? undefined, `${target} ${name}`)
+      assert.deepEqual(answer.body, body, target)
+    }
   }
 
   for (const method of ['GET', 'HEAD', 'PROPFIND', 'QUERY'])
