@@ -308,7 +308,7 @@ export class Connection {
     exchange.isAnswered = true
     this.#isEnding = isLast || !response.shouldKeepAlive
     if (joined === undefined) this.#outgoing.send(response, reply)
-    else this.#outgoing.sendJoined(response, reply, joined)
+    else this.#outgoing.sendJoined(response, joined)
   }
 
   /** Must not throw: nobody would catch it. */

@@ -1,22 +1,32 @@
 /**
- * The head of a reply, written into the free memory before its body: both go out in one write, and nothing is copied. Node and
- * Bun write them one after the other, which takes as long as all the rest of a page that is in the cache.
+ * The head of a reply, written into the free memory before its body: both go out in one write, and nothing is copied. Bun would
+ * write them one after the other, which takes as long as all the rest of a page that is in the cache.
  */
 
 import { KEEP_ALIVE_MS } from '../limits.ts'
 import type { Reply } from '../reply.ts'
 
-/** Behind these nothing else can be said, so no value can end a line. */
+export interface JoinedReply extends Reply {
+  readonly body: Uint8Array
+  /** Head and body. */
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Bodies whose memory a socket still reads, head and all: the one from the cache that a slow client takes goes to others without
+ * it. They are in use in all servers of the process, because a service can have several.
+ */
+export const inUse = new WeakSet<Uint8Array>()
+
+/** None of these can end a line. */
 const SAFE_VALUE = /^[\t -~]*$/
 
 const END = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(KEEP_ALIVE_MS / 1_000)}\r\n\r\n`
 
-/**
- * Head and body, for a connection that stays open. Undefined where there is no room for the head. The memory must not be
- * in use: what was written there before is gone.
- */
-export function joinHead({ status, headers, body, room = 0 }: Reply): Uint8Array | undefined {
-  if (status !== 200 || room === 0 || !(body instanceof Uint8Array)) return undefined
+/** For a connection that stays open. Undefined where there is no room for the head. The next call for that body overwrites it. */
+export function joinHead(reply: Reply): JoinedReply | undefined {
+  const { status, headers, body, room = 0 } = reply
+  if (status !== 200 || room === 0 || !(body instanceof Uint8Array) || inUse.has(body)) return undefined
   let head = 'HTTP/1.1 200 OK\r\n'
   for (const name of Object.keys(headers)) {
     const value = headers[name] ?? ''
@@ -25,9 +35,9 @@ export function joinHead({ status, headers, body, room = 0 }: Reply): Uint8Array
   }
   head += `Date: ${dateNow()}\r\n${END}`
   if (head.length > room) return undefined
-  const joined = Buffer.from(body.buffer, body.byteOffset - head.length, head.length + body.length)
-  joined.write(head, 'latin1')
-  return joined
+  const bytes = Buffer.from(body.buffer, body.byteOffset - head.length, head.length + body.length)
+  bytes.write(head, 'latin1')
+  return { ...reply, body, bytes }
 }
 
 let [dateSecond, date] = [0, '']

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Reply } from '../reply.ts'
-import { joinHead } from './joined-head.ts'
+import { inUse, type JoinedReply, joinHead } from './joined-head.ts'
 import { portsOf } from './linux-proc.ts'
 import type { Holder, UnsentMemory } from './unsent-memory.ts'
 
@@ -88,25 +88,28 @@ export class Outgoing implements Holder {
   }
 
   /** A reply with its head, to be sent in one write on a connection that stays open. Undefined where that cannot be. */
-  join(reply: Reply): Uint8Array | undefined {
-    const { body } = reply
-    const isInUse = typeof body === 'object' && body !== null && this.#options.unsent.isHeld(body)
-    return isInUse || (body?.length ?? 0) > WHOLE_BYTES ? undefined : joinHead(reply)
+  join(reply: Reply): JoinedReply | undefined {
+    return (reply.body?.length ?? 0) > WHOLE_BYTES ? undefined : joinHead(reply)
   }
 
   /** Sends a reply and its head, which were joined. */
-  sendJoined(response: ServerResponse, { body, onSent }: Reply, joined: Uint8Array): void {
+  sendJoined(response: ServerResponse, { bytes, body, onSent }: JoinedReply): void {
     let onTaken: (() => void) | undefined
-    this.#socket.write(joined, (error) => {
+    this.#socket.write(bytes, (error) => {
+      // Not where it was taken at once: another client may be taking it by now.
+      if (onTaken !== undefined) inUse.delete(body)
       if (error) return
       onSent?.()
       // Node and Bun go on with the next request then, but Bun does not close a response that it did not send.
       response.emit('finish')
       onTaken?.()
     })
-    this.#pieceEnd = body?.length ?? 0
-    if (this.#socket.writableLength === 0) this.#onSent(this.#pieceEnd, false)
-    else onTaken = this.#awaitClient(response, body instanceof Uint8Array ? body : response)
+    this.#pieceEnd = body.length
+    if (this.#socket.writableLength === 0) this.#onSent(body.length, false)
+    else {
+      inUse.add(body)
+      onTaken = this.#awaitClient(response, body)
+    }
   }
 
   #sendPiece(response: ServerResponse, body: Uint8Array, start: number, onSent: (() => void) | undefined): void {

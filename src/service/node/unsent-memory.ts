@@ -57,10 +57,6 @@ export class UnsentMemory {
     if (this.#bytes > this.#maxBytes) this.#shed(now)
   }
 
-  isHeld(thing: object): boolean {
-    return this.#holdersOf.has(thing)
-  }
-
   /** Does nothing where it is not held. */
   release(holder: Holder, thing: object): void {
     const things = this.#holders.get(holder)?.things

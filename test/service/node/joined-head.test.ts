@@ -13,12 +13,12 @@ function get(target: string, lines = ''): string {
   return `GET ${target} HTTP/1.1\r\nHost: a\r\n${lines}\r\n`
 }
 
-/** A server with one page for all, in memory with room before it. The answer says what it is for. */
+/** Two servers with one page for all, in memory with room before it. The answer says what it is for. */
 async function servePage(t: TestContext, length: number, options: Partial<ListenOptions> = {}, note?: string) {
   const memory = Buffer.alloc(ROOM + length, 'x')
   const body = memory.subarray(ROOM)
   const records: RequestRecord[] = []
-  const listening = await listenFor(t, {
+  const listenOptions: ListenOptions = {
     reply: async ({ target }) => ({
       status: 200,
       headers: { 'Content-Length': String(length), 'X-Target': target, ...(note !== undefined && { 'X-Note': note }) },
@@ -28,8 +28,10 @@ async function servePage(t: TestContext, length: number, options: Partial<Listen
     onRequestEnd: (record) => records.push(record),
     onError: () => {},
     ...options,
-  })
-  return { ...listening, memory, body, records }
+  }
+  const { port } = await listenFor(t, listenOptions)
+  const other = await listenFor(t, listenOptions)
+  return { port, otherPort: other.port, memory, body, records }
 }
 
 /** Whether the head of an answer was written into the memory of the page. */
@@ -98,7 +100,7 @@ describe('a page with room before it', () => {
     [1_000, 6_000],
   ] as const)
     it(`is sent to all as it is, with the head of each, while some are slow to take ${length} bytes`, async (t) => {
-      const { port, body, records } = await servePage(t, length, { unsentBytes: 1e9 })
+      const { port, otherPort, body, records } = await servePage(t, length, { unsentBytes: 1e9 })
       const assertAnswers = (bytes: Buffer, targets: readonly string[]) => {
         const answers = parseAnswers(bytes)
         assert.deepEqual(
@@ -107,9 +109,9 @@ describe('a page with room before it', () => {
         )
         assert.ok(answers.every((answer) => answer.body.equals(body)))
       }
-      const ask = async (client: string, count: number) => {
+      const ask = async (client: string, count: number, askedPort = port) => {
         const targets = Array.from({ length: count }, (_, at) => `/${client}/${at}`)
-        const socket = await openSocket(port)
+        const socket = await openSocket(askedPort)
         socket.write(targets.map((target) => get(target)).join('') + CLOSE)
         return { socket, targets }
       }
@@ -123,8 +125,10 @@ describe('a page with room before it', () => {
       const readOf = (client: string) => records.filter(({ path }) => path.startsWith(`/${client}`)).length
       for (let [before, now] = [-1, 0]; before < now || now === 0; now = readOf('slow')) {
         before = now
-        const { socket, targets } = await ask('quick', 20)
-        assertAnswers(await readToEnd(socket), targets)
+        for (const askedPort of [port, otherPort]) {
+          const { socket, targets } = await ask('quick', 20, askedPort)
+          assertAnswers(await readToEnd(socket), targets)
+        }
         await sleep(50)
       }
       assert.ok(readOf('slow') < 6 * count, 'They read nothing, and got all.')
