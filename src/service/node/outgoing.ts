@@ -98,8 +98,9 @@ export class Outgoing implements Holder {
     this.#socket.write(bytes, (error) => {
       // Not where it was taken at once: another client may be taking it by now.
       if (onTaken !== undefined) inUse.delete(body)
-      if (error) return
+      // Also where the client is gone: nobody reads it any more.
       onSent?.()
+      if (error) return
       // Node and Bun go on with the next request then, but Bun does not close a response that it did not send.
       response.emit('finish')
       onTaken?.()

@@ -169,6 +169,31 @@ describe('a page with room before it', () => {
     )
     assert.deepEqual(sent, ['/a', '/b', '/c', '/close'])
   })
+
+  it('is given up to whoever made it, once its client is gone', async (t) => {
+    const [sent, records]: [string[], RequestRecord[]] = [[], []]
+    const { port } = await listenFor(t, {
+      reply: async ({ target }) => {
+        const body = Buffer.alloc(ROOM + 250_000, 'x').subarray(ROOM)
+        return {
+          status: 200,
+          headers: { 'Content-Length': '250000' },
+          body,
+          room: ROOM,
+          onSent: () => sent.push(target),
+        }
+      },
+      onRequestEnd: (record) => records.push(record),
+    })
+    const socket = await openSocket(port)
+    socket.pause()
+    socket.write(get('/gone').repeat(100))
+    while (records.length === 0) await sleep(5)
+    await sleep(200)
+    socket.resetAndDestroy()
+    while (!records.some(({ isAborted }) => isAborted)) await sleep(5)
+    assert.equal(sent.length, records.filter(({ status }) => status === 200).length)
+  })
 })
 
 /** What comes first, on a connection that stays open. */
