@@ -13,8 +13,8 @@ export interface JoinedReply extends Reply {
 }
 
 /**
- * Bodies whose memory a socket still reads, head and all: the one from the cache that a slow client takes goes to others without
- * it. They are in use in all servers of the process, because a service can have several.
+ * Bodies whose memory, with the head before it, a socket still reads. Until it has, everybody else gets that page in two writes.
+ * For all servers of the process, because a service can have several.
  */
 export const inUse = new WeakSet<Uint8Array>()
 

@@ -25,8 +25,8 @@ export interface KeptPage {
   readonly bytes: number
 }
 
-/** Roughly what a page takes besides its body. */
-const OVERHEAD_BYTES = 2_000
+/** Roughly what a page takes besides its body, with the room before that. */
+const OVERHEAD_BYTES = 3_000
 /** One page may take this part of the cache at most, so that it cannot evict everything else. */
 const MAX_SHARE = 4
 
