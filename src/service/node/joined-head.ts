@@ -1,6 +1,6 @@
 /**
- * The head of a reply, written into the free memory before its body: both go out in one write, and nothing is copied. Bun would
- * write them one after the other, which takes as long as all the rest of a page that is in the cache.
+ * The head of a reply, written into the free memory before its body: both go out in one write, and nothing is copied. Node
+ * makes the same head anew for every answer, and Bun writes it and the body one after the other.
  */
 
 import { KEEP_ALIVE_MS } from '../limits.ts'

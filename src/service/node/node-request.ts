@@ -51,7 +51,10 @@ function isFollowedByDoubt({ httpVersion }: IncomingMessage, headers: RawHeaders
   return headers.has('upgrade') || (httpVersion === '1.0' && headers.has('transfer-encoding'))
 }
 
-/** Whether it is a GET that came whole, from a client that goes on with the connection. Bun tells that of every response at first. */
+/**
+ * Whether it is a GET that came whole, from a client that goes on with the connection. Its response does not tell that on Bun
+ * before its head is made.
+ */
 export function isUsualGet({ method, complete, httpVersion, rawHeaders }: IncomingMessage): boolean {
   if (method !== 'GET' || !complete || httpVersion !== '1.1') return false
   const connection = new RawHeaders(rawHeaders).get('connection')

@@ -52,26 +52,26 @@ describe('a page with room before it', () => {
     assert.deepEqual([joined?.body, ordinary?.body], [body, body])
   })
 
-  const others: readonly (readonly [what: string, request: string, answers: number])[] = [
-    ['a client that wants it closed', CLOSE, 1],
-    ['one that says so among others', get('/a', 'Connection: te, Close\r\n'), 1],
-    ['HTTP/1.0', 'GET /a HTTP/1.0\r\n\r\n', 1],
-    ['HTTP/1.0 that goes on', `GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /b HTTP/1.0\r\n\r\n`, 1],
-    ['an upgrade', get('/a', 'Connection: upgrade\r\nUpgrade: websocket\r\n'), 1],
-    ['a request for the head alone', `HEAD /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`, 1],
-  ]
-  for (const [what, request, count] of others)
-    it(`is sent by Node for ${what}`, async (t) => {
+  const others: Readonly<Record<string, string>> = {
+    'a client that wants the connection closed': CLOSE,
+    'one that says so among others': get('/a', 'Connection: te, Close\r\n'),
+    'HTTP/1.0': 'GET /a HTTP/1.0\r\n\r\n',
+    'HTTP/1.0 that goes on': 'GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /b HTTP/1.0\r\n\r\n',
+    'an upgrade': get('/a', 'Connection: upgrade\r\nUpgrade: websocket\r\n'),
+    'a request for the head alone': 'HEAD /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
+  }
+  for (const [what, request] of Object.entries(others))
+    it(`is sent by node:http for ${what}`, async (t) => {
       const { port, memory, body } = await servePage(t, 40_000)
       const isHead = request.startsWith('HEAD')
-      const answers = await answersTo(port, request, { isHead, isHalfClosed: what.includes('goes on') })
-      assert.ok(answers.length >= count)
+      const answers = await answersTo(port, request, { isHead })
+      assert.ok(answers.length > 0)
       for (const { status, body: got } of answers)
         assert.deepEqual([status, got], [200, isHead ? Buffer.alloc(0) : body])
       assert.ok(!wasJoined(memory))
     })
 
-  it('is sent without it where the head is too long, or has characters of its own', async (t) => {
+  it('is sent by node:http where the head is too long, or is not plain ASCII', async (t) => {
     for (const note of ['n'.repeat(ROOM), 'naïve']) {
       const { port, memory, body } = await servePage(t, 40_000, {}, note)
       const answers = await answersTo(port, `${get('/a')}${CLOSE}`)
@@ -122,8 +122,8 @@ describe('a page with room before it', () => {
           return asked
         }),
       )
-      const readOf = (client: string) => records.filter(({ path }) => path.startsWith(`/${client}`)).length
-      for (let [before, now] = [-1, 0]; before < now || now === 0; now = readOf('slow')) {
+      const countAnswered = (client: string) => records.filter(({ path }) => path.startsWith(`/${client}`)).length
+      for (let [before, now] = [-1, 0]; before < now || now === 0; now = countAnswered('slow')) {
         before = now
         for (const askedPort of [port, otherPort]) {
           const { socket, targets } = await ask('quick', 20, askedPort)
@@ -131,20 +131,14 @@ describe('a page with room before it', () => {
         }
         await sleep(50)
       }
-      assert.ok(readOf('slow') < 6 * count, 'They read nothing, and got all.')
+      assert.ok(countAnswered('slow') < 6 * count, 'They read nothing, and got all.')
       for (const { socket, targets } of slow) assertAnswers(await readToEnd(socket), targets)
       assert.ok(records.every(({ status, isAborted, bytes }) => status === 200 && !isAborted && bytes === length))
     })
 
   it('is recorded as broken off where its client is gone, and the next one gets it', async (t) => {
     const { port, body, records } = await servePage(t, 250_000)
-    const socket = await openSocket(port)
-    socket.pause()
-    socket.write(get('/gone').repeat(100))
-    while (records.length === 0) await sleep(5)
-    await sleep(200)
-    socket.resetAndDestroy()
-    while (!records.some(({ isAborted }) => isAborted)) await sleep(5)
+    await leaveInTheMiddle(port, records)
     const [answer] = await answersTo(port, `${get('/next')}${CLOSE}`)
     assert.deepEqual([answer?.headers.get('x-target'), answer?.body.equals(body)], ['/next', true])
   })
@@ -185,16 +179,21 @@ describe('a page with room before it', () => {
       },
       onRequestEnd: (record) => records.push(record),
     })
-    const socket = await openSocket(port)
-    socket.pause()
-    socket.write(get('/gone').repeat(100))
-    while (records.length === 0) await sleep(5)
-    await sleep(200)
-    socket.resetAndDestroy()
-    while (!records.some(({ isAborted }) => isAborted)) await sleep(5)
+    await leaveInTheMiddle(port, records)
     assert.equal(sent.length, records.filter(({ status }) => status === 200).length)
   })
 })
+
+/** Asks for more than the system buffers, reads nothing, and is gone. */
+async function leaveInTheMiddle(port: number, records: readonly RequestRecord[]): Promise<void> {
+  const socket = await openSocket(port)
+  socket.pause()
+  socket.write(get('/gone').repeat(100))
+  while (records.length === 0) await sleep(5)
+  await sleep(200)
+  socket.resetAndDestroy()
+  while (!records.some(({ isAborted }) => isAborted)) await sleep(5)
+}
 
 /** What comes first, on a connection that stays open. */
 async function firstOf(port: number, request: string): Promise<Buffer> {
