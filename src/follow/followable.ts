@@ -22,6 +22,8 @@ export async function findFollowable(
   wanted: Wanted,
 ): Promise<{ readonly relation: Relation; readonly keyColumns: readonly Column[] }> {
   const relation = await findRelation(session, wanted.table)
+  // From here on all names are qualified. Functions and operators that others put into a schema of the search path never run.
+  await session.run('SET search_path = pg_catalog')
   const shape = await readShape(session, relation.oid, new Names('', ''))
   const why = (shape && refusal(shape)) ?? (await refusalOfServer(session, relation))
   if (why !== undefined)
@@ -29,7 +31,7 @@ export async function findFollowable(
       'usage',
       `${wanted.table} in ${session.label} is ${why}, and cannot be followed. reams import --from … --table ${wanted.table} --replace reads all of it, as often as you run it.`,
     )
-  return { relation, keyColumns: await findKey(session, relation, wanted) }
+  return { relation, keyColumns: await findKey(session, relation, shape?.columns ?? [], wanted) }
 }
 
 const VIEWS: Readonly<Record<string, string>> = { v: 'a view', m: 'a materialized view', f: 'a foreign table' }
@@ -65,7 +67,12 @@ async function refusalOfServer(session: PostgresSession, { oid }: Relation): Pro
   return distributed.length > 0 ? 'distributed by Citus, which does not run triggers of this kind' : undefined
 }
 
-async function findKey(session: PostgresSession, relation: Relation, { table, keyField }: Wanted): Promise<Column[]> {
+async function findKey(
+  session: PostgresSession,
+  relation: Relation,
+  all: readonly Column[],
+  { table, keyField }: Wanted,
+): Promise<Column[]> {
   const label = `${table} in ${session.label}`
   const names = keyField === undefined ? relation.primaryKey : keyFieldNames(keyField)
   if (names.length === 0)
@@ -73,21 +80,20 @@ async function findKey(session: PostgresSession, relation: Relation, { table, ke
       'usage',
       `${label} has no primary key. Name columns that are unique and never NULL with --key.`,
     )
-  const { rows } = await session.ask(COLUMNS, relation.oid)
+  const { rows: nullable } = await session.ask(NULLABLE_COLUMNS, relation.oid)
   const columns = names.map((name) => {
-    const found = rows.find(([attname]) => attname === name)
-    if (found === undefined)
+    const column = all.find((other) => other.name === name)
+    if (column === undefined)
       throw new TableError(
         'usage',
-        `${label} has no column "${name}" for the key. ${thereAre(rows.map(([attname]) => attname))}`,
+        `${label} has no column "${name}" for the key. ${thereAre(all.map((other) => other.name))}`,
       )
-    const [, type, isNotNull, number] = found
-    if (!isNotNull)
+    if (nullable.some(([attname]) => attname === name))
       throw new TableError(
         'usage',
         `The column "${name}" of ${label} may be NULL, and a key never is: ALTER TABLE … ALTER COLUMN ${quoted(name)} SET NOT NULL, or name others with --key.`,
       )
-    return { name, type, number: Number(number) }
+    return column
   })
   const numbers = columns.map(({ number }) => number)
   const { rows: unique } = await session.ask(UNIQUE_INDEX, relation.oid, numbers)
@@ -99,9 +105,8 @@ async function findKey(session: PostgresSession, relation: Relation, { table, ke
   return columns
 }
 
-const COLUMNS = `
-  SELECT attname, format_type(atttypid, atttypmod), attnotnull, attnum FROM pg_attribute
-  WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped ORDER BY attnum`
+const NULLABLE_COLUMNS = `
+  SELECT attname FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped AND NOT attnotnull`
 
 /** On all of these columns and no others. */
 const UNIQUE_INDEX = `

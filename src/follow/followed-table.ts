@@ -10,18 +10,11 @@ import { quoted } from '../tables/quoted.ts'
 import { TableError } from '../tables/table.ts'
 import { findFollowable, refusal } from './followable.ts'
 import { Followers, LOCK_CLASS, NO_TABLE } from './followers.ts'
-import {
-  grants,
-  type Installation,
-  Names,
-  noteFunction,
-  queueStatements,
-  resetStatements,
-  schemaStatements,
-  triggerStatements,
-} from './installation.ts'
+import { grants, type Installation, literal, Names, resetStatements, triggerStatements } from './installation.ts'
+import { readRecorder, recorderStatements } from './recorder.ts'
 import { isNotInTime, LOCK_MS, runStatements } from './run-statements.ts'
 import { type Column, missingTriggers, readShape, type Shape } from './shape.ts'
+import { refuseStranger, refuseStrangers } from './strangers.ts'
 
 const KEYS_A_QUESTION = 2_000
 
@@ -55,6 +48,9 @@ export class FollowEnded extends TableError {
 
 /** Somebody dropped the queue, or what belongs to it, but not the follower. */
 export class QueueGone extends Error {}
+
+/** An entry of the queue is not a key of the table. */
+export class InvalidEntry extends Error {}
 
 /** This role may not install what is needed; `statements` are for one who may. */
 export class OwnerNeeded extends TableError {
@@ -100,6 +96,7 @@ export class FollowedTable {
       // Names are compared with those of later moments, which begin with this setting.
       await session.run('SET quote_all_identifiers = off')
       const { relation, keyColumns } = await findFollowable(session, options)
+      await refuseStrangers(session, new Names(options.schema, ''), relation.oid)
       return new FollowedTable(session, relation, keyColumns, options)
     } catch (error) {
       session.hangUp()
@@ -139,35 +136,31 @@ export class FollowedTable {
     const { names, relation } = this
     const shape = await readShape(this.#session, relation.oid, names)
     if (shape === undefined) throw this.gone()
-    const { schema: namespace } = this.#options
-    const hasSchema =
-      (await this.#session.ask('SELECT FROM pg_namespace WHERE nspname = $1', namespace)).rows.length > 0
-    const hasFollowers = await this.#has('follower')
-    const hasQueue = await this.#has(...['queue', 'waiting', 'lost'].map((what) => `${what}_${this.#id}`))
-    const { rows: functions } = await this.#session.ask(
-      'SELECT FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname = $1 AND proname = $2',
-      namespace,
-      `note_${this.#id}`,
-    )
-    const [schema, followers] = schemaStatements(names)
+    const recorder = await readRecorder(this.#session, relation.oid, names)
+    refuseStranger(recorder.stranger, this.#session.label)
     return [
-      ...(hasSchema ? [] : [schema ?? '']),
-      ...(hasFollowers ? [] : [followers ?? '']),
-      ...(hasQueue ? [] : queueStatements(this.#installation())),
-      ...(functions.length > 0 ? [] : [noteFunction(this.#installation())]),
+      ...recorderStatements(recorder, this.#installation()),
       ...(await this.#strayTriggers(shape)),
       ...[...missingTriggers(shape, names)].flatMap(([member, missing]) => triggerStatements(names, member, missing)),
     ]
   }
 
-  /** By the catalogue, which everybody may read. */
-  async #has(...relations: readonly string[]): Promise<boolean> {
-    const { rows } = await this.#session.ask(
-      'SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = ANY ($2)',
-      this.#options.schema,
-      relations,
-    )
-    return rows.length === relations.length
+  /** Puts right what records the changes. Needs no lock on the table: the next round compares all rows. */
+  async repairRecorder(onWait: () => void): Promise<void> {
+    for (const isRepaired of [false, true]) {
+      const recorder = await readRecorder(this.#session, this.relation.oid, this.names)
+      refuseStranger(recorder.stranger, this.#session.label)
+      const statements = recorderStatements(recorder, this.#installation())
+      if (statements.length === 0) return
+      // Somebody may have run reams unfollow while another follower was waited for: that must not be undone.
+      if (await this.followers.isRemoved(this.#id)) throw this.unfollowed()
+      if (isRepaired || recorder.isOwn === false)
+        throw await this.#ownerNeeded(
+          statements,
+          `the function ${this.names.note} belongs to the role ${recorder.owner}`,
+        )
+      await this.#run(undefined, async () => statements, onWait)
+    }
   }
 
   /** A part that was detached keeps triggers that only cost it something. Somebody else may own it by now. */
@@ -197,14 +190,20 @@ export class FollowedTable {
     return this.#run(this.relation.name, async () => [alone, ...(await find())], onWait, find)
   }
 
-  /** The queue begins anew, and all rows will be read. */
+  /**
+   * Empties the queue and clears the loss; the next round compares all rows. A role that owns nothing can do this too. It takes no
+   * lock: without a shape to compare with, transactions that are still open and may have lost changes are waited for later.
+   */
   async reset(onWait: () => void): Promise<void> {
     const { names } = this
-    // Before all else: whoever ends behind `setval`, which is never rolled back, must not forget that rows were lost.
-    const forget = `UPDATE ${names.followers} SET state = split_part(state, '.', 1) || '.' WHERE id = '${this.#id}'`
+    // Record the loss first: `setval` is not rolled back if we crash after it.
+    const state = "split_part(state, '.', 1) || '.'"
+    const forget = `UPDATE ${names.followers} SET state = ${state}, shape = NULL WHERE id = ${literal(this.#id)}`
     await this.#run(undefined, async () => [forget], onWait)
-    const find = async () => [...(await this.missingStatements()), ...resetStatements(this.#installation())]
-    await this.install(find, onWait)
+    const find = () => this.missingStatements()
+    if ((await find()).length > 0) await this.install(find, onWait)
+    const { isOwn } = await readRecorder(this.#session, this.relation.oid, names)
+    await this.#run(undefined, async () => resetStatements(this.#installation(), isOwn === true), onWait)
   }
 
   /** `forOwner`: what its owner can run instead. */
@@ -224,14 +223,40 @@ export class FollowedTable {
   }
 
   async #ownerNeeded(statements: readonly string[], error: unknown): Promise<OwnerNeeded> {
+    const reason = error instanceof Error ? error.message : error
+    const parts = await this.#partsOfOthers()
+    if (parts.length > 0)
+      return new OwnerNeeded(
+        `${this.label}: ${reason}. Parts of it belong to other roles. Their owners can run the statements on stdout. Then start again.`,
+        parts,
+        error,
+      )
     const { rows } = await this.#session.ask('SELECT quote_ident(current_user)')
     const script = [...statements, ...grants(this.names, this.relation.name, rows[0]?.[0])]
-    const reason = error instanceof Error ? error.message : String(error)
     return new OwnerNeeded(
       `${this.label}: ${reason}. The owner of the table, with CREATE on the database, can run the statements on stdout instead. Then start again.`,
       script,
       error,
     )
+  }
+
+  /** For an owner of the table: what the owners of its partitions and children must grant. */
+  async #partsOfOthers(): Promise<string[]> {
+    const shape = await readShape(this.#session, this.relation.oid, this.names)
+    const partitions = shape?.members.filter(({ isPartition }) => isPartition).map(({ oid }) => oid)
+    const children = shape?.members.filter(({ isPartition }) => !isPartition).map(({ oid }) => oid)
+    const { rows } = await this.#session.ask(
+      `SELECT CASE WHEN c.oid = ANY ($2::oid[]) THEN format('GRANT TRIGGER ON %s TO %I', c.oid::regclass, current_user)
+        ELSE format('GRANT %s TO %I', c.relowner::regrole, current_user) END
+      FROM pg_class c JOIN pg_class t ON t.oid = $1 AND pg_has_role(t.relowner, 'USAGE')
+      WHERE (c.oid = ANY ($2::oid[]) AND NOT has_table_privilege(c.oid, 'TRIGGER'))
+        OR (c.oid = ANY ($3::oid[]) AND NOT pg_has_role(c.relowner, 'USAGE'))
+      ORDER BY c.oid`,
+      this.relation.oid,
+      partitions ?? [],
+      children ?? [],
+    )
+    return rows.map(([statement]) => String(statement))
   }
 
   // One moment
@@ -242,8 +267,10 @@ export class FollowedTable {
     try {
       const at = await this.#lock()
       const shape = await readShape(this.#session, relation.oid, names)
+      const recorder = await readRecorder(this.#session, relation.oid, names)
       const { rows } = await this.#session.ask(
-        `SELECT f.state, f.shape, (SELECT is_called FROM ${names.lost}), extract(epoch FROM now() - f.compared_at) * 1000,
+        `SELECT f.state, f.shape, (SELECT is_called FROM ${names.lost}), abs(extract(epoch FROM now() - f.compared_at)) * 1000,
+          pg_snapshot_xmin(pg_current_snapshot())::text, pg_snapshot_xmax(pg_current_snapshot())::text,
           (SELECT count(*) FROM (SELECT FROM ${names.queue} LIMIT ${this.#options.queueRows}) q),
           EXISTS (SELECT FROM ${names.queue} WHERE keys IS NULL)
         FROM ${names.followers} f WHERE id = $1`,
@@ -257,11 +284,13 @@ export class FollowedTable {
       this.keyColumns = this.keyNames.map(
         (name) => shape.columns.find((column) => column.name === name) ?? this.#noKey(name),
       )
-      const [state, before, isLost, comparedMs, waiting, isEmptied] = row
+      const [state, before, isLost, comparedMs, oldest, next, waiting, isEmptied] = row
       return {
         state,
-        shape,
-        before: before === null ? undefined : JSON.parse(before),
+        shape: { ...shape, recorder: recorder.version },
+        before: parseShape(before),
+        isRecorderSound: recorder.stranger === null && recorderStatements(recorder, this.#installation()).length === 0,
+        transactions: { oldest: BigInt(oldest), next: BigInt(next) },
         isLost,
         comparedMs: Number(comparedMs),
         at,
@@ -297,25 +326,40 @@ export class FollowedTable {
 
   /** The keys that are in the queue, each once, in the order in which they came; no more than `limit`. */
   async queuedKeys(limit: number): Promise<string[]> {
-    const { rows } = await this.#session.ask(
-      `SELECT key::text FROM ${this.names.queue}, jsonb_array_elements(keys) key GROUP BY key ORDER BY min(number) LIMIT ${limit}`,
-    )
+    const { rows } = await this.#session
+      .ask(
+        `SELECT key::text FROM ${this.names.queue}, jsonb_array_elements(keys) key GROUP BY key ORDER BY min(number) LIMIT ${limit}`,
+      )
+      .catch(rethrowInvalid)
     return rows.map(([key]) => String(key))
+  }
+
+  /** The rows with keys from the queue. Throws `InvalidEntry` if one of them is not a key. */
+  async *findQueued(keys: readonly string[]): AsyncGenerator<FoundRow> {
+    try {
+      yield* this.find(keys)
+    } catch (error) {
+      rethrowInvalid(error)
+    }
   }
 
   /** The rows with these keys, which are JSON arrays as the queue has them. */
   async *find(keys: readonly string[]): AsyncGenerator<FoundRow> {
     const types = this.keyColumns.map(({ type }, index) => `(u.key ->> ${index})::${type} AS k${index}`)
     const texts = this.keyColumns.map((_, index) => `to_json(k${index}) #>> '{}'`)
-    const where = this.keyColumns.map(({ name }, index) => `t.${quoted(name)} = k.k${index}`)
+    const where = this.keyColumns.map(({ name, equals }, index) => `t.${quoted(name)} ${equals} k.k${index}`)
     const question = `
       SELECT ARRAY[${texts.join(', ')}]::text[],
         (SELECT row_to_json(t.*)::text FROM ${this.relation.name} t WHERE ${where.join(' AND ')})
       FROM (SELECT u.place, ${types.join(', ')} FROM unnest($1::jsonb[]) WITH ORDINALITY u (key, place) OFFSET 0) k
       ORDER BY k.place`
     for (let from = 0; from < keys.length; from += KEYS_A_QUESTION) {
-      const { rows } = await this.#session.ask(question, keys.slice(from, from + KEYS_A_QUESTION))
-      for (const [values, row] of rows) yield { key: joinKey(values), row }
+      const part = keys.slice(from, from + KEYS_A_QUESTION)
+      const { rows } = await this.#session.ask(question, part)
+      for (const [index, [values, row]] of rows.entries()) {
+        if (values.includes(null)) throw new InvalidEntry(`it has no value for each column of the key: ${part[index]}`)
+        yield { key: joinKey(values), row }
+      }
     }
   }
 
@@ -337,7 +381,7 @@ export class FollowedTable {
    * Empties the queue of what this moment has seen of it, and no more: `state` is the one of the collection that has all of it.
    * `isCompared`: not only what changed, but all rows.
    */
-  async finish(state: string, shape: Shape, isCompared: boolean): Promise<void> {
+  async finish(state: string, shape: FollowedShape, isCompared: boolean): Promise<void> {
     const { names } = this
     await this.#session.ask(`DELETE FROM ${names.queue}`)
     await this.#session.ask(
@@ -394,13 +438,38 @@ export class FollowedTable {
   }
 }
 
+/** The table, and what records its changes. Any difference from one round to the next leads to a comparison of all rows. */
+export interface FollowedShape extends Shape {
+  readonly recorder: string
+  /**
+   * Set after a change to the recorder: transactions with a lower id may have written rows while nothing was recorded, and may
+   * still be open. When they have ended, all rows are compared again.
+   */
+  readonly unsettledBefore?: string
+}
+
+/** Undefined where the text is not one that a follower wrote. Other roles may have been granted UPDATE on it. */
+function parseShape(text: string | null): FollowedShape | undefined {
+  try {
+    const shape = JSON.parse(text ?? 'null')
+    const isValid = Array.isArray(shape?.members) && Array.isArray(shape.columns)
+    return isValid && /^\d*$/.test(shape.unsettledBefore ?? '') ? shape : undefined
+  } catch {
+    return undefined
+  }
+}
+
 export interface Moment {
   /** The collection's state when the queue was last emptied; null before the first load, its id alone after a reset. */
   readonly state: string | null
-  readonly shape: Shape
+  readonly shape: FollowedShape
   /** What the table looked like then. */
-  readonly before: Shape | undefined
-  /** How long ago all rows were loaded or compared. */
+  readonly before: FollowedShape | undefined
+  /** Whether changes are recorded as they should be. */
+  readonly isRecorderSound: boolean
+  /** The oldest transaction that is still open, and the next one to begin. */
+  readonly transactions: { readonly oldest: bigint; readonly next: bigint }
+  /** How long ago all rows were loaded or compared, or how long from now, by a clock that was set back since. */
   readonly comparedMs: number
   /** Whether there were changes that the queue could not take. */
   readonly isLost: boolean
@@ -410,6 +479,20 @@ export interface Moment {
   readonly waiting: number
   /** Whether the table was emptied at once. */
   readonly isEmptied: boolean
+}
+
+/**
+ * SQLSTATE classes of errors that no entry of the queue causes: the connection, several rows with one key, transactions, locks,
+ * resources, the server. Types report a value that they do not take in any of the others. What is wrong beside the entry shows in
+ * the comparison.
+ */
+const OTHER_CAUSES: readonly string[] = ['08', '21', '25', '40', '53', '55', '57', '58']
+
+function rethrowInvalid(error: unknown): never {
+  const state = stateOf(error)
+  if (state !== undefined && !OTHER_CAUSES.includes(state.slice(0, 2)) && error instanceof Error)
+    throw new InvalidEntry(error.message, { cause: error })
+  throw error
 }
 
 /** A round that is under way may end: cut off between its two commits, it would have to be looked at again. */

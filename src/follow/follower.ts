@@ -16,8 +16,10 @@ import { TableError } from '../tables/table.ts'
 import { BucketSums, differingKeys, hashesIn } from './compare.ts'
 import {
   FollowEnded,
+  type FollowedShape,
   FollowedTable,
   type FoundRow,
+  InvalidEntry,
   type Moment,
   QueueGone,
   type TableOptions,
@@ -127,6 +129,7 @@ export class Follower {
     this.#refuseOtherKey(head)
     table.id = known
     await table.followers.claim(table.id, () => this.#tell({ kind: 'claimed-by-other' }))
+    await table.repairRecorder(() => this.#tell({ kind: 'table-locked' }))
   }
 
   /** The first load. Its lease keeps others away from the collection while the table is prepared. */
@@ -166,7 +169,8 @@ export class Follower {
   async #refuseOther(): Promise<void> {
     const { collection } = this.#options
     const other = (await this.#store.followings()).find(({ name }) => name === collection)
-    if (other === undefined || Date.now() - other.seenAt > RECENT_MS) return
+    // A time in the future is one by a clock that was set back since.
+    if (other === undefined || Math.abs(Date.now() - other.seenAt) > RECENT_MS) return
     if (withoutParameters(other.source) === withoutParameters(this.#table.label)) return
     throw new TableError(
       'usage',
@@ -235,13 +239,13 @@ export class Follower {
     const head = await this.#store.head(this.#options.collection)
     const reason = this.#reasonToLoad(moment, head)
     const state = reason === undefined && head !== undefined ? await this.#takeOver(moment, head) : undefined
-    if (state === null) await table.leave()
-    else
-      await table.finish(
-        state ?? (await this.#load(head, reason ?? 'there were more changes than one commit takes')),
-        moment.shape,
-        this.#isCompared,
-      )
+    if (state === null) {
+      await table.leave()
+      if (this.#compareReason !== undefined) return
+    } else {
+      const why = reason ?? this.#compareReason ?? 'there were more changes than one commit takes'
+      await table.finish(state ?? (await this.#load(head, why)), settledShape(moment), this.#isCompared)
+    }
     // A role that does not own the table could not even lock it to find that there is nothing to do.
     if (hasLostMembers(moment) && (await table.missingStatements()).length > 0)
       await table.install(
@@ -263,13 +267,14 @@ export class Follower {
     }
   }
 
-  /** Puts right what somebody did to the triggers, or a queue that was full. The next round then compares, or loads. */
-  async #repaired({ shape, isLost }: Moment): Promise<boolean> {
+  /** Puts right what somebody did to the triggers or the queue, or a queue that was full. The next round then compares. */
+  async #repaired({ shape, isRecorderSound, isLost }: Moment): Promise<boolean> {
     const table = this.#table
     const isIncomplete = missingTriggers(shape, table.names).size > 0
-    if (!isIncomplete && !isLost) return false
+    if (!isIncomplete && !isLost && isRecorderSound) return false
     await table.leave()
     const onWait = () => this.#tell({ kind: 'table-locked' })
+    if (!isRecorderSound) await table.repairRecorder(onWait)
     if (isIncomplete) await table.install(() => table.missingStatements(), onWait)
     if (isLost) await table.reset(onWait)
     return true
@@ -277,32 +282,46 @@ export class Follower {
 
   #reasonToLoad({ state, shape, before, isEmptied }: Moment, head: Head | undefined): string | undefined {
     if (head === undefined || state === null) return 'for the first time'
-    if (state.endsWith('.')) return 'its queue could not take all changes'
     if (isEmptied) return 'it was truncated'
     if (before !== undefined && columnsOf(shape) !== columnsOf(before)) return 'its columns have changed'
     return undefined
   }
 
-  #reasonToCompare({ state, shape, before, comparedMs }: Moment, head: Head): string | undefined {
+  #reasonToCompare(moment: Moment, head: Head): string | undefined {
+    const { state, shape, before, comparedMs } = moment
     if (this.#compareReason !== undefined) return this.#compareReason
+    if (state?.endsWith('.')) return 'its queue could not take all changes'
     if (state !== stateOf(head)) return 'the collection is not as it was left'
-    if (JSON.stringify(shape) !== JSON.stringify(before)) return 'its triggers, files or partitions have changed'
+    if (shape.recorder !== before?.recorder) return 'its queue, or what belongs to it, has changed'
+    if (before.unsettledBefore !== undefined && settledShape(moment).unsettledBefore === undefined)
+      return 'transactions have ended that may not have been recorded'
+    const { unsettledBefore: _, ...rest } = before
+    if (JSON.stringify(shape) !== JSON.stringify(rest)) return 'its triggers, files or partitions have changed'
     return comparedMs > this.#options.compareMs ? 'as it is time' : undefined
   }
 
-  /** Answers with the state of the collection; null where nothing has changed, undefined where all rows are to be loaded. */
+  /**
+   * Returns the new state of the collection; null if nothing has changed or the next round has to compare, undefined if all
+   * rows are to be loaded.
+   */
   async #takeOver(moment: Moment, head: Head): Promise<string | null | undefined> {
     const reason = this.#reasonToCompare(moment, head)
     if (reason !== undefined) return this.#compare(head, reason)
     if (moment.waiting === 0) return null
-    const most = Math.max(MAX_KEYS, Math.floor(head.live * MAX_SHARE))
-    const keys = await this.#table.queuedKeys(most + 1)
-    if (keys.length > most) return undefined
-    const startedAt = performance.now()
-    // To look whether an item is the same takes a third of the time that replacing it does: few are, of many.
-    const patched = await this.#apply(head, this.#table.find(keys), [], keys.length <= MANY)
-    this.#tell({ kind: 'followed', ...countsOf(patched), durationMs: performance.now() - startedAt })
-    return stateOf(patched.head)
+    try {
+      const most = Math.max(MAX_KEYS, Math.floor(head.live * MAX_SHARE))
+      const keys = await this.#table.queuedKeys(most + 1)
+      if (keys.length > most) return undefined
+      const startedAt = performance.now()
+      // To look whether an item is the same takes a third of the time that replacing it does: few are, of many.
+      const patched = await this.#apply(head, this.#table.findQueued(keys), [], keys.length <= MANY)
+      this.#tell({ kind: 'followed', ...countsOf(patched), durationMs: performance.now() - startedAt })
+      return stateOf(patched.head)
+    } catch (error) {
+      if (!(error instanceof InvalidEntry)) throw error
+      this.#compareReason = `its queue had an entry that is not a key (${error.message})`
+      return null
+    }
   }
 
   /** One commit, and only if nobody else has changed the collection. */
@@ -385,6 +404,7 @@ export class Follower {
   async #compare(head: Head, reason: string): Promise<string | undefined> {
     const startedAt = performance.now()
     const keyField = head.keyField ?? ''
+    this.#compareReason = reason
     const inTable = await BucketSums.of(this.#rows(keyField))
     const inCollection = await BucketSums.of(this.#items(keyField))
     const buckets = inTable.differing(inCollection)
@@ -486,7 +506,16 @@ function hasLostMembers({ shape, before }: Moment): boolean {
 }
 
 function columnsOf({ columns }: Shape): string {
-  return JSON.stringify(columns)
+  return JSON.stringify(columns.map(({ name, type, number }) => [name, type, number]))
+}
+
+/**
+ * The shape to compare with in later rounds. After a change to the recorder, a transaction that is still open may have written
+ * rows that were not recorded: they show only when it has ended.
+ */
+function settledShape({ shape, before, transactions: { oldest, next } }: Moment): FollowedShape {
+  const limit = shape.recorder === before?.recorder ? before.unsettledBefore : String(next)
+  return limit === undefined || BigInt(limit) <= oldest ? shape : { ...shape, unsettledBefore: limit }
 }
 
 function collectionState({ id, commitId }: Head): CollectionState {

@@ -14,6 +14,8 @@ export const LOCK_CLASS = 0x7265616d
 /** SQLSTATE */
 export const NO_TABLE: readonly (string | undefined)[] = ['42P01', '3F000']
 
+const ID = /^[0-9a-f]{8}$/
+
 interface FollowersOptions {
   readonly schema: string
   readonly collection: string
@@ -44,8 +46,25 @@ export class Followers {
     return rows[0]?.[0]
   }
 
+  /** Rejects if this role may not look. */
   async has(id: string): Promise<boolean> {
-    return (await this.#ask(`SELECT FROM ${this.#table} WHERE id = $1`, id)).length > 0
+    try {
+      const { rows } = await this.#session.ask(`SELECT FROM ${this.#table} WHERE id = $1`, id)
+      return rows.length > 0
+    } catch (error) {
+      if (NO_TABLE.includes(stateOf(error))) return false
+      throw error
+    }
+  }
+
+  /** Whether `reams unfollow` has removed it. Not where this role may not look. */
+  async isRemoved(id: string): Promise<boolean> {
+    const { rows } = await this.#session.ask(
+      `SELECT has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
+      FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = 'follower'`,
+      this.#options.schema,
+    )
+    return rows.length === 0 || (rows[0]?.[0] === true && !(await this.has(id)))
   }
 
   /** One that never came to an end with its first load, and has ended: its lock is taken. Else whether one is at it. */
@@ -80,7 +99,7 @@ export class Followers {
   async countIdle(id: string): Promise<number> {
     const rows = await this.#ask(
       `SELECT id FROM ${this.#table} f WHERE ${OF_TABLE} AND id <> $2 AND NOT EXISTS (
-        SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $3 AND objid::bigint = ('x' || id)::bit(32)::bigint
+        SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $3 AND objid::bigint = CASE WHEN id ~ '^[0-9a-f]{8}$' THEN ('x' || id)::bit(32)::bigint END
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`,
       this.#tableOid,
       id,
@@ -89,7 +108,10 @@ export class Followers {
     return rows.length
   }
 
-  /** None where this role may not look who follows, as it has not followed anything then, or where nobody does any more. */
+  /**
+   * None where this role may not look who follows, as it has not followed anything then, or where nobody does any more. Ids become
+   * parts of names in SQL, and other roles may have been granted UPDATE on them: what is not an id of ours is left out.
+   */
   async #ask(question: string, ...values: readonly unknown[]): Promise<readonly [string][]> {
     const { rows } = await this.#session.ask(
       `SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1 AND relname = 'follower'
@@ -98,7 +120,8 @@ export class Followers {
     )
     if (rows.length === 0) return []
     try {
-      return (await this.#session.ask(question, ...values)).rows as [string][]
+      const { rows: found } = await this.#session.ask(question, ...values)
+      return (found as [string][]).filter(([id]) => id === undefined || ID.test(id))
     } catch (error) {
       // Somebody ran reams unfollow between the two questions.
       if (NO_TABLE.includes(stateOf(error))) return []

@@ -9,6 +9,8 @@ export interface Column {
   readonly type: string
   /** Another one where a column was dropped and added again. */
   readonly number: number
+  /** The operator of the index on a key of this type, with its schema. */
+  readonly equals: string
 }
 
 interface Trigger {
@@ -51,24 +53,34 @@ const READ_SHAPE = `
   SELECT json_build_object(
     'name', (SELECT name FROM member WHERE depth = 0),
     'columns', (SELECT coalesce(json_agg(json_build_object(
-        'name', attname, 'type', format_type(atttypid, atttypmod), 'number', attnum) ORDER BY attnum), '[]')
-      FROM pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped),
+        'name', attname, 'type', format_type(atttypid, atttypmod), 'number', attnum, 'equals', coalesce((
+          SELECT format('OPERATOR(%I.%s)', n.nspname, oprname)
+          FROM pg_opclass JOIN pg_amop ON amopfamily = opcfamily AND amoplefttype = opcintype AND amoprighttype = opcintype
+            JOIN pg_operator o ON o.oid = amopopr JOIN pg_namespace n ON n.oid = oprnamespace
+          WHERE opcmethod = (SELECT oid FROM pg_am WHERE amname = 'btree') AND opcdefault AND amopstrategy = 3
+            AND opcintype = coalesce(nullif(typbasetype, 0), atttypid)), 'OPERATOR(pg_catalog.=)')) ORDER BY attnum), '[]')
+      FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped),
     'members', (SELECT coalesce(json_agg(json_build_object('oid', oid::bigint, 'name', name, 'isPartition', relispartition AND depth > 0,
         'kind', relkind, 'persistence', relpersistence, 'file', relfilenode::bigint) ORDER BY depth, oid), '[]') FROM member),
     'triggers', (SELECT coalesce(json_agg(json_build_object('relation', tgrelid::bigint, 'name', tgname,
         'isAlways', tgenabled = 'A', 'version', t.xmin::text) ORDER BY tgrelid, tgname), '[]')
       FROM pg_trigger t JOIN member ON member.oid = tgrelid WHERE tgname IN ($2, $3)))::text`
 
-/** What its triggers lack, by the members that lack something. */
+/** The triggers that are missing or off, by member. Partitions have the triggers of their parent. */
 export function missingTriggers({ members, triggers }: Shape, names: Names): Map<Member, Missing> {
+  const partitions = new Set(members.filter(({ isPartition }) => isPartition).map(({ oid }) => oid))
+  const isPartitionOff = triggers.some(
+    ({ relation, name, isAlways }) => partitions.has(relation) && name === names.rowTrigger && !isAlways,
+  )
   const missing = new Map<Member, Missing>()
   for (const member of members) {
+    if (member.isPartition) continue
     const own = triggers.filter(({ relation }) => relation === member.oid)
     const row = own.find(({ name }) => name === names.rowTrigger)
     const truncate = own.find(({ name }) => name === names.truncateTrigger)
     const lacks = {
       rowTrigger: row === undefined,
-      isRowOff: row?.isAlways === false,
+      isRowOff: row?.isAlways === false || isPartitionOff,
       truncateTrigger: truncate === undefined,
       isTruncateOff: truncate?.isAlways === false,
     }

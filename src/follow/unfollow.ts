@@ -7,6 +7,7 @@ import { PostgresSession } from '../tables/postgres-session.ts'
 import { TableError } from '../tables/table.ts'
 import { DEFAULT_SCHEMA, Names, OF_TABLE, removalStatements } from './installation.ts'
 import { type LockOptions, runStatements } from './run-statements.ts'
+import { refuseStrangers } from './strangers.ts'
 
 interface UnfollowOptions extends LockOptions {
   readonly url: string
@@ -19,10 +20,10 @@ export async function unfollow(options: UnfollowOptions): Promise<number> {
   const session = new PostgresSession(options.url, options.signal)
   try {
     await session.connect()
-    const { followers } = new Names(options.schema, '')
-    const { rows: found } = await session.ask('SELECT to_regclass($1) IS NOT NULL', followers)
+    const names = new Names(options.schema, '')
+    const { rows: found } = await session.ask('SELECT to_regclass($1) IS NOT NULL', names.followers)
     const isThere = found[0]?.[0] === true
-    const ids = isThere ? await followersOf(session, options.table, followers) : []
+    const ids = isThere ? await followersOf(session, options.table, names) : []
     for (const id of ids)
       await runStatements(session, undefined, async () => removalStatements(id, new Names(options.schema, id)), options)
     if (isThere) await removeEmpty(session, options)
@@ -36,11 +37,14 @@ export async function unfollow(options: UnfollowOptions): Promise<number> {
 }
 
 /** By the table, or by the name that it had when it was there. */
-async function followersOf(session: PostgresSession, table: string, followers: string): Promise<string[]> {
+async function followersOf(session: PostgresSession, table: string, names: Names): Promise<string[]> {
   const relation = await findRelation(session, table).catch((error: unknown) => {
     if (error instanceof TableError) return error
     throw error
   })
+  await session.run('SET search_path = pg_catalog')
+  await refuseStrangers(session, names, relation instanceof TableError ? null : relation.oid)
+  const { followers } = names
   const { rows } =
     relation instanceof TableError
       ? await session.ask(

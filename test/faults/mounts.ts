@@ -1,7 +1,7 @@
 /** File systems of our own, which may run full or lose power without harm to anybody. */
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** mkfs.xfs makes no smaller ones. The file has holes, and little of this is ever written. */
@@ -37,6 +37,22 @@ class Mount implements Disposable {
 
 export function mountTmpfs(directory: string, megabytes: number): Mount {
   return new Mount(join(directory, 'tmpfs'), ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs'])
+}
+
+/** Takes all space that is left, to the last block. */
+export function fillDisk(path: string): void {
+  const file = openSync(path, 'w')
+  try {
+    for (let bytes = 2 ** 20; bytes >= 512; ) {
+      try {
+        writeSync(file, Buffer.alloc(bytes))
+      } catch {
+        bytes /= 2
+      }
+    }
+  } finally {
+    closeSync(file)
+  }
 }
 
 /** An XFS file system in a file, mounted; its power can be cut. */

@@ -38,7 +38,7 @@ export class FileStore implements RestorableStore {
   }
 
   async remove(): Promise<void> {
-    for (const ending of [...ENDINGS, '-shm']) rmSync(this.location + ending, { force: true })
+    for (const ending of [...ENDINGS, '-shm', '-reserve']) rmSync(this.location + ending, { force: true })
   }
 }
 

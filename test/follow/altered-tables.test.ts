@@ -139,6 +139,11 @@ describe('a followed table that is altered', () => {
       await twins.follow()
       await twins.send(0, "UPDATE t SET v = 'changed' WHERE id = 1")
       await twins.check()
+      // Nothing could be deleted from the queue any more.
+      const { queue } = await twins.names()
+      await runSql(url, '', `ALTER TABLE ${queue} REPLICA IDENTITY DEFAULT`)
+      await twins.send(0, "UPDATE t SET v = 'changed again' WHERE id = 1")
+      await twins.check()
     } finally {
       await twins.close()
     }

@@ -326,7 +326,14 @@ describePostgres('a table of PostgreSQL that is followed', (startPostgres, isCit
     }
     await holder.query('COMMIT')
     await same(directory, 'busy')
-    follower.child.kill('SIGSTOP')
+    // Stop it between two rounds: within one it holds ACCESS SHARE, which ALTER TABLE waits for.
+    const isLocked = `SELECT FROM pg_locks WHERE relation = '${schema}.busy'::regclass`
+    await waitUntil(async () => {
+      follower.child.kill('SIGSTOP')
+      if ((await runSql(server.url, '', isLocked)).length === 0) return true
+      follower.child.kill('SIGCONT')
+      return false
+    })
     await sql(`SET lock_timeout = '2s'`, 'UPDATE busy SET seats = 5', 'ALTER TABLE busy ADD COLUMN more int')
     follower.child.kill('SIGCONT')
     await same(directory, 'busy')
@@ -488,10 +495,13 @@ describePostgres('a table of PostgreSQL that is followed', (startPostgres, isCit
   it('is found again when the database was away', async (t) => {
     await makeEvents('away')
     const directory = workDirectory(t)
-    const follower = follow(t, directory, 'away')
+    // A name of its own: other tests use the same server at the same time.
+    const url = withParameter(server.url, 'application_name', schema)
+    const follower = new RunningCli(words('away', ['--install']), { in: directory, variables: variables(url) })
+    t.after(() => follower.child.kill('SIGKILL'))
     await same(directory, 'away')
-    const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reams' AND pid <> pg_backend_pid()`
-    await runSql(withParameter(server.url, 'application_name', 'test'), '', cut)
+    const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${schema}'`
+    assert.equal((await runSql(server.url, '', cut)).length, 1)
     await sql('UPDATE away SET seats = 12345 WHERE id = 5')
     await same(directory, 'away')
     await waitUntil(async () => /tried again every second/.test(follower.stderr))

@@ -46,13 +46,15 @@ export class FollowedTwins {
   readonly counts = new Map<string, number>()
   readonly #store: Store
   readonly #url: string
-  readonly #schema = newSchema()
+  /** Where the followed table is. */
+  readonly schema = newSchema()
   readonly #twin = newSchema()
   readonly #pairs: (readonly [followed: Client, twin: Client])[] = []
   #options: Partial<FollowOptions> = {}
   #end = new AbortController()
   #running: Promise<unknown> = Promise.resolve()
   #failure: unknown
+  #mayRetry = false
   #idleRounds = 0
   #onEvent: (event: FollowEvent) => void = () => {}
 
@@ -69,21 +71,23 @@ export class FollowedTwins {
   }
 
   async #create(definition: readonly string[]): Promise<void> {
-    await runSql(this.#url, '', `CREATE SCHEMA ${this.#schema}; CREATE SCHEMA ${this.#twin}`)
+    await runSql(this.#url, '', `CREATE SCHEMA ${this.schema}; CREATE SCHEMA ${this.#twin}`)
     for (const settings of SESSIONS)
-      this.#pairs.push([await this.#connect(this.#schema, settings), await this.#connect(this.#twin, settings)])
+      this.#pairs.push([await this.#connect(this.schema, settings), await this.#connect(this.#twin, settings)])
     for (const statement of definition) await this.send(0, statement)
   }
 
   /** Of what is installed for the follower. */
   async names(): Promise<Names> {
-    const schema = `${this.#schema}_follow`
+    const schema = `${this.schema}_follow`
     const [[id] = []] = await runSql(this.#url, '', `SELECT id FROM ${schema}.follower`)
     return new Names(schema, String(id))
   }
 
   async #connect(schema: string, settings: string): Promise<Client> {
     const client = new Client(this.#url)
+    // Tests may restart the server.
+    client.on('error', () => {})
     await client.connect()
     await client.query(`SET search_path = ${schema}, public; ${settings}`)
     return client
@@ -96,10 +100,10 @@ export class FollowedTwins {
     const { signal } = this.#end
     const options: FollowOptions = {
       url: this.#url,
-      table: `${this.#schema}.t`,
+      table: `${this.schema}.t`,
       keyField: undefined,
-      schema: `${this.#schema}_follow`,
-      collection: this.#schema,
+      schema: `${this.schema}_follow`,
+      collection: this.schema,
       queueRows: 1_000_000,
       everyMs: EVERY_MS,
       compareMs: 3_600_000,
@@ -126,6 +130,11 @@ export class FollowedTwins {
     await this.#running
   }
 
+  /** From now on the follower may fail for a while, as long as it tries again. */
+  allowRetries(): void {
+    this.#mayRetry = true
+  }
+
   /** A failure that was expected: another follower can start. */
   forgive(): void {
     this.#failure = undefined
@@ -133,17 +142,17 @@ export class FollowedTwins {
 
   /** Somebody else changes the collection. */
   async tamper(): Promise<void> {
-    const [line] = (await linesIn(this.#store, this.#schema)).split('\n')
-    const keyField = (await this.#store.head(this.#schema))?.keyField ?? null
+    const [line] = (await linesIn(this.#store, this.schema)).split('\n')
+    const keyField = (await this.#store.head(this.schema))?.keyField ?? null
     if (line === undefined || line === '') return
     const run = itemRun([line], { keyField })
-    if (line.length % 2) await this.#store.delete(this.#schema, run.keys ?? [])
-    else await this.#store.replace(this.#schema, itemRun([line.replace(/}$/, ',"tampered":true}')], { keyField }))
+    if (line.length % 2) await this.#store.delete(this.schema, run.keys ?? [])
+    else await this.#store.replace(this.schema, itemRun([line.replace(/}$/, ',"tampered":true}')], { keyField }))
   }
 
   #hear(event: FollowEvent): void {
     this.counts.set(event.kind, (this.counts.get(event.kind) ?? 0) + 1)
-    if (event.kind === 'retry') this.#failure = event.error
+    if (event.kind === 'retry' && !this.#mayRetry) this.#failure = event.error
     if (event.kind !== 'look') this.log.push(`-- ${JSON.stringify(event)}`)
     this.#idleRounds = event.kind === 'look' && event.waiting === 0 ? this.#idleRounds + 1 : 0
     this.#onEvent(event)
@@ -184,9 +193,9 @@ export class FollowedTwins {
   /** Fails unless the collection is the table, byte for byte, and the twin is too. Nothing may be under way. */
   async check(): Promise<void> {
     await this.quiet()
-    const [rows, ofTwin] = [await this.#rows(this.#schema), await this.#rows(this.#twin)]
-    const lines = (await linesIn(this.#store, this.#schema)).split('\n').filter((line) => line !== '')
-    const head = await this.#store.head(this.#schema)
+    const [rows, ofTwin] = [await this.#rows(this.schema), await this.#rows(this.#twin)]
+    const lines = (await linesIn(this.#store, this.schema)).split('\n').filter((line) => line !== '')
+    const head = await this.#store.head(this.schema)
     assert.equal(head?.live, rows.length, this.#report('The count is wrong'))
     assert.deepEqual(lines.sort(), rows, this.#report('The collection is not the table'))
     assert.deepEqual(ofTwin, rows, this.#report('The twin is not the table'))
@@ -213,12 +222,12 @@ export class FollowedTwins {
     for (const pair of this.#pairs) for (const client of pair) await client.end()
     await this.leave()
     const { signal } = new AbortController()
-    const schema = `${this.#schema}_follow`
-    await unfollow({ url: this.#url, table: `${this.#schema}.t`, schema, signal, onWait: () => {} }).catch(() => {})
+    const schema = `${this.schema}_follow`
+    await unfollow({ url: this.#url, table: `${this.schema}.t`, schema, signal, onWait: () => {} }).catch(() => {})
     await runSql(
       this.#url,
       '',
-      `DROP SCHEMA ${this.#schema} CASCADE; DROP SCHEMA ${this.#twin} CASCADE; DROP SCHEMA IF EXISTS ${schema} CASCADE`,
+      `DROP SCHEMA ${this.schema} CASCADE; DROP SCHEMA ${this.#twin} CASCADE; DROP SCHEMA IF EXISTS ${schema} CASCADE`,
     )
   }
 }

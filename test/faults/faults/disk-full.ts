@@ -1,10 +1,10 @@
 /** The disk runs full under a running server, and has room again later. */
 
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Trial } from '../fault.ts'
-import { mountTmpfs } from '../mounts.ts'
+import { fillDisk, mountTmpfs } from '../mounts.ts'
 import type { Report } from '../report.ts'
 import { StoreUnderTest } from '../store-under-test.ts'
 import type { Workload } from '../workload.ts'
@@ -17,7 +17,7 @@ const PHASE_MS = 200
 /** The log may still have room of its own, but not for so long. */
 const MAX_MS_UNTIL_FULL = 20_000
 
-export async function fillDisk({ directory, rounds, random, report, beginRound }: Trial): Promise<void> {
+export async function runFullDisk({ directory, rounds, random, report, beginRound }: Trial): Promise<void> {
   using disk = mountTmpfs(directory, DISK_MEGABYTES)
   await using subject = await StoreUnderTest.create({ location: join(disk.path, 'reams.db') }, report, random)
   const ballast = join(disk.path, 'ballast')
@@ -27,7 +27,7 @@ export async function fillDisk({ directory, rounds, random, report, beginRound }
     const workload = subject.work()
     await sleep(random(PHASE_MS))
     workload.tolerated = [507]
-    fill(ballast)
+    fillDisk(ballast)
     await firstRefusal(workload, report)
     await sleep(PHASE_MS)
     rmSync(ballast)
@@ -38,22 +38,6 @@ export async function fillDisk({ directory, rounds, random, report, beginRound }
     await subject.check()
   }
   report.notes.push(`${refused} writes were answered 507`)
-}
-
-/** Takes all space that is left, to the last block. */
-function fill(path: string): void {
-  const file = openSync(path, 'w')
-  try {
-    for (let bytes = 2 ** 20; bytes >= 512; ) {
-      try {
-        writeSync(file, Buffer.alloc(bytes))
-      } catch {
-        bytes /= 2
-      }
-    }
-  } finally {
-    closeSync(file)
-  }
 }
 
 async function firstRefusal(workload: Workload, report: Report): Promise<void> {

@@ -19,7 +19,7 @@ import {
   strikeCitus,
   takeDown,
 } from './database-down.ts'
-import { fillDisk } from './disk-full.ts'
+import { runFullDisk } from './disk-full.ts'
 import { flipBits } from './flips.ts'
 import { followBank } from './follow.ts'
 import { failOneCall } from './io-error.ts'
@@ -74,7 +74,7 @@ export const FAULTS: readonly Fault[] = [
   ...faultsOf({ needs: [], rounds: 100, fewRounds: 2 }, [
     ['kill-server', 'kill -9 of the server', inFiles(killServer), { rounds: 200, fewRounds: 5, mostRecoveryMs: 2_000 }],
     ['kill-import', 'kill -9 of an import, with and without --replace', inFiles(killImports), { fewRounds: 3 }],
-    ['disk-full', 'no space left, then some again, without a restart', fillDisk, { rounds: 20, needs: [TMPFS] }],
+    ['disk-full', 'no space left, then some again, without a restart', runFullDisk, { rounds: 20, needs: [TMPFS] }],
     ['io-error', 'EIO on the n-th sync, and on the n-th write, n = 1 … 100', failOneCall, { needs: [STRACE] }],
     [
       'power-cut',

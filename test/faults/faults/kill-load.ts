@@ -136,7 +136,7 @@ async function checkNothingStays(subject: StoreUnderTest, findings: Findings): P
   const { status, stdout, stderr } = await runReams(['verify'], subject.named)
   if (status !== 0) findings.add('other', `reams verify: ${stdout}${stderr}`)
   if (kindOf(subject) === 'database') return
-  const others = readdirSync(dirname(subject.path)).filter((name) => !/^reams\.db(-wal|-shm)?$/.test(name))
+  const others = readdirSync(dirname(subject.path)).filter((name) => !/^reams\.db(-wal|-shm|-reserve)?$/.test(name))
   if (others.length > 0) findings.add('other', `files were left behind: ${others.join(', ')}`)
 }
 
