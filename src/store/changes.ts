@@ -16,7 +16,7 @@ import {
   requireKeys,
 } from './collection-rules.ts'
 import type { Change, Draft } from './draft.ts'
-import { joinItems, splitItems } from './item-text.ts'
+import { itemRange, itemStarts, itemText, splitItems } from './item-text.ts'
 import type {
   AppendOptions,
   CollectionSettings,
@@ -137,6 +137,12 @@ export type ChangeCall = {
   [Name in keyof typeof CHANGES]: readonly [Name, ...Parameters<(typeof CHANGES)[Name]>]
 }[keyof typeof CHANGES]
 
+/** The memory of a call that belongs to the store. */
+export function memoryOf([name, first]: ChangeCall): ArrayBuffer[] {
+  const run = name === 'append' ? first : name === 'patch' ? first.puts : undefined
+  return run?.isTransferred === true && run.text.buffer instanceof ArrayBuffer ? [run.text.buffer] : []
+}
+
 export function changeOf([name, ...parameters]: ChangeCall): Change<unknown> {
   // The type of the call says that these are the parameters of this change.
   const make = CHANGES[name] as (...parameters: readonly unknown[]) => Change<unknown>
@@ -150,50 +156,58 @@ function create(draft: Draft, settings: Partial<CollectionSettings>): Head {
   return draft.create(completeSettings(settings))
 }
 
-/** Changes of one kind in a row. */
+/** Changes of one kind in a row. Its puts are those from `from` up to `to` of the request, one after the other. */
 interface Stretch {
   readonly kind: 'append' | 'replace' | 'delete'
   readonly keys: string[]
-  readonly texts: string[]
+  readonly from: number
+  to: number
 }
 
 /** All is looked at before anything is done. */
 function patch(draft: Draft, head: Head, { puts, steps }: ItemChanges, options: PatchOptions): Patched {
   const { skipMissing = false, skipSame = false } = options
-  const [keys, texts] = [requireKeys(head, puts), splitItems(puts.text)]
-  /** What the changes before this one left of the items with these keys. */
-  const found = new Map<string, ReturnType<Draft['find']>>()
-  const find = (key: string) => (found.has(key) ? found.get(key) : draft.find(key))
+  const [keys, starts] = [requireKeys(head, puts), itemStarts(puts.text)]
+  const textOf = (put: number) => itemText(puts.text, starts, put)
+  /** The put that the changes before this one made last with each key; undefined if they deleted the item. */
+  const changed = new Map<string, number | undefined>()
+  const find = (key: string): (() => string) | undefined => {
+    const put = changed.get(key)
+    if (put !== undefined) return () => textOf(put)
+    return changed.has(key) ? undefined : draft.find(key)
+  }
   const stretches: Stretch[] = []
   const counts = { append: 0, replace: 0, delete: 0 }
-  const add = (kind: Stretch['kind'], key: string | undefined, text?: string): void => {
-    if (stretches.at(-1)?.kind !== kind) stretches.push({ kind, keys: [], texts: [] })
-    const stretch = stretches.at(-1)
-    if (key !== undefined) stretch?.keys.push(key)
-    if (text !== undefined) stretch?.texts.push(text)
+  const add = (kind: Stretch['kind'], key: string | undefined, put: number): void => {
+    const last = stretches.at(-1)
+    const isNext = last?.kind === kind && (kind === 'delete' || last.to === put)
+    const stretch = isNext ? last : { kind, keys: [], from: put, to: put }
+    if (!isNext) stretches.push(stretch)
+    if (key !== undefined) stretch.keys.push(key)
+    stretch.to = put + 1
     counts[kind]++
   }
   let put = 0
   for (const deleted of steps) {
     const key = deleted ?? keys[put]
-    const text = deleted === null ? (texts[put++] ?? '') : undefined
     const read = key === undefined ? undefined : find(key)
-    if (key !== undefined) found.set(key, text === undefined ? undefined : () => text)
+    if (key !== undefined) changed.set(key, deleted === null ? put : undefined)
     if (deleted === null) {
-      if (skipSame && read?.() === text) continue
+      const own = put++
+      if (skipSame && read?.() === textOf(own)) continue
       const live = head.live + counts.append - counts.delete
       if (read === undefined) checkFits({ ...head, live }, 1)
-      add(read === undefined ? 'append' : 'replace', key, text)
-    } else if (requireKeyed(head, [deleted]) && read !== undefined) add('delete', deleted)
+      add(read === undefined ? 'append' : 'replace', key, own)
+    } else if (requireKeyed(head, [deleted]) && read !== undefined) add('delete', deleted, put)
     else if (!skipMissing) throw missingItem(head, deleted)
   }
   const isPureAppend = counts.replace + counts.delete === 0
   const after = draft.inOneStep(
     isPureAppend,
     () => {
-      for (const { kind, keys, texts } of stretches) {
-        if (kind === 'append') draft.append({ count: texts.length, text: joinItems(texts), keys })
-        else if (kind === 'replace') draft.replace(keys, texts)
+      for (const { kind, keys, from, to } of stretches) {
+        if (kind === 'append') draft.append({ count: to - from, text: itemRange(puts.text, starts, from, to), keys })
+        else if (kind === 'replace') draft.replace(keys, splitItems(itemRange(puts.text, starts, from, to)))
         else draft.delete(keys)
       }
     },
@@ -239,8 +253,10 @@ export abstract class StoreWrites {
     return this.#change(name, undefined, 'setPrivate', isPrivate)
   }
 
-  setRetention(name: string, retention: Partial<Retention>): Promise<Head> {
-    return this.#change(name, undefined, 'setRetention', retention)
+  async setRetention(name: string, retention: Partial<Retention>): Promise<Head> {
+    const head = await this.#change<Head>(name, undefined, 'setRetention', retention)
+    await this.forgetOld(name)
+    return head
   }
 
   detach(name: string): Promise<Head> {

@@ -18,7 +18,7 @@ export function newId(): number {
 /** Stands for the id of a collection where there is none, as after a drop. */
 export const NO_COLLECTION = 0
 
-const DEFAULT_RETENTION: Retention = { retentionMs: 24 * 60 * 60 * 1000, retentionBytes: 1024 ** 3 }
+export const DEFAULT_RETENTION: Retention = { retentionMs: 24 * 60 * 60 * 1000, retentionBytes: 1024 ** 3 }
 
 /** The head of a collection that begins. */
 export function newHead(name: string, { keyField, isPaginated, isPrivate }: CollectionSettings, id = newId()): Head {

@@ -7,6 +7,7 @@
 import { availableParallelism } from 'node:os'
 import { freeOwnMemory } from '../items/item-run.ts'
 import { roomFor } from '../items/raw-deflate.ts'
+import { availableMemory, type MemoryPlan, planMemory } from '../memory/memory-plan.ts'
 import type { RawItems } from './item-text.ts'
 import type { ReamBytes } from './ream.ts'
 import { type ChangedReam, type ReamDraft, type ReamEdit, sealReam } from './ream-draft.ts'
@@ -19,9 +20,6 @@ const REAMS_A_MESSAGE = 16
 const BYTES_A_MESSAGE = 4 * 1024 * 1024
 /** Messages on their way, to or from a thread. */
 const BATCHES_A_THREAD = 2
-
-/** More threads would only wait for the one that reads and the one that writes; and a core is left to these two. */
-const MAX_THREADS = 4
 
 /** Memory for reams that are being deflated, or wait for it or for the disk: some eighty usual ones. */
 const MAX_BYTES = 16 * 1024 * 1024
@@ -50,12 +48,17 @@ interface Task {
 }
 
 export class DeflatePool {
-  readonly #mostThreads = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1))
+  readonly #mostThreads: number
   #threads: DeflateThread[] = []
   readonly #waiting: Task[] = []
   readonly #idleMemory: SharedArrayBuffer[] = []
   #memoryBytes = 0
   #isClosed = false
+
+  /** With this many threads, unless there are too few cores: one is left to those that read and write. */
+  constructor({ deflateThreads }: Pick<MemoryPlan, 'deflateThreads'> = planMemory(availableMemory())) {
+    this.#mostThreads = Math.max(1, Math.min(deflateThreads, availableParallelism() - 1))
+  }
 
   /** Whether a thread is at work. What waits for memory is not meant. */
   get isDeflating(): boolean {

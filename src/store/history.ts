@@ -159,12 +159,15 @@ export const CHANGES_A_STEP = 1_000
 export const BYTES_A_STEP = 4 * 1024 * 1024
 
 /** The changes that one step removes: the first of those that there are, and whether there are more. */
-export function takeStep<Change extends { readonly bytes: number }>(changes: Iterable<Change>) {
+export function takeStep<Change extends { readonly bytes: number }>(
+  changes: Iterable<Change>,
+  most: number = CHANGES_A_STEP,
+) {
   const taken: Change[] = []
   let bytes = 0
   for (const change of changes) {
     bytes += change.bytes
-    if (taken.length === CHANGES_A_STEP || (bytes > BYTES_A_STEP && taken.length > 0)) return { taken, isMore: true }
+    if (taken.length === most || (bytes > BYTES_A_STEP && taken.length > 0)) return { taken, isMore: true }
     taken.push(change)
   }
   return { taken, isMore: false }
@@ -185,6 +188,12 @@ export interface Expired {
   readonly kept: State | undefined
 }
 
+/** States of the collection with this id before this version are no longer kept. */
+export interface Cutoff {
+  readonly id: number
+  readonly version: number
+}
+
 /**
  * How much longer a state is kept that was superseded then. A time in the future is one by a clock that was set back since: what
  * lies as far ahead is as old, lest it be kept until then.
@@ -193,9 +202,13 @@ export function keptMsOf({ retentionMs }: Pick<Head, 'retentionMs'>, supersededA
   return retentionMs - Math.abs(now - supersededAt)
 }
 
-/** A state is kept for a time from the commit that superseded it. The last state is kept in any case. */
-export function findExpired(head: Head, { oldest, last }: OldStates, now: number): Expired {
-  const { retentionBytes, historyFrom } = head
+/**
+ * A state is kept for a time from the commit that superseded it. The last state is kept in any case. States before the cutoff, which
+ * the limit of the store sets, are not.
+ */
+export function findExpired(head: Head, { oldest, last }: OldStates, now: number, cutoff?: Cutoff): Expired {
+  const { retentionBytes } = head
+  const historyFrom = Math.max(head.historyFrom, cutoff?.id === head.id ? cutoff.version : 0)
   const isOn = keepsHistory(head)
   const states: State[] = []
   let isForSize = false
@@ -216,6 +229,12 @@ export function findExpired(head: Head, { oldest, last }: OldStates, now: number
   }
   return { states, isForSize, kept: undefined }
 }
+
+/** The share of its disk that the history of a store in a file may take. */
+export const HISTORY_SHARE = 1 / 4
+
+/** What the history of a store in PostgreSQL may take: the size of the server's disk is unknown. */
+export const DATABASE_HISTORY_BYTES = 16 * 1024 ** 3
 
 /** How often it is looked for what is not kept any more. */
 export const FORGET_EVERY_MS = 60_000

@@ -53,11 +53,15 @@ export function itemStarts(raw: Uint8Array): number[] {
   return starts
 }
 
-/** The text of one item, of which is known where each begins. */
+/** The items `from` up to `to` of `raw`, where `starts` are the offsets of all of them. Shares the memory of `raw`. */
+export function itemRange(raw: Uint8Array, starts: readonly number[], from: number, to: number): Uint8Array {
+  const following = starts[to]
+  return raw.subarray(starts[from], following === undefined ? raw.byteLength : following - ITEM_SEPARATOR.length)
+}
+
+/** The text of one item of `raw`, where `starts` are the offsets of all of them. */
 export function itemText(raw: Uint8Array, starts: readonly number[], index: number): string {
-  const following = starts[index + 1]
-  const end = following === undefined ? raw.byteLength : following - ITEM_SEPARATOR.length
-  return asBuffer(raw).toString('utf8', starts[index], end)
+  return asBuffer(itemRange(raw, starts, index, index + 1)).toString('utf8')
 }
 
 /** Items `from` up to but not including `to`, or all behind it, of the items in `raw`, without their outer separators. */

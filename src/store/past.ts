@@ -12,10 +12,10 @@ import { damagedCollection } from './collection-rules.ts'
 import { FORGET_EVERY_MS, keptMsOf, type State, type Stretch, UNKNOWN_VERSION } from './history.ts'
 import { joinItems, type RawItems, splitItems } from './item-text.ts'
 import { KnownHoles } from './known-holes.ts'
-import { type HoleCount, liveSlots, type Part, REAM_SIZE, reamsIn, tailStart } from './positions.ts'
+import { type HoleCount, liveSlots, type PageParts, type Part, REAM_SIZE, reamsIn, tailStart } from './positions.ts'
 import { damagedReam, type Quire, quiresOf, readInflated, type SealedReam, type TailItem } from './ream.ts'
 import { cutPieces, joinCuts, rawSegment } from './segment.ts'
-import type { Head, PastRead, Segment, StateRead } from './store.ts'
+import type { Head, PastRead, Segment, SegmentForm, StateRead } from './store.ts'
 import { StoreError } from './store-error.ts'
 
 /** What an item was before it was changed. */
@@ -47,6 +47,8 @@ export interface PastRows {
   pastHoles(generation: number, level: number, blocks: readonly number[], number: number): Answer<readonly HoleCount[]>
   /** Of each item of a ream that was changed from number `from` on and before `to`, what it was before the first of these changes. */
   pastIn(generation: number, ream: number, from: number, to: number): Answer<readonly PastItem[]>
+  /** The number of the last change in `[from, to)` of an item at a position in `[start, end)`. */
+  lastChangeIn(generation: number, start: number, end: number, from: number, to: number): Answer<number | undefined>
   /** The same of the items at these positions. */
   pastAt(generation: number, positions: readonly number[], from: number, to: number): Answer<readonly PastItem[]>
   /** The stretches that have changes from number `from` on and before `to`, in order. */
@@ -112,9 +114,14 @@ export function presentState(head: Head, tag: StateTag): Omit<PastRead, 'page' |
   return { head, live: head.live, itemCount: head.live, keptMs: head.retentionMs }
 }
 
-export function* readState(head: Head, tag: StateTag): Asking<StateRead> {
-  const { live, keptMs } = yield* findState(head, tag)
-  return { head, live, keptMs }
+/** `page`: see `StateOptions`. */
+export function* readState(head: Head, tag: StateTag, page: number | undefined, known: KnownPast): Asking<StateRead> {
+  const state = yield* findState(head, tag)
+  const { live, keptMs } = state
+  if (page === undefined || state.version === head.version) return { head, live, keptMs }
+  const generation = yield* generationOf(head, state.generation)
+  const { parts } = yield* findPartsAt(head, state, generation, page, known)
+  return { head, live, keptMs, rewrittenBy: yield* findRewriter(head, state, parts) }
 }
 
 function noState({ name }: Head, tag: StateTag): StoreError {
@@ -132,10 +139,14 @@ function* generationOf(head: Head, generation: number): Asking<Generation> {
   return replaced
 }
 
-/** A page of the collection as it was in that state. `known`: see `KnownPast`. */
-export function* readPageAt(head: Head, tag: StateTag, requested: number, known: KnownPast): Asking<PastRead> {
-  const state = yield* findState(head, tag)
-  const generation = yield* generationOf(head, state.generation)
+/** Where the items of a page were when the collection was in that state. */
+function* findPartsAt(
+  head: Head,
+  state: PastState,
+  generation: Generation,
+  requested: number,
+  known: KnownPast,
+): Asking<PageParts> {
   const holes = known.holesOf(head, state)
   let found = holes.findParts(state, requested)
   for (let missing = holes.missing; found === undefined && missing !== undefined; missing = holes.missing) {
@@ -143,20 +154,55 @@ export function* readPageAt(head: Head, tag: StateTag, requested: number, known:
     found = holes.findParts(state, requested)
   }
   if (found === undefined) throw damagedCollection(head.name, 'Its hole counts do not add up.')
-  const numbers = found.parts.map(({ ream }) => ream)
+  return found
+}
+
+/**
+ * The `commitId` of the last commit since that state which rewrote quires of these parts. Only a replaced or deleted item rewrites
+ * a quire. The tail of the state does not count: `cutAsOf` never takes it from a quire, even where it became one since.
+ */
+function* findRewriter(head: Head, state: PastState, parts: readonly Part[]): Asking<string | undefined> {
+  let last: number | undefined
+  for (const { ream } of parts) {
+    const start = ream * REAM_SIZE
+    const end = Math.min(start + REAM_SIZE, tailStart(state))
+    if (start >= end) continue
+    const found = yield* ask((rows) => rows.lastChangeIn(state.generation, start, end, state.changes, head.changes))
+    if (found !== undefined) last = Math.max(last ?? 0, found)
+  }
+  if (last === undefined) return undefined
+  const [committed] = yield* ask((rows) => rows.states(last + 1, 0, 1))
+  if (committed === undefined) throw damagedCollection(head.name, `The state after change ${last} is missing.`)
+  return committed.commitId
+}
+
+/** A page of the collection as it was in that state. `known`: see `KnownPast`. */
+export function* readPageAt(
+  head: Head,
+  tag: StateTag,
+  requested: number,
+  form: SegmentForm,
+  known: KnownPast,
+): Asking<PastRead> {
+  const state = yield* findState(head, tag)
+  const generation = yield* generationOf(head, state.generation)
+  const { page, parts } = yield* findPartsAt(head, state, generation, requested, known)
+  const numbers = parts.map(({ ream }) => ream)
   const reams = yield* readReams(head, generation, numbers)
   const segments: Segment[] = []
-  for (const part of found.parts) {
+  let isChanged = false
+  for (const part of parts) {
     const past = yield* ask((rows) => rows.pastIn(state.generation, part.ream, state.changes, head.changes))
+    isChanged ||= past.length > 0
     const ream = reams.get(part.ream)
-    const end = Math.min(REAM_SIZE, state.next - part.ream * REAM_SIZE)
-    const cut =
-      ream && cutAsOf(ream, new Map(past.map(({ position, text }) => [position % REAM_SIZE, text])), end, part)
+    const texts = new Map(past.map(({ position, text }) => [position % REAM_SIZE, text]))
+    const cut = ream && cutAsOf(ream, texts, state, part)
     if (cut === undefined) throw damagedCollection(head.name, `Ream ${part.ream} does not have the items that it had.`)
     segments.push(...cut)
   }
   const { live, keptMs } = state
-  return { head, page: found.page, segments: joinCuts(segments), live, itemCount: live, keptMs }
+  const rewrittenBy = isChanged && form === 'deflated' ? yield* findRewriter(head, state, parts) : undefined
+  return { head, page, segments: joinCuts(segments), live, itemCount: live, keptMs, rewrittenBy }
 }
 
 /** How many positions were gone in these blocks when the collection was in that state. */
@@ -202,15 +248,18 @@ function* readReams(head: Head, generation: Generation, numbers: readonly number
 }
 
 /**
- * The part of a ream's items that belongs to a page, with those in the slots before `end`, and by slot those of `past` in the place
- * of what is there now. Undefined if they do not add up.
+ * The part of a ream's items that belongs to a page of an earlier state, with the texts of `past`, by slot, in the place of those
+ * that are there now. The deflated form depends on the state and its `rewrittenBy` alone: quires that were closed since are taken
+ * apart, because the state had their items in its tail. Undefined if the counts do not add up.
  */
 function cutAsOf(
   { ream, slots, tail }: ReamNow,
   past: ReadonlyMap<number, string>,
-  end: number,
-  { from, take, count }: Part,
+  state: PastState,
+  { ream: number, from, take, count }: Part,
 ): Segment[] | undefined {
+  const end = Math.min(REAM_SIZE, state.next - number * REAM_SIZE)
+  const tailSlot = tailStart(state) - number * REAM_SIZE
   const pieces: (Quire | RawItems)[] = []
   const addTexts = (start: number, stop: number, now: ReadonlyMap<number, string>): void => {
     const texts: string[] = []
@@ -225,7 +274,7 @@ function cutAsOf(
   for (const quire of ream === undefined ? [] : quiresOf(ream)) {
     const [first, stop] = [start, start + quire.slots]
     start = stop
-    if (stop <= end && !changed.some((slot) => slot >= first && slot < stop)) pieces.push(quire)
+    if (stop <= tailSlot && !changed.some((slot) => slot >= first && slot < stop)) pieces.push(quire)
     else if (first < end) addTexts(first, stop, textsIn(quire, liveSlots(ream?.gone ?? null, first, stop)))
   }
   if (slots < end) addTexts(slots, REAM_SIZE, tail)

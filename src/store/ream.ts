@@ -77,7 +77,7 @@ function inRoom<T>(usual: Buffer, length: number, use: (room: Buffer) => T): T {
   return result
 }
 
-export function deflate(raw: Uint8Array, deflater: Deflater): Buffer {
+function deflate(raw: Uint8Array, deflater: Deflater): Buffer {
   const length = roomFor(raw.byteLength)
   return inRoom(roomToDeflate, length, (room) => briefCopy(room.subarray(0, deflater.deflate(raw, room))))
 }

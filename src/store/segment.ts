@@ -2,7 +2,7 @@
 
 import { crc32 } from 'node:zlib'
 import { freeOwnMemory } from '../items/item-run.ts'
-import { Deflater } from '../items/raw-deflate.ts'
+import { deflateForResponse } from '../items/raw-deflate.ts'
 import { stored } from '../items/splice.ts'
 import { cutItems, joinPieces, type RawItems } from './item-text.ts'
 import type { Part } from './positions.ts'
@@ -10,7 +10,6 @@ import {
   briefCopy,
   concat,
   type Deflated,
-  deflate,
   inflate,
   joinDeflated,
   type Quire,
@@ -20,8 +19,6 @@ import {
 } from './ream.ts'
 import type { Room, Segment } from './store.ts'
 
-/** For bytes that are made for one answer and thrown away. */
-const passing = new Deflater(1)
 /** So few bytes take longer to deflate than to send: three packets of a network. */
 const SHORT_BYTES = 4_096
 
@@ -45,7 +42,7 @@ export function rawSegment(raw: Uint8Array, count: number, room = NO_ROOM): Segm
       return crc32(raw)
     },
     raw: () => raw,
-    deflated: () => (raw.byteLength <= SHORT_BYTES ? stored(raw) : deflate(raw, passing)),
+    deflated: () => (raw.byteLength <= SHORT_BYTES ? stored(raw) : deflateForResponse(raw)),
   }
 }
 

@@ -99,6 +99,11 @@ export interface StateRead {
   readonly live: number
   /** For how many milliseconds from now the state is kept at least; not long where its history is more than half of what may be. */
   readonly keptMs: number
+  /**
+   * The `commitId` of the last commit since that state which rewrote quires of the page. The items of the page stay the same, but
+   * their deflated form does not. Undefined if there was none, or if nobody asked for the deflated form of a page.
+   */
+  readonly rewrittenBy?: string | undefined
 }
 
 /** A page of an earlier state, or of the changes since. */
@@ -268,6 +273,11 @@ export interface PageOptions extends ReadOptions {
   readonly room?: Room
 }
 
+export interface StateOptions extends ReadOptions {
+  /** Finds `rewrittenBy` of the page that answers a request for this one, without reading its items. */
+  readonly page?: number
+}
+
 export interface Reachable {
   readonly heads: readonly ListedHead[]
   /** Servers that hold others, and are away. */
@@ -290,14 +300,19 @@ export interface Store {
     key: string,
     options?: ReadOptions,
   ): Promise<{ head: Head; item: { text: Uint8Array; tag: string } | undefined } | undefined>
-  /** All items in order, as runs of raw text, from one snapshot that lasts as long as the iteration. */
-  items(name: string): AsyncIterable<Segment>
+  /** About how many bytes the JSON texts of all items have, without reading them; 0 where there is no such collection. */
+  textBytes(name: string): Promise<number>
+  /**
+   * All items in order, as runs of raw text, from one snapshot that lasts as long as the iteration. `onHead` gets the head of that
+   * snapshot before the first item.
+   */
+  items(name: string, onHead?: (head: Head) => void): AsyncIterable<Segment>
 
   /**
    * The state with that tag, a page of the collection as it was then, and a page of the changes since. All of them reject with
    * 'no-state' where the collection never was in it, or not in this history, and with 'state-expired' where it is not kept.
    */
-  stateAt(name: string, tag: StateTag, options?: ReadOptions): Promise<StateRead | undefined>
+  stateAt(name: string, tag: StateTag, options?: StateOptions): Promise<StateRead | undefined>
   pageAt(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined>
   changesSince(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined>
 
@@ -305,7 +320,7 @@ export interface Store {
   create(name: string, settings?: Partial<CollectionSettings>): Promise<Head>
   /** Works while a load is running, too. */
   setPrivate(name: string, isPrivate: boolean): Promise<Head>
-  /** Works while a load is running, too. */
+  /** Works while a load is running, too. Resolves when history that is no longer kept is removed. */
   setRetention(name: string, retention: Partial<Retention>): Promise<Head>
   /** Makes a mirror an ordinary collection. Works while a load is running, too. */
   detach(name: string): Promise<Head>

@@ -8,6 +8,7 @@ import type { StateTag } from '../../src/contract/state-tag.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { BYTES_A_STEP, FORGET_EVERY_MS } from '../../src/store/history.ts'
 import type { Head, ItemChanges, PastRead, Store } from '../../src/store/store.ts'
+import { waitUntil } from '../wait-until.ts'
 import { changed, isError, item, itemsFrom, keyed, keysFrom } from './items.ts'
 import { packedTextsOf, readItems, textsOf } from './store-reading.ts'
 import { KEYED, newSubject, type Subject } from './subject.ts'
@@ -488,6 +489,67 @@ export function describeHistory(engineName: string, engine: Engine): void {
         await assert.rejects(store.stateAt(name, first ?? assert.fail()), isError('state-expired'))
         for (const tag of others) assert.ok(await store.stateAt(name, tag))
       }
+    })
+
+    it('of a whole store takes no more than it may: the oldest states go first, whichever collection they belong to', async () => {
+      // Collections of other tests count too.
+      const others = await engine.open()
+      try {
+        const writer = others.store
+        const names = ['a', 'b', 'c', 'd', 'e']
+        const states: { name: string; head: Head }[] = []
+        for (const name of names) {
+          await writer.create(name, KEYED)
+          await writer.append(name, keyed([item(0)]))
+        }
+        const age = (name: string, { version }: Head, hours: number) =>
+          others.ageStates(hours * 3_600_000, `version = ${version} AND ${others.rowsOf(name)}`)
+        for (let revision = 0; revision < 40; revision++) {
+          const name = names[(revision * revision) % names.length] ?? ''
+          const { head } = await writer.put(name, keyed([item(0, `,"n":${revision},"x":"${'y'.repeat(5_000)}"`)]))
+          states.push({ name, head })
+        }
+        // From 20 hours ago on, two an hour; those of the first writes are older.
+        for (const name of names) await others.ageStates(23 * 3_600_000, others.rowsOf(name))
+        for (const [index, { name, head }] of states.entries()) await age(name, head, 20 - index / 2)
+        const remover = await others.openAgain({ forgetEveryMs: 3, historyBytes: 60_000 })
+        const notices: string[] = []
+        remover.activity.onNotice = (message) => notices.push(message)
+        const countStates = async () => Number((await others.execute('SELECT count(*) FROM state'))[0]?.[0])
+        await remover.create('another', KEYED)
+        // It tells when all collections are done.
+        await waitUntil(async () => notices.length > 0 && (await countStates()) < 25)
+        await remover.close()
+        const isKept = await Promise.all(
+          states.map(({ name, head }) =>
+            writer.stateAt(name, tagOf(head)).then(
+              () => true,
+              (error: unknown) => !isError('state-expired')(error),
+            ),
+          ),
+        )
+        const isLast = states.map(({ name }, index) => states.findLastIndex((state) => state.name === name) === index)
+        const firstKept = isKept.findIndex((kept, index) => kept && !isLast[index])
+        // About 12 texts of 5,000 bytes.
+        assert.ok(firstKept > 20 && firstKept < 36, `${firstKept}`)
+        assert.deepEqual(
+          isKept,
+          states.map((_, index) => index >= firstKept || isLast[index]),
+        )
+        assert.match(notices[0] ?? '', /^The history of the store takes more than 60,000 bytes: the oldest states of /)
+        const { findings } = await writer.verify()
+        assert.deepEqual(findings, [])
+      } finally {
+        await others.remove()
+      }
+    })
+
+    it('is removed when a shorter one is set', async () => {
+      const name = await filled(3)
+      for (let n = 0; n < 5; n++) await store.put(name, keyed([changed(1, n)]))
+      await store.setRetention(name, { retentionMs: 0 })
+      for (const table of ['state', 'change', 'past'])
+        assert.deepEqual(await opened.execute(`SELECT * FROM ${table} WHERE ${opened.rowsOf(name)}`), [], table)
     })
 
     it('promises no long life to a state when half of what its history may take is taken', async () => {

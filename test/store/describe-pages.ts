@@ -4,14 +4,15 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32, inflateRawSync } from 'node:zlib'
+import { ITEM_SEPARATOR } from '../../src/contract/envelope.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { QUIRE_SIZE } from '../../src/store/positions.ts'
-import type { Segment } from '../../src/store/store.ts'
+import type { Head, Segment } from '../../src/store/store.ts'
 import { isError, item, itemsFrom, keyed, keysFrom } from './items.ts'
 import { pagesOf, readPageTexts, textsOf } from './store-reading.ts'
 import type { Subject } from './subject.ts'
 
-export function describePages({ store, newName, filled, check, textOf, elsewhere }: Subject): void {
+export function describePages({ store, newName, filled, headOf, check, textOf, elsewhere }: Subject): void {
   describe('pages', () => {
     it('beyond the last answer the last, and those before the first are refused', async () => {
       const name = await filled(1001, {})
@@ -20,6 +21,16 @@ export function describePages({ store, newName, filled, check, textOf, elsewhere
         assert.deepEqual(await readPageTexts(store, name, page), [item(1000)])
       }
       for (const page of [0, -1, Number.NaN]) await assert.rejects(store.page(name, page), RangeError)
+    })
+
+    it('have together about as many bytes as their items', async () => {
+      assert.equal(await store.textBytes(newName()), 0)
+      for (const count of [0, 3, 125, 1001]) {
+        const name = await filled(count)
+        const bytes = itemsFrom(0, count).join(ITEM_SEPARATOR).length
+        const found = await store.textBytes(name)
+        assert.ok(found <= bytes && found >= bytes - 1000, `${found} bytes of ${bytes}`)
+      }
     })
 
     it('come to many callers at once as to one, in the form that each will ask for', async () => {
@@ -123,8 +134,13 @@ export function describePages({ store, newName, filled, check, textOf, elsewhere
   describe('items', () => {
     it('are read from one snapshot while others write, also by somebody who takes his time', async () => {
       const name = await filled(1600)
+      const before = await headOf(name)
       let count = 0
-      for await (const segment of store.items(name)) {
+      let head: Head | undefined
+      const onHead = (each: Head) => {
+        head = each
+      }
+      for await (const segment of store.items(name, onHead)) {
         if (count === 0) {
           await store.delete(name, ['1400', '1599'])
           await store.append(name, keyed(itemsFrom(5000, 900)))
@@ -134,6 +150,7 @@ export function describePages({ store, newName, filled, check, textOf, elsewhere
         count += segment.count
       }
       assert.equal(count, 1600)
+      assert.deepEqual(head, before)
     })
 
     it('survive byte for byte, in the tail and in reams', async () => {

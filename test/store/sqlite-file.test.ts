@@ -262,6 +262,8 @@ describe('a store in an SQLite file', () => {
     for (const how of ['ABORT', 'ROLLBACK']) {
       const path = storePath()
       const store = await openSqliteStore({ path })
+      // So that the connection that writes is open: a new one would be refused because of the trigger.
+      await store.put('events', keyed([item(3)]))
       const refuse = `BEFORE INSERT ON ream WHEN new.number = 1 BEGIN SELECT RAISE(${how}, 'no'); END`
       changeRows(path, `CREATE TRIGGER refuse ${refuse}`)
       const ids = [3, 503, 1003]

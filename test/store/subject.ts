@@ -30,7 +30,7 @@ export function newSubject(opened: () => StoreUnderTest) {
     newName,
     newOnce,
     headOf,
-    openAgain: (options?: { readonly forgetEveryMs?: number }) => opened().openAgain(options),
+    openAgain: (options?: Parameters<StoreUnderTest['openAgain']>[0]) => opened().openAgain(options),
     /** A new collection, keyed unless the settings say otherwise, with the items 0, 1, 2, … */
     async filled(items: number, settings: Partial<CollectionSettings> = KEYED): Promise<string> {
       const name = newName()

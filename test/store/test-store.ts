@@ -18,7 +18,7 @@ export interface TestStore {
 /** What the tests of the stores themselves can do beside. */
 export interface StoreUnderTest extends TestStore {
   /** Opens the same data once more, as another process would. */
-  openAgain(options?: { readonly forgetEveryMs?: number }): Promise<Store>
+  openAgain(options?: { readonly forgetEveryMs?: number; readonly historyBytes?: number }): Promise<Store>
   /** Runs SQL on the tables behind the store's back. */
   execute(sql: string, values?: (string | Uint8Array)[]): Promise<unknown[][]>
   /** The condition for the rows of a collection, in any table but `head`. */

@@ -6,19 +6,21 @@ import { type ChangeCall, changeOf, StoreWrites } from '../changes.ts'
 import { itemTag, missingCollection } from '../collection-rules.ts'
 import { DeflatePool } from '../deflate-pool.ts'
 import type { Following, NamedFollowing } from '../following.ts'
-import { FORGET_EVERY_MS } from '../history.ts'
-import { readChangesSince, readState } from '../past.ts'
+import { DATABASE_HISTORY_BYTES, FORGET_EVERY_MS } from '../history.ts'
+import { readChangesSince } from '../past.ts'
 import type {
   Head,
   ListedHead,
   Load,
   LoadOptions,
   Once,
+  PageOptions,
   PageRead,
   PastRead,
   Reachable,
   ReadOptions,
   Segment,
+  StateOptions,
   StateRead,
   Store,
   TokenRecord,
@@ -28,7 +30,7 @@ import { StoreError } from '../store-error.ts'
 import { noteFollowing, readFollowings } from './following.ts'
 import type { PageReader } from './read/page-reader.ts'
 import { readAll, readItem } from './read/read.ts'
-import { readHead, type StoredHead, shownHead } from './rows/head.ts'
+import { readHead, type StoredHead, shardKeyOf, shownHead } from './rows/head.ts'
 import { prepareStore } from './schema.ts'
 import type { DatabaseNode } from './server/database-nodes.ts'
 import { DatabaseNodes } from './server/database-nodes.ts'
@@ -59,6 +61,8 @@ export interface PostgresStoreOptions {
   readonly statementMs?: number
   /** How often, after writes, it is looked for history that is not kept any more. Default 60,000. */
   readonly forgetEveryMs?: number
+  /** About how much the history of all collections may take; the oldest states go first. Default 16 GiB. */
+  readonly historyBytes?: number
 }
 
 /** Opens the store and brings its schema up to date. Rejects with a StoreError that says what to do. */
@@ -84,7 +88,7 @@ class PostgresStore extends StoreWrites implements Store {
   constructor(url: StoreUrl, options: PostgresStoreOptions) {
     super()
     const { readConnections = 8, writeConnections = 4, statementMs = 10_000 } = options
-    const { forgetEveryMs = FORGET_EVERY_MS } = options
+    const { forgetEveryMs = FORGET_EVERY_MS, historyBytes = DATABASE_HISTORY_BYTES } = options
     const pool = this.#deflate
     this.#url = url
     this.#nodes = new DatabaseNodes({
@@ -93,6 +97,7 @@ class PostgresStore extends StoreWrites implements Store {
       writeConnections,
       statementMs,
       tidyEveryMs: forgetEveryMs,
+      historyBytes,
       pool,
       activity: this.activity,
     })
@@ -129,12 +134,12 @@ class PostgresStore extends StoreWrites implements Store {
     return isPublicOnly && read?.head.isPrivate ? undefined : read
   }
 
-  stateAt(name: string, tag: StateTag, options: ReadOptions = {}): Promise<StateRead | undefined> {
+  stateAt(name: string, tag: StateTag, options: StateOptions = {}): Promise<StateRead | undefined> {
     this.activity.reads.head++
-    return this.#past(name, options, (pages) => pages.readPast(name, options, (head) => readState(head, tag)))
+    return this.#past(name, options, (pages) => pages.readStateAt(name, tag, options))
   }
 
-  pageAt(name: string, tag: StateTag, page: number, options: ReadOptions = {}): Promise<PastRead | undefined> {
+  pageAt(name: string, tag: StateTag, page: number, options: PageOptions = {}): Promise<PastRead | undefined> {
     checkPage(page)
     this.activity.reads.page++
     return this.#past(name, options, (pages) => pages.readAt(name, tag, page, options))
@@ -168,11 +173,16 @@ class PostgresStore extends StoreWrites implements Store {
     return { head, item: text && { text, tag: itemTag(text) } }
   }
 
+  async textBytes(name: string): Promise<number> {
+    const row = await this.#readNamed(name, ({ shared }) => shared.first('readTextBytes', shardKeyOf(name), name))
+    return Number(row?.[0] ?? 0)
+  }
+
   /** On a connection of its own: the snapshot lasts as long as the caller takes. */
-  async *items(name: string): AsyncGenerator<Segment> {
+  async *items(name: string, onHead?: (head: Head) => void): AsyncGenerator<Segment> {
     if (!isCollectionName(name)) throw missingCollection(name)
     try {
-      yield* readAll((await this.#nodes.of(name)).long, name)
+      yield* readAll((await this.#nodes.of(name)).long, name, onHead)
     } catch (error) {
       throw explainError(error, this.#url)
     }

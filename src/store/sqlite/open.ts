@@ -3,10 +3,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { StateTag } from '../../contract/state-tag.ts'
+import { availableMemory, planMemory } from '../../memory/memory-plan.ts'
 import { type ChangeCall, StoreWrites } from '../changes.ts'
 import { itemTag, missingCollection } from '../collection-rules.ts'
 import type { Following, NamedFollowing } from '../following.ts'
-import { FORGET_EVERY_MS, forgetAllOf } from '../history.ts'
+import { type Cutoff, FORGET_EVERY_MS, forgetAllOf, HISTORY_SHARE } from '../history.ts'
+import { type HistoryEnds, limitHistory } from '../history-limit.ts'
 import { ReamLoad } from '../load.ts'
 import { NO_ROOM } from '../segment.ts'
 import type {
@@ -21,13 +23,16 @@ import type {
   Reachable,
   ReadOptions,
   Segment,
+  StateOptions,
   StateRead,
   Store,
   TokenRecord,
   VerifyResult,
 } from '../store.ts'
 import { StoreError } from '../store-error.ts'
+import { readDiskSpace } from './file/disk-space.ts'
 import { checkOnlyName } from './file/other-name.ts'
+import { fillReserve, releaseReserve } from './file/reserve-file.ts'
 import { checkSameFile, type FilePlace, fileIdentity, foldLog, openReadConnection } from './file/store-file.ts'
 import { readFollowings } from './following.ts'
 import { ChangesReader } from './read/changes-reader.ts'
@@ -35,10 +40,11 @@ import type { PageQuestion, PastQuestion } from './read/page-message.ts'
 import { PageReader } from './read/page-reader.ts'
 import { readItem, readSegments } from './read/read.ts'
 import { readAnyPage, readStateAt } from './read/read-past.ts'
-import { explainError, inCollection } from './rows/explain-error.ts'
+import { explainError, inCollection, isFull } from './rows/explain-error.ts'
 import { readAllHeads, readHead } from './rows/head.ts'
-import { isHistoryOld } from './rows/history.ts'
+import { isHistoryOld, readHistoryEnds, readStates } from './rows/history.ts'
 import { Rows } from './rows/rows.ts'
+import { readTextBytes } from './rows/stored-ream.ts'
 import { prepareStore } from './schema.ts'
 import { readToken, readTokens } from './token.ts'
 import { verifySqlite } from './verify.ts'
@@ -54,21 +60,46 @@ export interface SqliteStoreOptions {
   readonly create?: boolean
   /** How often it is looked for history that is not kept any more. Default 60,000. */
   readonly forgetEveryMs?: number
+  /** About how much the history of all collections may take; the oldest states go first. Default: a quarter of the disk. */
+  readonly historyBytes?: number
+  /** Keep some disk space in a file beside the store, so that space can be freed on a full disk. Default false. */
+  readonly keepReserve?: boolean
+  /** How many processes such as this one share the memory of the machine: each has smaller caches. Default 1. */
+  readonly workers?: number
 }
+
+/** When the reserve file is created, after the store is opened. */
+const FIRST_FILL_MS = 1_000
+
+/** How often a full disk makes it look for history that is not kept any more. */
+const FORGET_FOR_SPACE_MS = 1_000
 
 const READ_ALL_HEADS = 'SELECT count(live) FROM head'
 
 /** Opens the store and brings its schema up to date. Rejects with a StoreError that says what to do. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { create = false, forgetEveryMs = FORGET_EVERY_MS } = options
+  const { create = false } = options
   // SQLite reads other things into names such as `:memory:` and `file:x.db`. Here a path is a path.
   const path = /^(:|file:)/.test(options.path) ? `./${options.path}` : options.path
   try {
-    await checkOnlyName(path)
-    await prepareStore(path, create)
-    return new SqliteStore(path, await openForGood(path), forgetEveryMs)
+    return new SqliteStore(path, await openUsingReserve(path, create), options)
   } catch (error) {
     throw explainError(error, path)
+  }
+}
+
+/** On a full disk there is no room for the index of the log: then the reserve is given up. */
+async function openUsingReserve(path: string, create: boolean): Promise<DatabaseSync> {
+  const open = async () => {
+    await checkOnlyName(path)
+    await prepareStore(path, create)
+    return openForGood(path)
+  }
+  try {
+    return await open()
+  } catch (error) {
+    if (!isFull(error) || !releaseReserve(path)) throw error
+    return open()
   }
 }
 
@@ -95,18 +126,29 @@ class SqliteStore extends StoreWrites implements Store {
   readonly #place: FilePlace
   readonly #forgetting: NodeJS.Timeout
   #isForgetting = false
+  #forgotAt = Number.NEGATIVE_INFINITY
+  readonly #historyBytes: number | undefined
+  readonly #keepReserve: boolean
+  #filling: Promise<void> = Promise.resolve()
+  readonly #closing = new AbortController()
 
-  constructor(path: string, database: DatabaseSync, forgetEveryMs: number) {
+  constructor(path: string, database: DatabaseSync, options: SqliteStoreOptions) {
     super()
+    const { forgetEveryMs = FORGET_EVERY_MS, historyBytes, keepReserve = false } = options
+    this.#historyBytes = historyBytes
+    this.#keepReserve = keepReserve
     this.#path = path
     this.#place = { path, identity: fileIdentity(path) }
     this.#database = database
     this.#rows = new Rows(database)
-    this.#writer = new Writer(this.#place, this.activity)
+    const plan = planMemory(availableMemory(), options.workers)
+    this.#writer = new Writer({ place: this.#place, plan }, this.activity, () => this.#forgetSoon())
     const readHere = (question: PageQuestion) => this.#read((rows) => readAnyPage(rows, question))
     this.#pageReader = new PageReader(this.#place, readHere)
     this.#changesReader = new ChangesReader(this.#place, readHere)
-    this.#forgetting = setInterval(() => void this.#forgetAll(), forgetEveryMs).unref()
+    this.#forgetting = setInterval(() => this.#tidyUp(), forgetEveryMs).unref()
+    // A command that ends at once needs no reserve.
+    setTimeout(() => this.#fillReserve(), Math.min(forgetEveryMs, FIRST_FILL_MS)).unref()
   }
 
   async collections(): Promise<ListedHead[]> {
@@ -126,13 +168,9 @@ class SqliteStore extends StoreWrites implements Store {
     return this.#anyPage(name, page, undefined, options)
   }
 
-  async stateAt(
-    name: string,
-    tag: StateTag,
-    { isPublicOnly = false }: ReadOptions = {},
-  ): Promise<StateRead | undefined> {
+  async stateAt(name: string, tag: StateTag, options: StateOptions = {}): Promise<StateRead | undefined> {
     this.activity.reads.head++
-    return this.#read((rows) => readStateAt(rows, name, tag, isPublicOnly))
+    return this.#read((rows) => readStateAt(rows, name, tag, options))
   }
 
   pageAt(name: string, tag: StateTag, page: number, options?: PageOptions): Promise<PastRead | undefined> {
@@ -174,14 +212,24 @@ class SqliteStore extends StoreWrites implements Store {
     )
   }
 
+  async textBytes(name: string): Promise<number> {
+    return this.#read((rows) =>
+      rows.inSnapshot(() => {
+        const head = readHead(rows, name)
+        return head === undefined ? 0 : readTextBytes(rows, head)
+      }),
+    )
+  }
+
   /** On a connection of its own: the snapshot lasts as long as the caller takes. */
-  async *items(name: string): AsyncGenerator<Segment> {
+  async *items(name: string, onHead: (head: Head) => void = () => {}): AsyncGenerator<Segment> {
     try {
       using database = openReadConnection(this.#path)
       const rows = new Rows(database)
       database.exec('BEGIN')
       const head = readHead(rows, name)
       if (head === undefined) throw missingCollection(name)
+      onHead(head)
       yield* readSegments(rows, head)
     } catch (error) {
       throw explainError(error, this.#path)
@@ -196,9 +244,25 @@ class SqliteStore extends StoreWrites implements Store {
     return this.#writer.sweep()
   }
 
-  protected async forgetOld(name: string): Promise<void> {
-    await forgetAllOf(() => this.#writer.step('forgetOld', name), this.activity)
+  protected async forgetOld(name: string, cutoff?: Cutoff): Promise<void> {
+    await forgetAllOf(() => this.#writer.step('forgetOld', name, cutoff), this.activity)
     await this.#writer.sweep()
+  }
+
+  #tidyUp(): void {
+    void this.#forgetAll()
+    this.#fillReserve()
+  }
+
+  #fillReserve(): void {
+    if (!this.#keepReserve) return
+    const { signal } = this.#closing
+    this.#filling = this.#filling.then(() => (signal.aborted ? undefined : fillReserve(this.#path, signal)))
+  }
+
+  /** A write was refused because the disk is full: history that is no longer kept may make room. */
+  #forgetSoon(): void {
+    if (performance.now() - this.#forgotAt >= FORGET_FOR_SPACE_MS) void this.#forgetAll()
   }
 
   /** What cannot be removed now is left to a later time, and keeps nobody from removing the rest. */
@@ -206,16 +270,32 @@ class SqliteStore extends StoreWrites implements Store {
     // What takes longer than it is to the next time goes on.
     if (this.#isForgetting) return
     this.#isForgetting = true
+    const ends: HistoryEnds[] = []
     for (const head of await this.collections().catch(() => [])) {
-      await this.#forgetIfOld(head).catch(() => {})
+      ends.push(...(await this.#forgetIfOld(head).catch(() => [])))
       // There may be thousands.
       await nextTurn()
     }
+    await this.#limitHistory(ends).catch(() => {})
+    this.#forgotAt = performance.now()
     this.#isForgetting = false
   }
 
-  async #forgetIfOld(head: Head): Promise<void> {
+  /** Returns what is left of the history, or nothing if there is none. */
+  async #forgetIfOld(head: Head): Promise<HistoryEnds[]> {
     if (this.#read((rows) => isHistoryOld(rows, head))) await this.forgetOld(head.name)
+    return this.#read((rows) => readHistoryEnds(rows, head))
+  }
+
+  #limitHistory(ends: readonly HistoryEnds[]): Promise<void> {
+    const disk = readDiskSpace(this.#path)
+    return limitHistory(ends, {
+      limitBytes:
+        this.#historyBytes ?? (disk === undefined ? Number.POSITIVE_INFINITY : disk.totalBytes * HISTORY_SHARE),
+      readStates: (head, from, most) => this.#read((rows) => readStates(rows, head, from, most)),
+      forget: ({ name }, cutoff) => this.forgetOld(name, cutoff),
+      onNotice: this.activity.onNotice,
+    })
   }
 
   async load(name: string, options: LoadOptions = {}): Promise<Load> {
@@ -269,7 +349,9 @@ class SqliteStore extends StoreWrites implements Store {
   async close(): Promise<void> {
     if (!this.#database.isOpen) return
     clearInterval(this.#forgetting)
+    this.#closing.abort()
     this.#database.close()
+    await this.#filling
     await this.#pageReader.close()
     await this.#changesReader.close()
     await this.#writer.close()

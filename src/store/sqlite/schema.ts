@@ -5,8 +5,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readProgramText } from '../../program-files/program-files.ts'
 import { checkFormat, FORMAT_VERSION, missingStore, StoreError } from '../store-error.ts'
+import { checkSchema } from './file/check-schema.ts'
 import { checkOnlyName } from './file/other-name.ts'
-import { openReadConnection, openWriteConnection } from './file/store-file.ts'
+import { openUncheckedReader, openUncheckedWriter } from './file/store-file.ts'
 import { isLocked, notAStore, PERMISSIONS } from './rows/explain-error.ts'
 import { defineRowSum } from './rows/row-sum.ts'
 
@@ -28,14 +29,14 @@ export async function prepareStore(path: string, mayCreate: boolean): Promise<vo
   if (size === undefined) createPrivateFile(path)
   if (size === undefined || size === 0) return makeTables(path)
   // It stays open meanwhile, so that nobody can open the file under another name unnoticed.
-  using database = openReadConnection(path)
+  using database = openUncheckedReader(path)
   if (isMade(database, path)) return
   await checkOnlyName(path)
   await makeTables(path)
 }
 
 async function makeTables(path: string): Promise<void> {
-  using database = openWriteConnection(path)
+  using database = openUncheckedWriter(path)
   checkNotForeign(database, path)
   await switchToWal(database)
   runSchema(database, path)
@@ -66,6 +67,8 @@ function isMade(database: DatabaseSync, path: string): boolean {
   checkNotForeign(database, path)
   const version = readPragma(database, 'user_version')
   if (version > 0) checkFormat(path, version)
+  // A file of another format was refused by now, for a better reason.
+  checkSchema(database, path)
   return version > 0 && readPragma(database, 'application_id') === APPLICATION_ID
 }
 

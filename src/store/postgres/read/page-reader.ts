@@ -1,8 +1,8 @@
 /** Reads a page in one statement, from where it lay when the collection was seen last: each answer is checked. */
 
 import type { StateTag } from '../../../contract/state-tag.ts'
-import { type Asking, awaitAll, KnownPast, presentState, readPageAt } from '../../past.ts'
-import type { Head, PageRead, PastRead, ReadOptions } from '../../store.ts'
+import { type Asking, awaitAll, KnownPast, presentState, readPageAt, readState } from '../../past.ts'
+import type { Head, PageOptions, PageRead, PastRead, ReadOptions, StateOptions, StateRead } from '../../store.ts'
 import { headOf, readHead, type StoredHead, shardKeyOf, shownHead } from '../rows/head.ts'
 import { pastRows } from '../rows/history.ts'
 import type { Rows } from '../rows/rows.ts'
@@ -81,13 +81,18 @@ export class PageReader {
   }
 
   /** A page of an earlier state. Where nothing has changed since, it is the page of today. */
-  async readAt(name: string, tag: StateTag, page: number, options: ReadOptions): Promise<PastRead | undefined> {
+  async readAt(name: string, tag: StateTag, page: number, options: PageOptions): Promise<PastRead | undefined> {
     if (this.#seen.get(name)?.head.commitId === tag.commitId) {
       const read = await this.read(name, page)
       if (options.isPublicOnly && read?.head.isPrivate) return undefined
       if (read?.head.commitId === tag.commitId) return { ...read, ...presentState(read.head, tag) }
     }
-    return this.readPast(name, options, (head) => readPageAt(head, tag, page, this.#past))
+    const { form = 'raw' } = options
+    return this.readPast(name, options, (head) => readPageAt(head, tag, page, form, this.#past))
+  }
+
+  readStateAt(name: string, tag: StateTag, options: StateOptions): Promise<StateRead | undefined> {
+    return this.readPast(name, options, (head) => readState(head, tag, options.page, this.#past))
   }
 
   /**

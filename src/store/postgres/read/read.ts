@@ -107,12 +107,17 @@ function missingReam(head: Head, number: number): StoreError {
   return damagedCollection(head.name, `Ream ${number} is missing, or does not agree with its counts.`)
 }
 
-export async function* readAll(connections: Connections, name: string): AsyncGenerator<Segment> {
+export async function* readAll(
+  connections: Connections,
+  name: string,
+  onHead: (head: Head) => void = () => {},
+): AsyncGenerator<Segment> {
   const { rows, giveBack } = await connections.borrow()
   try {
     await rows.execute(SNAPSHOT)
     const head = await readHead(rows, name)
     if (head === undefined) throw missingCollection(name)
+    onHead(shownHead(head))
     yield* readSegments(rows, head)
   } finally {
     // Here too when the caller has had enough.

@@ -85,6 +85,10 @@ export function pastRows(
       const start = ream * REAM_SIZE
       return pastFrom(await rows.all('readPastIn', shardKey, id, generation, start, from, to, start + REAM_SIZE))
     },
+    async lastChangeIn(generation, start, end, from, to) {
+      const row = await rows.first('readLastChangeIn', shardKey, id, generation, start, from, to, end)
+      return (row?.[0] ?? undefined) as number | undefined
+    },
     async pastAt(generation, positions, from, to) {
       if (positions.length === 0) return []
       return pastFrom(await rows.all('readPastAt', shardKey, id, generation, listOf(positions), from, to))

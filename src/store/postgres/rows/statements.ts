@@ -90,6 +90,14 @@ const FIRST_CHANGE = `
       SELECT c.before FROM @change c WHERE c.shard_key = $1::bigint AND c.collection_id = $2::bigint AND c.number = n.number LIMIT 1
     ) c`
 
+/** The positions from $4 on and before $7 at which something was ever changed, one after another; then NULL. */
+const CHANGED_POSITIONS = `
+      (SELECT p.position FROM @past p WHERE ${OF_PAST} AND p.position >= $4::bigint AND p.position < $7::bigint
+        ORDER BY p.position LIMIT 1)
+      UNION ALL
+      SELECT (SELECT p.position FROM @past p WHERE ${OF_PAST} AND p.position > u.position AND p.position < $7::bigint
+        ORDER BY p.position LIMIT 1) FROM u WHERE u.position IS NOT NULL`
+
 export const STATEMENTS = {
   /** Something that only a store has. */
   ping: hot('SELECT version FROM @reams_format LIMIT 1'),
@@ -97,6 +105,11 @@ export const STATEMENTS = {
   // Heads
 
   readHead: hot(`SELECT ${HEAD} FROM @head h WHERE ${NAMED}`),
+  /** See `Store.textBytes`. */
+  readTextBytes: rare(`
+    SELECT (SELECT coalesce(sum(r.raw_length), 0) FROM @ream r WHERE r.shard_key = $1::bigint AND r.generation_id = h.generation_id)::bigint
+      + (SELECT coalesce(sum(octet_length(t.item)), 0) FROM @tail t WHERE t.shard_key = $1::bigint AND t.generation_id = h.generation_id)::bigint
+    FROM @head h WHERE ${NAMED}`),
   readHeads: rare(`SELECT ${HEAD}, h.name, h.changed_at FROM @head h ORDER BY h.name`),
   lockHead: hot(`SELECT ${HEAD}, ${BE_DURABLE} FROM @head h WHERE ${NAMED} FOR NO KEY UPDATE`),
   /** Until the transaction ends nobody can drop the collection; writing to it goes on. */
@@ -235,14 +248,15 @@ export const STATEMENTS = {
     SELECT u.position, c.before FROM unnest($4::bigint[]) u (position) ${FIRST_CHANGE}`),
   /** The same of all items at positions from $4 on and before $7: it goes from one that was ever changed to the next. */
   readPastIn: hot(`
-    WITH RECURSIVE u (position) AS (
-      (SELECT p.position FROM @past p WHERE ${OF_PAST} AND p.position >= $4::bigint AND p.position < $7::bigint
-        ORDER BY p.position LIMIT 1)
-      UNION ALL
-      SELECT (SELECT p.position FROM @past p WHERE ${OF_PAST} AND p.position > u.position AND p.position < $7::bigint
-        ORDER BY p.position LIMIT 1) FROM u WHERE u.position IS NOT NULL
-    )
+    WITH RECURSIVE u (position) AS (${CHANGED_POSITIONS})
     SELECT u.position, c.before FROM u ${FIRST_CHANGE}`),
+  /** The last change from number $5 on and before $6 at a position from $4 on and before $7. Walks as `readPastIn` does. */
+  readLastChangeIn: hot(`
+    WITH RECURSIVE u (position) AS (${CHANGED_POSITIONS})
+    SELECT max(n.number) FROM u CROSS JOIN LATERAL (
+      SELECT p.number FROM @past p WHERE ${OF_PAST} AND p.position = u.position AND p.number >= $5::bigint AND p.number < $6::bigint
+      ORDER BY p.number DESC LIMIT 1
+    ) n`),
   putPast: hot(`
     INSERT INTO @past (shard_key, collection_id, generation, position, number)
     VALUES ($1::bigint, $2::bigint, $3::bigint, unnest($4::bigint[]), unnest($5::bigint[]))`),

@@ -91,7 +91,7 @@ export class DatabaseNodes {
   async #sweep(): Promise<void> {
     if ((await this.#away()).length > 0) return
     await sweepAll(this.common.long)
-    await forgetAll(this.common.long, this.options.activity)
+    await forgetAll(this.common.long, this.options.activity, this.options.historyBytes)
   }
 
   /** The workers that do not answer. */
@@ -113,6 +113,7 @@ export class DatabaseNodes {
 }
 
 interface NodeOptions extends WriterOptions {
+  readonly historyBytes: number
   readonly readConnections: number
   readonly writeConnections: number
   readonly statementMs: number

@@ -12,7 +12,7 @@ import { promisify } from 'node:util'
 import { explainError, notAStore } from '../rows/explain-error.ts'
 import { APPLICATION_ID, prepareStore } from '../schema.ts'
 import { checkOnlyName } from './other-name.ts'
-import { foldLog, openReadConnection, openWriteConnection } from './store-file.ts'
+import { foldLog, openReadConnection, openUncheckedWriter } from './store-file.ts'
 
 export interface CopyFileOptions {
   /** Whether somebody may write to it meanwhile. If not, a medium that cannot be written to will do. Default true. */
@@ -98,10 +98,10 @@ async function writeAll(target: FileHandle, bytes: Uint8Array, count: number): P
   for (let done = 0; done < count; ) done += (await target.write(bytes, done, count - done)).bytesWritten
 }
 
-/** Whoever closes the last connection takes the log away, when all of it is in the file. */
+/** The last connection to close removes the log, once all of it is in the file. Reads no table, so nothing has to be checked. */
 function foldWholeLog(path: string): void {
   try {
-    using database = openWriteConnection(path)
+    using database = openUncheckedWriter(path)
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch (error) {
     throw explainError(error, path)

@@ -1,8 +1,10 @@
 /** The file of a store as the file system sees it, and connections to it. */
 
 import { realpathSync, rmSync, statSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite'
+import { availableMemory, planMemory } from '../../../memory/memory-plan.ts'
 import { StoreError } from '../../store-error.ts'
+import { checkSchema } from './check-schema.ts'
 
 /** Where the file of a store is, and which one it is. */
 export interface FilePlace {
@@ -36,9 +38,10 @@ export function foldLog(path: string): void {
 export function removeEmptyStore(path: string): void {
   try {
     const file = realpathSync(path)
-    using database = new DatabaseSync(file, { timeout: 0 })
+    using database = connect(file, { timeout: 0 })
     // Nobody shares this lock, not even to read.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE')
+    checkSchema(database, path)
     const inUse = database.prepare('SELECT 1 FROM head UNION ALL SELECT 1 FROM token LIMIT 1').get()
     if (inUse === undefined) for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
   } catch {
@@ -58,18 +61,48 @@ export function checkSameFile({ path, identity }: FilePlace): void {
 /** How long a connection waits for another one's lock before it gives up. */
 export const BUSY_TIMEOUT_MS = 10_000
 
-/** Page cache of the writing connection: keys arrive in any order and touch many pages. */
-const WRITER_CACHE_KIB = 32 * 1024
-
 /** A connection that only reads. Each SELECT, or each BEGIN … COMMIT, sees one snapshot. */
 export function openReadConnection(path: string): DatabaseSync {
-  return new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+  return checked(openUncheckedReader(path), path)
 }
 
 /** A connection that writes durably: a commit returns when it has reached the disk. */
-export function openWriteConnection(path: string, timeout: number = BUSY_TIMEOUT_MS): DatabaseSync {
-  // The first statements read the file, and wait for whoever closes it or puts it right after a crash: never for less than usual.
-  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
-  database.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -${WRITER_CACHE_KIB}; PRAGMA busy_timeout = ${timeout}`)
+export function openWriteConnection(
+  path: string,
+  timeout: number = BUSY_TIMEOUT_MS,
+  plan = planMemory(availableMemory()),
+): DatabaseSync {
+  const database = checked(openUncheckedWriter(path, plan), path)
+  // Not earlier: the first statements wait for other processes that close the file or recover it after a crash.
+  database.exec(`PRAGMA busy_timeout = ${timeout}`)
   return database
+}
+
+/** For a file that may be no store of this format. Do not read its tables before `checkSchema`. */
+export function openUncheckedReader(path: string): DatabaseSync {
+  return connect(path, { readOnly: true })
+}
+
+/** The same for writing. */
+export function openUncheckedWriter(path: string, { writerCacheBytes } = planMemory(availableMemory())): DatabaseSync {
+  const database = connect(path)
+  database.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -${Math.floor(writerCacheBytes / 1024)}`)
+  return database
+}
+
+/** Trusts the file as little as SQLite can, in case `checkSchema` misses something. */
+function connect(path: string, options: DatabaseSyncOptions = {}): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, defensive: true, ...options })
+  database.exec('PRAGMA trusted_schema = OFF')
+  return database
+}
+
+function checked(database: DatabaseSync, path: string): DatabaseSync {
+  try {
+    checkSchema(database, path)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
 }

@@ -40,8 +40,8 @@ export function packPage(read: PageRead | PastRead, { form, room }: PageQuestion
   // When all of them are packed: of an earlier state, several may lie in the memory of one ream.
   spent.forEach(freeOwnMemory)
   if (!('itemCount' in read)) return [head, page, packed, undefined]
-  const { live, keptMs, itemCount } = read
-  return [head, page, packed, { live, keptMs, itemCount }]
+  const { live, keptMs, itemCount, rewrittenBy } = read
+  return [head, page, packed, { live, keptMs, itemCount, rewrittenBy }]
 }
 
 /** What is not needed any more is added to `spent`. */

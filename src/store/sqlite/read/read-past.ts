@@ -2,7 +2,7 @@
 
 import type { StateTag } from '../../../contract/state-tag.ts'
 import { type Asking, answerAll, KnownPast, presentState, readChangesSince, readPageAt, readState } from '../../past.ts'
-import type { Head, PageRead, PastRead, StateRead } from '../../store.ts'
+import type { Head, PageRead, PastRead, StateOptions, StateRead } from '../../store.ts'
 import { inCollection } from '../rows/explain-error.ts'
 import { readHead } from '../rows/head.ts'
 import { pastRows } from '../rows/history.ts'
@@ -33,20 +33,25 @@ export function readAnyPage(rows: Rows, question: PageQuestion): PageRead | Past
 }
 
 /** The same, in the snapshot of the head. */
-export function findAnyPage(rows: Rows, head: Head, { page, past }: PageQuestion): PageRead | PastRead {
+export function findAnyPage(rows: Rows, head: Head, { page, past, form }: PageQuestion): PageRead | PastRead {
   if (past === undefined) return findPage(rows, head, page)
   const { tag, isChanges } = past
   if (isChanges) return ask(rows, head, readChangesSince(head, tag, page))
   knownPast(rows).meet(head)
   // Nothing has changed since.
   if (tag.commitId === head.commitId) return { ...presentState(head, tag), ...findPage(rows, head, page) }
-  return ask(rows, head, readPageAt(head, tag, page, knownPast(rows)))
+  return ask(rows, head, readPageAt(head, tag, page, form, knownPast(rows)))
 }
 
-export function readStateAt(rows: Rows, name: string, tag: StateTag, isPublicOnly: boolean): StateRead | undefined {
+export function readStateAt(
+  rows: Rows,
+  name: string,
+  tag: StateTag,
+  { isPublicOnly = false, page }: StateOptions,
+): StateRead | undefined {
   return rows.inSnapshot(() => {
     const head = readHead(rows, name, isPublicOnly)
-    return head && ask(rows, head, readState(head, tag))
+    return head && ask(rows, head, readState(head, tag, page, knownPast(rows)))
   })
 }
 

@@ -13,6 +13,8 @@ const FULL = 13
 const CANNOT_OPEN = 14
 const CONSTRAINT = 19
 const NOT_A_DATABASE = 26
+/** SQLite could not extend the index of the log. */
+const NO_ROOM_FOR_INDEX = IO_ERROR | (19 << 8)
 
 /** Turns whatever SQLite threw into a StoreError; anything else passes as it is. */
 export function explainError(error: unknown, path: string): unknown {
@@ -25,6 +27,12 @@ export function explainError(error: unknown, path: string): unknown {
   const code = resultCode(error)
   if (code === undefined || !(error instanceof Error)) return error
   const cause = { cause: error }
+  if (isFull(error))
+    return new StoreError(
+      'full',
+      `The disk of the store ${path} is full. Nothing of this write was kept. ${FREE_SPACE}`,
+      cause,
+    )
   switch (code & 0xff) {
     case BUSY:
     case LOCKED:
@@ -42,18 +50,16 @@ export function explainError(error: unknown, path: string): unknown {
         `The disk failed on the store ${path}: ${error.message}. Check the disk and its free space, then try again.`,
         cause,
       )
-    case FULL:
-      return new StoreError(
-        'full',
-        `The disk of the store ${path} is full. Nothing of this write was kept; free some space and try again.`,
-        cause,
-      )
     case NOT_A_DATABASE:
       return notAStore(path, 'it is not an SQLite database')
     default:
       return new StoreError('unavailable', `SQLite failed on the store ${path}: ${error.message}.`, cause)
   }
 }
+
+/** What to do about a full disk. */
+export const FREE_SPACE =
+  'Drop history (`reams forget NAME`) or collections (`reams drop NAME`), or free space on the disk; writes resume without a restart.'
 
 /** What to do about a store that this user cannot open. */
 export const PERMISSIONS = 'The file and its directory must be readable and writable for this user.'
@@ -79,6 +85,13 @@ export function isOfOneCall(error: unknown): boolean {
 export function isAgainstConstraint(error: unknown): boolean {
   const code = resultCode(error)
   return code !== undefined && (code & 0xff) === CONSTRAINT
+}
+
+/** Whether the disk has no room for a write. */
+export function isFull(error: unknown): boolean {
+  if (error instanceof StoreError) return error.code === 'full'
+  const code = resultCode(error)
+  return code !== undefined && ((code & 0xff) === FULL || code === NO_ROOM_FOR_INDEX)
 }
 
 /** Whether another connection was in the way: then it may work a moment later. */

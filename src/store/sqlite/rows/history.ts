@@ -2,16 +2,16 @@
 
 import {
   CHANGE_KINDS,
-  CHANGES_A_STEP,
   type ChangeKind,
+  type Cutoff,
   deletesByBlock,
   type Expired,
   findExpired,
-  STATES_A_STEP,
   type State,
   type Stretch,
   takeStep,
 } from '../../history.ts'
+import type { HistoryEnds } from '../../history-limit.ts'
 import type { Generation, PastItem, PastRows } from '../../past.ts'
 import { blocksOf, type HoleCount, REAM_SIZE } from '../../positions.ts'
 import type { Head } from '../../store.ts'
@@ -73,6 +73,9 @@ const NEXT_PAST = `
 const PAST_FROM = `
   SELECT ${PAST.select(2)} FROM past
   WHERE collection_id = ? AND generation = ? AND position = ? AND number >= ? AND number < ? ORDER BY number LIMIT 1`
+const PAST_LAST = `
+  SELECT ${PAST.select(2)} FROM past
+  WHERE collection_id = ? AND generation = ? AND position = ? AND number >= ? AND number < ? ORDER BY number DESC LIMIT 1`
 const HOLE_BEFORE = `
   SELECT ${PAST_HOLE.select(4)} FROM past_hole
   WHERE collection_id = ? AND generation = ? AND level = ? AND block = ? AND number >= ? ORDER BY number LIMIT 1`
@@ -86,6 +89,9 @@ const DELETE_PAST = 'DELETE FROM past WHERE collection_id = ? AND generation = ?
 const DELETE_PAST_HOLE = `
   DELETE FROM past_hole WHERE collection_id = ? AND generation = ? AND level = ? AND block = ? AND number = ?`
 const DELETE_REPLACED = 'DELETE FROM replaced WHERE collection_id = ? AND generation = ?'
+
+/** Before all states there can be. */
+const FIRST = { changes: 0, version: 0 }
 
 function stateFrom(rows: Rows, { id, name }: Pick<Head, 'id' | 'name'>, row: Row): State {
   checkSum(rows, STATE.start(id), name, row)
@@ -128,8 +134,7 @@ export function pastRows(rows: Rows, head: Head): PastRows {
     return [{ position, text: textOf(row[1] as number) }]
   }
   return {
-    states: (changes, version, most) =>
-      rows.all(STATES, id, changes, version, most).map((row) => stateFrom(rows, head, row)),
+    states: (changes, version, most) => readStates(rows, head, { changes, version }, most),
     replaced(generation): Generation | undefined {
       const row = rows.get(ONE_REPLACED, id, generation)
       return row && replacedFrom(rows, head, row)
@@ -151,6 +156,17 @@ export function pastRows(rows: Rows, head: Head): PastRows {
       for (; position !== undefined; position = nextChanged(generation, position + 1, end))
         items.push(...itemAt(generation, position, from, to))
       return items
+    },
+    lastChangeIn(generation, start, end, from, to) {
+      let last: number | undefined
+      let position = nextChanged(generation, start, end)
+      for (; position !== undefined; position = nextChanged(generation, position + 1, end)) {
+        const row = rows.get(PAST_LAST, id, generation, position, from, to)
+        if (row === undefined) continue
+        checkSum(rows, PAST.start(id, generation), name, row)
+        last = Math.max(last ?? 0, row[1] as number)
+      }
+      return last
     },
     pastAt(generation, positions, from, to) {
       const items: PastItem[] = []
@@ -226,27 +242,49 @@ export function takeReplaced(rows: Rows, head: Pick<Head, 'id' | 'name'>, before
   return found
 }
 
+/** Up to `most` states, oldest first, from one of them on. */
+export function readStates(
+  rows: Rows,
+  head: Pick<Head, 'id' | 'name'>,
+  { changes, version }: Pick<State, 'changes' | 'version'>,
+  most: number,
+): State[] {
+  return rows.all(STATES, head.id, changes, version, most).map((row) => stateFrom(rows, head, row))
+}
+
+export function readHistoryEnds(rows: Rows, head: Head): HistoryEnds[] {
+  const [oldest] = readStates(rows, head, FIRST, 1)
+  const last = lastState(rows, head)
+  return oldest === undefined || last === undefined ? [] : [{ head, oldest, last }]
+}
+
 /** Whether something is not kept any more, by what is oldest. */
 export function isHistoryOld(rows: Rows, head: Head): boolean {
-  const oldest = rows.all(STATES, head.id, 0, 0, 2).map((row) => stateFrom(rows, head, row))
+  const oldest = readStates(rows, head, FIRST, 2)
   const { states, kept } = findExpired(head, { oldest, last: lastState(rows, head) }, Date.now())
   if (states.length > 0) return true
   const [first] = rows.all(STRETCHES, head.id, -1, kept?.changes ?? head.changes, 1)
   return first !== undefined || rows.get(REPLACED_BEFORE, head.id, kept?.generation ?? head.generation) !== undefined
 }
 
-/** Removes some of the states that are not kept. Answers what it found. */
-export function removeStates(rows: Rows, head: Head, now: number): Expired {
-  const oldest = rows.all(STATES, head.id, 0, 0, STATES_A_STEP).map((row) => stateFrom(rows, head, row))
-  const expired = findExpired(head, { oldest, last: lastState(rows, head) }, now)
+/** Removes up to `most` of the states that are not kept. Returns what it found. */
+export function removeStates(rows: Rows, head: Head, most: number, cutoff?: Cutoff): Expired {
+  const oldest = readStates(rows, head, FIRST, most)
+  const expired = findExpired(head, { oldest, last: lastState(rows, head) }, Date.now(), cutoff)
   for (const { changes, version } of expired.states) rows.run(DELETE_STATE, head.id, changes, version)
   return expired
 }
 
-/** Removes some of the changes from number `from` on and before `to`, oldest first. True while there is more. */
-export function removeChanges(rows: Rows, head: Pick<Head, 'id' | 'name'>, from: number, to: number): boolean {
+/** Removes up to `most` of the changes in `[from, to)`, oldest first. True while there is more. */
+export function removeChanges(
+  rows: Rows,
+  head: Pick<Head, 'id' | 'name'>,
+  from: number,
+  to: number,
+  most: number,
+): boolean {
   const { id } = head
-  const { taken, isMore } = takeStep(changesWithoutTexts(rows, head, from, to))
+  const { taken, isMore } = takeStep(changesWithoutTexts(rows, head, from, to, most + 1), most)
   for (const { number, generation, kind, position, bytes } of taken) {
     rows.run(DELETE_CHANGE, id, number)
     if (bytes > 0) rows.run(DELETE_PAST, id, generation, position, number)
@@ -258,8 +296,8 @@ export function removeChanges(rows: Rows, head: Pick<Head, 'id' | 'name'>, from:
 }
 
 /** Read one by one, so that only one text at a time is in memory. */
-function* changesWithoutTexts(rows: Rows, head: Pick<Head, 'id' | 'name'>, from: number, to: number) {
-  for (const row of rows.each(STRETCHES, head.id, from - 1, to, CHANGES_A_STEP + 1)) {
+function* changesWithoutTexts(rows: Rows, head: Pick<Head, 'id' | 'name'>, from: number, to: number, most: number) {
+  for (const row of rows.each(STRETCHES, head.id, from - 1, to, most)) {
     const { before, ...change } = stretchFrom(rows, head, row)
     yield { ...change, bytes: before?.length ?? 0 }
   }
@@ -297,9 +335,9 @@ export function* findLostPast(rows: Rows, { id, name }: Head): Generator<string>
 
 const SWEEP_STATES = `
   DELETE FROM state WHERE (collection_id, changes, version) IN (
-    SELECT collection_id, changes, version FROM state WHERE collection_id = ? LIMIT ${CHANGES_A_STEP})`
+    SELECT collection_id, changes, version FROM state WHERE collection_id = ? LIMIT +?)`
 
-/** Removes some of the states of a collection that is gone. True while there is more. */
-export function sweepStates(rows: Rows, id: number): boolean {
-  return rows.run(SWEEP_STATES, id) > 0
+/** Removes up to `most` of the states of a collection that is gone. True while there is more. */
+export function sweepStates(rows: Rows, id: number, most: number): boolean {
+  return rows.run(SWEEP_STATES, id, most) > 0
 }

@@ -63,6 +63,15 @@ export function requireReam(rows: Rows, owner: RowOwner, number: number): Sealed
   return ream
 }
 
+const TEXT_BYTES = `
+  SELECT (SELECT coalesce(sum(raw_length), 0) FROM ream WHERE collection_id = ?1 AND generation = ?2)
+    + (SELECT coalesce(sum(octet_length(item)), 0) FROM tail WHERE collection_id = ?1 AND generation = ?2)`
+
+/** See `Store.textBytes`. */
+export function readTextBytes(rows: Rows, { id, generation }: RowOwner): number {
+  return Number(rows.get(TEXT_BYTES, id, generation)?.[0] ?? 0)
+}
+
 /** The reams before number `end`, in order. */
 export function* readReams(rows: Rows, owner: RowOwner, end: number): Generator<SealedReam> {
   for (const row of rows.each(READ_REAMS, owner.id, owner.generation, end)) yield reamOf(rows, owner, row)

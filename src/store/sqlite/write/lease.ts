@@ -1,14 +1,7 @@
 /** Leases of loads, and the removal of what nobody can see: dropped collections, old generations, loads that died. */
 
 import { hostname, uptime } from 'node:os'
-import {
-  busyCollection,
-  LEASE_LIFETIME_MS,
-  leftoversInUse,
-  lostLease,
-  REAMS_A_SWEEP,
-  ROWS_A_SWEEP,
-} from '../../load.ts'
+import { busyCollection, LEASE_LIFETIME_MS, leftoversInUse, lostLease } from '../../load.ts'
 import { MAX_POSITION, REAM_SIZE } from '../../positions.ts'
 import { isRunning, thisProcess } from '../../running-process.ts'
 import type { Head } from '../../store.ts'
@@ -17,6 +10,7 @@ import { readHead } from '../rows/head.ts'
 import { removeChanges, sweepStates } from '../rows/history.ts'
 import type { Row, Rows } from '../rows/rows.ts'
 import type { RowOwner } from '../rows/stored-ream.ts'
+import type { StepSize } from './step-size.ts'
 
 export interface Lease extends RowOwner {
   /** Everything of the load lies at positions from here on. */
@@ -62,16 +56,16 @@ const CHANGES_OF = 'SELECT changes FROM head WHERE id = ?'
 
 const SWEEP_REAMS = `
   DELETE FROM ream WHERE rowid IN (
-    SELECT rowid FROM ream WHERE collection_id = ? AND generation = ? AND number >= ? LIMIT ${REAMS_A_SWEEP})`
+    SELECT rowid FROM ream WHERE collection_id = ? AND generation = ? AND number >= ? LIMIT +?)`
 const SWEEP_TAIL = `
   DELETE FROM tail WHERE collection_id = ?1 AND generation = ?2 AND position >= ?3 AND position <= (
     SELECT max(position) FROM (
       SELECT position FROM tail WHERE collection_id = ?1 AND generation = ?2 AND position >= ?3
-      ORDER BY position LIMIT ${ROWS_A_SWEEP}))`
+      ORDER BY position LIMIT +?4))`
 const SWEEP_HOLES = 'DELETE FROM hole WHERE collection_id = ? AND generation = ? AND ? = 0'
 const NEXT_KEYS = `
   SELECT max(key) FROM (
-    SELECT key FROM key WHERE collection_id = ? AND generation = ? AND key > ? ORDER BY key LIMIT ${ROWS_A_SWEEP})`
+    SELECT key FROM key WHERE collection_id = ? AND generation = ? AND key > ? ORDER BY key LIMIT +?)`
 const SWEEP_KEYS = `
   DELETE FROM key WHERE collection_id = ? AND generation = ? AND key > ? AND key <= ? AND position >= ?`
 
@@ -155,17 +149,17 @@ export function isAnythingLeftOver(rows: Rows): boolean {
 }
 
 /** Removes some of what is left over. True while there is more to do. */
-export function sweepStep(rows: Rows): boolean {
+export function sweepStep(rows: Rows, size: StepSize): boolean {
   for (const lease of rows.all(LEASES).map(leaseOf).filter(isDead)) abandonLease(rows, lease)
   const row = rows.get(LEFTOVERS)
   if (row === undefined) return false
   const [id, generation, base, cursor] = row as [number, number, number, string]
-  if (generation === HISTORY) return sweepHistory(rows, id, base)
+  if (generation === HISTORY) return sweepHistory(rows, id, base, size)
   if (rows.get(VISIBLE, id, generation, base) !== undefined) throw leftoversInUse()
-  if (rows.run(SWEEP_REAMS, id, generation, Math.ceil(base / REAM_SIZE)) > 0) return true
-  if (rows.run(SWEEP_TAIL, id, generation, base) > 0) return true
+  if (rows.run(SWEEP_REAMS, id, generation, Math.ceil(base / REAM_SIZE), size.reams) > 0) return true
+  if (rows.run(SWEEP_TAIL, id, generation, base, size.rows) > 0) return true
   rows.run(SWEEP_HOLES, id, generation, base)
-  const lastKey = rows.get(NEXT_KEYS, id, generation, cursor)?.[0] as string | null
+  const lastKey = rows.get(NEXT_KEYS, id, generation, cursor, size.rows)?.[0] as string | null
   if (lastKey === null) {
     rows.run(DELETE_LEFTOVER, id, generation)
   } else {
@@ -176,12 +170,14 @@ export function sweepStep(rows: Rows): boolean {
 }
 
 /** Of a collection that is gone, or what a load wrote that did not end. */
-function sweepHistory(rows: Rows, id: number, base: number): boolean {
+function sweepHistory(rows: Rows, id: number, base: number, size: StepSize): boolean {
   const seen = rows.get(CHANGES_OF, id)?.[0]
   if (Number(seen ?? 0) > base) throw leftoversInUse()
   // A collection that is there may have no changes yet, and its states are no leftovers.
   const isGone = seen === undefined
-  const isMore = removeChanges(rows, { id, name: '' }, base, MAX_POSITION) || (isGone && sweepStates(rows, id))
+  const isMore =
+    removeChanges(rows, { id, name: '' }, base, MAX_POSITION, size.changes) ||
+    (isGone && sweepStates(rows, id, size.changes))
   if (!isMore) rows.run(DELETE_LEFTOVER, id, HISTORY)
   return true
 }

@@ -6,7 +6,14 @@ import { freeMemory } from '../../../items/item-run.ts'
 import { checkName, newId } from '../../collection-rules.ts'
 import type { DeflatePool } from '../../deflate-pool.ts'
 import type { Following } from '../../following.ts'
-import { bytesOf, type Forgotten, type LoggedChange, numberChanges, UNKNOWN_VERSION } from '../../history.ts'
+import {
+  bytesOf,
+  type Cutoff,
+  type Forgotten,
+  type LoggedChange,
+  numberChanges,
+  UNKNOWN_VERSION,
+} from '../../history.ts'
 import { splitItems } from '../../item-text.ts'
 import {
   headAfterLoad,
@@ -51,6 +58,7 @@ import {
   sweepStep,
   takeLease,
 } from './lease.ts'
+import { FULL_STEP, SMALL_STEP, type StepSize } from './step-size.ts'
 import { writeHistory } from './write-draft.ts'
 
 /** Pending replacements that one step takes, at most; a ream has at most 500 of them, so every step gets on. */
@@ -72,10 +80,16 @@ export class Steps {
   readonly #rows: Rows
   readonly #pool: DeflatePool
   #nextPositions = new Map<string, number>()
+  /** Whether steps that remove something take little of the log. */
+  isSmall = false
 
   constructor(rows: Rows, pool: DeflatePool) {
     this.#rows = rows
     this.#pool = pool
+  }
+
+  get #size(): StepSize {
+    return this.isSmall ? SMALL_STEP : FULL_STEP
   }
 
   /** Keeps the positions as they are now. Calling the result restores them, when the transaction is rolled back. */
@@ -215,8 +229,8 @@ export class Steps {
   }
 
   /** Removes some of what is not kept any more of the history of a collection. */
-  forgetOld(name: string): Forgotten {
-    return forgetStep(this.#rows, name)
+  forgetOld(name: string, cutoff?: Cutoff): Forgotten {
+    return forgetStep(this.#rows, name, this.#size, cutoff)
   }
 
   /** The ream that was begun before the load: its new items lie in the tail, and those that make whole quires go to the others. */
@@ -252,7 +266,7 @@ export class Steps {
   }
 
   sweep(): boolean {
-    return sweepStep(this.#rows)
+    return sweepStep(this.#rows, this.#size)
   }
 
   addToken(token: TokenRecord): void {

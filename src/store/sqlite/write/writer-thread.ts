@@ -2,20 +2,29 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { changeOf } from '../../changes.ts'
+import { type ChangeCall, changeOf, memoryOf } from '../../changes.ts'
 import { NO_COLLECTION } from '../../collection-rules.ts'
 import { DeflatePool } from '../../deflate-pool.ts'
 import type { Draft } from '../../draft.ts'
 import { StoreError } from '../../store-error.ts'
 import type { Numbered, ThreadMessage } from '../../thread.ts'
 import { BUSY_TIMEOUT_MS, checkSameFile, type FilePlace, openWriteConnection } from '../file/store-file.ts'
-import { explainError, isLocked, isOfOneCall } from '../rows/explain-error.ts'
+import { explainError, isFull, isLocked, isOfOneCall } from '../rows/explain-error.ts'
 import { doOnce } from '../rows/request-log.ts'
 import { Rows } from '../rows/rows.ts'
 import { isAnythingLeftOver, SweepNeeded } from './lease.ts'
 import { Steps } from './steps.ts'
 import { beginDraft, readForChange, writeDraft } from './write-draft.ts'
-import { type NamedChange, type Outcome, packError, type StepCall, type WriterCall } from './writer.ts'
+import { WriteSpace } from './write-space.ts'
+import {
+  type NamedChange,
+  type Outcome,
+  packError,
+  type StepCall,
+  type StepName,
+  type WriterCall,
+  type WriterData,
+} from './writer.ts'
 
 /** What one commit takes, at most: whoever came first waits for the last, and other processes wait for all of them. */
 const CALLS_A_COMMIT = 64
@@ -32,9 +41,18 @@ const MAX_LOG_PAGES = 4_000
  */
 const RETRY_MS = 1
 
+/** Calls that free space, or end something and take next to none: they work on a full disk. */
+const FREEING: ReadonlySet<ChangeCall[0] | StepName> = new Set([
+  ...(['forget', 'drop', 'setRetention', 'setPrivate', 'detach'] as const),
+  ...(['forgetOld', 'sweep', 'abandonLoad', 'renewLoad', 'revokeToken', 'noteFollowing'] as const),
+])
+
+/** How often a call that frees space is tried on a full disk: another process may take the space that was just freed. */
+const MAX_TRIES = 5
+
 class WriterThread {
   readonly #port: MessagePort
-  readonly #place: FilePlace
+  readonly #data: WriterData
   /** Calls in the order in which they were sent. */
   readonly #calls: Numbered<WriterCall>[] = []
   #hasEnd = false
@@ -42,9 +60,9 @@ class WriterThread {
   #transactions: Transactions | undefined
   #tidying: NodeJS.Immediate | undefined
 
-  constructor(port: MessagePort, place: FilePlace) {
+  constructor(port: MessagePort, data: WriterData) {
     this.#port = port
-    this.#place = place
+    this.#data = data
     port.on('message', (message: ThreadMessage<WriterCall>) => {
       this.#add(message)
       if (!this.#isWorking) void this.#work()
@@ -56,7 +74,9 @@ class WriterThread {
     this.#isWorking = true
     clearImmediate(this.#tidying)
     while (this.#calls.length > 0) {
-      this.#port.postMessage(await this.#commitNext())
+      const taken: Numbered<WriterCall>[] = []
+      this.#port.postMessage(await this.#commitNext(taken))
+      for (const [, call] of taken) freeCall(call)
       this.#transactions?.checkpoint()
     }
     if (this.#hasEnd) {
@@ -83,8 +103,8 @@ class WriterThread {
     this.#isWorking = false
   }
 
-  async #commitNext(): Promise<Numbered<Outcome>[]> {
-    const taken: Numbered<WriterCall>[] = []
+  /** Adds the calls of the commit to `taken`. */
+  async #commitNext(taken: Numbered<WriterCall>[]): Promise<Numbered<Outcome>[]> {
     const calls = this.#take(taken)
     try {
       return await this.#commit(calls)
@@ -93,7 +113,11 @@ class WriterThread {
       while (calls.next().done !== true);
       const outcomes: Numbered<Outcome>[] = []
       for (const call of taken)
-        outcomes.push(isOfOneCall(error) ? await this.#commitAlone(call) : this.#failure(call, error))
+        outcomes.push(
+          isOfOneCall(error) || (isFull(error) && isFreeing(call[1]))
+            ? await this.#commitAlone(call)
+            : this.#failure(call, error),
+        )
       return outcomes
     }
   }
@@ -111,21 +135,25 @@ class WriterThread {
     } while (taken.length < CALLS_A_COMMIT && performance.now() - startedAt <= MS_A_COMMIT)
   }
 
-  async #commit(calls: Iterable<Numbered<WriterCall>>): Promise<Numbered<Outcome>[]> {
-    this.#transactions ??= new Transactions(this.#place)
-    return this.#transactions.commitTogether(calls)
+  #commit(calls: Iterable<Numbered<WriterCall>>): Promise<Numbered<Outcome>[]> {
+    return this.#opened().commitTogether(calls)
+  }
+
+  #opened(): Transactions {
+    this.#transactions ??= new Transactions(this.#data)
+    return this.#transactions
   }
 
   async #commitAlone(call: Numbered<WriterCall>): Promise<Numbered<Outcome>> {
     try {
-      return (await this.#commit([call]))[0] ?? this.#failure(call, 'A call was not answered.')
+      return (await this.#opened().commitAlone(call)) ?? this.#failure(call, 'A call was not answered.')
     } catch (error) {
       return this.#failure(call, error)
     }
   }
 
   #failure([id]: Numbered<WriterCall>, error: unknown): Numbered<Outcome> {
-    return [id, { failure: packError(explainError(error, this.#place.path)) }]
+    return [id, { failure: packError(explainError(error, this.#data.place.path)) }]
   }
 }
 
@@ -135,34 +163,44 @@ class Transactions {
   readonly #database: DatabaseSync
   readonly #rows: Rows
   readonly #steps: Steps
-  readonly #pool = new DeflatePool()
+  readonly #pool: DeflatePool
+  readonly #space: WriteSpace
   /** What the changes of this transaction come to, by the name of the collection. */
   readonly #drafts = new Map<string, Draft>()
 
-  constructor(place: FilePlace) {
+  constructor({ place, plan }: WriterData) {
     // Opening would make a new file where there is none.
     checkSameFile(place)
     this.#place = place
-    this.#database = openWriteConnection(place.path, RETRY_MS)
+    this.#database = openWriteConnection(place.path, RETRY_MS, plan)
     this.#rows = new Rows(this.#database)
+    this.#pool = new DeflatePool(plan)
     this.#rows.run('PRAGMA wal_autocheckpoint = 0')
     this.#steps = new Steps(this.#rows, this.#pool)
+    this.#space = new WriteSpace(this.#rows, place.path, plan)
   }
 
   /** One transaction for all calls. Each succeeds or fails alone; if the transaction itself fails, all of them do. */
   async commitTogether(calls: Iterable<Numbered<WriterCall>>): Promise<Numbered<Outcome>[]> {
     // What goes into a file that has lost its name is lost with the last process that has it open.
     checkSameFile(this.#place)
+    this.#space.measure()
+    this.#steps.isSmall = this.#space.isTight
     this.#begin()
     const restorePositions = this.#steps.savePositions()
     try {
       const outcomes: Numbered<Outcome>[] = []
-      for (const [id, call] of calls)
-        outcomes.push([id, 'name' in call ? await this.#change(call) : await this.#step(call)])
+      let isOrdinary = false
+      for (const [id, call] of calls) {
+        if (!isFreeing(call)) isOrdinary = true
+        outcomes.push([id, await this.#do(call)])
+      }
       await this.#writeDrafts()
+      if (isOrdinary) this.#space.checkGrowth()
       this.#rows.run('COMMIT')
       return outcomes
     } catch (error) {
+      if (isFull(error)) this.#space.noteFull()
       this.#drafts.clear()
       restorePositions()
       if (this.#rows.isInTransaction) this.#rows.run('ROLLBACK')
@@ -170,11 +208,30 @@ class Transactions {
     }
   }
 
+  /** If it frees space, and the disk is full, it gets the reserve. */
+  async commitAlone(call: Numbered<WriterCall>): Promise<Numbered<Outcome> | undefined> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return (await this.commitTogether([call]))[0]
+      } catch (error) {
+        if (!isFull(error) || !isFreeing(call[1]) || tries === MAX_TRIES) throw error
+        // The second time the log was cut off and the steps are smaller, which may be enough.
+        if (tries > 1 && !(await this.#space.release())) throw error
+      }
+    }
+  }
+
   /** Moves what was committed from the log to the file. SQLite itself would do so in a commit, while those who wrote wait for it. */
   checkpoint(): void {
+    if (this.#space.isTight) {
+      this.#space.truncateLog()
+      return
+    }
     try {
       const [, logged = 0, moved = 0] = (this.#rows.get('PRAGMA wal_checkpoint(NOOP)') ?? []) as number[]
-      const isDue = logged - moved >= PAGES_A_CHECKPOINT || (logged >= MAX_LOG_PAGES && moved < logged)
+      const isDue =
+        logged - moved >= Math.min(PAGES_A_CHECKPOINT, this.#space.mostLogPages) ||
+        (logged >= MAX_LOG_PAGES && moved < logged)
       if (isDue) this.#rows.get('PRAGMA wal_checkpoint(PASSIVE)')
     } catch {
       // A full disk, for one. Everything stays in the log, and who writes next is told if that cannot grow either.
@@ -185,7 +242,7 @@ class Transactions {
   async tidy(): Promise<boolean> {
     try {
       if (!isAnythingLeftOver(this.#rows)) return false
-      const [[, outcome] = []] = await this.commitTogether([[0, { operation: 'sweep', parameters: [] }]])
+      const [, outcome] = (await this.commitAlone([0, { operation: 'sweep', parameters: [] }])) ?? []
       return outcome !== undefined && 'value' in outcome && outcome.value === true
     } catch {
       return false
@@ -206,6 +263,11 @@ class Transactions {
         if (!isLocked(error) || performance.now() - startedAt > BUSY_TIMEOUT_MS) throw error
       }
     }
+  }
+
+  async #do(call: WriterCall): Promise<Outcome> {
+    if (this.#space.isLow && !isFreeing(call)) return { failure: packError(this.#space.refusal()) }
+    return 'name' in call ? this.#change(call) : this.#step(call)
   }
 
   async #change({ name, once, change: call }: NamedChange): Promise<Outcome> {
@@ -252,5 +314,14 @@ class Transactions {
   }
 }
 
+function isFreeing(call: WriterCall): boolean {
+  return FREEING.has('name' in call ? call.change[0] : call.operation)
+}
+
+/** Frees the memory of a large write at once: the garbage collector would let several of them pile up. */
+function freeCall(call: WriterCall): void {
+  if ('change' in call) for (const memory of memoryOf(call.change)) memory.transfer(0)
+}
+
 // Who starts this thread is typed (writer.ts).
-if (parentPort !== null) new WriterThread(parentPort, workerData as FilePlace)
+if (parentPort !== null) new WriterThread(parentPort, workerData as WriterData)

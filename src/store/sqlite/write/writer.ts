@@ -1,22 +1,33 @@
 /** The store's end of the writer thread: typed calls that resolve when they are durable. */
 
+import type { MemoryPlan } from '../../../memory/memory-plan.ts'
 import type { StoreActivity } from '../../activity.ts'
-import type { ChangeCall } from '../../changes.ts'
+import { type ChangeCall, memoryOf } from '../../changes.ts'
 import type { Once } from '../../store.ts'
 import { ItemConflict, StoreError } from '../../store-error.ts'
 import { Thread } from '../../thread.ts'
 import type { FilePlace } from '../file/store-file.ts'
+import { isFull } from '../rows/explain-error.ts'
 import { SweepNeeded } from './lease.ts'
 import type { Steps } from './steps.ts'
 
+/** What the writer thread is started with. */
+export interface WriterData {
+  readonly place: FilePlace
+  readonly plan: MemoryPlan
+}
+
 export class Writer {
-  readonly #place: FilePlace
+  readonly #data: WriterData
   readonly #activity: StoreActivity
+  readonly #onFull: () => void
   #thread: Thread<WriterCall, Outcome> | undefined
   #isClosed = false
 
-  constructor(place: FilePlace, activity: StoreActivity) {
-    this.#place = place
+  /** `onFull` is called when a write was refused because the disk is full. */
+  constructor(data: WriterData, activity: StoreActivity, onFull: () => void) {
+    this.#data = data
+    this.#onFull = onFull
     this.#activity = activity
   }
 
@@ -30,11 +41,16 @@ export class Writer {
   async ask<T>(call: WriterCall): Promise<T> {
     for (;;) {
       if (this.#isClosed) throw new StoreError('closed', 'The store is closed.')
-      const outcome = await this.#started().ask(call)
+      const memory = 'change' in call ? memoryOf(call.change) : []
+      const outcome = await this.#started().ask(call, memory)
       if (!('failure' in outcome)) return outcome.value as T
       const error = unpackError(outcome.failure)
+      if (isFull(error)) this.#onFull()
       if (!(error instanceof SweepNeeded)) throw error
       await this.sweep()
+      // The thread has the memory of a large write, so only the client can send it again.
+      if (memory.length > 0)
+        throw new StoreError('busy', 'An import that was killed was in the way and has been removed. Try again.')
     }
   }
 
@@ -57,13 +73,13 @@ export class Writer {
     // The replies that come together are those of one commit.
     const onReplies = (replies: readonly Outcome[]): void =>
       this.#activity.addCommit(replies.filter((reply) => 'isChange' in reply).length)
-    const options = { data: this.#place, isBatching: true, onReplies, onEnd }
+    const options = { data: this.#data, isBatching: true, onReplies, onEnd }
     this.#thread ??= new Thread('store/sqlite/write/writer-thread', options)
     return this.#thread
   }
 }
 
-export type StepName = Exclude<keyof Steps, 'savePositions'>
+export type StepName = Exclude<keyof Steps, 'savePositions' | 'isSmall'>
 
 /** A change of one collection; with `once`, only the first time. */
 export interface NamedChange {
