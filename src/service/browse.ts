@@ -60,7 +60,7 @@ async function mirrorsAmong(
   for (const { name, waiting, asOf, seenAt } of followings) {
     const mirror = mirrors.get(name)
     if (mirror === undefined) continue
-    const silentSince = Date.now() - seenAt > SILENT_MS ? seenAt : undefined
+    const silentSince = Math.abs(Date.now() - seenAt) > SILENT_MS ? seenAt : undefined
     mirrors.set(name, { ...mirror, lag: { versions: waiting, asOf: asOf || undefined, silentSince } })
   }
   return mirrors

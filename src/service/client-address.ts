@@ -35,9 +35,15 @@ export function createAddressOf(trustedProxies: readonly string[]): (request: In
   }
 }
 
-/** An IPv4 address in its own form, also where a socket for both versions has it in the form of IPv6. */
+/** `::ffff:1.2.3.4` in any of its forms: leading zeros, all groups, or the address in hexadecimal. */
+const MAPPED = /^(?:::|(?:0{1,4}:){5})ffff:(?:([\d.]+)|([\da-f]{1,4}):([\da-f]{1,4}))$/i
+
+/** An IPv4 address in its own form, also if it is mapped to IPv6, as a socket for both versions has it. */
 export function plainAddress(address: string): string {
-  return address.replace(/^::ffff:(?=[\d.]+$)/i, '')
+  const [, dotted, high, low] = MAPPED.exec(address) ?? []
+  if (dotted !== undefined) return dotted
+  if (high === undefined || low === undefined) return address
+  return [high, low].flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]).join('.')
 }
 
 function networksOf(texts: readonly string[]): BlockList {

@@ -7,7 +7,7 @@ import { type Reply, withHeaders } from './reply.ts'
 export const ORIGIN_RULE = 'an origin such as https://app.example.com, or * alone for every origin'
 
 /** What a page may read beyond the few headers that every page may. */
-const EXPOSED = 'ETag, Link, Preference-Applied, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
+const EXPOSED = 'ETag, Preference-Applied, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 /** What a page may send beyond the same few. */
 const ALLOWED = 'Authorization, If-None-Match, Prefer, X-Request-Id, traceparent'
 /** How long a browser need not ask again. */

@@ -4,14 +4,16 @@ import { normalizeBaseUrl } from '../contract/link.ts'
 import { quoted } from '../contract/message-text.ts'
 import { isLoopbackHost, LOOPBACK_NAMES } from '../contract/url.ts'
 import { createExplorer, type Explorer } from '../explorer/create-explorer.ts'
+import { availableMemory, planMemory } from '../memory/memory-plan.ts'
 import type { Store } from '../store/store.ts'
 import { CHALLENGE, findCaller } from './access.ts'
+import { createBodyMemory, NO_SHARE } from './body-memory.ts'
 import { type Browse, browseNothing, problemInHtml } from './browse.ts'
 import { createAddressOf } from './client-address.ts'
 import { createCors } from './cors.ts'
 import type { HandlerContext } from './handler-context.ts'
 import { type Incoming, incomingOf, isRead, type RequestSource, routedPath } from './incoming.ts'
-import { createBodyMemory, DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, type Limits, NO_SHARE } from './limits.ts'
+import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 import { wantsHtml } from './negotiate.ts'
 import { isFault, pathNotFound, problemReply, Refusal, refusalOf } from './problem-reply.ts'
 import { createLimiter, type LimiterOptions } from './rate-limit.ts'
@@ -34,10 +36,12 @@ export interface ServiceOptions extends LimiterOptions {
   readonly loopbackPort?: number
   /** Answer only those with a token, but for `/-/health`, `/-/problems/` and `/-/explorer/`. Default: what is public is open. */
   readonly requireToken?: boolean
-  /** What one request can send at most. Default: DEFAULT_LIMITS. */
+  /** What one request can send at most. Default: DEFAULT_LIMITS; with less than 2 GB of memory, smaller bodies and fewer items. */
   readonly limits?: Partial<Limits>
-  /** Memory for pages that are asked for again; 0 keeps none. Default: 64 MiB. */
+  /** Memory for pages that are requested again; 0 keeps none. Default: 64 MiB, or less with less than 2 GB of memory. */
   readonly cacheBytes?: number
+  /** How many processes such as this one share the memory of the machine: the defaults are for one of them. Default 1. */
+  readonly workers?: number
   /** Answer a browser that navigates with pages for people. Default true; false: never HTML. */
   readonly explorer?: boolean
   /**
@@ -58,9 +62,11 @@ export interface Service {
 }
 
 export function createService(options: ServiceOptions): Service {
-  const { store, requireToken: requiresToken = false, cacheBytes = DEFAULT_CACHE_BYTES } = options
+  const plan = planMemory(availableMemory(), options.workers)
+  const { store, requireToken: requiresToken = false, cacheBytes = plan.cacheBytes } = options
   const { rateLimits = {}, onError = (error: unknown) => console.error(error) } = options
-  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const { bodyBytes, requestItems, bodiesAtOnce } = plan
+  const limits = { ...DEFAULT_LIMITS, bodyBytes, requestItems, ...options.limits }
   const baseUrl = normalizeBaseUrl(options.baseUrl ?? `http://127.0.0.1:${options.loopbackPort ?? 8080}`)
   const basePath = basePathOf(baseUrl)
   const baseUrlOf = createBaseUrlOf(baseUrl, options.loopbackPort)
@@ -69,7 +75,7 @@ export function createService(options: ServiceOptions): Service {
   const readHead = shareHeads(store)
   const changes = new ChangeWatch(store)
   const explorer = options.explorer === false ? undefined : createExplorer()
-  const shareOf = createBodyMemory(limits.bodyBytes)
+  const shareOf = createBodyMemory(limits, bodiesAtOnce)
   const addressOf = createAddressOf(options.trustedProxies ?? [])
   const limiter = createLimiter(options)
   const cors = createCors(options.corsOrigins)
@@ -85,7 +91,7 @@ export function createService(options: ServiceOptions): Service {
       route: routeName(route),
       remoteAddress: addressOf(request),
     }
-    if (explorer === undefined || browse === undefined || !isRead(request) || !wantsHtml(request))
+    if (explorer === undefined || browse === undefined || !isRead(request) || !wantsHtml(request.headers.get('accept')))
       return answer(request, facts, path, route)
     return answerInHtml(request, facts, path, browse, explorer)
   }

@@ -1,7 +1,6 @@
 /** What the client prefers, by the weights in its Accept and Accept-Encoding headers (D12). Never 406. */
 
 import { LRUCache } from 'lru-cache'
-import type { Incoming } from './incoming.ts'
 
 export type Encoding = 'identity' | 'gzip'
 export type EnvelopeType = 'application/hal+json' | 'application/json'
@@ -28,20 +27,14 @@ export function chooseEnvelopeType(accept: string | null): EnvelopeType {
 }
 
 /**
- * HTML is only for a browser that navigates: the standard HTTP clients of some languages list `text/html` too, and want the
- * data.
+ * Whether to send HTML: only if the client lists both `text/html` and `application/xhtml+xml`, as browsers do when they navigate,
+ * and does not prefer the data. The HTTP clients of some languages list `text/html` alone, and want the data.
  */
-export function wantsHtml({ headers }: Incoming): boolean {
-  const accept = headers.get('accept')
+export function wantsHtml(accept: string | null): boolean {
   if (accept === null) return false
   const weights = readWeights(accept)
-  if (!isTaken('text/html', weights)) return false
-  return isTaken('application/xhtml+xml', weights) || headers.get('sec-fetch-mode') === 'navigate'
-}
-
-/** Whether it is listed by name, with a weight above 0. */
-function isTaken(type: string, weights: ReadonlyMap<string, number>): boolean {
-  return (weights.get(type) ?? 0) > 0
+  const [html = 0, xhtml = 0] = [weights.get('text/html'), weights.get('application/xhtml+xml')]
+  return html > 0 && xhtml > 0 && html >= weightOf(chooseEnvelopeType(accept), weights)
 }
 
 /** The weight of a media type: that of the most specific range that covers it. */

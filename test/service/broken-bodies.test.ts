@@ -135,11 +135,11 @@ describe('a body that need not be read', () => {
   it('does not have to be sent when it would be too large: the refusal comes, and then the end', async () => {
     const { port, headOf } = server()
     const [announced, ...more] = await answersTo(port, headOf('POST', '/events', announcing(1_000_000_000)))
-    const detail = 'The body has 1,000,000,000 bytes; the limit is 100,000.'
+    const detail = 'The body has 1,000,000,000 bytes; the limit is 100,000 (--body-bytes).'
     assert.deepEqual([problemInRaw(announced), more.length], [`413 content-too-large: ${detail}`, 0])
     const endless = chunked('x'.repeat(60_000), 'x'.repeat(60_000)).subarray(0, -5)
     const [counted, ...others] = await answersTo(port, headOf('POST', '/events', CHUNKED) + endless)
-    const found = 'The body has more than 100,000 bytes.'
+    const found = 'The body has more than 100,000 bytes (--body-bytes).'
     assert.deepEqual([problemInRaw(counted), others.length], [`413 content-too-large: ${found}`, 0])
     await assertGoesOn(server())
   })

@@ -5,7 +5,7 @@ import { fill, numbered, type OpenService, sharedService, tokenFor } from './ope
 const APP = 'https://app.example'
 const OTHER = 'https://other.example'
 const VARY = 'Accept, Accept-Encoding'
-const EXPOSED = 'ETag, Link, Preference-Applied, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
+const EXPOSED = 'ETag, Preference-Applied, Retry-After, RateLimit, RateLimit-Policy, X-Request-Id'
 const HEADERS = ['access-control-allow-origin', 'access-control-expose-headers', 'vary']
 
 /** Every header of CORS that an answer has, and Vary. */

@@ -49,10 +49,18 @@ describe('the page about headers', () => {
       ...Array.from({ length: 4 }, (): Parameters<typeof ask> => ['GET', '/']),
     ]
     const seen = new Set<string>()
-    for (const each of asks) for (const name of Object.keys((await ask(...each)).headers)) seen.add(name)
+    const exposed = new Set<string>()
+    for (const each of asks) {
+      const { headers } = await ask(...each)
+      for (const name of Object.keys(headers)) seen.add(name)
+      const names = String(headers['access-control-expose-headers'] ?? '').toLowerCase()
+      for (const name of names.split(', ').filter(Boolean)) exposed.add(name)
+    }
     assert.deepEqual([...seen.difference(named(answerTable))], [])
     const usual = ['date', 'connection', 'keep-alive', 'transfer-encoding']
     const unseen = [...named(answerTable).difference(seen)].filter((name) => !usual.includes(name))
     assert.deepEqual(unseen, [])
+    assert.ok(exposed.size > 0)
+    assert.deepEqual([...exposed.difference(seen)], [], 'CORS exposes headers that are never sent')
   })
 })

@@ -238,12 +238,17 @@ describe('pages of snapshots and of changes', () => {
 
   it('are 304 to who has them, and no item is read for that', async () => {
     const { store, get, again } = service()
+    const encodings = ['identity', 'gzip'].map((encoding) => ({ 'accept-encoding': encoding }))
+    const pages = [1, 2].flatMap((page) => encodings.map((encoding) => ({ page, encoding })))
     for (const url of await both())
-      for (const page of [1, 2]) {
-        const { headers } = await get(`${url}?page=${page}`)
+      for (const { page, encoding } of pages) {
+        const { headers } = await get(`${url}?page=${page}`, encoding)
         const asked: string[] = []
         const watched = again({ store: watch(store, asked) })
-        const known = await watched(`${url}?page=${page}`, { 'if-none-match': headers.get('etag') ?? '' })
+        const known = await watched(`${url}?page=${page}`, {
+          ...encoding,
+          'if-none-match': headers.get('etag') ?? '',
+        })
         assert.deepEqual([known.status, known.body], [304, null])
         const { 'x-request-id': _id, ...own } = Object.fromEntries(known.headers)
         const [etag, caching] = [headers.get('etag'), headers.get('cache-control')]

@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { createBodyMemory } from '../../src/service/body-memory.ts'
 import { createService } from '../../src/service/create-service.ts'
+import { DEFAULT_LIMITS } from '../../src/service/limits.ts'
 import { BASE, fill, numbered } from './open-service.ts'
 import { openSocket } from './raw-http.ts'
 import { problemIn, sharedWriteServer, startWriteServer, type WriteServer } from './write-server.ts'
@@ -86,5 +88,69 @@ describe('the bodies of all requests under way', () => {
     second.destroy()
     while ((await ask('POST', '/events', packed, { 'Content-Encoding': 'gzip' })).status === 503) await sleep(10)
     assert.deepEqual((await store.head('events'))?.live, 4)
+  })
+})
+
+describe('complete bodies', () => {
+  const LIMITS = { ...DEFAULT_LIMITS, bodyBytes: 1_000_000, requestItems: 1_000 }
+
+  it('wait in line for the memory to process them, however many tokens send them', async () => {
+    const shareOf = createBodyMemory(LIMITS, 1)
+    const [first, large, small] = [shareOf('a'), shareOf('b'), shareOf('c')]
+    assert.equal(first.process(900_000), undefined)
+    const order: string[] = []
+    const waits = [
+      large.process(1_000_000)?.then(() => order.push('large')),
+      small.process(20_000)?.then(() => order.push('small')),
+    ]
+    await new Promise(setImmediate)
+    assert.deepEqual(order, [])
+    first.release()
+    await waits[0]
+    await new Promise(setImmediate)
+    assert.deepEqual(order, ['large'])
+    large.release()
+    await waits[1]
+    small.release()
+    assert.equal(shareOf('d').process(1_000_000), undefined)
+  })
+
+  it('never keep a small one waiting', async () => {
+    const shareOf = createBodyMemory(LIMITS, 1)
+    const first = shareOf('a')
+    assert.equal(first.process(1_000_000), undefined)
+    const second = shareOf('a').process(1_000_000)
+    assert.ok(second instanceof Promise)
+    assert.equal(shareOf('b').process(100), undefined)
+    first.release()
+    await second
+  })
+
+  it('use what large ones leave, if there are many small ones', () => {
+    const shareOf = createBodyMemory(LIMITS, 1)
+    const waits = Array.from({ length: 8 }, () => shareOf('a').process(16_000))
+    assert.deepEqual(waits, Array(8).fill(undefined))
+  })
+
+  it('are processed together as far as there is memory for them', async () => {
+    const shareOf = createBodyMemory(LIMITS, 2)
+    const shares = [shareOf('a'), shareOf('a'), shareOf('b')]
+    const waits = shares.map((share) => share.process(1_000_000))
+    assert.deepEqual(waits.slice(0, 2), [undefined, undefined])
+    assert.ok(waits[2] instanceof Promise)
+    shares[0]?.release()
+    await waits[2]
+  })
+
+  it('get 503 if that takes too long', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const shareOf = createBodyMemory(LIMITS, 1)
+    const first = shareOf('a')
+    assert.equal(first.process(1_000_000), undefined)
+    const late = shareOf('b').process(1_000_000)
+    t.mock.timers.tick(30_000)
+    await assert.rejects(late ?? Promise.resolve(), { problem: 'service-busy' })
+    first.release()
+    assert.equal(shareOf('c').process(1_000_000), undefined)
   })
 })

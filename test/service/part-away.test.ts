@@ -4,7 +4,7 @@ import { createService } from '../../src/service/create-service.ts'
 import type { Store } from '../../src/store/store.ts'
 import { BASE, fill, numbered, openService } from './open-service.ts'
 
-const BROWSER = { Accept: 'text/html', 'Sec-Fetch-Mode': 'navigate' }
+const BROWSER = { Accept: 'text/html,application/xhtml+xml' }
 
 /** The same store, of which a part cannot be reached. */
 function partOf(store: Store): Store {

@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Listening, type ListenOptions, listen } from '../../src/service/node/listen.ts'
 
 export interface RawAnswer {
@@ -23,6 +24,18 @@ export async function openSocket(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
   return socket
+}
+
+/**
+ * Resolves when a closing server has closed its port. Connections that waited when it began to close are accepted first, and one
+ * that arrives at that moment is reset.
+ */
+export async function refusesConnections(port: number): Promise<void> {
+  for (let failure: unknown; failure !== 'ECONNREFUSED'; await sleep(10))
+    failure = await openSocket(port).then(
+      (socket) => void socket.destroy(),
+      ({ code }) => code,
+    )
 }
 
 export async function readToEnd(socket: Socket): Promise<Buffer> {

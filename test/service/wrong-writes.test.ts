@@ -83,14 +83,20 @@ const WRONG_GZIP: readonly Wrong[] = [
   ['gzip without its last byte', PACKED.subarray(0, -1), '400 invalid-body', 'The gzip data is truncated.', GZIP],
   ['zeros and more behind it', TWO_FILES, '400 invalid-body', 'Something follows the gzip data.', GZIP],
   ['more than 200 times its size', BLANKS, TOO_MUCH, 'The body decompresses to more than 200 times its ', GZIP],
-  ['more than the limit, unpacked', LONG, TOO_MUCH, 'The decompressed body has more than 4,000,000 bytes.', GZIP],
+  [
+    'more than the limit, unpacked',
+    LONG,
+    TOO_MUCH,
+    'The decompressed body has more than 4,000,000 bytes (--body-bytes).',
+    GZIP,
+  ],
 ]
 
 const LARGE = `{"id":8,"a":"${'x'.repeat(2500)}"}`
 const SIZES = 'the item has 2,515 bytes, the limit is 2,000; '
 const MORE = 'the item has more than 2,000 bytes, the limit is 2,000; '
-const ITEMS = 'The request has more than 10,000 items.'
-const ABOVE = 'The body has 4,000,001 bytes; the limit is 4,000,000.'
+const ITEMS = 'The request has more than 10,000 items (--request-items).'
+const ABOVE = 'The body has 4,000,001 bytes; the limit is 4,000,000 (--body-bytes).'
 const TOO_LARGE: readonly Wrong[] = [
   ['a body above the limit', ' '.repeat(4_000_001), TOO_MUCH, ABOVE],
   ['a large item', LARGE, TOO_MUCH, `The body: ${SIZES}`],

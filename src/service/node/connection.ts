@@ -5,6 +5,7 @@
 
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import type { ProblemName } from '../../contract/problem.ts'
 import { plainAddress } from '../client-address.ts'
 import { type Incoming, isRead } from '../incoming.ts'
@@ -272,7 +273,8 @@ export class Connection {
     try {
       const request = incomingFrom(message, response, isContinueAwaited, this.#remoteAddress, this.#signalOf)
       const reply = await this.#options.reply(request)
-      this.#send(exchange, reply, request.isLast() || this.#isLastOfAll)
+      if (isBodyAwaited(message) && !request.isLast()) await bodyEnd(message)
+      this.#send(exchange, reply, request.isLast() || this.#isLastOfAll || isBodyAwaited(message))
     } catch (error) {
       this.#sendFailure(exchange, error)
     }
@@ -298,6 +300,7 @@ export class Connection {
     // Also when the request was refused in the meantime, because its body broke off.
     if (this.#socket.destroyed || !this.#socket.writable) {
       this.#record(exchange, reply, 0, true)
+      reply.onSent?.()
       return
     }
     this.#reply = reply
@@ -427,6 +430,7 @@ const HEAD_FLAWS = new Map<string | undefined, Flaw>([
     ['header-too-large', `The request line and headers are larger than ${MAX_HEADER_BYTES} bytes.`],
   ],
   ['ERR_HTTP_REQUEST_TIMEOUT', ['request-timeout', 'The head of the request was not complete in time.']],
+  ['HPE_INVALID_VERSION', ['http-version-not-supported', 'The request line does not end with HTTP/1.1 or HTTP/1.0.']],
   ['CONNECT', ['malformed-request', 'CONNECT is for proxies, and this is not one.']],
 ])
 
@@ -446,6 +450,23 @@ function isBodyAwaited({ complete, rawHeaders }: IncomingMessage): boolean {
   if (complete) return false
   const headers = new RawHeaders(rawHeaders)
   return headers.has('content-length') || headers.has('transfer-encoding')
+}
+
+/**
+ * Resolves when the rest of a body that nobody reads has arrived, or after LINGER_MS. A proxy may reuse a connection after an early
+ * response, although it has not sent all of the body: its next request would be taken for the rest. The response to a GET waits only
+ * for what has arrived already: a large page that waits for its client would be memory that nobody counts.
+ */
+function bodyEnd(message: IncomingMessage): Promise<void> {
+  if (isRead(message)) return setImmediate()
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, LINGER_MS)
+    message.once('close', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+    message.resume()
+  })
 }
 
 /** Without the query, and without a host, before which a password may stand. Empty for what is no path. */

@@ -1,10 +1,13 @@
 /** Puts a service on a port. This folder alone knows `node:http`; embedded, your server does its work. */
 
+import { constants } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
-import { Server as SecureServer } from 'node:tls'
+import { Server as SecureServer, type TlsOptions } from 'node:tls'
+import { availableMemory, planMemory } from '../../memory/memory-plan.ts'
 import type { Incoming } from '../incoming.ts'
 import * as limits from '../limits.ts'
 import type { Reply } from '../reply.ts'
@@ -21,13 +24,14 @@ const FLOOD_MS = 60_000
 const BACKLOG = 4_096
 const IDLE_POLL_MS = 20
 /**
- * How long a connection must have been idle to be closed when the server closes. A proxy may be using one that it has just had
- * back, and would not send a POST again: that request is answered, and with it the proxy told that it was the last.
+ * A closing server closes idle connections once none has been used for this long. A proxy may send a POST on any of them at the
+ * moment it is closed, and does not retry a POST. Each request that still arrives is answered with `Connection: close`, so the
+ * proxy works its way through all connections that it kept, down to those that were idle longest.
  */
-const IDLE_MS = 500
-/** A turn of the event loop this short did nothing: what comes in the course of a long one waits to be accepted. */
+const QUIET_MS = 500
+/** A turn of the event loop this short did nothing. During a longer one, more connections may have arrived. */
 const SHORT_TURN_MS = 0.1
-/** How long to wait for one. */
+/** How long to wait for a turn that did nothing. */
 const MAX_WAIT_MS = 500
 
 /** A certificate, with those that vouch for it, and its private key, in PEM form. */
@@ -36,7 +40,15 @@ export interface TlsPair {
   readonly key: string
 }
 
-const MIN_TLS = { minVersion: 'TLSv1.2' } as const
+/**
+ * No renegotiation: a client could make us do handshakes again and again on one connection. OpenSSL needs to be told; Bun's library
+ * never renegotiates. ALPN names no protocol but ours, so that data for another one cannot be sent here.
+ */
+const TLS_RULES = {
+  minVersion: 'TLSv1.2',
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION ?? 0,
+  ALPNProtocols: ['http/1.1'],
+} as const satisfies TlsOptions
 
 export interface ListenOptions {
   /** From the service: `listen({ ...createService({ store }), port })`. */
@@ -53,8 +65,13 @@ export interface ListenOptions {
   readonly headersTimeoutMs?: number
   /** How long it may take to send all of it. Default 300,000. */
   readonly requestTimeoutMs?: number
-  /** Memory for replies that clients are slow to read; above it the slowest are disconnected. Default 256 MiB. */
+  /**
+   * Memory for replies that clients are slow to read; above it the slowest are disconnected. Default: 256 MiB, or less with less
+   * than 2 GB of memory.
+   */
   readonly unsentBytes?: number
+  /** How many processes such as this one share the memory of the machine: that default is for one of them. Default 1. */
+  readonly workers?: number
   /** A client that reads its reply more slowly than this is disconnected. Default 16,384. */
   readonly minBytesPerSecond?: number
   /** How long it may read nothing before that counts. Default 10,000. */
@@ -82,9 +99,9 @@ export interface Listening {
   /** New connections get this certificate. Only for a server with `tls`. */
   readonly renewTls: (pair: TlsPair) => void
   /**
-   * Takes no more connections, closes idle ones, ends the waits for changes, lets running requests end, and cuts off what is left
-   * after `graceMs` (default 5,000). A connection that was in use a moment ago is answered once more, with `Connection: close`. Resolves with the number
-   * of requests that were cut off.
+   * Accepts no more connections, ends long polls, lets running requests finish, and cuts off what is left after `graceMs`
+   * (default 5,000). A request on an idle connection still gets a response, with `Connection: close`; idle connections are closed
+   * once none has been used for half a second. Resolves with the number of requests that were cut off.
    */
   readonly close: (graceMs?: number) => Promise<number>
 }
@@ -105,7 +122,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     requireHostHeader: false, // checked in node-request.ts, to answer with a problem
   }
   const handshake = { allowHalfOpen: true, handshakeTimeout: headTimeoutMs }
-  const tls = options.tls && { ...MIN_TLS, ...handshake, ...options.tls }
+  const tls = options.tls && { ...TLS_RULES, ...handshake, ...options.tls }
   const { acceptor, parser, isTimed } = createServers(http, tls)
   // A client may half-close the connection after its request, and still wait for the reply. Connections above the limit are
   // closed at once: a cluster worker that leaves one unaccepted is never given another.
@@ -117,12 +134,13 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     floodedAt = performance.now()
     for (const connection of connections.values()) connection.parseInSteps()
   }
-  const unsent = new UnsentMemory(options.unsentBytes ?? limits.DEFAULT_UNSENT_BYTES)
+  const unsent = new UnsentMemory(options.unsentBytes ?? planMemory(availableMemory(), options.workers).unsentBytes)
   const throttle = new WriteThrottle()
   let [accepted, isClosing] = [0, false]
   let shared: ConnectionOptions | undefined
   /** Those that have not finished the TLS handshake. */
   const unfinished = new Map<string, Socket>()
+  acceptor.on('connection', () => accepted++)
   if (options.tls)
     acceptor.on('connection', (socket) => {
       const client = clientOf(socket)
@@ -148,7 +166,6 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       onError: options.onError ?? ((error) => console.error(error)),
       isClosing: () => isClosing,
     }
-    accepted++
     const connection = new Connection(socket, shared)
     connections.set(socket, connection)
     socket.once('close', () => connections.delete(socket))
@@ -188,7 +205,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     return cut
   }
   const renewTls = (pair: TlsPair): void => {
-    if (acceptor instanceof SecureServer) acceptor.setSecureContext({ ...MIN_TLS, ...pair })
+    if (acceptor instanceof SecureServer) acceptor.setSecureContext({ ...TLS_RULES, ...pair })
   }
   const load = (): ServerLoad => {
     const loads = [...connections.values()].map((connection) => connection.load)
@@ -198,16 +215,26 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   return { ...bound, load, renewTls, close: (graceMs = 5_000) => (closed ??= close(graceMs)) }
 }
 
-/** The system resets connections that wait to be accepted when the port is closed. So it is closed when none can have come. */
-export async function acceptWaiting(countAccepted: () => number): Promise<void> {
+/**
+ * Resolves when no connection waits to be accepted: closing the port would reset it. Each turn of the event loop accepts one, so
+ * none waits after a turn without events, or after a short one that did not add to `countAccepted`.
+ */
+export async function acceptWaiting(countAccepted?: () => number): Promise<void> {
   const startedAt = performance.now()
-  for (let [now, turnMs, accepted] = [startedAt, Number.POSITIVE_INFINITY, -1]; now - startedAt < MAX_WAIT_MS; ) {
-    if (turnMs < SHORT_TURN_MS && accepted === countAccepted()) return
-    accepted = countAccepted()
+  for (let now = startedAt; now - startedAt < MAX_WAIT_MS; ) {
+    const [events, accepted] = [countEvents(), countAccepted?.()]
     await setImmediate()
-    turnMs = performance.now() - now
+    const turnMs = performance.now() - now
     now += turnMs
+    if (events !== undefined && countEvents() === events) return
+    const canTell = countAccepted !== undefined || events === undefined
+    if (canTell && turnMs < SHORT_TURN_MS && countAccepted?.() === accepted) return
   }
+}
+
+/** Events that the event loop has handled so far. Bun does not count them. */
+function countEvents(): number | undefined {
+  return performance.nodeTiming?.uvMetricsInfo?.events
 }
 
 async function closeServer(
@@ -217,15 +244,22 @@ async function closeServer(
   graceMs: number,
 ): Promise<number> {
   const closed = once(server, 'close')
-  // Not the HTTP server's own close: it closes idle connections, and takes one for idle whose reply is still being sent.
+  // Not the HTTP server's own close: it closes idle connections, and counts one as idle whose reply is still being sent.
   NetServer.prototype.close.call(server)
-  const closedAt = performance.now()
+  let [quietMs, lookedAt, openBefore] = [0, performance.now(), connections.size]
   const closeIdle = (): void => {
-    if (performance.now() - closedAt > IDLE_MS) for (const socket of unfinished.values()) socket.destroy()
-    for (const [socket, { idleMs }] of connections) if (idleMs > IDLE_MS && !socket.writableEnded) socket.destroySoon()
+    const now = performance.now()
+    // While this process does not run, it cannot read what arrives: such a time does not count.
+    quietMs += Math.min(now - lookedAt, 2 * IDLE_POLL_MS)
+    lookedAt = now
+    // A connection is closed after its last reply, so a smaller number means that one was used.
+    if (connections.size < openBefore) quietMs = 0
+    openBefore = connections.size
+    if (quietMs <= QUIET_MS) return
+    for (const socket of unfinished.values()) socket.destroy()
+    for (const [socket, { idleMs }] of connections) if (idleMs > QUIET_MS && !socket.writableEnded) socket.destroySoon()
   }
-  closeIdle()
-  // An immediate runs when what has arrived has been read, a timer before.
+  // An immediate runs after everything that has arrived was read, a timer before.
   const poll = setInterval(() => void setImmediate().then(closeIdle), IDLE_POLL_MS)
   let cut = 0
   const cutOff = setTimeout(() => {

@@ -19,7 +19,10 @@ export function incomingFrom(
   remoteAddress: string,
   signalOf: () => AbortSignal,
 ): Incoming & { readonly isLast: () => boolean } {
-  const { method = '', url = '' } = message
+  const { method = '', url = '', httpVersion } = message
+  // Node's parser also accepts 0.9 and 2.0, and reads them as if they were 1.0 and 1.1.
+  if (httpVersion !== '1.1' && httpVersion !== '1.0')
+    throw new Refusal('http-version-not-supported', `The request is an HTTP/${httpVersion} request.`)
   const hostHeader = hostOf(message)
   const { target, host = hostHeader } = parseTarget(url)
   const headers = new RawHeaders(message.rawHeaders)

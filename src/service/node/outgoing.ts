@@ -121,6 +121,8 @@ export class Outgoing implements Holder {
     else
       response.write(body.subarray(start, end), (error) => {
         if (!error) this.#sendPiece(response, body, end, onSent)
+        // The client is gone, and nobody reads the rest.
+        else onSent?.()
       })
   }
 

@@ -387,6 +387,7 @@ const COMMON = {
   'header-too-large': 'The request line and headers are larger than 16384 bytes.',
   'internal-error': 'The request could not be answered.',
   'store-unavailable': 'The store did not answer.',
+  'http-version-not-supported': 'The request is an HTTP/2.0 request.',
 }
 
 /** Any write. */
@@ -404,7 +405,7 @@ const WRITE = {
 /** Any write with a body; only such a write can be repeated with another body. */
 const BODY = {
   'invalid-body': 'The body is empty.',
-  'content-too-large': 'The body has 20,001 bytes; the limit is 20,000.',
+  'content-too-large': 'The body has 20,001 bytes; the limit is 20,000 (--body-bytes).',
   'unsupported-media-type': 'The Content-Type is "text/plain".',
   'idempotency-conflict': 'This key was already used for a different request.',
   'service-busy': 'Other requests with this token hold 30,000 of the 40,000 bytes of memory for bodies.',

@@ -38,8 +38,8 @@ export class ChangeWatch {
    * can wait: there are too many already, of this caller or of all, or the signal has come.
    */
   wait(head: Head, waitMs: number, signal: AbortSignal, caller: string): Promise<void> | undefined {
-    if (this.#count >= MAX_WAITING_REQUESTS || signal.aborted) return undefined
-    if (this.#countOf(caller) >= WAITING_A_CALLER) return undefined
+    if (signal.aborted || this.#countOf(caller) >= WAITING_A_CALLER) return undefined
+    if (this.#count >= MAX_WAITING_REQUESTS && !this.#makeRoom(caller)) return undefined
     const { promise, resolve } = Promise.withResolvers<void>()
     const timeout = setTimeout(() => waiter.wake(), waitMs)
     const waiter: Waiter = {
@@ -55,6 +55,23 @@ export class ChangeWatch {
     signal.addEventListener('abort', waiter.wake)
     this.#add(head.name, waiter)
     return promise
+  }
+
+  /**
+   * Wakes a request of the caller that has most, unless that is this one or has only one more. So a few callers, such as the
+   * networks of one IPv6 customer, cannot take all places from the others.
+   */
+  #makeRoom(caller: string): boolean {
+    let largest = ''
+    for (const [name, count] of this.#counts) if (count > this.#countOf(largest)) largest = name
+    if (this.#countOf(largest) <= this.#countOf(caller) + 1) return false
+    for (const waiters of this.#waiters.values())
+      for (const waiter of waiters)
+        if (waiter.caller === largest) {
+          waiter.wake()
+          return true
+        }
+    return false
   }
 
   #add(name: string, waiter: Waiter): void {

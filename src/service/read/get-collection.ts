@@ -87,7 +87,8 @@ function answeringPage(head: Head, requestedPage: number | undefined): number | 
 function tagOf({ baseUrl }: HandlerContext, head: Head, page: number, encoding: Encoding): string {
   const { id, generation, version, commitId } = head
   const hasHistory = keepsHistory(head)
-  return pageTag({ baseUrl, collectionId: id, generation, version, commitId, hasHistory, page, encoding })
+  const { tagEncoding } = PAGE_FORMS[encoding]
+  return pageTag({ baseUrl, collectionId: id, generation, version, commitId, hasHistory, page, encoding: tagEncoding })
 }
 
 /** Puts the envelope around the items, and keeps the reply for the next request. */
@@ -97,10 +98,9 @@ function pageReply(context: HandlerContext, head: Head, page: number, items: Pag
   const [type, caching, tag] = [typeFor(context), cachingOf(context, head), tagOf(context, head, page, encoding)]
   const body = bodyOf(envelopeHead(baseUrl, head, page), items)
   const reply = { ...found(body, type, tag, caching, encoding), room: HEAD_ROOM }
-  if (pages.isOff) return { ...reply, onSent: () => freeMemory(body) }
   const kept = { head, page, items: itemsIn(body, items, tailBytes), reply, tag, baseUrl, type, caching }
-  pages.keep({ ...kept, bytes: body.length }, encoding)
-  return reply
+  const isKept = pages.keep({ ...kept, bytes: body.length }, encoding)
+  return isKept ? reply : { ...reply, onSent: () => freeMemory(body) }
 }
 
 /** Whether the kept reply can be sent as it is. */

@@ -7,7 +7,7 @@ import { quoted } from '../../contract/message-text.ts'
 import { effectivePage, lastPage, parsePage } from '../../contract/page.ts'
 import { parseCollectionPath, parseTag, type StateTag, stateOf } from '../../contract/state-tag.ts'
 import { freeMemory } from '../../items/item-run.ts'
-import type { Head, PastRead, SegmentForm, StateRead } from '../../store/store.ts'
+import type { PastRead, SegmentForm, StateRead } from '../../store/store.ts'
 import { hasNoScope, mayRead } from '../access.ts'
 import { type HandlerContext, keyOf, segmentsOf } from '../handler-context.ts'
 import { queryValues } from '../incoming.ts'
@@ -35,9 +35,11 @@ export async function getPast(context: HandlerContext, mayWait = true): Promise<
 
   const ifNoneMatch = headers.get('if-none-match')
   if (ifNoneMatch !== null && requestedPage !== undefined) {
-    const read = visible(context, past, await context.store.stateAt(past.name, past.state, readOptions(context, past)))
+    const hasForms = encoding === 'gzip' && !past.isChanges
+    const options = { ...readOptions(context, past), ...(hasForms && { page: requestedPage }) }
+    const read = visible(context, past, await context.store.stateAt(past.name, past.state, options))
     const page = effectivePage(requestedPage, past.isChanges ? read.head.changes - past.state.changes : read.live)
-    const tag = tagOf(context, past, read.head, page, encoding)
+    const tag = tagOf(context, past, read, page, encoding)
     context.facts.page = page
     if (matchesTag(ifNoneMatch, tag)) {
       const unchanged = notModified(tag, cachingFor(context, past, read))
@@ -49,7 +51,7 @@ export async function getPast(context: HandlerContext, mayWait = true): Promise<
   const read = await readPast(context, past, pageValues, PAGE_FORMS[encoding].stored)
   const { itemsOf, bodyOf } = PAGE_FORMS[encoding]
   const body = bodyOf(Buffer.from(envelopeHead(context.baseUrl, past, read)), itemsOf(read.segments))
-  const tag = tagOf(context, past, read.head, read.page, encoding)
+  const tag = tagOf(context, past, read, read.page, encoding)
   const reply = found(body, typeFor(context), tag, cachingFor(context, past, read), encoding)
   return { ...reply, room: HEAD_ROOM, onSent: () => freeMemory(body) }
 }
@@ -108,9 +110,10 @@ function visible<Read extends StateRead>({ caller }: HandlerContext, { name }: P
   return read
 }
 
-function tagOf({ baseUrl }: HandlerContext, past: Past, head: Head, page: number, encoding: Encoding): string {
+function tagOf({ baseUrl }: HandlerContext, past: Past, read: StateRead, page: number, encoding: Encoding): string {
+  const { head, rewrittenBy } = read
   const until = past.isChanges ? stateOf(head) : undefined
-  return pastTag({ baseUrl, state: past.state, until, page, encoding })
+  return pastTag({ baseUrl, state: past.state, until, rewrittenBy, page, encoding: PAGE_FORMS[encoding].tagEncoding })
 }
 
 /** A snapshot never changes. Changes become more. */

@@ -5,6 +5,8 @@
 
 import { crc32 } from 'node:zlib'
 import { ENVELOPE_TAIL, ITEM_SEPARATOR } from '../../contract/envelope.ts'
+import type { TagEncoding } from '../../contract/etag.ts'
+import { responseFingerprint } from '../../items/raw-deflate.ts'
 import { combineCrc, putStored, STORED_SEPARATOR, storedLength } from '../../items/splice.ts'
 import type { Room, Segment, SegmentForm } from '../../store/store.ts'
 import type { Encoding } from '../negotiate.ts'
@@ -21,6 +23,8 @@ export interface PageItems {
 }
 
 interface PageForm {
+  /** The encoding as entity tags name it. */
+  readonly tagEncoding: TagEncoding
   /** The form of the segments that it is made from. */
   readonly stored: SegmentForm
   readonly itemsOf: (segments: readonly Segment[]) => PageItems
@@ -45,6 +49,7 @@ const SEPARATOR = Buffer.from(ITEM_SEPARATOR)
 
 export const PAGE_FORMS: Readonly<Record<Encoding, PageForm>> = {
   identity: {
+    tagEncoding: 'identity',
     stored: 'raw',
     itemsOf(segments) {
       const pieces = segments.flatMap((segment, index) => (index > 0 ? [SEPARATOR, segment.raw()] : [segment.raw()]))
@@ -59,6 +64,7 @@ export const PAGE_FORMS: Readonly<Record<Encoding, PageForm>> = {
     tailBytes: TAIL.length,
   },
   gzip: {
+    tagEncoding: `gzip-${responseFingerprint()}`,
     stored: 'deflated',
     itemsOf: joinDeflated,
     bodyOf: (envelopeHead, items) => spliceGzip(envelopeHead, items, TAIL),

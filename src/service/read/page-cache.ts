@@ -1,6 +1,7 @@
 /**
  * A cache of the pages that were sent, limited in bytes. Nothing in it is trusted: every use is checked against the head of
- * the collection, read for that request. A full page stays valid until a commit changes a full page or adds one.
+ * the collection, read for that request. A full page stays valid until a commit changes a full page or adds one; where items were
+ * deleted, the last full page stays valid until the next commit.
  */
 
 import { LRUCache } from 'lru-cache'
@@ -52,17 +53,25 @@ export class PageCache {
     return this.#pages?.get(`${name} ${page} ${encoding}`)
   }
 
-  keep(kept: KeptPage, encoding: Encoding): void {
+  /** Returns false for a page that is too large to be kept. */
+  keep(kept: KeptPage, encoding: Encoding): boolean {
     // Page 0, all of an unpaginated collection, is what a request for page 1 gets.
-    this.#pages?.set(`${kept.head.name} ${kept.page || 1} ${encoding}`, kept)
+    const key = `${kept.head.name} ${kept.page || 1} ${encoding}`
+    return this.#pages?.set(key, kept).peek(key) === kept
   }
 }
 
-/** Whether the items are still those of that page. */
+/**
+ * Whether a page read now would have the same items in the same bytes. Appends change no full page, but they can compress items
+ * that were in the tail in another way. Without deletions a full page has no items of the tail. With deletions, the last full page
+ * may have some.
+ */
 export function hasSameItems({ head: then, page }: KeptPage, now: Head): boolean {
   if (then.id !== now.id) return false
   if (then.commitId === now.commitId) return true
-  return then.isPaginated && page <= fullPages(then.live) && then.fullPagesId === now.fullPagesId
+  if (!then.isPaginated || then.fullPagesId !== now.fullPagesId) return false
+  const last = fullPages(then.live)
+  return then.live === then.next ? page <= last : page < last
 }
 
 export type ReadHead = ReturnType<typeof shareHeads>

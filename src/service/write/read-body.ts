@@ -4,9 +4,9 @@ import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import { formatCount } from '../../contract/message-text.ts'
+import type { BodyShare } from '../body-memory.ts'
 import type { HandlerContext } from '../handler-context.ts'
 import type { Incoming } from '../incoming.ts'
-import type { BodyShare } from '../limits.ts'
 import { HARMLESS_GZIP_BYTES, MAX_GZIP_RATIO } from '../limits.ts'
 import { Refusal } from '../problem-reply.ts'
 
@@ -14,20 +14,34 @@ import { Refusal } from '../problem-reply.ts'
 export const PIECE_BYTES = 1 << 16
 const MIN_BLOCK_BYTES = 1 << 10
 
+interface ByteLimit {
+  readonly bytes: number
+  /** The flag of the limit, for messages; empty if it is fixed. */
+  readonly flag: string
+}
+
 export interface Body {
   /** None is empty. */
-  readonly pieces: readonly Uint8Array[]
+  readonly pieces: Uint8Array[]
   readonly length: number
 }
 
-/** Reads the whole body. Throws a Refusal if it is too large, incomplete or cannot be unpacked. */
-export async function readBody({ request, bodyShare }: HandlerContext, maxBytes: number): Promise<Body> {
+/**
+ * Reads the whole body, and waits until there is memory to process it. Throws a Refusal if it is too large, incomplete or cannot
+ * be unpacked.
+ */
+export async function readBody(context: HandlerContext, maxBytes = context.limits.bodyBytes): Promise<Body> {
+  const { request, bodyShare, limits } = context
   const isPacked = isGzip(request)
   const announced = Number(request.headers.get('content-length') ?? 0)
+  const limit = { bytes: maxBytes, flag: maxBytes === limits.bodyBytes ? ' (--body-bytes)' : '' }
   if (announced > maxBytes)
-    throw tooLarge(`The body has ${formatCount(announced)} bytes; the limit is ${formatCount(maxBytes)}.`)
-  const body = await collect(request, maxBytes, bodyShare)
-  return isPacked ? gunzipBody(body, maxBytes, bodyShare) : body
+    throw tooLarge(`The body has ${formatCount(announced)} bytes; the limit is ${formatCount(maxBytes)}${limit.flag}.`)
+  const received = await collect(request, limit, bodyShare)
+  const body = isPacked ? await gunzipBody(received, limit, bodyShare) : received
+  const ready = bodyShare.process(body.length)
+  if (ready !== undefined) await ready
+  return body
 }
 
 /** The whole body in one array. */
@@ -44,6 +58,14 @@ export async function* inTurns({ pieces }: Pick<Body, 'pieces'>): AsyncGenerator
   }
 }
 
+/** The same, but removes each piece from the body, so that a large body is not in memory twice once it is read. */
+export async function* drain({ pieces }: Body): AsyncGenerator<Uint8Array> {
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
+    yield piece
+    if (pieces.length > 0) await setImmediate()
+  }
+}
+
 function isGzip(request: Incoming): boolean {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
   if (encoding === 'gzip' || encoding === 'x-gzip') return true
@@ -53,12 +75,13 @@ function isGzip(request: Incoming): boolean {
 }
 
 /** Memory is charged for the bytes that have come, not for the announced length. */
-async function collect(request: Incoming, maxBytes: number, share: BodyShare): Promise<Body> {
+async function collect(request: Incoming, limit: ByteLimit, share: BodyShare): Promise<Body> {
   const builder = new BodyBuilder()
   try {
     await request.readBody((chunk) => {
       builder.add(chunk)
-      if (builder.length > maxBytes) throw tooLarge(`The body has more than ${formatCount(maxBytes)} bytes.`)
+      if (builder.length > limit.bytes)
+        throw tooLarge(`The body has more than ${formatCount(limit.bytes)} bytes${limit.flag}.`)
       share.hold(builder.length)
     })
   } catch (error) {
@@ -69,20 +92,21 @@ async function collect(request: Incoming, maxBytes: number, share: BodyShare): P
 }
 
 /** Throws a Refusal for what is not gzip, becomes too large, or is packed to do harm. */
-async function gunzipBody(packed: Body, maxBytes: number, share: BodyShare): Promise<Body> {
+async function gunzipBody(packed: Body, limit: ByteLimit, share: BodyShare): Promise<Body> {
   // Unpacks twice, first only to measure: a bomb never holds memory, for lack of which others would be refused.
-  share.hold(packed.length + (await unpackedLength(packed, maxBytes)))
+  share.hold(packed.length + (await unpackedLength(packed, limit)))
   const builder = new BodyBuilder()
   for await (const chunk of gunzipped(packed)) builder.add(chunk)
   return builder.body()
 }
 
-async function unpackedLength(packed: Body, maxBytes: number): Promise<number> {
+async function unpackedLength(packed: Body, limit: ByteLimit): Promise<number> {
   const maxForItsSize = Math.max(HARMLESS_GZIP_BYTES, packed.length * MAX_GZIP_RATIO)
   let length = 0
   for await (const chunk of gunzipped(packed)) {
     length += chunk.length
-    if (length > maxBytes) throw tooLarge(`The decompressed body has more than ${formatCount(maxBytes)} bytes.`)
+    if (length > limit.bytes)
+      throw tooLarge(`The decompressed body has more than ${formatCount(limit.bytes)} bytes${limit.flag}.`)
     if (length > maxForItsSize)
       throw tooLarge(
         `The body decompresses to more than ${MAX_GZIP_RATIO} times its ${formatCount(packed.length)} bytes.`,

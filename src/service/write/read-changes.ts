@@ -10,8 +10,8 @@ import { readUnpacked } from '../../items/read-items.ts'
 import type { ItemChanges } from '../../store/store.ts'
 import type { Limits } from '../limits.ts'
 import { Refusal } from '../problem-reply.ts'
-import { type Body, inTurns } from './read-body.ts'
-import { refusedInput } from './read-items.ts'
+import { type Body, drain } from './read-body.ts'
+import { joinRuns, refusedInput } from './read-items.ts'
 
 /** What stands around an item on its line: the names of the members, a key, a version. */
 const AROUND_ITEM_BYTES = 8 * 1024
@@ -23,21 +23,25 @@ export async function readChanges(body: Body, keyField: string | null, limits: L
   const reader = new ChangeReader(keyField, limits.itemBytes)
   const itemBytes = limits.itemBytes + AROUND_ITEM_BYTES
   const options = { format: 'ndjson', keyField: null, itemBytes, maxDepth: MAX_CHANGE_DEPTH } as const
+  const runs: ItemRun[] = []
+  const steps: (string | null)[] = []
   try {
-    for await (const { run, lines } of readUnpacked(inTurns(body), options))
-      for (const [index, text] of textsOf(run).entries()) {
-        addLine(reader, text, lines[index] ?? 0)
-        if (reader.count > limits.requestItems)
-          throw new Refusal(
-            'content-too-large',
-            `The request has more than ${formatCount(limits.requestItems)} changes.`,
-          )
-      }
+    for await (const { run, lines } of readUnpacked(drain(body), options)) {
+      for (const [index, text] of textsOf(run).entries()) addLine(reader, text, lines[index] ?? 0)
+      const taken = reader.take()
+      runs.push(taken.puts)
+      steps.push(...taken.steps)
+      if (steps.length > limits.requestItems)
+        throw new Refusal(
+          'content-too-large',
+          `The request has more than ${formatCount(limits.requestItems)} changes (--request-items).`,
+        )
+    }
   } catch (error) {
     throw error instanceof InputError ? refusedLine(error, limits) : error
   }
-  if (reader.count === 0) throw new Refusal('invalid-body', 'The body is empty.', { hint: FORM })
-  return reader.take()
+  if (steps.length === 0) throw new Refusal('invalid-body', 'The body is empty.', { hint: FORM })
+  return { puts: await joinRuns(runs, keyField), steps }
 }
 
 function refusedLine(error: InputError, { itemBytes }: Limits): Refusal {

@@ -3,13 +3,13 @@
 import { ITEM_SEPARATOR } from '../../contract/envelope.ts'
 import { formatCount } from '../../contract/message-text.ts'
 import { InputError } from '../../items/input-error.ts'
-import { ItemPacker, type ItemRun } from '../../items/item-run.ts'
+import { freeMemory, ItemPacker, type ItemRun } from '../../items/item-run.ts'
 import { ItemError, ItemScanner, skipBlanks } from '../../items/item-scanner.ts'
 import { readUnpacked } from '../../items/read-items.ts'
 import { Utf8Gate } from '../../items/utf8.ts'
 import type { Limits } from '../limits.ts'
 import { Refusal } from '../problem-reply.ts'
-import { type Body, inTurns, joined, PIECE_BYTES } from './read-body.ts'
+import { type Body, drain, inTurns, joined, PIECE_BYTES } from './read-body.ts'
 
 export type BodyType = 'json' | 'ndjson'
 
@@ -54,31 +54,39 @@ async function readMany(body: Body, type: BodyType, keyField: string | null, lim
   const runs: ItemRun[] = []
   let count = 0
   try {
-    for await (const { run } of readUnpacked(inTurns(body), { format: type, keyField, itemBytes })) {
+    for await (const { run } of readUnpacked(drain(body), { format: type, keyField, itemBytes })) {
       count += run.count
       if (count > requestItems)
-        throw new Refusal('content-too-large', `The request has more than ${formatCount(requestItems)} items.`)
+        throw new Refusal(
+          'content-too-large',
+          `The request has more than ${formatCount(requestItems)} items (--request-items).`,
+        )
       runs.push(run)
     }
   } catch (error) {
     throw error instanceof InputError ? refusedInput(error, type) : error
   }
-  const [only] = runs
-  return runs.length === 1 && only !== undefined ? only : joinedRun(runs, keyField)
+  return joinRuns(runs, keyField)
 }
 
-async function joinedRun(runs: readonly ItemRun[], keyField: string | null): Promise<ItemRun> {
+/** All runs as one, which belongs to the store. Frees their memory: each must have it to itself. */
+export async function joinRuns(runs: readonly ItemRun[], keyField: string | null): Promise<ItemRun> {
+  const [only] = runs
+  if (runs.length === 1 && only !== undefined) return only
+  const texts = runs.map(({ text }) => text).filter(({ length }) => length > 0)
   const separator = Buffer.from(ITEM_SEPARATOR)
-  const pieces = runs.flatMap(({ text }, index) => (index === 0 ? [text] : [separator, text]))
-  // Shared memory goes to the writer thread as it is; any other would be copied, all of it in one step.
-  const text = new Uint8Array(new SharedArrayBuffer(pieces.reduce((sum, piece) => sum + piece.length, 0)))
+  const length = texts.reduce((sum, text) => sum + separator.length + text.length, -separator.length)
+  const joined = new Uint8Array(Math.max(0, length))
   let at = 0
-  for await (const piece of inTurns({ pieces })) {
-    text.set(piece, at)
-    at += piece.length
+  for await (const text of inTurns({ pieces: texts })) {
+    if (at > 0) joined.set(separator, at)
+    at += at > 0 ? separator.length : 0
+    joined.set(text, at)
+    at += text.length
+    freeMemory(text)
   }
   const keys = keyField === null ? undefined : runs.flatMap((run) => run.keys ?? [])
-  return { count: runs.reduce((sum, { count }) => sum + count, 0), text, keys }
+  return { count: runs.reduce((sum, { count }) => sum + count, 0), text: joined, keys, isTransferred: true }
 }
 
 const LINE_HINT = 'Send one complete JSON object per line, or an array as application/json.'

@@ -32,8 +32,9 @@ export async function receiveItems(
   const { limits } = context
   const type = bodyTypeOf(context.request)
   const onceFor = onceOf(context)
-  const body = await readBody(context, limits.bodyBytes)
-  return { run: await read(body, type, keyField, limits), ...(await onceFor(body)) }
+  const body = await readBody(context)
+  const once = await onceFor(body)
+  return { run: await read(body, type, keyField, limits), ...once }
 }
 
 const BODY_TYPES: ReadonlyMap<string, BodyType> = new Map([

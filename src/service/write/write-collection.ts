@@ -43,11 +43,11 @@ export async function patchCollection(context: HandlerContext): Promise<Reply> {
   if (bodyTypeOf(request, { hint }) !== 'ndjson')
     throw new Refusal('unsupported-media-type', 'Changes must be sent as application/x-ndjson.', { hint })
   const onceFor = onceOf(context)
-  const body = await readBody(context, limits.bodyBytes)
+  const body = await readBody(context)
+  const once = await onceFor(body)
   const changes = await readChanges(body, head?.keyField ?? null, limits)
   if ((head?.keyField ?? null) === null && changes.steps.some((key) => key !== null))
     throw new Refusal('conflict', `The collection ${quoted(name)} has no key field, so nothing can be deleted from it.`)
-  const once = await onceFor(body)
   const options = { ...once, ...(head === undefined ? { create: true } : { collectionId: head.id }), skipMissing }
   const patched = await store.patch(name, changes, options).catch((error: unknown) => {
     throw missingKey(error) ?? error

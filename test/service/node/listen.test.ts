@@ -5,7 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createService, type Service } from '../../../src/service/create-service.ts'
 import { type ListenOptions, listen } from '../../../src/service/node/listen.ts'
 import { fill, numbered, problemOf } from '../open-service.ts'
-import { answersTo, askRaw, listenFor, openSocket, parseAnswers, type RawAnswer, readToEnd } from '../raw-http.ts'
+import {
+  answersTo,
+  askRaw,
+  listenFor,
+  openSocket,
+  parseAnswers,
+  type RawAnswer,
+  readToEnd,
+  refusesConnections,
+} from '../raw-http.ts'
 import { sharedWriteServer } from '../write-server.ts'
 
 const CLOSE = 'Host: 127.0.0.1\r\nConnection: close\r\n\r\n'
@@ -56,6 +65,12 @@ describe('over a socket', () => {
     assert.deepEqual(bodies, ['{"id":7}', '{"id":7}', '{"id":8}'])
   })
 
+  test('a GET whose body does not come is answered at once, and the connection ends', async () => {
+    const head = 'GET /events/7 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n'
+    const [answer, ...others] = await answersTo(server().port, `${head}hell`)
+    assert.deepEqual([answer?.body.toString(), answer?.headers.get('connection'), others], ['{"id":7}', 'close', []])
+  })
+
   test('HTTP/1.0 needs no Host, and an upgrade or an expectation that nobody knows is passed over', async () => {
     for (const [request, body] of [
       ['GET /events/7 HTTP/1.0\r\n\r\n', '{"id":7}'],
@@ -73,7 +88,8 @@ describe('over a socket', () => {
       `CONNECT example.com:443 HTTP/1.1\r\n${CLOSE}`,
       `MADEUP /events HTTP/1.1\r\n${CLOSE}`,
       `get /events HTTP/1.1\r\n${CLOSE}`,
-      `GET /events HTTP/9.9\r\n${CLOSE}`,
+      `GET /events http/1.1\r\n${CLOSE}`,
+      `GET /events HTTPS/1.1\r\n${CLOSE}`,
       `GET events HTTP/1.1\r\n${CLOSE}`,
       `GET /a\\b HTTP/1.1\r\n${CLOSE}`,
       `GET http:// HTTP/1.1\r\n${CLOSE}`,
@@ -85,12 +101,33 @@ describe('over a socket', () => {
       'GET /events HTTP/1.1\r\nHost: a\r\nno colon here\r\n\r\n',
       '\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03 a TLS greeting',
     ].map((request) => [JSON.stringify(request).slice(0, 70), request, 400, 'malformed-request'] as const),
+    // RFC 9110 would let 1.2 be read as 1.1, but there is no such version, and the parser refuses it.
+    ...['HTTP/0.9', 'HTTP/1.2', 'HTTP/1.10', 'HTTP/2', 'HTTP/2.0', 'HTTP/3.0', 'HTTP/9.9'].flatMap((version) =>
+      ['GET', 'POST'].map((method) => {
+        const line = `${method} /events ${version}`
+        return [line, `${line}\r\nHost: a\r\nContent-Length: 0\r\n\r\n`, 505, 'http-version-not-supported'] as const
+      }),
+    ),
+    ['no version', 'GET /events\r\n\r\n', 505, 'http-version-not-supported'],
   ]
   for (const [what, request, status, problem] of wrong)
     test(`a request that cannot be read is a problem: ${what}`, async () => {
       const { port } = server()
       assertProblem(await askRaw(port, request), status, problem, urlOf(port))
     })
+
+  test('nothing after a request of another HTTP version is done', async () => {
+    const other = 'GET /events/7 HTTP/2.0\r\nHost: a\r\n\r\n'
+    const one = 'GET /events/7 HTTP/1.1\r\nHost: a\r\n\r\n'
+    const answers = await answersTo(server().port, `${one}${other}${one}`)
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers.get('connection')]),
+      [
+        [200, 'keep-alive'],
+        [505, 'close'],
+      ],
+    )
+  })
 
   test('one that does not arrive is a 408 problem, with the base URL that was set', async (t) => {
     const options: Partial<ListenOptions> = { headersTimeoutMs: 100, baseUrl: 'https://api.example.com/v1' }
@@ -103,15 +140,6 @@ describe('over a socket', () => {
     await assert.rejects(listen({ port: server().port, reply: () => assert.fail() }), { code: 'EADDRINUSE' })
   })
 })
-
-/** Those that wait when the server begins to close are accepted first, and one that comes at that moment is reset. */
-async function refusesConnections(port: number): Promise<void> {
-  for (let failure: unknown; failure !== 'ECONNREFUSED'; await sleep(10))
-    failure = await openSocket(port).then(
-      (socket) => void socket.destroy(),
-      ({ code }) => code,
-    )
-}
 
 describe('closing', () => {
   test('ends idle connections and those that never sent anything, long before the time of grace', async (t) => {
@@ -147,19 +175,38 @@ describe('closing', () => {
     await closed
   })
 
-  test('answers once more on a connection in use, and tells the client that this was the last', async (t) => {
+  // A proxy keeps connections for a minute, and uses any of them for its next request.
+  for (const idleMs of [0, 700])
+    test(`answers once more on a connection that was idle for ${idleMs} ms, and tells the client that this was the last`, async (t) => {
+      const { port, close } = await listenFor(t, {
+        reply: async () => ({ status: 200, headers: { 'Content-Length': '4' }, body: 'done' }),
+      })
+      const socket = await openSocket(port)
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+      const [first] = (await once(socket, 'data')) as [Buffer]
+      assert.equal(parseAnswers(first)[0]?.headers.get('connection'), 'keep-alive')
+      await sleep(idleMs)
+      const closed = close(600_000)
+      await refusesConnections(port)
+      socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n')
+      const [second, ...others] = parseAnswers(await readToEnd(socket))
+      assert.deepEqual([second?.status, second?.headers.get('connection'), others.length], [200, 'close', 0])
+      await closed
+    })
+
+  test('keeps idle connections open while a proxy still uses them one after the other', async (t) => {
     const { port, close } = await listenFor(t, {
       reply: async () => ({ status: 200, headers: { 'Content-Length': '4' }, body: 'done' }),
     })
-    const socket = await openSocket(port)
-    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
-    const [first] = (await once(socket, 'data')) as [Buffer]
-    assert.equal(parseAnswers(first)[0]?.headers.get('connection'), 'keep-alive')
+    const sockets = await Promise.all(Array.from({ length: 4 }, () => openSocket(port)))
     const closed = close(600_000)
     await refusesConnections(port)
-    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n')
-    const [second, ...others] = parseAnswers(await readToEnd(socket))
-    assert.deepEqual([second?.status, second?.headers.get('connection'), others.length], [200, 'close', 0])
+    for (const socket of sockets) {
+      await sleep(200)
+      socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n')
+      const [answer] = parseAnswers(await readToEnd(socket))
+      assert.deepEqual([answer?.status, answer?.headers.get('connection')], [200, 'close'])
+    }
     await closed
   })
 

@@ -366,6 +366,7 @@ describe('the description, beside what is really answered', () => {
 
   const raw: readonly [string, (line: string) => string][] = [
     ['malformed-request', (line) => `${line}\r\n\r\n`],
+    ['http-version-not-supported', (line) => `${line.replace('HTTP/1.1', 'HTTP/2.0')}\r\nHost: a\r\n\r\n`],
     ['header-too-large', (line) => `${line}\r\nHost: a\r\nCookie: ${'x'.repeat(20_000)}\r\n\r\n`],
     ['request-timeout', (line) => `${line}\r\nHost: a\r\n`],
   ]
