@@ -267,7 +267,7 @@ function obstacleOf(bare: HttpResponse, hasToken: boolean): string | undefined {
   // What begins like an object is broken JSON, and C1 says so.
   if (/^(\(not UTF-8\) |\\ufeff)?\s*\{/.test(beginning)) return undefined
   const type = shorten(headers.get('content-type') ?? 'without a Content-Type')
-  return `the answer is not JSON (${type}): ${beginning || 'it is empty'}`
+  return `the response is not JSON (${type}): ${beginning || 'it is empty'}`
 }
 
 function isApplicable({ scope, countsFromOne }: Rule, { kind, bare, isFromZero }: Layout): boolean {
@@ -277,7 +277,7 @@ function isApplicable({ scope, countsFromOne }: Rule, { kind, bare, isFromZero }
 }
 
 function notApplicable(rule: Rule, layout: Layout): string {
-  if (layout.bare.status !== 200) return 'the collection does not answer 200 (C1)'
+  if (layout.bare.status !== 200) return 'the collection does not return 200 (C1)'
   if (layout.kind === 'no envelope') return 'the response is not an envelope (C1)'
   if (rule.countsFromOne && layout.isFromZero) return 'pages count from 0 (D1)'
   return rule.scope === 'paginated' ? 'the collection is unpaginated' : 'the collection is paginated'

@@ -4,7 +4,7 @@ import { curlLine } from './http/response.ts'
 import type { Finding, Rule, RuleCheck, RuleId } from './rule.ts'
 
 /** Goes up when a field of a report is removed, or gets another meaning. */
-export const REPORT_FORMAT = 1
+export const REPORT_FORMAT = 2
 
 export type RuleStatus = 'pass' | 'fail' | 'warn' | 'skip'
 
@@ -42,15 +42,15 @@ export interface RuleReport {
   readonly id: RuleId
   readonly title: string
   readonly status: RuleStatus
-  /** Why, in one line: what was expected and what came, or why it was skipped. Empty for a pass. */
+  /** Why, in one line: what was expected and what the server sent, or why it was skipped. Empty for a pass. */
   readonly detail: string
   /** The `curl` line that shows it; null where no single request does. */
   readonly request: string | null
   /** The URL of the collection. */
   readonly collection: string
-  /** Who is hurt; empty where nothing is wrong. */
-  readonly hurts: string
-  /** False where the rule applies, but could not be judged. */
+  /** Who is affected; empty if nothing is wrong. */
+  readonly affects: string
+  /** False if the rule applies but could not be judged; `detail` then says why. */
   readonly judged: boolean
   /** Whether the verdict depends on it: C rules, and with `strict` all of them. */
   readonly decides: boolean
@@ -61,7 +61,7 @@ export interface RuleReport {
 export interface FindingReport {
   readonly request: string
   readonly expected: string
-  readonly came: string
+  readonly got: string
 }
 
 export interface ReportContext {
@@ -81,15 +81,15 @@ export function ruleReport(
   const obstacle = check === undefined ? untriedReason : check.obstacle
   const decides = rule.id.startsWith('C') || context.isStrict
   const found = (check?.findings ?? []).filter((finding) => obstacle === undefined || isCertain(finding))
-  const skipReason = obstacle === undefined ? check?.skipReason : `not judged: ${obstacle}`
+  const skipReason = obstacle === undefined ? check?.skipReason : obstacle
   const status = statusOf(found, decides, skipReason)
-  const findings = found.map(({ request, expected, came }) => ({
+  const findings = found.map(({ request, expected, got }) => ({
     request: curlLine(request, context.hasToken),
     expected,
-    came,
+    got,
   }))
   const [first] = findings
-  const detail = first === undefined ? (skipReason ?? '') : `expected ${first.expected}; came ${first.came}`
+  const detail = first === undefined ? (skipReason ?? '') : `expected ${first.expected}; got ${first.got}`
   return {
     id: rule.id,
     title: rule.title,
@@ -97,7 +97,7 @@ export function ruleReport(
     detail,
     request: first?.request ?? null,
     collection: context.url,
-    hurts: first === undefined ? '' : rule.hurts,
+    affects: first === undefined ? '' : rule.affects,
     judged: status !== 'skip' || obstacle === undefined,
     decides,
     findings,

@@ -10,19 +10,29 @@ export type RuleId =
   | `C${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10}`
   | `D${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 22}`
 
+/**
+ * The section that explains a rule, as a path in the repository: the documentation has no public address.
+ * `reams check --explain` prints the same text wherever Reams is installed.
+ */
+export function rulePage(id: RuleId): string {
+  return `docs/reference/rules.md#${id.toLowerCase()}`
+}
+
 export interface Rule {
   readonly id: RuleId
   /** One sentence: what is true if the rule is kept. */
   readonly title: string
   /** Why the rule exists. */
   readonly why: string
-  /** Who suffers if it is broken, in words that follow "hurts:". */
-  readonly hurts: string
+  /** Who is affected if it is broken, in words that follow "affects". */
+  readonly affects: string
   /** A response that keeps the rule, and one that breaks it. */
   readonly right: string
   readonly wrong: string
   /** What it needs: any response, even one that is not 200; a 200; an envelope; one with pages, or one without. */
   readonly scope: 'answer' | '200' | 'envelope' | 'paginated' | 'unpaginated'
+  /** Whether it gives a warning at most, even with `strict`, because the contract does not say enough to fail a server. */
+  readonly onlyWarns?: true
   /** Whether it requests pages by numbers that count from 1: it cannot be tried if they count from 0 (D1). */
   readonly countsFromOne?: true
   /** Whether a server breaks it whose every reading differs; others cannot be judged then. */
@@ -51,7 +61,7 @@ export interface Finding {
   /** Whether no response came at all. */
   readonly isUnanswered: boolean
   readonly expected: string
-  readonly came: string
+  readonly got: string
   /** Whether the response is wrong only compared with another one, so that a change of the data would explain it. */
   readonly isComparison: boolean
   /** Whether something merely looks odd, and the rule is not broken. */
@@ -63,7 +73,7 @@ type Evidence = Pick<HttpResponse, 'request'> & Partial<Pick<HttpResponse, 'stat
 
 export interface Difference {
   readonly expected: string
-  readonly came: string
+  readonly got: string
 }
 
 /** Undefined if there is no difference. */
@@ -72,7 +82,7 @@ export type DifferenceOf = (reference: HttpResponse, response: HttpResponse) => 
 /** Of each kind, so that a walk through a million broken pages ends with a report. */
 const MAX_FINDINGS = 20
 
-/** Of what was expected, and of what came. */
+/** Of `expected` and of `got`. */
 const MAX_CHARACTERS = 400
 
 /** One rule that is being tried: where it finds the responses of the server, and where it says what it found. */
@@ -101,18 +111,18 @@ export class RuleCheck {
   }
 
   /** The response alone shows that the rule is broken. */
-  broken(evidence: Evidence, expected: string, came: string): void {
-    this.#add(evidence, expected, came, false, false)
+  broken(evidence: Evidence, expected: string, got: string): void {
+    this.#add(evidence, expected, got, false, false)
   }
 
   /** The response and another one together show it, unless the data changed between the two. */
-  differs(evidence: Evidence, expected: string, came: string): void {
-    this.#add(evidence, expected, came, true, false)
+  differs(evidence: Evidence, expected: string, got: string): void {
+    this.#add(evidence, expected, got, true, false)
   }
 
   /** Legal, but worth a look. */
-  doubt(evidence: Evidence, expected: string, came: string): void {
-    this.#add(evidence, expected, came, true, true)
+  doubt(evidence: Evidence, expected: string, got: string): void {
+    this.#add(evidence, expected, got, true, true)
   }
 
   /**
@@ -133,7 +143,7 @@ export class RuleCheck {
       if (differenceOf(again, other) === undefined) return
       this.isMoving ||= again.digest !== reference.digest || other.digest !== response.digest
     }
-    this.differs(response, difference.expected, difference.came)
+    this.differs(response, difference.expected, difference.got)
   }
 
   /** A response that should be byte for byte another one, which `name` describes. */
@@ -144,7 +154,7 @@ export class RuleCheck {
         ? undefined
         : {
             expected: `the ${before.byteLength} bytes of ${name}`,
-            came: `${after.byteLength} other bytes: ${after.beginning}`,
+            got: `${after.byteLength} other bytes: ${after.beginning}`,
           },
     )
   }
@@ -155,19 +165,19 @@ export class RuleCheck {
     this.skipReason = reason
   }
 
-  /** Takes back what was found because no response came. */
+  /** Removes the findings that only say that there was no response. */
   forgetUnanswered(): void {
     this.findings = this.findings.filter(({ isUnanswered }) => !isUnanswered)
   }
 
-  #add({ request, status }: Evidence, expected: string, came: string, isComparison: boolean, isDoubt: boolean): void {
+  #add({ request, status }: Evidence, expected: string, got: string, isComparison: boolean, isDoubt: boolean): void {
     if (this.findings.filter((finding) => finding.isComparison === isComparison).length >= MAX_FINDINGS) return
-    const texts = { expected: printable(expected), came: printable(came) }
+    const texts = { expected: printable(expected), got: printable(got) }
     this.findings = [...this.findings, { request, isUnanswered: status === 0, ...texts, isComparison, isDoubt }]
   }
 }
 
-/** What came from a server must neither control a terminal nor fill it. */
+/** Text from a server must neither control a terminal nor fill it. */
 function printable(text: string): string {
   return makeVisible(text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text)
 }

@@ -91,8 +91,8 @@ export class HttpError extends ClientError {
 export class InvalidPage extends ClientError {
   override readonly name = 'InvalidPage'
 
-  constructor(request: RequestLine, why: string, cause?: unknown) {
-    super('The response breaks the contract', request, `${why}.`, { status: 200, cause })
+  constructor(request: RequestLine, why: string, cause?: unknown, what = 'The response breaks the contract') {
+    super(what, request, `${why}.`, { status: 200, cause })
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { pageUrl } from '../contract/link.ts'
 import { CollectionChanged } from './client-error.ts'
-import { type Page, type ReadItem, readPage } from './page.ts'
+import { type ListChoice, type Page, type ReadItem, readPage } from './page.ts'
 import type { RequestContext, Requester } from './requester.ts'
 import { type Drift, type Reader, type Step, type WalkState, walk } from './walk.ts'
 
@@ -73,9 +73,11 @@ export class Collection<Item = unknown> {
   readonly url: string
   readonly #requester: Requester
   readonly #readItem: ReadItem | undefined
+  readonly #choice: ListChoice
 
   constructor(url: string, requester: Requester, readItem?: ReadItem) {
     this.url = url
+    this.#choice = { collection: nameIn(url) }
     this.#requester = requester
     this.#readItem = readItem
   }
@@ -93,7 +95,7 @@ export class Collection<Item = unknown> {
     const headers = { 'If-None-Match': etag, ...(waitSeconds > 0 && { Prefer: `wait=${waitSeconds}` }) }
     const { allows } = this.#requester
     return this.#requester.send({ url: this.#pageUrl(number), headers }, context, (fetched) =>
-      fetched.isUnchanged ? undefined : readPage<Item>(fetched, { page: number, allows }),
+      fetched.isUnchanged ? undefined : readPage<Item>(fetched, { page: number, allows }, this.#choice),
     )
   }
 
@@ -150,6 +152,7 @@ export class Collection<Item = unknown> {
   #walk({ signal, onRetry, live }: WalkChoice & RequestContext, from?: WalkState): AsyncGenerator<Step<Item>, void> {
     const { url } = this
     const { settings, allows } = this.#requester
+    this.#choice.name ??= from?.list || undefined
     const read: Reader<Item> = (number, ending, name) => this.#read(number, { signal: ending, onRetry }, name)
     return walk<Item>({ url, read, signal, ahead: settings.concurrency, from, live, allows })
   }
@@ -158,11 +161,23 @@ export class Collection<Item = unknown> {
   #read(page: number, context: RequestContext, snapshot?: string): Promise<Page<Item>> {
     const { allows } = this.#requester
     const url = this.#pageUrl(page, snapshot)
-    return this.#requester.send({ url }, context, (fetched) => readPage(fetched, { page, allows }, this.#readItem))
+    return this.#requester.send({ url }, context, (fetched) =>
+      readPage(fetched, { page, allows }, this.#choice, this.#readItem),
+    )
   }
 
   #pageUrl(page: number, snapshot?: string): string {
     const slash = this.url.lastIndexOf('/')
     return pageUrl(this.url.slice(0, slash), snapshot ?? this.url.slice(slash + 1), page)
+  }
+}
+
+/** The name of a collection, or of the one that a snapshot shows. */
+function nameIn(url: string): string {
+  const segment = url.replace(/.*\/|@.*/g, '')
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
   }
 }

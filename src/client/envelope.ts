@@ -20,24 +20,30 @@ export interface LinkRequest {
   readonly allows: (target: URL) => boolean
 }
 
-/** The page that was asked for, and what came. */
+/** The page that was requested. */
 export interface PageRequest extends LinkRequest {
   readonly page: number
-  /** How many items came. */
-  readonly length: number
 }
 
+/** Returns the number of items on the page; `expected` is undefined in a collection without pages. */
+export type CountItems = (expected: number | undefined) => number
+
 /** Throws an InvalidPage that says what is wrong, or a ForbiddenOrigin for a page link to an origin that is not allowed. */
-export function readEnvelope(fields: Readonly<Record<string, unknown>>, asked: PageRequest): Envelope {
-  const { page, length } = asked
+export function readEnvelope(
+  fields: Readonly<Record<string, unknown>>,
+  asked: PageRequest,
+  countItems: CountItems,
+): Envelope {
+  const { page } = asked
   const { item_count: itemCount, _links: links } = fields
   if (!isObject(links)) throw new InvalidPage(asked, `_links is ${shown(links)}, not an object`)
-  if (itemCount === undefined) return readWhole(links, asked)
+  if (itemCount === undefined) return readWhole(links, asked, countItems(undefined))
   if (typeof itemCount !== 'number' || !Number.isSafeInteger(itemCount) || itemCount < 0)
     throw new InvalidPage(asked, `item_count is ${shown(itemCount)}, not a whole number`)
   const last = lastPage(itemCount)
   const number = Math.min(page, last)
   const { start, end } = pageRange(number, itemCount)
+  const length = countItems(end - start)
   if (length !== end - start)
     throw new InvalidPage(
       asked,
@@ -48,37 +54,35 @@ export function readEnvelope(fields: Readonly<Record<string, unknown>>, asked: P
 }
 
 /** A collection without pages has neither a count nor page links (D10); links without a count are an error. */
-function readWhole(links: Links, asked: PageRequest): Envelope {
+function readWhole(links: Links, asked: PageRequest, itemCount: number): Envelope {
   for (const relation of ['first', 'prev', 'next', 'last'])
     if (linkedPage(links, relation, asked) !== undefined)
       throw new InvalidPage(asked, `item_count is missing, though there is a link ${relation}`)
-  return { itemCount: asked.length, isPaginated: false, number: 1, lastPage: 1, links }
+  return { itemCount, isPaginated: false, number: 1, lastPage: 1, links }
 }
 
+/** The contract leaves open what `prev` of the first page and `next` of the last one are, as long as they lead no further in. */
 function checkLinks(links: Links, number: number, last: number, asked: PageRequest): void {
-  const expected: Readonly<Record<string, number | undefined>> = {
-    first: 1,
-    prev: number - 1 || undefined,
-    next: number < last ? number + 1 : undefined,
-    last,
-  }
-  for (const [relation, page] of Object.entries(expected)) {
+  for (const [relation, page] of Object.entries({ first: 1, prev: number - 1, next: number + 1, last })) {
     const linked = linkedPage(links, relation, asked)
-    if (linked === page?.toString()) continue
+    if (linked === `${page}`) continue
+    const isPastEnd = page < 1 || page > last
+    const isAtEnd = !/\D/.test(linked ?? '') && (page < 1 ? Number(linked) < 2 : Number(linked) >= last)
+    if (isPastEnd && (linked === undefined || isAtEnd)) continue
     const is = linked === undefined ? 'is missing' : `leads to page ${linked}`
-    const should = page === undefined ? 'there should be none' : `it should lead to page ${page}`
+    const should = isPastEnd ? 'there should be none' : `it should lead to page ${page}`
     throw new InvalidPage(asked, `the link ${relation} ${is}. On page ${number} of ${last} ${should}`)
   }
 }
 
-/** The page that a link leads to, without leading zeros; undefined if there is no such link. Some servers write null for that. */
+/** The page that a link leads to, without leading zeros; undefined if there is no such link, or null. */
 function linkedPage(links: Links, relation: string, asked: PageRequest): string | undefined {
   const link = links[relation]
   if (link === undefined || link === null) return undefined
   const target = targetOf(link, asked.url)
   if (target === undefined)
     throw new InvalidPage(asked, `the link ${relation} is ${shown(link)}, not an object with a URL as its href`)
-  checkOrigin(target, relation, asked)
+  if (!asked.allows(target)) throw new ForbiddenOrigin(asked, `the link ${relation}`, 200, target.href)
   return (
     target.searchParams
       .getAll('page')
@@ -93,18 +97,14 @@ function linkedPage(links: Links, relation: string, asked: PageRequest): string 
  */
 export function snapshotName(links: Links, asked: LinkRequest): string | undefined {
   const target = targetOf(links['snapshot'], asked.url)
-  if (!target || !lastPart(target.pathname).startsWith(`${lastPart(asked.url)}@`)) return undefined
-  checkOrigin(target, 'snapshot', asked)
-  return lastPart(target.pathname)
+  if (!target || !asked.allows(target)) return undefined
+  const name = lastPart(target.pathname)
+  return name.startsWith(`${lastPart(asked.url)}@`) ? name : undefined
 }
 
 function targetOf(link: unknown, base: string): URL | undefined {
   const href = isObject(link) && link['href']
   return typeof href === 'string' && URL.canParse(href, base) ? new URL(href, base) : undefined
-}
-
-function checkOrigin(target: URL, relation: string, asked: LinkRequest): void {
-  if (!asked.allows(target)) throw new ForbiddenOrigin(asked, `the link ${relation}`, 200, target.href)
 }
 
 function lastPart(path: string): string {

@@ -39,13 +39,13 @@ export class Page<Item = unknown> {
 
   /** How many items are on this page. */
   get length(): number {
-    return this.#list.offsets.length / 2
+    return lengthOf(this.#list)
   }
 
   /** The items, parsed when they are first asked for. */
   get items(): readonly Item[] {
     const { start, end } = this.#list
-    this.#items ??= JSON.parse(decode(this.body.subarray(start, end))) as Item[]
+    this.#items ??= JSON.parse(decode(this.body.subarray(start, end)) || '[]') as Item[]
     return this.#items
   }
 
@@ -76,21 +76,31 @@ export class Page<Item = unknown> {
 /** Answers where the item that begins at `start` ends; -1 where the page is to find that out itself. */
 export type ReadItem = (body: Uint8Array, start: number) => number
 
-/** Reads an answer as a page. Throws a ClientError that says what is wrong with it. */
+/** Which array of `_embedded` holds the items, if there are several. The first page decides for all others. */
+export interface ListChoice {
+  /** The name of the collection. */
+  readonly collection: string
+  /** The name of the array, once it is chosen. */
+  name?: string | undefined
+  /** Whether there were others. */
+  isOneOfSeveral?: boolean
+}
+
+/** Reads a response as a page. Throws a ClientError that says what is wrong with it. */
 export function readPage<Item>(
   fetched: FetchedBody,
-  asked: Pick<PageRequest, 'page' | 'allows'>,
+  asked: Omit<PageRequest, 'url'>,
+  choice: ListChoice,
   readItem?: ReadItem,
 ): Page<Item> {
   const { url, body } = fetched
   try {
     const lists = embeddedLists(body, readItem)
-    const [list] = lists
-    if (list === undefined || lists.length > 1) {
-      const names = lists.map(({ name }) => name).join(', ')
-      throw new InvalidPage(fetched, `_embedded should hold one array, the items. It holds ${names || 'none'}`)
-    }
-    const envelope = readEnvelope(fieldsOf(body, list), { ...asked, url, length: list.offsets.length / 2 })
+    let list = NO_LIST
+    const envelope = readEnvelope(fieldsOf(body, lists), { ...asked, url }, (expected) => {
+      list = chooseList(lists, expected, choice, fetched)
+      return lengthOf(list)
+    })
     return new Page(fetched, envelope, list)
   } catch (error) {
     if (error instanceof ClientError) throw error
@@ -111,11 +121,52 @@ function flawOf(body: Uint8Array): string {
   }
 }
 
-/** The fields of the envelope, the items left out. */
-function fieldsOf(body: Uint8Array, { start, end }: EmbeddedList): Readonly<Record<string, unknown>> {
-  // The cursor does not check that the bytes are UTF-8.
-  decode(body.subarray(start, end))
-  return JSON.parse(`${decode(body.subarray(0, start))}[]${decode(body.subarray(end))}`)
+/** The only array; of several, the one with the name of the collection, or else the only one with as many items as expected. */
+function chooseList(
+  lists: readonly EmbeddedList[],
+  expected: number | undefined,
+  choice: ListChoice,
+  fetched: FetchedBody,
+): EmbeddedList {
+  const { name, isOneOfSeveral, collection } = choice
+  if (expected === 0 && lists.length === 0) return NO_LIST
+  const named = lists.find((list) => list.name === (name ?? collection))
+  const fitting = name ? [] : lists.filter((list) => lengthOf(list) === expected)
+  // An empty page is the same whichever array it is.
+  const fits = fitting.length === 1 || expected === 0 ? fitting[0] : undefined
+  const list = lists.length === 1 && !isOneOfSeveral ? lists[0] : (named ?? fits)
+  if (list === undefined) throw undecided(lists, name, fetched)
+  if (expected !== 0) {
+    choice.name ??= list.name
+    choice.isOneOfSeveral ||= lists.length > 1
+  }
+  return list
+}
+
+function undecided(lists: readonly EmbeddedList[], name: string | undefined, fetched: FetchedBody): InvalidPage {
+  const names = lists.map((list) => list.name).join(', ')
+  if (names === '') return new InvalidPage(fetched, '_embedded should hold the items as an array. It holds none')
+  const why = name
+    ? `earlier pages had them in ${name}`
+    : 'none has the name of the collection, or alone the right length'
+  return new InvalidPage(
+    fetched,
+    `_embedded has the arrays ${names}, and ${why}`,
+    undefined,
+    'The items were not found',
+  )
+}
+
+/** The fields of the envelope, the arrays in `_embedded` left out. */
+function fieldsOf(body: Uint8Array, lists: readonly EmbeddedList[]): Readonly<Record<string, unknown>> {
+  let [text, at] = ['', 0]
+  for (const { start, end } of lists) {
+    text += `${decode(body.subarray(at, start))}[]`
+    // The cursor does not check that the bytes are UTF-8.
+    decode(body.subarray(start, end))
+    at = end
+  }
+  return JSON.parse(text + decode(body.subarray(at)))
 }
 
 function decode(bytes: Uint8Array): string {
@@ -132,6 +183,13 @@ interface EmbeddedList {
   readonly offsets: readonly number[]
 }
 
+/** Some servers leave the array out where there are no items. */
+const NO_LIST: EmbeddedList = { name: '', start: 0, end: 0, offsets: [] }
+
+function lengthOf({ offsets }: EmbeddedList): number {
+  return offsets.length / 2
+}
+
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
 const SPACE = 0x20
@@ -141,14 +199,19 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 /** Throws a JsonFlaw where the body is not a JSON object. */
 function embeddedLists(body: Uint8Array, readItem: ReadItem | undefined): EmbeddedList[] {
-  const lists: EmbeddedList[] = []
+  let lists: EmbeddedList[] = []
   const cursor = new JsonCursor(body)
   const nameAt = (start: number, end: number) => JSON.parse(decode(body.subarray(start, end)))
   if (BYTE_ORDER_MARK.every((byte, index) => byte === body[index])) cursor.at = BYTE_ORDER_MARK.length
   cursor.readMembers((nameStart, nameEnd) => {
-    if (nameAt(nameStart, nameEnd) !== '_embedded' || cursor.peek() !== OPEN_OBJECT) return cursor.readValue()
+    if (nameAt(nameStart, nameEnd) !== '_embedded') return cursor.readValue()
+    // Of several members with one name the last one counts, as in JSON.parse.
+    lists = []
+    if (cursor.peek() !== OPEN_OBJECT) return cursor.readValue()
     cursor.readMembers((keyStart, keyEnd) => {
-      if (cursor.peek() === OPEN_ARRAY) lists.push(readList(cursor, nameAt(keyStart, keyEnd), readItem))
+      const name = nameAt(keyStart, keyEnd)
+      lists = lists.filter((list) => list.name !== name)
+      if (cursor.peek() === OPEN_ARRAY) lists.push(readList(cursor, name, readItem))
       else cursor.readValue()
     })
   })

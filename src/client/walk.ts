@@ -16,6 +16,8 @@ export interface WalkState {
   /** As the last page that was handed over says. */
   readonly itemCount: number
   readonly anchor: Anchor
+  /** The name of the array with the items. */
+  readonly list?: string | undefined
   /** The name of the snapshot that is walked, beside the collection: a walk that is not at its end goes on there. */
   readonly snapshot?: string | undefined
 }
@@ -107,7 +109,7 @@ export async function* walk<Item>(options: WalkOptions<Item>): AsyncGenerator<St
     if (first < 0) throw changed(`page ${page.number} does not continue after ${items} items`)
     items += page.length - first
     const drift = { appended: Math.max(0, items - firstCount), replaced }
-    return { page, first, state: { items, itemCount: page.itemCount, anchor, snapshot }, drift }
+    return { page, first, state: { items, itemCount: page.itemCount, anchor, list: page.name, snapshot }, drift }
   }
 
   let latest = await (from === undefined || snapshot ? read(from?.anchor.page ?? 1) : check(from.anchor))

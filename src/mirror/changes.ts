@@ -7,7 +7,7 @@
 import { inOrder } from '../client/in-order.ts'
 import type { Page } from '../client/page.ts'
 import { PAGE_SIZE } from '../contract/page.ts'
-import { HistoryLost } from './mirror-error.ts'
+import { HistoryLost, MirrorError } from './mirror-error.ts'
 import { known, type Origin } from './origin.ts'
 import type { Position } from './position.ts'
 
@@ -52,8 +52,7 @@ export async function* changesSince(
       yield handOn(page, endOf(origin, page), true)
       return
     }
-    let last = page
-    while (!last.isLast) last = await read(last.lastPage)
+    const last = await findLast(page, read)
     onLast(last)
     const end = endOf(origin, last)
     if (until !== undefined) await origin.check(until)
@@ -71,6 +70,17 @@ export async function* changesSince(
     }
     page = await read(last.number)
   }
+}
+
+/** Requests in which the end of the changes must be found. An origin may add a page while it is asked for its last one. */
+const MAX_ASKS = 100
+
+async function findLast(page: Page, read: (number: number) => Promise<Page>): Promise<Page> {
+  let last = page
+  for (let asks = 0; asks < MAX_ASKS && !last.isLast; asks++) last = await read(last.lastPage)
+  if (!last.isLast)
+    throw new MirrorError('data', `${page.url} has no last page: it was not found in ${MAX_ASKS} requests.`)
+  return last
 }
 
 function endOf(origin: Origin, page: Page): string {

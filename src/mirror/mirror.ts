@@ -11,6 +11,7 @@ import { StoreError } from '../store/store-error.ts'
 import { changesSince, nextPage } from './changes.ts'
 import { Keeper, Overtaken } from './keeper.ts'
 import { HistoryLost, MirrorError } from './mirror-error.ts'
+import { type LimitOptions, MirrorLimits } from './mirror-limits.ts'
 import { known, type Origin } from './origin.ts'
 import { PageRuns } from './page-runs.ts'
 import { formatPosition, type Position, parsePosition, WALKED } from './position.ts'
@@ -47,8 +48,9 @@ export interface MirrorOptions {
   readonly everyMs: number
   /** How long the origin may keep a request waiting. */
   readonly waitSeconds: number
-  /** Whether to end when the mirror is as its origin. */
+  /** Whether to end when the mirror is as its origin was at the start, or later. */
   readonly isOnce: boolean
+  readonly limits: LimitOptions
   readonly itemBytes: number
   /** Called for each try, with what the origin is reached by. */
   readonly open: () => Promise<Origin>
@@ -60,6 +62,7 @@ export class Mirror {
   readonly #options: MirrorOptions
   readonly #signal: AbortSignal
   readonly #keeper: Keeper
+  readonly #limits: MirrorLimits
   #origin: Origin
   /** Whether there is a mirror: until then, what goes wrong is for the user to mend. */
   #hasStarted = false
@@ -77,6 +80,7 @@ export class Mirror {
     this.#origin = origin
     this.#options = options
     this.#signal = signal
+    this.#limits = new MirrorLimits(options.limits, origin.url)
     this.#keeper = new Keeper(store, { name: options.name, source: origin.url, signal })
   }
 
@@ -89,10 +93,12 @@ export class Mirror {
     await using keeper = this.#keeper
     for (;;) {
       try {
-        const check = (head: Head | undefined) => this.#check(head)
+        const check = (head: Head | undefined) => {
+          this.#check(head)
+          this.#hasStarted ||= head !== undefined
+        }
         const head = await keeper.claim(check, () => this.#wait())
         if (head !== undefined) this.#claimed()
-        this.#hasStarted ||= head !== undefined
         return await this.#follow(head)
       } catch (error) {
         await this.#recover(error)
@@ -140,6 +146,7 @@ export class Mirror {
           if (tag !== undefined) {
             head = await this.#copy(head, page, tag, reason)
             this.#keeper.asOf = asked
+            if (this.#options.isOnce) return await this.#current(asked)
             continue
           }
           head = await this.#walk(head, page)
@@ -151,7 +158,12 @@ export class Mirror {
         }
       } catch (error) {
         if (!(error instanceof HistoryLost)) throw error
-        if (++this.#losses === MAX_LOSSES) throw this.#uncopied(error)
+        if (++this.#losses === MAX_LOSSES) {
+          const { cause } = error
+          if (!(cause instanceof HttpError && cause.status === 404)) throw this.#uncopied(error)
+          this.#losses = 0
+          this.#origin.ignoreStates()
+        }
         reason = error.message
         head = await this.#store.head(this.#options.name)
         this.#check(head)
@@ -188,7 +200,9 @@ export class Mirror {
     }
   }
 
-  async #load(head: Head | undefined, { isPaginated }: Page): Promise<Load> {
+  async #load(head: Head | undefined, { isPaginated, itemCount }: Page): Promise<Load> {
+    this.#limits.checkClaim(itemCount)
+    await this.#limits.checkSpace(0)
     const { name, keyField: wanted } = this.#options
     const { hasToken, url } = this.#origin
     if (head !== undefined) {
@@ -223,10 +237,14 @@ export class Mirror {
     const ahead = new ReadAhead()
     const { keyField } = load.settings
     const runs = new PageRuns(this.#origin.url, { keyField, itemBytes: this.#options.itemBytes })
+    const count = this.#limits.newCount()
     let items = 0
     try {
       for await (const page of read(runs.readItem)) {
+        this.#limits.checkClaim(page.itemCount)
         const run = runs.of(page)
+        count.add(run.count, run.text.length)
+        await this.#limits.checkSpace(run.text.length)
         await ahead.add(load.append({ ...run, isTransferred: true }), run.text.length)
         items += run.count
         this.#tell({ kind: 'loading', items, total: page.itemCount })
@@ -235,6 +253,7 @@ export class Mirror {
       await ahead.end()
     }
     this.#signal.throwIfAborted()
+    this.#limits.setSize(count.bytes)
     return items
   }
 
@@ -245,6 +264,7 @@ export class Mirror {
     const signal = this.#signal
     const waitSeconds = isOnce ? 0 : Math.min(mostSeconds, Math.ceil(everyMs / 1000))
     let [head, position, etag] = [claimed, start, undefined as string | undefined]
+    await this.#limits.checkMirror(this.#store, head, 0)
     for (;;) {
       const asked = Date.now()
       const changes = this.#origin.changes(position.tag)
@@ -257,11 +277,14 @@ export class Mirror {
       this.#started()
       const isNew = page !== undefined && (page.itemCount > position.changes || !this.#isEnd(page, position))
       if (isNew) {
+        if (page.itemCount - position.changes > this.#options.limits.maxItems)
+          throw new HistoryLost('its origin has more changes than a mirror may have items')
         const isLooked = performance.now() - this.#settingsAt < SETTINGS_MS
         // Where nothing else has changed, it is the settings that have.
         if (!isLooked || page.itemCount === position.changes) head = await this.#takeSettings(head)
         head = await this.#apply(head, position, page)
         this.#losses = 0
+        if (isOnce) return await this.#current(asked)
         position = parsePosition(head.origin?.position ?? '') ?? position
         etag = undefined
         continue
@@ -294,7 +317,8 @@ export class Mirror {
 
   async #apply(head: Head, position: Position, first: Page): Promise<Head> {
     const { url } = this.#origin
-    const { itemBytes } = this.#options
+    const { itemBytes, isOnce } = this.#options
+    const limits = this.#limits
     const offset = position.changes % PAGE_SIZE
     let version = (versionAt(first, offset) ?? 1) - 1
     const onLast = (last: Page) => this.#fallBehind((versionAt(last, last.length - 1) ?? version) - version)
@@ -304,15 +328,25 @@ export class Mirror {
       this.#keeper.behind = Math.max(0, this.#keeper.behind - 1)
       void this.#keeper.note().catch(() => {})
     }
-    const writer = new VersionWriter(this.#store, head, position, { url, itemBytes, onApplied })
+    const writer = new VersionWriter(this.#store, head, position, { url, itemBytes, limits, onApplied })
+    let bytes = 0
+    // With --once, the changes that were there at the start: others may come for ever.
+    let left = isOnce ? first.itemCount - position.changes : Number.POSITIVE_INFINITY
     try {
       const pages = changesSince(this.#origin, position, first, onLast, this.#signal)
       for await (const { page, first: from, until, isEnd } of pages) {
         for (const text of page.texts(from)) {
+          if (left-- === 0) return await writer.stop(until)
           this.#signal.throwIfAborted()
           await writer.add(decode(text), until)
         }
-        if (isEnd) return await writer.end(until)
+        bytes += page.body.length
+        await limits.checkMirror(this.#store, writer.head, page.body.length)
+        if (!isEnd) continue
+        const after = await writer.end(until)
+        // Once more with all of it: some was still on its way to the store.
+        await limits.checkMirror(this.#store, after, bytes)
+        return after
       }
       throw new HistoryLost('the changes of its origin have no end')
     } catch (error) {

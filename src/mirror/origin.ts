@@ -32,6 +32,7 @@ export class Origin {
   readonly hasToken: boolean
   readonly #requester: Requester
   readonly #signal: AbortSignal
+  #hasNoStates = false
 
   constructor(url: string, options: ClientOptions, signal: AbortSignal) {
     this.url = url
@@ -62,10 +63,16 @@ export class Origin {
     }
   }
 
-  /** The state that a live page shows, or with which changes end; undefined where the server does not name any. */
+  /** The state that a live page shows, or with which changes end; undefined if the server does not name any. */
   tagOf({ links }: Page): string | undefined {
+    if (this.#hasNoStates) return undefined
     const { allows } = this.#requester
     return snapshotName(links, { url: this.url, allows })?.replace(/^[^@]*@/, '')
+  }
+
+  /** Ignores links to states from now on: they lead nowhere. */
+  ignoreStates(): void {
+    this.#hasNoStates = true
   }
 
   /** All pages of a state, in order. */

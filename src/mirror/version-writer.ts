@@ -1,8 +1,9 @@
 /** Applies the changes of an origin to its mirror, a version at a time: what a reader sees is always a state that the origin had. */
 
-import { ChangeReader, readChange } from '../items/change-reader.ts'
+import { ChangeReader, type CollectedChanges, readChange } from '../items/change-reader.ts'
 import type { Head, Load, Origin, Patched, Store } from '../store/store.ts'
 import { HistoryLost, MirrorError } from './mirror-error.ts'
+import type { ItemCount, MirrorLimits } from './mirror-limits.ts'
 import { formatPosition, type Position } from './position.ts'
 
 /** A version with more than this is written while it is read, unseen until it is whole. */
@@ -25,6 +26,7 @@ export interface Applied {
 interface WriterOptions {
   readonly url: string
   readonly itemBytes: number
+  readonly limits: MirrorLimits
   readonly onApplied: (applied: Applied) => void
 }
 
@@ -48,6 +50,8 @@ export class VersionWriter {
   #count = 0
   #bytes = 0
   #hasDeletes = false
+  /** Of that version. */
+  #items: ItemCount
   #load: Load | undefined
   readonly #writes: Write[] = []
 
@@ -60,6 +64,12 @@ export class VersionWriter {
     this.#head = head
     this.#origin = { url: options.url, position: formatPosition(position) }
     this.#reader = new ChangeReader(head.keyField, options.itemBytes)
+    this.#items = options.limits.newCount()
+  }
+
+  /** The mirror after what was applied so far. */
+  get head(): Head {
+    return this.#head
   }
 
   /** `until` is a state of the origin, not before the change. */
@@ -96,6 +106,13 @@ export class VersionWriter {
     return this.#head
   }
 
+  /** The changes so far end with a state, whose name is not known. Otherwise as `end`. */
+  async stop(until: string): Promise<Head> {
+    await this.#close({ tag: this.#tag, changes: this.#taken + this.#count, until })
+    await this.#settle()
+    return this.#head
+  }
+
   /** Waits for what is on its way, and forgets what is not whole. */
   async abort(): Promise<void> {
     await Promise.allSettled(this.#writes.map(({ done }) => done))
@@ -115,7 +132,7 @@ export class VersionWriter {
   }
 
   async #flush(): Promise<void> {
-    const { puts } = this.#reader.take()
+    const { puts } = this.#take()
     this.#bytes = 0
     if (puts.count > 0) await this.#load?.append({ ...puts, isTransferred: true })
   }
@@ -137,13 +154,21 @@ export class VersionWriter {
     }
     this.#bytes = 0
     this.#hasDeletes = false
+    this.#items = this.#options.limits.newCount()
+  }
+
+  /** The changes that were collected. Throws where the version has too many items with them. */
+  #take(): CollectedChanges {
+    const changes = this.#reader.take()
+    this.#items.add(changes.puts.count, changes.puts.text.length)
+    return changes
   }
 
   /** Does not wait for the write itself: the store does them in their order. */
   async #write(from: Origin, to: Origin, of: { version: number; changes: number; bytes: number }): Promise<void> {
     const { version, changes, bytes } = of
     const done = this.#store
-      .patch(this.#head.name, this.#reader.take(), { origin: { from, to } })
+      .patch(this.#head.name, this.#take(), { origin: { from, to } })
       .then(({ head }: Patched) => {
         this.#head = head
         this.#options.onApplied({ head, version, changes })

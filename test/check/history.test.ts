@@ -57,7 +57,7 @@ describe('rule D22', () => {
       }
       const { status, detail, urls } = await judge(new Elsewhere({ hasHistory: true }))
       assert.equal(status, 'warn')
-      assert.equal(detail, `expected snapshot is {"href": "${BASE}/events@<tag>"}; came ${JSON.stringify({ href })}`)
+      assert.equal(detail, `expected snapshot is {"href": "${BASE}/events@<tag>"}; got ${JSON.stringify({ href })}`)
       assert.ok(urls.every((url) => url.startsWith(EVENTS)))
     }
   })

@@ -31,7 +31,7 @@ async function check(url: string, expected?: Expected, words = /^/, options: Che
   assert.equal(report.verdict, rule === undefined ? expected : 'broken', outline(report))
   if (rule === undefined) assert.deepEqual(idsWith(report, 'fail'), [], outline(report))
   else assert.equal(rule.status, 'fail', outline(report))
-  const lines = rule?.findings.map(({ expected, came }) => `expected ${expected}; came ${came}`) ?? [
+  const lines = rule?.findings.map(({ expected, got }) => `expected ${expected}; got ${got}`) ?? [
     ...report.collections.flatMap(({ notes }) => notes),
     ...report.rules.map(({ detail }) => detail),
   ]
@@ -125,7 +125,7 @@ const OTHER_KINDS: readonly ServerOptions[] = [{ isPaginated: false }, { items: 
 
 describe('a server that does not answer', () => {
   it('that refuses connections cannot be judged', async () => {
-    await check(`${await unusedOrigin()}/events`, 'unjudged', /^nobody listens there \(connection refused\)$/)
+    await check(`${await unusedOrigin()}/events`, 'unjudged', /^no server listens there \(connection refused\)$/)
   })
 
   it('whose host has no address cannot be judged', async () => {
@@ -133,7 +133,7 @@ describe('a server that does not answer', () => {
     await check('http://reams-check.invalid/events', 'unjudged', words)
   })
 
-  const LATE = /^no complete answer within 0\.4 s$/
+  const LATE = /^no complete response within 0\.4 s$/
   judge('that accepts and stays silent', silent, 'unjudged', LATE, NO_PATIENCE)
   const dripBody: Handler = (_request, response) => drip(response.writeHead(200), ' ')
   judge('that sends headers and then drips for ever', dripBody, 'unjudged', LATE, NO_PATIENCE)
@@ -145,7 +145,7 @@ describe('a server that does not answer', () => {
   const USED_UP = /the time of this run is used up/
   judge('beyond the time of the run', silent, 'unjudged', USED_UP, { timeoutMs: 60_000, timeLimitMs: 600 })
   const slow = { timeoutMs: 60_000, timeLimitMs: 1500 }
-  judge('that slows down', except(from(13), silent), 'unjudged', /^not judged: the time of this run is used up/, slow)
+  judge('that slows down', except(from(13), silent), 'unjudged', /^the time of this run is used up/, slow)
 
   it('that dies in the middle has broken nothing, whenever it dies', async (t) => {
     const kinds: [serves: ServerOptions, moments: number[]][] = [
@@ -160,7 +160,7 @@ describe('a server that does not answer', () => {
           if (number === last) server.close()
         }
         const { url, server } = await serve(t, handler, serves)
-        const words = /connection was closed before the answer was complete|nobody listens there/
+        const words = /connection was closed before the response was complete|no server listens there/
         await check(url, 'unjudged', words, { strict: true })
       }
   })
@@ -170,15 +170,15 @@ describe('a server that does not answer', () => {
     else if (isBeyond(request, number)) response.writeHead(404).end()
     else answerRight()
   }
-  judge('that dies in the middle, after it broke a rule', dying, 'C7', /as page 2: 200 OK; came 404 Not Found/)
+  judge('that dies in the middle, after it broke a rule', dying, 'C7', /as page 2: 200 OK; got 404 Not Found/)
 
-  const silences: Record<string, [answer: Answer, came: RegExp]> = {
-    'is silent': [silent, /200 OK; came no complete answer within 0\.4 s/],
-    'closes the connection': [cutOff, /came the connection was closed before the answer was complete/],
+  const silences: Record<string, [answer: Answer, got: RegExp]> = {
+    'is silent': [silent, /200 OK; got no complete response within 0\.4 s/],
+    'closes the connection': [cutOff, /got the connection was closed before the response was complete/],
   }
-  for (const [name, [answer, came]] of Object.entries(silences))
+  for (const [name, [answer, got]] of Object.entries(silences))
     it(`that ${name} at pages beyond the last one breaks C7 alone`, async (t) => {
-      const report = await check((await serve(t, except(isBeyond, answer))).url, 'C7', came, { timeoutMs: 400 })
+      const report = await check((await serve(t, except(isBeyond, answer))).url, 'C7', got, { timeoutMs: 400 })
       assert.deepEqual(idsWith(report, 'fail'), ['C7'], outline(report))
     })
 
@@ -209,23 +209,23 @@ describe('a body that cannot be read', () => {
   judge('of as many as may be', aThousandBytes, 'C1', /an object with item_count/, { answerBytes: 1000 })
 
   const large = except(isBeyond, (response) => response.end(Buffer.alloc(2_000_000, 32)))
-  judge('a large one beyond the last page', large, 'C7', /came a body of more than 1000000 bytes/, few)
+  judge('a large one beyond the last page', large, 'C7', /got a body of more than 1000000 bytes/, few)
 
   const plain = JSON.stringify({ item_count: 0 })
   const packed = gzipSync(plain)
-  const faulty: Record<string, [body: string | Buffer, encoding: string, came: RegExp]> = {
-    'a gzip bomb': [gzipSync(Buffer.alloc(10_000_000)), 'gzip', /came a body of more than 1000000 bytes/],
+  const faulty: Record<string, [body: string | Buffer, encoding: string, got: RegExp]> = {
+    'a gzip bomb': [gzipSync(Buffer.alloc(10_000_000)), 'gzip', /got a body of more than 1000000 bytes/],
     'a broken gzip': [Buffer.concat([packed.subarray(0, 12), Buffer.alloc(30, 7)]), 'gzip', /cannot be decompressed/],
     'a gzip that is cut off': [packed.subarray(0, -6), 'gzip', /cannot be decompressed/],
     'gzip that is announced, but plain': [plain, 'gzip', /Content-Encoding: gzip that cannot be decompressed/],
     'gzip around gzip': [gzipSync(packed), 'gzip', /no JSON/],
-    'another encoding than gzip': [packed, 'br', /came a body with Content-Encoding: br, which was not asked for/],
+    'another encoding than gzip': [packed, 'br', /got a body with Content-Encoding: br, which was not asked for/],
     'two encodings': [packed, 'gzip, br', /Content-Encoding: gzip, br, which was not asked for/],
   }
-  for (const [name, [body, encoding, came]] of Object.entries(faulty)) {
+  for (const [name, [body, encoding, got]] of Object.entries(faulty)) {
     const answer = always(body, { 'Content-Encoding': encoding })
     const packedOnly: Handler = (request, ...others) => (wantsGzip(request, 0) ? answer : right)(request, ...others)
-    judge(`${name} where gzip was asked for`, packedOnly, 'C1', came, few)
+    judge(`${name} where gzip was asked for`, packedOnly, 'C1', got, few)
     judge(`${name} in every answer`, answer, 'unjudged', /a body (of|with)|not JSON/, few)
   }
 
@@ -233,7 +233,7 @@ describe('a body that cannot be read', () => {
   for (const serves of OTHER_KINDS)
     judge(`a broken gzip of ${JSON.stringify(serves)}`, bad, 'C1', /cannot be decompressed/, { serves })
 
-  const CLOSED = /^the connection was closed before the answer was complete$/
+  const CLOSED = /^the connection was closed before the response was complete$/
   const raw: Record<string, string> = {
     'shorter than its length': 'Content-Type: application/json\r\nContent-Length: 5000\r\n\r\n{"a":',
     'chunks without an end': 'Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n',
@@ -245,20 +245,20 @@ describe('a body that cannot be read', () => {
     response.writeHead(200, { 'Content-Length': '5000' }).write('{"item_count":')
     setTimeout(() => request.socket.resetAndDestroy(), 10)
   })
-  judge('a reset in the middle of the last page', reset, 'C1', /came the connection was closed before the answer/)
+  judge('a reset in the middle of the last page', reset, 'C1', /got the connection was closed before the response/)
 })
 
 describe('an answer that is not JSON', () => {
   const others: Record<string, [body: string | Buffer, type: string, note?: RegExp]> = {
-    'an HTML page': ['<title>Hi</title>', 'text/html', /^the answer is not JSON \(text\/html\): <title>Hi<\/title>$/],
-    'a text': ['It works!', 'text/plain', /^the answer is not JSON \(text\/plain\): It works!$/],
+    'an HTML page': ['<title>Hi</title>', 'text/html', /^the response is not JSON \(text\/html\): <title>Hi<\/title>$/],
+    'a text': ['It works!', 'text/plain', /^the response is not JSON \(text\/plain\): It works!$/],
     'an empty body': ['', 'application/json'],
     'bytes that are no text': [Buffer.from([0, 255, 254, 27, 91, 50, 74, 7, 8, 155, 49, 109]), 'application/json'],
     'an array that is cut off': ['[{"id": 1}, {"id"', 'application/json'],
     'an array 100,000 deep': ['['.repeat(100_000) + ']'.repeat(100_000), 'application/json'],
     'a Content-Type full of control characters': ['nothing', 'text/\u009b31m\u0085html'],
   }
-  for (const [name, [body, type, note = /^the answer is not JSON \(/]] of Object.entries(others))
+  for (const [name, [body, type, note = /^the response is not JSON \(/]] of Object.entries(others))
     judge(name, always(body, { 'Content-Type': type }), 'unjudged', note)
 })
 
@@ -267,22 +267,22 @@ describe('JSON that is no envelope', () => {
   const envelope = (links: string, embedded: string) =>
     `{"item_count": 3, "_links": ${links}, "_embedded": ${embedded}}`
   const oddLinks = envelope('{"__proto__": {"href": "x"}, "first": {"__proto__": 1}}', 'null')
-  const bodies: Record<string, [body: string, came: RegExp]> = {
+  const bodies: Record<string, [body: string, got: RegExp]> = {
     'an object that is cut off': ['{"item_count": 501, "_links": {"first"', /no JSON: \{"item_count": 501/],
     'an object 100,000 deep': [deep('{"a":'), /no JSON: \{"a":\{"a":/],
-    null: ['null', /came null/],
-    'an empty array': ['[]', /came an array: \[\]/],
-    'a text': ['"x"', /came a string: "x"/],
-    'a number': ['17', /came a number: 17/],
-    'an empty object': ['{}', /an object with item_count, _links and _embedded; came \{\}/],
-    'odd fields': ['{"__proto__": {"item_count": 3}, "constructor": 1, "": 2, "\\u0000": 3}', /came \{"__proto__"/],
+    null: ['null', /got null/],
+    'an empty array': ['[]', /got an array: \[\]/],
+    'a text': ['"x"', /got a string: "x"/],
+    'a number': ['17', /got a number: 17/],
+    'an empty object': ['{}', /an object with item_count, _links and _embedded; got \{\}/],
+    'odd fields': ['{"__proto__": {"item_count": 3}, "constructor": 1, "": 2, "\\u0000": 3}', /got \{"__proto__"/],
     'null links': [envelope('null', '{}'), /an object as _links/],
     'arrays as links and items': [envelope('[]', '[]'), /an object as _(links|embedded)/],
     'texts as links and items': [envelope('"x"', '"x"'), /an object as _(links|embedded)/],
     'odd links': [oddLinks, /an object as _embedded/],
     'links 100,000 deep': [envelope(deep('{"a":'), '{"events": []}'), /no JSON/],
   }
-  for (const [name, [body, came]] of Object.entries(bodies)) judge(name, always(body), 'C1', came)
+  for (const [name, [body, got]] of Object.entries(bodies)) judge(name, always(body), 'C1', got)
 
   it('ends with a verdict at every depth', async (t) => {
     for (const depth of [1000, 2000, 4000, 5000, 6000, 8000]) {
@@ -314,13 +314,13 @@ describe('an envelope with odd values', () => {
     '1e308': ['C2', /1e\+308/],
     '1152921504606846976': ['C2', /1152921504606847000/],
     '9007199254740991': ['C2', /9007199254740991/],
-    '-1': ['C2', /an item_count of at least 0; came -1/],
-    '1.5': ['C1', /a whole number as item_count; came 1\.5/],
-    '"12"': ['C1', /a whole number as item_count; came "12"/],
-    null: ['C1', /a whole number as item_count; came null/],
-    '{}': ['C1', /a whole number as item_count; came/],
-    '[3]': ['C1', /a whole number as item_count; came/],
-    true: ['C1', /a whole number as item_count; came true/],
+    '-1': ['C2', /an item_count of at least 0; got -1/],
+    '1.5': ['C1', /a whole number as item_count; got 1\.5/],
+    '"12"': ['C1', /a whole number as item_count; got "12"/],
+    null: ['C1', /a whole number as item_count; got null/],
+    '{}': ['C1', /a whole number as item_count; got/],
+    '[3]': ['C1', /a whole number as item_count; got/],
+    true: ['C1', /a whole number as item_count; got true/],
   }
   for (const [count, [id, detail]] of Object.entries(counts))
     judge(`an item_count of ${count} beside three items`, envelope(count), id, detail)
@@ -406,7 +406,7 @@ describe('an envelope with odd values', () => {
     })
 
     const status = 'HTTP/1.1 500 \u009b31mBad\u0085\tWay\r\nContent-Length: 3\r\n\r\n\u001b[2'
-    judge('in a status text', status, 'C1', /expected 200 OK; came 500$/)
+    judge('in a status text', status, 'C1', /expected 200 OK; got 500$/)
   })
 })
 
@@ -435,20 +435,20 @@ describe('a redirect', () => {
         const [status, location] = redirect(`http://${headers.host}`, elsewhere.origin)
         response.writeHead(status, { Location: location }).end()
       })
-      const came = /expected 200 OK; came 30[12378] [A-Za-z ]+ to /
-      const report = await check(url, 'C1', came, { token: 'secret-1' })
+      const got = /expected 200 OK; got 30[12378] [A-Za-z ]+ to /
+      const report = await check(url, 'C1', got, { token: 'secret-1' })
       assert.equal(elsewhere.seen.length, 0)
       assert.ok(seen.every((request) => !request.url?.includes('hop=')))
       assert.doesNotMatch(JSON.stringify(report), /secret-1/)
     })
 
-  judge('without a Location', always('', {}, 301), 'C1', /expected 200 OK; came 301 Moved Permanently$/)
+  judge('without a Location', always('', {}, 301), 'C1', /expected 200 OK; got 301 Moved Permanently$/)
 
   it('beyond the last page breaks C7, and is not followed', async (t) => {
     const elsewhere = await serve(t, right)
     const redirect = (response: ServerResponse) =>
       response.writeHead(302, { Location: `${elsewhere.url}?page=2` }).end()
-    await check((await serve(t, except(isBeyond, redirect))).url, 'C7', /came 302 Found to http:/)
+    await check((await serve(t, except(isBeyond, redirect))).url, 'C7', /got 302 Found to http:/)
     assert.equal(elsewhere.seen.length, 0)
   })
 })
@@ -506,12 +506,12 @@ describe('a status other than 200', () => {
       (status) => new RegExp(`^${status} [A-Za-z ]+: there is no collection to check at this URL$`),
       'unjudged',
     ],
-    [[201, 204, 206, 304, 400, 405, 500, 501], (status) => new RegExp(`expected 200 OK; came ${status}`), 'C1'],
+    [[201, 204, 206, 304, 400, 405, 500, 501], (status) => new RegExp(`expected 200 OK; got ${status}`), 'C1'],
   ]
   for (const [statuses, wordsOf, expected] of words)
     for (const status of statuses) judge(`${status} always`, always('{}', {}, status), expected, wordsOf(status))
 
-  const FAILED = /came 500 Internal Server Error/
+  const FAILED = /got 500 Internal Server Error/
   const everySecond: When = (_request, number) => number % 2 === 0
   for (const serves of OTHER_KINDS)
     judge(`500 at every second request of ${JSON.stringify(serves)}`, except(everySecond, refuse(500)), 'C1', FAILED, {
@@ -526,7 +526,7 @@ describe('a status other than 200', () => {
     })
 
   const endless: [wait: string, words: RegExp, most: number][] = [
-    ['0', /^the server asks to wait again and again \(429 Too Many Requests\); --delay/, 10],
+    ['0', /^the server asks to wait again and again \(429 Too Many Requests; --delay/, 10],
     ['3600', /^the server asks to wait 3600 s \(429\), longer than the run may take$/, 2],
   ]
   for (const [wait, words, most] of endless)
@@ -545,32 +545,32 @@ describe('a status other than 200', () => {
   const nowAndThen: When = (_request, number) => number === 34 || number === 38
   for (const status of [429, 503])
     judge(`${status} with Retry-After 1, now and then`, except(nowAndThen, refuse(status, '1')), 'kept')
-  const longer = /^not judged: the server asks to wait 3600 s \(429\)/
+  const longer = /^the server asks to wait 3600 s \(429\)/
   judge('429 in the middle, with a long wait', except(from(11), refuse(429, '3600')), 'unjudged', longer)
-  const again = /^not judged: the server asks to wait again and again/
+  const again = /^the server asks to wait again and again/
   judge('429 in the middle, again and again', except(from(11), refuse(429, '0')), 'unjudged', again)
 })
 
 describe('what is hardly HTTP', () => {
-  const NOT_HTTP = /^no answer that is HTTP \(/
+  const NOT_HTTP = /^no valid HTTP response \(/
   const empty = 'Content-Length: 0\r\n\r\n'
   const long = `X-Long: ${'x'.repeat(100_000)}\r\nContent-Length: 2\r\n\r\n{}`
   const raw: Record<string, [text: string, note: RegExp]> = {
-    'a status of 999': [`HTTP/1.1 999 Odd\r\n${empty}`, /^no answer that is HTTP \(the status 999/],
-    'a status of 600': [`HTTP/1.1 600 Odd\r\n${empty}`, /^no answer that is HTTP \(the status 600/],
+    'a status of 999': [`HTTP/1.1 999 Odd\r\n${empty}`, /^no valid HTTP response \(the status 999/],
+    'a status of 600': [`HTTP/1.1 600 Odd\r\n${empty}`, /^no valid HTTP response \(the status 600/],
     'a status of 42': [`HTTP/1.1 42 Odd\r\n${empty}`, NOT_HTTP],
     garbage: ['\u0000\u001b[31mSSH-2.0-OpenSSH_9.6\r\n\r\n', NOT_HTTP],
-    nothing: ['', /^the connection was closed before the answer was complete$/],
+    nothing: ['', /^the connection was closed before the response was complete$/],
     'another protocol': [
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n',
-      /^no answer that is HTTP \(the server switched to another protocol\)$/,
+      /^no valid HTTP response \(the server switched to another protocol\)$/,
     ],
     'headers of 100 KB': [`HTTP/1.1 200 OK\r\n${long}`, /^headers that are larger than 16 KiB$/],
     'two lengths': ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}', NOT_HTTP],
     'a length and chunks': ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}', NOT_HTTP],
     'chunks without a length': [
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzzz\r\n{}',
-      /^no answer that is HTTP|^the connection was closed/,
+      /^no valid HTTP response|^the connection was closed/,
     ],
   }
   for (const [name, [text, note]] of Object.entries(raw)) judge(name, text, 'unjudged', note)
@@ -589,7 +589,7 @@ describe('what is hardly HTTP', () => {
 describe('an empty collection', () => {
   const silentBeyond = except(({ url = '' }) => /\?page=(?!1$)[0-9]+$/.test(url), silent)
   const options = { serves: { items: 0 }, timeoutMs: 400 }
-  judge('that is silent beyond its page', silentBeyond, 'C7', /no complete answer within 0\.4 s/, options)
+  judge('that is silent beyond its page', silentBeyond, 'C7', /no complete response within 0\.4 s/, options)
 })
 
 describe('a fetch in the same process', () => {
@@ -608,22 +608,22 @@ describe('a fetch in the same process', () => {
   const throwing = () => {
     throw new Error('no database\u001b[31m')
   }
-  const LATE = /^no complete answer within 0\.4 s$/
+  const LATE = /^no complete response within 0\.4 s$/
   const fetches: Record<string, [fetch: (request: Request) => Response | Promise<Response>, note: RegExp]> = {
-    'that throws': [throwing, /^no answer that is HTTP \(no database\\u001b\[31m\)$/],
-    'that rejects': [() => Promise.reject(new Error('no database')), /^no answer that is HTTP \(no database\)$/],
-    'that rejects with undefined': [() => Promise.reject(undefined), /^no answer that is HTTP \(undefined\)$/],
-    'that rejects with null': [() => Promise.reject(null), /^no answer that is HTTP \(null\)$/],
-    'that rejects with a text': [() => Promise.reject('no database'), /^no answer that is HTTP \(no database\)$/],
+    'that throws': [throwing, /^no valid HTTP response \(no database\\u001b\[31m\)$/],
+    'that rejects': [() => Promise.reject(new Error('no database')), /^no valid HTTP response \(no database\)$/],
+    'that rejects with undefined': [() => Promise.reject(undefined), /^no valid HTTP response \(undefined\)$/],
+    'that rejects with null': [() => Promise.reject(null), /^no valid HTTP response \(null\)$/],
+    'that rejects with a text': [() => Promise.reject('no database'), /^no valid HTTP response \(no database\)$/],
     'that never resolves': [() => new Promise(() => {}), LATE],
     'that answers with an error': [() => Response.error(), /^a Response that stands for an error/],
     'that answers with a used Response': [used, /^a Response whose body was read before$/],
-    'that answers with a locked Response': [locked, /^no answer that is HTTP \(.*locked/],
-    'that answers with nothing': [() => undefined as unknown as Response, /^no answer that is HTTP \(/],
+    'that answers with a locked Response': [locked, /^no valid HTTP response \(.*locked/],
+    'that answers with nothing': [() => undefined as unknown as Response, /^no valid HTTP response \(/],
     'whose body never ends': [streamed({ pull: () => new Promise(() => {}) }), LATE],
     'whose body fails': [
       streamed({ pull: () => Promise.reject(new Error('disk')) }),
-      /^no answer that is HTTP \(disk\)$/,
+      /^no valid HTTP response \(disk\)$/,
     ],
     'whose body is not made of bytes': [
       streamed({ start: (controller) => controller.enqueue('{}') }),
@@ -660,7 +660,7 @@ describe('answers that are much larger than what they say', () => {
   it('a million items are counted and not kept', async (t) => {
     const body = `{"item_count":1000000,"_links":{"first":{"href":"x"}},"_embedded":{"events":[${'0,'.repeat(999_999)}0]}}`
     const { url } = await serve(t, always(gzipSync(body), { 'Content-Encoding': 'gzip' }))
-    await check(url, 'C3', /at most 500 items; came 1000000 items/, patient)
+    await check(url, 'C3', /at most 500 items; got 1000000 items/, patient)
   })
 
   it('links of a megabyte make a small report', async (t) => {

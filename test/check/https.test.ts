@@ -64,7 +64,7 @@ describe('a server behind TLS', () => {
     const { port } = await serve(t, 'localhost', (host) => host)
     const { status, stdout } = await check(t, `https://localhost:${port}/events`, true)
     assert.equal(status, 1)
-    assert.match(stdout, /fail {2}D17/)
+    assert.match(stdout, /failed {3}D17/)
   })
 
   it('whose certificate nobody knows cannot be judged, and the reason says what to do', async (t) => {

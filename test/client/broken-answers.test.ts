@@ -36,6 +36,11 @@ const linking =
   (envelope, page) =>
     on === undefined || page === on ? relinked(envelope, links) : envelope
 
+/** With something else made of the items. */
+const embedding =
+  (embeddedOf: (events: unknown, page: number) => Links): Distort =>
+  (envelope, page) => ({ ...envelope, _embedded: embeddedOf((envelope['_embedded'] as Links)['events'], page) })
+
 /** As a text in which something is replaced. */
 const replacing =
   (text: string, by: string): Distort =>
@@ -46,15 +51,30 @@ const replacing =
 const ENVELOPES: Readonly<Record<string, readonly [Distort, RegExp]>> = {
   'no links': [({ _links, ...rest }) => rest, /page=1 – _links is missing, not an object\.$/],
   'links in a list': [(envelope) => ({ ...envelope, _links: [] }), /_links is \[\], not an object\.$/],
-  'no items': [({ _embedded, ...rest }) => rest, /_embedded should hold one array, the items\. It holds none\.$/],
+  'no items': [({ _embedded, ...rest }) => rest, /_embedded should hold the items as an array\. It holds none\.$/],
   'items in no array': [(envelope) => ({ ...envelope, _embedded: { events: {} } }), /It holds none\.$/],
-  'two arrays': [(envelope) => ({ ...envelope, _embedded: { events: [], venues: [] } }), /It holds events, venues\.$/],
+  'two arrays, and none as long as it should be': [
+    embedding(() => ({ rooms: [], venues: [1] })),
+    /_embedded has the arrays rooms, venues, and none has the name of the collection, or alone the right length\.$/,
+  ],
+  'two arrays as long as it should be': [
+    embedding((events) => ({ rooms: events, venues: events })),
+    /^The items were not found: .*_embedded has the arrays rooms, venues, and none has/,
+  ],
+  'two arrays, and the one with the name of the collection too short': [
+    embedding((events) => ({ events: [], venues: events })),
+    /it holds 0 items\. By its item_count of 1001, page 1 of 3 should hold 500\.$/,
+  ],
+  'one of two arrays missing on the next page': [
+    embedding((events, page) => (page === 1 ? { rooms: events, venues: [] } : { venues: events })),
+    /_embedded has the arrays venues, and earlier pages had them in rooms\.$/,
+  ],
   'a count in quotes': [counting('1001'), /item_count is "1001", not a whole number\.$/],
   'half a count': [counting(1000.5), /item_count is 1000\.5, not a whole number\.$/],
   'a negative count': [counting(-1), /item_count is -1, not a whole number\.$/],
   'null for a count': [counting(null), /item_count is null, not a whole number\.$/],
   'no count': [({ item_count, ...rest }) => rest, /item_count is missing, though there is a link first\.$/],
-  'a count of the page': [counting(500), /the link next leads to page 2\. On page 1 of 1 there should be none\.$/],
+  'a count of the page': [counting(500), /the link last leads to page 3\. On page 1 of 1 it should lead to page 1\.$/],
   'a count too high': [counting(1600), /the link last leads to page 3\. On page 1 of 4 it should lead to page 4\.$/],
   'a count too low': [counting(400), /it holds 500 items\. By its item_count of 400, page 1 of 1 should hold 400\.$/],
   'a count too high by one': [counting(1002), /page=3 – it holds 1 items\. By its item_count of 1002, page 3 of 3 sho/],
@@ -76,13 +96,13 @@ const ENVELOPES: Readonly<Record<string, readonly [Distort, RegExp]>> = {
     linking({ next: to(1) }),
     /page=1 – the link next leads to page 1\. On page 1 of 3 it should lead to/,
   ],
-  'next behind the last page': [
-    linking({ next: to(4) }, 3),
-    /page=3 – the link next leads to page 4\. .* should be none\.$/,
+  'next of the last page to the one before': [
+    linking({ next: to(2) }, 3),
+    /page=3 – the link next leads to page 2\. .* should be none\.$/,
   ],
-  'next to the last page itself': [
-    linking({ next: to(3) }, 3),
-    /page=3 – the link next leads to page 3\. .* should be none/,
+  'next of the last page to no number': [
+    linking({ next: { href: `${EVENTS}?page=1e9` } }, 3),
+    /page=3 – the link next leads to page 1e9\. .* should be none\.$/,
   ],
   'next as a text': [linking({ next: EVENTS }), /the link next is "http.*, not an object with/],
   'next as a list': [linking({ next: [to(2)] }), /the link next is \[.*, not an object with/],
@@ -104,8 +124,8 @@ const ENVELOPES: Readonly<Record<string, readonly [Distort, RegExp]>> = {
     /the link next leads to page 2,3\. On page 1 of 3 it should lead to page 2\.$/,
   ],
   'the wrong page': [
-    linking({ prev: to(1), next: to(3) }),
-    /page=1 – the link prev leads to page 1\. .* should be none\.$/,
+    linking({ prev: to(2), next: to(4) }),
+    /page=1 – the link prev leads to page 2\. .* should be none\.$/,
   ],
   'a number': [() => '17', /it is 17, not an object\.$/],
   'an array': [() => '[{"id":1}]', /it is \[\{"id":1\}\], not an object\.$/],
@@ -127,7 +147,10 @@ describe('an answer that breaks the contract', () => {
       const server = distorted(distort)
       const error = await failureOf(server)
       assert.ok(error instanceof InvalidPage, String(error))
-      assert.match(error.message, /^The response breaks the contract: GET http:\/\/events\.example\/events\?page=\d – /)
+      assert.match(
+        error.message,
+        /^The (response breaks the contract|items were not found): GET http:\/\/events\.example\/events\?page=\d – /,
+      )
       assert.match(error.message, message)
       assert.equal(error.status, 200)
       assert.ok(server.requests.length <= 5)

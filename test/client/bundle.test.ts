@@ -15,7 +15,7 @@ describe('the client as a bundle', () => {
   it('is small, and a command says how small', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, 'scripts/client-size.ts')])
     const [, bytes = ''] = /^reams\/client: ([\d,]+) bytes gzipped/.exec(stdout) ?? assert.fail(stdout)
-    assert.ok(Number(bytes.replace(',', '')) <= 8000)
+    assert.ok(Number(bytes.replace(',', '')) <= 8500)
   })
 
   it('runs where there is nothing but the APIs of the web', async () => {

@@ -8,12 +8,14 @@ import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { settingsOf } from '../../src/client/client-options.ts'
 import * as client from '../../src/client/index.ts'
+import { itemRun } from '../../src/items/item-run.ts'
 import { CorrectServer, startServer } from '../check/correct-server.ts'
-import { fencesOf } from '../markdown.ts'
+import { fencesOf, inlineCodeOf } from '../markdown.ts'
+import { fill, numbered, openService } from '../service/open-service.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const page = readFileSync(join(ROOT, 'docs/how-to/consume.md'), 'utf8')
-const [first, pull] = fencesOf(page).filter(({ language }) => language === 'ts')
+const [first, newest, pull] = fencesOf(page).filter(({ language }) => language === 'ts')
 
 /** Runs an example of the page, against a server of 1234 events, in a directory of its own. */
 async function run(t: TestContext, code: string): Promise<{ stdout: string; directory: string }> {
@@ -41,6 +43,46 @@ describe('the page about reading collections', () => {
     assert.equal(stdout, '1234 events, of which 0 are new; begun again 0 times.\n')
     const lines = readFileSync(join(directory, 'events.ndjson'), 'utf8').trimEnd().split('\n')
     assert.deepEqual([lines.length, lines.at(-1)], [1234, '{"id":1234,"title":"Event 1234"}'])
+  })
+
+  it('shows a program that reads the newest item with one request', async (t) => {
+    const { stdout } = await run(t, newest?.text ?? '')
+    assert.equal(stdout, "The newest of 1234 events: { id: 1234, title: 'Event 1234' }\n")
+  })
+
+  it('is right about Reams: counts without items, the newest last, crawlers not kept out', async (t) => {
+    const { store, get } = await openService(t)
+    await fill(store, 'events', numbered(1234))
+    await store.append('events', itemRun(['{"id":"newest"}'], { keyField: 'id' }))
+    const entry = await get('/')
+    const { collections } = (await entry.json())._embedded
+    assert.deepEqual([collections[0].name, collections[0].item_count], ['events', 1235])
+    const unchanged = { 'If-None-Match': entry.headers.get('etag') ?? '' }
+    assert.equal((await get('/', unchanged)).status, 304)
+    const { _embedded, _links } = await (await get(`/events?page=${Number.MAX_SAFE_INTEGER}`)).json()
+    assert.equal(_embedded.events.at(-1).id, 'newest')
+    assert.equal(_links.self.href, _links.last.href)
+    await store.delete('events', ['newest'])
+    assert.equal((await get('/', unchanged)).status, 200)
+
+    const head = await get('/events', {}, 'HEAD')
+    assert.ok([...head.headers.values()].every((value) => value !== '1234'))
+    assert.equal((await get('/robots.txt')).status, 404)
+    assert.equal(head.headers.get('x-robots-tag'), null)
+  })
+
+  it('names the headers that a page of another origin may send and read', async (t) => {
+    const { again } = await openService(t)
+    const get = again({ corsOrigins: ['*'] })
+    const asked = { Origin: 'https://app.example.com', 'Access-Control-Request-Method': 'GET' }
+    const preflight = await get('/', asked, 'OPTIONS')
+    const [, section = ''] = /^## From a web page\n([\s\S]*?)^## /m.exec(page) ?? []
+    const [send = '', read = ''] = [/can send ([\s\S]*?)\. With/, /of the headers ([\s\S]*?)\.$/m].map(
+      (form) => form.exec(section)?.[1],
+    )
+    const sent = preflight.headers.get('access-control-allow-headers')
+    assert.equal(inlineCodeOf(send).join(', '), sent)
+    assert.equal(inlineCodeOf(read).join(', '), (await get('/')).headers.get('access-control-expose-headers'))
   })
 
   it('names every error class, and no other', () => {

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { itemRun } from '../../src/items/item-run.ts'
 import { Mirror, type MirrorEvent, type MirrorOptions } from '../../src/mirror/mirror.ts'
+import type { LimitOptions } from '../../src/mirror/mirror-limits.ts'
 import { Origin } from '../../src/mirror/origin.ts'
 import { createService } from '../../src/service/create-service.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
@@ -30,6 +31,9 @@ export function change(store: Store, puts: readonly string[], deletes: readonly 
   const steps = [...puts.map(() => null), ...deletes.map(String)]
   return store.patch('events', { puts: itemRun(puts, KEYED), steps })
 }
+
+const UNLIMITED = Number.POSITIVE_INFINITY
+export const NO_LIMITS: LimitOptions = { maxItems: UNLIMITED, maxBytes: UNLIMITED, checkSpace: async () => undefined }
 
 export class Pair {
   readonly store: Store
@@ -75,6 +79,7 @@ export class Pair {
       waitSeconds: 30,
       isOnce: true,
       itemBytes: 1_000_000,
+      limits: NO_LIMITS,
       open: async () => this.origin(signal),
       onEvent: (event) => void this.events.push(event),
       ...options,

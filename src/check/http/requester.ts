@@ -44,7 +44,7 @@ const LATE_MS = 50
 /** The longest time that a timer can be set to. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-const TIME_IS_UP = 'the time of this run is used up; --time-limit allows more'
+const TIME_IS_UP = 'the time of this run is used up (--time-limit allows more)'
 
 export class Requester {
   readonly #options: RequesterOptions
@@ -148,7 +148,7 @@ export class Requester {
       abort.abort()
       signal?.throwIfAborted()
       if (leftMs <= timeoutMs) throw new LimitReached(TIME_IS_UP)
-      return noResponse(request, `no complete answer within ${limitMs / 1000} s`)
+      return noResponse(request, `no complete response within ${limitMs / 1000} s`)
     } catch (error) {
       if (error instanceof LimitReached || error instanceof StaleConnection) throw error
       signal?.throwIfAborted()
@@ -205,7 +205,7 @@ async function pause(pauseMs: number, signal: AbortSignal | undefined): Promise<
 function unavailable(response: HttpResponse): HttpResponse {
   if (response.status !== 429) return response
   throw new LimitReached(
-    `the server asks to wait again and again (${statusLine(response)}); --delay sends fewer requests a second`,
+    `the server asks to wait again and again (${statusLine(response)}; --delay sends fewer requests a second)`,
   )
 }
 
@@ -225,14 +225,14 @@ function faultOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const message = cause instanceof Error ? cause.message || code || cause.name : String(cause)
-  return FAULTS[code.startsWith('ERR_SSL_') ? 'EPROTO' : code] ?? `no answer that is HTTP (${shorten(message)})`
+  return FAULTS[code.startsWith('ERR_SSL_') ? 'EPROTO' : code] ?? `no valid HTTP response (${shorten(message)})`
 }
 
-const CLOSED = 'the connection was closed before the answer was complete'
+const CLOSED = 'the connection was closed before the response was complete'
 const UNTRUSTED = 'its certificate is signed by an unknown authority; NODE_EXTRA_CA_CERTS can name a file with it'
 
 const FAULTS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there (connection refused)',
+  ECONNREFUSED: 'no server listens there (connection refused)',
   ECONNRESET: CLOSED,
   EPIPE: CLOSED,
   UND_ERR_SOCKET: CLOSED,

@@ -136,7 +136,7 @@ export function headerLine({ headers }: HttpResponse, name: string): string {
   return value === null ? `no ${name}` : `${name}: ${shorten(value)}`
 }
 
-/** What came, in a few words: "404 Not Found", "no complete answer within 10 s". */
+/** The result of a request in a few words: "404 Not Found", "no complete response within 10 s". */
 export function statusLine({ status, statusText, fault, headers }: HttpResponse): string {
   if (fault !== undefined) return fault
   const location = status >= 300 && status < 400 ? headers.get('location') : null

@@ -1,6 +1,7 @@
 /** What the checker keeps of a response's JSON: the parts that rules ask about, and not the items themselves. */
 
 import { shorten } from '../../contract/message-text.ts'
+import { PAGE_SIZE } from '../../contract/page.ts'
 import {
   type Fingerprint,
   fingerprintOf,
@@ -32,7 +33,7 @@ export interface Document {
   /** The names of the arrays in `_embedded`, and all its names. */
   readonly arrays: readonly string[]
   readonly embedded: readonly string[]
-  /** The items: those under the name of the collection, or those of the longest array. */
+  /** The items: the array with the name of the collection, or else the longest of those whose length fits the count. */
   readonly items: ItemFacts | undefined
   /** Stands for everything but `_embedded`. */
   readonly frame: Fingerprint
@@ -67,7 +68,7 @@ export function documentOf(text: string, collectionName: string): Document {
     embeddedKind: kindOf(embedded),
     arrays: arrays.slice(0, MAX_LINKS).map(shorten),
     embedded: Object.keys(embeddedObject).slice(0, MAX_LINKS).map(shorten),
-    items: itemsOf(embeddedObject, arrays, collectionName),
+    items: itemsOf(embeddedObject, arrays, collectionName, itemCount),
     frame: fingerprintOf(JSON.stringify(isJsonObject(value) ? { ...value, _embedded: undefined } : value)),
     whole: isJsonObject(value) && text.length <= MAX_WHOLE_CHARACTERS ? value : undefined,
   }
@@ -93,9 +94,17 @@ function bounded(relation: unknown): unknown {
   return length > MAX_LINK_CHARACTERS ? `(${length} characters)` : relation
 }
 
-function itemsOf(embedded: JsonObject, arrays: readonly string[], collectionName: string): ItemFacts | undefined {
+function itemsOf(
+  embedded: JsonObject,
+  arrays: readonly string[],
+  collectionName: string,
+  itemCount: unknown,
+): ItemFacts | undefined {
   const lengthOf = (name: string) => (Array.isArray(embedded[name]) ? embedded[name].length : 0)
-  const longest = arrays.toSorted((a, b) => lengthOf(b) - lengthOf(a))[0]
+  const onLastPage = Number(itemCount) % PAGE_SIZE
+  const lengths = Number(itemCount) < PAGE_SIZE ? [onLastPage] : [PAGE_SIZE, onLastPage]
+  const fitting = arrays.filter((name) => lengths.includes(lengthOf(name)))
+  const longest = (fitting.length > 0 ? fitting : arrays).toSorted((a, b) => lengthOf(b) - lengthOf(a))[0]
   const items = embedded[arrays.includes(collectionName) ? collectionName : (longest ?? '')]
   return Array.isArray(items) ? itemFactsOf(items) : undefined
 }

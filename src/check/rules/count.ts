@@ -12,7 +12,8 @@ export const C2: Rule = {
   id: 'C2',
   title: 'item_count is the exact number of items in the whole collection, on every page.',
   why: 'A client that knows the count knows when it has everything, and can show its progress. An estimate, a count of the page or a count from a cache is worse than none.',
-  hurts: 'anyone who sizes a buffer, draws a progress bar or checks that nothing is missing: the items do not add up.',
+  affects:
+    'anyone who sizes a buffer, draws a progress bar or checks that nothing is missing: the items do not add up.',
   right: `GET /events?page=3 → {"item_count": 1234, …} with the 234 items 1001 to 1234`,
   wrong: `GET /events?page=3 → {"item_count": 234, …}: the count of the page`,
   scope: 'paginated',
@@ -29,7 +30,7 @@ const MAX_SUSPECTS = 3
 const countDifference: DifferenceOf = ({ document: first }, { document }) =>
   first?.count === undefined || document?.count === undefined || first.count === document.count
     ? undefined
-    : { expected: `item_count ${first.count}, as in the first answer`, came: String(document.count) }
+    : { expected: `item_count ${first.count}, as in the first response`, got: String(document.count) }
 
 function watchCounts(check: RuleCheck): Watcher {
   const { layout } = check
@@ -81,14 +82,14 @@ function watchCounts(check: RuleCheck): Watcher {
     if (layout.last === undefined || count === undefined || items === undefined) return
     const total = pages === layout.last ? sum : pageSize * (layout.last - 1) + items.count
     if (total === count) return
-    const came = `item_count ${count}, and ${total} items on ${layout.last} ${layout.last === 1 ? 'page' : 'pages'}`
+    const got = `item_count ${count}, and ${total} items on ${layout.last} ${layout.last === 1 ? 'page' : 'pages'}`
     const isEvidentAlone =
       items.count !== count - PAGE_SIZE * (layout.last - 1) &&
       pageSize === PAGE_SIZE &&
       lastByCount(count) === expectedLast(layout, response.document) &&
       lastByCount(count) === layout.last
-    if (isEvidentAlone) check.broken(response, `item_count ${total}`, came)
-    else check.differs(response, `item_count ${total}`, came)
+    if (isEvidentAlone) check.broken(response, `item_count ${total}`, got)
+    else check.differs(response, `item_count ${total}`, got)
   }
 
   return {
@@ -101,10 +102,10 @@ function watchCounts(check: RuleCheck): Watcher {
       if (last !== undefined) judgeSum(last)
       for (const { repeat, isDoubt } of repeats.found()) {
         const expected = `each item once; item ${repeat.earlierItem} of page ${repeat.earlierPage} is the same`
-        const came = `item ${repeat.item} of page ${repeat.page} is the same ${repeat.by}`
+        const got = `item ${repeat.item} of page ${repeat.page} is the same ${repeat.by}`
         const evidence = { request: check.collection.pageRequest(repeat.page) }
-        if (isDoubt) check.doubt(evidence, expected, came)
-        else check.differs(evidence, expected, came)
+        if (isDoubt) check.doubt(evidence, expected, got)
+        else check.differs(evidence, expected, got)
       }
     },
   }
@@ -112,15 +113,16 @@ function watchCounts(check: RuleCheck): Watcher {
 
 export const C3: Rule = {
   id: 'C3',
-  title: 'Every page but the last holds exactly 500 items, and no parameter or header changes that.',
-  why: 'With a fixed size, item_count alone says how many pages there are, and page 7 is the same items for everybody.',
-  hurts: 'a client that reads pages in parallel by their numbers: it misses items, or reads them twice.',
+  title: 'Every page but the last has exactly 500 items, and no parameter or header changes that.',
+  why: 'With a fixed size, item_count alone says how many pages there are, and page 7 has the same items for everybody.',
+  affects: 'a client that reads pages in parallel by their numbers: it misses items, or reads them twice.',
   right: 'GET /events?limit=10 → the 500 items of page 1',
   wrong: 'GET /events?limit=10 → 10 items',
   scope: 'paginated',
   countsFromOne: true,
   see(check, { response, document, number, last }) {
-    const items = document.items?.count
+    // An empty collection needs no array.
+    const items = document.items?.count ?? (document.count === 0 ? 0 : undefined)
     if (items === undefined) check.obstacle = 'there is no array of items in _embedded (D6)'
     else if (items > PAGE_SIZE) check.broken(response, `at most ${PAGE_SIZE} items`, `${items} items`)
     else if (last !== undefined && number < last && items !== PAGE_SIZE)
@@ -168,19 +170,19 @@ function sizeDifference(
   if (status !== 200 || a?.items === undefined || b?.items === undefined) return undefined
   const [before, after] = [a, b].map((document) => collection.linkedPage(document, 'last'))
   if (a.items.count !== b.items.count)
-    return { expected: `${a.items.count} items, as without it`, came: `${b.items.count} items` }
-  if (before !== after) return { expected: `last: page ${before}, as without it`, came: `last: page ${after}` }
+    return { expected: `${a.items.count} items, as without it`, got: `${b.items.count} items` }
+  if (before !== after) return { expected: `last: page ${before}, as without it`, got: `last: page ${after}` }
   if (a.itemCount !== b.itemCount)
-    return { expected: `item_count ${a.itemCount}, as without it`, came: `item_count ${b.itemCount}` }
+    return { expected: `item_count ${a.itemCount}, as without it`, got: `item_count ${b.itemCount}` }
   if (a.items.contents.join() === b.items.contents.join()) return undefined
-  return { expected: 'the same items as without it', came: 'other items' }
+  return { expected: 'the same items as without it', got: 'other items' }
 }
 
 export const D15: Rule = {
   id: 'D15',
-  title: 'Count, links and items of one answer come from one snapshot of the data.',
-  why: 'A count that is read before the items, or after them, is the count of another moment.',
-  hurts: 'a client that reads while others write: a page of 1001 items with item_count 1000.',
+  title: 'Count, links and items of one response come from one snapshot of the data.',
+  why: 'A count that is read before or after the items may no longer fit them.',
+  affects: 'a client that reads while others write: a page of 1001 items with item_count 1000.',
   right: 'while items arrive: GET /events?page=3 → item_count 1235 with 235 items',
   wrong: 'while items arrive: GET /events?page=3 → item_count 1234 with 235 items',
   scope: 'paginated',
@@ -194,12 +196,12 @@ export const D15: Rule = {
       if (page === undefined || contradiction === undefined) continue
       const again = await collection.sendAgain(page.response.request)
       if (again.digest !== page.response.digest) check.broken(page.response, ...contradiction)
-      else check.skip('what does not fit together stays so: see C2, C3 and C5')
+      else check.skip('count, links and items contradict each other every time: see C2, C3 and C5')
     }
   },
 }
 
-function contradictionIn({ collection }: RuleCheck, page: Page): [expected: string, came: string] | undefined {
+function contradictionIn({ collection }: RuleCheck, page: Page): [expected: string, got: string] | undefined {
   const { document, number } = page
   const { count, items } = document
   if (count === undefined || items === undefined) return undefined

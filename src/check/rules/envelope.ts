@@ -9,16 +9,16 @@ import type { DifferenceOf, Rule } from '../rule.ts'
 
 export const C1: Rule = {
   id: 'C1',
-  title: 'Every page answers 200 with an envelope of item_count, _links and _embedded, the same plain and as gzip.',
-  why: 'With one shape for every page, a client has to be written only once. Compression is a matter of transport and changes nothing.',
-  hurts: 'every client: it finds no count, no links or no items where the contract puts them.',
+  title: 'Every page returns 200 with an envelope of item_count, _links and _embedded, the same with and without gzip.',
+  why: 'With one shape for every page, a client has to be written only once. Compression must not change the content.',
+  affects: 'every client: it finds no count, no links or no items where the contract puts them.',
   right: `GET /events → 200
 {"item_count": 1234, "_links": {"first": {…}, "next": {…}, "last": {…}}, "_embedded": {"events": [{…}, …]}}`,
   wrong: `GET /events → 200
 [{…}, {…}, …]`,
   scope: 'answer',
   inspect(check, response) {
-    for (const [expected, came] of flawsOf(response, check.layout)) check.broken(response, expected, came)
+    for (const [expected, got] of flawsOf(response, check.layout)) check.broken(response, expected, got)
   },
   async probe(check) {
     const { collection, layout } = check
@@ -34,8 +34,8 @@ export const C1: Rule = {
 
 const ENVELOPE = 'an object with item_count, _links and _embedded'
 
-/** What is expected, and what came instead. */
-function flawsOf(response: HttpResponse, { kind }: Layout): [expected: string, came: string][] {
+/** Pairs of what was expected and what the response has instead. */
+function flawsOf(response: HttpResponse, { kind }: Layout): [expected: string, got: string][] {
   const { status, document, beginning } = response
   if (status !== 200) return [['200 OK', statusLine(response)]]
   if (document === undefined) return [['a JSON document', `no JSON: ${beginning}`]]
@@ -47,26 +47,26 @@ function flawsOf(response: HttpResponse, { kind }: Layout): [expected: string, c
   // A missing count is C2's matter; a negative one has the right type.
   if (itemCount !== undefined && !Number.isInteger(itemCount))
     flaws.push(['a whole number as item_count', shown(itemCount)])
-  if (linksKind !== 'an object') flaws.push(['an object as _links', `it is ${linksKind}`])
-  if (embeddedKind !== 'an object') flaws.push(['an object as _embedded', `it is ${embeddedKind}`])
+  if (linksKind !== 'an object') flaws.push(['an object as _links', linksKind])
+  if (embeddedKind !== 'an object') flaws.push(['an object as _embedded', embeddedKind])
   return flaws
 }
 
 const gzipDifference: DifferenceOf = (plain, gzip) => {
   const { document, byteLength, beginning } = gzip
   if (plain.digest === gzip.digest) return undefined
-  if (gzip.status !== 200) return { expected: '200 OK, as without gzip', came: statusLine(gzip) }
+  if (gzip.status !== 200) return { expected: '200 OK, as without gzip', got: statusLine(gzip) }
   if (plain.document && document && saysTheSame(plain.document, document)) return undefined
-  const came =
+  const got =
     document === undefined ? `no JSON: ${beginning}` : `another document, ${byteLength} bytes: ${document.shown}`
-  return { expected: `the document of the plain answer, ${plain.byteLength} bytes`, came }
+  return { expected: `the document that is returned without gzip, ${plain.byteLength} bytes`, got }
 }
 
 export const C8: Rule = {
   id: 'C8',
-  title: 'A collection is paginated in all its answers or in none.',
+  title: 'A collection is paginated in all its responses or in none.',
   why: 'Pagination applies only to collections that support it. A client tells the two apart by item_count, once.',
-  hurts: 'a client that takes the collection for a whole one and gets a part of it.',
+  affects: 'a client that takes one page for the whole collection.',
   right: 'GET /venues?page=2 → all venues, without item_count and page links, as GET /venues',
   wrong: 'GET /venues → all venues; GET /venues?page=2 → item_count, next and 500 of them',
   scope: 'envelope',
@@ -85,9 +85,9 @@ export const C8: Rule = {
 export const D10: Rule = {
   id: 'D10',
   title:
-    'An unpaginated collection answers whole, with the bare self, whatever page says, and has at most 10,000 items.',
+    'An unpaginated collection is returned whole, with its bare URL as self, whatever page says; it has at most 10,000 items.',
   why: 'An unpaginated collection promises to stay small, and page means nothing there.',
-  hurts: 'a client that reads it in one request: it gets a part, an error or far too much.',
+  affects: 'a client that reads it in one request: it gets a part, an error or far too much.',
   right:
     'GET /venues?page=abc → {"_links": {"self": {"href": "https://api.example.com/venues"}}, "_embedded": {"venues": […]}}',
   wrong: 'GET /venues?page=abc → 400',
@@ -114,7 +114,7 @@ export const D5: Rule = {
   id: 'D5',
   title: 'An empty collection has one page, with an empty array of items.',
   why: 'One shape for every size: a client needs no special case for an empty collection.',
-  hurts: 'a client that goes through the items without asking first whether there are any.',
+  affects: 'a client that loops over the items without checking first whether there are any.',
   right: 'GET /drafts → {"item_count": 0, "_links": {"first": {…}, "last": {…?page=1}}, "_embedded": {"drafts": []}}',
   wrong: 'GET /drafts → {"item_count": 0, "_links": {…}, "_embedded": {}}',
   scope: 'paginated',
@@ -133,9 +133,9 @@ export const D5: Rule = {
 
 export const D6: Rule = {
   id: 'D6',
-  title: '_embedded holds exactly one array, under the name of the collection.',
-  why: 'So a client finds the items of any collection without being told where they are.',
-  hurts: 'a client for all collections: it has to guess which array holds the items.',
+  title: '_embedded has exactly one array, under the name of the collection.',
+  why: 'A client finds the items of any collection without configuration.',
+  affects: 'a client that reads any collection: it has to guess which array has the items.',
   right: 'GET /events → "_embedded": {"events": […]}',
   wrong: 'GET /events → "_embedded": {"items": […], "warnings": []}',
   scope: 'envelope',
@@ -144,8 +144,8 @@ export const D6: Rule = {
     if (embeddedKind !== 'an object' || (count === 0 && arrays.length === 0)) return
     // A snapshot, and changes, have their items under the name of the live collection (D22).
     const name = links.has('latest-version') ? check.collection.name.replace(/@.*/, '') : check.collection.name
-    const came = arrays.length === 0 ? `no array among ${shown(embedded)}` : shown(arrays)
-    if (arrays.length !== 1 || arrays[0] !== name) check.broken(response, `one array in _embedded, "${name}"`, came)
+    const got = arrays.length === 0 ? `no array among ${shown(embedded)}` : shown(arrays)
+    if (arrays.length !== 1 || arrays[0] !== name) check.broken(response, `one array in _embedded, "${name}"`, got)
   },
 }
 
@@ -153,7 +153,7 @@ export const D9: Rule = {
   id: 'D9',
   title: 'Every item is a JSON object.',
   why: 'An object can gain a field later; a number or a string cannot. Whether items come back byte for byte cannot be seen from outside.',
-  hurts: 'a client that reads a field of each item.',
+  affects: 'a client that reads a field of each item.',
   right: '"_embedded": {"events": [{"id": 1}, {"id": 2}]}',
   wrong: '"_embedded": {"events": [1, 2, null]}',
   scope: 'envelope',

@@ -12,12 +12,12 @@ import { C4, C5, D4, D7 } from './links.ts'
 export const D22: Rule = {
   id: 'D22',
   title:
-    'What a page links as snapshot is the collection as it is now, for good: a collection of its own, with changes.',
-  why: 'When items are removed, those after them move up, and a client that reads meanwhile misses some. A snapshot does not move; the link changes says what came after it. A server without these links breaks nothing.',
-  hurts: 'a client that reads the snapshot because nothing moves in it: it misses items, or finds nothing at all.',
+    'The link snapshot, where present, leads to a copy of the collection that never changes: itself a collection, which links changes.',
+  why: 'When items are removed, those after them move up, and a client that is reading misses some. A snapshot does not move; its link changes lists what happened since. A server without these links breaks nothing.',
+  affects: 'a client that reads the snapshot because nothing moves in it: it misses items, or finds nothing at all.',
   right:
     'GET /events → "snapshot": {"href": "https://api.example.com/events@7"}; GET /events@7?page=2 → page 2 as it was then, with "next": {"href": "https://api.example.com/events@7?page=3"}',
-  wrong: 'GET /events@7?page=2 → page 2 as it is by now, or "next": {"href": "https://api.example.com/events?page=3"}',
+  wrong: 'GET /events@7?page=2 → page 2 as it is now, or "next": {"href": "https://api.example.com/events?page=3"}',
   scope: 'paginated',
   countsFromOne: true,
   async probe(check) {

@@ -9,21 +9,22 @@ export const C10: Rule = {
   id: 'C10',
   title: 'A GET needs no body.',
   why: 'A GET has no body, and many clients cannot send one.',
-  hurts: 'every client: it cannot read anything.',
+  affects: 'every client: it cannot read anything.',
   right: 'GET /events → 200',
   wrong: 'GET /events → 411 Length Required, or 415 Unsupported Media Type',
   scope: 'answer',
   async probe(check) {
     const { bare } = check.layout
-    if ([411, 415].includes(bare.status)) check.broken(bare, 'an answer to a GET without a body', statusLine(bare))
+    if ([411, 415].includes(bare.status)) check.broken(bare, 'a response to a GET without a body', statusLine(bare))
+    else if (bare.status !== 200) check.skip(`the response is ${statusLine(bare)} (C1)`)
   },
 }
 
 export const D13: Rule = {
   id: 'D13',
-  title: 'HEAD answers like GET without the body, Content-Length included; OPTIONS lists the methods in Allow.',
+  title: 'HEAD returns the status and headers of GET, Content-Length included; OPTIONS lists the methods in Allow.',
   why: 'With HEAD a client learns how large a page is and whether it changed, without reading it.',
-  hurts: 'a client that asks before it reads, and link checkers, which mostly use HEAD.',
+  affects: 'a client that looks before it reads, and link checkers, which mostly use HEAD.',
   right:
     'HEAD /events → 200 with the Content-Type, Content-Length and ETag of GET; OPTIONS /events → Allow: GET, HEAD, OPTIONS',
   wrong: 'HEAD /events → 404, or Content-Length: 0',
@@ -59,9 +60,9 @@ function compareHeaders(check: RuleCheck, get: HttpResponse, head: HttpResponse)
 export const D12: Rule = {
   id: 'D12',
   title:
-    'Answers are application/hal+json, or application/json with the same bytes on demand; never 406; Vary says so.',
+    'Responses are application/hal+json, or application/json with the same bytes on request; never 406; Vary names Accept and Accept-Encoding.',
   why: 'The envelope is HAL. Clients that ask for something else still want the data: stock clients send Accept: text/html without being browsers.',
-  hurts:
+  affects:
     'a client whose library sends an Accept header of its own, and everyone behind a cache that mixes up the types.',
   right: 'GET /events → Content-Type: application/hal+json, Vary: Accept, Accept-Encoding',
   wrong: 'GET /events with Accept: text/html, image/png → 406',
@@ -75,11 +76,11 @@ export const D12: Rule = {
     judgeMediaType(check, layout.bare, 'application/hal+json')
     judgeVary(check, layout.bare)
     judgeMediaType(check, json, 'application/json')
-    await check.compareBytes(layout.bare, json, 'the answer to Accept: */*')
+    await check.compareBytes(layout.bare, json, 'the response to Accept: */*')
     if (layout.bare.document === undefined) return
     if (html.status === 200 && html.document === undefined)
       check.broken(html, 'the envelope, for a client that is not a browser', `no JSON: ${html.beginning}`)
-    else await check.compareBytes(layout.bare, html, 'the answer to Accept: */*')
+    else await check.compareBytes(layout.bare, html, 'the response to Accept: */*')
   },
 }
 
@@ -99,9 +100,9 @@ function judgeVary(check: RuleCheck, response: HttpResponse): void {
 export const D14: Rule = {
   id: 'D14',
   title:
-    'Errors are RFC 9457 problem details with type, title, status, detail and hint; type answers with a description.',
+    'Errors are RFC 9457 problem details with type, title, status, detail and hint; type is the URL of a description.',
   why: 'A program reads type, a person reads detail and hint. One form for all errors means one piece of code for them.',
-  hurts: 'anyone who has to find out from a log what went wrong.',
+  affects: 'anyone who has to find the cause of an error in a log.',
   right: `GET /events?page=0 → 400, Content-Type: application/problem+json
 {"type": "https://api.example.com/-/problems/invalid-page", "title": "…", "status": 400, "detail": "The parameter \\"page\\" is \\"0\\", …", "hint": "Ask for page=1 …"}`,
   wrong: 'GET /events?page=0 → 400, Content-Type: text/html, <h1>Bad Request</h1>',
@@ -169,8 +170,8 @@ async function judgeDescription(check: RuleCheck, problems: readonly HttpRespons
 export const D16: Rule = {
   id: 'D16',
   title: 'Every page has a strong ETag that changes with its bytes; If-None-Match gives 304; Cache-Control: no-cache.',
-  why: 'A client that has a page asks whether it changed, and reads it only then. A tag that stays while the count changes keeps a wrong count alive.',
-  hurts: 'a client that caches: it reads everything again, or keeps what is no longer true.',
+  why: 'A client that has a page asks whether it changed, and reads it only then. A tag that stays the same while the count changes leaves a wrong count in caches.',
+  affects: 'a client that caches: it reads everything again, or keeps old data.',
   right: 'GET /events with If-None-Match: "the ETag it had" → 304',
   wrong: 'one ETag for all pages, for gzip and plain, or for a page before and after its item_count changed',
   scope: '200',

@@ -16,9 +16,9 @@ import {
 
 export const C6: Rule = {
   id: 'C6',
-  title: 'The parameter page selects the page: asked for page 2, the server returns page 2.',
+  title: 'The parameter page selects the page: a request for page 2 returns page 2.',
   why: 'Because pages have numbers, a client can read them in any order, many at a time, or only the last one.',
-  hurts: 'anyone who asks for a page and gets another one, without any sign of it.',
+  affects: 'anyone who requests a page and gets another one, without any sign of it.',
   right: 'GET /events?page=2 → the items 501 to 1000',
   wrong: 'GET /events?page=2 → the items 1 to 500',
   scope: 'paginated',
@@ -41,36 +41,36 @@ function judgePage(check: RuleCheck, memory: PageMemory, { response, document, r
 
 export const D11: Rule = {
   id: 'D11',
-  title: 'Query parameters other than page are ignored, and never reflected in links.',
+  title: 'Query parameters other than page are ignored, and never appear in links.',
   why: 'Trackers and caches add parameters of their own. If a response repeats them, every cache stores one copy for each variant.',
-  hurts: 'a client behind something that adds parameters.',
+  affects: 'a client whose proxy or tracker adds parameters.',
   right: `GET /events?page=2&${UNKNOWN_PARAMETER}=1 → the bytes of /events?page=2`,
   wrong: `GET /events?page=2&${UNKNOWN_PARAMETER}=1 → "next": {"href": "…/events?page=3&${UNKNOWN_PARAMETER}=1"}`,
   scope: '200',
   async probe(check) {
     const plain = await probedResponse(check)
     const response = await responseWithUnknownParameter(check)
-    if (plain.status !== 200) return check.skip('the page without it does not answer 200 (C1)')
+    if (plain.status !== 200) return check.skip('the page without the parameter does not return 200 (C1)')
     await check.compareBytes(plain, response, 'the page without it')
   },
 }
 
 export const C7: Rule = {
   id: 'C7',
-  title: 'A page beyond the last one is answered exactly like the last one: same status, same bytes, same ETag.',
-  why: 'A collection can shrink between two requests. A client that asks for a page that is gone gets the last one, whatever the number, and a cache can keep one copy for all of them.',
-  hurts:
-    'a client that asks for a page that has just gone, or for the last one by a large number: an error, a wrong page or an endless crawl.',
-  right: 'GET /events?page=9007199254740993 of 1234 items → byte for byte what /events?page=3 answers',
+  title: 'A request for a page past the last one returns exactly the last one: same status, same bytes, same ETag.',
+  why: 'A collection can shrink between two requests. A client that requests a page that no longer exists gets the last one, whatever the number.',
+  affects:
+    'a client that requests a page that has just disappeared, or the last one by a large number: it gets an error or a wrong page, or never stops.',
+  right: 'GET /events?page=9007199254740993 of 1234 items → byte for byte what /events?page=3 returns',
   wrong: 'GET /events?page=4 of 1234 items → 404, an empty page, or page 1',
   scope: 'paginated',
   countsFromOne: true,
   needsStillness: true,
   async probe(check) {
     const { collection, layout } = check
-    if (layout.last === undefined) return check.skip('it is not known which page is the last one (C2, C5)')
+    if (layout.last === undefined) return check.skip('it is not clear which page is the last one (C2, C5)')
     const last = await collection.page(layout.last)
-    if (last.status !== 200) return check.skip(`page ${layout.last}, the last one, does not answer 200 (C1)`)
+    if (last.status !== 200) return check.skip(`page ${layout.last}, the last one, does not return 200 (C1)`)
     const responses = await Promise.all(pagesBeyond(layout.last).map((page) => collection.page(page)))
     for (const response of responses) await judgeBeyond(check, layout.last, last, response)
   },
@@ -82,13 +82,13 @@ async function judgeBeyond(check: RuleCheck, page: number, last: HttpResponse, b
     return check.broken(beyond, `as page ${page}: ${statusLine(last)}`, statusLine(beyond))
   const differenceOf: DifferenceOf = (before, after) => {
     const pair = whatDiffersBeyond(before, after)
-    return pair && { expected: `as page ${page}: ${pair[0]}`, came: pair[1] }
+    return pair && { expected: `as page ${page}: ${pair[0]}`, got: pair[1] }
   }
   await check.compare(last, beyond, differenceOf)
 }
 
-/** What is expected and what came; undefined if there is no difference. */
-function whatDiffersBeyond(last: HttpResponse, beyond: HttpResponse): [expected: string, came: string] | undefined {
+/** Undefined if there is no difference. */
+function whatDiffersBeyond(last: HttpResponse, beyond: HttpResponse): [expected: string, got: string] | undefined {
   if (beyond.status !== last.status) return [statusLine(last), statusLine(beyond)]
   if (beyond.digest !== last.digest) return [contentsOf(last), contentsOf(beyond)]
   for (const name of ['ETag', 'Last-Modified', 'Content-Type', 'Cache-Control']) {
@@ -106,9 +106,9 @@ function contentsOf({ byteLength, document, beginning }: HttpResponse): string {
 
 export const D1: Rule = {
   id: 'D1',
-  title: 'Pages count from 1: no page, an empty page and page=1 answer the same bytes.',
+  title: 'Pages count from 1: no page, an empty page and page=1 return the same bytes.',
   why: 'first carries no parameter, so the bare URL is page 1. An empty parameter is what a form with an empty field sends.',
-  hurts: 'a client that asks for page 1 by its number: it gets the second page, or an error.',
+  affects: 'a client that requests page 1 by its number: it gets the second page, or an error.',
   right: 'GET /events, /events?page= and /events?page=1 → the same bytes',
   wrong: 'GET /events?page=1 → the items 501 to 1000, because pages count from 0',
   scope: 'paginated',
@@ -120,9 +120,9 @@ export const D1: Rule = {
 
 export const D2: Rule = {
   id: 'D2',
-  title: 'A page number is one or more digits: leading zeros are allowed, and links are written without them.',
+  title: 'A page number is one or more digits: leading zeros are allowed, and links have none.',
   why: 'The contract asks for a positive whole number, and 002 is one. C7 requires numbers of any length.',
-  hurts: 'a client that pads its numbers.',
+  affects: 'a client that pads page numbers with zeros.',
   right: 'GET /events?page=002 → the bytes of /events?page=2',
   wrong: 'GET /events?page=002 → 400',
   scope: 'paginated',
@@ -136,18 +136,17 @@ export const D2: Rule = {
   async probe(check) {
     const page = probedPage(check)
     const [plain, padded] = await Promise.all([check.collection.page(page), check.collection.query(`page=00${page}`)])
-    if (plain.status !== 200) return check.skip(`page ${page} does not answer 200 (C1)`)
+    if (plain.status !== 200) return check.skip(`page ${page} does not return 200 (C1)`)
     await check.compareBytes(plain, padded, `page ${page}`)
   },
 }
 
 export const D3: Rule = {
   id: 'D3',
-  title:
-    'Anything that is not a page number is a 400: 0, -1, +1, 1.5, 1e3, abc, a space, other digits, page given twice.',
-  why: 'Taking nonsense for page 1 hides a mistake of the client, which then reads the first page over and over.',
-  hurts: 'a client with a bug: it never finds out.',
-  right: 'GET /events?page=abc → 400, with the parameter and the value in the answer',
+  title: 'Any other value of page gets 400: 0, -1, +1, 1.5, 1e3, abc, a space, non-ASCII digits, page given twice.',
+  why: 'Taking nonsense for page 1 hides a bug in the client, which then reads the first page over and over.',
+  affects: 'a client with a bug: it never finds out.',
+  right: 'GET /events?page=abc → 400, with the parameter and the value in the response',
   wrong: 'GET /events?page=abc → 200 with page 1',
   scope: 'paginated',
   async probe(check) {
@@ -162,9 +161,9 @@ const INVALID_PAGES = ['0', '00', '-1', '%2B1', '1.5', '1e3', 'abc', '%201', '%D
 
 export const D8: Rule = {
   id: 'D8',
-  title: 'The order is fixed: a page that is read again holds the same items in the same order.',
+  title: 'The order is fixed: a page that is read again has the same items in the same order.',
   why: 'Without a total order, items move between pages from one request to the next, and a client misses some and gets others twice.',
-  hurts: 'anyone who reads more than one page: an item of page 2 may be on page 1 by now.',
+  affects: 'anyone who reads more than one page: an item of page 2 may have moved to page 1.',
   right: 'GET /events?page=2, twice → the same items in the same order',
   wrong: 'GET /events?page=2, twice → sorted by a date that many items share, each time in another order',
   scope: 'envelope',

@@ -57,6 +57,9 @@ const FORM: readonly Mutant[] = [
   mutantOf({}, { isDoubt: true })('Another entry of _links is a number.', 'C9', {
     links: (links) => ({ ...links, total: 3 }),
   }),
+  mutantOf({}, { isDoubt: true })('Another entry of _links is null.', 'C9', {
+    links: (links) => ({ ...links, search: null }),
+  }),
 ]
 
 /** Links that are missing, or lead to the wrong page. */
