@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
 const ENTRY = join(import.meta.dirname, '../src/client/index.ts')
-const LIMIT_BYTES = 8_000
+const LIMIT_BYTES = 8_500
 
 /** All of the library as one script, for what has no more than the web's own APIs. */
 export async function bundleClient(format: 'esm' | 'iife' = 'esm'): Promise<Uint8Array> {

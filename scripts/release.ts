@@ -171,7 +171,13 @@ function nodeComponent(executable: string) {
 }
 
 /** Pages that name the version. A test tells if there are others. */
-export const PAGES = ['README.md', 'docs/tutorial/first-collection.md', 'docs/reference/reams.1']
+export const PAGES = [
+  'README.md',
+  'docs/how-to/operate.md',
+  'docs/how-to/systemd.md',
+  'docs/tutorial/first-collection.md',
+  'docs/reference/reams.1',
+]
 
 /** Everywhere, and as the heading of what the changelog has as not released. */
 async function setVersion(clone: string, version: string): Promise<void> {

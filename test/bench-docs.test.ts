@@ -8,7 +8,9 @@ import { plotsOf } from '../bench/docs/plots.ts'
 import { benchmarkFiles } from '../bench/docs/write.ts'
 import { scaleOf } from '../bench/plot/scale.ts'
 import { selfTimes, sharesByOwner } from '../bench/profile-times.ts'
+import { QUESTIONS } from '../bench/questions/index.ts'
 import { ROOT, readRun } from '../bench/recorded-run.ts'
+import { COMMANDS } from '../src/cli/program.ts'
 
 const FILES = benchmarkFiles()
 const RUN = readRun('bench/results/full.json')
@@ -24,6 +26,17 @@ describe('what the documentation shows of the recorded run', () => {
   it('is all there is in docs/benchmarks/', () => {
     const written = [...FILES.keys()].flatMap((path) => /^docs\/benchmarks\/(.*)/.exec(path)?.[1] ?? [])
     assert.deepEqual(readdirSync(join(ROOT, 'docs/benchmarks')).sort(), written.sort())
+  })
+
+  it('is of questions that are still asked, and names only commands that exist', () => {
+    const questions = new Set(QUESTIONS.map(({ name }) => name))
+    const commands = new Set(COMMANDS.map(({ name }) => name.split(' ', 1)[0]))
+    for (const { question, figures } of RUN.answers) {
+      assert.ok(questions.has(question), `"${question}" is not asked any more: do a full run, or remove its figures`)
+      for (const text of figures.flatMap(({ measured, note = '' }) => [measured, note]))
+        for (const [shown, command = ''] of text.matchAll(/\breams ([a-z]+)/g))
+          assert.ok(commands.has(command), `${question}: there is no ${shown}`)
+    }
   })
 
   it('names each figure of the explanation that can be named', () => {

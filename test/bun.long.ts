@@ -24,7 +24,7 @@ const BUN = process.env['REAMS_TEST_BUN'] ?? join(ROOT, 'node_modules/.bin/bun')
 /** The attacks, how a server closes, and the store. Bun runs the test too: they are in the same process. */
 const INSIDE_BUN = [
   ...['hostile-clients', 'listen', 'load', 'node-request', 'pipelines'].map((name) => `service/node/${name}`),
-  ...['store/sqlite', 'store/sqlite-lease'],
+  ...['service/behind-nginx', 'service/client-address', 'service/waiting', 'store/sqlite', 'store/sqlite-lease'],
 ].map((name) => `./test/${name}.test.ts`)
 /** Files, pipes, TLS, signals, workers, the admin port, the log. Node runs the test, and Bun the program. */
 const STARTED_ON_BUN = ['serve', 'serve-admin', 'serve-log', 'serve-tls', 'serve-workers', 'rate-limit', 'mirror'].map(
@@ -81,7 +81,7 @@ describe('on Bun', { skip: lack }, () => {
       const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
       const written = await fetch(`${url}/events`, { method: 'POST', headers, body: '{"id":99999}' })
       assert.equal(written.status, 201)
-      assert.match(await run(['check', `${url}/events`]), /^Kept: /m)
+      assert.match(await run(['check', `${url}/events`]), /^Passed: /m)
       const { status, stderr } = await cli.stop('SIGINT')
       assert.deepEqual([status, stderr.match(/"level":"(?!info)/)], [0, null])
       assert.match(await run(['verify']), /1,235 items checked, no problems found/)

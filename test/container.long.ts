@@ -69,7 +69,7 @@ describe('the page about containers', () => {
     )
     assert.match(run('podman exec reams cat /proc/1/status'), /^CapBnd:\s+0+$/m)
     assert.match(run('podman run --rm reams 2>&1 || echo "exit status $?"'), / --base-url .*\nexit status 2\n$/)
-    const program = ['/opt/reams/node_modules/.bin/node', '/opt/reams/src/cli/main.ts']
+    const program = ['/clone/node_modules/.bin/node', '/clone/src/cli/main.ts']
     const { status, stdout, stderr } = await runCli(['check', 'http://127.0.0.1:8080'], {
       in: directory,
       under,

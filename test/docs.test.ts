@@ -30,7 +30,7 @@ const PROGRAM = /^(?:(?:\.|\/opt\/reams)\/bin\/)?reams$/
 
 /** What the pages use beside Reams itself. */
 const OTHER_COMMANDS = new Set(
-  'awk bun bunx cd cmp cp curl echo export grep gzip head journalctl jq kill ls mkdir mv npx podman psql rm seq sleep systemctl tail until useradd wait xargs zcat'.split(
+  'awk bun bunx cd cmp cp curl echo export grep gzip head install journalctl jq kill ls mkdir mv npx podman psql rm seq sleep systemctl tail until useradd wait xargs zcat'.split(
     ' ',
   ),
 )
@@ -109,6 +109,11 @@ describe('every page', () => {
       }
       for (const code of inlineCodeOf(read(path))) assertInlineCode(code)
     })
+
+  it('SECURITY.md names the settings for protection that is off by default', () => {
+    const [, section = ''] = read('SECURITY.md').split('## What is not')
+    for (const flag of ['--tls-cert', '--rate-limit']) assert.ok(section.includes(`\`${flag}`), flag)
+  })
 
   it('is reached from the README', () => {
     const reached = new Set(['README.md'])

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test'
 import { eventLines } from './cli/items.ts'
 import { RunningCli, runInside, workDirectory } from './cli/run-cli.ts'
 import { lackOf, NGINX } from './faults/needs.ts'
-import { shownConfigurations, startNginx } from './nginx.ts'
+import { robotsLocation, shownConfigurations, startNginx } from './nginx.ts'
 import { freePort } from './store/free-port.ts'
 
 describe('the page about proxies', () => {
@@ -32,9 +32,14 @@ describe('the page about proxies', () => {
     const listen = `listen 127.0.0.1:${proxyPort}`
     await using _nginx = await startNginx(
       directory,
-      shown.replace('127.0.0.1:8080', `127.0.0.1:${port}`).replace('listen 80', listen),
+      shown
+        .replace('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replace('listen 80', listen)
+        .replace('location /v1/', `${robotsLocation()}\n  location /v1/`),
     )
 
+    const robots = await fetch(new URL('/robots.txt', baseUrl))
+    assert.equal(await robots.text(), 'User-agent: *\nDisallow: /\n')
     const check = await runInside(['check', `${baseUrl}/events`, '--strict'], { in: directory })
     assert.equal(check.status, 0, check.stdout)
     await runInside(['pull', `${baseUrl}/events`, '-o', 'copy.ndjson'], { in: directory })

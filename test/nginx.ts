@@ -16,6 +16,13 @@ export function shownConfigurations(): string[] {
   return fences.filter(({ language }) => language === 'nginx').map(({ text }) => text)
 }
 
+/** The lines of the page that keep crawlers out. */
+export function robotsLocation(): string {
+  return (
+    /`(location = \/robots\.txt .*)`/.exec(readFileSync(PAGE, 'utf8'))?.[1] ?? assert.fail('It is not on the page.')
+  )
+}
+
 interface Nginx extends AsyncDisposable {
   /** What it has logged so far: its errors alone. */
   readonly log: () => string

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { buildExecutable } from '../scripts/build-executable.ts'
 import { eventLines } from './cli/items.ts'
 import { workDirectory } from './cli/run-cli.ts'
 import { lackOf, type Need, NGINX } from './faults/needs.ts'
@@ -43,6 +44,9 @@ describe('the page about running a service', () => {
     const lack = await lackOf([SYSTEMD_MACHINE, NGINX, PROMETHEUS])
     if (lack !== undefined) return t.skip(lack)
     const directory = workDirectory(t)
+    // The files that the page tells you to copy to the server.
+    const program = basename(await buildExecutable(directory))
+    cpSync(join(ROOT, 'packaging'), join(directory, 'packaging'), { recursive: true })
     await using machine = await bootMachine(directory, ROOT)
     const run = (script: string): string => {
       const [program = '', ...words] = [...machine.under, 'sh', '-ec', script]
@@ -62,7 +66,12 @@ describe('the page about running a service', () => {
     run('echo 127.0.0.1 api.example.com >> /etc/hosts; rm -f /etc/nginx/sites-enabled/*')
 
     const [before = '', upgrade = ''] = page.split('\n## Upgrade\n')
-    const shell = { directory, variables: { PATH }, under: machine.under }
+    const shell = {
+      directory,
+      variables: { PATH },
+      under: [...machine.under, 'env', '-C', directory],
+      adapt: (text: string) => text.replaceAll(/reams-\S+-linux-x64/g, program),
+    }
     await runShellPage(t, { markdown: before, ...shell })
     const query = () => run(`curl -sS 'http://127.0.0.1:9090/api/v1/query?query=reams_collection_items'`)
     let scraped = query()
@@ -72,8 +81,8 @@ describe('the page about running a service', () => {
     }
     assert.equal(scraped.split('"1234"').length, 3, `both instances tell Prometheus of all items: ${scraped}`)
 
-    const [program = '', ...words] = [...machine.under, '/opt/reams/node_modules/.bin/node', '-e', CLIENT]
-    const client = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] })
+    const [node = '', ...words] = [...machine.under, '/clone/node_modules/.bin/node', '-e', CLIENT]
+    const client = spawn(node, words, { stdio: ['pipe', 'pipe', 'inherit'] })
     const told = text(client.stdout)
     await once(client, 'spawn')
     await runShellPage(t, { markdown: upgrade, ...shell })

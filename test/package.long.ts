@@ -189,11 +189,15 @@ describe('the package', () => {
     assert.deepEqual(await run(command, ['--version'], at(home)), { stdout: `${version}\n`, stderr: '' })
   })
 
-  it('brings its man page to where man looks, if it is installed for the whole machine', async () => {
+  it('is installed for the whole machine as the page about systemd says, with its man page where man looks', async () => {
     const prefix = join(directory, 'machine')
-    await run('npm', ['install', '--global', '--prefix', prefix, ...QUIETLY, tarball()], at(home))
-    const page = readFileSync(join(prefix, 'share/man/man1/reams.1'), 'utf8')
-    assert.equal(page, readFileSync(join(ROOT, 'docs/reference/reams.1'), 'utf8'))
+    const page = readFileSync(join(ROOT, 'docs/how-to/systemd.md'), 'utf8')
+    const [, shown = ''] = /^npm (install --global .*)$/m.exec(page) ?? []
+    assert.equal(shown.split(' ').at(-1), `./${basename(tarball())}`)
+    await run('npm', [...shown.replace('/opt/reams', prefix).split(' '), ...QUIETLY], at(directory))
+    assert.match((await run(join(prefix, 'bin/reams'), ['--version'], at(home))).stdout, /^\d+\.\d+\.\d+\n$/)
+    const manual = readFileSync(join(prefix, 'share/man/man1/reams.1'), 'utf8')
+    assert.equal(manual, readFileSync(join(ROOT, 'docs/reference/reams.1'), 'utf8'))
   })
 
   it('has a command that imports and exports, byte for byte', async () => {

@@ -15,7 +15,7 @@ const LOOKS = 600
 const NAMESPACES = ['--cgroup', '--mount', '--pid', '--uts', '--ipc', '--net', '--fork', '--kill-child']
 
 /**
- * $1 is a directory that both machines see, $2 the clone. The settings of the kernel belong to both machines, so they are
+ * $1 is a directory that both machines see, $2 the clone, which is /clone there. The settings of the kernel belong to both machines, so they are
  * read-only, and the first process may not change the clock, load modules and the like.
  */
 const BOOT = `set -e
@@ -50,10 +50,10 @@ tty 5 0
 END
 for path in run tmp; do mount -t tmpfs tmpfs "$root/$path"; done
 chmod 1777 "$root/tmp" "$root/dev/shm"
-mkdir -p "$root$1" "$root/opt/reams"
+mkdir -p "$root$1" "$root/clone"
 mount --bind "$1" "$root$1"
-mount --bind "$2" "$root/opt/reams"
-mount -o remount,bind,ro "$root/opt/reams"
+mount --bind "$2" "$root/clone"
+mount -o remount,bind,ro "$root/clone"
 # Nothing that this machine starts.
 rm -rf "$root/etc/systemd/system"
 mkdir "$root/etc/systemd/system"

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { eventLines } from './cli/items.ts'
 import { RunningCli, runInside, workDirectory } from './cli/run-cli.ts'
+import { fencesOf } from './markdown.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -56,6 +57,22 @@ describe('the unit with instances', () => {
     )
     assert.ok(one.length > 500)
     assert.equal(instances, one)
+  })
+})
+
+describe('the pages about services', () => {
+  it('install the executable of this version, and run nothing from a clone', () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    const line = `install -D --mode 755 reams-${version}-linux-x64 /opt/reams/bin/reams`
+    for (const name of ['operate.md', 'systemd.md', 'container.md']) {
+      const fences = fencesOf(readFileSync(join(ROOT, 'docs/how-to', name), 'utf8'))
+      const lines = fences.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.split('\n'))
+      const installs = lines.filter((each) => each.startsWith('install '))
+      // Once to install it, once to upgrade.
+      assert.deepEqual(installs, name === 'container.md' ? [] : [line, line], name)
+      const fromClone = fences.filter(({ text }) => /\bgit\b|npm (--prefix \S+ )?ci\b|node_modules/.test(text))
+      assert.deepEqual(fromClone, [], name)
+    }
   })
 })
 

@@ -10,20 +10,35 @@ import { Failure } from './failure.ts'
 interface OpenStoreOptions {
   /** Make the store if there is none. Default false. */
   readonly create?: boolean
+  /** Set by the server. Other commands do not know the server's limit, so they enforce none, and create no reserve file. */
+  readonly upkeep?: StoreUpkeep
+  /** How many processes such as this one share the memory. Default 1. */
+  readonly workers?: number
 }
 
-export async function openStore(location: DataLocation, { create = false }: OpenStoreOptions = {}): Promise<Store> {
-  if (!location.isDatabase) return openFile(location.reveal(), create)
+interface StoreUpkeep {
+  /** Undefined: the default of the engine. */
+  readonly historyBytes: number | undefined
+}
+
+export async function openStore(location: DataLocation, options: OpenStoreOptions = {}): Promise<Store> {
+  if (!location.isDatabase) return openFile(location.reveal(), options)
   // Either engine takes a while to load, and a command may need neither.
   const { openPostgresStore } = await import('../store/postgres/open.ts')
-  return openPostgresStore({ url: location.reveal(), create })
+  return openPostgresStore({ url: location.reveal(), ...engineOptions(options) })
 }
 
-async function openFile(path: string, create: boolean): Promise<Store> {
+async function openFile(path: string, options: OpenStoreOptions): Promise<Store> {
+  const { create = false, upkeep, workers = 1 } = options
   if (create && !existsSync(dirname(path)))
     throw new Failure(2, `There is no directory ${dirname(path)} for the store ${path}. Create it first.`)
   const { openSqliteStore } = await import('../store/sqlite/open.ts')
-  return openSqliteStore({ path, create })
+  return openSqliteStore({ path, workers, keepReserve: upkeep !== undefined, ...engineOptions(options) })
+}
+
+function engineOptions({ create = false, upkeep }: OpenStoreOptions) {
+  const historyBytes = upkeep === undefined ? Number.POSITIVE_INFINITY : upkeep.historyBytes
+  return { create, ...(historyBytes !== undefined && { historyBytes }) }
 }
 
 /** Opens a store, uses it, and closes it whatever happens. A file that was made for nothing is removed. */

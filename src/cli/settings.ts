@@ -5,7 +5,7 @@ import { formatCount } from '../contract/message-text.ts'
 import { UNPAGINATED_LIMIT } from '../contract/page.ts'
 import { DEFAULT_SCHEMA } from '../follow/installation.ts'
 import { DEFAULT_ITEM_BYTES, MAX_ITEM_BYTES } from '../items/item-scanner.ts'
-import { DEFAULT_CACHE_BYTES, DEFAULT_LIMITS, DEFAULT_UNSENT_BYTES } from '../service/limits.ts'
+import { FULL_PLAN } from '../memory/memory-plan.ts'
 import { DataLocation } from './data-location.ts'
 import * as kinds from './setting-kind.ts'
 
@@ -64,8 +64,13 @@ export const SETTINGS = {
     itemBytes: number('the largest item, in bytes', DEFAULT_ITEM_BYTES, [2, MAX_ITEM_BYTES]),
     collection: { kind: kinds.COLLECTIONS, description: 'only this collection; can be repeated' },
     tokens: toggle('copy the tokens too'),
-    bodyBytes: number('the largest request body, in bytes', DEFAULT_LIMITS.bodyBytes, [1, 1024 ** 3]),
-    requestItems: number('how many items one request can append', DEFAULT_LIMITS.requestItems, [1, 10_000_000]),
+    historyBytes: {
+      kind: kinds.BYTES,
+      description: 'the most history in the whole store: 10GiB',
+      defaultText: 'a quarter of the disk; 16GiB in PostgreSQL',
+    },
+    bodyBytes: byMemory('the largest request body', FULL_PLAN.bodyBytes, [1, 1024 ** 3]),
+    requestItems: byMemory('items in one request, at most', FULL_PLAN.requestItems, [1, 10_000_000]),
   }),
   ...group('Address', {
     port: number('the port; 0 picks a free one', 8080, [0, 65_535]),
@@ -123,7 +128,13 @@ export const SETTINGS = {
       default: '5s',
       description: 'how often to ask, where a server cannot wait',
     },
-    once: toggle('catch up, and end'),
+    once: toggle('catch up with what it has now, and end'),
+    maxItems: number('the most items that a mirror may have', 100_000_000, [1, 1_000_000_000_000]),
+    maxBytes: {
+      kind: kinds.BYTES,
+      description: 'the most bytes of items: 512MiB, 2GiB',
+      defaultText: 'as much as the disk allows; PostgreSQL: 100GiB',
+    },
   }),
   ...group('Token', {
     name: { kind: kinds.TOKEN_NAME, description: 'a name of your choice' },
@@ -137,11 +148,11 @@ export const SETTINGS = {
   }),
   ...group('Limits', {
     workers: { kind: kinds.WORKERS, default: 1, description: 'processes that serve, or auto for one per core' },
-    cacheBytes: number('memory for recent pages; 0 for none', DEFAULT_CACHE_BYTES, [0, 1024 ** 4]),
-    unsentBytes: number('memory for responses not yet read', DEFAULT_UNSENT_BYTES, [1, 1024 ** 4]),
+    cacheBytes: byMemory('memory for recent pages; 0 for none', FULL_PLAN.cacheBytes, [0, 1024 ** 4]),
+    unsentBytes: byMemory('memory for responses not yet read', FULL_PLAN.unsentBytes, [1, 1024 ** 4]),
     concurrency: number('requests at a time', 4, [1, 100]),
     delay: number('milliseconds between two requests', 0, [0, 3_600_000], 'ms'),
-    batch: number('items per request, at most', 1000, [1, DEFAULT_LIMITS.requestItems]),
+    batch: number('items per request, at most', 1000, [1, FULL_PLAN.requestItems]),
     retries: number('how often to retry a request, at most', DEFAULT_RETRY.retries, [0, 1_000_000]),
     pushTimeout: timeout('how long to wait for a response', 60),
     pullTimeout: timeout('how long to wait for a whole page', 60),
@@ -231,6 +242,12 @@ function toggle(description: string) {
 
 function number(description: string, value: number, [min, max]: readonly [number, number], placeholder?: string) {
   return { kind: kinds.wholeNumber(min, max, placeholder), default: value, description } as const
+}
+
+/** A number whose default depends on the memory of the machine. `full` is the default with 2 GB or more. */
+function byMemory(description: string, full: number, [min, max]: readonly [number, number]) {
+  const defaultText = `${full} with 2 GB of memory or more, otherwise a share of the memory`
+  return { kind: kinds.wholeNumber(min, max), description: `${description} (${full})`, defaultText } as const
 }
 
 /** Three settings with one flag. */

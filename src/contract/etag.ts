@@ -15,8 +15,11 @@ export interface PageTagParts {
   readonly hasHistory: boolean
   /** The effective page; 0 for an unpaginated collection. */
   readonly page: number
-  readonly encoding: 'identity' | 'gzip'
+  readonly encoding: TagEncoding
 }
+
+/** With gzip, also what compressed: the same text has other bytes on other machines. */
+export type TagEncoding = 'identity' | `gzip-${string}`
 
 /**
  * The strong tag of one page. The base URL stands in it as it is, not as a hash: two base URLs can then never share one.
@@ -32,12 +35,15 @@ export function pageTag(parts: PageTagParts): string {
 export interface PastTagParts extends Pick<PageTagParts, 'baseUrl' | 'page' | 'encoding'> {
   readonly state: StateTag
   readonly until?: StateTag | undefined
+  /** The `commitId` of the commit that last changed how the items of the page are deflated; matters for gzip only. */
+  readonly rewrittenBy?: string | undefined
 }
 
 /** The strong tag of one page of the past. No dot stands before the page, so it is never that of a live page. */
-export function pastTag({ baseUrl, state, until, page, encoding }: PastTagParts): string {
+export function pastTag({ baseUrl, state, until, rewrittenBy, page, encoding }: PastTagParts): string {
   const states = until === undefined ? formatTag(state) : `${formatTag(state)}~${formatTag(until)}`
-  return `"${states}.${page}.${ENVELOPE_FORMAT}.${encoding}@${baseUrl}"`
+  const form = rewrittenBy === undefined || encoding === 'identity' ? '' : `+${rewrittenBy}`
+  return `"${states}${form}.${page}.${ENVELOPE_FORMAT}.${encoding}@${baseUrl}"`
 }
 
 /** Whether an If-None-Match header (a list, weak tags, `*`) names this tag: then the answer is 304. */
@@ -52,13 +58,15 @@ export function matchesTag(ifNoneMatch: string | null, tag: string): boolean {
 export function namesPage(ifMatch: string, state: Omit<PageTagParts, 'page' | 'encoding'>, lastPage: number): boolean {
   if (ifMatch.trim() === '*') return true
   return strongTags(ifMatch).some((tag) => {
-    const page = Number(/^"[^.]*\.\d+\.\d+\.[^.]*\.(\d{1,15})\./.exec(tag)?.[1] ?? -1)
+    const [, digits = '-1', encoding] = PAGE_AND_ENCODING.exec(tag) ?? []
+    const page = Number(digits)
     const isThere = lastPage === 0 ? page === 0 : page >= 1 && page <= lastPage
-    return isThere && ENCODINGS.some((encoding) => pageTag({ ...state, page, encoding }) === tag)
+    // The cast: PAGE_AND_ENCODING checked it. The tag may come from a server that compresses in another way.
+    return isThere && pageTag({ ...state, page, encoding: encoding as TagEncoding }) === tag
   })
 }
 
-const ENCODINGS = ['identity', 'gzip'] as const
+const PAGE_AND_ENCODING = /^"[^.]*\.\d+\.\d+\.[^.]*\.(\d{1,15})\.[^.]*\.(identity|gzip-[0-9a-z]+)@/
 
 /** The tags of a list that are not weak. */
 export function strongTags(list: string): string[] {

@@ -214,11 +214,19 @@ export const PROBLEMS = {
       'The bodies of the requests in progress use all the memory reserved for them: four times the largest body, and twice the largest body for one token. Nothing was written.',
     hint: 'Try again in a moment, or send less at a time.',
   },
+  'http-version-not-supported': {
+    status: 505,
+    title: 'This version of HTTP is not supported',
+    description:
+      'The request line names a version of HTTP other than 1.0 and 1.1, or none. HTTP/2 and HTTP/3 need a proxy in front of the service.',
+    hint: 'Send the request as HTTP/1.1.',
+  },
   'store-full': {
     status: 507,
     title: 'The disk is full',
-    description: 'There is no room for this write on the disk of the store. Nothing of it was kept; reads still work.',
-    hint: 'Free some space, and send the request again.',
+    description:
+      'There is no room for this write on the disk of the store, apart from a reserve for operations that free space. Nothing of it was kept. Reads still work, and so does `DELETE` of a collection.',
+    hint: 'Drop history (`reams forget NAME`) or collections, or free space on the disk. Writes then work again without a restart.',
   },
 } as const satisfies Record<string, ProblemKind>
 

@@ -44,10 +44,6 @@ export class ChangeReader {
     this.#packer = new ItemPacker(this.#scanner)
   }
 
-  get count(): number {
-    return this.#steps.length
-  }
-
   /** Hands out the changes since the last time. */
   take(): CollectedChanges {
     const steps = this.#steps

@@ -4,7 +4,7 @@ import type { Piece } from './input-error.ts'
 import { ItemPacker, type ItemRun } from './item-run.ts'
 import { ItemScanner, type TextOptions } from './item-scanner.ts'
 
-/** At most a page of items; only the last batch of an input is shorter. */
+/** At most a page of items; fewer at the end of the input, or where they are large. */
 export interface InputBatch {
   readonly run: ItemRun
   /** The line on which each item begins, counted from 1. */

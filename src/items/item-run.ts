@@ -7,6 +7,9 @@ import { ItemError, type ItemOptions, ItemScanner } from './item-scanner.ts'
 
 export { ItemError, type ItemErrorKind, type ItemOptions } from './item-scanner.ts'
 
+/** A run of large items ends before it has a page of them: a reader holds a run several times. */
+const MAX_RUN_BYTES = 4 * 1024 * 1024
+
 const SEPARATOR = new TextEncoder().encode(ITEM_SEPARATOR)
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
@@ -62,9 +65,9 @@ export class ItemPacker {
     this.#scanner = scanner
   }
 
-  /** Whether the items make a whole page. */
+  /** Whether the items make a whole page, or are large enough together. */
   get isFull(): boolean {
-    return this.count >= PAGE_SIZE
+    return this.count >= PAGE_SIZE || this.#textLength >= MAX_RUN_BYTES
   }
 
   /** Takes the item that the scanner checked last, blanks around it included. */

@@ -3,7 +3,7 @@
  * these use one again and again. Node documents no way to do so without waiting, so where it has none, each piece gets a stream.
  */
 
-import { constants, createDeflateRaw, createInflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib'
+import { constants, crc32, createDeflateRaw, createInflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib'
 
 /** What Node's streams of zlib have inside. */
 interface Handle {
@@ -27,7 +27,10 @@ interface Stream {
   on(event: 'error', listener: () => void): unknown
 }
 
-/** Deflates: each piece ends with a full flush, so that it can stand between others. */
+/**
+ * Deflates: each piece ends with a full flush, so that it can stand between others. The bytes also depend on the pieces before:
+ * zlib hashes a few bytes beyond the end of its input, which are left over from the last use.
+ */
 export class Deflater {
   readonly #level: number
   #stream: Stream | undefined
@@ -45,6 +48,25 @@ export class Deflater {
     room.set(data, start)
     return start + data.byteLength
   }
+}
+
+/**
+ * Deflates a piece for one response, as a Deflater does, but in a new stream: in this process the same text always gives the same
+ * bytes, so that a strong tag can name them.
+ */
+export function deflateForResponse(raw: Uint8Array): Buffer {
+  return deflateRawSync(raw, { level: 1, finishFlush: constants.Z_FULL_FLUSH, chunkSize: roomFor(raw.byteLength) })
+}
+
+/**
+ * Identifies the form that `deflateForResponse` gives to texts. It differs between versions of zlib, between runtimes, and between
+ * some processors. A sample may miss a small difference, so the version and the architecture count too.
+ */
+export function responseFingerprint(): string {
+  const lines = Array.from({ length: 300 }, (_, n) => `{"id":${n},"at":"${(n * n * 7919) % 10_007}","tag":${n % 13}}`)
+  const { versions, arch } = process
+  const zlib = crc32(`${versions['zlib']} ${arch}`)
+  return crc32(deflateForResponse(Buffer.from(lines.join('\n'))), zlib).toString(36)
 }
 
 /** Room for so many bytes also if they do not shrink, in a few pieces. */

@@ -1,6 +1,7 @@
 /** Finds a table, or whatever else rows can be read from, by the name that somebody gave. */
 
 import type { PostgresSession } from './postgres-session.ts'
+import { quoted } from './quoted.ts'
 import { TableError, thereAre } from './table.ts'
 
 export interface Relation {
@@ -12,8 +13,12 @@ export interface Relation {
   readonly primaryKey: readonly string[]
 }
 
+/**
+ * The search path is the user's, because the name is looked up in it. Others may be able to create objects in one of its schemas,
+ * so every function and operator whose arguments are not exactly those of the one in pg_catalog is named with its schema.
+ */
 export async function findRelation(session: PostgresSession, table: string): Promise<Relation> {
-  const { rows } = await session.ask(FIND_RELATION, table, ...partsOf(table))
+  const { rows } = await session.ask(FIND_RELATION, SQL_NAME.test(table) ? table : null, asWritten(table))
   const [oid, name, kind, primaryKey] = rows[0] ?? []
   if (name === undefined) throw await noSuchTable(session, table)
   if (!'rpvmf'.includes(kind)) throw new TableError('usage', `${table} in ${session.label} is not a table or a view.`)
@@ -27,25 +32,26 @@ async function noSuchTable(session: PostgresSession, table: string): Promise<Tab
   return new TableError('usage', `There is no table ${table} in ${session.label}. ${others}`)
 }
 
+/** A name as SQL reads it, with or without a schema. */
+const SQL_NAME = /^([a-z_][a-z0-9_$]*|"([^"]|"")+")([.]([a-z_][a-z0-9_$]*|"([^"]|"")+"))?$/i
+
 /** As SQL would read the name; else as it stands, upper case included. */
 const FIND_RELATION = `
-  SELECT c.oid, format('%I.%I', n.nspname, c.relname), c.relkind, ARRAY(
-    SELECT a.attname::text FROM pg_index i, unnest(i.indkey) WITH ORDINALITY k(attnum, place), pg_attribute a
+  SELECT c.oid, pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind, ARRAY(
+    SELECT a.attname::text FROM pg_index i, pg_catalog.unnest(i.indkey) WITH ORDINALITY k(attnum, place), pg_attribute a
     WHERE i.indrelid = c.oid AND i.indisprimary AND a.attrelid = c.oid AND a.attnum = k.attnum ORDER BY k.place)
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-  WHERE c.oid = coalesce(
-    (SELECT to_regclass($1) WHERE $1 ~ '^([a-zA-Z_][a-zA-Z0-9_$]*|"([^"]|"")+")([.]([a-zA-Z_][a-zA-Z0-9_$]*|"([^"]|"")+"))?$'),
-    to_regclass(concat_ws('.', quote_ident($2), quote_ident($3))))`
+  WHERE c.oid = coalesce(pg_catalog.to_regclass($1), pg_catalog.to_regclass($2))::oid`
 
 const READABLE_TABLES = `
   SELECT c.oid::regclass::text FROM pg_class c, pg_namespace n
   WHERE n.oid = c.relnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
-    AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+    AND n.nspname <> 'information_schema' AND n.nspname OPERATOR(pg_catalog.!~) '^pg_'
     AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
   ORDER BY 1 LIMIT 100`
 
-/** A schema, where there is one, and a name, as they stand. */
-function partsOf(table: string): [string | null, string] {
+/** A schema, where there is one, and a name, quoted as they stand. */
+function asWritten(table: string): string {
   const dot = table.indexOf('.')
-  return dot === -1 ? [null, table] : [table.slice(0, dot), table.slice(dot + 1)]
+  return dot === -1 ? quoted(table) : `${quoted(table.slice(0, dot))}.${quoted(table.slice(dot + 1))}`
 }

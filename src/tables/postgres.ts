@@ -63,8 +63,8 @@ class PostgresTable implements Table {
     // Sorted before JSON is made of it, because the rows are smaller. Citus would lose the order, and the names of columns.
     // A mere q would be the column of that name, where there is one.
     this.#select = isCitus
-      ? `WITH q AS MATERIALIZED (${sorted}) SELECT row_to_json(q.*) FROM q`
-      : `SELECT row_to_json(q.*) FROM (${sorted}) AS q`
+      ? `WITH q AS MATERIALIZED (${sorted}) SELECT pg_catalog.row_to_json(q.*) FROM q`
+      : `SELECT pg_catalog.row_to_json(q.*) FROM (${sorted}) AS q`
     if (isCitus) this.#settings.push(CITUS_LIMIT)
     if (hasTransactionTimeout) this.#settings.push('SET LOCAL transaction_timeout = 0')
     const { rows } = await this.#session.ask(`EXPLAIN (VERBOSE, FORMAT JSON) ${this.#select}`)
@@ -101,7 +101,7 @@ class PostgresTable implements Table {
 
 const LOCKABLE = `
   SELECT c.oid::regclass::text FROM pg_class c
-  WHERE c.oid = ANY (SELECT to_regclass(name) FROM unnest($1::text[]) name) AND c.relkind IN ('r', 'p')
+  WHERE c.oid = ANY (SELECT pg_catalog.to_regclass(name)::oid FROM pg_catalog.unnest($1::text[]) name) AND c.relkind IN ('r', 'p')
     AND has_table_privilege(c.oid, 'SELECT')`
 
 interface Plan {

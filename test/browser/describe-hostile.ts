@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import type { Page } from 'playwright-core'
+import { waitUntil } from '../wait-until.ts'
 import { hostileItems } from './hostile-items.ts'
 import { csvOf, download, type Explorer, linesOf, overflowOf } from './open-explorer.ts'
 
@@ -28,13 +30,11 @@ export function describeHostile({ visit }: Explorer): void {
         const head = page.locator('thead th[title^=xxxxx]')
         for (const order of ['ascending', 'descending', null]) {
           await head.locator('button').click()
-          assert.equal(await head.getAttribute('aria-sort'), order)
+          await waitUntil(async () => (await head.getAttribute('aria-sort')) === order)
         }
         assert.deepEqual(await overflowOf(page), [])
-        assert.deepEqual(
-          await page.locator('tbody th').allInnerTexts(),
-          hostileItems().map((_, index) => `${index + 1}`),
-        )
+        const numbers = hostileItems().map((_, index) => `${index + 1}`)
+        await waitUntil(async () => isDeepStrictEqual(await page.locator('tbody th').allInnerTexts(), numbers))
       })
 
       await t.test('open one by one, each with all of its text', async () => {

@@ -158,12 +158,12 @@ describe('backup', () => {
           2,
           /^reams: \S+ is the store to back up itself\. Name another/,
         )
-    for (const suffix of ['-wal', '-shm', '-journal'])
+    for (const suffix of ['-wal', '-shm', '-journal', '-reserve'])
       await refused(
         directory,
         `backup reams.db${suffix} --force`,
         2,
-        /^reams: \S+ is the name of a file that SQLite keeps/,
+        /^reams: \S+ is the name of a file that (SQLite|Reams) keeps/,
       )
     await refused(
       directory,
@@ -279,6 +279,26 @@ describe('restore', () => {
     await refused(directory, 'restore b.db --store n.db', 3, /^reams: The store b\.db is damaged/)
   })
 
+  it('refuses a backup that somebody put a trigger into, as a backup of such a store is refused', async (t) => {
+    const directory = await filled(t)
+    await run(directory, 'backup b.db')
+    changeRows(join(directory, 'b.db'), 'CREATE TRIGGER undo AFTER INSERT ON token BEGIN DELETE FROM head; END')
+    await refused(
+      directory,
+      'restore b.db --store n.db',
+      3,
+      /^reams: The store b\.db has the trigger "undo", which Reams/,
+    )
+    // Opening it leaves the two files that SQLite needs to read it.
+    await run(directory, 'verify --store b.db')
+    await refused(
+      directory,
+      'backup c.db --store b.db',
+      3,
+      /^reams: The store b\.db has the trigger "undo", which Reams/,
+    )
+  })
+
   it('takes a backup from a directory that cannot be written to', async (t) => {
     const directory = await filled(t)
     mkdirSync(join(directory, 'shelf'))
@@ -346,6 +366,56 @@ describePostgres('a backup of PostgreSQL', (startPostgres) => {
     const again = await run(directory, 'restore p.db', { REAMS_STORE: other })
     assert.match(again.stderr, /^reams: There already is something at postgres:.* left unchanged/)
     assert.equal(again.status, 2)
+  })
+
+  it('of a mirror, and a backup of a file, is a mirror that goes on where it was, from and to either engine', async (t) => {
+    const [home, away] = [workDirectory(t), workDirectory(t)]
+    await putLines(home, 'events', eventLines(700), { keyField: 'id' })
+    const token = (await run(home, 'token create --name app --scope admin')).stdout.trim()
+    const { url } = await startServer(t, [], { in: home })
+    const headers = { Authorization: `Bearer ${token}` }
+    const [one, other] = [newUrl(), newUrl()]
+    const succeeds = async (words: string, store = 'reams.db') => {
+      const { status, stdout, stderr } = await run(away, words, { REAMS_STORE: store })
+      assert.equal(status, 0, stdout + stderr)
+    }
+    await succeeds(`mirror ${url}/events --once`)
+    await succeeds('set events --retention 1h')
+    const place = (store: string) => new DataLocation(store.startsWith('postgres:') ? store : join(away, store))
+    const headIn = (store: string) => withStore(place(store), {}, (opened) => opened.head('events'))
+    const before = await headIn('reams.db')
+    assert.equal(before?.origin?.url, `${url}/events`)
+    await succeeds('backup file.db')
+    await succeeds('restore file.db', 'restored.db')
+    await succeeds('restore file.db', one)
+    await succeeds('backup database.db', one)
+    await succeeds('restore database.db', other)
+    await succeeds('restore database.db', 'again.db')
+    assert.equal((await fetch(`${url}/events/7`, { method: 'DELETE', headers })).status, 204)
+    for (const store of ['file.db', 'restored.db', one, 'database.db', other, 'again.db']) {
+      const head = await headIn(store)
+      assert.deepEqual([head?.origin, head?.retentionMs], [before?.origin, 3_600_000], store)
+      assert.deepEqual(await withStore(place(store), {}, (opened) => opened.followings()), [], 'nobody keeps it')
+      const refused = await runInside(['import', 'events', '-'], {
+        in: away,
+        variables: { REAMS_STORE: store },
+        input: '{"id":0}',
+      })
+      assert.match(refused.stderr, /is a mirror of .*`reams set events --detach`/, store)
+    }
+    // Both have been through the other engine.
+    for (const store of [other, 'again.db']) {
+      // Its log does not go through `process.stderr`, so it has to be a process.
+      const mirror = await runCli(['mirror', `${url}/events`, '--once'], {
+        in: away,
+        variables: { REAMS_STORE: store },
+      })
+      assert.match(mirror.stderr, /events: 1 version with 1 change applied; 0 versions behind/, store)
+      assert.equal((await headIn(store))?.live, 699)
+    }
+    await succeeds('set events --detach', 'restored.db')
+    await succeeds('backup detached.db', 'restored.db')
+    assert.equal((await headIn('detached.db'))?.origin, null)
   })
 
   it('that is restored to a database and interrupted says how to go on', async (t) => {

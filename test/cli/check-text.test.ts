@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import type { Report, RuleReport } from '../../src/check/index.ts'
+import { type Report, RULES, type RuleReport } from '../../src/check/index.ts'
+import { rulePage } from '../../src/check/rule.ts'
 import { type ReportView, reportText } from '../../src/cli/commands/check/text.ts'
+import { anchorsOf } from '../markdown.ts'
 
 const URL_OF_ALL = 'https://api.example.com/events'
 
@@ -15,7 +19,7 @@ function rule(change: Partial<RuleReport>): RuleReport {
     detail: '',
     request: null,
     collection: URL_OF_ALL,
-    hurts: '',
+    affects: '',
     judged: true,
     decides: true,
     findings: [],
@@ -26,12 +30,12 @@ function rule(change: Partial<RuleReport>): RuleReport {
 const FAILED = rule({
   id: 'C7',
   status: 'fail',
-  hurts: 'a client that asks for a page that has just gone, or for the last one by a large number.',
+  affects: 'a client that asks for a page that has just gone, or for the last one by a large number.',
   findings: [
     {
       request: `curl -si -H 'Accept: application/json' -H 'X-Long: header' '${URL_OF_ALL}?page=4'`,
       expected: 'as page 3: 200 OK',
-      came: '404 Not Found',
+      got: '404 Not Found',
     },
   ],
 })
@@ -39,7 +43,7 @@ const FAILED = rule({
 function report(rules: readonly RuleReport[], change: Partial<Report> = {}): Report {
   const count = (status: string) => rules.filter((each) => each.status === status).length
   return {
-    format: 1,
+    format: 2,
     url: URL_OF_ALL,
     verdict: 'broken',
     requests: 43,
@@ -51,23 +55,36 @@ function report(rules: readonly RuleReport[], change: Partial<Report> = {}): Rep
   }
 }
 
+/** Below a failed rule with these findings: its lines, up to the one that says where to read more. */
+function shownFindings(...pairs: [request: string, got: string][]): string {
+  const findings = pairs.map(([request, got]) => ({ request, expected: 'x', got }))
+  const lines = reportText(report([rule({ status: 'fail', findings, affects: 'all.' })]), PIPE).split('\n')
+  const end = lines.findIndex((line) => line.trim().startsWith('see '))
+  return lines
+    .slice(2, end)
+    .map((line) => line.trim().replaceAll(/ +/g, ' '))
+    .join(', ')
+}
+
 describe('a report as text', () => {
   it('breaks sentences at the width of a terminal, with a hanging indent, and no request', () => {
     const text = reportText(report([rule({}), FAILED]), { ...PIPE, columns: 80 })
     assert.equal(
       text,
       `https://api.example.com/events: 1,234 items, 3 pages
-  pass  C1   A sentence of a rule that is too long for a line of a terminal, so
-             that it has to be broken somewhere.
-  fail  C7   A sentence of a rule that is too long for a line of a terminal, so
-             that it has to be broken somewhere.
-             curl -si -H 'Accept: application/json' -H 'X-Long: header' 'https://api.example.com/events?page=4'
-             expected  as page 3: 200 OK
-             came      404 Not Found
-             hurts     a client that asks for a page that has just gone, or for
-                       the last one by a large number.
+  passed   C1   A sentence of a rule that is too long for a line of a terminal,
+                so that it has to be broken somewhere.
+  failed   C7   A sentence of a rule that is too long for a line of a terminal,
+                so that it has to be broken somewhere.
+                curl -si -H 'Accept: application/json' -H 'X-Long: header' 'https://api.example.com/events?page=4'
+                expected  as page 3: 200 OK
+                got       404 Not Found
+                affects   a client that asks for a page that has just gone, or
+                          for the last one by a large number.
+                see       reams check --explain C7, or
+                          docs/reference/rules.md#c7
 
-Broken: 1 rule fails (C7), 1 passes; 43 requests in 200 ms.`,
+Failed: 1 rule failed (C7), 1 passed; 43 requests in 200 ms.`,
     )
   })
 
@@ -75,39 +92,89 @@ Broken: 1 rule fails (C7), 1 passes; 43 requests in 200 ms.`,
     const plain = reportText(report([rule({}), FAILED]), PIPE)
     assert.equal(plain.split('\n').filter((line) => line.endsWith('has to be broken somewhere.')).length, 2)
     const coloured = reportText(report([rule({}), FAILED]), { ...PIPE, isColoured: true })
-    assert.ok(coloured.includes('\u001b[32mpass\u001b[39m  C1'))
+    assert.ok(coloured.includes('\u001b[32mpassed\u001b[39m   C1'))
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
     assert.equal(coloured.replaceAll(/\u001b\[\d+m/g, ''), plain)
   })
 
-  it('shows a request once for all that it shows, and three findings of a rule', () => {
-    const finding = (request: string, came: string) => ({ request, expected: 'x', came })
-    const findings = [finding('curl a', '1'), finding('curl a', '2'), finding('curl b', '3'), finding('curl c', '4')]
-    const lines = reportText(report([rule({ status: 'fail', findings, hurts: 'all.' })]), PIPE).split('\n')
-    const shown = lines.slice(2, -2).map((line) => line.trim().replaceAll(/ +/g, ' '))
-    const expected =
-      'curl a, expected x, came 1, expected x, came 2, curl b, expected x, came 3, and 1 more, hurts all.'
-    assert.equal(shown.join(', '), expected)
+  it('shows each request once, and three findings of a rule', () => {
+    const found = shownFindings(['curl a', '1'], ['curl a', '2'], ['curl b', '3'], ['curl c', '4'])
+    const rest = 'and 1 more: --format json lists all, affects all.'
+    assert.equal(found, `curl a, expected x, got 1, expected x, got 2, curl b, expected x, got 3, ${rest}`)
   })
 
-  it('says of a rule that was not judged why', () => {
-    const unjudged = rule({ id: 'C2', status: 'skip', judged: false, detail: 'not judged: no time' })
+  it('shows a finding once, however many requests had it', () => {
+    const found = shownFindings(['curl a', '1'], ['curl b', '1'], ['curl c', '1'], ['curl d', '2'])
+    const rest = 'and 2 more: --format json lists all, affects all.'
+    assert.equal(found, `curl a, expected x, got 1, curl d, expected x, got 2, ${rest}`)
+  })
+
+  it('says why a rule could not be judged', () => {
+    const unjudged = rule({ id: 'C2', status: 'skip', judged: false, detail: 'no time is left' })
     const text = reportText(report([rule({}), unjudged], { verdict: 'unjudged' }), PIPE)
-    assert.match(text, /^ {2}skip {2}C2 .*\n {13}not judged: no time$/m)
-    assert.match(text, /\nCould not judge: 1 rule was not tried \(C2\), 1 passes; /)
+    assert.match(text, /^ {2}skipped {2}C2 .*\n {16}could not be judged: no time is left$/m)
+    assert.match(text, /\nUndecided: 1 rule could not be judged \(C2\), 1 passed; /)
+  })
+
+  it('has one line for all rules that were skipped for the same reason', () => {
+    const skipped = (id: RuleReport['id'], detail: string, judged = true) =>
+      rule({ id, status: 'skip', detail, judged })
+    const rules = [
+      rule({ id: 'C10' }),
+      ...(['C2', 'C3', 'D4'] as const).map((id) => skipped(id, 'the response is not an envelope (C1)')),
+      ...(['C6', 'D15'] as const).map((id) => skipped(id, 'no time is left', false)),
+      skipped('D5', 'the collection is not empty'),
+    ]
+    const lines = reportText(report(rules), PIPE).split('\n')
+    assert.deepEqual(lines.slice(2, 4), [
+      '  skipped  3 rules because the response is not an envelope (C1): C2, C3, D4',
+      '  skipped  2 rules could not be judged because no time is left: C6, D15',
+    ])
+    assert.match(lines[4] ?? '', /^ {2}skipped {2}D5 {3}A sentence/)
+    assert.equal(lines[5], '                the collection is not empty')
+  })
+
+  it('shows warnings and failures last, above the summary', () => {
+    const rules = [FAILED, rule({ id: 'C8' }), rule({ id: 'D4', status: 'warn' }), rule({ id: 'D5', status: 'skip' })]
+    const text = reportText(report(rules), PIPE)
+    assert.deepEqual(text.match(/^ {2}[a-z]+ +[CD]\d+/gm), [
+      '  passed   C8',
+      '  skipped  D5',
+      '  warning  D4',
+      '  failed   C7',
+    ])
+  })
+
+  it('names the rule to start with if several failed, and how to have a warning explained', () => {
+    const advice = (...rules: RuleReport[]) =>
+      reportText(report(rules), PIPE).split('\n\n').at(-1)?.split('\n').slice(0, -1)
+    const second = rule({ id: 'C9', status: 'fail' })
+    const warned = rule({ id: 'D4', status: 'warn' })
+    const start = 'Start with C7: rules after it may have failed for the same reason.'
+    const explain = 'Warnings do not fail the check. To see what one means: reams check --explain D4'
+    assert.deepEqual(advice(FAILED), [])
+    assert.deepEqual(advice(FAILED, second, warned), [start, explain])
+    assert.deepEqual(advice(rule({}), warned), [explain])
+  })
+
+  it('links a section that exists, for every rule', () => {
+    for (const { id } of RULES) {
+      const [path = '', anchor = ''] = rulePage(id).split('#')
+      assert.ok(anchorsOf(readFileSync(join(import.meta.dirname, '../..', path), 'utf8')).includes(anchor), id)
+    }
   })
 
   it('shows notes, and lets nothing steer the terminal', () => {
     const nasty = '\u001b[31m\n\u202e'
-    const findings = [{ request: nasty, expected: nasty, came: nasty }]
+    const findings = [{ request: nasty, expected: nasty, got: nasty }]
     const text = reportText(
-      report([rule({}), rule({ status: 'fail', title: nasty, hurts: nasty, findings })], {
+      report([rule({}), rule({ status: 'fail', title: nasty, affects: nasty, findings })], {
         collections: [{ url: URL_OF_ALL, requests: 1, notes: [`The data changed: ${nasty}`] }],
       }),
       PIPE,
     )
     assert.match(text, /^ {2}The data changed: \\u001b\[31m\\n\\u202e$/m)
     assert.doesNotMatch(text, /(?!\n)[\p{Cc}\p{Cf}]/u)
-    assert.equal(text.split('\n').length, 10)
+    assert.equal(text.split('\n').length, 11)
   })
 })

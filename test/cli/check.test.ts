@@ -40,14 +40,18 @@ describe('check', () => {
     const lines = stdout.trimEnd().split('\n')
     assert.equal(lines[0], `${url}/events: 1,234 items, 3 pages`)
     for (const { id, title } of RULES)
-      assert.equal(lines.filter((line) => /^ {2}(pass|skip)/.test(line) && line.endsWith(` ${title}`)).length, 1, id)
-    assert.match(lines.at(-1) ?? '', /^Kept: 26 rules pass, 2 are skipped; \d+ requests in \d+(\.\d)? m?s\.$/)
+      assert.equal(
+        lines.filter((line) => /^ {2}(passed|skipped) /.test(line) && line.endsWith(` ${title}`)).length,
+        1,
+        id,
+      )
+    assert.match(lines.at(-1) ?? '', /^Passed: 26 rules passed, 2 skipped; \d+ requests in \d+(\.\d)? m?s\.$/)
 
     const all = await check(t, [url])
     assert.equal(all.status, 0)
     assert.match(all.stdout, new RegExp(`^${url}/venues: unpaginated$`, 'm'))
-    assert.match(all.stdout, /^ {2}skip {2}C7 .*\n {13}skipped: the collection is unpaginated$/m)
-    assert.match(all.stdout, /\nKept: .* are skipped \(one collection is unpaginated\), in 2 collections; .*\n$/)
+    assert.match(all.stdout, /^ {2}skipped {2}\d+ rules because the collection is unpaginated: C2, C3, .*$/m)
+    assert.match(all.stdout, /\nPassed: .* skipped \(one collection is unpaginated\), in 2 collections; .*\n$/)
 
     const named = await check(t, [url, '--collection', 'venues', '--collection', 'events', '--collection', 'venues'])
     assert.deepEqual(named.stdout.match(/^http.*(?=:)/gm), [`${url}/venues`, `${url}/events`])
@@ -58,30 +62,48 @@ describe('check', () => {
     assert.equal((await check(t, [`${url.replace('127.0.0.1', 'localhost')}/events`, '--strict'])).status, 0)
   })
 
-  it('shows of a broken rule the request, what was expected, what came and who is hurt, exit status 1', async (t) => {
+  it('shows the request of a failed rule, what was expected, what it got, who is affected and where to read more, exit status 1', async (t) => {
     const { url } = await serve(t, broken, new Untagged())
     const { status, stdout } = await check(t, [url])
     assert.equal(status, 1)
-    const [, found = ''] = /^ {2}fail {2}C7 {3}.*\n((?: {13}.*\n)+)/m.exec(stdout) ?? []
+    const [, found = ''] = /^ {2}failed {3}C7 {3}.*\n((?: {16}.*\n)+)/m.exec(stdout) ?? []
     const lines = found.trimEnd().split('\n')
-    assert.deepEqual(lines.slice(0, 3), [
-      `             curl -si '${url}?page=4'`,
-      '             expected  as page 3: 200 OK',
-      '             came      404 Not Found',
-    ])
-    assert.equal(lines.at(-2), '             and 2 more')
-    assert.match(lines.at(-1) ?? '', /^ {13}hurts {5}a client that asks for a page that has just gone/)
-    assert.match(stdout, /\nBroken: 1 rule fails \(C7\), \d+ pass, \d+ warns? \(D.*\), 3 are skipped; .*\n$/)
+    assert.deepEqual(
+      lines.map((line) => line.slice(16)).filter((line) => !line.startsWith('affects   a client that requests a page')),
+      [
+        `curl -si '${url}?page=4'`,
+        'expected  as page 3: 200 OK',
+        'got       404 Not Found',
+        'and 4 more: --format json lists all',
+        'see       reams check --explain C7, or docs/reference/rules.md#c7',
+      ],
+    )
+    assert.equal(lines.length, 6)
+    assert.match(stdout, /\nFailed: 1 rule failed \(C7\), \d+ passed, \d+ gave a warning \(D.*\), 3 skipped; .*\n$/)
+  })
+
+  it('folds what a server without an envelope leaves untried into one line; the JSON has every rule', async (t) => {
+    const { url } = await serve(t, (_request, response) => response.end('[{"id":1}]'))
+    const { status, stdout } = await check(t, [url])
+    assert.equal(status, 1)
+    const skipped = stdout.match(/^ {2}skipped .*$/gm)
+    assert.equal(skipped?.length, 1)
+    const [line = ''] = skipped ?? []
+    assert.match(line, /^ {2}skipped {2}\d+ rules because the response is not an envelope \(C1\): C2, C3, /)
+    const report: Report = JSON.parse((await check(t, [url, '--format', 'json'])).stdout)
+    assert.equal(report.rules.map(({ id }) => id).join(), RULES.map(({ id }) => id).join())
+    const ids = report.rules.filter((rule) => rule.status === 'skip').map(({ id }) => id)
+    assert.ok(line.endsWith(`(C1): ${ids.join(', ')}`))
   })
 
   it('lets D rules warn, and decide with --strict', async (t) => {
     const { url } = await serve(t, right, new Untagged())
     const warned = await check(t, [url])
     assert.equal(warned.status, 0)
-    assert.match(warned.stdout, /^ {2}warn {2}D16 .*[\s\S]*\nKept: /m)
+    assert.match(warned.stdout, /^ {2}warning {2}D16 .*[\s\S]*\nPassed: /m)
     const strict = await check(t, [url, '--strict'])
     assert.equal(strict.status, 1)
-    assert.match(strict.stdout, /^ {2}fail {2}D16 .*[\s\S]*\nBroken: /m)
+    assert.match(strict.stdout, /^ {2}failed {3}D16 .*[\s\S]*\nFailed: /m)
     assert.equal((await check(t, [url], { variables: { REAMS_STRICT: '1' } })).status, 1)
   })
 
@@ -90,7 +112,7 @@ describe('check', () => {
     assert.deepEqual([status, stderr], [3, ''])
     assert.match(
       stdout,
-      /^http:\/\/127\.0\.0\.1:1\/events\n {2}No rule could be tried: nobody listens there \(connection refused\)\.\n {2}Check the URL, or see for yourself: curl -si 'http:\/\/127\.0\.0\.1:1\/events'\n\nCould not judge: 28 rules were not tried; \d+ requests? in .*\n$/,
+      /^http:\/\/127\.0\.0\.1:1\/events\n {2}No rule could be tried: no server listens there \(connection refused\)\.\n {2}Check the URL, or see for yourself: curl -si 'http:\/\/127\.0\.0\.1:1\/events'\n\nUndecided: 28 rules could not be judged; \d+ requests? in .*\n$/,
     )
   })
 
@@ -249,16 +271,23 @@ describe('check with a token', () => {
 })
 
 describe('check --explain', () => {
-  it('prints the rule, why it is there, who is hurt, a right and a wrong answer', async (t) => {
-    for (const { id, why, hurts, right, wrong } of RULES.filter((rule) => ['C7', 'D14'].includes(rule.id))) {
+  it('prints the rule, why it exists, who is affected, a right and a wrong response', async (t) => {
+    for (const { id, why, affects, right, wrong } of RULES.filter((rule) => ['C7', 'D14'].includes(rule.id))) {
       const { status, stdout } = await check(t, ['--explain', id.toLowerCase()])
       assert.equal(status, 0)
       assert.ok(stdout.startsWith(`${id}  `))
       const text = stdout.replaceAll(/\s+/g, ' ')
-      for (const part of [`Why: ${why}`, `Hurts: ${hurts}`, `Right: ${right}`, `Wrong: ${wrong}`])
+      for (const part of [`Why: ${why}`, `Affects: ${affects}`, `Right: ${right}`, `Wrong: ${wrong}`])
         assert.ok(text.includes(part.replaceAll(/\s+/g, ' ')), part)
     }
   })
+})
+
+describe('check --explain, at its end', () => {
+  const ends = { C7: /does not keep the contract\.$/, C9: /only gets a warning\.$/, D7: /fails only with --strict\.$/ }
+  for (const [id, end] of Object.entries(ends))
+    it(`says what happens to a server that breaks ${id}`, async (t) =>
+      assert.match((await check(t, ['--explain', id])).stdout.trimEnd(), end))
 })
 
 describe('check, used wrongly', () => {

@@ -9,7 +9,7 @@ import { lastPage } from '../../src/contract/page.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { openPostgresStore } from '../../src/store/postgres/open.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
-import type { CollectionSettings, Store } from '../../src/store/store.ts'
+import type { CollectionSettings, Origin, Store } from '../../src/store/store.ts'
 import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
 import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
 import { readItems } from '../store/store-reading.ts'
@@ -105,6 +105,69 @@ describePostgres('copy', (startPostgres, isCitus) => {
     await inStore(path, fill, true)
     return { directory, path }
   }
+  const at = (position: number, url = 'https://data.example/events'): Origin => ({ url, position: String(position) })
+  /** A mirror with one item, `{"id":0,"n":0}`, at position 0. */
+  const mirrorIn = (path: string) =>
+    inStore(
+      path,
+      async (store) => {
+        const load = await store.load('events', { settings: { keyField: 'id' }, isMirroring: true })
+        await load.append(itemRun(['{"id":0,"n":0}'], { keyField: 'id' }))
+        await load.commit(at(0))
+      },
+      true,
+    )
+  /** Brings the mirror one version further, which changes its item. */
+  const advance = (store: Store, n: number) =>
+    store.patch(
+      'events',
+      { puts: itemRun([`{"id":0,"n":${n + 1}}`], { keyField: 'id' }), steps: [null] },
+      { origin: { from: at(n), to: at(n + 1) } },
+    )
+
+  it('of a mirror is a mirror, at the position that belongs to its items, while the mirror advances', async (t) => {
+    const directory = workDirectory(t)
+    const path = join(directory, 'my.db')
+    await mirrorIn(path)
+    await inStore(path, async (store) => {
+      let [n, isEnded] = [0, false]
+      const advancing = (async () => {
+        while (!isEnded) await advance(store, n++)
+      })()
+      for (const target of ['1.db', '2.db', newUrl(), newUrl()]) {
+        assert.match(await copied(directory, path, target), /^events: 1 item/)
+        const place = target.startsWith('postgres:') ? target : join(directory, target)
+        const [origin, [item]] = await inStore(place, async (copy) => [
+          (await copy.head('events'))?.origin,
+          await readItems(copy, 'events'),
+        ])
+        assert.equal(item, `{"id":0,"n":${origin?.position}}`)
+      }
+      isEnded = true
+      await advancing
+    })
+  })
+
+  it('replaces a mirror only by a copy of the same mirror', ofFiles, async (t) => {
+    const directory = workDirectory(t)
+    const [path, other] = [join(directory, 'my.db'), join(directory, 'other.db')]
+    await mirrorIn(path)
+    await mirrorIn(other)
+    await inStore(path, (store) => advance(store, 0))
+    await copied(directory, path, other, '--replace')
+    assert.deepEqual((await inStore(other, (store) => store.head('events')))?.origin, at(1))
+    await inStore(path, (store) => store.detach('events'))
+    await inStore(path, (store) => store.put('events', itemRun(['{"id":0,"n":9}'], { keyField: 'id' })))
+    await refused(copy(directory, path, other, '--replace'), 1, /is a mirror of https:.*--detach/)
+    await inStore(path, (store) => store.drop('events'))
+    await inStore(path, async (store) => {
+      const load = await store.load('events', { settings: { keyField: 'id' }, isMirroring: true })
+      await load.commit(at(5, 'https://elsewhere.example/events'))
+    })
+    await refused(copy(directory, path, other, '--replace'), 1, /is a mirror of https:\/\/data\.example/)
+    assert.deepEqual((await inStore(other, (store) => store.head('events')))?.origin, at(1))
+  })
+
   /** With items that do not shrink much, so that there is something to send. */
   const noisyStore = async (t: TestContext, count: number) => {
     const directory = workDirectory(t)

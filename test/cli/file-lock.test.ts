@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { takeLock } from '../../src/cli/files/part-file.ts'
+import { takeLock } from '../../src/cli/files/file-lock.ts'
 import { workDirectory } from './run-cli.ts'
 
-const MODULE = new URL('../../src/cli/files/part-file.ts', import.meta.url).href
+const MODULE = new URL('../../src/cli/files/file-lock.ts', import.meta.url).href
 
 describe('the lock beside a file', () => {
   it('is held by one, and free afterwards, with nothing left behind', (t) => {

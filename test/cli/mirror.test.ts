@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { mountTmpfs } from '../faults/mounts.ts'
+import { lackOf, TMPFS } from '../faults/needs.ts'
 import { waitUntil } from '../wait-until.ts'
 import { eventLines } from './items.ts'
 import { RunningCli, runCli, runInside, startServer, workDirectory } from './run-cli.ts'
@@ -64,6 +66,9 @@ describe('reams mirror', () => {
     await waitUntil(() => isSame('copy'))
     const waiting = running('--name', 'copy')
     await waitUntil(() => /another process keeps this mirror/.test(waiting.stderr))
+    const stopped = running('--name', 'copy')
+    await waitUntil(() => /another process keeps this mirror/.test(stopped.stderr))
+    assert.deepEqual((await stopped.stop('SIGTERM')).status, 0, stopped.stderr)
     first.child.kill('SIGKILL')
     await send('POST', '/events', '{"id":101}\n')
     await waitUntil(() => isSame('copy'))
@@ -105,6 +110,24 @@ describe('reams mirror', () => {
     assert.match((await mirror('--once')).stderr, /exists and is no mirror; it stays as it is/)
     assert.equal((await send('GET', '/events/100')).status, 404)
     assert.doesNotMatch((await runInside(['collections'], { in: away })).stdout, /behind/)
+  })
+
+  it('stops with status 2 at its limits on items and bytes, and with little space on the disk', async (t) => {
+    const { away, mirror } = await origin(t)
+    const [items, bytes] = [await mirror('--once', '--max-items', '1000'), await mirror('--max-bytes', '10KiB')]
+    assert.equal(items.status, 2, items.stderr)
+    assert.match(items.stderr, /has 1,200 items, and a mirror may have 1,000\. .*--max-items raises the limit/)
+    assert.equal(bytes.status, 2, bytes.stderr)
+    assert.match(bytes.stderr, /The limit is 10,240 bytes\. .*--max-bytes raises the limit/)
+    assert.ok(!existsSync(join(away, 'reams.db')))
+    const lack = await lackOf([TMPFS])
+    if (lack !== undefined) return t.skip(lack)
+    using disk = mountTmpfs(away, 10)
+    writeFileSync(join(disk.path, 'filler'), Buffer.alloc(9.5 * 1024 * 1024))
+    const full = await mirror('--store', 'tmpfs/reams.db')
+    assert.equal(full.status, 2, full.stderr)
+    assert.match(full.stderr, /Only [\d,]+ bytes are free on the disk of tmpfs, and a mirror leaves 1,048,576 free\./)
+    assert.deepEqual(readdirSync(disk.path), ['filler'])
   })
 
   it('reads a private collection with a token, and keeps it private; ends when the token is revoked', async (t) => {

@@ -21,7 +21,7 @@ async function send(url: string, batches: readonly Batch[], options: Partial<Sen
     token: TOKEN,
     sourceId: '/data/events.ndjson',
     isPacked: false,
-    timeoutMs: 5000,
+    timeoutMs: 60_000,
     retries: 8,
     signal: new AbortController().signal,
     onRetry: (retry) => retries.push(retry),

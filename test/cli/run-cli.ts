@@ -35,6 +35,9 @@ export interface CliResult {
   readonly stderr: string
 }
 
+/** The running programs, by their working directories. */
+const running = new Map<string, Set<ChildProcess>>()
+
 export class RunningCli {
   readonly child: ChildProcess
   stdout = ''
@@ -56,6 +59,8 @@ export class RunningCli {
       ...(options.uid !== undefined && { uid: options.uid, gid: options.uid }),
     })
     this.#closed = once(this.child, 'close')
+    const here = running.get(options.in)?.add(this.child)
+    this.child.once('exit', () => here?.delete(this.child))
     this.child.stdout?.setEncoding('utf8').on('data', (text) => {
       this.stdout += text
     })
@@ -182,10 +187,18 @@ export async function startServer(t: TestContext, words: readonly string[], opti
   return { cli, url, get: (path: string) => fetch(`${url}${path}`) }
 }
 
-/** A directory that is gone after the test; the program puts its temporary files into one within it. */
+/**
+ * A directory that is gone after the test; the program puts its temporary files into one within it. Programs that still run there
+ * are killed first: they could create files meanwhile, and keep the process of the tests from ending.
+ */
 export function workDirectory(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'reams-test-'))
-  t.after(() => rmSync(path, { recursive: true, force: true }))
+  const programs = new Set<ChildProcess>()
+  running.set(path, programs)
+  t.after(async () => {
+    await Promise.all([...programs].map((program) => program.kill('SIGKILL') && once(program, 'exit')))
+    rmSync(path, { recursive: true, force: true, maxRetries: 10 })
+  })
   mkdirSync(temporaryFilesOf(path))
   chmodSync(path, 0o755)
   chmodSync(temporaryFilesOf(path), 0o777)

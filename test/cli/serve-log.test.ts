@@ -69,7 +69,9 @@ describe('the log of serve', () => {
     assert.deepEqual(others, [])
     const { waited_ms: waitedMs, duration_ms: durationMs } = line ?? assert.fail()
     assert.ok(Number(waitedMs) > 0 && Number(waitedMs) < Number(durationMs))
-    assert.deepEqual(await waited('--log-requests', 'slow'), [])
+    // On a busy machine it may be slow besides.
+    for (const slow of await waited('--log-requests', 'slow'))
+      assert.ok(Number(slow['duration_ms']) - Number(slow['waited_ms']) > 1_000)
   })
 
   it('has all requests, those that fail or are slow, those that fail, or none', async (t) => {

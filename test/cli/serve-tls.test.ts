@@ -3,12 +3,13 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:https'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect as connectTls } from 'node:tls'
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
 import { listen } from '../../src/service/node/listen.ts'
+import { parseAnswers, readToEnd, refusesConnections } from '../service/raw-http.ts'
 import { eventLines, putLines } from './items.ts'
 import { RunningCli, runInside, workDirectory } from './run-cli.ts'
 
@@ -47,6 +48,33 @@ async function ask(directory: string, name: string, url: string): Promise<string
   const request = get(url, { ca: readFileSync(join(directory, `${name}.crt`)), agent: false })
   const [answer] = await once(request, 'response')
   return Buffer.concat(await answer.toArray()).toString()
+}
+
+const TRUSTING = { host: '127.0.0.1', rejectUnauthorized: false } as const
+
+/** Connects, or throws the error of the handshake. */
+async function handshake(port: number, options: ConnectionOptions): Promise<TLSSocket> {
+  const socket = connectTls({ ...TRUSTING, port, ...options })
+  await once(socket, 'secureConnect')
+  return socket.on('error', () => {})
+}
+
+async function statusOver(socket: TLSSocket): Promise<string> {
+  socket.write('GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n')
+  return (await readToEnd(socket)).toString('latin1', 9, 12)
+}
+
+/** The first bytes of a handshake. */
+async function firstBytes(t: TestContext): Promise<Buffer> {
+  const catcher = createServer().listen(0, '127.0.0.1')
+  t.after(() => catcher.close())
+  await once(catcher, 'listening')
+  const client = connectTls({ ...TRUSTING, port: (catcher.address() as AddressInfo).port }).on('error', () => {})
+  const [socket] = (await once(catcher, 'connection')) as [Socket]
+  const [bytes] = await once(socket, 'data')
+  client.destroy()
+  socket.destroy()
+  return bytes
 }
 
 describe('serve with TLS', () => {
@@ -101,6 +129,91 @@ describe('serve with TLS', () => {
     assert.deepEqual({ ...(await cli.stop()), stdout: '' }, { status: 0, stdout: '', stderr: '' })
   })
 
+  it('answers unusual clients or refuses them, and no client can renegotiate or speak another protocol', async (t) => {
+    const directory = directoryWithPairs(t)
+    const { cli, port } = await startTls(t, directory)
+    const [cert, key] = ['b.crt', 'b.key'].map((name) => readFileSync(join(directory, name)))
+    const answered: ConnectionOptions[] = [
+      { servername: '' },
+      { servername: `${'a'.repeat(60)}.${'b'.repeat(190)}` },
+      { servername: '..%00;' },
+      { maxVersion: 'TLSv1.2' },
+      { ALPNProtocols: ['h2', 'http/1.1'] },
+      { cert, key },
+    ]
+    for (const options of answered) assert.equal(await statusOver(await handshake(port, options)), '200')
+    const refused: ConnectionOptions[] = [
+      { ALPNProtocols: ['h2'] },
+      { ALPNProtocols: Array.from({ length: 200 }, (_, index) => `${'x'.repeat(200)}${index}`) },
+      { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+    ]
+    for (const options of refused) await assert.rejects(handshake(port, options), { code: /ALERT/ })
+
+    const again = await handshake(port, { maxVersion: 'TLSv1.2' })
+    const result = new Promise((resolve) => {
+      again.once('error', resolve)
+      again.renegotiate({ rejectUnauthorized: false }, resolve)
+    })
+    assert.match(String(await result), /no renegotiation/)
+    again.destroy()
+
+    const hello = await firstBytes(t)
+    const closedAtOnce = [
+      Buffer.from('GET /events HTTP/1.1\r\n\r\n'),
+      Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+      Buffer.from([22, 3, 1, 0xff, 0xff, 1, 2, 3]),
+      Buffer.concat([hello.subarray(0, 40), hello]),
+    ]
+    for (const bytes of closedAtOnce) {
+      const socket = connect(port, '127.0.0.1').on('error', () => {})
+      const closed = once(socket.resume(), 'close')
+      socket.write(bytes)
+      await closed
+    }
+    assert.deepEqual({ ...(await cli.stop()), stdout: '' }, { status: 0, stdout: '', stderr: '' })
+  })
+
+  it('reads a handshake byte by byte', async (t) => {
+    const { port } = await startTls(t, directoryWithPairs(t))
+    const splitter = createServer((client) => {
+      const server = connect({ port, host: '127.0.0.1', noDelay: true })
+      // The client says goodbye when the server is already gone.
+      for (const socket of [client, server]) socket.on('error', () => {})
+      let sent = Promise.resolve()
+      client.on('data', (bytes) => {
+        sent = sent.then(async () => {
+          for (const byte of bytes) {
+            server.write(Buffer.from([byte]))
+            await new Promise(setImmediate)
+          }
+        })
+      })
+      server.pipe(client)
+    }).listen(0, '127.0.0.1')
+    t.after(() => splitter.close())
+    await once(splitter, 'listening')
+    assert.equal(await statusOver(await handshake((splitter.address() as AddressInfo).port, {})), '200')
+  })
+
+  for (const workers of ['1', '2'])
+    it(`serves others between many stalled handshakes, and renews its certificate, with --workers ${workers}`, async (t) => {
+      const directory = directoryWithPairs(t)
+      const { cli, port } = await startTls(t, directory, ['--workers', workers])
+      const hello = await firstBytes(t)
+      for (let count = 0; count < 150; count++) {
+        const socket = connect(port, '127.0.0.1').on('error', () => {})
+        await once(socket, 'connect')
+        socket.write(hello.subarray(0, count % hello.length))
+      }
+      for (let round = 0; round < 6; round++) {
+        use(directory, round % 2 === 0 ? 'b' : 'a')
+        cli.child.kill('SIGHUP')
+        const statuses = await Promise.all(Array.from({ length: 5 }, async () => statusOver(await handshake(port, {}))))
+        assert.deepEqual(statuses, Array(5).fill('200'))
+      }
+      assert.equal((await cli.stop()).status, 0)
+    })
+
   it('warns of a certificate that has expired', async (t) => {
     const directory = directoryWithPairs(t)
     const request = ['x509', '-x509toreq', '-in', 'a.crt', '-signkey', 'a.key', '-out', 'a.csr']
@@ -148,4 +261,22 @@ it('a client that never finishes the TLS handshake is disconnected in time', asy
   t.after(() => close(0))
   const silent = connect(port, '127.0.0.1').on('error', () => {})
   await once(silent.resume(), 'close')
+})
+
+it('a closing server answers once more on a TLS connection that was idle for long', async (t) => {
+  const directory = directoryWithPairs(t)
+  const [cert, key] = ['crt', 'key'].map((end) => readFileSync(join(directory, `a.${end}`), 'utf8'))
+  const reply = async () => ({ status: 200, headers: { 'Content-Length': '4' }, body: 'done' })
+  const { port, close } = await listen({ reply, port: 0, tls: { cert: cert ?? '', key: key ?? '' } })
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  assert.match(String(await once(socket, 'data')), /Connection: keep-alive/)
+  await sleep(700)
+  const closed = close(600_000)
+  await refusesConnections(port)
+  socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n')
+  const [answer] = parseAnswers(await readToEnd(socket))
+  assert.deepEqual([answer?.status, answer?.headers.get('connection')], [200, 'close'])
+  await closed
 })

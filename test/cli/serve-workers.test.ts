@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openSocket } from '../service/raw-http.ts'
 import { eventLines, putLines } from './items.ts'
-import { type RunningCli, runInside, startServer, temporaryFilesOf, workDirectory } from './run-cli.ts'
+import { RunningCli, runInside, startServer, temporaryFilesOf, workDirectory } from './run-cli.ts'
 
 /** The processes that a process has started. */
 function childrenOf(pid = 0): number[] {
@@ -57,6 +58,14 @@ async function countOf(url: string): Promise<number> {
   return ((await answer.json()) as { item_count: number }).item_count
 }
 
+/** The response on a connection that stays open; rejects if the server closes it without one. */
+async function requestOn(socket: Socket): Promise<string> {
+  socket.write('GET /events/1 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
+  const closed = once(socket, 'close').then(() => assert.fail('The connection was closed without a response.'))
+  const [bytes] = await Promise.race([once(socket, 'data'), closed])
+  return String(bytes)
+}
+
 /** A server with two workers and 10 events. */
 async function startTwo(t: TestContext, under?: readonly string[]) {
   const directory = workDirectory(t)
@@ -96,6 +105,37 @@ describe('serve with several workers', { skip: process.platform !== 'linux' && '
     for (let round = 0; round < 3; round++) await killWorkersOf(cli)
     assert.match(cli.stderr, /Starting another one in (0\.8|1\.6) s\."}\n$/, 'the pauses get longer')
     assert.equal((await cli.stop('SIGINT')).status, 0)
+  })
+
+  it('starts another one when one is killed before it listens, at the first start too', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(10))
+    const cli = new RunningCli(['serve', '--port', '0', '--workers', '2', '--log-requests', 'none'], { in: directory })
+    t.after(() => cli.child.kill('SIGKILL'))
+    for (let kills = 1; kills <= 2; kills++) {
+      await until(() => childrenOf(cli.child.pid).length > 0)
+      for (const worker of childrenOf(cli.child.pid)) process.kill(worker, 'SIGKILL')
+      await until(() => cli.child.exitCode !== null || countIn(cli.stderr, 'A worker ended (SIGKILL)') >= kills)
+    }
+    await cli.prints('Ctrl-C stops it.')
+    const url = /http:\/\/[^/\s]+/.exec(cli.stdout)?.[0]
+    assert.equal(await countOf(`${url}/events`), 10)
+    await until(() => childrenOf(cli.child.pid).length === 2)
+    assert.equal((await cli.stop()).status, 0)
+  })
+
+  it('ends when it is told to while none has listened yet', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(10))
+    const cli = new RunningCli(['serve', '--port', '0', '--workers', '2', '--log-requests', 'none'], { in: directory })
+    t.after(() => cli.child.kill('SIGKILL'))
+    // A child that is stopped before it runs the program would stop its parent too, which waits for that.
+    const runsProgram = (pid: number) => readFileSync(`/proc/${pid}/environ`, 'utf8').includes('NODE_UNIQUE_ID=')
+    await until(() => childrenOf(cli.child.pid).some(runsProgram))
+    const workers = childrenOf(cli.child.pid).filter(runsProgram)
+    for (const worker of workers) process.kill(worker, 'SIGSTOP')
+    assert.equal((await cli.stop()).status, 0)
+    assert.ok(!workers.some(isRunning))
   })
 
   it('logs why another one could not start, while the rest goes on', async (t) => {
@@ -153,6 +193,49 @@ describe('serve with several workers', { skip: process.platform !== 'linux' && '
     assert.ok(answered > 0)
     assert.deepEqual({ ...(await cli.ends()), stdout: '' }, { status: 0, stdout: '', stderr: '' })
     assert.ok(!workers.some(isRunning))
+  })
+
+  it('answers once more on every connection that a proxy has kept, however long it was idle', async (t) => {
+    const { cli, port } = await startTwo(t)
+    const sockets = await Promise.all(Array.from({ length: 8 }, () => openSocket(port)))
+    for (const socket of sockets) await requestOn(socket)
+    await sleep(700)
+    cli.child.kill('SIGTERM')
+    const [first, ...others] = sockets
+    // From its first `Connection: close` on, a worker is closing.
+    while (first && !(await requestOn(first)).includes('Connection: close')) await sleep(1)
+    for (const answer of await Promise.all(others.map(requestOn))) assert.match(answer, /^HTTP\/1\.1 200 /)
+    for (const socket of sockets) socket.destroy()
+    assert.equal((await cli.ends()).status, 0)
+  })
+
+  it('answers on every connection that was accepted before it was told to stop, however busy the workers are', async (t) => {
+    const { cli, port } = await startTwo(t)
+    const workers = childrenOf(cli.child.pid)
+    for (const worker of workers) process.kill(worker, 'SIGSTOP')
+    const sockets = await Promise.all(Array.from({ length: 12 }, () => openSocket(port)))
+    const answers = sockets.map(requestOn)
+    cli.child.kill('SIGTERM')
+    await sleep(400)
+    for (const worker of workers) process.kill(worker, 'SIGCONT')
+    for (const answer of await Promise.all(answers)) assert.match(answer, /^HTTP\/1\.1 200 /)
+    for (const socket of sockets) socket.destroy()
+    assert.equal((await cli.ends()).status, 0)
+  })
+
+  it('says when one was killed while it was stopping', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(10))
+    const words = ['--workers', '2', '--drain-delay', '60s', '--log-requests', 'none', '--admin-port', '0']
+    const { cli } = await startServer(t, words, { in: directory })
+    const adminUrl = /For operators: (http:\/\/[^/]+)/.exec(cli.stdout)?.[1]
+    const workers = childrenOf(cli.child.pid)
+    cli.child.kill('SIGTERM')
+    await until(async () => (await fetch(`${adminUrl}/ready`, { headers: { connection: 'close' } })).status === 503)
+    for (const worker of workers) process.kill(worker, 'SIGKILL')
+    const { status, stderr } = await cli.ends()
+    assert.equal(status, 0)
+    assert.equal(countIn(stderr, 'A worker ended (SIGKILL) while it was stopping.'), 2, stderr)
   })
 
   it('ends with all of them when it is killed itself', async (t) => {

@@ -10,7 +10,7 @@ const PARTS: PageTagParts = {
   commitId: 'AbC-_0123xy',
   hasHistory: true,
   page: 3,
-  encoding: 'gzip',
+  encoding: 'gzip-1',
 }
 
 describe('the tag of a page', () => {
@@ -27,6 +27,7 @@ describe('the tag of a page', () => {
     { hasHistory: false },
     { page: 4 },
     { encoding: 'identity' },
+    { encoding: 'gzip-2' },
   ]
   for (const change of changes)
     test(`changes with ${Object.keys(change)}`, () => {

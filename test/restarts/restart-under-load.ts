@@ -25,9 +25,9 @@ interface RestartOptions {
 export interface RestartReport {
   readonly reads: number
   readonly writes: number
-  /** What went wrong with each request that failed, and with what the server or nginx did. */
+  /** What went wrong with each request that failed, whether a failed write was stored all the same, and nginx's log. */
   readonly failures: readonly string[]
-  /** Items that were acknowledged and are missing, or are there without having been acknowledged. */
+  /** Acknowledged items that are missing, and items that are stored more than once. */
   readonly lost: number
 }
 
@@ -39,6 +39,8 @@ export async function restartUnderLoad(options: RestartOptions): Promise<Restart
   const ports = [await freePort(), await freePort()]
   const proxyPort = await freePort()
   const failures: string[] = []
+  const acknowledged: number[] = []
+  const failedWrites: number[] = []
   await using resources = new AsyncDisposableStack()
 
   const start = async (port: number): Promise<RunningCli> => {
@@ -75,18 +77,25 @@ export async function restartUnderLoad(options: RestartOptions): Promise<Restart
 
   let isOver = false
   const counts = { reads: 0, writes: 0 }
+  /** Returns whether it succeeded. */
+  const attempt = async (kind: keyof typeof counts, good: number, sent: Promise<number>): Promise<boolean> => {
+    const status = await sent.catch((error: Error) => error.message)
+    counts[kind]++
+    if (status !== good) failures.push(`${new Date().toISOString()} ${kind}: ${status}`)
+    return status === good
+  }
+  const readOn = async (): Promise<void> => {
+    while (!isOver) await attempt('reads', 200, send('GET', '/events'))
+  }
   let nextId = 1
-  const load = async (kind: keyof typeof counts, sendOne: () => Promise<number>, good: number): Promise<void> => {
+  const writeOn = async (): Promise<void> => {
     while (!isOver) {
-      const status = await sendOne().catch((error: Error) => error.message)
-      counts[kind]++
-      if (status !== good) failures.push(`${new Date().toISOString()} ${kind}: ${status}`)
+      const id = nextId++
+      const isStored = await attempt('writes', 201, send('POST', '/written', `{"id":${id}}`))
+      ;(isStored ? acknowledged : failedWrites).push(id)
     }
   }
-  const clients = [
-    ...Array.from({ length: READERS }, () => load('reads', () => send('GET', '/events'), 200)),
-    ...Array.from({ length: WRITERS }, () => load('writes', () => send('POST', '/written', `{"id":${nextId++}}`), 201)),
-  ]
+  const clients = [...Array.from({ length: READERS }, readOn), ...Array.from({ length: WRITERS }, writeOn)]
   try {
     for (let done = 0; done < restarts; done++) {
       signal?.throwIfAborted()
@@ -103,9 +112,15 @@ export async function restartUnderLoad(options: RestartOptions): Promise<Restart
     isOver = true
     await Promise.all(clients)
   }
-  const { item_count: stored } = (await (await fetch(`http://127.0.0.1:${proxyPort}/written`)).json()) as {
-    item_count: number
+  const { stdout: lines } = await runCli(['export', 'written'], { in: directory })
+  const stored = new Map<number, number>()
+  for (const line of lines.trim().split('\n')) {
+    const { id } = JSON.parse(line) as { id: number }
+    stored.set(id, (stored.get(id) ?? 0) + 1)
   }
+  for (const id of failedWrites) failures.push(`failed write ${id}: ${stored.has(id) ? 'stored' : 'not stored'}`)
   if (failures.length > 0) failures.push(nginx.log())
-  return { ...counts, failures, lost: Math.abs(stored - 1 - counts.writes) }
+  const missing = acknowledged.filter((id) => !stored.has(id)).length
+  const repeated = [...stored.values()].filter((times) => times > 1).length
+  return { ...counts, failures, lost: missing + repeated }
 }

@@ -20,7 +20,7 @@ const APPENDED_AT_ONCE = 5
 const PIPELINED = 50
 const PATCHED_AT_ONCE = 10
 const JSON_TYPE = 'application/json'
-const BROWSER = { Accept: 'text/html,application/xhtml+xml', 'Sec-Fetch-Mode': 'navigate' }
+const BROWSER = { Accept: 'text/html,application/xhtml+xml' }
 
 /** What was done so far, by kind, and every answer that was none of those that may come. */
 export interface Done {

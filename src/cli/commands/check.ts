@@ -9,8 +9,8 @@ export const CHECK: CliCommand = {
   summary: 'check that a server keeps the contract',
   description: `Checks whether a server, written in any language, keeps the contract.
 It sends only GET, HEAD and OPTIONS. A broken C rule fails the check; a broken
-D rule, which fills a gap in the contract, gives a warning. Exit status 0: kept,
-1: broken, 2: wrong usage, 3: could not tell. REAMS_TOKEN can hold a token.`,
+D rule, which fills a gap in the contract, gives a warning. Exit status:
+0 passed, 1 failed, 2 wrong usage, 3 undecided. REAMS_TOKEN can hold a token.`,
   operands: [{ syntax: '[URL]', description: 'a collection, an entry point or a base URL' }],
   settings: [
     'collection',

@@ -18,10 +18,10 @@ export const COPY: CliCommand = {
   usage: '--from STORE --to STORE [options]',
   summary: 'copy collections to another store',
   description: `Copies collections to another store, file or database, with their settings and
-keys, and without their history. Each appears complete, in one step, and is then
-read back and compared by its SHA-256. Collections that are the same in both
-stores are skipped, so after an interruption just run it again. Creates the store
-if missing.`,
+keys, and without their history. A copy of a mirror is a mirror. Each appears
+complete, in one step, and is then read back and compared by its SHA-256.
+Collections that are the same in both stores are skipped, so after an interruption
+just run it again. Creates the store if missing.`,
   operands: [],
   settings: ['from', 'to', 'collection', 'tokens', 'replace'],
   examples: [

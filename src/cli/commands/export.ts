@@ -1,6 +1,6 @@
 /** `reams export NAME`: writes the items of a collection to a file or a pipe. */
 
-import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { counted } from '../../contract/message-text.ts'
 import { PAGE_SIZE } from '../../contract/page.ts'
 import { toNdjson } from '../../items/item-text.ts'
@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
 import { createFormat, type ItemFormat, outputFormat } from '../files/item-format.ts'
 import { type ByteStream, type OutputTarget, openStream, outputTarget } from '../files/output-target.ts'
-import { explainWriting, PartFile } from '../files/part-file.ts'
+import { explainWriting, PartFile, temporaryDirectoryFor } from '../files/part-file.ts'
 import { Interruption } from '../interruption.ts'
 import { existingHead, withStore } from '../open-store.ts'
 import { isReaderGone, printError } from '../output.ts'
@@ -62,8 +62,8 @@ async function writeStream(target: OutputTarget, signal: AbortSignal, write: Wri
 }
 
 async function writeFile({ path = '', isPacked }: OutputTarget, write: WriteItems): Promise<number> {
-  // A name of its own: FILE.part may be that of a pull.
-  const options = { target: path, path: `${path}.${randomUUID().slice(0, 8)}.part`, isPacked }
+  using directory = temporaryDirectoryFor(path)
+  const options = { target: path, path: join(directory.path, 'part'), isPacked }
   let file: PartFile | undefined
   try {
     file = await PartFile.open(options)

@@ -115,8 +115,10 @@ async function showStatements(
   return 0
 }
 
+/** One transaction, in which no function or operator is taken from a schema that others can write to. */
 function scriptOf(statements: readonly string[]): string {
-  return statements.map((statement) => `${statement};\n`).join('\n')
+  const script = ['BEGIN', 'SET LOCAL search_path = pg_catalog, pg_temp', ...statements, 'COMMIT']
+  return script.map((statement) => `${statement};\n`).join('\n')
 }
 
 function followOptions(

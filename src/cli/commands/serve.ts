@@ -5,6 +5,7 @@ import { Failure } from '../failure.ts'
 import { Interruption } from '../interruption.ts'
 import { print } from '../output.ts'
 import { type CliCommand, type SettingValues, warnOfPassword } from '../setting-values.ts'
+import { tuneAllocator } from './serve/allocator.ts'
 import { Draining } from './serve/draining.ts'
 import { greeting } from './serve/greeting.ts'
 import { isSample, isTemporary, openServedStore } from './serve/served-store.ts'
@@ -33,6 +34,7 @@ files and --from it serves the store.`,
     'format',
     'delimiter',
     'types',
+    'historyBytes',
     'itemBytes',
     'bodyBytes',
     'requestItems',
@@ -73,6 +75,7 @@ files and --from it serves the store.`,
 const NPM_EVENTS = ['start', 'npx']
 
 async function runServe(files: readonly string[], settings: SettingValues): Promise<number> {
+  tuneAllocator()
   // Here and not above, so that other commands start without the service.
   const { openLog } = await import('./serve/log.ts')
   const { checkAddress, localUrl, startServer, tryPort } = await import('./serve/server.ts')
@@ -100,7 +103,7 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   try {
     await using server = await (workers === 1
       ? startServer(served.store, settings, log, draining)
-      : startWorkers(settings, served.location, settings.get('port') || (await tryPort(settings)), log))
+      : startWorkers(settings, served.location, settings.get('port') || (await tryPort(settings)), log, draining))
     const { port } = server
     const address =
       baseUrl === undefined ? { baseUrl: localUrl(host, port, isEncrypted) } : { baseUrl, listensOn: { host, port } }

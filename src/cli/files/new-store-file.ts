@@ -1,8 +1,8 @@
 /** A store's file that others find complete and verified, or not at all, and that only its owner can read. */
 
-import { constants, existsSync } from 'node:fs'
-import { access, rename, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { rename, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { counted } from '../../contract/message-text.ts'
 import { StoreError } from '../../store/store-error.ts'
 import { verifyWithProgress } from '../commands/verify.ts'
@@ -10,8 +10,7 @@ import { DataLocation } from '../data-location.ts'
 import { describeFailure, Failure } from '../failure.ts'
 import { withStore } from '../open-store.ts'
 import { formatBytes, formatDuration } from '../output.ts'
-import { TemporaryDirectory } from '../temporary-directory.ts'
-import { explainWriting, moveUnlessThere, syncDirectoryOf } from './part-file.ts'
+import { explainWriting, moveUnlessThere, syncDirectoryOf, temporaryDirectoryFor } from './part-file.ts'
 
 interface NewStoreFile {
   /** The name that it gets in the end. */
@@ -27,11 +26,8 @@ interface NewStoreFile {
 /** Returns what was done, in words. When it rejects, nothing is left. */
 export async function createStoreFile({ path, isReplacement, origin, signal, make }: NewStoreFile): Promise<string> {
   refuseLog(path)
-  await access(dirname(path), constants.W_OK).catch((error) => {
-    throw explainWriting(error, path)
-  })
   // Beside its name, so that it can be moved there. SQLite puts its own files there too.
-  using directory = new TemporaryDirectory(dirname(path), 'reams-part-')
+  using directory = temporaryDirectoryFor(path)
   const draft = new DataLocation(join(directory.path, 'reams.db'), path)
   try {
     const startedAt = performance.now()
@@ -59,11 +55,17 @@ export function existing(path: string): Failure {
 /** What SQLite adds to the name of a store, for the files that belong to it. */
 const SUFFIXES = ['-wal', '-shm', '-journal']
 
+/** The suffix of Reams' own file. One beside a new store is harmless: it becomes the reserve of that store. */
+const RESERVE_SUFFIX = '-reserve'
+
 /** SQLite would put the log of another store over the new one, or the new one over a store, as if it were its log. */
 function refuseLog(path: string): void {
-  const suffix = SUFFIXES.find((each) => path.endsWith(each))
+  const suffix = [...SUFFIXES, RESERVE_SUFFIX].find((each) => path.endsWith(each))
   if (suffix !== undefined)
-    throw new Failure(2, `${path} is the name of a file that SQLite keeps beside a store. Name one without ${suffix}.`)
+    throw new Failure(
+      2,
+      `${path} is the name of a file that ${suffix === RESERVE_SUFFIX ? 'Reams' : 'SQLite'} keeps beside a store. Name one without ${suffix}.`,
+    )
   const log = SUFFIXES.map((each) => path + each).find((name) => existsSync(name))
   if (log === undefined) return
   throw new Failure(

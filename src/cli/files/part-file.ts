@@ -1,13 +1,12 @@
 /** A file that is complete or not there: written as a part beside it, which gets its name when all of it is on disk. */
 
-import { closeSync, fstatSync, openSync, rmSync, statSync } from 'node:fs'
 import { chmod, type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { freeMemory } from '../../items/item-run.ts'
 import { Failure, isSystemError } from '../failure.ts'
+import { TemporaryDirectory } from '../temporary-directory.ts'
 
 /** Bytes written at a time, unless they are flushed earlier. In a gzip file each block is a member of its own. */
 const BLOCK_BYTES = 1024 * 1024
@@ -173,6 +172,15 @@ export async function syncDirectoryOf(path: string): Promise<void> {
   }
 }
 
+/** For the parts of a file, on the same file system as the file. */
+export function temporaryDirectoryFor(path: string): TemporaryDirectory {
+  try {
+    return new TemporaryDirectory(dirname(path))
+  } catch (error) {
+    throw explainWriting(error, path)
+  }
+}
+
 /** What another path would solve, and what it would not. */
 const WRONG_PATH: Readonly<Record<string, string>> = {
   ENOENT: 'its directory does not exist',
@@ -195,44 +203,4 @@ export function explainWriting(error: unknown, path: string): unknown {
   const { code, message } = error
   const reason = WRONG_PATH[code] ?? NO_ROOM[code] ?? message
   return new Failure(code in WRONG_PATH ? 2 : 3, `${path} cannot be written: ${reason}.`, { cause: error })
-}
-
-/** SQLite's error for a database that somebody else has locked. */
-const SQLITE_BUSY = 5
-
-/**
- * Undefined while another process holds it. The lock is an exclusive transaction on an empty database, which the system
- * ends with its process. Throws where no file can be made, or none can be locked.
- */
-export function takeLock(path: string): Disposable | undefined {
-  for (;;) {
-    // It must stay open: the system gives up the locks of a process on a file with the first descriptor that is closed.
-    const descriptor = openSync(path, 'a')
-    const database = new DatabaseSync(path, { timeout: 0 })
-    const release = () => {
-      database.close()
-      closeSync(descriptor)
-    }
-    if (!tryLock(database, release)) return undefined
-    // The one who held it before may have removed the file in the meantime, and then this is a lock on nothing.
-    if (statSync(path, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino)
-      return {
-        [Symbol.dispose]() {
-          rmSync(path, { force: true })
-          release()
-        },
-      }
-    release()
-  }
-}
-
-function tryLock(database: DatabaseSync, release: () => void): boolean {
-  try {
-    database.exec('BEGIN EXCLUSIVE')
-    return true
-  } catch (error) {
-    release()
-    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return false
-    throw error
-  }
 }

@@ -5,6 +5,7 @@ import {
   checkConformance,
   type Report,
   RULES,
+  type Rule,
   type Verdict,
   WrongUse,
 } from '../../../check/index.ts'
@@ -98,17 +99,22 @@ function explainRule(text: string): string {
   const rule = RULES.find((each) => each.id === text.trim().toUpperCase())
   if (rule === undefined)
     throw new Failure(2, `There is no rule "${text}". The rules are ${RULES.map((each) => each.id).join(', ')}.`)
-  const { id, title, why, hurts, right, wrong } = rule
+  const { id, title, why, affects, right, wrong } = rule
   // Responses stay as they are: a line break inside one would be wrong.
   const indented = (text: string): string => text.replace(/^/gm, '  ')
   return [
     wrap(`${id}  ${title}`, USUAL_COLUMNS, id.length + 2),
     wrap(`Why: ${why}`, USUAL_COLUMNS),
-    wrap(`Hurts: ${hurts}`, USUAL_COLUMNS),
+    wrap(`Affects: ${affects}`, USUAL_COLUMNS),
     `Right:\n${indented(right)}`,
     `Wrong:\n${indented(wrong)}`,
-    id.startsWith('C')
-      ? 'A server that breaks it does not keep the contract.'
-      : 'It fills a gap in the contract: a server that breaks it gets a warning, and\nfails only with --strict.',
+    consequenceOf(rule),
   ].join('\n\n')
+}
+
+/** The consequence for a server that breaks the rule. */
+function consequenceOf({ id, onlyWarns }: Rule): string {
+  if (onlyWarns) return 'A server that breaks it only gets a warning.'
+  if (id.startsWith('C')) return 'A server that breaks it does not keep the contract.'
+  return 'It fills a gap in the contract: a server that breaks it gets a warning, and\nfails only with --strict.'
 }

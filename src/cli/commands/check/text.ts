@@ -1,8 +1,12 @@
-/** A report of the checker as text for people: a line for each rule, what was found below it, and a summary last. */
+/**
+ * Formats a report for people. Warnings and failures come after the rules that passed, next to the summary, where a terminal
+ * shows them. Rules that were skipped for the same reason share a line.
+ */
 
 import { styleText } from 'node:util'
 import { createRequest, curlLine } from '../../../check/http/response.ts'
-import type { CollectionReport, Report, RuleReport, RuleStatus, Verdict } from '../../../check/index.ts'
+import type { CollectionReport, FindingReport, Report, RuleReport, RuleStatus, Verdict } from '../../../check/index.ts'
+import { rulePage } from '../../../check/rule.ts'
 import { counted, formatCount, makeVisible } from '../../../contract/message-text.ts'
 import { lastPage } from '../../../contract/page.ts'
 import { formatDuration } from '../../output.ts'
@@ -17,17 +21,26 @@ export interface ReportView {
   readonly isColoured: boolean
 }
 
-/** Further findings of a rule are mostly the same once more; the JSON report has them all. */
+/** Of a rule, each different from the others; the JSON report has them all. */
 const FINDINGS_SHOWN = 3
 
 /** Narrower columns are no longer a text. */
 const MIN_COLUMNS = 40
 
-/** Before the sentence of a rule: `  fail  C10  `. */
-const RULE_INDENT = 13
+const STATUS_WORDS: Readonly<Record<RuleStatus, string>> = {
+  pass: 'passed',
+  fail: 'failed',
+  warn: 'warning',
+  skip: 'skipped',
+}
 
-/** Before what was expected, what came and who is hurt. */
+/** Of the columns with "skipped", with "C10", and with "expected". */
+const STATUS_WIDTH = 9
+const ID_WIDTH = 5
 const LABEL_WIDTH = 10
+
+/** Before the sentence of a rule: `  skipped  C10  `. */
+const RULE_INDENT = 2 + STATUS_WIDTH + ID_WIDTH
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -65,24 +78,44 @@ export function reportText(report: Report, view: ReportView): string {
       lines.push(`  Check the URL, or see for yourself: ${curl}`)
     } else {
       for (const note of notes) put(note, 2)
-      for (const rule of rules) putRule(rule)
+      const having = (status: RuleStatus) => rules.filter((rule) => rule.status === status)
+      for (const rule of having('pass')) putRule(rule)
+      for (const [reason, skipped] of Map.groupBy(having('skip'), ({ detail }) => detail)) {
+        if (skipped.length > 1) putFolded(reason, skipped)
+        else for (const rule of skipped) putRule(rule)
+      }
+      for (const rule of [...having('warn'), ...having('fail')]) putRule(rule)
     }
     lines.push('')
   }
 
-  function putRule({ id, status, title, detail, judged, findings, hurts }: RuleReport): void {
-    const sentence = wrap(makeVisible(title), columns, RULE_INDENT)
-    lines.push(`  ${styled(STYLES[status], status)}  ${id.padEnd(3)}  ${sentence}`)
-    if (status === 'skip') put(judged ? `skipped: ${detail}` : detail, RULE_INDENT, 'dim')
+  /** `label` is the id of a rule, padded, or empty. */
+  function putEntry(status: RuleStatus, label: string, text: string): void {
+    const word = STATUS_WORDS[status]
+    const start = `  ${styled(STYLES[status], word)}${' '.repeat(STATUS_WIDTH - word.length)}${label}`
+    lines.push(start + wrap(makeVisible(text), columns, 2 + STATUS_WIDTH + label.length))
+  }
+
+  function putFolded(reason: string, rules: readonly RuleReport[]): void {
+    const fate = rules.every(({ judged }) => judged) ? '' : ' could not be judged'
+    const ids = rules.map(({ id }) => id).join(', ')
+    putEntry('skip', '', `${counted(rules.length, 'rule')}${fate} because ${reason}: ${ids}`)
+  }
+
+  function putRule({ id, status, title, detail, judged, findings, affects }: RuleReport): void {
+    putEntry(status, id.padEnd(ID_WIDTH), title)
+    if (status === 'skip') put(judged ? detail : `could not be judged: ${detail}`, RULE_INDENT, 'dim')
     const putLabelled = (label: string, text: string) => put(text, RULE_INDENT, [], label.padEnd(LABEL_WIDTH))
-    for (const [index, { request, expected, came }] of findings.slice(0, FINDINGS_SHOWN).entries()) {
-      if (request !== findings[index - 1]?.request) lines.push(' '.repeat(RULE_INDENT) + makeVisible(request))
+    const shown = distinct(findings).slice(0, FINDINGS_SHOWN)
+    for (const [index, { request, expected, got }] of shown.entries()) {
+      if (request !== shown[index - 1]?.request) lines.push(' '.repeat(RULE_INDENT) + makeVisible(request))
       putLabelled('expected', expected)
-      putLabelled('came', came)
+      putLabelled('got', got)
     }
-    const more = findings.length - FINDINGS_SHOWN
-    if (more > 0) put(`and ${more} more`, RULE_INDENT)
-    if (hurts !== '') putLabelled('hurts', hurts)
+    const more = findings.length - shown.length
+    if (more > 0) put(`and ${more} more: --format json lists all`, RULE_INDENT)
+    if (affects !== '') putLabelled('affects', affects)
+    if (status === 'fail') putLabelled('see', `reams check --explain ${id}, or ${rulePage(id)}`)
   }
 
   for (const note of report.notes) put(note)
@@ -91,9 +124,30 @@ export function reportText(report: Report, view: ReportView): string {
     const rules = report.rules.filter((rule) => rule.collection === collection.url)
     putCollection(collection, rules)
   }
+  for (const sentence of adviceOn(report)) put(sentence)
   const summary = wrap(summaryLine(report, view.durationMs), columns)
   const headline = HEADLINES[report.verdict]
   return [...lines, styled(STYLES[report.verdict], headline) + summary.slice(headline.length)].join('\n')
+}
+
+/** The first of those that expected and got the same, whatever the request. */
+function distinct(findings: readonly FindingReport[]): FindingReport[] {
+  const keys = findings.map(({ expected, got }) => JSON.stringify([expected, got]))
+  return findings.filter((_, index) => keys.indexOf(keys[index] ?? '') === index)
+}
+
+/** Names the rule to start with, and explains warnings. */
+function adviceOn({ rules, collections }: Report): string[] {
+  const [failed, ...others] = rules.filter(({ status }) => status === 'fail')
+  const warned = rules.find(({ status }) => status === 'warn')
+  const advice: string[] = []
+  if (failed !== undefined && others.length > 0) {
+    const where = collections.length === 1 ? '' : ` of ${failed.collection}`
+    advice.push(`Start with ${failed.id}${where}: rules after it may have failed for the same reason.`)
+  }
+  if (warned !== undefined)
+    advice.push(`Warnings do not fail the check. To see what one means: reams check --explain ${warned.id}`)
+  return advice
 }
 
 /** `: 1,234 items, 3 pages`, by what the server says itself; nothing where that is not known. */
@@ -105,9 +159,9 @@ function sizeOf({ paginated, item_count: itemCount }: CollectionReport): string 
 /** More ids than this say nothing any more. */
 const IDS_SHOWN = 10
 
-const HEADLINES: Readonly<Record<Verdict, string>> = { kept: 'Kept', broken: 'Broken', unjudged: 'Could not judge' }
+const HEADLINES: Readonly<Record<Verdict, string>> = { kept: 'Passed', broken: 'Failed', unjudged: 'Undecided' }
 
-/** `Broken: 2 rules fail (C2, C5), 20 pass, 5 are skipped; 43 requests in 0.2 s.` */
+/** `Failed: 2 rules failed (C2, C5), 20 passed, 5 skipped; 43 requests in 0.2 s.` */
 function summaryLine(report: Report, durationMs: number): string {
   const { collections, verdict, requests } = report
   const where = collections.length === 1 ? '' : `, in ${formatCount(collections.length)} collections`
@@ -119,25 +173,24 @@ function summaryLine(report: Report, durationMs: number): string {
 function countsOf(report: Report): string[] {
   const { rules, verdict } = report
   const having = (status: RuleStatus) => rules.filter((rule) => rule.status === status && rule.judged)
-  const unjudged: Count = [rules.filter(({ judged }) => !judged), 'was not tried', 'were not tried']
+  const unjudged: Count = [rules.filter(({ judged }) => !judged), 'could not be judged']
   const counts: Count[] = [
-    [having('fail'), 'fails', 'fail'],
+    [having('fail'), 'failed'],
     ...(verdict === 'unjudged' ? [unjudged] : []),
-    [having('pass'), 'passes', 'pass', ''],
-    [having('warn'), 'warns', 'warn'],
+    [having('pass'), 'passed', ''],
+    [having('warn'), 'gave a warning'],
     ...(verdict === 'unjudged' ? [] : [unjudged]),
-    [having('skip'), 'is skipped', 'are skipped', unpaginatedNote(report)],
+    [having('skip'), 'skipped', unpaginatedNote(report)],
   ]
   return counts.filter(([found]) => found.length > 0).map(countText)
 }
 
-/** Rules, the verb for one and for several, and what stands in brackets behind it. */
-type Count = [rules: readonly RuleReport[], one: string, many: string, note?: string]
+/** The note follows in brackets. Default: the ids of the rules. */
+type Count = [rules: readonly RuleReport[], verb: string, note?: string]
 
-function countText([rules, one, many, note = idsOf(rules)]: Count, index: number): string {
-  const { length } = rules
-  const count = index === 0 ? counted(length, 'rule') : formatCount(length)
-  return `${count} ${length === 1 ? one : many}${note === '' ? '' : ` (${note})`}`
+function countText([rules, verb, note = idsOf(rules)]: Count, index: number): string {
+  const count = index === 0 ? counted(rules.length, 'rule') : formatCount(rules.length)
+  return `${count} ${verb}${note === '' ? '' : ` (${note})`}`
 }
 
 function idsOf(rules: readonly RuleReport[]): string {

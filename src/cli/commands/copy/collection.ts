@@ -6,7 +6,7 @@ import { ItemError } from '../../../items/item-scanner.ts'
 import { toNdjson } from '../../../items/item-text.ts'
 import { existingCollection } from '../../../store/collection-rules.ts'
 import { ReadAhead, runMaker } from '../../../store/read-ahead.ts'
-import type { Head, Load, Segment, Store } from '../../../store/store.ts'
+import type { Head, Load, Origin, Segment, Store } from '../../../store/store.ts'
 import { ItemConflict, StoreError } from '../../../store/store-error.ts'
 import type { DataLocation } from '../../data-location.ts'
 import { describeFailure, Failure } from '../../failure.ts'
@@ -36,18 +36,19 @@ export interface Copied {
   readonly sha256: string
 }
 
-/** Whoever reads `name` at the target sees all of it, at once, or nothing. */
+/** Readers of the target see all of it, at once, or nothing. A copy of a mirror is a mirror, at the same position. */
 export async function copyCollection(job: CopyJob, origin: Head): Promise<Copied> {
   const { from, to, isReplacement } = job
   const { name, keyField, isPaginated, isPrivate } = origin
   const settings = { keyField, isPaginated, isPrivate }
-  const load = await whenFree(job, () => to.store.load(name, { settings, isReplacement }))
+  const isMirroring = await isSameMirror(job, origin)
+  const load = await whenFree(job, () => to.store.load(name, { settings, isReplacement, isMirroring }))
   try {
     // Nobody can create the collection while the load is running, but somebody may have before it began.
     if (!isReplacement && (await to.store.head(name)) !== undefined) throw existingCollection(name)
-    const sha256 = await send(job, origin, load)
+    const { sha256, mirrorOrigin } = await send(job, origin, load)
     job.signal.throwIfAborted()
-    const { head } = await load.commit()
+    const { head } = await load.commit(mirrorOrigin)
     const isSame = (await sumOf(job, to, head, 'checking')) === sha256
     const isCompared = isSame || (await to.store.head(name))?.commitId === head.commitId
     if (!isSame && isCompared) throw differing(to.location, name)
@@ -57,6 +58,13 @@ export async function copyCollection(job: CopyJob, origin: Head): Promise<Copied
     const isDamage = error instanceof ItemError || error instanceof ItemConflict
     throw isDamage ? damaged(from.location, name, error) : nameFailure(error, name)
   }
+}
+
+/** Whether the source is a mirror, and the target, if it is one too, mirrors the same. No other load may change a mirror. */
+async function isSameMirror({ to }: CopyJob, { name, origin }: Head): Promise<boolean> {
+  if (origin === null) return false
+  const target = await to.store.head(name)
+  return (target?.origin ?? origin).url === origin.url
 }
 
 /** For how long history is kept from now on. History itself stays behind: its states are those of the other store. */
@@ -84,12 +92,17 @@ export function differencesOf(origin: Head, target: Head): string[] {
   return words
 }
 
-async function send(job: CopyJob, origin: Head, load: Load): Promise<string> {
+/** The position of a mirror belongs to the items, so it comes from the same snapshot. */
+async function send(job: CopyJob, origin: Head, load: Load) {
   const ahead = new ReadAhead()
   const runOf = runMaker(origin.keyField)
   const sum = createHash('sha256')
+  let mirrorOrigin: Origin | undefined
+  const onHead = (head: Head) => {
+    mirrorOrigin = head.origin ?? undefined
+  }
   try {
-    for await (const segment of read(job, job.from, origin, 'copying')) {
+    for await (const segment of read(job, job.from, origin, 'copying', onHead)) {
       const run = runOf([segment])
       sum.update(toNdjson(run.text))
       await ahead.add(load.append(run), run.text.byteLength)
@@ -98,7 +111,7 @@ async function send(job: CopyJob, origin: Head, load: Load): Promise<string> {
     // All must have come to its end before `abort`.
     await ahead.end()
   }
-  return sum.digest('hex')
+  return { sha256: sum.digest('hex'), mirrorOrigin }
 }
 
 async function sumOf(job: CopyJob, side: Side, head: Head, what?: string): Promise<string> {
@@ -108,12 +121,18 @@ async function sumOf(job: CopyJob, side: Side, head: Head, what?: string): Promi
 }
 
 /** All items of a collection, from one snapshot. `what` is shown with the progress; without it nothing is. */
-async function* read({ signal }: CopyJob, side: Side, head: Head, what?: string): AsyncGenerator<Segment> {
+async function* read(
+  { signal }: CopyJob,
+  side: Side,
+  head: Head,
+  what?: string,
+  onHead?: (head: Head) => void,
+): AsyncGenerator<Segment> {
   const progress = what === undefined ? undefined : startProgress(`${what} ${head.name}`, head.live)
   let items = 0
   let segments = 0
   try {
-    for await (const segment of side.store.items(head.name)) {
+    for await (const segment of side.store.items(head.name, onHead)) {
       yield segment
       items += segment.count
       progress?.update(items, items)

@@ -15,6 +15,7 @@ import { printError } from '../../output.ts'
 import { parseTarget, readToken } from '../../remote-collection.ts'
 import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
+import { mirrorLimits } from './limits.ts'
 import { MirrorReport } from './report.ts'
 
 /** How long a server may keep a request waiting, at most. */
@@ -62,6 +63,7 @@ export async function runMirror(text: string, settings: SettingValues): Promise<
     waitSeconds: Math.min(MAX_WAIT_SECONDS, Math.floor(settings.get('pullTimeout') / 2)),
     isOnce: settings.get('once'),
     itemBytes: settings.get('itemBytes'),
+    limits: mirrorLimits(settings),
     open,
     onEvent: report.add,
   }

@@ -5,7 +5,7 @@ import { copyFile, stat } from 'node:fs/promises'
 import { CollectionChanged, HttpError } from '../../../client/index.ts'
 import { counted, formatCount } from '../../../contract/message-text.ts'
 import { Failure, isSystemError } from '../../failure.ts'
-import { takeLock } from '../../files/part-file.ts'
+import { takeLock } from '../../files/file-lock.ts'
 import {
   NOTHING_YET,
   type Progressed,

@@ -40,7 +40,10 @@ export async function openServedStore(
   const servesSample = isSample(settings)
   if (servesSample) await ensureSampleStore(SAMPLE.label)
   const location = servesSample ? SAMPLE : settings.get('store')
-  const store = await openStore(location, { create: settings.get('create') })
+  const store = await openStore(location, {
+    create: settings.get('create'),
+    upkeep: { historyBytes: settings.get('historyBytes') },
+  })
   return { store, location, title: location.label, [Symbol.asyncDispose]: () => store.close() }
 }
 

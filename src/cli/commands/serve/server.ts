@@ -60,13 +60,16 @@ export async function startServer(
   const requests = metrics && new metrics.RequestCounts()
   const onEnd = both(onRequestEnd, requests && ((record) => requests.add(record)))
   const [baseUrl, workers] = [settings.get('baseUrl'), settings.get('workers')]
+  const [bodyBytes, requestItems] = [settings.get('bodyBytes'), settings.get('requestItems')]
+  const [unsentBytes, cacheBytes] = [settings.get('unsentBytes'), settings.get('cacheBytes')]
   // Links need the port, which is known only after listening: a request that comes before waits.
   const { promise: service, resolve: start } = Promise.withResolvers<Service>()
   const listening = await listenOn({
     reply: async (request) => (await service).reply(request),
     host: settings.get('host'),
     port,
-    unsentBytes: Math.floor(settings.get('unsentBytes') / workers),
+    workers,
+    ...(unsentBytes !== undefined && { unsentBytes: Math.floor(unsentBytes / workers) }),
     ...(baseUrl !== undefined && { baseUrl }),
     ...(onEnd && { onRequestEnd: onEnd }),
     onError,
@@ -79,11 +82,12 @@ export async function startServer(
       store,
       ...(baseUrl === undefined ? loopback : { baseUrl }),
       requireToken: settings.get('requireToken'),
-      cacheBytes: Math.floor(settings.get('cacheBytes') / workers),
+      workers,
+      ...(cacheBytes !== undefined && { cacheBytes: Math.floor(cacheBytes / workers) }),
       limits: {
-        bodyBytes: settings.get('bodyBytes'),
         itemBytes: settings.get('itemBytes'),
-        requestItems: settings.get('requestItems'),
+        ...(bodyBytes !== undefined && { bodyBytes }),
+        ...(requestItems !== undefined && { requestItems }),
       },
       ...(await limitOptions(settings)),
       trustedProxies: settings.get('trustProxy') ?? [],

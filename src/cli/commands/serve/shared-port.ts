@@ -3,23 +3,21 @@
 import type { Worker } from 'node:cluster'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Server as NetServer } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { acceptWaiting } from '../../../service/node/listen.ts'
 
-/** When none was handed to a worker for so long, no connection waits in the first process. */
-const HANDOVER_MS = 100
+/** A message that a worker returns at once: everything sent to it before has then arrived. */
+const PING = 'ping'
 
 /**
  * This process accepts the connections, and Node hands each worker one at a time.
  *
- * When the last worker stops listening, Node closes the connections that it has not handed over yet. So the port is closed before,
- * and the workers listen on until they have them all.
+ * When the last worker stops listening, Node closes the connections that it has not handed over yet. So the port is closed first,
+ * and the workers keep listening until they have them all.
  */
 export class SharedPort {
   readonly #number: number
   #handle: { close(): void } | undefined
   #handedOver = 0
-  #handedOverAt = 0
 
   constructor(number: number) {
     this.#number = number
@@ -42,7 +40,6 @@ export class SharedPort {
     const handOver = (handle: { close(): void }): void => {
       closeLast = () => handle.close()
       this.#handedOver++
-      this.#handedOverAt = performance.now()
     }
     child.send = new Proxy(child.send, {
       apply(send, self, values: unknown[]) {
@@ -55,13 +52,42 @@ export class SharedPort {
     child.once('exit', () => closeLast())
   }
 
-  /** Resolves when all its connections have been handed over. */
-  async close(): Promise<void> {
+  /**
+   * Resolves when all its connections have been handed over. A worker gets the next one as soon as it has taken the last, so
+   * none waits here if all workers return a ping and none got a connection meanwhile.
+   */
+  async close(workers: Iterable<Worker>): Promise<void> {
     unsubscribe('tracing:net.server.listen:asyncEnd', this.#onListen)
-    await acceptWaiting(() => this.#handedOver)
+    await acceptWaiting()
     this.#handle?.close()
-    for (let now = performance.now(); now - this.#handedOverAt < HANDOVER_MS; now = performance.now()) await sleep(10)
+    for (let before = -1; before !== this.#handedOver; ) {
+      before = this.#handedOver
+      await Promise.all([...workers].map(ping))
+    }
   }
+}
+
+/** In a worker. */
+export function returnPings(): void {
+  process.on('message', (message) => {
+    if (message === PING) process.send?.(PING)
+  })
+}
+
+/** Also resolves when the worker is gone. */
+function ping(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    if (!worker.isConnected()) return resolve()
+    const onMessage = (message: unknown): void => {
+      if (message === PING) done()
+    }
+    const done = (): void => {
+      worker.off('message', onMessage).off('disconnect', done)
+      resolve()
+    }
+    worker.on('message', onMessage).once('disconnect', done)
+    worker.send(PING, (error) => error && done())
+  })
 }
 
 function isHandle(value: unknown): value is { close(): void } {

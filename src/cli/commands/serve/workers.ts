@@ -12,7 +12,7 @@ import { Draining } from './draining.ts'
 import type { Log } from './log.ts'
 import { LOCATIONS_VARIABLE, locationsIn } from './secrets.ts'
 import { type RunningServer, startServer } from './server.ts'
-import { SharedPort } from './shared-port.ts'
+import { returnPings, SharedPort } from './shared-port.ts'
 import { renewTls } from './tls-files.ts'
 
 /** Where the store is: in the environment, because a password must not be in the arguments of a process. */
@@ -35,6 +35,8 @@ const MAX_PAUSE_MS = 5_000
 /** A worker that takes so much longer than it may to end is killed. */
 const LATE_MS = 2_000
 
+const CLEAN_EXIT = 'status 0'
+
 /** In a worker: serves until it is told to stop. */
 export async function runWorker(settings: SettingValues, interrupted: Promise<void>, log: Log): Promise<number> {
   const told = (what: string) =>
@@ -47,8 +49,11 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
   const begun = Promise.race([interrupted, told(STOP)])
   const latest = begun.then(() => sleep(durationMs(settings.get('drainDelay')) + LATE_MS, undefined, { ref: false }))
   const draining = new Draining(begun, Promise.race([told(PORT_CLOSED), latest]))
+  returnPings()
   try {
-    const store = await openStore(new DataLocation(process.env[STORE_VARIABLE] ?? ''))
+    const store = await openStore(new DataLocation(process.env[STORE_VARIABLE] ?? ''), {
+      workers: settings.get('workers'),
+    })
     await using _store = { [Symbol.asyncDispose]: () => store.close() }
     await using server = await startServer(store, settings, log, draining, Number(process.env[PORT_VARIABLE]))
     process.on('message', (message) => {
@@ -70,12 +75,13 @@ export async function runWorker(settings: SettingValues, interrupted: Promise<vo
   }
 }
 
-/** Resolves when all serve; rejects with a Failure if one ends before. */
+/** Resolves when all workers serve, or the program was told to stop. Rejects with a Failure if a worker cannot start. */
 export async function startWorkers(
   settings: SettingValues,
   location: DataLocation,
   port: number,
   log: Log,
+  draining: Draining,
 ): Promise<RunningServer> {
   const metrics =
     settings.get('adminPort') === undefined ? undefined : new (await import('./worker-metrics.ts')).WorkerMetrics()
@@ -88,10 +94,13 @@ export async function startWorkers(
   }
   cluster.setupPrimary(clusterSettings(argumentsFor(settings)))
   const group = createWorkerGroup(variables, settings, log)
-  try {
-    // What is wrong for one is wrong for all: the first one tells.
+  const startAll = async (): Promise<void> => {
+    // A configuration error affects all workers: only the first one reports it.
     await group.start()
     await Promise.all(Array.from({ length: settings.get('workers') - 1 }, () => group.start()))
+  }
+  try {
+    await Promise.race([startAll(), draining.begun])
     return {
       port,
       renewTls: group.renew,
@@ -121,9 +130,11 @@ function argumentsFor(settings: SettingValues): string[] {
 interface WorkerEnd {
   readonly status: FailureStatus
   readonly livedMs: number
-  /** What ended it, in words. */
+  /** The exit status, the signal, or why it could not be started. */
   readonly cause: string
-  /** What went wrong, if it said so itself. */
+  /** A signal ended it: another process, or the system when memory ran out. */
+  readonly isKilled: boolean
+  /** The message of the worker's own error, if it sent one. */
   readonly failure?: string | undefined
 }
 
@@ -135,22 +146,30 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>, settings
   const stopping = new AbortController()
   const { signal } = stopping
 
-  async function replace(first: Promise<WorkerEnd>): Promise<void> {
-    let pauseMs = FIRST_PAUSE_MS
-    for (let ended = first; ; ended = run()) {
-      const { cause, failure, livedMs } = await ended
+  /**
+   * Keeps one worker running: replaces it whenever it ends, after a pause. `onFailure`: it failed by itself before one had ever
+   * listened, so another would fail too.
+   */
+  async function keepRunning(onListening: () => void, onFailure: (failure: Failure) => void): Promise<void> {
+    let [pauseMs, hasListened] = [FIRST_PAUSE_MS, false]
+    while (!signal.aborted) {
+      const { status, cause, isKilled, failure, livedMs } = await run(() => {
+        hasListened = true
+        onListening()
+      })
       if (signal.aborted) return
+      if (!hasListened && !isKilled)
+        return onFailure(new Failure(status, failure ?? `A worker ended (${cause}) before it served.`))
       pauseMs = livedMs > STABLE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS)
       if (failure !== undefined) log.error(failure)
       log.warn(`A worker ended (${cause}). Starting another one in ${pauseMs / 1000} s.`)
       // The timer keeps this process alive: when all workers have died nothing else does.
       await sleep(pauseMs, undefined, { signal }).catch(() => {})
-      if (signal.aborted) return
     }
   }
 
   /** Runs a worker to its end. Never rejects, not even where there is no memory for another process. */
-  async function run(onListening = () => {}): Promise<WorkerEnd> {
+  async function run(onListening: () => void): Promise<WorkerEnd> {
     try {
       const worker = cluster.fork(variables)
       port.handOverTo(worker)
@@ -160,24 +179,20 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>, settings
         listening.add(worker)
         onListening()
       })
-      return await ended.finally(() => workers.delete(worker))
+      const end = await ended.finally(() => workers.delete(worker))
+      if (signal.aborted && listening.has(worker) && end.cause !== CLEAN_EXIT)
+        log.warn(`A worker ended (${end.cause}) while it was stopping. Requests that it was answering have failed.`)
+      return end
     } catch (error) {
-      return { status: 3, livedMs: 0, cause: String(error) }
+      return { status: 3, livedMs: 0, cause: String(error), isKilled: false }
     }
   }
 
   const serving = (): Worker[] => [...workers.keys()].filter((worker) => listening.has(worker) && worker.isConnected())
 
   return {
-    /** Resolves when a worker listens, and from then on replaces it when it ends. Rejects if it ends before. */
-    start: async (): Promise<void> => {
-      const isListening = Promise.withResolvers<undefined>()
-      const ended = run(() => isListening.resolve(undefined))
-      const end = await Promise.race([ended, isListening.promise])
-      if (end !== undefined)
-        throw new Failure(end.status, end.failure ?? `A worker ended (${end.cause}) before it served.`)
-      void replace(ended)
-    },
+    /** Resolves when a worker listens. Rejects if it cannot. */
+    start: (): Promise<void> => new Promise((resolve, reject) => void keepRunning(resolve, reject)),
     serving,
     renew: (): void => {
       for (const worker of serving()) worker.send(RENEW, () => {})
@@ -193,8 +208,9 @@ function createWorkerGroup(variables: Readonly<Record<string, string>>, settings
         if (listening.has(worker) && worker.isConnected()) worker.send(STOP, () => {})
         else worker.process.kill('SIGKILL')
       }
-      await Promise.race([sleep(drainMs), Promise.all(workers.values())])
-      await port.close()
+      // Without `ref: false` this process would wait for the timer after all workers have died.
+      await Promise.race([sleep(drainMs, undefined, { ref: false }), Promise.all(workers.values())])
+      await port.close(serving())
       for (const worker of workers.keys()) if (worker.isConnected()) worker.send(PORT_CLOSED, () => {})
       await Promise.all(workers.values())
       clearTimeout(cutOff)
@@ -209,10 +225,10 @@ function endOf(worker: Worker): Promise<WorkerEnd> {
     if (message instanceof Object && 'failure' in message) failure = String(message.failure)
   })
   return new Promise((resolve) => {
-    const end = (status: FailureStatus, cause: string) =>
-      resolve({ status, cause, failure, livedMs: performance.now() - startedAt })
+    const end = (status: FailureStatus, cause: string, isKilled = false) =>
+      resolve({ status, cause, isKilled, failure, livedMs: performance.now() - startedAt })
     worker.once('exit', (status: number | null, signal: string | null) =>
-      end(status === 1 || status === 2 ? status : 3, signal ?? `status ${status}`),
+      end(status === 1 || status === 2 ? status : 3, signal ?? `status ${status}`, signal !== null),
     )
     // A process that could not be started has no exit. Any other error is of a message to a worker that is about to end.
     worker.on('error', (error) => {
