@@ -190,8 +190,8 @@ export class Connection {
     const isInBody = last !== undefined && !last.message.complete
     this.#flaw = flawOf(code, isInBody)
     if (isInBody) this.#flawed = last
-    // Bun reads the end of a connection also while it is paused, and would close it before the client is told.
-    if (!this.#options.isTimed) this.#socket.removeAllListeners('end')
+    // If the client half-closes now, Node and Bun would close the connection after the current reply, before this error is sent.
+    this.#socket.removeAllListeners('end')
     this.hurry()
     if (isInBody && last === this.#current) this.#endBroken(last)
     else if (isInBody) this.#unqueued(this.#waiting.pop())
