@@ -77,6 +77,29 @@ describe('a connection with requests ahead', () => {
     )
   })
 
+  it('gets the error after a malformed request when the client half-closes before the reply to the one before it', async (t) => {
+    const { promise: first, resolve } = Promise.withResolvers<Reply>()
+    let isBegun = false
+    const { port } = await listenFor(t, {
+      reply: ({ target }) => {
+        isBegun ||= target === '/first'
+        return target === '/first' ? first : Promise.resolve(DONE)
+      },
+    })
+    await flood(port)
+    const socket = await openSocket(port)
+    socket.end(`GET /first HTTP/1.1\r\n${HOST}\r\nnonsense\r\n\r\n`)
+    await waitUntil(() => isBegun)
+    // The server has time to notice that the client half-closed.
+    await setTimeout(100)
+    const body = Buffer.alloc(4_000_000, 'x')
+    resolve({ status: 200, headers: { 'Content-Length': `${body.length}` }, body })
+    assert.deepEqual(
+      parseAnswers(await readToEnd(socket)).map(({ status }) => status),
+      [200, 400],
+    )
+  })
+
   it('is let go when more requests stand behind the last one that is answered', async (t) => {
     const { port, load } = await listenFor(t, { reply: echo })
     await flood(port)
