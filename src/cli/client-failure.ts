@@ -51,6 +51,7 @@ function adviceOn(error: ClientError): string {
   if (error instanceof CollectionChanged && error.status !== undefined) return '--live reads it without a snapshot.'
   if (error instanceof ConnectionLost) return 'Check the URL, and that the server is running.'
   if (!(error instanceof HttpError)) return ''
+  if (error.status === 404 && error.method === 'POST') return 'Check the URL, or create the collection with --create.'
   if (error.status === 404) return 'Check the URL. A private collection is found only with a token for it.'
   if (error.status === 413) return 'A smaller --batch sends less at a time.'
   if (isNoWriteAnswer(error)) return 'Check the URL: this does not look like a Reams server.'
@@ -59,5 +60,5 @@ function adviceOn(error: ClientError): string {
 
 /** Whether a server answers a write as none with this contract does: by a redirect, or by another success than 201. */
 function isNoWriteAnswer({ method, status }: HttpError): boolean {
-  return method === 'POST' && status < 400
+  return method !== 'GET' && status < 400
 }

@@ -20,7 +20,7 @@ export interface OutgoingRequest extends RequestLine {
   readonly body?: Uint8Array<ArrayBuffer>
 }
 
-/** A response with status 200, or 201 to a request with a body, or 304 to one with a condition. */
+/** A response with status 200, or 201 to a request with a body (200 too if it is a PUT), or 304 to one with a condition. */
 export interface FetchedBody {
   /** The one that was requested, before any redirect. */
   readonly url: string
@@ -60,7 +60,7 @@ async function receive(request: OutgoingRequest, terms: ExchangeTerms, signal: A
   const { status, headers } = response
   if (status === 304 && request.headers?.['If-None-Match'] !== undefined)
     return { url: request.url, headers, body: new Uint8Array(), isUnchanged: true }
-  const isGood = status === (request.body === undefined ? 200 : 201)
+  const isGood = status === (request.body === undefined ? 200 : 201) || (status === 200 && request.method === 'PUT')
   const limit = isGood ? terms.settings.pageBytes : PROBLEM_BYTES
   const body = await readBody(response, limit, signal).catch((error) => {
     if (isGood) throw new ConnectionLost(request, `the response was truncated: ${reasonOf(error)}`, error)

@@ -56,7 +56,9 @@ export function requireWrite(caller: Caller, name: string, head: Head | undefine
   if (head === undefined || !mayRead(caller, head)) {
     // The same for a private collection, so that it tells nothing.
     const hint =
-      mayCreate && isCollectionName(name) ? { hint: `A token with the scope "create:${name}" could create it.` } : {}
+      mayCreate && isCollectionName(name)
+        ? { hint: `A token with the scope "create:${name}" could create it with PUT.` }
+        : {}
     throw collectionNotFound(name, hint)
   }
   throw new Refusal('forbidden', `The token has no scope "write:${name}".`)

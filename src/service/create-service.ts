@@ -36,6 +36,8 @@ export interface ServiceOptions extends LimiterOptions {
   readonly loopbackPort?: number
   /** Answer only those with a token, but for `/-/health`, `/-/problems/` and `/-/explorer/`. Default: what is public is open. */
   readonly requireToken?: boolean
+  /** Let POST and PATCH create a collection, public and without a key. Default false: only PUT creates one. */
+  readonly createOnWrite?: boolean
   /** What one request can send at most. Default: DEFAULT_LIMITS; with less than 2 GB of memory, smaller bodies and fewer items. */
   readonly limits?: Partial<Limits>
   /** Memory for pages that are requested again; 0 keeps none. Default: 64 MiB, or less with less than 2 GB of memory. */
@@ -64,7 +66,11 @@ export interface Service {
 export function createService(options: ServiceOptions): Service {
   const plan = planMemory(availableMemory(), options.workers)
   const { store, requireToken: requiresToken = false, cacheBytes = plan.cacheBytes } = options
-  const { rateLimits = {}, onError = (error: unknown) => console.error(error) } = options
+  const {
+    createOnWrite: createsOnWrite = false,
+    rateLimits = {},
+    onError = (error: unknown) => console.error(error),
+  } = options
   const { bodyBytes, requestItems, bodiesAtOnce } = plan
   const limits = { ...DEFAULT_LIMITS, bodyBytes, requestItems, ...options.limits }
   const baseUrl = normalizeBaseUrl(options.baseUrl ?? `http://127.0.0.1:${options.loopbackPort ?? 8080}`)
@@ -126,6 +132,7 @@ export function createService(options: ServiceOptions): Service {
         store,
         caller,
         requiresToken,
+        createsOnWrite,
         limits,
         rateLimits,
         bodyShare,

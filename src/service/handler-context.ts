@@ -25,6 +25,8 @@ export interface HandlerContext {
   readonly caller: Caller
   /** Whether the service answers only those with a token. */
   readonly requiresToken: boolean
+  /** Whether POST and PATCH create a collection that does not exist. */
+  readonly createsOnWrite: boolean
   readonly limits: Limits
   readonly rateLimits: RateLimits
   /** The share of this request in the memory for all bodies. */

@@ -39,15 +39,31 @@ describe('reams push', () => {
     assert.equal(await stored(), lines)
   })
 
-  it('reads the format that it is told, and makes the collection if the token may', async (t) => {
+  it('reads the format that it is told, and with --create makes the collection as it is told, once', async (t) => {
     const { directory, url, store, stored } = await serveEvents(t)
     const creator = `reams_${'c'.repeat(43)}`
     await addToken(store, creator, ['create:*'])
     writeFileSync(join(directory, 'token.txt'), `${creator}\n`)
     writeFileSync(join(directory, 'venues.log'), 'id,title\n1,A\n2,B\n')
     const words = [url.replace('events', 'venues'), 'venues.log', '--format', 'csv', '--token-file', 'token.txt']
-    assert.match((await push(directory, ...words)).stdout, /^venues: 2 items acknowledged /)
+    const missing = await push(directory, ...words)
+    assert.equal(missing.status, 2)
+    assert.match(
+      missing.stderr,
+      /There is no collection "venues".* create the collection with --create\. No item is ack/,
+    )
+    const alone = await push(directory, ...words, '--key', 'id')
+    assert.match(alone.stderr, /^reams: --key, --unpaginated and --private are for a new collection: add --create, /)
+    assert.equal(await store.head('venues'), undefined)
+    const created = [...words, '--create', '--key', 'id', '--private']
+    for (const _ of ['first', 'again'])
+      assert.match((await push(directory, ...created)).stdout, /^venues: 2 items acknowledged /)
     assert.equal(await stored('venues'), '{"id":"1","title":"A"}\n{"id":"2","title":"B"}\n')
+    const { keyField, isPrivate, isPaginated } = (await store.head('venues')) ?? assert.fail()
+    assert.deepEqual([keyField, isPrivate, isPaginated], ['id', true, true])
+    const other = await push(directory, ...words, '--create')
+    assert.equal(other.status, 1)
+    assert.match(other.stderr, /^reams: .*409.*was created with the key "id", and this asks for no key/)
   })
 
   it('has nothing to do for an empty file', async (t) => {

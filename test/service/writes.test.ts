@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { BASE, type EnvelopeJson, fill, numbered } from './open-service.ts'
-import { type Content, type Headers, problemIn, sharedWriteServer } from './write-server.ts'
+import { type Content, type Headers, problemIn, sharedWriteServer, startWriteServer } from './write-server.ts'
 
 const NDJSON = { 'Content-Type': 'application/x-ndjson' }
 const GZIP = { 'Content-Encoding': 'gzip' }
@@ -35,14 +35,20 @@ describe('a write', () => {
     assert.equal((await store.head('appended'))?.version, 6)
   })
 
-  it('makes a collection without a key for a token that may, with the first items or not at all', async () => {
-    const { store, ask, tokenOf } = server()
+  it('makes a collection without a key where the service allows it, for a token that may, with the first items or not at all', async (t) => {
+    const { store, ask, tokenOf } = await startWriteServer(t, { createOnWrite: true })
     const creator = await tokenOf(['create:*'])
     const { status, text } = await ask('POST', '/logs', '{"a":1}', creator)
     assert.deepEqual([status, JSON.parse(text)], [201, { appended: 1, item_count: 1, version: 2 }])
     assert.equal((await store.head('logs'))?.keyField, null)
     assert.match(problemIn(await ask('POST', '/more', '{"a":', creator)), /^400/)
     assert.equal(await store.head('more'), undefined)
+    const writer = await tokenOf(['write:*'])
+    assert.match(problemIn(await ask('POST', '/more', '{"a":1}', writer)), /^404 collection-not-found/)
+    const { text: changed } = await ask('PATCH', '/more', '{"op":"put","item":{"a":1}}', { ...creator, ...NDJSON })
+    assert.equal(JSON.parse(changed).item_count, 1)
+    const description = await (await ask('GET', '/-/openapi.json')).text
+    assert.match(description, /A token that may `create:` the collection creates it/)
   })
 
   it('creates a collection with its settings, each of which has a default', async () => {

@@ -44,7 +44,20 @@ const WRONG_ITEMS: readonly Wrong[] = [
     NDJSON,
   ],
   ['nothing but blank lines', '\n \n\r\n', '400 invalid-body', 'The body is empty.', NDJSON],
-  ['a key that is there', '[{"id":7},{"id":"1"}]', '409 conflict', 'There is already an item with the key "1".'],
+  ['a key that is there', '{"id":"1"}', '409 conflict', 'There is already an item with the key "1".'],
+  [
+    'an element whose key is there',
+    '[{"id":7},{"id":"1"}]',
+    '409 conflict',
+    'Element 1: There is already an item with ',
+  ],
+  [
+    'an item of several lines whose key is there',
+    '{"id":7}\n\n{"id":"2"}',
+    '409 conflict',
+    'Item 2 of 2: There is already an item with the key "2".',
+    NDJSON,
+  ],
   [
     'a key twice',
     '[{"id":7},{"id":"7"}]',
@@ -139,8 +152,24 @@ describe('a refused write says what to do', () => {
       for (const name of ['fresh', 'hidden'])
         assert.equal(
           await hintOf(method, `/${name}`, '{}', token),
-          `A token with the scope "create:${name}" could create it.`,
+          `A token with the scope "create:${name}" could create it with PUT.`,
         )
+  })
+
+  it('points to PUT where a collection does not exist, and creates none', async () => {
+    const change = '{"op":"put","item":{"a":1}}'
+    for (const [method, body] of [
+      ['POST', '{"a":1}'],
+      ['PATCH', change],
+    ] as const) {
+      const answer = await server().ask(method, '/evnets', body, method === 'PATCH' ? NDJSON : {})
+      assert.match(
+        `${answer.status} ${JSON.parse(answer.text).detail} ${JSON.parse(answer.text).hint}`,
+        /^404 There is no collection "evnets"\. .*PUT its settings, .*\/evnets$/,
+      )
+    }
+    assert.match(await hintOf('PUT', '/evnets/1', '{"id":1}'), /PUT its settings, .*\/evnets$/)
+    assert.equal(await server().store.head('evnets'), undefined)
   })
 
   it('names the types that are taken', async () => {

@@ -11,14 +11,29 @@ export const PUSH: CliCommand = {
 batches are retried, and nothing is appended twice: the server recognises each
 batch by the file, its position there and its items. So after a crash run the
 same command again, within 24 hours; later the whole file would be appended
-once more. REAMS_TOKEN can hold the token.`,
+once more. REAMS_TOKEN can hold the token. The collection must exist, unless
+--create is given: then --key, --unpaginated and --private say how to create it.`,
   operands: [
     { syntax: '<URL>', description: 'the collection' },
     { syntax: '<FILE>', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin', suggestions: 'files' },
   ],
-  settings: ['format', 'delimiter', 'types', 'itemBytes', 'tokenFile', 'batch', 'retries', 'pushTimeout'],
+  settings: [
+    'format',
+    'delimiter',
+    'types',
+    'itemBytes',
+    'tokenFile',
+    'createCollection',
+    'key',
+    'unpaginated',
+    'private',
+    'batch',
+    'retries',
+    'pushTimeout',
+  ],
   examples: [
     { line: 'reams push https://x.example/events new.ndjson', purpose: 'append a file' },
+    { line: 'reams push https://x.example/new new.csv --create --key id', purpose: 'create' },
     { line: 'zcat *.gz | reams push https://x.example/events -', purpose: 'from a pipe' },
   ],
   run: async ([url = '', file = ''], settings) => {

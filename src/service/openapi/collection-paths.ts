@@ -38,7 +38,7 @@ const EXAMPLE: Collection = { name: 'events', keyField: 'id', isPaginated: true,
 
 /** The paths of one collection; or, with undefined, of any collection, even one that does not exist yet. */
 export function collectionPaths(instance: Instance, responses: Responses, collection: Collection | undefined): Part {
-  const { baseUrl, requiresToken, hasExplorer } = instance
+  const { baseUrl, requiresToken, createsOnWrite, hasExplorer } = instance
   const { name, keyField, isPaginated, isPrivate } = collection ?? EXAMPLE
   const isKnown = collection !== undefined
   const nameInPath = isKnown ? name : '{collection}'
@@ -53,6 +53,10 @@ export function collectionPaths(instance: Instance, responses: Responses, collec
   const bodyProblems = [...writeProblems, ...BODY_PROBLEMS]
   // To create a collection that is there is no write, so a mirror does not refuse it.
   const creationProblems = bodyProblems.filter((problem) => problem !== 'collection-mirrored')
+
+  const ifMissing = createsOnWrite
+    ? 'A token that may `create:` the collection creates it where there is none, with pages and without a key.'
+    : 'The collection must exist: PUT creates one.'
 
   const itemSchema = schema(isKnown ? `${name}.item` : 'Item')
   const itemsSchema = isKnown ? { oneOf: [itemSchema, { type: 'array', items: itemSchema }] } : schema('Items')
@@ -116,7 +120,7 @@ export function collectionPaths(instance: Instance, responses: Responses, collec
       post: {
         operationId: id('appendItems'),
         summary: `Append items to ${nameInText}`,
-        description: `All of them or none; on disk when it is answered. A token that may \`create:\` the collection makes one with pages and without a key where there is none. An unpaginated collection holds at most ${formatCount(UNPAGINATED_LIMIT)} items.`,
+        description: `All of them or none; on disk when it is answered. ${ifMissing} An unpaginated collection holds at most ${formatCount(UNPAGINATED_LIMIT)} items.`,
         security: toWrite,
         parameters: ['idempotencyKey', 'packed'],
         requestBody: { required: true, content: { ...itemsContent, ...ndjson } },

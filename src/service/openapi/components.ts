@@ -15,6 +15,7 @@ import type { RateLimits } from '../rate-limit.ts'
 export interface Instance {
   readonly baseUrl: string
   readonly requiresToken: boolean
+  readonly createsOnWrite: boolean
   /** Whether a browser that navigates gets HTML (D12). */
   readonly hasExplorer: boolean
   readonly limits: Limits

@@ -163,14 +163,14 @@ function servicePaths(instance: Instance, responses: Responses): Part {
 }
 
 export async function getOpenapi(context: HandlerContext): Promise<Reply> {
-  const { request, baseUrl, requiresToken, limits, rateLimits, explorer } = context
+  const { request, baseUrl, requiresToken, createsOnWrite, limits, rateLimits, explorer } = context
   const { heads } = await readableHeads(context)
   const collections = heads.slice(0, MAX_DESCRIBED_COLLECTIONS).map(({ name, keyField, isPaginated, isPrivate }) => {
     return { name, keyField, isPaginated, isPrivate }
   })
   const others = heads.length - collections.length
   const hasExplorer = explorer !== undefined
-  const body = textOf({ baseUrl, requiresToken, hasExplorer, limits, rateLimits, collections, others })
+  const body = textOf({ baseUrl, requiresToken, createsOnWrite, hasExplorer, limits, rateLimits, collections, others })
   return foundByContent(request, body, 'application/json', entryCaching(context))
 }
 

@@ -19,12 +19,25 @@ import { readChanges } from './read-changes.ts'
 import { readItems, readSingleItem } from './read-items.ts'
 import { bodyTypeOf, onceOf, receiveItems, writeTarget } from './receive-write.ts'
 
-export async function postCollection(context: HandlerContext): Promise<Reply> {
+/** The collection of a POST or PATCH. Unless a setting lets these create it, a typo in its name must not (D19). */
+async function changeTarget(context: HandlerContext): Promise<{ name: string; head: Head | undefined }> {
   const { name, head } = await writeTarget(context)
+  if (head === undefined && !context.createsOnWrite) throw collectionNotFound(name, creationHint(context.baseUrl, name))
+  return { name, head }
+}
+
+function creationHint(baseUrl: string, name: string): { hint: string } {
+  return {
+    hint: `Check the name. To create the collection, PUT its settings, such as {"key":"id"}, to ${collectionUrl(baseUrl, name)}`,
+  }
+}
+
+export async function postCollection(context: HandlerContext): Promise<Reply> {
+  const { name, head } = await changeTarget(context)
   const { run, ...once } = await receiveItems(context, readItems, head?.keyField ?? null)
   const options = { ...once, ...(head === undefined ? { create: true } : { collectionId: head.id }) }
   const { live, version } = await context.store.append(name, run, options).catch((error: unknown) => {
-    throw existingKey(error, run, (key) => itemUrl(context.baseUrl, name, key)) ?? error
+    throw existingKey(error, run, context, name) ?? error
   })
   const [key] = run.keys ?? []
   const location = run.count === 1 && key !== undefined ? { Location: itemUrl(context.baseUrl, name, key) } : {}
@@ -37,7 +50,7 @@ export async function postCollection(context: HandlerContext): Promise<Reply> {
 /** Changes many items at once, in the order of the lines: all or nothing. */
 export async function patchCollection(context: HandlerContext): Promise<Reply> {
   const { request, store, limits } = context
-  const { name, head } = await writeTarget(context)
+  const { name, head } = await changeTarget(context)
   const skipMissing = skipsMissing(request)
   const hint = 'Send changes with Content-Type: application/x-ndjson, and no Content-Encoding except gzip.'
   if (bodyTypeOf(request, { hint }) !== 'ndjson')
@@ -74,11 +87,21 @@ function missingKey(error: unknown): Refusal | undefined {
 }
 
 /** A Refusal for a key that an item of the collection has already, or that is twice in the request. */
-function existingKey(error: unknown, { keys = [] }: ItemRun, urlOf: (key: string) => string): Refusal | undefined {
+function existingKey(
+  error: unknown,
+  { count, keys = [] }: ItemRun,
+  { request, baseUrl }: HandlerContext,
+  name: string,
+): Refusal | undefined {
   if (!(error instanceof Error && 'key' in error && typeof error.key === 'string')) return undefined
   const first = keys.indexOf(error.key)
   const second = keys.indexOf(error.key, first + 1)
-  if (second < 0) return new Refusal('conflict', error.message, { hint: replaceHint(urlOf(error.key)) })
+  if (second < 0) {
+    // Only elements of an array have a number that counts from 0.
+    const place = bodyTypeOf(request) === 'json' ? `Element ${first}` : `Item ${first + 1} of ${count}`
+    const detail = count === 1 ? error.message : `${place}: ${error.message}`
+    return new Refusal('conflict', detail, { hint: replaceHint(itemUrl(baseUrl, name, error.key)) })
+  }
   const detail = `The key ${quoted(error.key)} is in the request twice, in the items ${first} and ${second}, counted from 0.`
   return new Refusal('conflict', detail)
 }
@@ -189,7 +212,7 @@ export async function deleteItem(context: HandlerContext): Promise<Reply> {
 /** The item to write. Throws a Refusal if there can be no such item. */
 async function itemTarget(context: HandlerContext): Promise<{ name: string; head: Head; key: string }> {
   const { name, head } = await writeTarget(context)
-  if (head === undefined) throw collectionNotFound(name)
+  if (head === undefined) throw collectionNotFound(name, creationHint(context.baseUrl, name))
   if (head.keyField === null)
     throw new Refusal('conflict', `The collection ${quoted(name)} has no key field, so its items have no address.`)
   const key = keyOf(context)

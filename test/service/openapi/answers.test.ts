@@ -183,8 +183,6 @@ describe('the description, beside what is really answered', () => {
     }
     await expect(201, 'PUT', '/fresh', '{"key":"id","private":true}')
     await expect(204, 'DELETE', '/fresh', undefined, { 'If-Match': '*' })
-    await expect(201, 'POST', '/fresh', '{}')
-    await expect(204, 'DELETE', '/fresh', undefined, { 'If-Match': '*' })
   })
 
   const wrong: readonly Wrong[] = [
@@ -228,6 +226,8 @@ describe('the description, beside what is really answered', () => {
           ] as const,
       ),
     ),
+    ['collection-not-found', 'POST', '/nope', '{}'],
+    ['collection-not-found', 'PATCH', '/nope', '{"op":"put","item":{}}'],
     ['item-not-found', 'GET', '/plain/7'],
     ['conflict', 'PATCH', '/plain', '{"op":"delete","key":"7"}'],
     ['conflict', 'PUT', '/plain/7', '{"id":7}'],

@@ -179,6 +179,7 @@ describe('the description, by a linter', () => {
     const instance = {
       baseUrl,
       requiresToken: true,
+      createsOnWrite: true,
       limits: DEFAULT_LIMITS,
       rateLimits: {},
       collections: [],
@@ -189,7 +190,8 @@ describe('the description, by a linter', () => {
   })
 
   it('has none with limits for reads, for writes and for both; health has no limit', async () => {
-    const instance = { baseUrl: 'https://a.example', requiresToken: false, hasExplorer: true, limits: DEFAULT_LIMITS }
+    const access = { requiresToken: false, createsOnWrite: false }
+    const instance = { baseUrl: 'https://a.example', ...access, hasExplorer: true, limits: DEFAULT_LIMITS }
     const limit = { requests: 20, seconds: 60 }
     for (const [rateLimits, said, isRead, isWritten] of [
       [{ reads: limit }, '20 reads per minute.', true, false],

@@ -19,6 +19,12 @@ import { type BatchSender, createSender } from './sender.ts'
 /** Answers the exit status. */
 export async function runPush(address: string, file: string, settings: SettingValues): Promise<number> {
   const { url, name, isLoopback } = parseTarget(address)
+  const isCreating = settings.get('createCollection')
+  if (!isCreating && (['key', 'unpaginated', 'private'] as const).some((setting) => settings.isGiven(setting)))
+    throw new Failure(
+      2,
+      '--key, --unpaginated and --private are for a new collection: add --create, or leave them out.',
+    )
   const token = await readToken(settings.get('tokenFile'), process.env['REAMS_TOKEN'])
   using interruption = new Interruption()
   const { signal } = interruption
@@ -41,6 +47,8 @@ export async function runPush(address: string, file: string, settings: SettingVa
   const push = createPush(input, sender, isPipe)
   try {
     await input.prepare(null)
+    const [keyField = null, isPrivate] = [settings.get('key'), settings.get('private')]
+    if (isCreating) await sender.create({ keyField, isPaginated: !settings.get('unpaginated'), isPrivate })
     await push.run(cutBatches(input.items(null), settings.get('batch')))
     await print(`${name}: ${push.summary()}${input.note}`)
     return 0
@@ -138,11 +146,13 @@ function createPush(input: FileInput, sender: BatchSender, isPipe: boolean) {
 
 function explain(error: unknown, push: Push, token: string | undefined): unknown {
   if (error instanceof InputError) return inputFailure(error, push.label, push.standing())
-  if (!(error instanceof BatchRefused)) return error
-  const { batch, cause } = error
+  const { batch, cause } = error instanceof BatchRefused ? error : { batch: undefined, cause: error }
   const known = explainFailure(cause)
   if (known === undefined) return cause
-  const place = placeOf(batch).replace(/^i/, 'I')
-  const message = `${place} not accepted. ${nameInFile(known.message, batch)} ${push.standing()}`
+  const message = batch === undefined ? known.message : refusalText(known.message, batch, push)
   return new Failure(known.exitStatus, hideSecret(message, token), { cause })
+}
+
+function refusalText(reason: string, batch: Batch, push: Push): string {
+  return `${placeOf(batch).replace(/^i/, 'I')} not accepted. ${nameInFile(reason, batch)} ${push.standing()}`
 }

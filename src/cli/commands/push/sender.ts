@@ -9,6 +9,7 @@ import type { FetchedBody } from '../../../client/exchange.ts'
 import type { Retry } from '../../../client/index.ts'
 import { Requester } from '../../../client/requester.ts'
 import { counted, shorten } from '../../../contract/message-text.ts'
+import type { CollectionSettings } from '../../../store/store.ts'
 import { Failure } from '../../failure.ts'
 import { type Batch, placeOf } from './batch.ts'
 
@@ -20,6 +21,8 @@ const REMEMBERED_MS = 23 * 60 * 60 * 1000
 
 /** Servers reject very high compression ratios as bombs; ours does from 200 on. */
 const MAX_RATIO = 100
+
+const JSON_BODY = { 'Content-Type': 'application/json' }
 
 export interface SenderOptions {
   readonly url: string
@@ -65,6 +68,12 @@ export function createSender({ url, token, sourceId, isPacked, timeoutMs, retrie
   const limits = { concurrency: 1, timeoutMs, pageBytes: MAX_ANSWER_BYTES, retry: { retries } }
   const requester = new Requester(url, settingsOf({ fetch, token, headers, ...limits, onRetry }))
   return {
+    /** Creates the collection. One that exists with these settings stays as it is. */
+    create: async ({ keyField: key, isPaginated: paginated, isPrivate }: CollectionSettings): Promise<void> => {
+      const body = Buffer.from(JSON.stringify({ key, paginated, private: isPrivate }))
+      sentAt = Date.now()
+      await requester.send({ url, method: 'PUT', headers: JSON_BODY, body }, { signal }, () => undefined)
+    },
     pack: async (batch: Batch): Promise<PackedBatch> => {
       const hash = createHash('sha256')
         .update(JSON.stringify([sourceId, batch.first]))
@@ -76,7 +85,7 @@ export function createSender({ url, token, sourceId, isPacked, timeoutMs, retrie
       return isWorthIt ? { ...plain, body, headers: { 'Content-Encoding': 'gzip' } } : plain
     },
     send: async (batch: PackedBatch): Promise<Acknowledgement> => {
-      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': batch.key, ...batch.headers }
+      const headers = { ...JSON_BODY, 'Idempotency-Key': batch.key, ...batch.headers }
       sentAt = Date.now()
       attempts = 0
       return requester.send({ url, method: 'POST', headers, body: batch.body }, { signal }, (fetched) =>

@@ -82,6 +82,7 @@ export async function startServer(
       store,
       ...(baseUrl === undefined ? loopback : { baseUrl }),
       requireToken: settings.get('requireToken'),
+      createOnWrite: settings.get('createOnWrite'),
       workers,
       ...(cacheBytes !== undefined && { cacheBytes: Math.floor(cacheBytes / workers) }),
       limits: {
