@@ -24,9 +24,19 @@ describe('collections', () => {
     const { stdout } = await runInside(['collections', '--json'], { in: directory })
     const rest = { retention_ms: 86_400_000, retention_bytes: 1_073_741_824, follows: null, mirrors: null }
     assert.deepEqual(JSON.parse(stdout), [
-      { name: 'events', items: 1234, holes: 0, pages: 3, key: 'id', paginated: true, private: false, ...rest },
-      { name: 'venues', items: 12, holes: 0, pages: null, key: null, paginated: false, private: true, ...rest },
+      { name: 'events', items: 1234, deleted: 0, pages: 3, key: 'id', paginated: true, private: false, ...rest },
+      { name: 'venues', items: 12, deleted: 0, pages: null, key: null, paginated: false, private: true, ...rest },
     ])
+  })
+
+  it('says how many items were deleted', async (t) => {
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', eventLines(3), { keyField: 'id' })
+    await withStore(directory, false, (store) => store.delete('events', ['1', '2']))
+    const { stdout } = await runInside(['collections'], { in: directory })
+    assert.match(stdout, /^events +1 +1 +id +2 deleted$/m)
+    const json = JSON.parse((await runInside(['collections', '--json'], { in: directory })).stdout)
+    assert.equal(json[0].deleted, 2)
   })
 
   it('shows what a collection follows, and how far behind it is', async (t) => {
@@ -71,8 +81,8 @@ describe('drop', () => {
       stderr: 'reams: There is no collection "event". There are events, venues.\n',
     })
     const stdout = 'events: dropped, with 1,234 items.\n'
-    assert.deepEqual(await run('drop', 'events'), { status: 0, stdout, stderr: '' })
-    assert.equal((await run('drop', 'venues')).status, 0)
+    assert.deepEqual(await run('drop', 'events', '--yes'), { status: 0, stdout, stderr: '' })
+    assert.equal((await run('drop', 'venues', '--yes')).status, 0)
     const listed = 'reams.db has no collections. Create one: reams import NAME FILE --store reams.db\n'
     assert.equal((await run('collections')).stdout, listed)
   })

@@ -58,12 +58,20 @@ describe('a drop on a terminal', () => {
     assert.match(await dropWith(directory, 'y\n'), /events: dropped, with 3 items\./)
   })
 
-  it('does not ask with --yes, nor where there is no terminal', async (t) => {
+  it('does not ask with --yes, and needs it where there is no terminal', async (t) => {
     const directory = workDirectory(t)
     await putLines(directory, 'events', eventLines(3))
     assert.equal((await dropWith(directory, '', '--yes')).trim(), 'events: dropped, with 3 items.')
     await putLines(directory, 'events', eventLines(3))
-    assert.equal((await runInside(['drop', 'events'], { in: directory })).stdout, 'events: dropped, with 3 items.\n')
+    const words = ['drop', 'events']
+    for (const input of ['', 'y\n'])
+      assert.deepEqual(await runInside(words, { in: directory, input }), {
+        status: 2,
+        stdout: '',
+        stderr: 'reams: Without a terminal to ask on, nothing is dropped. Add --yes to drop "events" with 3 items.\n',
+      })
+    const { stdout } = await runInside([...words, '--yes'], { in: directory })
+    assert.equal(stdout, 'events: dropped, with 3 items.\n')
   })
 })
 

@@ -42,7 +42,7 @@ function toJson(head: Head, following: Following | undefined) {
   return {
     name: head.name,
     items: head.live,
-    holes: head.next - head.live,
+    deleted: head.next - head.live,
     pages: head.isPaginated ? lastPage(head.live) : null,
     key: head.keyField,
     paginated: head.isPaginated,
@@ -67,15 +67,15 @@ function followingText(following: Following, { origin }: Head): string {
   return `${makeVisible(source)}, ${lag}, as of ${age} ago`
 }
 
-/** Positions whose items are gone. */
-function holesOf({ next, live }: Head): string | false {
-  return next > live && counted(next - live, 'hole')
+/** Items that were deleted, and whose positions are still counted. */
+function deletedText({ next, live }: Head): string | false {
+  return next > live && `${formatCount(next - live)} deleted`
 }
 
 function flagsOf(head: Head): (string | false)[] {
   const { isPaginated, isPrivate, retentionMs } = head
   const isForgetful = isPaginated && retentionMs === 0
-  return [!isPaginated && 'unpaginated', isPrivate && 'private', isForgetful && 'no history', holesOf(head)]
+  return [!isPaginated && 'unpaginated', isPrivate && 'private', isForgetful && 'no history', deletedText(head)]
 }
 
 /** A column for what is followed is there only where something is. */

@@ -2,6 +2,7 @@
 
 import { counted } from '../../contract/message-text.ts'
 import { confirm } from '../confirm.ts'
+import { Failure } from '../failure.ts'
 import { existingHead, withStore } from '../open-store.ts'
 import { print } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
@@ -11,22 +12,29 @@ export const DROP: CliCommand = {
   group: 'Load and change',
   usage: 'NAME [options]',
   summary: 'remove a collection and its items',
-  description: 'Removes a collection and all its items, at once. On a terminal it asks first.',
+  description: 'Removes a collection and all its items, at once. It asks first; without a terminal it needs --yes.',
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
   settings: ['store', 'yes'],
-  examples: [{ line: 'reams drop events', purpose: 'remove events from reams.db' }],
+  examples: [
+    { line: 'reams drop events', purpose: 'remove events from reams.db' },
+    { line: 'reams drop events --yes', purpose: 'in a script' },
+  ],
   run: runDrop,
 }
 
 async function runDrop([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
   await withStore(settings.get('store'), {}, async (store) => {
     const head = await existingHead(store, name)
-    if (!settings.get('yes') && process.stdin.isTTY)
+    const what = `"${name}" with ${counted(head.live, 'item')}`
+    if (!settings.get('yes')) {
+      if (!process.stdin.isTTY)
+        throw new Failure(2, `Without a terminal to ask on, nothing is dropped. Add --yes to drop ${what}.`)
       await confirm({
-        question: `Drop "${name}" with ${counted(head.live, 'item')}?`,
+        question: `Drop ${what}?`,
         unseen: 'The question whether to drop it could not be seen. Add --yes to drop it.',
         refused: 'Nothing was dropped.',
       })
+    }
     await store.drop(name)
     await print(`${name}: dropped, with ${counted(head.live, 'item')}.`)
   })
