@@ -17,7 +17,7 @@ export const APPENDS: Question = {
     const { path: file } = await workspace.sample()
     const path = workspace.path('appends.db')
     await using _database = removedAtEnd(path)
-    const token = await allowWrites(path)
+    const token = await allowWrites(path, 'bench', COLLECTION)
     await using server = await workspace.serve(path)
     await using storeless = await workspace.serveStoreless()
     workspace.step(`appends: ${WRITERS} connections to the service with and without a store in turn`)

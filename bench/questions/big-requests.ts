@@ -17,7 +17,7 @@ export const BIG_REQUESTS: Question = {
     const { path: file, items } = await workspace.sample()
     const path = workspace.path('big-requests.db')
     await using _database = removedAtEnd(path)
-    const token = await allowWrites(path)
+    const token = await allowWrites(path, 'bench', COLLECTION)
     await using server = await workspace.serve(path)
     workspace.step(`big-requests: ${formatCount(ITEMS_A_REQUEST)} items a request, and reams import, in turn`)
     const plan = { kind: 'append-many', file, url: `${server.url}/${COLLECTION}`, token } as const

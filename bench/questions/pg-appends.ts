@@ -15,7 +15,7 @@ export const PG_APPENDS = askPostgres({
     const { rounds, requests, signal } = workspace
     const { path: file } = await workspace.sample()
     const path = postgres.store('appends')
-    const token = await allowWrites(path)
+    const token = await allowWrites(path, 'bench', COLLECTION)
     const schema = postgres.schema('appends')
     await postgres.execute(`
       CREATE TABLE ${schema}.hand_head (name text PRIMARY KEY, next bigint NOT NULL) WITH (fillfactor = 10);

@@ -31,7 +31,7 @@ async function compareRates(workspace: Workspace, traceFile: string): Promise<{ 
   const { rounds, requests, signal } = workspace
   const { path: file } = await workspace.sample()
   const path = workspace.path('slow-disk.db')
-  const token = await allowWrites(path)
+  const token = await allowWrites(path, 'bench', COLLECTION)
   await using server = await workspace.serveOnSlowDisk(path, traceFile)
   workspace.step(`slow-disk: ${WRITERS} connections, and a single one, in turn`)
   const plan = { kind: 'append', file, url: `${server.url}/${COLLECTION}`, token } as const

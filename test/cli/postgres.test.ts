@@ -67,7 +67,7 @@ describePostgres('the command line on a store in PostgreSQL', (startPostgres, is
     // A server that was there before the tests may run without checksums.
     const verified = (await succeed('verify')).replace(/^Note: The database runs without data checksums.*\n/, '')
     assert.equal(verified, `${name}: 1 collection with 1,234 items checked, no problems found.\n`)
-    assert.match(await succeed('drop events'), /dropped, with 1,234 items/)
+    assert.match(await succeed('drop events --yes'), /dropped, with 1,234 items/)
     const empty = `${name} has no collections. Create one: reams import NAME FILE --store '${name}'\n`
     assert.equal(await succeed('collections'), empty)
   })
@@ -79,6 +79,7 @@ describePostgres('the command line on a store in PostgreSQL', (startPostgres, is
     for (const { cli } of servers) assert.ok(cli.stdout.startsWith(`Reams serves ${withoutPassword(url)} at http`))
     const { stdout } = await runOn(t, url, 'token create --name ci --scope create:*')
     const headers = { Authorization: `Bearer ${stdout.trim()}`, 'Content-Type': 'application/json' }
+    await fetch(`${servers[0]?.url}/events`, { method: 'PUT', headers, body: '{}' })
     const post = async (at: number) =>
       (await fetch(`${servers[at % 2]?.url}/events`, { method: 'POST', headers, body: `[{"n":${at}}]` })).status
     assert.equal(await post(0), 201)

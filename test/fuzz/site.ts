@@ -81,6 +81,7 @@ export function makeStore(path: string): Promise<void> {
     await fill(store, EVENTS, events)
     await fill(store, STILL, events)
     await fill(store, LOG, [], { keyField: null })
+    await fill(store, DUMP, [], { keyField: null })
     await fill(store, VENUES, numbered(20, '"name":"Hall"'), { isPaginated: false, keyField: null })
     await fill(store, SECRETS, numbered(20, `"text":"${SECRET}"`), { isPrivate: true })
     const dates = { createdAt: 0, expiresAt: null, revokedAt: null }

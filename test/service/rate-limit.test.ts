@@ -119,7 +119,10 @@ describe('rate limits', () => {
   })
 
   it('refuse a write before its body is read', async (t) => {
-    const { port, headOf } = await startWriteServer(t, { rateLimits: { writes: { requests: 1, seconds: HOUR } } })
+    const { store, port, headOf } = await startWriteServer(t, {
+      rateLimits: { writes: { requests: 1, seconds: HOUR } },
+    })
+    await fill(store, 'events', [])
     const head = { 'Content-Type': 'application/json', 'Content-Length': '8', Expect: '100-continue' }
     for (const expected of [[100, 201], [429]]) {
       const socket = await openSocket(port)
