@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, get, type IncomingMessage } from 'node:http'
+import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -13,6 +13,7 @@ import { greeting } from '../../src/cli/commands/serve/greeting.ts'
 import { checkAddress, listenFailure, localUrl } from '../../src/cli/commands/serve/server.ts'
 import { type Flags, SettingValues } from '../../src/cli/setting-values.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open.ts'
+import { freePort } from '../store/free-port.ts'
 import { eventLines, putLines } from './items.ts'
 import { RunningCli, runCli, runInside, startServer, temporaryFilesOf, workDirectory } from './run-cli.ts'
 
@@ -53,7 +54,7 @@ describe('serve', () => {
     assert.equal(await countOf(ask('/events')), 1834)
     await run('set events --private')
     assert.equal((await ask('/events')).status, 404)
-    await run('drop events')
+    await run('drop events --yes')
     await run('import events -', '{}\n')
     assert.equal(await countOf(ask('/events')), 1)
   })
@@ -74,6 +75,18 @@ describe('serve', () => {
     const words = ['token', 'create', '--name', 'app', '--scope', 'create:*', '--create']
     const { stdout } = await runInside(words, { in: directory })
     const { url, get: ask } = await startServer(t, ['--create'], { in: directory })
+    const headers = { Authorization: `Bearer ${stdout.trim()}`, 'Content-Type': 'application/json' }
+    assert.equal((await fetch(`${url}/events`, { method: 'PUT', headers, body: '{}' })).status, 201)
+    assert.equal((await fetch(`${url}/events`, { method: 'POST', headers, body: '[{"id":1}]' })).status, 201)
+    assert.equal((await fetch(`${url}/evnets`, { method: 'POST', headers, body: '[{"id":1}]' })).status, 404)
+    assert.equal(await countOf(ask('/events')), 1)
+  })
+
+  it('lets a POST create a collection with --create-on-write', async (t) => {
+    const directory = workDirectory(t)
+    const words = ['token', 'create', '--name', 'app', '--scope', 'create:*', '--create']
+    const { stdout } = await runInside(words, { in: directory })
+    const { url, get: ask } = await startServer(t, ['--create-on-write'], { in: directory })
     const headers = { Authorization: `Bearer ${stdout.trim()}`, 'Content-Type': 'application/json' }
     assert.equal((await fetch(`${url}/events`, { method: 'POST', headers, body: '[{"id":1}]' })).status, 201)
     assert.equal(await countOf(ask('/events')), 1)
@@ -120,16 +133,38 @@ describe('the address of a server', () => {
     assert.equal(localUrl('127.0.0.1', 80), 'http://127.0.0.1')
   })
 
-  it('that cannot be had is explained', () => {
+  it('that cannot be had is explained', async () => {
     const cases: [code: string, port: number, message: RegExp][] = [
-      ['EADDRINUSE', 8080, /^Port 8080 on h is in use\. .*--port 8081, or --port 0 /],
-      ['EADDRINUSE', 65_535, /--port 8080, or --port 0 /],
+      ['EADDRINUSE', 8080, /^Port 8080 on h is in use\. Stop the program that uses it, or take another: --port 0 /],
       ['EACCES', 80, /^No permission to listen on port 80 of h\. .*--port 8080/],
       ['EADDRNOTAVAIL', 80, /^This machine has no address "h"\. .*--host/],
       ['ENOTFOUND', 80, /^This machine has no address "h"\. .*--host/],
     ]
-    for (const [code, port, message] of cases) assert.match(listenFailure(code, 'h', port) ?? '', message)
-    assert.equal(listenFailure('ENOMEM', 'h', 80), undefined)
+    for (const [code, port, message] of cases) assert.match((await listenFailure(code, 'h', port)) ?? '', message)
+    assert.equal(await listenFailure('ENOMEM', 'h', 80), undefined)
+    assert.match((await listenFailure('EADDRINUSE', '127.0.0.1', 65_535)) ?? '', /--port 8\d{3}, or --port 0 /)
+  })
+
+  it('that is in use is answered with a port that is free, also where the next one is not', async (t) => {
+    const taken: Server[] = []
+    t.after(() => {
+      for (const server of taken) server.close()
+    })
+    const listenAt = async (port: number) => {
+      const server = createServer().listen(port, '127.0.0.1')
+      await once(server, 'listening')
+      taken.push(server)
+    }
+    for (;;) {
+      const port = await freePort()
+      // Another process can take one of the two in between.
+      if (await Promise.all([listenAt(port), listenAt(port + 1)]).catch(() => undefined)) {
+        const said = /--port (\d+), or --port 0/.exec((await listenFailure('EADDRINUSE', '127.0.0.1', port)) ?? '')?.[1]
+        assert.ok(Number(said) > port + 1, said)
+        await listenAt(Number(said))
+        return
+      }
+    }
   })
 })
 
@@ -218,7 +253,7 @@ describe('serve --sample', () => {
       assert.equal((await ask('/venues/old-brewery')).status, 200)
       await cli.stop()
     }
-    await runInside(['drop', 'venues', '--store', 'data/reams.db'], { in: directory })
+    await runInside(['drop', 'venues', '--yes', '--store', 'data/reams.db'], { in: directory })
     const again = await startServer(t, ['--sample'], { in: directory })
     assert.equal((await again.get('/venues')).status, 404)
   })

@@ -46,7 +46,7 @@ export async function openAdmin(settings: SettingValues, draining: Draining): Pr
     (request, response) => void answer(watcher, host, request, response),
   )
   Object.assign(server, { maxConnections: MAX_CONNECTIONS, timeout: IDLE_MS })
-  await listenOn(server, port, host)
+  await listenOn(server, port, host, settings.get('port'))
   // A connection that cannot be accepted must not end the service.
   server.on('error', () => {})
   const bound = server.address()
@@ -71,12 +71,15 @@ function checkOwnPort(port: number, host: string, settings: SettingValues): void
   )
 }
 
-async function listenOn(server: Server, port: number, host: string): Promise<void> {
+/** `except` is a port that the service will need. */
+async function listenOn(server: Server, port: number, host: string, except: number): Promise<void> {
   try {
     server.listen({ port, host })
     await once(server, 'listening')
   } catch (error) {
-    const reason = isSystemError(error) ? listenFailure(error.code, host, port, 'admin-') : undefined
+    const reason = isSystemError(error)
+      ? await listenFailure(error.code, host, port, { prefix: 'admin-', except })
+      : undefined
     throw reason === undefined ? error : new Failure(2, reason, { cause: error })
   }
 }

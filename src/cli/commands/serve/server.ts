@@ -1,6 +1,8 @@
 /** The service on its port, as the settings want it. */
 
 import cluster from 'node:cluster'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { counted } from '../../../contract/message-text.ts'
 import { isLoopbackName } from '../../../contract/url.ts'
@@ -152,19 +154,44 @@ async function listenOn(options: ListenOptions & { readonly host: string; readon
   try {
     return await listen(options)
   } catch (error) {
-    const reason = isSystemError(error) ? listenFailure(error.code, options.host, options.port) : undefined
+    const reason = isSystemError(error) ? await listenFailure(error.code, options.host, options.port) : undefined
     throw reason === undefined ? error : new Failure(2, reason, { cause: error })
   }
 }
 
-/** What to do if the port cannot be had; undefined for an error that tells enough. `prefix`: of the flags to be used. */
-export function listenFailure(code: string, host: string, port: number, prefix = ''): string | undefined {
-  const other = port === 65_535 ? 8080 : port + 1
-  if (code === 'EADDRINUSE')
-    return `Port ${port} on ${host} is in use. Stop the program that uses it, or take another: --${prefix}port ${other}, or --${prefix}port 0 for any free one.`
+/** What to do if the port cannot be had; undefined for an error that tells enough. `prefix`: of the flags to be used. `except`: a port not to propose. */
+export async function listenFailure(
+  code: string,
+  host: string,
+  port: number,
+  { prefix = '', except }: { readonly prefix?: string; readonly except?: number | undefined } = {},
+): Promise<string | undefined> {
+  if (code === 'EADDRINUSE') {
+    const other = await nextFreePort(host, port, except)
+    const example = other === undefined ? '' : `--${prefix}port ${other}, or `
+    return `Port ${port} on ${host} is in use. Stop the program that uses it, or take another: ${example}--${prefix}port 0 for any free one.`
+  }
   if (code === 'EACCES')
     return `No permission to listen on port ${port} of ${host}. Ports below 1024 are for administrators: use a higher one, such as --${prefix}port 8080.`
   if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'].includes(code))
     return `This machine has no address "${host}". Use --${prefix}host with one of its own addresses, or 127.0.0.1.`
+  return undefined
+}
+
+const PORTS_TRIED = 100
+
+/** Where one could listen at this moment. Undefined if the next ports are all taken. */
+async function nextFreePort(host: string, port: number, except: number | undefined): Promise<number | undefined> {
+  const first = port + PORTS_TRIED > 65_535 ? 8080 : port + 1
+  for (let candidate = first; candidate < first + PORTS_TRIED; candidate++) {
+    // Exclusive: a worker would otherwise ask the first process to listen.
+    const server = createServer().listen({ host, port: candidate, exclusive: true })
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    server.close()
+    if (isFree && candidate !== except) return candidate
+  }
   return undefined
 }
