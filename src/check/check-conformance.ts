@@ -21,7 +21,7 @@ export async function checkConformance(url: string, options: CheckOptions = {}):
   const address = parseAddress(url)
   const limits = limitsOf(options)
   const { token, signal, strict: isStrict = false, walk: isWalk = false } = options
-  const sockets = options.fetch === undefined ? createSocketFetch() : undefined
+  const sockets = options.fetch === undefined ? createSocketFetch({ ca: options.ca }) : undefined
   const fetch = options.fetch ?? sockets?.fetch ?? globalThis.fetch
   const requester = new Requester({ ...limits, fetch, token, signal, onStale: () => sockets?.keepNoConnections() })
   try {

@@ -17,6 +17,8 @@ export interface CheckOptions {
   readonly walk?: boolean | undefined
   /** A bearer token for every request. Default: none. */
   readonly token?: string | undefined
+  /** Certificates of authorities to trust besides the usual ones, in PEM form; not for `fetch`. Default: none. */
+  readonly ca?: string | undefined
   /** Requests for each collection at most, without those of a walk. Default: 60. */
   readonly requests?: number | undefined
   /** Requests at a time. Default: 4. */

@@ -1,8 +1,9 @@
-/** What commands that talk to a server have in common: the URL of a collection, and the bearer token to send. */
+/** What commands that talk to a server have in common: the URL of a collection, the bearer token to send, and whom to trust. */
 
 import { createReadStream } from 'node:fs'
 import { isLoopbackName, urlFlaw } from '../contract/url.ts'
 import { Failure, isSystemError } from './failure.ts'
+import { certificateIn, readPem } from './files/pem-file.ts'
 
 /** More than any server takes in a header. */
 const MAX_BYTES = 16 * 1024
@@ -11,6 +12,14 @@ const MAX_BYTES = 16 * 1024
 export async function readToken(file: string | undefined, variable: string | undefined): Promise<string | undefined> {
   if (file !== undefined) return checkToken(await readStart(file), file)
   return variable === undefined || variable === '' ? undefined : checkToken(variable, 'REAMS_TOKEN')
+}
+
+/** The certificates that `--ca` adds to the trusted ones, as text. */
+export function readCa(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined
+  const pem = readPem(file, '--ca')
+  certificateIn(pem, file, '--ca')
+  return pem
 }
 
 async function readStart(file: string): Promise<string> {

@@ -52,7 +52,7 @@ export const SETTINGS = {
     query: { kind: kinds.QUERY, description: 'the query to read there, in place of a table' },
     order: { kind: kinds.text('columns'), description: 'its order, as in SQL (that of the primary key)' },
     create: toggle('create an empty store if there is none'),
-    createCollection: { ...toggle('create the collection if there is none'), flag: '--create' },
+    pushCreate: { ...toggle('create the collection if there is none'), flag: '--create' },
     sample: toggle('serve data/reams.db, created from sample data'),
     format: {
       kind: kinds.oneOf('name', 'ndjson', 'json', 'csv', 'tsv'),
@@ -84,6 +84,7 @@ export const SETTINGS = {
     requireToken: toggle('answer only with a token; see "reams token"'),
     createOnWrite: toggle('let POST and PATCH create a collection'),
     tokenFile: { kind: kinds.FILE, description: 'a file with the bearer token to send' },
+    ca: { kind: kinds.FILE, description: 'trust the CA certificates in this file too, in PEM form' },
     allowOrigin: { kind: kinds.ORIGINS, description: 'another server to follow links to; can be repeated' },
   }),
   ...group('Collection', {

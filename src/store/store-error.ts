@@ -53,7 +53,7 @@ export class StoreError extends Error {
 export function missingStore(label: string, argument: string): StoreError {
   return new StoreError(
     'missing-store',
-    `There is no store at ${label}. Make one with \`reams import NAME FILE --store ${argument}\`, an empty one with \`reams serve --create --store ${argument}\`, or name another with --store.`,
+    `There is no store at ${label}. Make one with \`reams import NAME FILE --store ${argument}\`, an empty one with \`reams serve --create --store ${argument}\` (in code: \`create: true\`), or name another with --store.`,
   )
 }
 

@@ -47,8 +47,7 @@ function check(t: TestContext, url: string, isTrusted: boolean) {
   const directory = workDirectory(t)
   const file = join(directory, 'signer.pem')
   writeFileSync(file, CERTIFICATE)
-  const variables = isTrusted ? { NODE_EXTRA_CA_CERTS: file } : {}
-  return runCli(['check', url, '--strict'], { in: directory, variables })
+  return runCli(['check', url, '--strict', ...(isTrusted ? ['--ca', file] : [])], { in: directory })
 }
 
 describe('a server behind TLS', () => {
@@ -71,6 +70,6 @@ describe('a server behind TLS', () => {
     const { port } = await serve(t, '127.0.0.1', (_host, own) => own)
     const { status, stdout } = await check(t, `https://127.0.0.1:${port}/events`, false)
     assert.equal(status, 3)
-    assert.match(stdout, /certificate is signed by an unknown authority; NODE_EXTRA_CA_CERTS/)
+    assert.match(stdout, /certificate is signed by an unknown authority; --ca FILE/)
   })
 })

@@ -3,7 +3,7 @@
 import { shorten } from '../../contract/message-text.ts'
 import type { HttpRequest } from './response.ts'
 import { type HttpResponse, noResponse, readBody, responseOf, statusLine, UnreadableBody } from './response.ts'
-import { StaleConnection } from './socket-fetch.ts'
+import { isUntrusted, StaleConnection } from './socket-fetch.ts'
 
 export interface RequesterOptions {
   readonly fetch: (request: Request) => Response | Promise<Response>
@@ -224,12 +224,13 @@ function faultOf(error: unknown): string {
   if (error instanceof UnreadableBody) return error.message
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (isUntrusted(cause)) return UNTRUSTED
   const message = cause instanceof Error ? cause.message || code || cause.name : String(cause)
   return FAULTS[code.startsWith('ERR_SSL_') ? 'EPROTO' : code] ?? `no valid HTTP response (${shorten(message)})`
 }
 
 const CLOSED = 'the connection was closed before the response was complete'
-const UNTRUSTED = 'its certificate is signed by an unknown authority; NODE_EXTRA_CA_CERTS can name a file with it'
+const UNTRUSTED = 'its certificate is signed by an unknown authority; --ca FILE trusts the one in that file'
 
 const FAULTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no server listens there (connection refused)',
@@ -241,10 +242,6 @@ const FAULTS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
   ETIMEDOUT: 'the connection timed out',
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
-  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
   EPROTO: 'the server does not speak TLS there; try a URL that begins with http:',

@@ -4,9 +4,10 @@
  */
 
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { Agent as HttpsAgent, type AgentOptions as HttpsAgentOptions, request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
+import { createSecureContext, getCACertificates } from 'node:tls'
 import { createGunzip } from 'node:zlib'
 
 export interface SocketFetch extends Disposable {
@@ -23,11 +24,19 @@ export class StaleConnection extends Error {
   override readonly name = 'StaleConnection'
 }
 
-/** `encoding` is what to ask for: whatever comes as gzip is then decompressed. Default: bodies are handed over as they come. */
-export function createSocketFetch({ encoding }: { readonly encoding?: 'gzip' | 'identity' } = {}): SocketFetch {
+export interface SocketFetchOptions {
+  /** What to ask for: whatever comes as gzip is then decompressed. Default: bodies are handed over as they come. */
+  readonly encoding?: 'gzip' | 'identity'
+  /** Certificates of authorities to trust besides the usual ones, in PEM form. */
+  readonly ca?: string | undefined
+}
+
+export function createSocketFetch({ encoding, ca }: SocketFetchOptions = {}): SocketFetch {
   const wanted = encoding === undefined ? {} : { 'accept-encoding': encoding }
-  const kept = createAgents(true)
-  const single = createAgents(false)
+  // Once, because reading all certificates takes long.
+  const trust = ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...getCACertificates(), ca] }) }
+  const kept = createAgents({ keepAlive: true, ...trust })
+  const single = createAgents({ keepAlive: false, ...trust })
   let agents = kept
   return {
     fetch: async (request) => {
@@ -55,9 +64,22 @@ function serverName({ hostname }: URL): string {
   return isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? hostname : ''
 }
 
-function createAgents(keepAlive: boolean) {
-  return { http: new HttpAgent({ keepAlive }), https: new HttpsAgent({ keepAlive }) }
+function createAgents(options: HttpsAgentOptions) {
+  return { http: new HttpAgent({ keepAlive: options.keepAlive }), https: new HttpsAgent(options) }
 }
+
+/** Whether nobody who is trusted has signed the certificate of the server. */
+export function isUntrusted(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && UNTRUSTED.includes(String(error.code))
+}
+
+const UNTRUSTED = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]
 
 function responseTo(outgoing: ClientRequest, body: Uint8Array | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {

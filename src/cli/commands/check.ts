@@ -16,6 +16,7 @@ D rule, which fills a gap in the contract, gives a warning. Exit status:
     'collection',
     'baseUrl',
     'tokenFile',
+    'ca',
     'walk',
     'strict',
     'explain',

@@ -15,7 +15,7 @@ import { Failure } from '../../failure.ts'
 import { Interruption } from '../../interruption.ts'
 import { print } from '../../output.ts'
 import { type Progress, startProgress } from '../../progress.ts'
-import { readToken } from '../../remote-collection.ts'
+import { readCa, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { reportText, wrap } from './text.ts'
 
@@ -53,6 +53,7 @@ function optionsOf(settings: SettingValues, token: string | undefined): CheckOpt
     collections: settings.get('collection'),
     baseUrl: settings.get('baseUrl'),
     token,
+    ca: readCa(settings.get('ca')),
     walk: settings.get('walk'),
     strict: settings.get('strict'),
     concurrency: settings.get('concurrency'),

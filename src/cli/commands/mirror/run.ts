@@ -12,7 +12,7 @@ import { Failure } from '../../failure.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
 import { withStore } from '../../open-store.ts'
 import { printError } from '../../output.ts'
-import { parseTarget, readToken } from '../../remote-collection.ts'
+import { parseTarget, readCa, readToken } from '../../remote-collection.ts'
 import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { mirrorLimits } from './limits.ts'
@@ -39,7 +39,7 @@ export async function runMirror(text: string, settings: SettingValues): Promise<
       `${url.href} is not the URL of a collection: its last part, "${name}", is no name (${NAME_RULE}). Choose one with --name, or check the URL.`,
     )
   using interruption = new Interruption()
-  using http = createSocketFetch({ encoding: isLoopback ? 'identity' : 'gzip' })
+  using http = createSocketFetch({ encoding: isLoopback ? 'identity' : 'gzip', ca: readCa(settings.get('ca')) })
   const { signal } = interruption
   const client: ClientOptions = {
     fetch: http.fetch,

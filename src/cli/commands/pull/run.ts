@@ -11,7 +11,7 @@ import { type OutputTarget, openStream, outputTarget } from '../../files/output-
 import { explainWriting } from '../../files/part-file.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
 import { isReaderGone, printError } from '../../output.ts'
-import { parseTarget, readToken } from '../../remote-collection.ts'
+import { parseTarget, readCa, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { createReport, type PullJob, type PullOutcome, provenOutcome } from './report.ts'
 import { PullStopped, pullToFile } from './to-file.ts'
@@ -28,7 +28,7 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
   const [isQuiet, isJson] = [settings.get('quiet'), settings.get('json')]
   using report = createReport({ url: url.href, name, format, path, token, isQuiet, isJson })
   using interruption = new Interruption()
-  using http = createSocketFetch({ encoding: isLoopback ? 'identity' : 'gzip' })
+  using http = createSocketFetch({ encoding: isLoopback ? 'identity' : 'gzip', ca: readCa(settings.get('ca')) })
   const { signal } = interruption
   const collection = openCollection(url.href, {
     fetch: http.fetch,

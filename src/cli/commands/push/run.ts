@@ -11,7 +11,7 @@ import { FileInput } from '../../input.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
 import { formatRate, print, printError, printNote } from '../../output.ts'
 import { startProgress } from '../../progress.ts'
-import { parseTarget, readToken } from '../../remote-collection.ts'
+import { parseTarget, readCa, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { type Batch, cutBatches, nameInFile, placeOf } from './batch.ts'
 import { type BatchSender, createSender } from './sender.ts'
@@ -19,7 +19,7 @@ import { type BatchSender, createSender } from './sender.ts'
 /** Answers the exit status. */
 export async function runPush(address: string, file: string, settings: SettingValues): Promise<number> {
   const { url, name, isLoopback } = parseTarget(address)
-  const isCreating = settings.get('createCollection')
+  const isCreating = settings.get('pushCreate')
   if (!isCreating && (['key', 'unpaginated', 'private'] as const).some((setting) => settings.isGiven(setting)))
     throw new Failure(
       2,
@@ -34,6 +34,7 @@ export async function runPush(address: string, file: string, settings: SettingVa
   using sender = createSender({
     url: url.href,
     token,
+    ca: readCa(settings.get('ca')),
     // Two pipes with the same items are not the same.
     sourceId: isPipe ? randomUUID() : await realpath(file),
     isPacked: !isLoopback,

@@ -27,6 +27,7 @@ const JSON_BODY = { 'Content-Type': 'application/json' }
 export interface SenderOptions {
   readonly url: string
   readonly token: string | undefined
+  readonly ca?: string | undefined
   /** Tells this source from any other: with the place and the items of a batch it makes the key. */
   readonly sourceId: string
   readonly isPacked: boolean
@@ -52,8 +53,18 @@ interface Acknowledgement {
 
 export type BatchSender = ReturnType<typeof createSender>
 
-export function createSender({ url, token, sourceId, isPacked, timeoutMs, retries, signal, onRetry }: SenderOptions) {
-  const http = createSocketFetch({ encoding: 'identity' })
+export function createSender({
+  url,
+  token,
+  ca,
+  sourceId,
+  isPacked,
+  timeoutMs,
+  retries,
+  signal,
+  onRetry,
+}: SenderOptions) {
+  const http = createSocketFetch({ encoding: 'identity', ca })
   let sentAt = 0
   /** How often the batch at hand was sent. */
   let attempts = 0

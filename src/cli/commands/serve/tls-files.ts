@@ -1,10 +1,10 @@
 /** The certificate and its key, from the files of `--tls-cert` and `--tls-key`. */
 
-import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { createPrivateKey } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import type { Listening, TlsPair } from '../../../service/node/listen.ts'
-import { Failure, isSystemError } from '../../failure.ts'
+import { Failure } from '../../failure.ts'
+import { certificateIn, readPem, tried } from '../../files/pem-file.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import type { Log } from './log.ts'
 
@@ -18,10 +18,7 @@ export function readTlsFiles(settings: SettingValues, warn: Log['warn'] = () => 
       'For TLS Reams needs both --tls-cert and --tls-key: give the other one too, or leave both out.',
     )
   const pair = { cert: readPem(certFile, '--tls-cert'), key: readPem(keyFile, '--tls-key') }
-  const certificate = tried(
-    () => new X509Certificate(pair.cert),
-    `${certFile} is not a certificate in PEM form. --tls-cert takes a file that begins with -----BEGIN CERTIFICATE-----.`,
-  )
+  const certificate = certificateIn(pair.cert, certFile, '--tls-cert')
   if (pair.key.includes('ENCRYPTED'))
     throw new Failure(
       2,
@@ -54,30 +51,5 @@ export function renewTls(settings: SettingValues, server: Pick<Listening, 'renew
     if (!(error instanceof Failure)) throw error
     log.warn(`${error.message} The server goes on with the certificate that it has.`)
     return false
-  }
-}
-
-function readPem(file: string, flag: string): string {
-  try {
-    // A pipe could be read only once, and a read that waits for it would keep signals out.
-    if (!statSync(file).isFile()) throw new Failure(2, `${file} is not a file. Give a file after ${flag}.`)
-    return readFileSync(file, 'latin1')
-  } catch (error) {
-    if (!isSystemError(error)) throw error
-    throw new Failure(
-      2,
-      `Cannot read ${file}: ${error.code}. Check the path after ${flag}, and that this user may read it.`,
-      {
-        cause: error,
-      },
-    )
-  }
-}
-
-function tried<T>(use: () => T, message: string): T {
-  try {
-    return use()
-  } catch (error) {
-    throw new Failure(2, message, { cause: error })
   }
 }
