@@ -308,12 +308,39 @@ async function assertExchange(example: string, port: number): Promise<void> {
   if (body.length > 0) assertShows(body.join('\n'), answer.body.toString())
 }
 
+describe('the README', () => {
+  it('creates no file that git would show as new', (t) => {
+    const shell = fencesOf(read('README.md')).filter(({ language }) => language === 'sh')
+    const words = shell.flatMap(({ text }) => [...text.matchAll(/(?:--store|-o|--token-file) (\S+)/g)])
+    const stores = [...words.map(([, file = '']) => file), 'reams.db'].filter((file) => file.endsWith('.db'))
+    const files = words
+      .map(([, file = '']) => file)
+      .concat(
+        stores.flatMap((store) => [store, ...['wal', 'shm', 'reserve'].map((end) => `${store}-${end}`)]),
+        ['events.ndjson', 'events.ndjson.part', 'new.ndjson.gz', 'venues.csv', 'big.json.gz', 'reams-0.1.0.tgz'],
+      )
+    assert.ok(files.length > 15)
+    // A clone of its own, because this one may be no clone but a copy of one.
+    const directory = workDirectory(t)
+    writeFileSync(join(directory, '.gitignore'), read('.gitignore'))
+    const git = (...words: string[]) => spawnSync('git', words, { cwd: directory, encoding: 'utf8' })
+    git('init', '--quiet')
+    const ignored = git('check-ignore', ...files).stdout.split('\n')
+    assert.deepEqual(
+      files.filter((file) => !ignored.includes(file)),
+      [],
+    )
+  })
+
+  it('says how to change the port', () => assert.match(read('README.md'), /npm start -- --port \d+/))
+})
+
 describe('the page about embedding', () => {
   const embedding = read('docs/how-to/embed.md')
 
   it('shows the examples as they are', () => {
-    const excerpts = [...embedding.matchAll(/^From \[(examples\/\S+)\]\(\S+\):\n\n```ts\n([\s\S]*?)```$/gm)]
-    assert.equal(excerpts.length, 2)
+    const excerpts = [...embedding.matchAll(/\bFrom\s\[(examples\/\S+)\]\(\S+\):\n\n```ts\n([\s\S]*?)```$/gm)]
+    assert.equal(excerpts.length, 4)
     for (const [, path = '', excerpt = ''] of excerpts)
       assert.ok(read(path).includes(excerpt), `${path} is another one`)
   })

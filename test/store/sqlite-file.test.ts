@@ -119,7 +119,7 @@ describe('a store in an SQLite file', () => {
 
     it('when there is none, or an empty file, and none may be made', async () => {
       const path = newPath()
-      await assert.rejects(openSqliteStore({ path }), isError('missing-store', /reams import/))
+      await assert.rejects(openSqliteStore({ path }), isError('missing-store', /reams import.*`create: true`/))
       assert.equal(inodeOf(path), undefined)
       writeFileSync(path, '')
       await assert.rejects(openSqliteStore({ path }), isError('not-a-store', /empty/))
