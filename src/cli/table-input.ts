@@ -71,6 +71,10 @@ export class TableInput implements Input {
     return readUnpacked(oneByOne(this.#table.rows()), { format: 'ndjson', keyField, itemBytes: this.#itemBytes })
   }
 
+  async lineOf(item: number): Promise<number> {
+    return item + 1
+  }
+
   get note(): string {
     const { table, order } = this.#choice
     return table !== undefined && order === undefined && this.#table.primaryKey.length === 0

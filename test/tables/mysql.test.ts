@@ -469,7 +469,7 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
       'with a key that is there twice': {
         words: () => ['--query', 'SELECT seq DIV 2 AS id FROM seq_2_to_9', '--key', 'id'],
         status: 1,
-        says: /, row 2: an item with the key "1" exists already/,
+        says: /, row 2: row 1 has the key "1" too;/,
       },
       'with a row above the limit': {
         words: () => ['--query', "SELECT seq AS id, REPEAT('x', seq * 100000) AS x FROM seq_1_to_5"],

@@ -384,7 +384,7 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
       'with a key that is there twice': {
         words: () => ['--query', 'SELECT id / 2 AS id FROM generate_series(2, 9) id', '--key', 'id'],
         status: 1,
-        says: /, row 2: an item with the key "1" exists already/,
+        says: /, row 2: row 1 has the key "1" too;/,
       },
       'with a row above the limit': {
         words: () => ['--query', "SELECT id, repeat('x', id * 100000) AS x FROM generate_series(1, 5) id"],

@@ -294,7 +294,7 @@ describe('rows of SQLite', () => {
       'with a key that is there twice': [
         ['--query', 'SELECT 1 AS a UNION ALL SELECT 1', '--key', 'a'],
         1,
-        /row 2: an item with the key "1" exists already/,
+        /row 2: row 1 has the key "1" too;/,
       ],
       'with a row above the limit': [
         ['--query', 'SELECT 5 AS id, hex(zeroblob(200000)) AS x'],
