@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { Client } from 'pg'
+import { rowAsJson } from '../../src/tables/postgres-json.ts'
 import { storedLines } from '../cli/items.ts'
 import { type CliResult, RunningCli, runInside, startServer, workDirectory } from '../cli/run-cli.ts'
 import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
@@ -19,7 +20,6 @@ const TYPES: Readonly<Record<string, readonly [type: string, one: string, other:
   scaled: ['numeric(10,4)', '1.5', '-0.00001'],
   real: ['real', '0.1', "'NaN'"],
   double: ['double precision', '0.1', "'-Infinity'"],
-  money: ['money', "'1234567.89'", '-1'],
   flag: ['boolean', 'true', 'false'],
   text: ['text', String.raw`E'a\nb\tc\\d"e\u2028\u0001é😀'`, "''"],
   fixed: ['char(5)', "'ab'", "'\\.'"],
@@ -135,6 +135,36 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
       withParameter(server.url, 'options', odd),
     )
     assert.deepEqual((await storedLines(directory, 'events')).split('\n').slice(0, -1), expected)
+  })
+
+  it('have money as plain decimals, also in arrays, in domains and in queries', async (t) => {
+    await sql('CREATE DOMAIN price AS money')
+    await sql('CREATE TABLE prices (id int PRIMARY KEY, "a ""b" money, p price, list money[][], q text)')
+    await sql("INSERT INTO prices VALUES (1, '1234567.8', '-1', '{{1,NULL},{2.5,-0.01}}', '$1')")
+    await sql('INSERT INTO prices (id) VALUES (2)')
+    const first = '"a \\"b":"1234567.80","p":"-1.00","list":[["1.00",null],["2.50","-0.01"]],"q":"$1"'
+    assert.equal(
+      await imported(t, '--table', inSchema('prices')),
+      `{"id":1,${first}}\n{"id":2,"a \\"b":null,"p":null,"list":null,"q":null}\n`,
+    )
+    const query = `SELECT p AS r, p AS q FROM ${inSchema('prices')} WHERE id = 1`
+    assert.equal(await imported(t, '--query', query, '--order', 'q'), '{"r":"-1.00","q":"-1.00"}\n')
+  })
+
+  it('have amounts with as many digits as the currency has, whatever lc_monetary they are read with', async () => {
+    for (const [digits, json] of [
+      [0, '{"m":"123456","list":["7",null],"none":null}'],
+      [2, '{"m":"1234.56","list":["0.07",null],"none":null}'],
+      [3, '{"m":"123.456","list":["0.007",null],"none":null}'],
+    ] as const) {
+      const columns = [
+        { name: 'm', money: 'money' },
+        ...['list', 'none'].map((name) => ({ name, money: 'money[]' }) as const),
+      ] as const
+      const rows = "(SELECT 1234.56::numeric::money AS m, '{0.07,NULL}'::money[] AS list, NULL::money[] AS none) AS t"
+      const select = `SELECT ${rowAsJson('t', columns, digits)}::text FROM ${rows}`
+      assert.deepEqual(await runSql(server.url, 'SET lc_monetary = "C"', select), [[json]])
+    }
   })
 
   it('are in the order of the primary key, which is the key of the collection', async (t) => {
