@@ -35,6 +35,8 @@ export interface Input extends AsyncDisposable {
   /** To be called before `items`, with the key of the collection. */
   prepare(keyField: string | null): Promise<void>
   items(keyField: string | null): AsyncIterable<InputBatch>
+  /** The line or row of an item that was read before, counted from 0; undefined where it cannot be found out. */
+  lineOf(item: number): Promise<number | undefined>
   /** Something to know about what was read, as a sentence; or ''. */
   readonly note: string
 }
@@ -44,11 +46,11 @@ export class FileInput implements Input {
   readonly isEstimate = false
   source: Source
   readonly format: InputFormat
-  readonly #path: string
+  #path: string
   readonly #settings: SettingValues
   readonly #signal: AbortSignal
   #types: ColumnTypes | undefined
-  #copy: TemporaryDirectory | undefined
+  #directory: TemporaryDirectory | undefined
 
   constructor(source: Source, path: string, settings: SettingValues, signal: AbortSignal) {
     this.source = source
@@ -78,10 +80,11 @@ export class FileInput implements Input {
   /** Finds out what the columns hold, if that is asked for: reads all of it, once more than `items`. */
   async prepare(keyField: string | null): Promise<void> {
     if (!this.#settings.get('types') || !isCsv(this.format)) return
-    const isFile = this.source.totalBytes !== undefined
-    const path = isFile ? this.#path : await this.#copied()
+    if (this.source.totalBytes === undefined) {
+      await this.#copy()
+      this.source = await this.#openAgain()
+    }
     const { label } = this.source
-    if (!isFile) this.source = await openSource(path, this.#signal, label)
     const progress = startProgress(`${label}, types`, this.source.totalBytes)
     try {
       this.#types = await readColumnTypes(this.source, { ...this.#options, keyField }, (rows) =>
@@ -91,11 +94,27 @@ export class FileInput implements Input {
       progress.stop()
     }
     this.source.close()
-    this.source = await openSource(path, this.#signal, label)
+    this.source = await this.#openAgain()
   }
 
   items(keyField: string | null): AsyncIterable<InputBatch> {
     return readItems(this.source, { ...this.#options, keyField, types: this.#types })
+  }
+
+  /** Reads the input again up to the item, for its line; a pipe cannot be read again. */
+  async lineOf(item: number): Promise<number | undefined> {
+    if (this.source.totalBytes === undefined) return undefined
+    const source = await this.#openAgain()
+    try {
+      let before = 0
+      for await (const { lines } of readItems(source, { ...this.#options, types: this.#types })) {
+        if (item < before + lines.length) return lines[item - before]
+        before += lines.length
+      }
+    } finally {
+      source.close()
+    }
+    return undefined
   }
 
   /** What became of the values of CSV; nothing for other formats. */
@@ -115,7 +134,7 @@ export class FileInput implements Input {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.source.close()
-    this.#copy?.[Symbol.dispose]()
+    this.#directory?.[Symbol.dispose]()
   }
 
   get #options() {
@@ -127,11 +146,15 @@ export class FileInput implements Input {
   }
 
   /** What comes from a pipe can be read only once. */
-  async #copied(): Promise<string> {
-    this.#copy = new TemporaryDirectory()
-    const path = join(this.#copy.path, 'input')
-    await pipeline(this.source, createWriteStream(path, { mode: 0o600 }))
-    return path
+  async #copy(): Promise<void> {
+    const directory = new TemporaryDirectory()
+    this.#directory = directory
+    this.#path = join(directory.path, 'input')
+    await pipeline(this.source, createWriteStream(this.#path, { mode: 0o600 }))
+  }
+
+  #openAgain(): Promise<Source> {
+    return openSource(this.#path, this.#signal, this.label)
   }
 }
 

@@ -1,6 +1,6 @@
 /** Loads the items of one input into one collection: all of them or, whatever goes wrong, none. */
 
-import { counted } from '../contract/message-text.ts'
+import { counted, formatCount } from '../contract/message-text.ts'
 import { InputError } from '../items/input-error.ts'
 import type { InputBatch } from '../items/item-reader.ts'
 import { ItemError } from '../items/item-run.ts'
@@ -12,12 +12,15 @@ import { describeFailure, Failure, inputFailure, isSystemError } from './failure
 import type { Input } from './input.ts'
 import { startProgress } from './progress.ts'
 import type { SettingValues } from './setting-values.ts'
+import type { SkipReport } from './skip-report.ts'
 
 interface LoadInputOptions {
   /** Those of the command: what they say about the collection and its items. */
   readonly settings: SettingValues
   /** The key field of this collection, where it is not that of the settings. */
   readonly keyField?: string | undefined
+  /** Gets what is skipped. */
+  readonly report?: SkipReport | undefined
   /** Its reason is thrown when it is aborted before the commit. */
   readonly signal: AbortSignal
 }
@@ -28,7 +31,7 @@ export async function loadInput(
   input: Input,
   options: LoadInputOptions,
 ): Promise<LoadResult> {
-  const { settings, keyField, signal } = options
+  const { settings, keyField, signal, report } = options
   const { defaultKey } = input
   const given = { ...collectionSettings(settings), ...(keyField !== undefined && { keyField }) }
   const isKeyedByDefault =
@@ -40,8 +43,9 @@ export async function loadInput(
   })
   try {
     await input.prepare(load.settings.keyField)
-    const items = await appendAll(load, input)
+    const items = await appendAll(load, input, report)
     if (items === 0 && settings.get('replace') && !settings.get('allowEmpty')) await refuseToEmpty(store, name)
+    await report?.sync()
     signal.throwIfAborted()
     return await load.commit()
   } catch (error) {
@@ -71,13 +75,22 @@ function collectionSettings(settings: SettingValues): Partial<CollectionSettings
 }
 
 /** Answers how many items there were. */
-async function appendAll(load: Load, input: Input): Promise<number> {
+async function appendAll(load: Load, input: Input, report: SkipReport | undefined): Promise<number> {
   const ahead = new ReadAhead()
   const progress = startProgress(input.label, input.total, undefined, input.isEstimate)
   let items = 0
+  let reported = Promise.resolve()
   try {
     for await (const batch of input.items(load.settings.keyField)) {
-      await ahead.add(append(load, batch), batch.run.text.length)
+      const [before, earlier] = [items, reported]
+      const appended = append(load, batch, input, before)
+      if (report !== undefined)
+        reported = appended.then(async (skipped) => {
+          // In the order of the input, whatever is written first.
+          await earlier
+          await report.add(batch, skipped, input, before)
+        })
+      await ahead.add(report === undefined ? appended : reported, batch.run.text.length)
       items += batch.run.count
       progress.update(input.done(items), items)
     }
@@ -89,15 +102,41 @@ async function appendAll(load: Load, input: Input): Promise<number> {
   return items
 }
 
-async function append(load: Load, { run, lines }: InputBatch): Promise<void> {
+/** Returns the indexes of the items whose keys exist. `before` items come before the batch. */
+async function append(
+  load: Load,
+  { run, lines }: InputBatch,
+  input: Input,
+  before: number,
+): Promise<readonly number[]> {
   try {
-    await load.append({ ...run, isTransferred: true })
+    return await load.append({ ...run, isTransferred: true })
   } catch (error) {
     if (!(error instanceof ItemConflict)) throw error
     const line = lines[error.index]
-    const reason = `an item with the key ${JSON.stringify(error.key)} exists already; --on-conflict skip leaves such items out, --on-conflict replace replaces the old ones`
-    throw new InputError(reason, { ...(line !== undefined && { line }), cause: error })
+    throw new InputError(await conflictReason(error, before + error.index, line, input), {
+      ...(line !== undefined && { line }),
+      cause: error,
+    })
   }
+}
+
+/** `item` of the input, counted from 0 and on this line, has a key that exists. */
+async function conflictReason(
+  { key, earlier }: ItemConflict,
+  item: number,
+  line: number | undefined,
+  input: Input,
+): Promise<string> {
+  const text = JSON.stringify(key)
+  if (earlier === undefined)
+    return `an item with the key ${text} exists already; --on-conflict skip leaves such items out, --on-conflict replace replaces the old ones`
+  const earlierLine = await input.lineOf(earlier)
+  const both =
+    earlierLine === undefined || earlierLine === line
+      ? `items ${formatCount(earlier + 1)} and ${formatCount(item + 1)} both have the key ${text}`
+      : `${input.unit} ${earlierLine} has the key ${text} too`
+  return `${both}; --on-conflict skip keeps the first item of a key, --on-conflict replace the last`
 }
 
 /** Names the input, and says that nothing was imported. */

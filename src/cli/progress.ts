@@ -117,7 +117,8 @@ interface ProgressState {
 
 export function progressLine(state: ProgressState): string {
   const { label, share, isEstimate = false, items, elapsedMs, columns } = state
-  const rate = `${formatCount((items / Math.max(elapsedMs, 1)) * 1000)} items/s`
+  // The first second says more about the start of the program.
+  const rate = elapsedMs < 1000 ? undefined : `${formatCount((items / elapsedMs) * 1000)} items/s`
   const left = share === undefined ? undefined : timeLeft(elapsedMs, share)
   return fitted(
     { label, done: counted(items, 'item'), rate, left: isEstimate && left ? `about ${left}` : left },

@@ -104,6 +104,7 @@ export const SETTINGS = {
       default: 'fail',
       description: 'if the key exists: fail, skip or replace',
     },
+    report: { kind: kinds.FILE, description: 'with skip: list what was skipped in this file' },
   }),
   ...group('Follow', {
     collectionName: {

@@ -17,7 +17,6 @@ export class TableInput implements Input {
   readonly #table: Table
   readonly #choice: RowsChoice
   readonly #itemBytes: number
-  #hasKey = false
 
   constructor(table: Table, label: string, choice: RowsChoice, itemBytes: number) {
     this.#table = table
@@ -41,10 +40,11 @@ export class TableInput implements Input {
     }
   }
 
+  /** The same as `follow` takes. */
   get defaultKey(): string | undefined {
     const { primaryKey, columns } = this.#table
-    const isOneColumn = primaryKey.length === 1 && columns.includes(primaryKey[0] ?? '')
-    return isOneColumn ? formatKeyFields(primaryKey) : undefined
+    const isReadable = primaryKey.length > 0 && primaryKey.every((name) => columns.includes(name))
+    return isReadable ? formatKeyFields(primaryKey) : undefined
   }
 
   get defaultKeyAdvice(): string {
@@ -61,7 +61,6 @@ export class TableInput implements Input {
   }
 
   async prepare(keyField: string | null): Promise<void> {
-    this.#hasKey = keyField !== null
     const { columns } = this.#table
     const missing = keyField === null ? undefined : keyFieldNames(keyField).find((name) => !columns.includes(name))
     if (missing !== undefined)
@@ -72,13 +71,14 @@ export class TableInput implements Input {
     return readUnpacked(oneByOne(this.#table.rows()), { format: 'ndjson', keyField, itemBytes: this.#itemBytes })
   }
 
+  async lineOf(item: number): Promise<number> {
+    return item + 1
+  }
+
   get note(): string {
     const { table, order } = this.#choice
-    const { primaryKey, columns } = this.#table
-    if (table !== undefined && order === undefined && primaryKey.length === 0)
-      return ' The table has no primary key: --order can say in which order the items are to be.'
-    return primaryKey.length > 1 && !this.#hasKey && primaryKey.every((name) => columns.includes(name))
-      ? ` The items have no key; --key '${formatKeyFields(primaryKey)}' would make one of the primary key.`
+    return table !== undefined && order === undefined && this.#table.primaryKey.length === 0
+      ? ' The table has no primary key: --order can say in which order the items are to be.'
       : ''
   }
 

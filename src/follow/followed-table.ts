@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { joinKey } from '../contract/key.ts'
 import { stateOf } from '../store/postgres/server/explain-error.ts'
 import { explainPostgresError } from '../tables/postgres-errors.ts'
+import { jsonValue, rowAsJson } from '../tables/postgres-json.ts'
 import type { Relation } from '../tables/postgres-relation.ts'
 import { PostgresSession } from '../tables/postgres-session.ts'
 import { quoted } from '../tables/quoted.ts'
@@ -69,6 +70,9 @@ export class FollowedTable {
   readonly followers: Followers
   readonly #session: PostgresSession
   readonly #options: TableOptions
+  readonly #moneyDigits: number
+  /** All of them, as they are at this moment. */
+  #columns: readonly Column[] = []
   #id = ''
   #names: Names
 
@@ -77,11 +81,13 @@ export class FollowedTable {
     relation: Relation,
     keyColumns: readonly Column[],
     options: TableOptions,
+    moneyDigits: number,
   ) {
     this.#session = session
     this.relation = relation
     this.keyColumns = keyColumns
     this.#options = options
+    this.#moneyDigits = moneyDigits
     this.#names = new Names(options.schema, '')
     this.followers = new Followers(session, relation.oid, options)
   }
@@ -97,7 +103,7 @@ export class FollowedTable {
       await session.run('SET quote_all_identifiers = off')
       const { relation, keyColumns } = await findFollowable(session, options)
       await refuseStrangers(session, new Names(options.schema, ''), relation.oid)
-      return new FollowedTable(session, relation, keyColumns, options)
+      return new FollowedTable(session, relation, keyColumns, options, await session.moneyDigits())
     } catch (error) {
       session.hangUp()
       options.signal.throwIfAborted()
@@ -281,6 +287,7 @@ export class FollowedTable {
       if (row === undefined) throw this.unfollowed()
       const why = refusal(shape)
       if (why !== undefined) throw new FollowEnded(`${this.label} is ${why} by now. The collection stays as it is.`)
+      this.#columns = shape.columns
       this.keyColumns = this.keyNames.map(
         (name) => shape.columns.find((column) => column.name === name) ?? this.#noKey(name),
       )
@@ -346,11 +353,13 @@ export class FollowedTable {
   /** The rows with these keys, which are JSON arrays as the queue has them. */
   async *find(keys: readonly string[]): AsyncGenerator<FoundRow> {
     const types = this.keyColumns.map(({ type }, index) => `(u.key ->> ${index})::${type} AS k${index}`)
-    const texts = this.keyColumns.map((_, index) => `to_json(k${index}) #>> '{}'`)
+    const texts = this.keyColumns.map(
+      (column, index) => `to_json(${jsonValue(`k${index}`, column, this.#moneyDigits)}) #>> '{}'`,
+    )
     const where = this.keyColumns.map(({ name, equals }, index) => `t.${quoted(name)} ${equals} k.k${index}`)
     const question = `
       SELECT ARRAY[${texts.join(', ')}]::text[],
-        (SELECT row_to_json(t.*)::text FROM ${this.relation.name} t WHERE ${where.join(' AND ')})
+        (SELECT ${this.#json('t')}::text FROM ${this.relation.name} t WHERE ${where.join(' AND ')})
       FROM (SELECT u.place, ${types.join(', ')} FROM unnest($1::jsonb[]) WITH ORDINALITY u (key, place) OFFSET 0) k
       ORDER BY k.place`
     for (let from = 0; from < keys.length; from += KEYS_A_QUESTION) {
@@ -367,8 +376,12 @@ export class FollowedTable {
   rows(): AsyncIterable<Uint8Array> {
     const order = this.keyNames.map(quoted).join(', ')
     return this.#session.copy(
-      `SELECT row_to_json(q.*) FROM (SELECT * FROM ${this.relation.name} ORDER BY ${order}) AS q`,
+      `SELECT ${this.#json('q')} FROM (SELECT * FROM ${this.relation.name} ORDER BY ${order}) AS q`,
     )
+  }
+
+  #json(row: string): string {
+    return rowAsJson(row, this.#columns, this.#moneyDigits)
   }
 
   /** The rows that the planner expects. */

@@ -1,10 +1,10 @@
 /** What a followed table looks like at one moment: its columns, its partitions or children, and the triggers on them. */
 
+import { type JsonColumn, MONEY_TYPES } from '../tables/postgres-json.ts'
 import type { PostgresSession } from '../tables/postgres-session.ts'
 import type { Member, Missing, Names } from './installation.ts'
 
-export interface Column {
-  readonly name: string
+export interface Column extends JsonColumn {
   /** As SQL writes it, in the session that asked. */
   readonly type: string
   /** Another one where a column was dropped and added again. */
@@ -41,6 +41,10 @@ export async function readShape(session: PostgresSession, oid: number, names: Na
   return shape?.members.length ? shape : undefined
 }
 
+const MONEY_CASES = Object.entries(MONEY_TYPES)
+  .map(([oid, type]) => `WHEN ${oid} THEN '${type}'`)
+  .join(' ')
+
 const READ_SHAPE = `
   WITH RECURSIVE tree (oid, depth) AS (
     SELECT $1::oid, 0 UNION SELECT i.inhrelid, depth + 1 FROM tree JOIN pg_inherits i ON i.inhparent = tree.oid),
@@ -52,13 +56,14 @@ const READ_SHAPE = `
     GROUP BY c.oid, n.nspname)
   SELECT json_build_object(
     'name', (SELECT name FROM member WHERE depth = 0),
-    'columns', (SELECT coalesce(json_agg(json_build_object(
-        'name', attname, 'type', format_type(atttypid, atttypmod), 'number', attnum, 'equals', coalesce((
+    'columns', (SELECT coalesce(json_agg(json_strip_nulls(json_build_object(
+        'name', attname, 'type', format_type(atttypid, atttypmod), 'number', attnum,
+        'money', CASE coalesce(nullif(typbasetype, 0), atttypid) ${MONEY_CASES} END, 'equals', coalesce((
           SELECT format('OPERATOR(%I.%s)', n.nspname, oprname)
           FROM pg_opclass JOIN pg_amop ON amopfamily = opcfamily AND amoplefttype = opcintype AND amoprighttype = opcintype
             JOIN pg_operator o ON o.oid = amopopr JOIN pg_namespace n ON n.oid = oprnamespace
           WHERE opcmethod = (SELECT oid FROM pg_am WHERE amname = 'btree') AND opcdefault AND amopstrategy = 3
-            AND opcintype = coalesce(nullif(typbasetype, 0), atttypid)), 'OPERATOR(pg_catalog.=)')) ORDER BY attnum), '[]')
+            AND opcintype = coalesce(nullif(typbasetype, 0), atttypid)), 'OPERATOR(pg_catalog.=)'))) ORDER BY attnum), '[]')
       FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped),
     'members', (SELECT coalesce(json_agg(json_build_object('oid', oid::bigint, 'name', name, 'isPartition', relispartition AND depth > 0,
         'kind', relkind, 'persistence', relpersistence, 'file', relfilenode::bigint) ORDER BY depth, oid), '[]') FROM member),

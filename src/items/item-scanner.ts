@@ -158,7 +158,7 @@ export class ItemScanner {
   }
 
   #readValue(bytes: Uint8Array, member: WatchedMember): void {
-    if (member.count === 0) throw keyError(member, 'is missing')
+    if (member.count === 0) throw keyError(member, `is missing${member.name.includes('.') ? NO_PATH : ''}`)
     if (member.count > 1) throw keyError(member, 'is given more than once')
     if (bytes[member.start] === QUOTE) this.#readString(bytes, member)
     else this.#readInteger(bytes, member)
@@ -258,6 +258,8 @@ function keyError({ name }: WatchedMember, what: string): ItemError {
   return new ItemError('key', `the key field ${JSON.stringify(name)} ${what}`)
 }
 
+/** For a name such as `name.common`, which may be meant as a path. */
+const NO_PATH = '; a key is a field at the top level of the item, never one inside another'
 const KEY_RULE = 'a key is a string or an integer'
 
 const KINDS: Readonly<Record<string, string>> = {

@@ -18,7 +18,7 @@ import { cutItems, editItems, ItemCollector, type RawItems } from './item-text.t
 import { REAM_SIZE, tailStart } from './positions.ts'
 import type { SealedReam } from './ream.ts'
 import type { CollectionSettings, Head, Load, LoadOptions, LoadResult, OnConflict, Origin } from './store.ts'
-import { StoreError } from './store-error.ts'
+import { ItemConflict, StoreError } from './store-error.ts'
 
 /** All that a load knows from its beginning. */
 export interface LoadPlan {
@@ -63,6 +63,11 @@ export function planLoad(name: string, head: Head | undefined, options: LoadOpti
     firstChange,
     isMirror: head !== undefined && head.origin !== null,
   }
+}
+
+/** The error for the item `index` of a run, whose key the item at `position` has. Until it, every item got a position of its own. */
+export function takenKey({ base }: LoadPlan, index: number, key: string | undefined, position: number): ItemConflict {
+  return new ItemConflict(index, key ?? '', position < base ? undefined : position - base)
 }
 
 /** What is written of a load's history before it ends. Readers do not see it: its numbers are beyond the head. */
@@ -212,7 +217,7 @@ export class ReamLoad implements Load {
   #nextPut = Promise.withResolvers<void>()
   #lastPut: Promise<void> = Promise.resolve()
   #isEnded = false
-  readonly #writing = new Set<Promise<void>>()
+  readonly #writing = new Set<Promise<unknown>>()
   /** The first thing that went wrong: from then on nothing is taken, least of all a commit. */
   #failure: { readonly error: unknown } | undefined
 
@@ -231,14 +236,17 @@ export class ReamLoad implements Load {
     return this.#plan.settings
   }
 
-  append(run: ItemRun): Promise<void> {
+  append(run: ItemRun): Promise<readonly number[]> {
     if (this.#isEnded) return Promise.reject(new StoreError('closed', 'The load has ended and accepts no more items.'))
     const claimed = this.#claim(run)
     claimed.catch(() => {})
     // What is wrong with this run is told after the ones before it were taken, lest they be blamed.
     const taken = this.#inOrder.then(async () => this.#take(run, await claimed))
     this.#inOrder = taken.catch(() => {})
-    const written = taken.then(async (puts) => void (await Promise.all(puts)))
+    const written = taken.then(async (puts) => {
+      await Promise.all(puts)
+      return claimed
+    })
     this.#writing.add(written)
     written.then(
       () => this.#writing.delete(written),

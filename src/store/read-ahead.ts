@@ -16,7 +16,7 @@ export const BYTES_IN_FLIGHT = 2 * 1024 * 1024
 
 export class ReadAhead {
   readonly #limitBytes: number
-  readonly #running: { readonly step: Promise<void>; readonly bytes: number }[] = []
+  readonly #running: { readonly step: Promise<unknown>; readonly bytes: number }[] = []
   #bytes = 0
   #stepCount = 0
 
@@ -25,7 +25,7 @@ export class ReadAhead {
   }
 
   /** Resolves when there is room for more; rejects when the oldest step has failed. */
-  async add(step: Promise<void>, bytes: number): Promise<void> {
+  async add(step: Promise<unknown>, bytes: number): Promise<void> {
     // It is awaited later: until then a failure must not count as unhandled.
     step.catch(() => {})
     this.#running.push({ step, bytes })

@@ -77,10 +77,13 @@ export class ItemConflict extends StoreError {
   override readonly name = 'ItemConflict'
   readonly index: number
   readonly key: string
+  /** The item with that key where the same load brought it: how many items of the load come before. */
+  readonly earlier: number | undefined
 
-  constructor(index: number, key: string) {
+  constructor(index: number, key: string, earlier?: number) {
     super('key-conflict', `There is already an item with the key ${JSON.stringify(key)}.`)
     this.index = index
     this.key = key
+    this.earlier = earlier
   }
 }

@@ -144,10 +144,11 @@ export interface Load {
   readonly settings: CollectionSettings
   /**
    * Takes the next items and resolves when they are written. Several calls may be under way at once, which is what makes a
-   * load fast; the items come in the order of the calls. Rejects with an `ItemConflict` when a key is there already and
-   * `onConflict` is 'fail'. After any rejection only `abort` makes sense.
+   * load fast; the items come in the order of the calls. Returns the indexes of the items that were skipped, or that replace
+   * others. Rejects with an `ItemConflict` when a key is there already and `onConflict` is 'fail'. After any rejection only
+   * `abort` makes sense.
    */
-  append(run: ItemRun): Promise<void>
+  append(run: ItemRun): Promise<readonly number[]>
   /** Makes all of it visible at once, durably. With an origin, the collection is a mirror then. */
   commit(origin?: Origin): Promise<LoadResult>
   abort(): Promise<void>

@@ -3,6 +3,7 @@
 import { Client, type QueryArrayConfig, type QueryArrayResult } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { readPostgresUrl } from '../store/postgres/server/postgres-url.ts'
+import { MONEY_DIGITS } from './postgres-json.ts'
 
 const CONNECT_MS = 10_000
 const KEEP_ALIVE_MS = 10_000
@@ -69,6 +70,12 @@ export class PostgresSession {
       queryMode: 'extended',
     }
     return this.#client.query(question)
+  }
+
+  /** To be asked before `begin`, which sets another lc_monetary. */
+  async moneyDigits(): Promise<number> {
+    const { rows } = await this.ask(MONEY_DIGITS)
+    return Number(rows[0]?.[0])
   }
 
   /**

@@ -1,6 +1,7 @@
 /** Reads a table or a query of PostgreSQL: all rows of one moment, as JSON that PostgreSQL itself writes. */
 
 import { explainPostgresError } from './postgres-errors.ts'
+import { jsonColumn, rowAsJson } from './postgres-json.ts'
 import { findRelation } from './postgres-relation.ts'
 import { PostgresSession } from './postgres-session.ts'
 import { quoted } from './quoted.ts'
@@ -52,7 +53,8 @@ class PostgresTable implements Table {
     // A comment at the end of a query ends with the line.
     const from = relation?.name ?? `(\n${query}\n) AS q`
     const { fields } = await this.#session.ask(`SELECT ${relation ? '*' : 'q.*'} FROM ${from} LIMIT 0`)
-    this.columns = fields.map(({ name }) => name)
+    const columns = fields.map(jsonColumn)
+    this.columns = columns.map(({ name }) => name)
     // Whatever follows an order is a second clause here, and refused.
     if (order !== undefined)
       await this.#session.ask(`EXPLAIN SELECT * FROM ${from} ORDER BY ${order}\nLIMIT ALL OFFSET 0`)
@@ -60,11 +62,12 @@ class PostgresTable implements Table {
     const whole = relation === undefined ? `\n${query}\n` : `SELECT * FROM ${from}`
     const sorted = by === '' ? whole : `SELECT * FROM ${from} ORDER BY ${by}\n`
     const [[isCitus = false, hasTransactionTimeout = false] = []] = (await this.#session.ask(SERVER)).rows
+    const json = rowAsJson('q', columns, await this.#session.moneyDigits())
     // Sorted before JSON is made of it, because the rows are smaller. Citus would lose the order, and the names of columns.
     // A mere q would be the column of that name, where there is one.
     this.#select = isCitus
-      ? `WITH q AS MATERIALIZED (${sorted}) SELECT pg_catalog.row_to_json(q.*) FROM q`
-      : `SELECT pg_catalog.row_to_json(q.*) FROM (${sorted}) AS q`
+      ? `WITH q AS MATERIALIZED (${sorted}) SELECT ${json} FROM q`
+      : `SELECT ${json} FROM (${sorted}) AS q`
     if (isCitus) this.#settings.push(CITUS_LIMIT)
     if (hasTransactionTimeout) this.#settings.push('SET LOCAL transaction_timeout = 0')
     const { rows } = await this.#session.ask(`EXPLAIN (VERBOSE, FORMAT JSON) ${this.#select}`)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { eventLines, putLines, storedLines } from './items.ts'
 import { MAIN, RunningCli, runInside, workDirectory } from './run-cli.ts'
 
@@ -49,7 +49,8 @@ describe('import', () => {
 
   it('makes an empty collection of an empty file, and says so', async (t) => {
     const directory = workDirectory(t)
-    const { stdout } = await importLines(directory, '')
+    const { status, stdout, stderr } = await importLines(directory, '')
+    assert.deepEqual([status, stderr], [0, 'reams: standard input has no items.\n'])
     assert.match(stdout, /^events: 0 items imported .*; the collection now has 0 items, 1 page\.\n$/)
     assert.equal(await storedLines(directory, 'events'), '')
   })
@@ -80,6 +81,99 @@ describe('import', () => {
     const replaced = await importLines(directory, '{"id":2}\n', '--on-conflict', 'replace')
     assert.match(replaced.stdout, /^events: 0 items imported, 1 replaced in .* now has 4 items, 1 page\.\n$/)
     assert.equal(await storedLines(directory, 'events'), `${eventLines(1)}{"id":2}\n${eventLines(2, 3)}`)
+  })
+
+  it('names both places of a key that is in the input twice, by line where that is known, else by item', async (t) => {
+    const directory = workDirectory(t)
+    const twice: Readonly<Record<string, readonly [bytes: string, message: string]>> = {
+      'a.ndjson': [`\n${eventLines(1200)}\n{"id":"700"}\n`, 'a.ndjson, line 1203: line 701 has the key "700" too'],
+      'a.json': ['[{"id":1},\n{"id":2}, {"id":2}]', 'a.json, line 2: items 2 and 3 both have the key "2"'],
+      'a.csv': ['id,b\n1,"x\ny"\n2,c\n1,d\n', 'a.csv, line 5: line 2 has the key "1" too'],
+    }
+    const message = async (words: string[], input?: string) => {
+      const { status, stderr } = await runInside(['import', 'twice', ...words, '--key', 'id'], {
+        in: directory,
+        ...(input !== undefined && { input }),
+      })
+      assert.equal(status, 1)
+      return stderr
+    }
+    for (const [file, [bytes, says]] of Object.entries(twice)) {
+      writeFileSync(join(directory, file), bytes)
+      const advice = '--on-conflict skip keeps the first item of a key, --on-conflict replace the last'
+      assert.equal(await message([file]), `reams: ${says}; ${advice}. Nothing was imported.\n`)
+    }
+    assert.match(await message(['-'], '{"id":1}\n\n{"id":1}\n'), /input, line 3: items 1 and 2 both have the key "1";/)
+    assert.match(
+      await message(['-', '--format', 'csv', '--types'], 'id\n7\n8\n7\n'),
+      /line 4: line 2 has the key "7" too;/,
+    )
+    const { stdout } = await runInside(['import', 'twice', 'a.csv', '--key', 'id', '--on-conflict', 'replace'], {
+      in: directory,
+    })
+    assert.match(stdout, /2 items imported, 1 replaced/)
+    assert.equal(await storedLines(directory, 'twice'), '{"id":"1","b":"d"}\n{"id":"2","b":"c"}\n')
+  })
+
+  it('lists what it skipped with --report, in order, in a new file that is complete or not there', async (t) => {
+    const directory = await directoryWithEvents(t)
+    const lines = `${eventLines(1)}\n{"id":"x"}\n${eventLines(2000, 4)}{"id": "x", "a":"é"}\n`
+    const report = ['--on-conflict', 'skip', '--report', 'skipped.ndjson']
+    const listed = () => readFileSync(join(directory, 'skipped.ndjson'), 'utf8')
+    const failed = await importLines(directory, `${lines}[]\n`, ...report)
+    assert.deepEqual([failed.status, existsSync(join(directory, 'skipped.ndjson'))], [1, false])
+    assert.match((await importLines(directory, lines, ...report)).stdout, / 2,001 items imported, 2 skipped/)
+    const [first] = eventLines(1).split('\n')
+    assert.equal(
+      listed(),
+      `{"line":1,"number":1,"key":"1","item":${first}}\n{"line":2004,"number":2003,"key":"x","item":{"id": "x", "a":"é"}}\n`,
+    )
+    const again = await importLines(directory, lines, ...report)
+    assert.equal(again.stderr, 'reams: skipped.ndjson already exists. Name another file for the report.\n')
+    await importLines(directory, lines, '--on-conflict', 'skip', '--report', 'all.ndjson.gz')
+    const all = gunzipSync(readFileSync(join(directory, 'all.ndjson.gz')))
+      .toString()
+      .trim()
+      .split('\n')
+    assert.deepEqual(
+      all.map((line) => JSON.parse(line).number),
+      Array.from({ length: 2003 }, (_, index) => index + 1),
+    )
+    assert.deepEqual(
+      readdirSync(directory).filter((name) => name.startsWith('reams-part-')),
+      [],
+    )
+  })
+
+  it('refuses a report without --on-conflict skip, and one that is no file or cannot be written', async (t) => {
+    const directory = await directoryWithEvents(t)
+    const wrong: [words: string[], message: RegExp][] = [
+      [['--report', 'r'], /^reams: --report lists the items that --on-conflict skip leaves out: add that/],
+      [['--on-conflict', 'skip', '--report', '-'], /^reams: - is not a file, and the report needs one\./],
+      [['--on-conflict', 'skip', '--report', '/dev/null'], /^reams: \/dev\/null is not a file/],
+      [
+        ['--on-conflict', 'skip', '--report', 'no/r'],
+        /^reams: .*no\/r cannot be written: its directory does not exist/,
+      ],
+    ]
+    for (const [words, message] of wrong) {
+      const { status, stderr } = await importLines(directory, eventLines(3), ...words)
+      assert.equal(status, 2)
+      assert.match(stderr, message)
+    }
+    assert.equal(await storedLines(directory, 'events'), eventLines(3))
+  })
+
+  it('says that a key is a top-level field where it looks like a path', async (t) => {
+    const directory = workDirectory(t)
+    const run = (input: string) => runInside(['import', 'new', '-', '--key', 'name.common'], { in: directory, input })
+    const { status, stderr } = await run('{"name":{"common":"Chad"}}\n')
+    assert.equal(status, 1)
+    assert.match(
+      stderr,
+      /line 1: the key field "name.common" is missing; a key is a field at the top level of the item/,
+    )
+    assert.equal((await run('{"name.common":"Chad"}\n')).status, 0)
   })
 
   it('refuses settings other than those of the collection, both named, and uses its key without being told', async (t) => {

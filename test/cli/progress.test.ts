@@ -23,6 +23,12 @@ describe('progress', () => {
       'standard input  500,000 items  250,000 items/s',
     ))
 
+  it('shows no rate in the first second', () =>
+    assert.equal(
+      progressLine({ ...state, elapsedMs: 999 }),
+      'events.ndjson  [========                      ]   25 %  500,000 items  3.0 s left',
+    ))
+
   it('draws a bar on a terminal and takes it off at the end', async () => {
     const stream = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true, columns: 100 })
     const progress = startProgress('events.ndjson', 100, stream)

@@ -141,6 +141,28 @@ describePostgres('a table of PostgreSQL that is followed', (startPostgres, isCit
     assert.equal(status, 0)
   })
 
+  it('has money as plain decimals, also in its key', async (t) => {
+    await sql(
+      'CREATE TABLE prices (price money PRIMARY KEY, others money[])',
+      "INSERT INTO prices VALUES ('-1234.5', '{1}'), ('1', NULL)",
+    )
+    const directory = workDirectory(t)
+    follow(t, directory, 'prices')
+    const copied = (...lines: string[]) =>
+      waitUntil(
+        async () =>
+          existsSync(join(directory, 'reams.db')) &&
+          JSON.stringify(await items(directory, 'prices')) === JSON.stringify(lines),
+      )
+    await copied('{"price":"-1234.50","others":["1.00"]}', '{"price":"1.00","others":null}')
+    await sql(
+      "UPDATE prices SET others = '{2.5}'",
+      "DELETE FROM prices WHERE price = '1'",
+      "INSERT INTO prices VALUES ('7')",
+    )
+    await copied('{"price":"-1234.50","others":["2.50"]}', '{"price":"7.00","others":null}')
+  })
+
   it('can have keys of any type and of several columns, and a name of its own', async (t) => {
     await sql(
       `CREATE TABLE "Odd ""Table""" (a timestamptz, "B,\\\\ é" text, v json, PRIMARY KEY (a, "B,\\\\ é"))`.replaceAll(

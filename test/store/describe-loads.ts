@@ -131,12 +131,23 @@ export function describeLoads({ store, newName, filled, headOf, check, load, tex
       const name = await filled(700)
       const running = await store.load(name)
       await running.append(keyed(itemsFrom(700, 500)))
-      await assert.rejects(running.append(keyed([item(5000), item(8)])), { index: 1, key: '8' })
+      await assert.rejects(running.append(keyed([item(5000), item(8)])), { index: 1, key: '8', earlier: undefined })
       await assert.rejects(running.commit(), isError('key-conflict'))
       await running.abort()
       await check(name, itemsFrom(0, 700))
 
       const more = [changed(8, 1), item(700), changed(700, 2), changed(699, 3), ...itemsFrom(701, 600), changed(900, 4)]
+      const repeating = [...itemsFrom(5000, 500), item(6000), item(6001), item(6000)]
+      for (const isReplacement of [false, true]) {
+        const earlier = await store.load(name, { isReplacement })
+        await earlier.append(keyed(itemsFrom(4000, 300)))
+        await assert.rejects(earlier.append(keyed(repeating)), { index: 502, key: '6000', earlier: 800 })
+        await earlier.abort()
+      }
+
+      const skipping = await store.load(name, { onConflict: 'skip' })
+      assert.deepEqual(await skipping.append(keyed([item(8), item(5000), item(9), item(5000)])), [0, 2, 3])
+      await skipping.abort()
       const skipped = await load(name, more, { onConflict: 'skip' })
       assert.deepEqual([skipped.appended, skipped.replaced, skipped.skipped], [601, 0, 4])
       await check(name, itemsFrom(0, 1301))

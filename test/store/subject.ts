@@ -49,7 +49,7 @@ export function newSubject(opened: () => StoreUnderTest) {
     async load(name: string, texts: readonly string[], options: LoadOptions = {}): Promise<LoadResult> {
       const load = await store.load(name, options)
       const { keyField } = load.settings
-      const runs: Promise<void>[] = []
+      const runs: Promise<unknown>[] = []
       for (let start = 0; start < texts.length; start += 300)
         runs.push(load.append(itemRun(texts.slice(start, start + 300), { keyField })))
       try {

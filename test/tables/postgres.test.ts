@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { Client } from 'pg'
+import { rowAsJson } from '../../src/tables/postgres-json.ts'
 import { storedLines } from '../cli/items.ts'
 import { type CliResult, RunningCli, runInside, startServer, workDirectory } from '../cli/run-cli.ts'
 import { newSchema, runSql, withParameter } from '../store/postgres-engine.ts'
@@ -19,7 +20,6 @@ const TYPES: Readonly<Record<string, readonly [type: string, one: string, other:
   scaled: ['numeric(10,4)', '1.5', '-0.00001'],
   real: ['real', '0.1', "'NaN'"],
   double: ['double precision', '0.1', "'-Infinity'"],
-  money: ['money', "'1234567.89'", '-1'],
   flag: ['boolean', 'true', 'false'],
   text: ['text', String.raw`E'a\nb\tc\\d"e\u2028\u0001é😀'`, "''"],
   fixed: ['char(5)', "'ab'", "'\\.'"],
@@ -137,6 +137,36 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     assert.deepEqual((await storedLines(directory, 'events')).split('\n').slice(0, -1), expected)
   })
 
+  it('have money as plain decimals, also in arrays, in domains and in queries', async (t) => {
+    await sql('CREATE DOMAIN price AS money')
+    await sql('CREATE TABLE prices (id int PRIMARY KEY, "a ""b" money, p price, list money[][], q text)')
+    await sql("INSERT INTO prices VALUES (1, '1234567.8', '-1', '{{1,NULL},{2.5,-0.01}}', '$1')")
+    await sql('INSERT INTO prices (id) VALUES (2)')
+    const first = '"a \\"b":"1234567.80","p":"-1.00","list":[["1.00",null],["2.50","-0.01"]],"q":"$1"'
+    assert.equal(
+      await imported(t, '--table', inSchema('prices')),
+      `{"id":1,${first}}\n{"id":2,"a \\"b":null,"p":null,"list":null,"q":null}\n`,
+    )
+    const query = `SELECT p AS r, p AS q FROM ${inSchema('prices')} WHERE id = 1`
+    assert.equal(await imported(t, '--query', query, '--order', 'q'), '{"r":"-1.00","q":"-1.00"}\n')
+  })
+
+  it('have amounts with as many digits as the currency has, whatever lc_monetary they are read with', async () => {
+    for (const [digits, json] of [
+      [0, '{"m":"123456","list":["7",null],"none":null}'],
+      [2, '{"m":"1234.56","list":["0.07",null],"none":null}'],
+      [3, '{"m":"123.456","list":["0.007",null],"none":null}'],
+    ] as const) {
+      const columns = [
+        { name: 'm', money: 'money' },
+        ...['list', 'none'].map((name) => ({ name, money: 'money[]' }) as const),
+      ] as const
+      const rows = "(SELECT 1234.56::numeric::money AS m, '{0.07,NULL}'::money[] AS list, NULL::money[] AS none) AS t"
+      const select = `SELECT ${rowAsJson('t', columns, digits)}::text FROM ${rows}`
+      assert.deepEqual(await runSql(server.url, 'SET lc_monetary = "C"', select), [[json]])
+    }
+  })
+
   it('are in the order of the primary key, which is the key of the collection', async (t) => {
     await sql('CREATE TABLE backwards (number int, "Key" int PRIMARY KEY)')
     if (isCitus) await sql(`SELECT create_distributed_table('backwards', 'Key')`)
@@ -160,12 +190,11 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     assert.match(again.stdout, /0 items imported, 1,234 replaced/)
   })
 
-  it('have a key of several columns where one is named, and say how where the primary key has several', async (t) => {
+  it('have a key of several columns where the primary key has several', async (t) => {
     await sql('CREATE TABLE seats (hall text, number int, "a,b" int, PRIMARY KEY (hall, number))')
     await sql("INSERT INTO seats VALUES ('b', 1, 0), ('a,b', 2, 0), ('a,b', 10, 0)")
-    const { stdout } = await imports(t, '--table', inSchema('seats'))
-    assert.match(stdout, /The items have no key; --key 'hall,number' would make one of the primary key\.\n$/)
-    const { directory } = await imports(t, '--table', inSchema('seats'), '--key', 'hall,number')
+    const { directory } = await imports(t, '--table', inSchema('seats'))
+    assert.match((await runInside(['collections'], { in: directory })).stdout, /events +3 +1 +hall,number/)
     assert.match(
       await storedLines(directory, 'events'),
       /^\{"hall":"a,b","number":2,.*\n.*"number":10,.*\n\{"hall":"b",/,
@@ -385,7 +414,7 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
       'with a key that is there twice': {
         words: () => ['--query', 'SELECT id / 2 AS id FROM generate_series(2, 9) id', '--key', 'id'],
         status: 1,
-        says: /, row 2: an item with the key "1" exists already/,
+        says: /, row 2: row 1 has the key "1" too;/,
       },
       'with a row above the limit': {
         words: () => ['--query', "SELECT id, repeat('x', id * 100000) AS x FROM generate_series(1, 5) id"],

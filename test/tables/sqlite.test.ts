@@ -79,6 +79,29 @@ describe('rows of SQLite', () => {
     )
   })
 
+  it('have a key of several columns where the primary key has several, also when they are served', async (t) => {
+    const { directory } = directoryWith(
+      t,
+      `CREATE TABLE seats (price INT, hall TEXT, number INT, PRIMARY KEY (hall, number));
+       INSERT INTO seats VALUES (5, 'A', 12), (7, 'A', 2)`,
+    )
+    const again = ['--table', 'seats', '--on-conflict', 'replace']
+    await imported(directory, '--table', 'seats')
+    assert.match((await runImport(directory, ...again)).stdout, /0 items imported, 2 replaced/)
+    const server = await startServer(t, ['--from', 'shop.db', '--table', 'seats'], { in: directory })
+    assert.equal((await (await server.get('/seats/A,12')).json()).price, 5)
+  })
+
+  it('leave a collection without a key as it is, whatever their primary key', async (t) => {
+    const { directory } = directoryWith(
+      t,
+      `CREATE TABLE seats (hall TEXT, number INT, PRIMARY KEY (hall, number)); INSERT INTO seats VALUES ('A', 12)`,
+    )
+    await imported(directory, '--query', 'SELECT * FROM seats')
+    await imported(directory, '--table', 'seats', '--replace')
+    assert.match((await runInside(['collections'], { in: directory })).stdout, /events +1 +1 +-/)
+  })
+
   it('are of one moment, also while others write', async (t) => {
     const { directory, database } = directoryWith(
       t,
@@ -271,7 +294,7 @@ describe('rows of SQLite', () => {
       'with a key that is there twice': [
         ['--query', 'SELECT 1 AS a UNION ALL SELECT 1', '--key', 'a'],
         1,
-        /row 2: an item with the key "1" exists already/,
+        /row 2: row 1 has the key "1" too;/,
       ],
       'with a row above the limit': [
         ['--query', 'SELECT 5 AS id, hex(zeroblob(200000)) AS x'],

@@ -8,8 +8,9 @@ import { FileInput, type Input } from '../input.ts'
 import { Interruption } from '../interruption.ts'
 import { loadInput } from '../load-input.ts'
 import { withStore } from '../open-store.ts'
-import { formatRate, print, sizeOf } from '../output.ts'
+import { formatRate, print, printNote, sizeOf } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
+import { SkipReport } from '../skip-report.ts'
 import { isFromDatabase, onlyChoice, TableInput } from '../table-input.ts'
 
 export const IMPORT: CliCommand = {
@@ -42,6 +43,7 @@ names another.`,
     'replace',
     'allowEmpty',
     'onConflict',
+    'report',
   ],
   examples: [
     { line: 'reams import events events.ndjson --key id', purpose: 'load or append' },
@@ -57,11 +59,14 @@ async function runImport([name = '', file]: readonly string[], settings: Setting
   using interruption = new Interruption()
   const { signal } = interruption
   await using input = await openInput(file, settings, signal)
+  await using report = await SkipReport.open(settings)
   const startedAt = performance.now()
   const result = await withStore(settings.get('store'), { create: true }, (store) =>
-    loadInput(store, name, input, { settings, signal }),
+    loadInput(store, name, input, { settings, signal, report }),
   )
+  if (result.appended + result.replaced + result.skipped === 0) printNote(`${input.label} has no items.`)
   await print(`${summary(result, performance.now() - startedAt)}${input.note}`)
+  await report?.complete()
 }
 
 function openInput(file: string | undefined, settings: SettingValues, signal: AbortSignal): Promise<Input> {

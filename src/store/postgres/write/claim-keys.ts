@@ -1,8 +1,7 @@
 /** Gives the keys of a load their positions, in order. Runs that wait for their turn share a transaction. */
 
 import { splitItems } from '../../item-text.ts'
-import type { LeasedPlan } from '../../load.ts'
-import { ItemConflict } from '../../store-error.ts'
+import { type LeasedPlan, takenKey } from '../../load.ts'
 import { keyBytes } from '../rows/stored-ream.ts'
 import { stateOf } from '../server/explain-error.ts'
 import type { Transaction } from '../server/transaction.ts'
@@ -20,6 +19,9 @@ interface WaitingRun {
   resolve(refused: readonly number[]): void
   reject(error: unknown): void
 }
+
+/** By the index of an item whose key is taken, the position of the one that has it. */
+type Refused = ReadonlyMap<number, number>
 
 type Transact = <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>
 
@@ -51,7 +53,7 @@ export class KeyClaims {
       const runs = this.#waiting.splice(0, RUNS_A_STEP)
       try {
         const refused = await this.#step(runs)
-        for (const [index, run] of runs.entries()) this.#answer(run, refused[index] ?? [])
+        for (const [index, run] of runs.entries()) this.#answer(run, refused[index] ?? new Map())
       } catch (error) {
         for (const { reject } of runs) reject(error)
       }
@@ -59,61 +61,65 @@ export class KeyClaims {
     this.#isRunning = false
   }
 
-  #answer(run: WaitingRun, refused: readonly number[]): void {
+  #answer(run: WaitingRun, refused: Refused): void {
     const [first] = refused
     if (first !== undefined && this.#plan.onConflict === 'fail')
-      run.reject(new ItemConflict(first, run.keys[first] ?? ''))
-    else run.resolve(refused)
+      run.reject(takenKey(this.#plan, first[0], run.keys[first[0]], first[1]))
+    else run.resolve([...refused.keys()])
   }
 
   /** What is refused of each run. */
-  async #step(runs: readonly WaitingRun[]): Promise<number[][]> {
+  async #step(runs: readonly WaitingRun[]): Promise<Refused[]> {
     const keys = runs.flatMap((run) => run.keys)
     const refused = this.#plan.onConflict === 'fail' ? await this.#claimAll(keys) : await this.#claimNew(keys, runs)
     let start = 0
     return runs.map((run) => {
       const from = start
       start += run.keys.length
-      return refused.filter((index) => index >= from && index < start).map((index) => index - from)
+      const ofRun = [...refused].filter(([index]) => index >= from && index < start)
+      return new Map(ofRun.map(([index, position]) => [index - from, position]))
     })
   }
 
   /** All are expected to be new. One that is not ends the load: only then it is looked for. */
-  async #claimAll(keys: readonly string[]): Promise<number[]> {
+  async #claimAll(keys: readonly string[]): Promise<Refused> {
+    const next = this.#next
     try {
       await this.#transact(async (transaction) => this.#insert(transaction, keys))
-      return []
+      return new Map()
     } catch (error) {
       if (stateOf(error) !== UNIQUE_VIOLATION) throw error
+      this.#next = next
       return this.#transact(async (transaction) => (await this.#lookUp(transaction, keys)).refused)
     }
   }
 
-  async #claimNew(keys: readonly string[], runs: readonly WaitingRun[]): Promise<number[]> {
+  async #claimNew(keys: readonly string[], runs: readonly WaitingRun[]): Promise<Refused> {
     return this.#transact(async (transaction) => {
-      const { positions, fresh, refused } = await this.#lookUp(transaction, keys)
+      const { fresh, refused } = await this.#lookUp(transaction, keys)
       if (fresh.length > 0) this.#insert(transaction, fresh)
-      if (this.#plan.onConflict === 'replace' && refused.length > 0) {
+      if (this.#plan.onConflict === 'replace' && refused.size > 0) {
         const texts = runs.flatMap((run) => splitItems(run.text ?? new Uint8Array(0)))
-        const kept = refused.map((index) => [positions.get(keys[index] ?? '') ?? 0, texts[index] ?? ''] as const)
+        const kept = [...refused].map(([index, position]) => [position, texts[index] ?? ''] as const)
         this.#keepReplacements(transaction, new Map(kept))
       }
       return refused
     })
   }
 
-  /** The keys that are new, in order, the indexes of the others, and the position of each. */
+  /** The keys that are new, in order, and the others. */
   async #lookUp(transaction: Transaction, keys: readonly string[]) {
     const { shardKey, generationId } = this.#plan.lease
     const found = await transaction.all('readPositions', shardKey, generationId, keys.map(keyBytes))
     const positions = new Map(found.map(([number, position]) => [keys[Number(number) - 1] ?? '', Number(position)]))
     const fresh: string[] = []
-    const refused: number[] = []
+    const refused = new Map<number, number>()
     for (const [index, key] of keys.entries()) {
-      if (positions.has(key)) refused.push(index)
+      const position = positions.get(key)
+      if (position !== undefined) refused.set(index, position)
       else positions.set(key, this.#next + fresh.push(key) - 1)
     }
-    return { positions, fresh, refused }
+    return { fresh, refused }
   }
 
   #insert(transaction: Transaction, keys: readonly string[]): void {

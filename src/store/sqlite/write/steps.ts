@@ -23,12 +23,13 @@ import {
   planLoad,
   type StagedHistory,
   type StagedReplacements,
+  takenKey,
 } from '../../load.ts'
 import { MAX_POSITION, QUIRE_SIZE, REAM_SIZE, reamsIn, tailStart } from '../../positions.ts'
 import type { SealedReam } from '../../ream.ts'
 import { byReam, changedReam, ReamDraft } from '../../ream-draft.ts'
 import type { Head, LoadOptions, TokenRecord } from '../../store.ts'
-import { ItemConflict, StoreError } from '../../store-error.ts'
+import { StoreError } from '../../store-error.ts'
 import { noteFollowing } from '../following.ts'
 import { insertHead, putHead, readHead } from '../rows/head.ts'
 import { putReplaced, putStretches } from '../rows/history.ts'
@@ -130,8 +131,8 @@ export class Steps {
       throw new StoreError('lease-lost', `The load into "${lease.name}" lost its writer thread. Start it again.`)
     /** By the index of an item, the position of the one that has its key. */
     const refused = claimKeys(this.#rows, lease, keys, position)
-    const [index] = refused.keys()
-    if (index !== undefined && onConflict === 'fail') throw new ItemConflict(index, keys[index] ?? '')
+    const [first] = refused
+    if (first !== undefined && onConflict === 'fail') throw takenKey(plan, first[0], keys[first[0]], first[1])
     if (onConflict === 'replace' && text !== undefined && refused.size > 0) {
       const [texts, staging] = [splitItems(text), stagingOwner(lease)]
       for (const [index, taken] of refused) putTailItem(this.#rows, staging, taken, texts[index] ?? '')

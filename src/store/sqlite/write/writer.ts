@@ -107,20 +107,21 @@ export interface Failure {
   readonly collection?: string | undefined
   readonly index?: number
   readonly key?: string
+  readonly earlier?: number | undefined
 }
 
 export function packError(error: unknown): Failure {
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
   if (!(error instanceof StoreError)) return { name, message, stack }
   const { code, collection } = error
-  const conflict = error instanceof ItemConflict ? { index: error.index, key: error.key } : {}
+  const conflict = error instanceof ItemConflict ? { index: error.index, key: error.key, earlier: error.earlier } : {}
   return { name, message, stack, code, collection, ...conflict }
 }
 
 export function unpackError(failure: Failure): Error {
-  const { name, message, code, collection, index, key } = failure
+  const { name, message, code, collection, index, key, earlier } = failure
   if (name === 'SweepNeeded') return new SweepNeeded()
-  if (index !== undefined && key !== undefined) return new ItemConflict(index, key)
+  if (index !== undefined && key !== undefined) return new ItemConflict(index, key, earlier)
   if (code !== undefined) return new StoreError(code, message, { collection })
   const error = new Error(message)
   if (failure.stack !== undefined) error.stack = failure.stack
