@@ -178,8 +178,7 @@ for await (const item of items) console.log(item)`
 function itemsOf(baseUrl: string, { collection, page, pieces }: CollectionContent, path: string): Content {
   const { live, isPaginated } = collection
   const { start, end } = isPaginated ? pageRange(page, live) : { start: 0, end: live }
-  const rows = { pieces, before: start, count: end - start, path, commitId: collection.commitId }
-  const { table, notes } = itemsTable(baseUrl, collection, rows)
+  const { table, notes } = itemsTable(baseUrl, collection, { pieces, before: start, count: end - start, path })
   const remarks = notes.length === 0 ? '' : html`<p class="notes">${notes.join(' ')}</p>\n`
   return html`${remarks}${tools(collection)}<div class="beside">${table}
 <aside class="item" hidden>

@@ -8,42 +8,28 @@ import { brief } from './browser/text.ts'
 import type { CollectionFacts } from './entry-page.ts'
 import { type Content, type Html, html } from './html.ts'
 import { localHref } from './page-parts.ts'
-import {
-  cellOf,
-  type Detail,
-  isNested,
-  isShownWhole,
-  type Kind,
-  readValue,
-  summaryOf,
-  UNREAD,
-  type Value,
-} from './value.ts'
+import { cellOf, type Detail, isShownWhole, type Kind, readValue, summaryOf, UNREAD, type Value } from './value.ts'
 
-/** What a page reads of all its items together, about, and shares among them: more would take too long. */
+/** What a page reads of all its items together, about, and shares among them, … */
 const READ_BYTES = 12 * 1024 * 1024
-/** At least this much of each. */
+/** … and of each at least. */
 const MIN_READ_BYTES = 4 * 1024
 /** Where names are data there is no end of them. */
 const MAX_COLUMNS = 250
-/** Where there are very many items, at least these. */
-const MIN_COLUMNS = 8
-/** What browsers lay out without a pause, with a few columns at least. */
+/** What browsers lay out without a pause, … */
 const MAX_CELLS = 25_000
-/** Of the HTML of all rows, about: a page that would have more shows less of each value, and all rows. */
+/** … unless there are too many items even for a few columns. */
+const MIN_COLUMNS = 8
+/** Of the HTML of all rows, about. */
 const MAX_CHARACTERS = 2 * 1024 * 1024
-/** What is read of all nested values to sum them up, … */
-const OUTLINED_CHARACTERS = 1024 * 1024
-/** … and of each at least. */
-const MIN_OUTLINED_CHARACTERS = 200
 
-/** From the most that a page shows of its values to the least. */
-const DETAILS: readonly Omit<Detail, 'outlined'>[] = [
-  { text: 120, link: 2000, nested: 1000 },
-  { text: 60, link: 500, nested: 250 },
-  { text: 34, link: 200, nested: 0 },
-  { text: 16, link: 0, nested: 0 },
+/** A page that would be too large shows less of each value, and all rows. */
+const DETAILS: readonly Detail[] = [
+  { text: 120, link: 2000, nested: 1000, outlined: 4000 },
+  { text: 60, link: 500, nested: 250, outlined: 500 },
+  { text: 34, link: 200, nested: 0, outlined: 200 },
 ]
+const LEAST_DETAIL: Detail = { text: 16, link: 0, nested: 0, outlined: 200 }
 
 /** Widths are in characters. All are given, so that a browser does not measure every cell. */
 const MIN_WIDTH = 11
@@ -61,10 +47,8 @@ export interface Rows {
   readonly before: number
   /** How many they are. */
   readonly count: number
-  /** Where the script reads all of their values, … */
+  /** Where the script reads all of their values. */
   readonly path: string
-  /** … and the commit that these have to be of, if that can change. */
-  readonly commitId: string | undefined
 }
 
 interface Column {
@@ -85,7 +69,7 @@ interface Item {
 export function itemsTable(
   baseUrl: string,
   collection: CollectionFacts,
-  { pieces, before, count, path, commitId }: Rows,
+  { pieces, before, count, path }: Rows,
 ): { table: Html; notes: readonly string[] } {
   const items = readItems(pieces, Math.max(MIN_READ_BYTES, Math.floor(READ_BYTES / count)))
   const names = [...new Set(items.flatMap(({ fields }) => [...fields.keys()]))]
@@ -99,12 +83,11 @@ export function itemsTable(
     return openerOf(href, before + index + 1)
   })
   const { rows, detail } = rowsOf(openers, columns, pinned)
-  const isShortened = ({ values }: Column) => values.some((value) => value && !isShownWhole(value, detail))
-  const shortened = new Set(columns.filter(isShortened))
+  const shortened = columns.filter(({ values }) => values.some((value) => value && !isShownWhole(value, detail)))
   const left = names.length - columns.length
   const cut = items.filter(({ isCut }) => isCut).length
-  const isAll = shortened.size === 0 && left === 0 && cut === 0
-  const source = isAll ? '' : html` data-values="${path}" data-commit="${commitId}"`
+  const isAll = shortened.length === 0 && left === 0 && cut === 0
+  const source = isAll ? '' : html` data-values="${path}" data-commit="${collection.commitId}"`
   const widths = [
     Math.max(4, formatCount(before + items.length).length + 2),
     ...columns.map((column) => widthOf(column, column === pinned)),
@@ -114,15 +97,14 @@ export function itemsTable(
   const table = html`<div class="scroller" role="region" aria-label="Items" tabindex="0"><table class="items" width="${width}"${source}>
 <caption>${collection.name}, items ${formatCount(before + 1)}–${formatCount(before + rows.length)}</caption>
 <colgroup>${pixels.map((each) => html`<col width="${each}">`)}</colgroup>
-<thead><tr><th scope="col">#</th>${columns.map((column) => headOf(column, column === pinned, shortened.has(column)))}</tr>
+<thead><tr><th scope="col">#</th>${columns.map((column) => headOf(column, column === pinned, shortened.includes(column)))}</tr>
 <tr class="summary"><td></td>${columns.map((column) => html`<td${column === pinned ? PIN : ''}>${summaryOf(column.kind, column.values)}</td>`)}</tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>`
   const notes: string[] = []
   if (left > 0) notes.push(`${formatCount(left)} more fields have no column here: open an item to see all of it.`)
-  if (detail.nested === 0)
-    notes.push('There is much on this page: values are shortened, and nested ones do not unfold.')
+  if (detail.nested === 0) notes.push('This page is large: values are shortened, and nested ones do not unfold.')
   if (cut > 0)
     notes.push(`Only the beginning of ${cut === 1 ? 'a large item' : `${formatCount(cut)} large items`} is shown.`)
   return { table, notes }
@@ -142,38 +124,19 @@ function rowsOf(
   openers: readonly Content[],
   columns: readonly Column[],
   pinned: Column | undefined,
-): { rows: Html[]; detail: Detail } {
-  const nested = columns.reduce((sum, { values }) => sum + values.filter(isNested).length, 0)
-  const outlined = Math.max(MIN_OUTLINED_CHARACTERS, Math.floor(OUTLINED_CHARACTERS / Math.max(1, nested)))
-  let detail: Detail = { text: 0, link: 0, nested: 0, outlined }
-  let rows: Html[] = []
-  for (const limits of DETAILS) {
-    detail = { ...limits, outlined }
-    const isLeast = limits === DETAILS.at(-1)
-    if (!isLeast && leastCharacters(columns, detail) > MAX_CHARACTERS) continue
-    rows = []
-    let characters = 0
-    for (const [index, opener] of openers.entries()) {
-      // Escapes can make text much longer.
-      if (!isLeast && characters > MAX_CHARACTERS) break
-      const cells = columns.map((column) => cellOf(column.values[index], column === pinned, detail))
-      const row = html`<tr><th scope="row">${opener}</th>${cells}</tr>
+  [detail = LEAST_DETAIL, ...lessDetail]: readonly Detail[] = DETAILS,
+): { rows: readonly Html[]; detail: Detail } {
+  const rows: Html[] = []
+  let characters = 0
+  for (const [index, opener] of openers.entries()) {
+    const cells = columns.map((column) => cellOf(column.values[index], column === pinned, detail))
+    const row = html`<tr><th scope="row">${opener}</th>${cells}</tr>
 `
-      rows.push(row)
-      characters += row.text.length
-    }
-    if (rows.length === openers.length) break
+    rows.push(row)
+    characters += row.text.length
+    if (characters > MAX_CHARACTERS && detail !== LEAST_DETAIL) return rowsOf(openers, columns, pinned, lessDetail)
   }
   return { rows, detail }
-}
-
-/** What all cells have at least, so that a page which would be too large is not made in vain. */
-function leastCharacters(columns: readonly Column[], { text, nested }: Detail): number {
-  let sum = 0
-  for (const { values } of columns)
-    for (const value of values)
-      sum += '<td></td>'.length + Math.min(value?.text.length ?? 0, isNested(value) ? nested : text)
-  return sum
 }
 
 /** The items of a piece of a page, each of which stands on a line of its own (D9). */

@@ -57,10 +57,6 @@ export function isShownWhole({ kind, text, isCut }: Value, detail: Detail): bool
   return !isCut && text.length <= (NESTED.includes(kind) ? detail.nested : charactersOf(kind, detail))
 }
 
-export function isNested(value: Value | undefined): boolean {
-  return value !== undefined && NESTED.includes(value.kind)
-}
-
 const NESTED: readonly Kind[] = ['object', 'array']
 
 /** Of numbers and dates the usual ones are shown with every digit, however little there is of other values. */
@@ -79,9 +75,8 @@ export function cellOf(value: Value | undefined, isPinned: boolean, detail: Deta
 
 const EMPTY_TEXT = 'empty text'
 
-function contentOf(value: Value, detail: Detail): Content {
-  const { kind, text, isCut } = value
-  if (isNested(value)) {
+function contentOf({ kind, text, isCut }: Value, detail: Detail): Content {
+  if (NESTED.includes(kind)) {
     const { nested, outlined } = detail
     const summary = outline(text.length > outlined ? `${text.slice(0, outlined)}…` : text)
     if (nested === 0) return summary
@@ -139,20 +134,18 @@ function histogram(kind: Kind, texts: readonly string[]): Content {
 }
 
 function mostFrequent(texts: readonly string[]): Content {
-  const times = new Map<string, { text: string; number: number }>()
+  const times = new Map<string, number>()
   for (const text of texts) {
     // A map compares long texts of the same length one by one.
-    const key = text.length > LONG_CHARACTERS ? hash('sha256', text) : text
-    const known = times.get(key)
-    if (known === undefined) times.set(key, { text, number: 1 })
-    else known.number++
+    const key = text.length > LONG_CHARACTERS ? `${text.slice(0, LONG_CHARACTERS)}${hash('sha256', text)}` : text
+    times.set(key, (times.get(key) ?? 0) + 1)
   }
-  const ranking = [...times.values()].sort((a, b) => b.number - a.number)
-  if (times.size > 1 && ranking[0]?.number === 1) return counted(times.size, 'different value')
+  const ranking = [...times].sort(([, a], [, b]) => b - a)
+  if (times.size > 1 && ranking[0]?.[1] === 1) return counted(times.size, 'different value')
   const rows = ranking
     .slice(0, MAX_VALUES)
     .map(
-      ({ text, number }) =>
+      ([text, number]) =>
         html`<li><span>${brief(text, 40) || EMPTY_TEXT}</span>${formatCount(number)}${bar(number / texts.length)}</li>`,
     )
   const others = times.size - rows.length

@@ -21,12 +21,8 @@ interface SortKey {
   readonly isEmpty: boolean
 }
 
-interface Item {
-  /** Of a string what it says, of anything else its JSON. */
-  readonly texts: ReadonlyMap<string, string>
-  /** The same in small letters. */
-  readonly searched: readonly string[]
-}
+/** The fields of an item: of a string what it says, of anything else its JSON. */
+type Item = ReadonlyMap<string, string>
 
 export class PageRows {
   readonly #session: Session
@@ -62,12 +58,12 @@ export class PageRows {
     if (!field.isConnected) return
     // It may be another one by now.
     const wanted = field.value.trim().toLowerCase()
-    const isFound = ({ textContent }: Element) => textContent.toLowerCase().includes(wanted)
-    for (const row of document.querySelectorAll<HTMLTableRowElement>('.items tbody tr'))
+    const isFound = (text: string) => text.toLowerCase().includes(wanted)
+    for (const row of document.querySelectorAll<HTMLTableRowElement>('.items tbody tr')) {
+      const values = items?.[placeOf(row)]?.values().some(isFound)
       row.hidden =
-        wanted !== '' &&
-        !items?.[placeOf(row)]?.searched.some((text) => text.includes(wanted)) &&
-        ![...row.querySelectorAll('td')].some(isFound)
+        wanted !== '' && !values && ![...row.querySelectorAll('td')].some((cell) => isFound(cell.textContent))
+    }
     this.#finish()
   }
 
@@ -150,9 +146,9 @@ export function placeOf(row: HTMLTableRowElement): number {
 }
 
 function itemOf(json: Uint8Array): Item {
-  const texts = fieldsOf(json)
-  for (const [name, value] of texts) if (value.startsWith('"')) texts.set(name, stringOf(value))
-  return { texts, searched: [...texts.values()].map((text) => text.toLowerCase()) }
+  const item = fieldsOf(json)
+  for (const [name, value] of item) if (value.startsWith('"')) item.set(name, stringOf(value))
+  return item
 }
 
 /** By all of the value where the item is known. */
@@ -165,8 +161,8 @@ function keyOf(row: HTMLTableRowElement, head: HTMLTableCellElement, item: Item 
 }
 
 /** `title` is the name of the field, shortened if it is long. */
-function textIn({ texts }: Item, title: string): string {
-  return texts.get(title) ?? [...texts].find(([name]) => brief(name) === title)?.[1] ?? ''
+function textIn(item: Item, title: string): string {
+  return item.get(title) ?? [...item].find(([name]) => brief(name) === title)?.[1] ?? ''
 }
 
 /** Large numbers can be the same in JavaScript and differ in their digits, which a collator reads as numbers too. */
