@@ -27,7 +27,7 @@ const MAX_CHARACTERS = 2 * 1024 * 1024
 const DETAILS: readonly Detail[] = [
   { text: 120, link: 2000, nested: 1000, outlined: 4000 },
   { text: 60, link: 500, nested: 250, outlined: 500 },
-  { text: 34, link: 200, nested: 0, outlined: 200 },
+  { text: 40, link: 200, nested: 0, outlined: 200 },
 ]
 const LEAST_DETAIL: Detail = { text: 16, link: 0, nested: 0, outlined: 200 }
 

@@ -251,7 +251,11 @@ describe('the page of a collection', () => {
       [`[${Array.from({ length: 12 }, () => 1234)}]`, '[12 items]'],
     ])
       assert.ok(plain(pageOf([`{"o":${json}}`])).includes(`<summary>${summary}</summary>`), summary)
-    const large = [`{"o":[${'1234567,'.repeat(2000)}0]}`, `{"o":{"a":1,"b":"${'x'.repeat(9000)}"}}`]
+    const large = [
+      `{"o":[${'1234567,'.repeat(2000)}0]}`,
+      `{"o":{"a":1,"b":"${'x'.repeat(3900)}"}}`,
+      `{"o":{"a":1,"b":"${'x'.repeat(9000)}"}}`,
+    ]
     const whole = plain(pageOf(large))
     assert.match(whole, /<summary>\[more than 499 items\]<\/summary>/)
     assert.match(whole, /<summary>\{a: 1, b: "x{23}…\}<\/summary>/)

@@ -21,7 +21,7 @@ interface SortKey {
   readonly isEmpty: boolean
 }
 
-/** The fields of an item: of a string what it says, of anything else its JSON. */
+/** The fields of an item: of a string what it says, of null nothing, of anything else its JSON. */
 type Item = ReadonlyMap<string, string>
 
 export class PageRows {
@@ -60,9 +60,9 @@ export class PageRows {
     const wanted = field.value.trim().toLowerCase()
     const isFound = (text: string) => text.toLowerCase().includes(wanted)
     for (const row of document.querySelectorAll<HTMLTableRowElement>('.items tbody tr')) {
-      const values = items?.[placeOf(row)]?.values().some(isFound)
-      row.hidden =
-        wanted !== '' && !values && ![...row.querySelectorAll('td')].some((cell) => isFound(cell.textContent))
+      const values = items?.[placeOf(row)]?.values() ?? []
+      const shown = [...row.cells].slice(1).map(({ textContent }) => textContent)
+      row.hidden = wanted !== '' && ![...shown, ...values].some(isFound)
     }
     this.#finish()
   }
@@ -147,17 +147,18 @@ export function placeOf(row: HTMLTableRowElement): number {
 
 function itemOf(json: Uint8Array): Item {
   const item = fieldsOf(json)
-  for (const [name, value] of item) if (value.startsWith('"')) item.set(name, stringOf(value))
+  for (const [name, value] of item)
+    item.set(name, value === 'null' ? '' : value.startsWith('"') ? stringOf(value) : value)
   return item
 }
 
-/** By all of the value where the item is known. */
+/** By all of the value where the item is known, and as its column where the table does not have it. */
 function keyOf(row: HTMLTableRowElement, head: HTMLTableCellElement, item: Item | undefined): SortKey {
   const { textContent, classList } = row.cells[head.cellIndex] as HTMLTableCellElement
   const text = item === undefined ? textContent : textIn(item, head.title)
-  const number = classList.contains('number') ? Number(text) : classList.contains('date') ? Date.parse(text) : NaN
-  const isEmpty = text === '' || (item === undefined ? classList.contains('null') : text === 'null')
-  return { row, text, number, isEmpty }
+  const isA = (kind: string) => classList.contains(kind) || head.classList.contains(kind)
+  const number = isA('number') ? Number(text) : isA('date') ? Date.parse(text) : NaN
+  return { row, text, number, isEmpty: text === '' || (item === undefined && classList.contains('null')) }
 }
 
 /** `title` is the name of the field, shortened if it is long. */
