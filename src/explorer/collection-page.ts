@@ -47,6 +47,8 @@ export interface PastContent extends Omit<CollectionContent, 'state' | 'mirror'>
 interface View {
   /** Stands for the name in addresses. */
   readonly path: string
+  /** The same, where the items stay what they are while others write, if there is such an address. */
+  readonly valuesPath: string
   readonly title: string
   readonly trail: readonly Content[]
   /** Below the heading, in front of what is said of every collection. */
@@ -59,13 +61,14 @@ interface View {
 export function collectionPage(baseUrl: string, content: CollectionContent): Page {
   const { collection, page, state, mirror } = content
   const { name, live } = collection
-  const snapshot = state && linkTo(baseUrl, snapshotPath(name, state), 'Snapshot')
+  const past = state && snapshotPath(name, state)
   return viewPage(baseUrl, content, codeFor(baseUrl, collection, page), {
     path: name,
+    valuesPath: past ?? name,
     title: name,
     trail: [name],
     facts: [counted(live, 'item')],
-    links: snapshot === undefined ? [] : [snapshot],
+    links: past === undefined ? [] : [linkTo(baseUrl, past, 'Snapshot')],
     whenEmpty: mirror === undefined ? EMPTY : EMPTY_MIRROR,
   })
 }
@@ -83,6 +86,7 @@ export function pastPage(baseUrl: string, content: PastContent): Page {
   const shown = { ...content, collection: { ...collection, keyField: null } }
   return viewPage(baseUrl, shown, codeForPath(baseUrl, path, page), {
     path,
+    valuesPath: path,
     title,
     trail: [linkTo(baseUrl, name, name), isChanges ? `changes since ${version}` : version],
     facts: isChanges ? [counted(live, 'change'), 'oldest first'] : [counted(live, 'item'), 'read only'],
@@ -108,7 +112,7 @@ ${
   mirror &&
   html`<p class="facts">Mirror of ${mirrorLine(mirror)}</p>
 `
-}${isPaginated ? pager(baseUrl, path, live, page) : ''}${live === 0 ? whenEmpty : itemsOf(baseUrl, content)}`
+}${isPaginated ? pager(baseUrl, path, live, page) : ''}${live === 0 ? whenEmpty : itemsOf(baseUrl, content, view.valuesPath)}`
   return {
     title: page > 1 ? `${title}, page ${page}` : title,
     trail: [entryLink(baseUrl), ...trail],
@@ -171,9 +175,10 @@ const items = ${opened}.items()
 for await (const item of items) console.log(item)`
 }
 
-function itemsOf(baseUrl: string, { collection, page, pieces }: CollectionContent): Content {
-  const before = collection.isPaginated ? pageRange(page, collection.live).start : 0
-  const { table, notes } = itemsTable(baseUrl, collection, { pieces, before })
+function itemsOf(baseUrl: string, { collection, page, pieces }: CollectionContent, path: string): Content {
+  const { live, isPaginated } = collection
+  const { start, end } = isPaginated ? pageRange(page, live) : { start: 0, end: live }
+  const { table, notes } = itemsTable(baseUrl, collection, { pieces, before: start, count: end - start, path })
   const remarks = notes.length === 0 ? '' : html`<p class="notes">${notes.join(' ')}</p>\n`
   return html`${remarks}${tools(collection)}<div class="beside">${table}
 <aside class="item" hidden>

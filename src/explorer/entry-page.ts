@@ -17,6 +17,8 @@ export interface CollectionFacts {
   readonly keyField: string | null
   readonly isPaginated: boolean
   readonly isPrivate: boolean
+  /** Of its last commit. */
+  readonly commitId?: string
 }
 
 export interface ListedFacts extends CollectionFacts {

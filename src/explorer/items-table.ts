@@ -8,20 +8,28 @@ import { brief } from './browser/text.ts'
 import type { CollectionFacts } from './entry-page.ts'
 import { type Content, type Html, html } from './html.ts'
 import { localHref } from './page-parts.ts'
-import { cellOf, isCutOff, type Kind, readValue, summaryOf, type Value } from './value.ts'
+import { cellOf, type Detail, isShownWhole, type Kind, readValue, summaryOf, UNREAD, type Value } from './value.ts'
 
-/** Of one item a page looks at no more than this: otherwise few items could make it work for seconds. */
-const LOOKED_AT_BYTES = 8 * 1024
-/** Of all items together, about. */
-const MAX_BYTES = 2 * 1024 * 1024
-/** A page has 500, a collection without pages up to 10,000. */
-const MAX_ROWS = 2_000
+/** What a page reads of all its items together, about, and shares among them, … */
+const READ_BYTES = 12 * 1024 * 1024
+/** … and of each at least. */
+const MIN_READ_BYTES = 4 * 1024
 /** Where names are data there is no end of them. */
 const MAX_COLUMNS = 250
-/** What browsers lay out without a pause. Rows come first, because each leads to the whole item. */
+/** What browsers lay out without a pause, … */
 const MAX_CELLS = 25_000
+/** … unless there are too many items even for a few columns. */
+const MIN_COLUMNS = 8
 /** Of the HTML of all rows, about. */
 const MAX_CHARACTERS = 2 * 1024 * 1024
+
+/** A page that would be too large shows less of each value, and all rows. */
+const DETAILS: readonly Detail[] = [
+  { text: 120, link: 2000, nested: 1000, outlined: 4000 },
+  { text: 60, link: 500, nested: 250, outlined: 500 },
+  { text: 40, link: 200, nested: 0, outlined: 200 },
+]
+const LEAST_DETAIL: Detail = { text: 16, link: 0, nested: 0, outlined: 200 }
 
 /** Widths are in characters. All are given, so that a browser does not measure every cell. */
 const MIN_WIDTH = 11
@@ -37,6 +45,10 @@ export interface Rows {
   readonly pieces: Iterable<Uint8Array>
   /** How many items stand before them in the collection. */
   readonly before: number
+  /** How many they are. */
+  readonly count: number
+  /** Where the script reads all of their values. */
+  readonly path: string
 }
 
 interface Column {
@@ -47,67 +59,84 @@ interface Column {
   readonly values: readonly (Value | undefined)[]
 }
 
-type Fields = ReadonlyMap<string, string>
+interface Item {
+  readonly fields: ReadonlyMap<string, string>
+  /** Whether only its beginning was read. */
+  readonly isCut: boolean
+}
 
 /** `notes` say what the table leaves out, in sentences. */
 export function itemsTable(
   baseUrl: string,
   collection: CollectionFacts,
-  { pieces, before }: Rows,
+  { pieces, before, count, path }: Rows,
 ): { table: Html; notes: readonly string[] } {
-  const { items, cut, isAll } = firstItems(pieces)
-  const names = [...new Set(items.flatMap((fields) => [...fields.keys()]))]
-  const columns = names.slice(0, Math.min(MAX_COLUMNS, Math.floor(MAX_CELLS / items.length))).map(columnOf(items))
+  const items = readItems(pieces, Math.max(MIN_READ_BYTES, Math.floor(READ_BYTES / count)))
+  const names = [...new Set(items.flatMap(({ fields }) => [...fields.keys()]))]
+  const room = Math.max(MIN_COLUMNS, Math.floor(MAX_CELLS / items.length))
+  const columns = names.slice(0, Math.min(MAX_COLUMNS, room)).map(columnOf(items))
   const keyNames = collection.keyField === null ? [] : keyFieldNames(collection.keyField)
   const pinned = pinnedOf(columns, keyNames)
-  const rows: Html[] = []
-  let characters = 0
-  for (const [index, fields] of items.entries()) {
-    if (characters > MAX_CHARACTERS) break
-    const cells = columns.map((column) => cellOf(column.values[index], column === pinned))
+  const openers = items.map(({ fields }, index) => {
     const key = keyOf(fields, keyNames)
     const href = key === undefined ? undefined : localHref(baseUrl, itemUrl(baseUrl, collection.name, key))
-    const row = html`<tr><th scope="row">${openerOf(href, before + index + 1)}</th>${cells}</tr>
-`
-    rows.push(row)
-    characters += row.text.length
-  }
+    return openerOf(href, before + index + 1)
+  })
+  const { rows, detail } = rowsOf(openers, columns, pinned)
+  const shortened = columns.filter(({ values }) => values.some((value) => value && !isShownWhole(value, detail)))
+  const left = names.length - columns.length
+  const cut = items.filter(({ isCut }) => isCut).length
+  const isAll = shortened.length === 0 && left === 0 && cut === 0
+  const source = isAll ? '' : html` data-values="${path}" data-commit="${collection.commitId}"`
   const widths = [
     Math.max(4, formatCount(before + items.length).length + 2),
     ...columns.map((column) => widthOf(column, column === pinned)),
   ]
   const pixels = widths.map((width) => Math.round(width * CHARACTER_PX))
   const width = pixels.reduce((sum, each) => sum + each)
-  const table = html`<div class="scroller" role="region" aria-label="Items" tabindex="0"><table class="items" width="${width}">
+  const table = html`<div class="scroller" role="region" aria-label="Items" tabindex="0"><table class="items" width="${width}"${source}>
 <caption>${collection.name}, items ${formatCount(before + 1)}–${formatCount(before + rows.length)}</caption>
 <colgroup>${pixels.map((each) => html`<col width="${each}">`)}</colgroup>
-<thead><tr><th scope="col">#</th>${columns.map((column) => headOf(column, column === pinned))}</tr>
+<thead><tr><th scope="col">#</th>${columns.map((column) => headOf(column, column === pinned, shortened.includes(column)))}</tr>
 <tr class="summary"><td></td>${columns.map((column) => html`<td${column === pinned ? PIN : ''}>${summaryOf(column.kind, column.values)}</td>`)}</tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>`
-  const left = names.length - columns.length
   const notes: string[] = []
-  if (!isAll || rows.length < items.length)
-    notes.push(`The first ${formatCount(rows.length)} items are shown; the raw JSON has all.`)
   if (left > 0) notes.push(`${formatCount(left)} more fields have no column here: open an item to see all of it.`)
+  if (detail.nested === 0) notes.push('This page is large: values are shortened, and nested ones do not unfold.')
   if (cut > 0)
     notes.push(`Only the beginning of ${cut === 1 ? 'a large item' : `${formatCount(cut)} large items`} is shown.`)
   return { table, notes }
 }
 
-/** The fields of the first items, and how many of them were only looked at in part. */
-function firstItems(pieces: Iterable<Uint8Array>): { items: Fields[]; cut: number; isAll: boolean } {
-  const items: Fields[] = []
-  let [bytes, cut] = [0, 0]
+/** Of each item no more than its beginning, of `limit` bytes. */
+function readItems(pieces: Iterable<Uint8Array>, limit: number): Item[] {
+  const items: Item[] = []
   for (const piece of pieces)
-    for (const item of itemsIn(piece)) {
-      if (items.length === MAX_ROWS || bytes > MAX_BYTES) return { items, cut, isAll: false }
-      items.push(fieldsOf(item.subarray(0, LOOKED_AT_BYTES)))
-      bytes += Math.min(item.length, LOOKED_AT_BYTES)
-      if (item.length > LOOKED_AT_BYTES) cut++
-    }
-  return { items, cut, isAll: true }
+    for (const item of itemsIn(piece))
+      items.push({ fields: fieldsOf(item.subarray(0, limit)), isCut: item.length > limit })
+  return items
+}
+
+/** All rows, with as much of the values as there is room for on a page. */
+function rowsOf(
+  openers: readonly Content[],
+  columns: readonly Column[],
+  pinned: Column | undefined,
+  [detail = LEAST_DETAIL, ...lessDetail]: readonly Detail[] = DETAILS,
+): { rows: readonly Html[]; detail: Detail } {
+  const rows: Html[] = []
+  let characters = 0
+  for (const [index, opener] of openers.entries()) {
+    const cells = columns.map((column) => cellOf(column.values[index], column === pinned, detail))
+    const row = html`<tr><th scope="row">${opener}</th>${cells}</tr>
+`
+    rows.push(row)
+    characters += row.text.length
+    if (characters > MAX_CHARACTERS && detail !== LEAST_DETAIL) return rowsOf(openers, columns, pinned, lessDetail)
+  }
+  return { rows, detail }
 }
 
 /** The items of a piece of a page, each of which stands on a line of its own (D9). */
@@ -121,11 +150,12 @@ function* itemsIn(raw: Uint8Array): Generator<Uint8Array, void> {
   yield raw.subarray(start)
 }
 
-function columnOf(items: readonly Fields[]): (name: string) => Column {
+function columnOf(items: readonly Item[]): (name: string) => Column {
   return (name) => {
-    const values = items.map((fields) => {
+    const values = items.map(({ fields, isCut }) => {
       const json = fields.get(name)
-      return json === undefined ? undefined : readValue(json)
+      if (json === undefined) return isCut ? UNREAD : undefined
+      return readValue(json)
     })
     const kinds = new Set(values.map((value) => value?.kind ?? 'null'))
     kinds.delete('null')
@@ -135,6 +165,8 @@ function columnOf(items: readonly Fields[]): (name: string) => Column {
 }
 
 const PIN = html` class="pin"`
+/** Tells the script that the column does not have all of its values. */
+const SHORTENED = html` data-shortened`
 
 /**
  * What stays in sight while the table scrolls: the key, or the first of its fields; else the first short value that
@@ -153,8 +185,8 @@ function widthOf({ name, kind, values }: Column, isPinned: boolean): number {
   return Math.min(isPinned ? MAX_PINNED_WIDTH : MAX_WIDTH, Math.max(MIN_WIDTH, longest)) + 2
 }
 
-function headOf({ name, kind }: Column, isPinned: boolean): Html {
-  return html`<th scope="col" class="${kind}${isPinned ? ' pin' : ''}" title="${brief(name)}">${brief(name)} <small>${kind}</small></th>`
+function headOf({ name, kind }: Column, isPinned: boolean, isShortened: boolean): Html {
+  return html`<th scope="col" class="${kind}${isPinned ? ' pin' : ''}" title="${brief(name)}"${isShortened ? SHORTENED : ''}>${brief(name)} <small>${kind}</small></th>`
 }
 
 /** Opens the item: on a page of its own where it has one, beside the table where there is a script. */
@@ -165,10 +197,12 @@ function openerOf(href: string | undefined, rank: number): Content {
 }
 
 /** Undefined where the item has no key, or its key is not all in the part that was looked at. */
-function keyOf(fields: Fields, keyNames: readonly string[]): string | undefined {
+function keyOf(fields: Item['fields'], keyNames: readonly string[]): string | undefined {
   const values = keyNames.flatMap((name) => {
     const json = fields.get(name)
-    return json === undefined || isCutOff(json) ? [] : [readValue(json).text]
+    if (json === undefined) return []
+    const { text, isCut } = readValue(json)
+    return isCut ? [] : [text]
   })
   return keyNames.length > 0 && values.length === keyNames.length ? joinKey(values) : undefined
 }

@@ -3,13 +3,23 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Page, Request } from 'playwright-core'
+import { itemRun } from '../../src/items/item-run.ts'
 import { fill } from '../service/open-service.ts'
-import type { Explorer } from './open-explorer.ts'
+import { waitUntil } from '../wait-until.ts'
+import { type Explorer, openTab } from './open-explorer.ts'
 
 const ranksOf = (page: Page) => page.locator('tbody tr:not([hidden]) th').allInnerTexts()
 const countOf = (page: Page) => page.locator('.tools [role=status]').innerText()
 
-export function describeRows({ visit, server }: Explorer): void {
+/** More than a page of HTML has room for; of the notes only the end differs. */
+const LONG = Array.from({ length: 1000 }, (_, index) => {
+  const rank = index + 1
+  const words = 'words to be shortened '.repeat(40)
+  const fields = Array.from({ length: 10 }, (_, place) => `"field${place}":"item ${rank} ${words.slice(0, 200)}"`)
+  return `{"id":${rank},"note":"${words}${2000 - rank} needle ${rank}.",${fields},"about":{"words":"${words}","deep":[${rank}]},"last":"last ${rank}"}`
+})
+
+export function describeRows({ visit, server, browser }: Explorer): void {
   describe('the items of this page', () => {
     it('are sorted by a column up, down and not at all, and filtered by a text, without asking the server', async (t) => {
       const { page, open } = await visit(t)
@@ -59,6 +69,76 @@ export function describeRows({ visit, server }: Explorer): void {
       assert.deepEqual(await column('seen'), ['3', '1', '2', '4', '5'])
       assert.deepEqual(await column('mixed'), ['1', '5', '2', '3', '4'])
       assert.deepEqual(await column('mixed'), ['5', '1', '2', '3', '4'])
+    })
+
+    it('are all shown, counted, sorted and found by their full values, which are read once, where values are shortened', async (t) => {
+      const { store, url } = server()
+      await fill(store, 'long', LONG)
+      t.after(() => store.drop('long'))
+      const { page, open } = await visit(t)
+      const asked: string[] = []
+      const note = (request: Request) => void (/xhr|fetch/.test(request.resourceType()) && asked.push(request.url()))
+      page.on('request', note)
+      await open('/long?page=2')
+      assert.equal(await countOf(page), '500 items on this page')
+      assert.equal(await page.locator('tbody tr').count(), 500)
+      assert.ok(!(await page.locator('tbody').innerHTML()).includes('needle'))
+      assert.deepEqual(asked, [])
+      const filter = page.getByLabel('Filter this page')
+      const finds = async (text: string, count: string, ranks?: string[]) => {
+        await filter.fill(text)
+        await waitUntil(async () => (await countOf(page)) === count)
+        if (ranks) assert.deepEqual(await ranksOf(page), ranks)
+      }
+      await finds('NEEDLE 777', '1 of 500 on this page', ['777'])
+      await finds('last 901', '1 of 500 on this page', ['901'])
+      await finds('"deep":[650]', '1 of 500 on this page', ['650'])
+      await finds('item 612', '1 of 500 on this page', ['612'])
+      await finds('needle 3', '0 of 500 on this page')
+      await finds('', '500 items on this page')
+      const sort = page.getByRole('columnheader', { name: 'note' }).getByRole('button')
+      await sort.click()
+      await waitUntil(async () => (await ranksOf(page))[0] === '1,000')
+      assert.deepEqual((await ranksOf(page)).slice(-2), ['502', '501'])
+      assert.equal(await countOf(page), '500 items on this page, sorted by note')
+      page.off('request', note)
+      assert.equal(asked.length, 1)
+      assert.match(asked[0] ?? '', new RegExp(`^${url}/long@[^?]*\\?page=2$`))
+    })
+
+    it('are filtered by what is shown, and it says so, where the items have changed or cannot be read', async (t) => {
+      const { store, url } = server()
+      await fill(store, 'long', LONG)
+      await store.setRetention('long', { retentionMs: 0 })
+      t.after(() => store.drop('long'))
+      const { page, open } = await visit(t, /status of 500|Failed to load resource/)
+      await open('/long')
+      const filter = page.getByLabel('Filter this page')
+      const finds = async (text: string, count: string) => {
+        await filter.fill(text)
+        await waitUntil(async () => (await countOf(page)) === count)
+      }
+      await page.route(`${url}/long?page=1`, (route) => route.fulfill({ status: 404, body: '{}' }))
+      await finds('needle 7', '0 of 500 on this page, by what the table shows')
+      assert.match(await page.locator('#status').innerText(), /^Only what the table shows is searched and sorted\. /)
+      await page.unrouteAll()
+      await finds('needle 77', '1 of 500 on this page')
+      await open('/long')
+      await store.put('long', itemRun(['{"id":2}'], { keyField: 'id' }))
+      await finds('needle 77', '0 of 500 on this page, by what the table shows')
+      assert.match(await page.locator('#status').innerText(), /The items have changed: reload the page\.$/)
+      await page.reload()
+      await finds('needle 77', '1 of 500 on this page')
+    })
+
+    it('are all there without JavaScript', async (t) => {
+      await fill(server().store, 'long', LONG)
+      t.after(() => server().store.drop('long'))
+      const visitWithout = await openTab(browser(), server(), { javaScriptEnabled: false })
+      const { page, open } = await visitWithout(t)
+      t.after(() => page.close())
+      await open('/long')
+      assert.equal(await page.locator('tbody tr').count(), 500)
     })
 
     it('are reached by the arrow keys as they stand, and opened where they have no address', async (t) => {

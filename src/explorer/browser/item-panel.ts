@@ -1,8 +1,7 @@
 /** The item that is open beside the table, and the way from row to row. */
 
-import { PAGE_SIZE } from '../../contract/page.ts'
 import { announce } from './feedback.ts'
-import { rankOf } from './page-rows.ts'
+import { placeOf } from './page-rows.ts'
 import type { Session } from './session.ts'
 import { indented } from './text.ts'
 
@@ -53,9 +52,8 @@ export class ItemPanel {
     const link = row.querySelector<HTMLAnchorElement>('th a')
     this.url = new URL(link?.getAttribute('href') ?? url, url).href
     if (link) return this.#session.text(link.href)
-    const number = Number(page) || 1
-    const read = await this.#session.collection(collection, new URL(url).origin).page(number)
-    return new TextDecoder().decode([...read.texts()][rankOf(row) - 1 - (number - 1) * PAGE_SIZE])
+    const read = await this.#session.collection(collection, new URL(url).origin).page(Number(page) || 1)
+    return new TextDecoder().decode([...read.texts()][placeOf(row)])
   }
 
   #show(row: HTMLTableRowElement, json: string): void {

@@ -8,7 +8,7 @@ import { parsePage } from '../../contract/page.ts'
 import { Download, type Form } from './download.ts'
 import { announce, copy } from './feedback.ts'
 import { focusOn, ItemPanel } from './item-panel.ts'
-import { filterRows, prepareRows, shownRows, sortRows } from './page-rows.ts'
+import { PageRows, shownRows } from './page-rows.ts'
 import { Session } from './session.ts'
 import { ago, brief, itemsOn } from './text.ts'
 
@@ -17,6 +17,7 @@ const SHOW_AGES_MS = 1000
 class Explorer {
   readonly #session = new Session(document.querySelector<HTMLAnchorElement>('.brand')?.href ?? location.origin)
   readonly #panel = new ItemPanel(this.#session)
+  readonly #rows = new PageRows(this.#session)
   readonly #download = new Download()
   #loading = new AbortController()
 
@@ -25,12 +26,12 @@ class Explorer {
     document.addEventListener('keydown', (event) => this.#press(event))
     document.addEventListener('submit', (event) => this.#submit(event))
     document.addEventListener('invalid', refuse, true)
-    document.addEventListener('input', ({ target }) => follow(target as HTMLInputElement))
+    document.addEventListener('input', ({ target }) => this.#follow(target as HTMLInputElement))
     document.addEventListener('change', ({ target }) => this.#leaveStrip(target as HTMLInputElement))
     window.addEventListener('popstate', () => this.#load())
     window.addEventListener('online', () => document.querySelector('.unreachable') && this.#load())
     setInterval(showAges, SHOW_AGES_MS)
-    prepare()
+    this.#prepare()
   }
 
   get #main(): HTMLElement {
@@ -52,7 +53,7 @@ class Explorer {
     this.#main.replaceWith(main)
     document.querySelector('#top nav')?.replaceWith(page.querySelector('#top nav') ?? '')
     document.title = page.title
-    prepare()
+    this.#prepare()
     announce(`${page.title} ${main.querySelector('.facts')?.textContent ?? ''}`, true)
     restoreFocus(main, activeElement)
     this.#showToken()
@@ -90,7 +91,7 @@ class Explorer {
     const isInPanel = button.closest('aside') !== null
     if (action === 'retry') void this.#load()
     else if (action === 'forget') this.#useToken('')
-    else if (action === 'sort') sortRows(button)
+    else if (action === 'sort') void this.#rows.sort(button)
     else if (action === 'close') this.#panel.close()
     else if (action === 'cancel') this.#download.cancel()
     else if (action === 'copy') void copy(label, button.closest('section')?.querySelector('pre')?.innerText ?? '')
@@ -161,19 +162,29 @@ class Explorer {
   #leaveStrip(field: HTMLInputElement): void {
     if (field.type === 'range') this.#goToPage(field.valueAsNumber)
   }
+
+  /** What attributes cannot say. */
+  #prepare(): void {
+    const range = strip()
+    range?.style.setProperty('--share', `${100 / Number(range.max)}%`)
+    showAges()
+    this.#rows.prepare()
+  }
+
+  /** What somebody types, or drags the strip to. */
+  #follow(field: HTMLInputElement): void {
+    field.ariaInvalid = null
+    if (field.id === 'filter') void this.#rows.filter(field)
+    if (field.type !== 'range') return
+    const text = itemsOn(field.valueAsNumber, Number(field.dataset['itemCount']))
+    field.setAttribute('aria-valuetext', `Page ${field.value}, ${text}`)
+    if (field.nextElementSibling) field.nextElementSibling.textContent = text
+  }
 }
 
 /** Whether an address is that of a page of the explorer. */
 function isPage(url: string, { root }: Session): boolean {
   return url.startsWith(`${root}/`) && !url.startsWith(`${root}/-/`)
-}
-
-/** What attributes cannot say. */
-function prepare(): void {
-  const range = strip()
-  range?.style.setProperty('--share', `${100 / Number(range.max)}%`)
-  showAges()
-  prepareRows()
 }
 
 /** The server writes moments, so that a page stays the same while nothing changes: how long ago they are is said here. */
@@ -203,16 +214,6 @@ function refuse(event: Event): void {
   field.ariaInvalid = 'true'
   field.focus()
   announce(`${field.value && `“${brief(field.value, 20)}” is not a page number. `}${field.title}`)
-}
-
-/** What somebody types, or drags the strip to. */
-function follow(field: HTMLInputElement): void {
-  field.ariaInvalid = null
-  if (field.id === 'filter') filterRows(field.value)
-  if (field.type !== 'range') return
-  const text = itemsOn(field.valueAsNumber, Number(field.dataset['itemCount']))
-  field.setAttribute('aria-valuetext', `Page ${field.value}, ${text}`)
-  if (field.nextElementSibling) field.nextElementSibling.textContent = text
 }
 
 /** What is shown where no page came. */

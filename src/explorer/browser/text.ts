@@ -64,18 +64,21 @@ export interface Piece {
 /** The same JSON with line breaks and indentation; the last piece tells where it is too long to show all of it. */
 export function indented(json: string, characters = MAX_CHARACTERS): Piece[] {
   const pieces: Piece[] = []
-  const tokens = json.slice(0, characters).match(TOKEN) ?? []
+  const beginning = json.slice(0, characters)
+  const tokens = beginning.match(TOKEN) ?? []
+  // To test each token takes longer than all else.
+  const shown = ASCII.test(beginning) ? (token: string) => token : visible
   let [text, depth, length, place] = ['', 0, 0, 0]
   const lineBreak = () => `\n${'  '.repeat(Math.min(depth, MAX_INDENT))}`
   for (; place < tokens.length && length + text.length < MAX_INDENTED_CHARACTERS; place++) {
     const [token = '', next = ''] = [tokens[place], tokens[place + 1]]
     if (next === ':') {
-      pieces.push({ text, isName: false }, { text: visible(token), isName: true })
+      pieces.push({ text, isName: false }, { text: shown(token), isName: true })
       length += text.length + token.length
       text = ''
       continue
     }
-    text += visible(token)
+    text += shown(token)
     if (token === ':') text += ' '
     else if (token === ',') text += lineBreak()
     else if (isOpening(token) !== isClosing(next)) {
@@ -93,6 +96,8 @@ const REST = '\n… The rest is not shown here; the raw JSON has all of it.'
 const OUTLINE_CHARACTERS = 34
 /** Of one text in it. */
 const MEMBER_CHARACTERS = 24
+/** With a comma and a blank each, no more members stand in a line; of the others only the number counts. */
+const MAX_MEMBERS = OUTLINE_CHARACTERS / 2
 
 /** What is nested, in a line: `{name: "x", at: {…}, …3}`, `[1, 2]` or `[12 items]`. JSON that is cut off ends with `…`. */
 export function outline(json: string): string {
@@ -122,6 +127,7 @@ function membersOf(json: string): { members: string[]; isFlat: boolean } {
       members.push(member)
       member = ''
     } else if (depth === 1 && token === ':') member = `${member.replace(/^"([a-z_]\w*)"$/i, '$1')}: `
+    else if (depth === 1 && members.length > MAX_MEMBERS) member = '…'
     else if (depth === 1)
       member += isClosing(token) && !isOpening(before) ? `…${token}` : brief(token, MEMBER_CHARACTERS)
     if (isOpening(token) && depth++ > 0) isFlat = false
