@@ -59,7 +59,7 @@ export const SETTINGS = {
     },
     delimiter: { kind: kinds.DELIMITER, description: 'what separates CSV fields (told from the header)' },
     types: toggle('make numbers, booleans and nulls of CSV values'),
-    live: toggle('read live pages, and no snapshot of them'),
+    noSnapshot: toggle('read live pages, not a snapshot of them'),
     columns: { kind: kinds.COLUMNS, description: 'the columns of CSV, a,b,c (those of page 1)' },
     itemBytes: number('the largest item, in bytes', DEFAULT_ITEM_BYTES, [2, MAX_ITEM_BYTES]),
     collection: { kind: kinds.COLLECTIONS, description: 'only this collection; can be repeated' },

@@ -17,7 +17,7 @@ import { copyAll, isSameStore } from './copy.ts'
 
 export const BACKUP: CliCommand = {
   name: 'backup',
-  group: 'Look and check',
+  group: 'Back up',
   usage: 'FILE [options]',
   summary: 'copy a store to a file, while it is served',
   description: `Copies a whole store, with its tokens, to one file, which only you can read. The

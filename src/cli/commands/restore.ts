@@ -15,7 +15,7 @@ import { verifyWithProgress } from './verify.ts'
 
 export const RESTORE: CliCommand = {
   name: 'restore',
-  group: 'Load and change',
+  group: 'Back up',
   usage: 'FILE [options]',
   summary: 'make a store from a backup',
   description: `Makes a store, file or database, from a backup, with its tokens. The copy is read

@@ -43,7 +43,7 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
   try {
     const isChanges = parseCollectionPath(name)?.isChanges ?? false
     const subject = { url: url.href, format, columns, isPacked, isChanges }
-    const job = { subject, collection, signal, report, isLive: settings.get('live') }
+    const job = { subject, collection, signal, report, isLive: settings.get('noSnapshot') }
     await report.done(await pull(job, target, settings))
     return 0
   } catch (error) {
@@ -57,13 +57,13 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
     if (!target.isFile && isReaderGone(cause)) return 0
     const known = explainFailure(explainWriting(cause, path ?? 'Standard output'))
     if (known === undefined) throw cause
-    const message = [known.message, isOfSnapshot(cause, url) ? LIVE : '', kept].filter(Boolean).join(' ')
+    const message = [known.message, isOfSnapshot(cause, url) ? NO_SNAPSHOT : '', kept].filter(Boolean).join(' ')
     // A server can repeat the token in what it answers.
     throw new Failure(known.exitStatus, hideSecret(message, token), { cause })
   }
 }
 
-const LIVE = '--live reads it without a snapshot.'
+const NO_SNAPSHOT = '--no-snapshot reads it without one.'
 
 /** Whether the server can do without what failed: nothing else is read from another path. */
 function isOfSnapshot(error: unknown, { pathname }: URL): boolean {
