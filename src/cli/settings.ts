@@ -212,7 +212,7 @@ export const SETTINGS = {
     force: toggle('overwrite the file if it exists'),
     resume: toggle('resume an interrupted pull'),
     quiet: toggle('print nothing but errors'),
-    json: toggle('print JSON, for programs'),
+    json: toggle('print the result as JSON, for programs'),
   }),
 } as const satisfies Record<string, Setting>
 

@@ -8,7 +8,7 @@ import { FileInput, type Input } from '../input.ts'
 import { Interruption } from '../interruption.ts'
 import { loadInput } from '../load-input.ts'
 import { withStore } from '../open-store.ts'
-import { formatRate, print, sizeOf } from '../output.ts'
+import { formatRate, msSince, pageCountOf, report, sizeOf } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { isFromDatabase, onlyChoice, TableInput } from '../table-input.ts'
 
@@ -28,6 +28,7 @@ names another.`,
   ],
   settings: [
     'store',
+    'json',
     'tableFrom',
     'table',
     'query',
@@ -61,7 +62,11 @@ async function runImport([name = '', file]: readonly string[], settings: Setting
   const result = await withStore(settings.get('store'), { create: true }, (store) =>
     loadInput(store, name, input, { settings, signal }),
   )
-  await print(`${summary(result, performance.now() - startedAt)}${input.note}`)
+  const { head, appended, replaced, skipped } = result
+  const counts = { imported: appended, replaced, skipped, items: head.live, pages: pageCountOf(head) }
+  const facts = { collection: name, source: input.label, ...counts, duration_ms: msSince(startedAt) }
+  const sentence = `${summary(result, performance.now() - startedAt)}${input.note}`
+  await report(settings, { ...facts, note: input.note.trim() }, sentence)
 }
 
 function openInput(file: string | undefined, settings: SettingValues, signal: AbortSignal): Promise<Input> {

@@ -16,7 +16,7 @@ once more. REAMS_TOKEN can hold the token.`,
     { syntax: '<URL>', description: 'the collection' },
     { syntax: '<FILE>', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin', suggestions: 'files' },
   ],
-  settings: ['format', 'delimiter', 'types', 'itemBytes', 'tokenFile', 'batch', 'retries', 'pushTimeout'],
+  settings: ['format', 'delimiter', 'types', 'itemBytes', 'tokenFile', 'batch', 'retries', 'pushTimeout', 'json'],
   examples: [
     { line: 'reams push https://x.example/events new.ndjson', purpose: 'append a file' },
     { line: 'zcat *.gz | reams push https://x.example/events -', purpose: 'from a pipe' },

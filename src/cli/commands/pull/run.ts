@@ -25,8 +25,7 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
   if (path === undefined && settings.get('resume'))
     throw new Failure(2, '--resume needs a file: name it with -o FILE, as in the interrupted pull.')
   const token = await readToken(settings.get('tokenFile'), process.env['REAMS_TOKEN'])
-  const [isQuiet, isJson] = [settings.get('quiet'), settings.get('json')]
-  using report = createReport({ url: url.href, name, format, path, token, isQuiet, isJson })
+  using report = createReport({ url: url.href, name, format, path, token, settings })
   using interruption = new Interruption()
   using http = createSocketFetch({ encoding: isLoopback ? 'identity' : 'gzip' })
   const { signal } = interruption

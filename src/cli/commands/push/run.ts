@@ -9,7 +9,7 @@ import { explainFailure, retryText } from '../../client-failure.ts'
 import { Failure, inputFailure } from '../../failure.ts'
 import { FileInput } from '../../input.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
-import { formatRate, print, printError, printNote } from '../../output.ts'
+import { formatRate, msSince, printError, printNote, report } from '../../output.ts'
 import { startProgress } from '../../progress.ts'
 import { parseTarget, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
@@ -42,7 +42,8 @@ export async function runPush(address: string, file: string, settings: SettingVa
   try {
     await input.prepare(null)
     await push.run(cutBatches(input.items(null), settings.get('batch')))
-    await print(`${name}: ${push.summary()}${input.note}`)
+    const facts = { url: url.href, source: input.label, ...push.facts(), note: input.note.trim() }
+    await report(settings, facts, `${name}: ${push.summary()}${input.note}`)
     return 0
   } catch (error) {
     if (signal.reason instanceof Interrupted) {
@@ -110,6 +111,11 @@ function createPush(input: FileInput, sender: BatchSender, isPipe: boolean) {
         // An error here is about earlier items, and is thrown in place of a later one.
         await ahead.end().finally(() => progress.stop())
       }
+    },
+    /** The same as `summary`. The count is null where no answer had that of now. */
+    facts: () => {
+      const items = repeated === acknowledged ? null : itemCount
+      return { acknowledged, repeated, items, duration_ms: msSince(startedAt) }
     },
     /** What a push that is done says. */
     summary: (): string => {
