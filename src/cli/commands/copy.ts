@@ -144,7 +144,7 @@ async function copyOne(job: CopyJob, origin: Head) {
   const how = same === undefined ? copied : 'the same already, compared'
   const duration = formatDuration(performance.now() - startedAt)
   await reportPart(job.settings, `${name}: ${sizeOf(head)}, ${how} in ${duration}; SHA-256 ${sha256}`)
-  const facts = { name, items: head.live, copied: same === undefined, compared: isCompared, sha256 }
+  const facts = { name, items: head.live, same_already: same !== undefined, compared: isCompared, sha256 }
   return { ...facts, duration_ms: msSince(startedAt) }
 }
 

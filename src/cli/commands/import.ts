@@ -66,7 +66,7 @@ async function runImport([name = '', file]: readonly string[], settings: Setting
   const counts = { imported: appended, replaced, skipped, items: head.live, pages: pageCountOf(head) }
   const facts = { collection: name, source: input.label, ...counts, duration_ms: msSince(startedAt) }
   const sentence = `${summary(result, performance.now() - startedAt)}${input.note}`
-  await report(settings, { ...facts, note: input.note.trim() }, sentence)
+  await report(settings, { ...facts, note: input.note.trim() || null }, sentence)
 }
 
 function openInput(file: string | undefined, settings: SettingValues, signal: AbortSignal): Promise<Input> {

@@ -28,7 +28,8 @@ export async function runCheck([url]: readonly string[], settings: SettingValues
   if (ruleId !== undefined) {
     if (url !== undefined) throw new Failure(2, '--explain checks nothing: leave out the URL, or --explain.')
     const rule = findRule(ruleId)
-    await printReport(settings, rule, explanation(rule))
+    const { id, title, why, affects, right, wrong } = rule
+    await printReport(settings, { id, title, why, affects, right, wrong }, explanation(rule))
     return 0
   }
   if (url === undefined)

@@ -19,7 +19,7 @@ export class MirrorReport implements AsyncDisposable {
   readonly #timer: NodeJS.Timeout
   #stopStatus: (() => void) | undefined
   /** Since the start, while the two counts below begin again with each summary. */
-  readonly #sum = { copied: 0, versions: 0, changes: 0 }
+  readonly #sum = { items_copied: 0, versions: 0, changes: 0 }
   #versions = 0
   #changes = 0
   #behind = 0
@@ -53,7 +53,7 @@ export class MirrorReport implements AsyncDisposable {
         break
       case 'loaded':
         this.#loading = undefined
-        this.#sum.copied += event.items
+        this.#sum.items_copied += event.items
         this.#say(
           'info',
           `${counted(event.items, 'item')} of ${this.#url} copied in ${formatRate(event.items, event.durationMs)}, ${event.reason}`,

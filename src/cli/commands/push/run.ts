@@ -42,7 +42,7 @@ export async function runPush(address: string, file: string, settings: SettingVa
   try {
     await input.prepare(null)
     await push.run(cutBatches(input.items(null), settings.get('batch')))
-    const facts = { url: url.href, source: input.label, ...push.facts(), note: input.note.trim() }
+    const facts = { url: url.href, source: input.label, ...push.facts(), note: input.note.trim() || null }
     await report(settings, facts, `${name}: ${push.summary()}${input.note}`)
     return 0
   } catch (error) {
