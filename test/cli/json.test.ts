@@ -145,6 +145,18 @@ describe('--json', () => {
     }
   })
 
+  it('of a mirror without --once is printed when it has caught up, and only then', async (t) => {
+    const { directory } = await place(t)
+    const { url } = await startServer(t, [], { in: directory })
+    const cli = new RunningCli(['mirror', `${url}/events`, '--store', 'copy.db', '--json'], { in: directory })
+    const { status, stdout } = await firstLine(t, cli)
+    assert.equal(status, 0)
+    const { items, items_copied: copied } = JSON.parse(stdout)
+    assert.deepEqual([items, copied], [2, 2])
+    const exported = await runInside(['export', 'events', '--store', 'copy.db'], { in: directory })
+    assert.equal(exported.stdout, readFileSync(join(directory, 'events.ndjson'), 'utf8'))
+  })
+
   it('has the numbers of the sentence', async (t) => {
     const { run, directory } = await place(t)
     writeFileSync(join(directory, 'some.csv'), 'id\n2\n3\n')
