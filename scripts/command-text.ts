@@ -5,7 +5,7 @@ import type { Example } from '../src/cli/setting-values.ts'
 import { SETTINGS, type Setting } from '../src/cli/settings.ts'
 
 export const OUTPUT_RULE =
-  'Results go to stdout; progress, logs and messages go to stderr. A progress bar shows on a terminal only.'
+  'Results go to stdout; progress, logs and messages go to stderr. A progress bar shows on a terminal only. With `--json` the result is one JSON object on one line; errors stay sentences on stderr.'
 
 export const EXIT_STATUSES: readonly (readonly [status: string, meaning: string])[] = [
   ['0', 'done'],

@@ -54,6 +54,7 @@ function commandsPage(): Page {
       OUTPUT_RULE,
       table(['exit status', 'means'], EXIT_STATUSES),
       'Every option has a variable in the environment, and the option wins: see [settings](settings.md).',
+      'The fields of the objects that `--json` prints: see [results as JSON](json.md).',
       'What `reams check` tries, and its reports: see [rules](rules.md).',
       ...COMMANDS.flatMap(commandSection),
     ],

@@ -3,6 +3,7 @@
 import { counted, formatCount, makeVisible } from '../contract/message-text.ts'
 import { lastPage } from '../contract/page.ts'
 import type { Head, Retention } from '../store/store.ts'
+import type { SettingValues } from './setting-values.ts'
 
 /** Resolves when the text has left the process. A reader that has gone, as in `| head`, is no error. */
 export function print(text: string): Promise<void> {
@@ -12,6 +13,44 @@ export function print(text: string): Promise<void> {
       else resolve()
     })
   })
+}
+
+/** Where a command writes items, if it does: on stdout they leave no place for anything else. */
+type ItemsTarget = 'stdout' | 'file'
+
+/**
+ * The end of a command: prints `sentence`, or with `--json` the same facts as one object on one line. Sentences go to stderr
+ * where there are items, and the object does where the items are on stdout. No sentence: nothing but the object is printed.
+ */
+export async function report(
+  settings: SettingValues,
+  facts: object,
+  sentence: string | undefined,
+  items?: ItemsTarget,
+): Promise<void> {
+  const isJson = settings.get('json')
+  if (isJson && items === 'stdout') process.stderr.write(`${toJson(facts)}\n`)
+  else if (isJson) await print(toJson(facts))
+  else if (sentence !== undefined && items === undefined) await print(sentence)
+  else if (sentence !== undefined) printError(sentence)
+}
+
+/** A line about a part of the work. With `--json`, only the object at the end has it. */
+export async function reportPart(settings: SettingValues, sentence: string): Promise<void> {
+  if (!settings.get('json')) await print(sentence)
+}
+
+/** Escapes what a terminal would act upon: a fact can come from a file or a hostile server. Lists are indented. */
+export function toJson(facts: object, indent = Array.isArray(facts) ? 2 : 0): string {
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(facts, null, indent).replace(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character.split('').map(escaped).join(''),
+  )
+}
+
+/** For `duration_ms`. */
+export function msSince(startedAt: number): number {
+  return Math.round(performance.now() - startedAt)
 }
 
 /** One line: what stands in it can come from a file, and must not steer the terminal. */
@@ -85,6 +124,11 @@ export function formatRetention({ retentionMs, retentionBytes }: Retention): str
 /** `1,234 items, 3 pages`. */
 export function sizeOf(head: Head): string {
   return `${counted(head.live, 'item')}, ${pagesOf(head)}`
+}
+
+/** Null if it is unpaginated. */
+export function pageCountOf(head: Head): number | null {
+  return head.isPaginated ? lastPage(head.live) : null
 }
 
 /** `3 pages`, or `unpaginated`. */

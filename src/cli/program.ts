@@ -35,9 +35,10 @@ import {
 import { SETTINGS, type Setting, type SettingName } from './settings.ts'
 
 const WORKING_COMMANDS: readonly CliCommand[] = [
-  ...[SERVE, IMPORT, FOLLOW, UNFOLLOW, MIRROR, COPY, RESTORE, PUSH, SET, FORGET, DROP],
+  ...[SERVE, IMPORT, FOLLOW, UNFOLLOW, MIRROR, COPY, PUSH, SET, FORGET, DROP],
+  ...[BACKUP, RESTORE],
   ...TOKEN_COMMANDS,
-  ...[COLLECTIONS, EXPORT, BACKUP, VERIFY, PULL, CHECK],
+  ...[COLLECTIONS, EXPORT, VERIFY, PULL, CHECK],
 ]
 
 /** In the order in which --help lists them. */
@@ -138,9 +139,16 @@ function addCommand(program: Command, specification: CliCommand, onCommand: OnCo
     .helpOption('-h, --help', 'print this help')
   for (const operand of operands) command.argument(operand.syntax, operand.description)
   for (const setting of settings) command.addOption(new SettingOption(setting, SETTINGS[setting]))
+  if (settings.includes('noSnapshot')) refuseLive(command)
   command.action(async () => {
     await onCommand(specification, command.args, new SettingValues(settings, command.opts<Flags>(), process.env))
   })
+}
+
+/** The earlier name of --no-snapshot. Nothing in it is similar to the new one, so commander would suggest none. */
+function refuseLive(command: Command): void {
+  command.addOption(new Option('--live').hideHelp())
+  command.on('option:live', () => command.error("error: unknown option '--live'\n(Did you mean --no-snapshot?)"))
 }
 
 /** The command that holds those of a family; created with the first of them. */
@@ -172,6 +180,8 @@ class SettingOption extends Option {
     const hasDefault = setting.default !== undefined && setting.default !== false
     super(setting.flag, hasDefault ? `${setting.description} (${setting.default})` : setting.description)
     this.#name = name
+    // For commander `--no-snapshot` is the opposite of `--snapshot`, and true unless it is given.
+    this.negate = false
     this.helpGroup(`${setting.group}:`)
     if (setting.kind.isList) this.argParser<string[]>((text, before = []) => [...before, text])
   }

@@ -60,7 +60,7 @@ export const SETTINGS = {
     },
     delimiter: { kind: kinds.DELIMITER, description: 'what separates CSV fields (told from the header)' },
     types: toggle('make numbers, booleans and nulls of CSV values'),
-    live: toggle('read live pages, and no snapshot of them'),
+    noSnapshot: toggle('read live pages, not a snapshot of them'),
     columns: { kind: kinds.COLUMNS, description: 'the columns of CSV, a,b,c (those of page 1)' },
     itemBytes: number('the largest item, in bytes', DEFAULT_ITEM_BYTES, [2, MAX_ITEM_BYTES]),
     collection: { kind: kinds.COLLECTIONS, description: 'only this collection; can be repeated' },
@@ -216,7 +216,7 @@ export const SETTINGS = {
     force: toggle('overwrite the file if it exists'),
     resume: toggle('resume an interrupted pull'),
     quiet: toggle('print nothing but errors'),
-    json: toggle('print JSON, for programs'),
+    json: toggle('print the result as JSON, for programs'),
   }),
 } as const satisfies Record<string, Setting>
 

@@ -51,6 +51,8 @@ export type FollowEvent =
       readonly durationMs: number
     } & Counts)
   | { readonly kind: 'look'; readonly waiting: number; readonly at: number }
+  /** The collection is as the table was at a moment. */
+  | { readonly kind: 'current' }
   | { readonly kind: 'retry'; readonly error: unknown }
 
 type Counts = Omit<Patched, 'head'>
@@ -254,6 +256,7 @@ export class Follower {
       )
     this.#asOf = moment.at
     await this.#note(0)
+    this.#tell({ kind: 'current' })
   }
 
   /** Undefined where the queue had to be made anew. */

@@ -21,7 +21,7 @@ const CASES: readonly (readonly [typed: string, ...suggested: string[]])[] = [
   ['reams help token c', 'create'],
   ['reams help token create '],
   ['reams help drop '],
-  ['reams drop --', '--help', '--store', '--yes'],
+  ['reams drop --', '--help', '--json', '--store', '--yes'],
   ['reams token list --j', '--json'],
   ['reams serve --', ...flagsOf('serve'), '--help'],
   ['reams drop token '],

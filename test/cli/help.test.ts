@@ -14,6 +14,11 @@ describe('help', () => {
     await assertExamples(stdout)
   })
 
+  it('lists backup and restore next to each other', async (t) => {
+    const { stdout } = await runInside(['--help'], { in: workDirectory(t) })
+    assert.match(stdout, /^Back up:\n {2}backup .*\n {2}restore .*\n\n/m)
+  })
+
   it('of a family lists its commands', async (t) => {
     const directory = workDirectory(t)
     const { status, stdout } = await runInside(['token', '--help'], { in: directory })
@@ -80,6 +85,7 @@ describe('wrong usage', () => {
     ['improt events x.csv', /^reams: unknown command 'improt'\n\(Did you mean import\?\)/],
     ['serve --prot 80', /^reams: unknown option '--prot'\n\(Did you mean --port\?\)/],
     ['verify --port 80', /^reams: unknown option '--port'/],
+    ['pull http://x.example/a --live', /^reams: unknown option '--live'\n\(Did you mean --no-snapshot\?\)/],
     ['import', /^reams: missing required argument 'NAME'/],
     ['drop a b', /^reams: too many arguments for 'drop'/],
     ['token crate', /^reams: unknown command 'crate'\n\(Did you mean create\?\)/],

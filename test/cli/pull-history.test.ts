@@ -17,7 +17,7 @@ const gone = (status: number) => ({
 })
 
 describe('reams pull of a collection with history', () => {
-  it('reads the snapshot, and live pages with --live', async (t) => {
+  it('reads the snapshot, and live pages with --no-snapshot', async (t) => {
     const { pull, server, read } = await serve(t, { items: 1700, hasHistory: true })
     const paths = () => [...new Set(server.asked.splice(0).map(({ path }) => path))]
     const { status, stderr } = await pull('-o', 'e.ndjson')
@@ -25,7 +25,7 @@ describe('reams pull of a collection with history', () => {
     assert.match(stderr, /^events: complete with 1,700 items in e\.ndjson \(.*\)\.\n$/)
     assert.equal(read('e.ndjson').toString(), linesOf(server.items))
     assert.deepEqual(paths(), ['/events', '/events@t0'])
-    assert.equal((await pull('--live')).stdout, linesOf(server.items))
+    assert.equal((await pull('--no-snapshot')).stdout, linesOf(server.items))
     assert.deepEqual(paths(), ['/events'])
   })
 
@@ -54,7 +54,7 @@ describe('reams pull of a collection with history', () => {
     assert.equal(status, 1)
     assert.match(
       stderr,
-      /^reams: The collection changed while it was read: GET http:.*@t0\?page=2 – its snapshot is gone, so items may be missing or duplicated\. Read it again\. --live reads it without a snapshot\.\n$/,
+      /^reams: The collection changed while it was read: GET http:.*@t0\?page=2 – its snapshot is gone, so items may be missing or duplicated\. Read it again\. --no-snapshot reads it without one\.\n$/,
     )
     assert.deepEqual(names(), [])
   })
@@ -64,9 +64,9 @@ describe('reams pull of a collection with history', () => {
     for (const status of [500, 200]) {
       server.hook = ({ path }) => (path.includes('@') ? gone(status) : undefined)
       const { stderr } = await pull('-o', 'e.ndjson', '--retries', '0', '--quiet')
-      assert.match(stderr, /^reams: .*GET http:.*@t0.* --live reads it without a snapshot\.\n$/)
+      assert.match(stderr, /^reams: .*GET http:.*@t0.* --no-snapshot reads it without one\.\n$/)
       server.hook = ({ path }) => (path.includes('@') ? undefined : gone(status))
-      assert.doesNotMatch((await pull('--retries', '0', '--quiet')).stderr, /--live/)
+      assert.doesNotMatch((await pull('--retries', '0', '--quiet')).stderr, /--no-snapshot/)
     }
   })
 
@@ -82,12 +82,12 @@ describe('reams pull of a collection with history', () => {
       const before = server.items
       server.items = numberedItems(1200, 70_000)
       if (!isKept) server.states.length = 0
-      const live = await pull('-o', 'e.ndjson', '--resume', '--live')
+      const live = await pull('-o', 'e.ndjson', '--resume', '--no-snapshot')
       assert.deepEqual(
         [live.status, live.stderr],
         [
           2,
-          'reams: e.ndjson.part exists, with part of a snapshot: leave out --live to resume it. Pull to another file, or add --force to start over.\n',
+          'reams: e.ndjson.part exists, with part of a snapshot: leave out --no-snapshot to resume it. Pull to another file, or add --force to start over.\n',
         ],
       )
       server.asked.length = 0

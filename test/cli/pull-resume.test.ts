@@ -5,6 +5,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { createReport } from '../../src/cli/commands/pull/report.ts'
 import { PullStopped, pullToFile } from '../../src/cli/commands/pull/to-file.ts'
+import { SettingValues } from '../../src/cli/setting-values.ts'
 import { openCollection } from '../../src/client/index.ts'
 import type { InputFormat } from '../../src/items/read-items.ts'
 import { CorrectServer, numberedItems } from '../check/correct-server.ts'
@@ -13,6 +14,8 @@ import { linesOf, noteOf, serve, startPull } from './pull-servers.ts'
 import { temporaryFilesOf, workDirectory } from './run-cli.ts'
 
 const ITEMS = 5000
+
+const QUIET = new SettingValues(['quiet', 'json'], { quiet: true }, {})
 
 interface Wish {
   readonly format?: InputFormat
@@ -47,7 +50,7 @@ class Puller {
     })
     const options = { fetch, concurrency: 1, retry: { retries: 0 } }
     const path = this.at(name)
-    using report = createReport({ url, name, format, path, token: undefined, isQuiet: true, isJson: false })
+    using report = createReport({ url, name, format, path, token: undefined, settings: QUIET })
     try {
       return await pullToFile({
         subject: { url, format, columns, isPacked },

@@ -7,13 +7,13 @@ import { eventLines, putLines } from './items.ts'
 import { runInside, workDirectory } from './run-cli.ts'
 
 /** Verifies a store after a statement has changed it. */
-async function verifyAfter(t: TestContext, sql: string) {
+async function verifyAfter(t: TestContext, sql: string, ...words: string[]) {
   const directory = workDirectory(t)
   await putLines(directory, 'events', eventLines(1200), { keyField: 'id' })
   const database = new DatabaseSync(join(directory, 'reams.db'))
   database.exec(sql)
   database.close()
-  return runInside(['verify'], { in: directory })
+  return runInside(['verify', ...words], { in: directory })
 }
 
 describe('verify', () => {
@@ -30,6 +30,15 @@ describe('verify', () => {
     assert.ok(lines.length > 2)
     for (const line of lines.slice(1, -1)) assert.match(line, /^events: ./)
     assert.match(lines.at(-1) ?? '', /^reams\.db: 1 collection .* checked, \d+ problems? found\.$/)
+  })
+
+  it('lists with --json what is wrong, and exits with 1', async (t) => {
+    const { status, stdout, stderr } = await verifyAfter(t, 'DELETE FROM head', '--json')
+    assert.deepEqual([status, stderr], [1, ''])
+    const { problems, collections } = JSON.parse(stdout)
+    assert.equal(collections, 0)
+    assert.equal(problems[0].collection, null)
+    assert.ok(problems.some(({ message }: { message: string }) => message.startsWith('3 rows of "ream" belong')))
   })
 
   it('names no collection for what belongs to none', async (t) => {

@@ -10,21 +10,21 @@ import { createStoreFile, existing } from '../files/new-store-file.ts'
 import { outputTarget } from '../files/output-target.ts'
 import { Interruption } from '../interruption.ts'
 import { withStore } from '../open-store.ts'
-import { print } from '../output.ts'
+import { msSince, report } from '../output.ts'
 import { startFileProgress } from '../progress.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { copyAll, isSameStore } from './copy.ts'
 
 export const BACKUP: CliCommand = {
   name: 'backup',
-  group: 'Look and check',
+  group: 'Back up',
   usage: 'FILE [options]',
   summary: 'copy a store to a file, while it is served',
   description: `Copies a whole store, with its tokens, to one file, which only you can read. The
 store may be in use: nobody waits for the backup. The copy is read back and verified
 before it gets its name. \`reams restore\` makes a store from it.`,
   operands: [{ syntax: '<FILE>', description: 'the backup', suggestions: 'files' }],
-  settings: ['store', 'force'],
+  settings: ['store', 'force', 'json'],
   examples: [
     { line: 'reams backup monday.db --store my.db', purpose: 'a copy of my.db' },
     { line: 'reams backup monday.db --store postgres://me@db/app', purpose: 'of a database' },
@@ -45,20 +45,22 @@ async function runBackup([file = '']: readonly string[], settings: SettingValues
   if (isSameStore(origin, new DataLocation(path)))
     throw new Failure(2, `${file} is the store to back up itself. Name another file.`)
   if (isThere && !isReplacement) throw existing(path)
+  const startedAt = performance.now()
   using interruption = new Interruption()
   const { signal } = interruption
   const make = async (draft: DataLocation) => {
-    if (origin.isDatabase) await copyDatabase(origin, draft, signal)
+    if (origin.isDatabase) await copyDatabase(origin, draft, settings, signal)
     else await copyFile(origin, draft, { signal })
     // To verify takes much longer than to copy, and the server on the same machine is to notice nothing.
     if (getPriority() < LOW_PRIORITY) setPriority(LOW_PRIORITY)
   }
-  const result = await createStoreFile({ path, isReplacement, origin, signal, make }).catch((error) => {
+  const { facts, sentence } = await createStoreFile({ path, isReplacement, origin, signal, make }).catch((error) => {
     if (!(error instanceof Failure && error.cause instanceof StoreError)) throw error
     if (error.cause.code !== 'missing-store') throw error
     throw new Failure(2, `There is no store at ${origin} to back up. Check --store.`, { cause: error })
   })
-  await print(`${file}: ${result}`)
+  const ends = { backup: path, store: origin.label }
+  await report(settings, { ...ends, ...facts, duration_ms: msSince(startedAt) }, `${file}: ${sentence}`)
 }
 
 /** With a bar of its own. */
@@ -77,11 +79,16 @@ export async function copyFile(
 }
 
 /** Each collection from one snapshot. */
-async function copyDatabase(from: DataLocation, to: DataLocation, signal: AbortSignal): Promise<void> {
+async function copyDatabase(
+  from: DataLocation,
+  to: DataLocation,
+  settings: SettingValues,
+  signal: AbortSignal,
+): Promise<void> {
   await withStore(from, {}, (source) =>
     withStore(to, { create: true }, async (store) => {
-      const job = { from: { location: from, store: source }, to: { location: to, store }, isReplacement: false, signal }
-      await copyAll(job, undefined, true)
+      const ends = { from: { location: from, store: source }, to: { location: to, store } }
+      await copyAll({ ...ends, isReplacement: false, settings, signal }, undefined, true)
     }),
   )
 }

@@ -26,6 +26,7 @@ D rule, which fills a gap in the contract, gives a warning. Exit status:
     'timeLimit',
     'answerBytes',
     'reportFormat',
+    'json',
   ],
   examples: [
     { line: 'reams check https://x.example/events', purpose: 'a collection' },

@@ -7,7 +7,7 @@ import type { Head } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
 import { type Listed, listWithFollowings, secondsBehind } from '../followed.ts'
 import { withStore } from '../open-store.ts'
-import { alignTable, formatDuration, print } from '../output.ts'
+import { alignTable, formatDuration, pageCountOf, report } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const COLLECTIONS: CliCommand = {
@@ -30,10 +30,8 @@ async function runCollections(_operands: readonly string[], settings: SettingVal
   const listed = await withStore(location, {}, listWithFollowings)
   const { heads, away, followings } = listed
   const json = heads.map((head) => toJson(head, followings.get(head.name)))
-  if (settings.get('json')) await print(JSON.stringify(json, null, 2))
-  else if (heads.length === 0 && away.length === 0)
-    await print(`${location} has no collections. Create one: reams import NAME FILE --store ${location.word}`)
-  else await print(tableOf(listed))
+  const advice = `${location} has no collections. Create one: reams import NAME FILE --store ${location.word}`
+  await report(settings, json, heads.length === 0 && away.length === 0 ? advice : tableOf(listed))
   if (away.length > 0)
     throw new Failure(3, `${away.join(', ')} cannot be reached, so the collections there are not listed.`)
 }
@@ -43,7 +41,7 @@ function toJson(head: Head, following: Following | undefined) {
     name: head.name,
     items: head.live,
     deleted: head.next - head.live,
-    pages: head.isPaginated ? lastPage(head.live) : null,
+    pages: pageCountOf(head),
     key: head.keyField,
     paginated: head.isPaginated,
     private: head.isPrivate,

@@ -8,7 +8,7 @@ import type { DataLocation } from '../data-location.ts'
 import { Failure } from '../failure.ts'
 import { Interrupted, Interruption } from '../interruption.ts'
 import { existingHead, openStore, withStore } from '../open-store.ts'
-import { formatDuration, print, printError, sizeOf } from '../output.ts'
+import { formatDuration, msSince, printError, report, reportPart, sizeOf } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { type CopyJob, copyCollection, copyRetention, differencesOf, sumIfSame } from './copy/collection.ts'
 
@@ -23,7 +23,7 @@ complete, in one step, and is then read back and compared by its SHA-256.
 Collections that are the same in both stores are skipped, so after an interruption
 just run it again. Creates the store if missing.`,
   operands: [],
-  settings: ['from', 'to', 'collection', 'tokens', 'replace'],
+  settings: ['from', 'to', 'collection', 'tokens', 'replace', 'json'],
   examples: [
     { line: 'reams copy --from my.db --to postgres://me@db/app', purpose: 'to a database' },
     { line: 'reams copy --from my.db --to new.db --collection a', purpose: 'only a' },
@@ -43,8 +43,10 @@ async function runCopy(_operands: readonly string[], settings: SettingValues): P
   try {
     return await withStore(to, { create: true }, async (store) => {
       const isReplacement = settings.get('replace')
-      const job = { from: { location: from, store: source }, to: { location: to, store }, isReplacement, signal }
-      await copyAll(job, settings.get('collection'), settings.get('tokens'))
+      const ends = { from: { location: from, store: source }, to: { location: to, store } }
+      const job = { ...ends, isReplacement, settings, signal }
+      const copied = await copyAll(job, settings.get('collection'), settings.get('tokens'))
+      await report(settings, { from: from.label, to: to.label, ...copied }, undefined)
       return 0
     })
   } catch (error) {
@@ -92,22 +94,22 @@ function identityOf({ isDatabase, label }: DataLocation): string | undefined {
   return [host.toLowerCase(), port || '5432', pathname, searchParams.get('schema') ?? 'reams'].join(' ')
 }
 
-/** Refuses what can be refused before anything is copied. */
-export async function copyAll(job: CopyJob, names: readonly string[] | undefined, withTokens: boolean): Promise<void> {
-  const { from, to } = job
+/** Refuses what can be refused before anything is copied. Says what it does; returns the same as facts. */
+export async function copyAll(job: CopyJob, names: readonly string[] | undefined, withTokens: boolean) {
+  const { from, to, settings } = job
   const heads =
     names === undefined
       ? await from.store.collections()
       : await Promise.all(names.map((name) => existingHead(from.store, name)))
   for (const head of heads) refuseDifferent(job, head, await to.store.head(head.name))
   const tokens = await tokensToCopy(job, withTokens)
-  for (const head of heads) await copyOne(job, head)
-  const items = counted(
-    heads.reduce((sum, { live }) => sum + live, 0),
-    'item',
-  )
-  await print(`${to.location} has ${counted(heads.length, 'collection')} of ${from.location}, with ${items}.`)
+  const collections: Awaited<ReturnType<typeof copyOne>>[] = []
+  for (const head of heads) collections.push(await copyOne(job, head))
+  const items = heads.reduce((sum, { live }) => sum + live, 0)
+  const what = `${counted(heads.length, 'collection')} of ${from.location}, with ${counted(items, 'item')}`
+  await reportPart(settings, `${to.location} has ${what}.`)
   await copyTokens(job, tokens, withTokens)
+  return { collections, items, tokens: withTokens ? tokens.length : 0 }
 }
 
 function refuseDifferent({ to, isReplacement }: CopyJob, origin: Head, target: Head | undefined): void {
@@ -128,7 +130,7 @@ function taken(location: DataLocation, { name, live }: Head): Failure {
   )
 }
 
-async function copyOne(job: CopyJob, origin: Head): Promise<void> {
+async function copyOne(job: CopyJob, origin: Head) {
   const { name } = origin
   job.signal.throwIfAborted()
   const startedAt = performance.now()
@@ -141,7 +143,9 @@ async function copyOne(job: CopyJob, origin: Head): Promise<void> {
   const copied = isCompared ? 'copied and compared' : 'copied, not compared because others write to it,'
   const how = same === undefined ? copied : 'the same already, compared'
   const duration = formatDuration(performance.now() - startedAt)
-  await print(`${name}: ${sizeOf(head)}, ${how} in ${duration}; SHA-256 ${sha256}`)
+  await reportPart(job.settings, `${name}: ${sizeOf(head)}, ${how} in ${duration}; SHA-256 ${sha256}`)
+  const facts = { name, items: head.live, same_already: same !== undefined, compared: isCompared, sha256 }
+  return { ...facts, duration_ms: msSince(startedAt) }
 }
 
 /** Tokens that are missing in the other store, or not revoked yet. Refuses a different token of the same name. */
@@ -161,14 +165,18 @@ async function tokensToCopy({ from, to }: CopyJob, withTokens: boolean): Promise
 }
 
 /** They stay valid, because a store keeps only the hash of a token. */
-async function copyTokens({ to }: CopyJob, tokens: readonly TokenRecord[], withTokens: boolean): Promise<void> {
+async function copyTokens(
+  { to, settings }: CopyJob,
+  tokens: readonly TokenRecord[],
+  withTokens: boolean,
+): Promise<void> {
   if (tokens.length === 0) return
   const count = `${counted(tokens.length, 'token')} ${tokens.length === 1 ? 'was' : 'were'}`
-  if (!withTokens) return print(`${count} not copied; --tokens copies them too.`)
+  if (!withTokens) return reportPart(settings, `${count} not copied; --tokens copies them too.`)
   const existing = new Set((await to.store.tokens()).map(({ name }) => name))
   for (const token of tokens) {
     if (!existing.has(token.name)) await to.store.addToken(token)
     else if (token.revokedAt !== null) await to.store.revokeToken(token.name, token.revokedAt)
   }
-  await print(`${count} copied.`)
+  await reportPart(settings, `${count} copied.`)
 }

@@ -4,7 +4,7 @@ import { counted } from '../../contract/message-text.ts'
 import { confirm } from '../confirm.ts'
 import { Failure } from '../failure.ts'
 import { existingHead, withStore } from '../open-store.ts'
-import { print } from '../output.ts'
+import { report } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const DROP: CliCommand = {
@@ -14,7 +14,7 @@ export const DROP: CliCommand = {
   summary: 'remove a collection and its items',
   description: 'Removes a collection and all its items, at once. It asks first; without a terminal it needs --yes.',
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
-  settings: ['store', 'yes'],
+  settings: ['store', 'yes', 'json'],
   examples: [
     { line: 'reams drop events', purpose: 'remove events from reams.db' },
     { line: 'reams drop events --yes', purpose: 'in a script' },
@@ -36,6 +36,7 @@ async function runDrop([name = '']: readonly string[], settings: SettingValues):
       })
     }
     await store.drop(name)
-    await print(`${name}: dropped, with ${counted(head.live, 'item')}.`)
+    const facts = { collection: name, items: head.live }
+    await report(settings, facts, `${name}: dropped, with ${counted(head.live, 'item')}.`)
   })
 }

@@ -11,7 +11,7 @@ import { type ByteStream, type OutputTarget, openStream, outputTarget } from '..
 import { explainWriting, PartFile, temporaryDirectoryFor } from '../files/part-file.ts'
 import { Interruption } from '../interruption.ts'
 import { existingHead, withStore } from '../open-store.ts'
-import { isReaderGone, printError } from '../output.ts'
+import { isReaderGone, msSince, report } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const EXPORT: CliCommand = {
@@ -22,7 +22,7 @@ export const EXPORT: CliCommand = {
   description: `Writes the items of a collection, from one snapshot. In NDJSON and JSON each
 item is exactly as it was stored; CSV and TSV have a column for each field.`,
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
-  settings: ['store', 'format', 'columns', 'output', 'force'],
+  settings: ['store', 'format', 'columns', 'output', 'force', 'json'],
   examples: [
     { line: 'reams export events -o events.ndjson.gz', purpose: 'to a file' },
     { line: 'reams export events -o events.csv', purpose: 'for a spreadsheet' },
@@ -32,6 +32,7 @@ item is exactly as it was stored; CSV and TSV have a column for each field.`,
 }
 
 async function runExport([name = '']: readonly string[], settings: SettingValues): Promise<undefined> {
+  const startedAt = performance.now()
   using interruption = new Interruption()
   const { signal } = interruption
   await withStore(settings.get('store'), {}, async (store) => {
@@ -40,23 +41,29 @@ async function runExport([name = '']: readonly string[], settings: SettingValues
     const { path, isFile, isThere } = target
     if (isThere && !settings.get('force'))
       throw new Failure(2, `${path} already exists. Name another file, or add --force to overwrite it.`)
-    const format = createFormat(outputFormat(target, settings))
+    const chosen = outputFormat(target, settings)
+    const format = createFormat(chosen)
     const write = (output: Pick<ByteStream, 'write'>) => writeItems(store, name, format, output, signal)
     const items = isFile ? await writeFile(target, write) : await writeStream(target, signal, write)
-    if (path !== undefined) printError(`${name}: ${counted(items, 'item')} exported to ${path}.${unused(format)}`)
+    if (items === undefined) return
+    const facts = { collection: name, file: path ?? null, format: chosen.format, items }
+    const more = { unused_columns: format.unusedColumns, duration_ms: msSince(startedAt) }
+    const sentence = `${name}: ${counted(items, 'item')} exported to ${path}.${unused(format)}`
+    if (path === undefined) await report(settings, { ...facts, ...more }, undefined, 'stdout')
+    else await report(settings, { ...facts, ...more }, sentence, 'file')
   })
 }
 
 /** Writes all items, and answers how many there are. */
 type WriteItems = (output: Pick<ByteStream, 'write'>) => Promise<number>
 
-async function writeStream(target: OutputTarget, signal: AbortSignal, write: WriteItems): Promise<number> {
+/** Undefined where the reader has gone, as in `| head`. */
+async function writeStream(target: OutputTarget, signal: AbortSignal, write: WriteItems): Promise<number | undefined> {
   await using stream = await openStream(target, signal)
   try {
     return await write(stream)
   } catch (error) {
-    // As in `| head`.
-    if (isReaderGone(error)) return 0
+    if (isReaderGone(error)) return undefined
     throw error
   }
 }

@@ -1,13 +1,13 @@
 /** `reams follow --from DATABASE --table TABLE`: keeps a collection true to a table of PostgreSQL, until a signal comes. */
 
-import type { FollowOptions } from '../../follow/follower.ts'
+import type { FollowEvent, FollowOptions } from '../../follow/follower.ts'
 import type { Store } from '../../store/store.ts'
 import { confirm } from '../confirm.ts'
 import type { DataLocation } from '../data-location.ts'
 import { describeFailure, Failure } from '../failure.ts'
 import { Interrupted, Interruption } from '../interruption.ts'
-import { withStore } from '../open-store.ts'
-import { print, printError } from '../output.ts'
+import { existingHead, withStore } from '../open-store.ts'
+import { printError, report as printReport } from '../output.ts'
 import { durationMs } from '../setting-kind.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { namedTables } from '../table-input.ts'
@@ -40,6 +40,7 @@ and asks first. Creates the store and the collection if missing.`,
     'schema',
     'queueRows',
     'logLevel',
+    'json',
   ],
   examples: [
     { line: 'reams follow --from postgres:///shop --table events', purpose: 'follow a table' },
@@ -64,10 +65,24 @@ async function runFollow(_operands: readonly string[], settings: SettingValues):
     return answered
   }
   return await withStore(settings.get('store'), { create: true }, async (store) => {
-    const ends = tables.map(async ({ table, name }) => {
-      const plain = followOptions(database, table, name, settings, report)
+    const waiting = new Set(tables)
+    const reportReady = async () => {
+      const collections: object[] = []
+      for (const { table, name } of tables)
+        collections.push({ collection: name, table, items: (await existingHead(store, name)).live })
+      await printReport(settings, { collections }, undefined)
+    }
+    const ends = tables.map(async (followed) => {
+      const { table, name } = followed
+      const onEvent = (event: FollowEvent) => {
+        report.add(name, table, event)
+        // A follower has no other end than a signal.
+        const isReady = event.kind === 'current' && waiting.delete(followed) && waiting.size === 0
+        if (isReady && settings.get('json')) void reportReady()
+      }
+      const plain = followOptions(database, table, name, settings, onEvent)
       const options = { ...plain, approve: (found: readonly string[]) => askInTurn(() => plain.approve(found)) }
-      await followOne(store, options, signal).catch((error: unknown) => {
+      await followOne(store, options, settings, signal).catch((error: unknown) => {
         // The others go on, perhaps for weeks: this must be told before they end.
         if (tables.length > 1 && !(error instanceof Interrupted)) report.addEnd(name, describeFailure(error).message)
         throw error
@@ -81,7 +96,12 @@ async function runFollow(_operands: readonly string[], settings: SettingValues):
   })
 }
 
-async function followOne(store: Store, options: FollowOptions, signal: AbortSignal): Promise<void> {
+async function followOne(
+  store: Store,
+  options: FollowOptions,
+  settings: SettingValues,
+  signal: AbortSignal,
+): Promise<void> {
   const { FollowedTable, OwnerNeeded } = await import('../../follow/followed-table.ts')
   const { Follower } = await import('../../follow/follower.ts')
   const table = await FollowedTable.open({ ...options, signal })
@@ -89,7 +109,7 @@ async function followOne(store: Store, options: FollowOptions, signal: AbortSign
     await new Follower(store, table, options, signal).run()
   } catch (error) {
     // On stdout, so that they can go to a file: a message is one line.
-    if (error instanceof OwnerNeeded) await print(scriptOf(error.statements))
+    if (error instanceof OwnerNeeded) await printScripts([{ ...options, statements: error.statements }], settings)
     throw error
   } finally {
     table.hangUp()
@@ -103,16 +123,25 @@ async function showStatements(
   signal: AbortSignal,
 ): Promise<number> {
   const { FollowedTable } = await import('../../follow/followed-table.ts')
+  const scripts: TableScript[] = []
   for (const { table, name } of tables) {
     const options = followOptions(database, table, name, settings)
     const followed = await FollowedTable.open({ ...options, signal })
     // It is another one each time.
     followed.id = 'ID'
-    const statements = await followed.missingStatements()
+    scripts.push({ ...options, statements: await followed.missingStatements() })
     followed.hangUp()
-    await print(scriptOf(statements))
   }
+  await printScripts(scripts, settings)
   return 0
+}
+
+type TableScript = Pick<FollowOptions, 'collection' | 'table'> & { readonly statements: readonly string[] }
+
+async function printScripts(scripts: readonly TableScript[], settings: SettingValues): Promise<void> {
+  const sqls = scripts.map(({ statements }) => scriptOf(statements))
+  const collections = scripts.map(({ collection, table }, index) => ({ collection, table, sql: sqls[index] }))
+  await printReport(settings, { collections }, sqls.join('\n'))
 }
 
 /** One transaction, in which no function or operator is taken from a schema that others can write to. */
@@ -126,7 +155,7 @@ function followOptions(
   table: string,
   name: string,
   settings: SettingValues,
-  report?: FollowReport,
+  onEvent: (event: FollowEvent) => void = () => {},
 ): FollowOptions {
   return {
     url: database.reveal(),
@@ -141,7 +170,7 @@ function followOptions(
     mayReplace: settings.get('replace'),
     itemBytes: settings.get('itemBytes'),
     approve: (statements) => approve(statements, table, settings),
-    onEvent: (event) => report?.add(name, table, event),
+    onEvent,
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { counted } from '../../contract/message-text.ts'
 import { existingHead, withStore } from '../open-store.ts'
-import { print } from '../output.ts'
+import { report } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const FORGET: CliCommand = {
@@ -14,7 +14,7 @@ export const FORGET: CliCommand = {
 cannot be read any more. Whoever reads such a state is told to begin again. The
 items that the collection has stay, and history begins anew.`,
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
-  settings: ['store'],
+  settings: ['store', 'json'],
   examples: [{ line: 'reams forget events', purpose: 'forget what events had' }],
   run: runForget,
 }
@@ -23,6 +23,7 @@ async function runForget([name = '']: readonly string[], settings: SettingValues
   await withStore(settings.get('store'), {}, async (store) => {
     await existingHead(store, name)
     const { live } = await store.forget(name)
-    await print(`${name}: its history was dropped. It has ${counted(live, 'item')}, as before.`)
+    const sentence = `${name}: its history was dropped. It has ${counted(live, 'item')}, as before.`
+    await report(settings, { collection: name, items: live }, sentence)
   })
 }

@@ -8,7 +8,11 @@ import { FileInput, type Input } from '../input.ts'
 import { Interruption } from '../interruption.ts'
 import { loadInput } from '../load-input.ts'
 import { withStore } from '../open-store.ts'
+<<<<<<< HEAD
 import { formatRate, print, printNote, sizeOf } from '../output.ts'
+=======
+import { formatRate, msSince, pageCountOf, report, sizeOf } from '../output.ts'
+>>>>>>> w-e
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { SkipReport } from '../skip-report.ts'
 import { isFromDatabase, onlyChoice, TableInput } from '../table-input.ts'
@@ -29,6 +33,7 @@ names another.`,
   ],
   settings: [
     'store',
+    'json',
     'tableFrom',
     'table',
     'query',
@@ -64,9 +69,17 @@ async function runImport([name = '', file]: readonly string[], settings: Setting
   const result = await withStore(settings.get('store'), { create: true }, (store) =>
     loadInput(store, name, input, { settings, signal, report }),
   )
+<<<<<<< HEAD
   if (result.appended + result.replaced + result.skipped === 0) printNote(`${input.label} has no items.`)
   await print(`${summary(result, performance.now() - startedAt)}${input.note}`)
   await report?.complete()
+=======
+  const { head, appended, replaced, skipped } = result
+  const counts = { imported: appended, replaced, skipped, items: head.live, pages: pageCountOf(head) }
+  const facts = { collection: name, source: input.label, ...counts, duration_ms: msSince(startedAt) }
+  const sentence = `${summary(result, performance.now() - startedAt)}${input.note}`
+  await report(settings, { ...facts, note: input.note.trim() || null }, sentence)
+>>>>>>> w-e
 }
 
 function openInput(file: string | undefined, settings: SettingValues, signal: AbortSignal): Promise<Input> {

@@ -28,6 +28,7 @@ REAMS_TOKEN can hold a token.`,
     'pullTimeout',
     'answerBytes',
     'logLevel',
+    'json',
   ],
   examples: [
     { line: 'reams mirror https://x.example/events', purpose: 'into reams.db' },

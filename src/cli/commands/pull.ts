@@ -16,7 +16,7 @@ continues an interrupted pull. REAMS_TOKEN can hold a token.`,
   settings: [
     'format',
     'columns',
-    'live',
+    'noSnapshot',
     'tokenFile',
     'ca',
     'allowOrigin',

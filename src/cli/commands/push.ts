@@ -31,6 +31,7 @@ once more. REAMS_TOKEN can hold the token. The collection must exist, unless
     'batch',
     'retries',
     'pushTimeout',
+    'json',
   ],
   examples: [
     { line: 'reams push https://x.example/events new.ndjson', purpose: 'append a file' },

@@ -4,10 +4,10 @@ import { existsSync, statSync } from 'node:fs'
 import { StoreError } from '../../store/store-error.ts'
 import { DataLocation } from '../data-location.ts'
 import { describeFailure, Failure } from '../failure.ts'
-import { createStoreFile } from '../files/new-store-file.ts'
+import { createStoreFile, type StoreMade } from '../files/new-store-file.ts'
 import { Interrupted, Interruption } from '../interruption.ts'
 import { openStore, withStore } from '../open-store.ts'
-import { print, printError } from '../output.ts'
+import { msSince, printError, report } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { copyFile } from './backup.ts'
 import { copyAll } from './copy.ts'
@@ -15,13 +15,13 @@ import { verifyWithProgress } from './verify.ts'
 
 export const RESTORE: CliCommand = {
   name: 'restore',
-  group: 'Load and change',
+  group: 'Back up',
   usage: 'FILE [options]',
   summary: 'make a store from a backup',
   description: `Makes a store, file or database, from a backup, with its tokens. The copy is read
 back and verified. A store that exists is never changed.`,
   operands: [{ syntax: '<FILE>', description: 'the backup', suggestions: 'files' }],
-  settings: ['store'],
+  settings: ['store', 'json'],
   examples: [
     { line: 'reams restore monday.db --store my.db', purpose: 'to a file' },
     { line: 'reams restore monday.db --store postgres://me@db/app', purpose: 'to a database' },
@@ -37,11 +37,15 @@ async function runRestore([file = '']: readonly string[], settings: SettingValue
       2,
       `There is no backup ${backup}: it is missing, or no file. Name the file that reams backup made.`,
     )
+  const startedAt = performance.now()
   using interruption = new Interruption()
   const { signal } = interruption
-  const restore = location.isDatabase ? restoreDatabase : restoreFile
   try {
-    await print(`${location}: ${await restore(backup, location, signal)}`)
+    const { facts, sentence } = location.isDatabase
+      ? await restoreDatabase(backup, location, settings, signal)
+      : await restoreFile(backup, location, signal)
+    const ends = { backup: backup.label, store: location.label }
+    await report(settings, { ...ends, ...facts, duration_ms: msSince(startedAt) }, `${location}: ${sentence}`)
   } catch (error) {
     if (error instanceof Failure && error.cause instanceof Interrupted) {
       printError(`reams: ${error.message}`)
@@ -52,7 +56,7 @@ async function runRestore([file = '']: readonly string[], settings: SettingValue
   return 0
 }
 
-async function restoreFile(backup: DataLocation, location: DataLocation, signal: AbortSignal): Promise<string> {
+async function restoreFile(backup: DataLocation, location: DataLocation, signal: AbortSignal): Promise<StoreMade> {
   const path = location.reveal()
   if (existsSync(path)) throw storeExists(location)
   // Nobody writes to a backup, unless it is served itself.
@@ -61,10 +65,15 @@ async function restoreFile(backup: DataLocation, location: DataLocation, signal:
   return createStoreFile({ path, isReplacement: false, origin: backup, signal, make })
 }
 
-async function restoreDatabase(backup: DataLocation, location: DataLocation, signal: AbortSignal): Promise<string> {
+async function restoreDatabase(
+  backup: DataLocation,
+  location: DataLocation,
+  settings: SettingValues,
+  signal: AbortSignal,
+): Promise<StoreMade> {
   await refuseDatabase(location)
   return withStore(backup, {}, async (source) => {
-    const { findings } = await verifyWithProgress(source, `verifying ${backup}`, signal)
+    const { findings, collections, items } = await verifyWithProgress(source, `verifying ${backup}`, signal)
     if (findings.length > 0)
       throw new Failure(
         3,
@@ -72,10 +81,10 @@ async function restoreDatabase(backup: DataLocation, location: DataLocation, sig
       )
     try {
       await withStore(location, { create: true }, async (store) => {
-        const job = { from: { location: backup, store: source }, to: { location, store }, isReplacement: false, signal }
-        await copyAll(job, undefined, true)
+        const ends = { from: { location: backup, store: source }, to: { location, store } }
+        await copyAll({ ...ends, isReplacement: false, settings, signal }, undefined, true)
       })
-      return `restored from ${backup}.`
+      return { facts: { collections, items, bytes: null }, sentence: `restored from ${backup}.` }
     } catch (error) {
       const message = error instanceof Interrupted ? `${error.message}.` : describeFailure(error).message
       const advice = `A part may be restored; \`reams copy --from ${backup} --to ${location.word} --tokens\` goes on with the rest.`

@@ -1,9 +1,10 @@
 /** `reams serve`: serves files, tables, the sample or a store on a port until a signal comes. */
 
 import cluster from 'node:cluster'
+import { entryUrl } from '../../contract/link.ts'
 import { Failure } from '../failure.ts'
 import { Interruption } from '../interruption.ts'
-import { print } from '../output.ts'
+import { report } from '../output.ts'
 import { type CliCommand, type SettingValues, warnOfPassword } from '../setting-values.ts'
 import { tuneAllocator } from './serve/allocator.ts'
 import { Draining } from './serve/draining.ts'
@@ -61,6 +62,7 @@ files and --from it serves the store.`,
     'onConflict',
     'logLevel',
     'logRequests',
+    'json',
   ],
   examples: [
     { line: 'reams serve events.ndjson:id venues.csv.gz', purpose: 'two collections' },
@@ -110,7 +112,8 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
       baseUrl === undefined ? { baseUrl: localUrl(host, port, isEncrypted) } : { baseUrl, listensOn: { host, port } }
     admin?.watch(served.store, server)
     const isTokenRequired = settings.get('requireToken')
-    await print(await greeting({ ...served, ...address, isTokenRequired, adminUrl: admin?.url }))
+    const facts = { url: entryUrl(address.baseUrl), host, port, admin_url: admin?.url ?? null }
+    await report(settings, facts, await greeting({ ...served, ...address, isTokenRequired, adminUrl: admin?.url }))
     if (isEncrypted) {
       interruption.onHangUp(() => {
         if (renewTls(settings, server, log)) log.info('The TLS certificate was read again.')

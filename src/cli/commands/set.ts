@@ -1,9 +1,9 @@
 /** `reams set NAME`: changes who can read a collection, how long its earlier states can be read, and that it is a mirror. */
 
-import type { Store } from '../../store/store.ts'
+import type { Head, Store } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
 import { existingHead, withStore } from '../open-store.ts'
-import { formatRetention, print } from '../output.ts'
+import { formatRetention, report } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
 export const SET: CliCommand = {
@@ -17,7 +17,7 @@ deleted or replaced stay readable until then; "reams forget" drops them at once.
 --detach makes a mirror an ordinary collection, which everybody may write to.
 Running servers notice at once.`,
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
-  settings: ['store', 'private', 'public', 'retention', 'retentionBytes', 'detach'],
+  settings: ['store', 'private', 'public', 'retention', 'retentionBytes', 'detach', 'json'],
   examples: [
     { line: 'reams set events --private', purpose: 'hide it from readers' },
     { line: 'reams set events --public', purpose: 'show it again' },
@@ -47,8 +47,14 @@ async function runSet([name = '']: readonly string[], settings: SettingValues): 
       said.push(before.origin === null ? 'already no mirror' : 'no mirror any more')
     }
     if (isRetention) said.push(formatRetention(await store.setRetention(name, retention)))
-    await print(`${name}: ${said.join('; ')}.`)
+    await report(settings, factsOf(await existingHead(store, name)), `${name}: ${said.join('; ')}.`)
   })
+}
+
+/** What can be set, as it is now; in the words of `reams collections`. */
+function factsOf({ name, isPrivate, retentionMs, retentionBytes, origin }: Head) {
+  const retention = { retention_ms: retentionMs, retention_bytes: retentionBytes }
+  return { collection: name, private: isPrivate, ...retention, mirrors: origin?.url ?? null }
 }
 
 async function detach(store: Store, name: string): Promise<void> {

@@ -6,7 +6,7 @@ import { isTokenForm, SCOPE_RULE, TOKEN_NAME_RULE, TOKEN_PREFIX } from '../../co
 import type { TokenRecord } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
 import { withStore } from '../open-store.ts'
-import { alignTable, print, printError } from '../output.ts'
+import { alignTable, printError, report } from '../output.ts'
 import type { CliCommand, CommandFamily, SettingValues } from '../setting-values.ts'
 
 const TOKEN: CommandFamily = {
@@ -35,7 +35,7 @@ keeps only its SHA-256. Running servers accept it at once. The scopes are
 read:NAME, write:NAME (includes read) and create:NAME (includes write), where
 NAME is a collection, or * for all; and admin for everything.`,
   operands: [],
-  settings: ['store', 'create', 'name', 'scope', 'expires'],
+  settings: ['store', 'create', 'name', 'scope', 'expires', 'json'],
   examples: [
     { line: 'reams token create --name ci --scope write:events', purpose: 'valid for 90 days' },
     { line: "reams token create --name app --scope 'read:*' > key", purpose: 'into a file' },
@@ -68,7 +68,7 @@ const REVOKE: CliCommand = {
   description: `Revokes a token, for good. Running servers refuse it from the next request on.
 It stays in the list, and its name stays taken.`,
   operands: [{ syntax: '<NAME>', description: 'the name of the token' }],
-  settings: ['store'],
+  settings: ['store', 'json'],
   examples: [{ line: 'reams token revoke ci', purpose: 'a token of reams.db' }],
   run: runRevoke,
 }
@@ -84,7 +84,7 @@ async function runCreate(_operands: readonly string[], settings: SettingValues):
   await withStore(settings.get('store'), { create: settings.get('create') }, (store) => store.addToken(token))
   const end = expiresAt === null ? 'without an expiry date' : `until ${timeText(expiresAt)} UTC`
   printError(`Token "${name}" for ${scopes.join(', ')}, ${end}. Keep it safe: it cannot be shown again.`)
-  await printSecret(secret, name)
+  await printSecret(secret, token, settings)
 }
 
 function recordOf(secret: string, settings: SettingValues): TokenRecord {
@@ -106,9 +106,10 @@ function endOf(lifetime: string, start: number): number | null {
 }
 
 /** A token that nobody has seen is of no use, and its name is taken: whoever asked for it must know. */
-async function printSecret(secret: string, name: string): Promise<void> {
+async function printSecret(secret: string, token: TokenRecord, settings: SettingValues): Promise<void> {
+  const { name } = token
   try {
-    await print(secret)
+    await report(settings, { ...toJson(token), token: secret }, secret)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     const message = `The token "${name}" was created but could not be printed: ${reason}. Revoke it with \`reams token revoke ${name}\`, and create another one.`
@@ -119,12 +120,8 @@ async function printSecret(secret: string, name: string): Promise<void> {
 async function runList(_operands: readonly string[], settings: SettingValues): Promise<undefined> {
   const location = settings.get('store')
   const tokens = await withStore(location, {}, (store) => store.tokens())
-  if (settings.get('json')) await print(JSON.stringify(tokens.map(toJson), null, 2))
-  else if (tokens.length === 0)
-    await print(
-      `${location} has no tokens. Create one: reams token create --name NAME --scope SCOPE --store ${location.word}`,
-    )
-  else await print(tableOf(tokens))
+  const advice = `${location} has no tokens. Create one: reams token create --name NAME --scope SCOPE --store ${location.word}`
+  await report(settings, tokens.map(toJson), tokens.length === 0 ? advice : tableOf(tokens))
 }
 
 function toJson(token: TokenRecord) {
@@ -160,11 +157,12 @@ async function runRevoke([name = '']: readonly string[], settings: SettingValues
   await withStore(settings.get('store'), {}, async (store) => {
     const token = (await store.tokens()).find((each) => each.name === name)
     if (token === undefined) throw new Failure(2, `There is no token "${name}". See \`reams token list\`.`)
-    if (token.revokedAt === null) await store.revokeToken(name, Date.now())
-    await print(
+    const revokedAt = token.revokedAt ?? Date.now()
+    if (token.revokedAt === null) await store.revokeToken(name, revokedAt)
+    const sentence =
       token.revokedAt === null
-        ? `${name}: revoked. Servers refuse it from the next request on.`
-        : `${name}: already revoked, since ${timeText(token.revokedAt)} UTC.`,
-    )
+        ? 'revoked. Servers refuse it from the next request on.'
+        : `already revoked, since ${timeText(revokedAt)} UTC.`
+    await report(settings, toJson({ ...token, revokedAt }), `${name}: ${sentence}`)
   })
 }

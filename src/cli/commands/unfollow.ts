@@ -3,7 +3,7 @@
 import { counted } from '../../contract/message-text.ts'
 import { Failure } from '../failure.ts'
 import { Interruption } from '../interruption.ts'
-import { print, printNote } from '../output.ts'
+import { printNote, report, reportPart } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { followedDatabase } from './follow.ts'
 
@@ -15,7 +15,7 @@ export const UNFOLLOW: CliCommand = {
   description: `Removes the triggers and queues of all followers of a table from its database.
 Those that are running end. The collections stay as they are.`,
   operands: [],
-  settings: ['tableFrom', 'table', 'schema'],
+  settings: ['tableFrom', 'table', 'schema', 'json'],
   examples: [{ line: 'reams unfollow --from postgres:///shop --table events', purpose: 'the table is free again' }],
   run: runUnfollow,
 }
@@ -26,9 +26,13 @@ async function runUnfollow(_operands: readonly string[], settings: SettingValues
   const tables = settings.get('table') ?? []
   if (tables.length === 0) throw new Failure(2, 'Name a table with --table.')
   using interruption = new Interruption()
+  const facts: { table: string; removed: number }[] = []
   for (const table of tables) {
     const onWait = () => printNote(`${table} is locked by somebody; trying again.`)
     const removed = await unfollow({ url, table, schema: settings.get('schema'), signal: interruption.signal, onWait })
-    await print(removed === 0 ? `${table}: nobody follows it.` : `${table}: ${counted(removed, 'follower')} removed.`)
+    facts.push({ table, removed })
+    const result = removed === 0 ? 'nobody follows it.' : `${counted(removed, 'follower')} removed.`
+    await reportPart(settings, `${table}: ${result}`)
   }
+  await report(settings, { tables: facts }, undefined)
 }

@@ -6,7 +6,7 @@ import { StoreError } from '../../store/store-error.ts'
 import type { DataLocation } from '../data-location.ts'
 import { Failure } from '../failure.ts'
 import { withStore } from '../open-store.ts'
-import { print } from '../output.ts'
+import { msSince, report } from '../output.ts'
 import { startProgress } from '../progress.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 
@@ -17,19 +17,25 @@ export const VERIFY: CliCommand = {
   summary: 'check that a store is undamaged',
   description: 'Checks every item, count and key of a store. Exit status 1 if something is wrong.',
   operands: [],
-  settings: ['store'],
+  settings: ['store', 'json'],
   examples: [{ line: 'reams verify --store my.db', purpose: 'print what is wrong, if anything' }],
   run: runVerify,
 }
 
 async function runVerify(_operands: readonly string[], settings: SettingValues): Promise<number> {
   const location = settings.get('store')
+  const startedAt = performance.now()
   const { collections, items, findings, notes } = await verifyStore(location)
   // What belongs to no collection has none to name.
-  for (const { collection, message } of findings) await print(collection === '' ? message : `${collection}: ${message}`)
-  for (const note of notes) await print(`Note: ${note}`)
+  const problems = findings.map(({ collection, message }) => ({ collection: collection || null, message }))
   const scope = `${location}: ${counted(collections, 'collection')} with ${counted(items, 'item')} checked`
-  await print(`${scope}, ${findings.length === 0 ? 'no problems' : counted(findings.length, 'problem')} found.`)
+  const lines = [
+    ...problems.map(({ collection, message }) => (collection === null ? message : `${collection}: ${message}`)),
+    ...notes.map((note) => `Note: ${note}`),
+    `${scope}, ${findings.length === 0 ? 'no problems' : counted(findings.length, 'problem')} found.`,
+  ]
+  const facts = { store: location.label, collections, items, problems, notes, duration_ms: msSince(startedAt) }
+  await report(settings, facts, lines.join('\n'))
   return findings.length === 0 ? 0 : 1
 }
 

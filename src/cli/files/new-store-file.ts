@@ -23,8 +23,14 @@ interface NewStoreFile {
   make(draft: DataLocation): Promise<void>
 }
 
-/** Returns what was done, in words. When it rejects, nothing is left. */
-export async function createStoreFile({ path, isReplacement, origin, signal, make }: NewStoreFile): Promise<string> {
+/** What a backup or a restore has done, for programs and in words. */
+export interface StoreMade {
+  readonly facts: { readonly collections: number; readonly items: number; readonly bytes: number | null }
+  readonly sentence: string
+}
+
+/** When it rejects, nothing is left. */
+export async function createStoreFile({ path, isReplacement, origin, signal, make }: NewStoreFile): Promise<StoreMade> {
   refuseLog(path)
   // Beside its name, so that it can be moved there. SQLite puts its own files there too.
   using directory = temporaryDirectoryFor(path)
@@ -41,7 +47,8 @@ export async function createStoreFile({ path, isReplacement, origin, signal, mak
     else if (!(await moveUnlessThere(draft.reveal(), path))) throw existing(path)
     await syncDirectoryOf(path)
     const what = `${counted(collections, 'collection')} with ${counted(items, 'item')}, ${formatBytes(size)}`
-    return `${what}; copied in ${formatDuration(madeAt - startedAt)}, every item, count and key verified in ${formatDuration(verifiedAt - madeAt)}.`
+    const sentence = `${what}; copied in ${formatDuration(madeAt - startedAt)}, every item, count and key verified in ${formatDuration(verifiedAt - madeAt)}.`
+    return { facts: { collections, items, bytes: size }, sentence }
   } catch (error) {
     throw renamed(explainWriting(error, path), draft, origin)
   }

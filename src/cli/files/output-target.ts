@@ -18,9 +18,9 @@ export interface OutputTarget {
   readonly isPacked: boolean
 }
 
-/** Throws a Failure for a path that output cannot be written to. `-` is standard output, as is nothing. */
+/** Throws a Failure for a path that output cannot be written to. `-` and `/dev/stdout` are standard output, as is nothing. */
 export async function outputTarget(path = '-'): Promise<OutputTarget> {
-  if (path === '-') return { path: undefined, isFile: false, isThere: false, isPacked: false }
+  if (path === '-' || path === '/dev/stdout') return { path: undefined, isFile: false, isThere: false, isPacked: false }
   const existing = await stat(path).catch(() => undefined)
   if (existing?.isDirectory()) throw new Failure(2, `${path} is a directory. Name a file in it.`)
   if (existing?.isSocket()) throw new Failure(2, `${path} is a socket. Name a file.`)

@@ -13,7 +13,7 @@ import { makeVisible } from '../../../contract/message-text.ts'
 import { PAGE_SIZE } from '../../../contract/page.ts'
 import { Failure } from '../../failure.ts'
 import { Interruption } from '../../interruption.ts'
-import { print } from '../../output.ts'
+import { print, report as printReport, toJson } from '../../output.ts'
 import { type Progress, startProgress } from '../../progress.ts'
 import { readCa, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
@@ -27,7 +27,9 @@ export async function runCheck([url]: readonly string[], settings: SettingValues
   const ruleId = settings.get('explain')
   if (ruleId !== undefined) {
     if (url !== undefined) throw new Failure(2, '--explain checks nothing: leave out the URL, or --explain.')
-    await print(explainRule(ruleId))
+    const rule = findRule(ruleId)
+    const { id, title, why, affects, right, wrong } = rule
+    await printReport(settings, { id, title, why, affects, right, wrong }, explanation(rule))
     return 0
   }
   if (url === undefined)
@@ -42,7 +44,9 @@ export async function runCheck([url]: readonly string[], settings: SettingValues
     columns: process.stdout.isTTY ? process.stdout.columns || USUAL_COLUMNS : undefined,
     isColoured: process.stdout.isTTY && process.stdout.hasColors(),
   }
-  await print(settings.get('reportFormat') === 'json' ? reportJson(report) : reportText(report, view))
+  const isIndented = settings.get('reportFormat') === 'json' && !settings.get('json')
+  if (isIndented) await print(toJson(report, 2))
+  else await printReport(settings, report, reportText(report, view))
   return STATUS[report.verdict]
 }
 
@@ -87,19 +91,15 @@ async function check(url: string, options: CheckOptions): Promise<Report> {
   }
 }
 
-/** The report can quote a hostile server: characters that a terminal would act upon are written as escapes. */
-function reportJson(report: Report): string {
-  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
-  return JSON.stringify(report, null, 2).replace(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character.split('').map(escaped).join(''),
-  )
-}
-
 /** The case of the id does not matter. */
-function explainRule(text: string): string {
+function findRule(text: string): Rule {
   const rule = RULES.find((each) => each.id === text.trim().toUpperCase())
   if (rule === undefined)
     throw new Failure(2, `There is no rule "${text}". The rules are ${RULES.map((each) => each.id).join(', ')}.`)
+  return rule
+}
+
+function explanation(rule: Rule): string {
   const { id, title, why, affects, right, wrong } = rule
   // Responses stay as they are: a line break inside one would be wrong.
   const indented = (text: string): string => text.replace(/^/gm, '  ')

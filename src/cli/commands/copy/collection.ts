@@ -11,6 +11,7 @@ import { ItemConflict, StoreError } from '../../../store/store-error.ts'
 import type { DataLocation } from '../../data-location.ts'
 import { describeFailure, Failure } from '../../failure.ts'
 import { startProgress } from '../../progress.ts'
+import type { SettingValues } from '../../setting-values.ts'
 
 export interface Side {
   readonly location: DataLocation
@@ -22,6 +23,8 @@ export interface CopyJob {
   readonly to: Side
   /** Swap collections that are there already, and differ. */
   readonly isReplacement: boolean
+  /** Those of the command: whether it reports in JSON. */
+  readonly settings: SettingValues
   readonly signal: AbortSignal
 }
 

@@ -56,7 +56,7 @@ export class FollowReport implements AsyncDisposable {
       followed.at = event.at
       followed.trouble = ''
     } else if (event.kind === 'retry') this.#warn(followed, name, event.error)
-    else this.#log[levelOf(event)](`${name}: ${textOf(event, table)}`)
+    else if (event.kind !== 'current') this.#log[levelOf(event)](`${name}: ${textOf(event, table)}`)
   }
 
   /** One of several is not followed any more. */
@@ -124,7 +124,7 @@ function behind(at: number): string {
   return formatDuration(Math.max(0, Date.now() - at))
 }
 
-type ToldEvent = Exclude<FollowEvent, { kind: 'followed' | 'look' | 'retry' | 'loading' }>
+type ToldEvent = Exclude<FollowEvent, { kind: 'followed' | 'look' | 'current' | 'retry' | 'loading' }>
 
 function levelOf(event: ToldEvent): 'info' | 'warn' {
   const isUsual = event.kind === 'loaded' || (event.kind === 'compared' && mended(event) === 0)

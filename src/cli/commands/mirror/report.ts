@@ -18,6 +18,8 @@ export class MirrorReport implements AsyncDisposable {
   readonly #log: Log
   readonly #timer: NodeJS.Timeout
   #stopStatus: (() => void) | undefined
+  /** Since the start, while the two counts below begin again with each summary. */
+  readonly #sum = { items_copied: 0, versions: 0, changes: 0 }
   #versions = 0
   #changes = 0
   #behind = 0
@@ -51,6 +53,7 @@ export class MirrorReport implements AsyncDisposable {
         break
       case 'loaded':
         this.#loading = undefined
+        this.#sum.items_copied += event.items
         this.#say(
           'info',
           `${counted(event.items, 'item')} of ${this.#url} copied in ${formatRate(event.items, event.durationMs)}, ${event.reason}`,
@@ -62,6 +65,8 @@ export class MirrorReport implements AsyncDisposable {
       case 'applied':
         this.#versions++
         this.#changes += event.changes
+        this.#sum.versions++
+        this.#sum.changes += event.changes
         this.#behind = Math.max(0, this.#behind - 1)
         break
       case 'current':
@@ -91,6 +96,12 @@ export class MirrorReport implements AsyncDisposable {
           `${this.#url} does not link snapshots and changes: it is read as a whole when it has changed, and swapped in at once. A change while it is read shows when it is read again`,
         )
     }
+  }
+
+  /** For `--json`. */
+  facts() {
+    const asOf = this.#asOf === undefined ? null : new Date(this.#asOf).toISOString()
+    return { collection: this.#name, url: this.#url, ...this.#sum, as_of: asOf }
   }
 
   #warn({ error, isOrigins, asOf }: Extract<MirrorEvent, { kind: 'retry' }>): void {

@@ -4,14 +4,14 @@ import { createSocketFetch } from '../../../check/http/socket-fetch.ts'
 import type { ClientOptions } from '../../../client/client-options.ts'
 import { isCollectionName, NAME_RULE } from '../../../contract/name.ts'
 import { withoutSlash } from '../../../contract/url.ts'
-import { Mirror } from '../../../mirror/mirror.ts'
+import { Mirror, type MirrorEvent } from '../../../mirror/mirror.ts'
 import { HistoryLost, MirrorError } from '../../../mirror/mirror-error.ts'
 import { Origin } from '../../../mirror/origin.ts'
 import { explainFailure } from '../../client-failure.ts'
 import { Failure } from '../../failure.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
-import { withStore } from '../../open-store.ts'
-import { printError } from '../../output.ts'
+import { existingHead, withStore } from '../../open-store.ts'
+import { msSince, printError, report as printReport } from '../../output.ts'
 import { parseTarget, readCa, readToken } from '../../remote-collection.ts'
 import { durationMs } from '../../setting-kind.ts'
 import type { SettingValues } from '../../setting-values.ts'
@@ -65,14 +65,25 @@ export async function runMirror(text: string, settings: SettingValues): Promise<
     itemBytes: settings.get('itemBytes'),
     limits: mirrorLimits(settings),
     open,
-    onEvent: report.add,
   }
+  const startedAt = performance.now()
   let hasStarted = false
   try {
     await withStore(settings.get('store'), { create: true }, async (store) => {
-      const mirror = new Mirror(store, origin, options, signal)
+      const reportReady = async () => {
+        const items = (await existingHead(store, name)).live
+        await printReport(settings, { ...report.facts(), items, duration_ms: msSince(startedAt) }, undefined)
+      }
+      let ready: Promise<void> | undefined
+      const onEvent = (event: MirrorEvent) => {
+        report.add(event)
+        // A mirror without --once has no other end than a signal.
+        if (event.kind === 'current' && settings.get('json')) ready ??= reportReady()
+      }
+      const mirror = new Mirror(store, origin, { ...options, onEvent }, signal)
       try {
         await mirror.run()
+        await ready
       } finally {
         hasStarted = mirror.hasStarted
       }

@@ -5,8 +5,9 @@ import { counted, formatCount, hideSecret } from '../../../contract/message-text
 import { retryText } from '../../client-failure.ts'
 import { Failure } from '../../failure.ts'
 import type { ItemFormat } from '../../files/item-format.ts'
-import { formatBytes, formatDuration, print, printError, printNote } from '../../output.ts'
+import { formatBytes, formatDuration, printNote, report } from '../../output.ts'
 import { startPullProgress } from '../../progress.ts'
+import type { SettingValues } from '../../setting-values.ts'
 import type { PullSubject } from './part.ts'
 
 /** Retries are shown at most this often. */
@@ -20,8 +21,7 @@ interface ReportOptions {
   /** Undefined: standard output. */
   readonly path: string | undefined
   readonly token: string | undefined
-  readonly isQuiet: boolean
-  readonly isJson: boolean
+  readonly settings: SettingValues
 }
 
 /** What a pull has to do. */
@@ -65,7 +65,8 @@ export function provenOutcome(
 
 export type PullReport = ReturnType<typeof createReport>
 
-export function createReport({ url, name, format, path, token, isQuiet, isJson }: ReportOptions) {
+export function createReport({ url, name, format, path, token, settings }: ReportOptions) {
+  const isQuiet = settings.get('quiet')
   const startedAt = performance.now()
   let retryShownAt = Number.NEGATIVE_INFINITY
   let bar: { stop(): void } | undefined
@@ -98,10 +99,10 @@ export function createReport({ url, name, format, path, token, isQuiet, isJson }
     return said.filter((sentence) => sentence !== false).join(' ')
   }
 
-  function json({ items, itemsBefore, bytes, result }: PullOutcome, durationMs: number): string {
+  function factsOf({ items, itemsBefore, bytes, result }: PullOutcome, durationMs: number) {
     const { appended, replaced, retries, restarts } = result
     const counts = { items, items_before: itemsBefore, bytes, duration_ms: Math.round(durationMs) }
-    return JSON.stringify({ url, file: path ?? null, format, ...counts, appended, replaced, retries, restarts })
+    return { url, file: path ?? null, format, ...counts, appended, replaced, retries, restarts }
   }
 
   return {
@@ -123,10 +124,8 @@ export function createReport({ url, name, format, path, token, isQuiet, isJson }
     done: async (outcome: PullOutcome): Promise<void> => {
       takeOffBar()
       const durationMs = performance.now() - startedAt
-      // Where the items go to standard output, nothing else does.
-      if (isJson && path === undefined) process.stderr.write(`${json(outcome, durationMs)}\n`)
-      else if (isJson) await print(json(outcome, durationMs))
-      else if (!isQuiet) printError(sentences(outcome, durationMs))
+      const sentence = isQuiet ? undefined : sentences(outcome, durationMs)
+      await report(settings, factsOf(outcome, durationMs), sentence, path === undefined ? 'stdout' : 'file')
     },
     [Symbol.dispose]: takeOffBar,
   }

@@ -25,8 +25,7 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
   if (path === undefined && settings.get('resume'))
     throw new Failure(2, '--resume needs a file: name it with -o FILE, as in the interrupted pull.')
   const token = await readToken(settings.get('tokenFile'), process.env['REAMS_TOKEN'])
-  const [isQuiet, isJson] = [settings.get('quiet'), settings.get('json')]
-  using report = createReport({ url: url.href, name, format, path, token, isQuiet, isJson })
+  using report = createReport({ url: url.href, name, format, path, token, settings })
   using interruption = new Interruption()
   using http = createSocketFetch({ encoding: isLoopback ? 'identity' : 'gzip', ca: readCa(settings.get('ca')) })
   const { signal } = interruption
@@ -43,7 +42,7 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
   try {
     const isChanges = parseCollectionPath(name)?.isChanges ?? false
     const subject = { url: url.href, format, columns, isPacked, isChanges }
-    const job = { subject, collection, signal, report, isLive: settings.get('live') }
+    const job = { subject, collection, signal, report, isLive: settings.get('noSnapshot') }
     await report.done(await pull(job, target, settings))
     return 0
   } catch (error) {
@@ -57,13 +56,13 @@ export async function runPull(text: string, settings: SettingValues): Promise<nu
     if (!target.isFile && isReaderGone(cause)) return 0
     const known = explainFailure(explainWriting(cause, path ?? 'Standard output'))
     if (known === undefined) throw cause
-    const message = [known.message, isOfSnapshot(cause, url) ? LIVE : '', kept].filter(Boolean).join(' ')
+    const message = [known.message, isOfSnapshot(cause, url) ? NO_SNAPSHOT : '', kept].filter(Boolean).join(' ')
     // A server can repeat the token in what it answers.
     throw new Failure(known.exitStatus, hideSecret(message, token), { cause })
   }
 }
 
-const LIVE = '--live reads it without a snapshot.'
+const NO_SNAPSHOT = '--no-snapshot reads it without one.'
 
 /** Whether the server can do without what failed: nothing else is read from another path. */
 function isOfSnapshot(error: unknown, { pathname }: URL): boolean {

@@ -122,7 +122,7 @@ function isInSnapshot({ walk }: PullNote): boolean {
 }
 
 const UNKNOWN = 'but its progress file is missing or unreadable'
-const SNAPSHOT = 'with part of a snapshot: leave out --live to resume it'
+const SNAPSHOT = 'with part of a snapshot: leave out --no-snapshot to resume it'
 
 function otherPart(path: string, what: string): Failure {
   return new Failure(2, `${partPath(path)} exists, ${what}. Pull to another file, or add --force to start over.`)

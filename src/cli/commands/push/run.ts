@@ -9,7 +9,7 @@ import { explainFailure, retryText } from '../../client-failure.ts'
 import { Failure, inputFailure } from '../../failure.ts'
 import { FileInput } from '../../input.ts'
 import { Interrupted, Interruption } from '../../interruption.ts'
-import { formatRate, print, printError, printNote } from '../../output.ts'
+import { formatRate, msSince, printError, printNote, report } from '../../output.ts'
 import { startProgress } from '../../progress.ts'
 import { parseTarget, readCa, readToken } from '../../remote-collection.ts'
 import type { SettingValues } from '../../setting-values.ts'
@@ -51,7 +51,8 @@ export async function runPush(address: string, file: string, settings: SettingVa
     const [keyField = null, isPrivate] = [settings.get('key'), settings.get('private')]
     if (isCreating) await sender.create({ keyField, isPaginated: !settings.get('unpaginated'), isPrivate })
     await push.run(cutBatches(input.items(null), settings.get('batch')))
-    await print(`${name}: ${push.summary()}${input.note}`)
+    const facts = { url: url.href, source: input.label, ...push.facts(), note: input.note.trim() || null }
+    await report(settings, facts, `${name}: ${push.summary()}${input.note}`)
     return 0
   } catch (error) {
     if (signal.reason instanceof Interrupted) {
@@ -119,6 +120,11 @@ function createPush(input: FileInput, sender: BatchSender, isPipe: boolean) {
         // An error here is about earlier items, and is thrown in place of a later one.
         await ahead.end().finally(() => progress.stop())
       }
+    },
+    /** The same as `summary`. The count is null where no answer had that of now. */
+    facts: () => {
+      const items = repeated === acknowledged ? null : itemCount
+      return { acknowledged, repeated, items, duration_ms: msSince(startedAt) }
     },
     /** What a push that is done says. */
     summary: (): string => {

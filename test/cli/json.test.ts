@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { COMMANDS } from '../../src/cli/program.ts'
+import { inlineCodeOf, tablesOf } from '../markdown.ts'
+import { newSchema, runSql } from '../store/postgres-engine.ts'
+import { describePostgres, type PostgresServer } from '../store/postgres-server.ts'
+import { type CliResult, RunningCli, runCli, runInside, startServer, workDirectory } from './run-cli.ts'
+
+const PAGE = readFileSync(new URL('../../docs/reference/json.md', import.meta.url), 'utf8')
+
+/** They print a text that is not about anything that was done. */
+const WITHOUT_REPORT = ['completion']
+
+/** What a case has: a store `reams.db` with the collection "events", of two items, and the file of these. */
+interface Place {
+  readonly t: TestContext
+  readonly directory: string
+  readonly run: (...words: string[]) => Promise<CliResult>
+}
+
+/** Runs the command with `--json`, and returns its result. */
+type Case = (place: Place) => Promise<CliResult>
+
+const CASES: Readonly<Record<string, Case>> = {
+  serve: ({ t, directory }) => firstLine(t, new RunningCli(['serve', '--port', '0', '--json'], { in: directory })),
+  import: ({ run }) => run('import', 'more', 'events.ndjson', '--json'),
+  mirror: async ({ t, directory }) => {
+    const { url } = await startServer(t, [], { in: directory })
+    return runCli(['mirror', `${url}/events`, '--once', '--store', 'copy.db', '--json'], { in: directory })
+  },
+  copy: ({ run }) => run('copy', '--from', 'reams.db', '--to', 'copy.db', '--json'),
+  push: async ({ t, directory, run }) => {
+    const words = ['token', 'create', '--name', 'ci', '--scope', 'admin']
+    const variables = { REAMS_TOKEN: (await run(...words)).stdout.trim() }
+    const { url } = await startServer(t, [], { in: directory })
+    writeFileSync(join(directory, 'new.csv'), 'id\n3\n')
+    return runCli(['push', `${url}/events`, 'new.csv', '--json'], { in: directory, variables })
+  },
+  set: ({ run }) => run('set', 'events', '--private', '--json'),
+  forget: ({ run }) => run('forget', 'events', '--json'),
+  drop: ({ run }) => run('drop', 'events', '--json'),
+  backup: ({ run }) => run('backup', 'monday.db', '--json'),
+  restore: async ({ run }) => {
+    await run('backup', 'monday.db')
+    return run('restore', 'monday.db', '--store', 'new.db', '--json')
+  },
+  'token create': ({ run }) => run('token', 'create', '--name', 'ci', '--scope', 'read:*', '--json'),
+  'token list': async ({ run }) => {
+    await run('token', 'create', '--name', 'ci', '--scope', 'read:*')
+    return run('token', 'list', '--json')
+  },
+  'token revoke': async ({ run }) => {
+    await run('token', 'create', '--name', 'ci', '--scope', 'read:*')
+    return run('token', 'revoke', 'ci', '--json')
+  },
+  collections: ({ run }) => run('collections', '--json'),
+  export: ({ run }) => run('export', 'events', '-o', 'out.csv', '--json'),
+  verify: ({ run }) => run('verify', '--json'),
+  pull: async ({ t, directory }) => {
+    const { url } = await startServer(t, [], { in: directory })
+    return runCli(['pull', `${url}/events`, '-o', 'out.csv', '--json'], { in: directory })
+  },
+  check: async ({ t, directory }) => {
+    const { url } = await startServer(t, [], { in: directory })
+    return runCli(['check', `${url}/events`, '--json'], { in: directory })
+  },
+}
+
+/** The same of commands that need a table in PostgreSQL; there is one with two rows, named `table`. */
+const TABLE_CASES: Readonly<Record<string, (place: Place, table: string, url: string) => Promise<CliResult>>> = {
+  follow: ({ t, directory }, table, url) =>
+    firstLine(t, new RunningCli(['follow', '--from', url, '--table', table, '--install', '--json'], { in: directory })),
+  unfollow: async ({ t, directory, run }, table, url) => {
+    const words = ['follow', '--from', url, '--table', table, '--install', '--json', '--name', 'other']
+    await firstLine(t, new RunningCli(words, { in: directory }))
+    return run('unfollow', '--from', url, '--table', table, '--json')
+  },
+}
+
+/** Its stdout once it is ready; it is stopped then. */
+async function firstLine(t: TestContext, cli: RunningCli): Promise<CliResult> {
+  t.after(() => cli.child.kill('SIGKILL'))
+  await cli.prints('\n')
+  return cli.stop()
+}
+
+async function place(t: TestContext): Promise<Place> {
+  const directory = workDirectory(t)
+  const run = (...words: string[]) => runInside(words, { in: directory })
+  writeFileSync(join(directory, 'events.ndjson'), '{"id":1}\n{"id":2}\n')
+  assert.equal((await run('import', 'events', 'events.ndjson', '--key', 'id')).status, 0)
+  return { t, directory, run }
+}
+
+/** The fields that the page names for a command. */
+function documentedFields(command: string): string[] {
+  const [, section = ''] = PAGE.split(`\n## reams ${command}\n`)
+  const [table = []] = tablesOf(section.split('\n## ')[0] ?? '')
+  return table.flatMap(([field = '']) => inlineCodeOf(field))
+}
+
+/** `a`, and `list[].b` for the fields of objects in a list if the page names these one by one. */
+function fieldsOf(value: unknown, documented: readonly string[], prefix = ''): string[] {
+  if (Array.isArray(value)) return fieldsOf(value[0], documented, `${prefix}[].`)
+  assert.ok(typeof value === 'object' && value !== null, `${prefix} has no element`)
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const path = prefix + name
+    return documented.some((each) => each.startsWith(`${path}[].`)) ? fieldsOf(inner, documented, path) : [path]
+  })
+}
+
+function assertReport(command: string, { status, stdout, stderr }: CliResult): void {
+  assert.equal(status, 0, stderr)
+  const facts: unknown = JSON.parse(stdout)
+  if (!Array.isArray(facts)) assert.equal(stdout, `${JSON.stringify(facts)}\n`, 'one object on one line')
+  const documented = documentedFields(command)
+  assert.deepEqual(fieldsOf(facts, documented), documented)
+  for (const [name, value] of Object.entries(facts ?? {}))
+    if (/^(items|pages|bytes|port|changes|.*_ms)$/.test(name)) assert.equal(typeof value, 'number', name)
+}
+
+describe('--json', () => {
+  it('is an option of every command that reports something, and each is tried here', () => {
+    const having = COMMANDS.filter(({ settings }) => settings.includes('json')).map(({ name }) => name)
+    const reporting = COMMANDS.map(({ name }) => name).filter((name) => !WITHOUT_REPORT.includes(name))
+    assert.deepEqual(having, reporting)
+    assert.deepEqual([...Object.keys(CASES), ...Object.keys(TABLE_CASES)].sort(), [...reporting].sort())
+  })
+
+  for (const [command, run] of Object.entries(CASES))
+    it(`of ${command} prints one object with the documented fields, and no sentence`, async (t) => {
+      assertReport(command, await run(await place(t)))
+    })
+
+  it('prints the object on stderr where the items go to stdout', async (t) => {
+    const { run, directory } = await place(t)
+    for (const words of [[], ['-o', '/dev/stdout']]) {
+      const { stdout, stderr } = await run('export', 'events', ...words, '--json')
+      assert.equal(stdout, readFileSync(join(directory, 'events.ndjson'), 'utf8'))
+      const { duration_ms: durationMs, ...facts } = JSON.parse(stderr)
+      assert.ok(durationMs >= 0)
+      assert.deepEqual(facts, { collection: 'events', file: null, format: 'ndjson', items: 2, unused_columns: [] })
+    }
+  })
+
+  it('of a mirror without --once is printed when it has caught up, and only then', async (t) => {
+    const { directory } = await place(t)
+    const { url } = await startServer(t, [], { in: directory })
+    const cli = new RunningCli(['mirror', `${url}/events`, '--store', 'copy.db', '--json'], { in: directory })
+    const { status, stdout } = await firstLine(t, cli)
+    assert.equal(status, 0)
+    const { items, items_copied: copied } = JSON.parse(stdout)
+    assert.deepEqual([items, copied], [2, 2])
+    const exported = await runInside(['export', 'events', '--store', 'copy.db'], { in: directory })
+    assert.equal(exported.stdout, readFileSync(join(directory, 'events.ndjson'), 'utf8'))
+  })
+
+  it('has the numbers of the sentence', async (t) => {
+    const { run, directory } = await place(t)
+    writeFileSync(join(directory, 'some.csv'), 'id\n2\n3\n')
+    const words = ['import', 'events', 'some.csv', '--types', '--on-conflict', 'replace', '--json']
+    const { duration_ms: _, ...facts } = JSON.parse((await run(...words)).stdout)
+    const counts = { imported: 1, replaced: 1, skipped: 0, items: 3, pages: 1 }
+    const note = 'Types: number: id; all others text.'
+    assert.deepEqual(facts, { collection: 'events', source: 'some.csv', ...counts, note })
+    const copied = await run('copy', '--from', 'reams.db', '--to', 'copy.db', '--json')
+    assert.deepEqual([JSON.parse(copied.stdout).items, copied.stderr], [3, ''])
+    const dropped = await run('drop', 'events', '--yes', '--json')
+    assert.deepEqual(JSON.parse(dropped.stdout), { collection: 'events', items: 3 })
+  })
+
+  it('leaves an error a sentence on stderr, and prints no object', async (t) => {
+    const { run } = await place(t)
+    const { status, stdout, stderr } = await run('drop', 'evnets', '--json')
+    assert.deepEqual([status, stdout, stderr], [2, '', 'reams: There is no collection "evnets". There is events.\n'])
+  })
+
+  it('escapes what a terminal would act upon', async (t) => {
+    const { run, directory } = await place(t)
+    writeFileSync(join(directory, 'x\u009b.ndjson'), '{"id":3}\n')
+    const { stdout } = await run('import', 'events', 'x\u009b.ndjson', '--json')
+    assert.ok(stdout.includes('"source":"x\\u009b.ndjson"'), stdout)
+  })
+
+  it('of check prints the report on one line, and with --explain the rule', async (t) => {
+    const { run } = await place(t)
+    const { status, stdout } = await run('check', 'http://127.0.0.1:1/events', '--json')
+    assert.deepEqual([status, JSON.parse(stdout).verdict, stdout.split('\n').length], [3, 'unjudged', 2])
+    const rule = JSON.parse((await run('check', '--explain', 'c7', '--json')).stdout)
+    assert.deepEqual(Object.keys(rule), ['id', 'title', 'why', 'affects', 'right', 'wrong'])
+  })
+})
+
+describePostgres('--json, with a table of PostgreSQL,', (startPostgres, isCitus) => {
+  if (isCitus) return
+  let server: PostgresServer
+  const schema = newSchema()
+  const table = `${schema}.events`
+  before(async () => {
+    server = await startPostgres()
+    const statements = `CREATE SCHEMA ${schema}; CREATE TABLE ${table} (id int PRIMARY KEY); INSERT INTO ${table} VALUES (1), (2)`
+    await runSql(server.url, '', statements)
+  })
+  after(async () => {
+    await runSql(server.url, '', `DROP SCHEMA ${schema} CASCADE; DROP SCHEMA IF EXISTS reams_follow CASCADE`)
+    await server.stop()
+  })
+
+  for (const [command, run] of Object.entries(TABLE_CASES))
+    it(`of ${command} prints one object with the documented fields, and no sentence`, async (t) => {
+      // The collection "events" is there already.
+      const { run: runHere, ...others } = await place(t)
+      await runHere('drop', 'events')
+      assertReport(command, await run({ ...others, run: runHere }, table, server.url))
+    })
+
+  it('of follow --dry-run has the SQL', async (t) => {
+    const { run } = await place(t)
+    const words = ['follow', '--from', server.url, '--table', table, '--dry-run']
+    const { collections } = JSON.parse((await run(...words, '--json')).stdout)
+    assert.equal(`${collections[0].sql}\n`, (await run(...words)).stdout)
+  })
+
+  it('of restore and backup is one object with a database too', async (t) => {
+    const { run } = await place(t)
+    await run('backup', 'monday.db')
+    const store = `${server.url}?schema=${newSchema()}`
+    t.after(() => runSql(server.url, '', `DROP SCHEMA ${new URL(store).searchParams.get('schema')} CASCADE`))
+    const restored = JSON.parse((await run('restore', 'monday.db', '--store', store, '--json')).stdout)
+    assert.deepEqual([restored.collections, restored.items, restored.bytes], [1, 2, null])
+    const backup = JSON.parse((await run('backup', 'again.db', '--store', store, '--json')).stdout)
+    assert.deepEqual([backup.backup, backup.items], ['again.db', 2])
+  })
+})
