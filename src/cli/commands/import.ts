@@ -8,11 +8,9 @@ import { FileInput, type Input } from '../input.ts'
 import { Interruption } from '../interruption.ts'
 import { loadInput } from '../load-input.ts'
 import { withStore } from '../open-store.ts'
-<<<<<<< HEAD
-import { formatRate, print, printNote, sizeOf } from '../output.ts'
-=======
-import { formatRate, msSince, pageCountOf, report, sizeOf } from '../output.ts'
->>>>>>> w-e
+
+import { formatRate, msSince, pageCountOf, printNote, report, sizeOf } from '../output.ts'
+
 import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { SkipReport } from '../skip-report.ts'
 import { isFromDatabase, onlyChoice, TableInput } from '../table-input.ts'
@@ -64,22 +62,18 @@ async function runImport([name = '', file]: readonly string[], settings: Setting
   using interruption = new Interruption()
   const { signal } = interruption
   await using input = await openInput(file, settings, signal)
-  await using report = await SkipReport.open(settings)
+  await using skipReport = await SkipReport.open(settings)
   const startedAt = performance.now()
   const result = await withStore(settings.get('store'), { create: true }, (store) =>
-    loadInput(store, name, input, { settings, signal, report }),
+    loadInput(store, name, input, { settings, signal, report: skipReport }),
   )
-<<<<<<< HEAD
-  if (result.appended + result.replaced + result.skipped === 0) printNote(`${input.label} has no items.`)
-  await print(`${summary(result, performance.now() - startedAt)}${input.note}`)
-  await report?.complete()
-=======
+  await skipReport?.complete()
   const { head, appended, replaced, skipped } = result
+  if (appended + replaced + skipped === 0) printNote(`${input.label} has no items.`)
   const counts = { imported: appended, replaced, skipped, items: head.live, pages: pageCountOf(head) }
   const facts = { collection: name, source: input.label, ...counts, duration_ms: msSince(startedAt) }
   const sentence = `${summary(result, performance.now() - startedAt)}${input.note}`
   await report(settings, { ...facts, note: input.note.trim() || null }, sentence)
->>>>>>> w-e
 }
 
 function openInput(file: string | undefined, settings: SettingValues, signal: AbortSignal): Promise<Input> {
