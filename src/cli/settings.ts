@@ -58,7 +58,14 @@ export const SETTINGS = {
       description: 'ndjson, json, csv or tsv, if the name does not say',
     },
     delimiter: { kind: kinds.DELIMITER, description: 'what separates CSV fields (told from the header)' },
+    skip: number('lines to leave out above the header of CSV', 0, [0, 1000], 'lines'),
     types: toggle('make numbers, booleans and nulls of CSV values'),
+    decimal: {
+      kind: kinds.oneOf('mark', 'point', 'comma'),
+      default: 'point',
+      description: 'what CSV numbers have: point, or comma as in 1,50',
+    },
+    dates: { kind: kinds.oneOf('order', 'dmy'), description: 'make 2025-12-31 of 31.12.2025 in CSV: dmy' },
     live: toggle('read live pages, and no snapshot of them'),
     columns: { kind: kinds.COLUMNS, description: 'the columns of CSV, a,b,c (those of page 1)' },
     itemBytes: number('the largest item, in bytes', DEFAULT_ITEM_BYTES, [2, MAX_ITEM_BYTES]),
@@ -215,6 +222,15 @@ export const SETTINGS = {
     json: toggle('print JSON, for programs'),
   }),
 } as const satisfies Record<string, Setting>
+
+/** How CSV is read: for every command that reads files. */
+export const CSV_SETTINGS = [
+  'delimiter',
+  'skip',
+  'types',
+  'decimal',
+  'dates',
+] as const satisfies (keyof typeof SETTINGS)[]
 
 /** What else the program reads from the environment. None is a flag: a token on the command line is visible to all. */
 export const OTHER_VARIABLES = {

@@ -3,13 +3,15 @@
 import { CARRIAGE_RETURN, errorAt, LINE_FEED, type Piece } from './input-error.ts'
 
 /** What usually separates fields, with the word for several of them. */
-const DELIMITERS: ReadonlyMap<string, string> = new Map([
+export const DELIMITERS: ReadonlyMap<string, string> = new Map([
   [',', 'commas'],
   [';', 'semicolons'],
   ['\t', 'tabs'],
   ['|', 'pipes'],
 ])
 const QUOTE = 0x22
+/** Excel writes this line to tell other programs, and itself, what separates the fields. */
+const SEPARATOR_LINE = /^"?sep=([^\p{L}\p{N}"\P{ASCII}])"?$/iu
 
 export interface CsvHeader {
   /** Whether more bytes cannot change it. */
@@ -19,10 +21,10 @@ export interface CsvHeader {
   readonly counts: readonly (readonly [delimiter: string, count: number])[]
 }
 
-/** Reads the first line that is not empty. */
-export function readHeader(bytes: Uint8Array): CsvHeader {
+/** Reads the first line that is not empty. `line` is the number of the first line. */
+export function readHeader(bytes: Uint8Array, line = 1): CsvHeader {
   const counts = new Map([...DELIMITERS.keys()].map((delimiter) => [delimiter.charCodeAt(0), 0]))
-  let [at, start, line, isQuoted] = [0, 0, 1, false]
+  let [at, start, isQuoted] = [0, 0, false]
   for (; at < bytes.length; at++) {
     const byte = bytes[at] as number
     const isBreak = byte === LINE_FEED || byte === CARRIAGE_RETURN
@@ -49,10 +51,16 @@ export function delimiterOf({ piece, counts }: CsvHeader, given: string | undefi
     const text = new TextDecoder().decode(piece.bytes.subarray(piece.start, piece.end))
     if (most === 0 || text.includes(given)) return given
     const reason = `the header has no ${nameOf(given)} to separate its fields, but ${nameOf(first)}`
-    throw errorAt(`${reason}; give the right --delimiter, or put it in quotes if it is one field`, piece)
+    const advice = 'put it in quotes if it is one field, or leave out titles above the header with --skip'
+    throw errorAt(`${reason}; give the right --delimiter, ${advice}`, piece)
   }
   if (most === 0) return ','
   if (next < most) return first
   const names = `${nameOf(first)} or ${nameOf(second)}`
   throw errorAt(`${names} could separate the fields of the header; say which, with --delimiter`, piece)
+}
+
+/** The delimiter that a line `sep=;` names; undefined for any other line. */
+export function separatorIn(line: Uint8Array): string | undefined {
+  return line.length > '"sep=;"'.length ? undefined : SEPARATOR_LINE.exec(new TextDecoder().decode(line))?.[1]
 }

@@ -10,6 +10,7 @@ import { loadInput } from '../load-input.ts'
 import { withStore } from '../open-store.ts'
 import { formatRate, print, sizeOf } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
+import { CSV_SETTINGS } from '../settings.ts'
 import { isFromDatabase, onlyChoice, TableInput } from '../table-input.ts'
 
 export const IMPORT: CliCommand = {
@@ -33,8 +34,7 @@ names another.`,
     'query',
     'order',
     'format',
-    'delimiter',
-    'types',
+    ...CSV_SETTINGS,
     'itemBytes',
     'key',
     'unpaginated',

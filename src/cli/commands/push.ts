@@ -1,6 +1,7 @@
 /** `reams push URL FILE|-`: appends the items of a file to a collection of any server, over HTTP. */
 
 import type { CliCommand } from '../setting-values.ts'
+import { CSV_SETTINGS } from '../settings.ts'
 
 export const PUSH: CliCommand = {
   name: 'push',
@@ -16,7 +17,7 @@ once more. REAMS_TOKEN can hold the token.`,
     { syntax: '<URL>', description: 'the collection' },
     { syntax: '<FILE>', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin', suggestions: 'files' },
   ],
-  settings: ['format', 'delimiter', 'types', 'itemBytes', 'tokenFile', 'batch', 'retries', 'pushTimeout'],
+  settings: ['format', ...CSV_SETTINGS, 'itemBytes', 'tokenFile', 'batch', 'retries', 'pushTimeout'],
   examples: [
     { line: 'reams push https://x.example/events new.ndjson', purpose: 'append a file' },
     { line: 'zcat *.gz | reams push https://x.example/events -', purpose: 'from a pipe' },
