@@ -67,7 +67,7 @@ export const SETTINGS = {
     },
     dates: { kind: kinds.oneOf('order', 'dmy'), description: 'make 2025-12-31 of 31.12.2025 in CSV: dmy' },
     live: toggle('read live pages, and no snapshot of them'),
-    columns: { kind: kinds.COLUMNS, description: 'the columns of CSV, a,b,c (those of page 1)' },
+    columns: { kind: kinds.COLUMNS, description: 'the columns of CSV, a,b,c (all; pull: of page 1)' },
     itemBytes: number('the largest item, in bytes', DEFAULT_ITEM_BYTES, [2, MAX_ITEM_BYTES]),
     collection: { kind: kinds.COLLECTIONS, description: 'only this collection; can be repeated' },
     tokens: toggle('copy the tokens too'),

@@ -28,19 +28,14 @@ const GROUPED = /^-?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?$/
 const UNGROUPED = /^-?\d{4}/
 const DAY_MONTH_YEAR = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})$/
 
-/** How the numbers of a column are written, where a comma is the decimal mark. */
-interface NumberForm {
-  hasCommas: boolean
-  hasGroups: boolean
-  /** Whether a number has four digits or more before the comma, and no points between them. */
-  lacksGroups: boolean
-}
-
 /** First all rows are looked at, then values are written as JSON. */
 export class ColumnTypes {
   /** Undefined: nothing but nulls so far. */
   #types: (ColumnType | undefined)[] = []
-  #forms: NumberForm[] = []
+  /** The columns with numbers such as 1,5, as 1.234 and as 1234: only where a comma is the decimal mark. */
+  readonly #commas = new Set<number>()
+  readonly #groups = new Set<number>()
+  readonly #ungrouped = new Set<number>()
   readonly #isTyped: boolean
   readonly #hasCommas: boolean
   readonly #hasDates: boolean
@@ -62,7 +57,6 @@ export class ColumnTypes {
     this.#names = names
     this.#keyIndexes = keyField === null ? [] : keyFieldNames(keyField).map((name) => names.indexOf(name))
     this.#types = names.map(() => undefined)
-    this.#forms = names.map(() => ({ hasCommas: false, hasGroups: false, lacksGroups: false }))
   }
 
   /** Looks at the values of a row. */
@@ -75,15 +69,15 @@ export class ColumnTypes {
       let type = this.#typeOf(value)
       if (type !== 'date' && this.#keyIndexes.includes(i) && !WHOLE.test(value)) type = 'text'
       if (type !== 'null' && type !== types[i]) types[i] = types[i] === undefined ? type : 'text'
-      if (type === 'number' && this.#hasCommas) noteForm(value, this.#forms[i] as NumberForm)
+      if (type === 'number' && this.#hasCommas) this.#noteForm(value, i)
     }
   }
 
   /** All rows were looked at. */
   end(): void {
     // 1.234 can be a group or a decimal: only a comma elsewhere in the column tells, and only if all numbers have groups.
-    for (const [index, { hasCommas, hasGroups, lacksGroups }] of this.#forms.entries())
-      if (hasGroups && (lacksGroups || !hasCommas)) this.#types[index] = 'text'
+    for (const index of this.#groups)
+      if (this.#ungrouped.has(index) || !this.#commas.has(index)) this.#types[index] = 'text'
     this.isKnown = true
   }
 
@@ -94,8 +88,9 @@ export class ColumnTypes {
 
   /** The columns whose values are not written as they were. */
   get converted(): string[] {
-    const isConverted = (index: number) => this.#types[index] === 'date' || this.#forms[index]?.hasCommas
-    return this.#names.filter((_, index) => this.#types[index] !== 'text' && isConverted(index))
+    const isConverted = (type?: ColumnType, index = 0) =>
+      type === 'date' || (type === 'number' && this.#commas.has(index))
+    return this.#names.filter((_, index) => isConverted(this.#types[index], index))
   }
 
   /** The JSON of a value in the column at `index`; undefined for one that was not there when all were looked at. */
@@ -125,12 +120,12 @@ export class ColumnTypes {
     if (!value.includes('.')) return value.replace(',', '.')
     return GROUPED.test(value) ? value.replaceAll('.', '').replace(',', '.') : ''
   }
-}
 
-function noteForm(value: string, form: NumberForm): void {
-  form.hasCommas ||= value.includes(',')
-  form.hasGroups ||= value.includes('.')
-  form.lacksGroups ||= UNGROUPED.test(value)
+  #noteForm(number: string, index: number): void {
+    if (number.includes(',')) this.#commas.add(index)
+    if (number.includes('.')) this.#groups.add(index)
+    if (UNGROUPED.test(number)) this.#ungrouped.add(index)
+  }
 }
 
 /** Undefined for what is no date, such as 31.02.2025. */

@@ -4,8 +4,7 @@ import { finished } from 'node:stream/promises'
 import { type Parser, parse } from 'csv-parse'
 import { counted } from '../contract/message-text.ts'
 import type { ColumnTypes } from './csv-columns.ts'
-import { delimiterOf, readHeader, separatorIn } from './csv-header.ts'
-import { CsvTitles } from './csv-titles.ts'
+import { adviceOnTitles, delimiterOf, FIRST_ROWS, readFirstRows, readHeader, separatorIn } from './csv-header.ts'
 import { CARRIAGE_RETURN, errorAt, InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
 import { type InputBatch, ItemReader } from './item-reader.ts'
 import { ItemError, type TextOptions } from './item-scanner.ts'
@@ -57,8 +56,8 @@ export class CsvReader extends ItemReader {
 
   async *end(invalid?: Uint8Array): AsyncIterable<InputBatch> {
     if (this.#rows === undefined) {
-      if (invalid !== undefined)
-        throw invalidUtf8({ ...this.piece(), line: countLineBreaks(this.piece()) + this.line }, invalid)
+      const hasHeader = this.line > this.#skip && readHeader(this.#held, this.line).isComplete
+      if (invalid !== undefined && !hasHeader) throw invalidUtf8(this.piece(), invalid)
       this.#rows = this.#start(true)
       yield* this.#rows.push(this.#held)
     }
@@ -75,9 +74,10 @@ export class CsvReader extends ItemReader {
     // One that is too long is refused in the same way as any other row.
     const isTooLong = this.window.length > this.scanner.itemBytes + LOOK_AHEAD_BYTES
     if (!this.#skipLines(isEnd) && !isTooLong) return undefined
-    const header = readHeader(this.#held, this.line)
-    if (!header.isComplete && !isEnd && !isTooLong) return undefined
-    return new RowReader(this.#options, delimiterOf(header, this.#delimiter), this.#delimiter !== undefined, this.line)
+    const rows = readFirstRows(this.#held, this.line)
+    if (!rows[FIRST_ROWS - 1]?.isComplete && !isEnd && !isTooLong) return undefined
+    const titles = adviceOnTitles(rows)
+    return new RowReader(this.#options, delimiterOf(rows[0], this.#delimiter, titles), titles, this.line)
   }
 
   /** Drops the lines above the header. Returns false while some of them are yet to come. */
@@ -115,19 +115,16 @@ class RowReader extends ItemReader {
   readonly #parser: Parser
   readonly #types: ColumnTypes | undefined
   readonly #keyField: string | null
-  readonly #delimiter: string
-  readonly #isDelimiterGiven: boolean
-  /** Until enough rows have come. */
-  #titles: CsvTitles | undefined
+  /** To be added to errors in the first rows. */
+  readonly #advice: string
   /** The names, each as the beginning of a member: `"name":`. */
   #names: readonly string[] | undefined
 
   /** `line` is the number of the first line. */
-  constructor(options: CsvOptions, delimiter: string, isDelimiterGiven: boolean, line: number) {
+  constructor(options: CsvOptions, delimiter: string, advice: string, line: number) {
     super(options)
     this.line = line
-    this.#delimiter = delimiter
-    this.#isDelimiterGiven = isDelimiterGiven
+    this.#advice = advice
     this.#types = options.types
     this.#keyField = options.keyField ?? null
     this.#parser = parse({
@@ -160,7 +157,6 @@ class RowReader extends ItemReader {
     const error = await finished(this.#parser.end(), { readable: false }).catch((error: Error) => error)
     yield* this.#readRows()
     if (error) throw this.#notCsv(error)
-    this.#titles?.end()
     if (this.batch.count > 0) yield this.batch.takeBatch()
   }
 
@@ -169,7 +165,7 @@ class RowReader extends ItemReader {
       this.#skipBlankLines()
       const piece = this.#rowPiece(row.end - this.#offset)
       if (this.#names === undefined) this.#names = this.#begin(row.values, piece)
-      else if (this.#areTitlesPast(row.values, piece)) this.#addItem(row.values, this.#names, piece)
+      else this.#addItem(row.values, this.#names, piece)
       this.line += countLineBreaks(piece)
       this.#moveOn(row.end - this.#offset)
       if (this.batch.isFull) yield this.batch.takeBatch()
@@ -177,26 +173,20 @@ class RowReader extends ItemReader {
   }
 
   #begin(names: readonly string[], piece: Piece): string[] {
-    const twice = names.find((name, index) => name !== '' && names.indexOf(name) < index)
+    const unnamed = names.findIndex((name) => name.trim() === '')
+    if (unnamed >= 0)
+      throw errorAt(`column ${unnamed + 1} of the header is empty; give it a name, or remove it${this.#advice}`, piece)
+    const twice = names.find((name, index) => names.indexOf(name) < index)
     if (twice !== undefined) throw errorAt(`the header names the field ${JSON.stringify(twice)} twice`, piece)
-    this.#titles = new CsvTitles(names, piece, this.#delimiter, this.#isDelimiterGiven)
     if (this.#types?.isKnown === false) this.#types.begin(names, this.#keyField)
     return names.map((name) => `${JSON.stringify(name)}:`)
-  }
-
-  /** Whether the row can be an item, as far as the rows so far tell. */
-  #areTitlesPast(values: readonly string[], piece: Piece): boolean {
-    if (this.#titles === undefined) return true
-    const state = this.#titles.add(values, piece)
-    if (state === 'past') this.#titles = undefined
-    return state !== 'unclear'
   }
 
   #addItem(values: readonly string[], names: readonly string[], piece: Piece): void {
     if (values.length !== names.length) {
       if (values.length === 1 && values[0]?.trim() === '') return
       const fields = values.length === 1 ? '1 field' : `${values.length} fields`
-      const advice = this.#titles?.advice ?? ''
+      const advice = piece.line > FIRST_ROWS ? '' : this.#advice
       throw errorAt(`the row has ${fields}, the header has ${names.length}${advice}`, piece)
     }
     const types = this.#types
