@@ -30,10 +30,11 @@ describe('lines above the header of CSV', () => {
   it('are left out where that is asked for, whatever they hold, and still count as lines', async () => {
     for (const end of ['\n', '\r\n', '\r'])
       for (const sizes of [[1], [7], []]) {
-        const text = ['Report "2025', ';;;', '', 'a;b', '1;2', '3'].join(end)
-        const reading = await readAll(text, { ...csv, skip: 3 }, sizes)
-        assert.deepEqual([reading.items, reading.lines], [['{"a":"1","b":"2"}'], [5]])
-        assert.equal(reading.error?.line, 6)
+        const text = ['Report "2025', ';;;', '', 'a;b', '1;2'].join(end)
+        const { items, lines } = await readAll(text, { ...csv, skip: 3 }, sizes)
+        assert.deepEqual([items, lines], [['{"a":"1","b":"2"}'], [5]])
+        const { error } = await readAll(`${text}${end}3`, { ...csv, skip: 3 }, sizes)
+        assert.equal(error?.line, 6)
       }
   })
 

@@ -92,7 +92,7 @@ async function writeItems(
     held = []
     written = items
   }
-  for await (const segment of segmentsOf(store, name, format, signal)) {
+  for await (const segment of segments(store, name, format, signal)) {
     signal.throwIfAborted()
     held.push(toNdjson(segment.raw()))
     items += segment.count
@@ -104,12 +104,7 @@ async function writeItems(
 }
 
 /** The items of one snapshot. The format gets all of them before the first, if it has to know their fields. */
-async function* segmentsOf(
-  store: Store,
-  name: string,
-  format: ItemFormat,
-  signal: AbortSignal,
-): AsyncIterable<Segment> {
+async function* segments(store: Store, name: string, format: ItemFormat, signal: AbortSignal): AsyncIterable<Segment> {
   const heads: Head[] = []
   const read = () => store.items(name, (head) => heads.unshift(head))
   // The collection can change between the beginnings of two snapshots.
