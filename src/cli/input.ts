@@ -152,11 +152,9 @@ function namesOf(names: readonly string[]): string {
   return `${names.slice(0, NAMES_SHOWN).map(shorten).join(', ') || 'no column'}${more}`
 }
 
-const SPREADSHEET = /\.(?:xls[xmb]?|ods|numbers)$/i
-
 /** Standard input is NDJSON unless something else is said. */
 export function formatOf(path: string, settings: SettingValues): InputFormat {
-  if (SPREADSHEET.test(path) && settings.get('format') === undefined)
+  if (/\.(?:xls[xmb]?|ods|numbers)$/i.test(path) && settings.get('format') === undefined)
     throw new Failure(2, `${path} is a spreadsheet: save it as CSV, in Excel as "CSV UTF-8", and name that file.`)
   return settings.get('format') ?? (path === '-' ? 'ndjson' : formatOfFile(path))
 }

@@ -63,9 +63,9 @@ export const SETTINGS = {
     decimal: {
       kind: kinds.oneOf('mark', 'point', 'comma'),
       default: 'point',
-      description: 'what CSV numbers have: point, or comma as in 1,50',
+      description: 'the decimal mark in CSV: point or comma',
     },
-    dates: { kind: kinds.oneOf('order', 'dmy'), description: 'make 2025-12-31 of 31.12.2025 in CSV: dmy' },
+    dates: { kind: kinds.oneOf('order', 'dmy'), description: 'dmy: 31.12.2025 in CSV becomes 2025-12-31' },
     live: toggle('read live pages, and no snapshot of them'),
     columns: { kind: kinds.COLUMNS, description: 'the columns of CSV, a,b,c (all; pull: of page 1)' },
     itemBytes: number('the largest item, in bytes', DEFAULT_ITEM_BYTES, [2, MAX_ITEM_BYTES]),

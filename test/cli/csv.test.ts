@@ -112,6 +112,19 @@ describe('CSV on the command line', () => {
       }
   })
 
+  it('is not what a database gives, so its settings are refused there', async (t) => {
+    const directory = workDirectory(t)
+    for (const [flag, value] of [
+      ['--skip', '1'],
+      ['--decimal', 'comma'],
+      ['--dates', 'dmy'],
+    ] as const) {
+      const words = ['import', 'a', '--from', 'shop.db', '--table', 'a', flag, value]
+      const { status, stderr } = await runInside(words, { in: directory })
+      assert.deepEqual([status, stderr], [2, `reams: ${flag} is for files, and --from names a database.\n`])
+    }
+  })
+
   it('is served with types, and with a key for each file', async (t) => {
     const directory = directoryWith(t, { 'a.csv': EUROPEAN, 'b.ndjson': '{"n":7}\n' })
     const server = await startServer(t, ['a.csv:id', 'b.ndjson:n', '--types'], { in: directory })
