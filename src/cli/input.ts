@@ -4,13 +4,14 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { formatCount, shorten } from '../contract/message-text.ts'
-import type { ColumnType, ColumnTypes } from '../items/csv-columns.ts'
+import type { ColumnType, ColumnTypes, Conversions } from '../items/csv-columns.ts'
 import type { InputBatch } from '../items/item-reader.ts'
 import { type InputFormat, readColumnTypes, readItems } from '../items/read-items.ts'
 import { Failure } from './failure.ts'
 import { formatOfFile } from './files/file-name.ts'
 import { startProgress } from './progress.ts'
 import type { SettingValues } from './setting-values.ts'
+import { CSV_SETTINGS } from './settings.ts'
 import { openSource, type Source } from './source.ts'
 import { TemporaryDirectory } from './temporary-directory.ts'
 
@@ -79,7 +80,8 @@ export class FileInput implements Input {
 
   /** Finds out what the columns hold, if that is asked for: reads all of it, once more than `items`. */
   async prepare(keyField: string | null): Promise<void> {
-    if (!this.#settings.get('types') || !isCsv(this.format)) return
+    const conversions = this.#conversions
+    if (!isCsv(this.format) || !(conversions.isTyped || isConverting(conversions))) return
     if (this.source.totalBytes === undefined) {
       await this.#copy()
       this.source = await this.#openAgain()
@@ -87,7 +89,7 @@ export class FileInput implements Input {
     const { label } = this.source
     const progress = startProgress(`${label}, types`, this.source.totalBytes)
     try {
-      this.#types = await readColumnTypes(this.source, { ...this.#options, keyField }, (rows) =>
+      this.#types = await readColumnTypes(this.source, { ...this.#options, keyField, conversions }, (rows) =>
         progress.update(this.source.readBytes, rows),
       )
     } finally {
@@ -121,15 +123,15 @@ export class FileInput implements Input {
   get note(): string {
     if (!isCsv(this.format)) return ''
     const types = this.#types
-    if (types === undefined) return ' CSV values are text; --types recognizes numbers, booleans and nulls.'
+    const converted = isConverting(this.#conversions) ? ` Converted: ${namesOf(types?.converted ?? [])}.` : ''
+    if (types === undefined || !this.#settings.get('types'))
+      return `${converted} CSV values are text; --types recognizes numbers, booleans and nulls.`
     const list = (type: ColumnType) => {
       const names = types.named(type)
-      const more = names.length > NAMES_SHOWN ? ` and ${formatCount(names.length - NAMES_SHOWN)} more` : ''
-      const shown = names.slice(0, NAMES_SHOWN).map(shorten)
-      return names.length === 0 ? [] : [`${type}: ${shown.join(', ')}${more}`]
+      return names.length === 0 ? [] : [`${type}: ${namesOf(names)}`]
     }
     const found = [...list('number'), ...list('boolean'), ...list('null')]
-    return found.length === 0 ? ' Types: all text.' : ` Types: ${found.join('; ')}; all others text.`
+    return `${converted} Types: ${found.length === 0 ? 'all text' : `${found.join('; ')}; all others text`}.`
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -142,7 +144,13 @@ export class FileInput implements Input {
       format: this.format,
       itemBytes: this.#settings.get('itemBytes'),
       delimiter: this.#settings.get('delimiter'),
+      skip: this.#settings.get('skip'),
     }
+  }
+
+  get #conversions(): Conversions {
+    const settings = this.#settings
+    return { isTyped: settings.get('types'), decimal: settings.get('decimal'), dates: settings.get('dates') }
   }
 
   /** What comes from a pipe can be read only once. */
@@ -158,14 +166,25 @@ export class FileInput implements Input {
   }
 }
 
+function isConverting({ decimal, dates }: Conversions): boolean {
+  return decimal === 'comma' || dates !== undefined
+}
+
+function namesOf(names: readonly string[]): string {
+  const more = names.length > NAMES_SHOWN ? ` and ${formatCount(names.length - NAMES_SHOWN)} more` : ''
+  return `${names.slice(0, NAMES_SHOWN).map(shorten).join(', ') || 'no column'}${more}`
+}
+
 /** Standard input is NDJSON unless something else is said. */
 export function formatOf(path: string, settings: SettingValues): InputFormat {
+  if (/\.(?:xls[xmb]?|ods|numbers)$/i.test(path) && settings.get('format') === undefined)
+    throw new Failure(2, `${path} is a spreadsheet: save it as CSV, in Excel as "CSV UTF-8", and name that file.`)
   return settings.get('format') ?? (path === '-' ? 'ndjson' : formatOfFile(path))
 }
 
 /** Throws a Failure for settings about CSV where nothing is CSV. */
 export function checkCsvSettings(formats: readonly InputFormat[], settings: SettingValues): void {
-  const given = (['types', 'delimiter'] as const).find((name) => settings.origin(name) === 'flag')
+  const given = CSV_SETTINGS.find((name) => settings.origin(name) === 'flag')
   const flag = given && `--${given}`
   if (flag !== undefined && !formats.some(isCsv))
     throw new Failure(2, `${flag} is for CSV, and this is ${formats[0]}. Leave it out, or add --format csv.`)

@@ -59,9 +59,16 @@ export const SETTINGS = {
       description: 'ndjson, json, csv or tsv, if the name does not say',
     },
     delimiter: { kind: kinds.DELIMITER, description: 'what separates CSV fields (told from the header)' },
+    skip: number('lines to leave out above the header of CSV', 0, [0, 1000], 'lines'),
     types: toggle('make numbers, booleans and nulls of CSV values'),
+    decimal: {
+      kind: kinds.oneOf('mark', 'point', 'comma'),
+      default: 'point',
+      description: 'the decimal mark in CSV: point or comma',
+    },
+    dates: { kind: kinds.oneOf('order', 'dmy'), description: 'dmy: 31.12.2025 in CSV becomes 2025-12-31' },
     noSnapshot: toggle('read live pages, not a snapshot of them'),
-    columns: { kind: kinds.COLUMNS, description: 'the columns of CSV, a,b,c (those of page 1)' },
+    columns: { kind: kinds.COLUMNS, description: 'the columns of CSV, a,b,c (all; pull: of page 1)' },
     itemBytes: number('the largest item, in bytes', DEFAULT_ITEM_BYTES, [2, MAX_ITEM_BYTES]),
     collection: { kind: kinds.COLLECTIONS, description: 'only this collection; can be repeated' },
     tokens: toggle('copy the tokens too'),
@@ -219,6 +226,15 @@ export const SETTINGS = {
     json: toggle('print the result as JSON, for programs'),
   }),
 } as const satisfies Record<string, Setting>
+
+/** How CSV is read: for every command that reads files. */
+export const CSV_SETTINGS = [
+  'delimiter',
+  'skip',
+  'types',
+  'decimal',
+  'dates',
+] as const satisfies (keyof typeof SETTINGS)[]
 
 /** What else the program reads from the environment. None is a flag: a token on the command line is visible to all. */
 export const OTHER_VARIABLES = {

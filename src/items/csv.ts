@@ -2,9 +2,10 @@
 
 import { finished } from 'node:stream/promises'
 import { type Parser, parse } from 'csv-parse'
+import { counted } from '../contract/message-text.ts'
 import type { ColumnTypes } from './csv-columns.ts'
-import { delimiterOf, readHeader } from './csv-header.ts'
-import { CARRIAGE_RETURN, errorAt, type InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
+import { adviceOnTitles, delimiterOf, FIRST_ROWS, readFirstRows, readHeader, separatorIn } from './csv-header.ts'
+import { CARRIAGE_RETURN, errorAt, InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
 import { type InputBatch, ItemReader } from './item-reader.ts'
 import { ItemError, type TextOptions } from './item-scanner.ts'
 
@@ -20,18 +21,28 @@ interface Row {
 export interface CsvOptions extends TextOptions {
   /** What separates the fields. Undefined: what the header shows. */
   readonly delimiter?: string | undefined
+  /** How many lines at the beginning to leave out. Default: 0; a line `sep=;` at the very beginning is always left out. */
+  readonly skip?: number | undefined
   /** Where they are not known yet, every row is added to them, and no items come. Undefined: all values are strings. */
   readonly types?: ColumnTypes | undefined
 }
+
+/** How a zip file begins, which is what the newer formats of spreadsheets are. */
+const ZIP = 'PK\u0003\u0004'
 
 /** Holds back what comes until the header has shown how to read it. */
 export class CsvReader extends ItemReader {
   readonly #options: CsvOptions
   #rows: RowReader | undefined
+  #skip: number
+  /** The one that was given, or that the first line names. */
+  #delimiter: string | undefined
 
   constructor(options: CsvOptions) {
     super(options)
     this.#options = options
+    this.#skip = options.skip ?? 0
+    this.#delimiter = options.delimiter
   }
 
   async *push(block: Uint8Array): AsyncIterable<InputBatch> {
@@ -45,8 +56,8 @@ export class CsvReader extends ItemReader {
 
   async *end(invalid?: Uint8Array): AsyncIterable<InputBatch> {
     if (this.#rows === undefined) {
-      if (invalid !== undefined)
-        throw invalidUtf8({ ...this.piece(), line: countLineBreaks(this.piece()) + 1 }, invalid)
+      const hasHeader = this.line > this.#skip && readHeader(this.#held, this.line).isComplete
+      if (invalid !== undefined && !hasHeader) throw invalidUtf8(this.piece(), invalid)
       this.#rows = this.#start(true)
       yield* this.#rows.push(this.#held)
     }
@@ -60,11 +71,39 @@ export class CsvReader extends ItemReader {
   #start(isEnd: true): RowReader
   #start(isEnd: boolean): RowReader | undefined
   #start(isEnd: boolean): RowReader | undefined {
-    const header = readHeader(this.#held)
     // One that is too long is refused in the same way as any other row.
     const isTooLong = this.window.length > this.scanner.itemBytes + LOOK_AHEAD_BYTES
-    if (!header.isComplete && !isEnd && !isTooLong) return undefined
-    return new RowReader(this.#options, delimiterOf(header, this.#options.delimiter))
+    if (!this.#skipLines(isEnd) && !isTooLong) return undefined
+    const rows = readFirstRows(this.#held, this.line)
+    if (!rows[FIRST_ROWS - 1]?.isComplete && !isEnd && !isTooLong) return undefined
+    const titles = adviceOnTitles(rows)
+    return new RowReader(this.#options, delimiterOf(rows[0], this.#delimiter, titles), titles, this.line)
+  }
+
+  /** Drops the lines above the header. Returns false while some of them are yet to come. */
+  #skipLines(isEnd: boolean): boolean {
+    const { window } = this
+    while (this.line === 1 || this.line <= this.#skip) {
+      const held = this.#held
+      if (this.line === 1 && new TextDecoder().decode(held.subarray(0, ZIP.length)) === ZIP)
+        throw new InputError('this is a zip file, and no CSV; if it is a spreadsheet (.xlsx), save it as CSV')
+      const end = held.findIndex(isLineBreak)
+      // A carriage return at the very end may have its line feed yet to come.
+      if (!isEnd && (end < 0 || (held[end] === CARRIAGE_RETURN && end + 1 === held.length))) return false
+      const line = end < 0 ? held : held.subarray(0, end)
+      const separator = this.line === 1 ? separatorIn(line) : undefined
+      if (separator !== undefined) {
+        this.#delimiter ??= separator
+        this.#skip = Math.max(this.#skip, 1)
+      }
+      if (this.#skip === 0) return true
+      const isPair = held[end] === CARRIAGE_RETURN && held[end + 1] === LINE_FEED
+      window.start += line.length + (end < 0 ? 0 : isPair ? 2 : 1)
+      this.line++
+    }
+    if (isEnd && window.length === 0 && this.#options.skip)
+      throw new InputError(`nothing follows the first ${counted(this.#skip, 'line')}, which --skip leaves out`)
+    return true
   }
 }
 
@@ -76,11 +115,16 @@ class RowReader extends ItemReader {
   readonly #parser: Parser
   readonly #types: ColumnTypes | undefined
   readonly #keyField: string | null
+  /** To be added to errors in the first rows. */
+  readonly #advice: string
   /** The names, each as the beginning of a member: `"name":`. */
   #names: readonly string[] | undefined
 
-  constructor(options: CsvOptions, delimiter: string) {
+  /** `line` is the number of the first line. */
+  constructor(options: CsvOptions, delimiter: string, advice: string, line: number) {
     super(options)
+    this.line = line
+    this.#advice = advice
     this.#types = options.types
     this.#keyField = options.keyField ?? null
     this.#parser = parse({
@@ -129,6 +173,9 @@ class RowReader extends ItemReader {
   }
 
   #begin(names: readonly string[], piece: Piece): string[] {
+    const unnamed = names.findIndex((name) => name.trim() === '')
+    if (unnamed >= 0)
+      throw errorAt(`column ${unnamed + 1} of the header is empty; give it a name, or remove it${this.#advice}`, piece)
     const twice = names.find((name, index) => names.indexOf(name) < index)
     if (twice !== undefined) throw errorAt(`the header names the field ${JSON.stringify(twice)} twice`, piece)
     if (this.#types?.isKnown === false) this.#types.begin(names, this.#keyField)
@@ -139,7 +186,8 @@ class RowReader extends ItemReader {
     if (values.length !== names.length) {
       if (values.length === 1 && values[0]?.trim() === '') return
       const fields = values.length === 1 ? '1 field' : `${values.length} fields`
-      throw errorAt(`the row has ${fields}, the header has ${names.length}`, piece)
+      const advice = piece.line > FIRST_ROWS ? '' : this.#advice
+      throw errorAt(`the row has ${fields}, the header has ${names.length}${advice}`, piece)
     }
     const types = this.#types
     if (types?.isKnown === false) {

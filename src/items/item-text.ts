@@ -60,10 +60,19 @@ export class CsvColumns {
   }
 }
 
-/** Nothing for null, the text of a string, and for anything else what was written. */
+/** Nothing for null, the text of a string, and for anything else what was written, without blanks between tokens. */
 function valueText(json: string): string {
   if (json === 'null') return ''
-  return quoted(json.startsWith('"') ? stringOf(json) : json)
+  return quoted(json.startsWith('"') ? stringOf(json) : compact(json))
+}
+
+/** Numbers and strings stay as they were written. */
+function compact(json: string): string {
+  let isString = false
+  return json.replace(/\\.|"|\s+/g, (token) => {
+    if (token === '"') isString = !isString
+    return isString || token === '"' ? token : ''
+  })
 }
 
 /** An empty text gets quotes too, which tells it from a field that is not there. */

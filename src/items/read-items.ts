@@ -1,7 +1,7 @@
 /** From the bytes of a file or a request to batches of checked items, whatever the format. */
 
 import type { CsvOptions } from './csv.ts'
-import { ColumnTypes } from './csv-columns.ts'
+import { ColumnTypes, type Conversions } from './csv-columns.ts'
 import { gunzipped } from './gunzip.ts'
 import type { InputBatch, ItemReader } from './item-reader.ts'
 import { JsonArrayReader } from './json-array.ts'
@@ -52,10 +52,10 @@ export async function* readUnpacked(
 /** What the columns of CSV hold: reads all of it. `onBlock` is told after each block how many rows it was so far. */
 export async function readColumnTypes(
   source: AsyncIterable<Uint8Array>,
-  options: Omit<ReadOptions, 'types'>,
+  { conversions, ...options }: Omit<ReadOptions, 'types'> & { readonly conversions?: Conversions },
   onBlock: (rows: number) => void = () => {},
 ): Promise<ColumnTypes> {
-  const types = new ColumnTypes()
+  const types = new ColumnTypes(conversions)
   const blocks = async function* () {
     for await (const block of gunzipped(source)) {
       yield block
@@ -63,7 +63,7 @@ export async function readColumnTypes(
     }
   }
   for await (const _ of readUnpacked(blocks(), { ...options, types })) throw new Error('no items are read here')
-  types.isKnown = true
+  types.end()
   return types
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
+import { itemRun } from '../../src/items/item-run.ts'
 import { withStore } from './items.ts'
 import { runCli, runInside, startServer, workDirectory } from './run-cli.ts'
 
@@ -49,10 +50,52 @@ describe('CSV on the command line', () => {
     assert.deepEqual([status, stderr], [1, `reams: a.csv, line 3: ${reason}\n`])
   })
 
+  it('is read as Excel writes it: sep=, titles, decimal commas and dates, also from a pipe and when served', async (t) => {
+    const text = 'sep=;\r\nReport;;\r\nid;price;day\r\n1;1.234,50;31.12.2025\r\n2;;1.2.2025\r\n'
+    const directory = directoryWith(t, { 'a.csv': text })
+    const flags = ['--skip', '2', '--decimal', 'comma', '--dates', 'dmy']
+    const texts = '{"id":"1","price":"1234.50","day":"2025-12-31"}\n{"id":"2","price":"","day":"2025-02-01"}\n'
+    const values = '{"id":1,"price":1234.50,"day":"2025-12-31"}\n{"id":2,"price":null,"day":"2025-02-01"}\n'
+    const untyped = await runInside(['import', 'a', 'a.csv', ...flags], { in: directory })
+    assert.ok(untyped.stdout.includes('. Converted: price, day. CSV values are text; '), untyped.stdout)
+    const words = ['import', 'b', '-', '--types', '--format', 'csv', ...flags]
+    const typed = await runCli(words, { in: directory, input: text })
+    assert.ok(typed.stdout.endsWith('. Converted: price, day. Types: number: id, price; all others text.\n'))
+    assert.equal((await runInside(['export', 'a'], { in: directory })).stdout, texts)
+    assert.equal((await runInside(['export', 'b'], { in: directory })).stdout, values)
+    const none = await runInside(['import', 'c', 'a.csv', '--skip', '2', '--decimal', 'point'], { in: directory })
+    assert.ok(!none.stdout.includes('Converted'))
+    const served = await startServer(t, ['a.csv:id', ...flags], { in: directory })
+    assert.equal(await (await served.get('/a/1')).text(), texts.split('\n')[0])
+  })
+
+  it('says that no column could be converted', async (t) => {
+    const directory = directoryWith(t, { 'a.csv': 'a;b\n1,5;31.02.2025\nx;\n' })
+    const words = ['import', 'a', 'a.csv', '--decimal', 'comma', '--dates', 'dmy']
+    const { stdout } = await runInside(words, { in: directory })
+    assert.match(stdout, / Converted: no column\. CSV values are text; /)
+  })
+
+  it('is what a spreadsheet has to be saved as', async (t) => {
+    const directory = directoryWith(t, { 'a.xlsx': 'PK', 'b.ODS': 'PK' })
+    for (const [command, name] of [
+      [['import', 'a'], 'a.xlsx'],
+      [['serve'], 'b.ODS'],
+      [['push', 'http://127.0.0.1:1/a'], 'a.xlsx'],
+    ] as const) {
+      const { status, stderr } = await runInside([...command, name], { in: directory })
+      const message = `${name} is a spreadsheet: save it as CSV, in Excel as "CSV UTF-8", and name that file.`
+      assert.deepEqual([status, stderr], [2, `reams: ${message}\n`])
+    }
+  })
+
   it('is not what a delimiter or types can be given for elsewhere', async (t) => {
     const directory = directoryWith(t, { 'a.ndjson': '{}\n', 'a.csv': 'a\n1\n' })
     for (const [flags, message] of [
       [['--types'], '--types is for CSV, and this is ndjson. Leave it out, or add --format csv.'],
+      [['--skip', '1'], '--skip is for CSV, and this is ndjson. Leave it out, or add --format csv.'],
+      [['--decimal', 'comma'], '--decimal is for CSV, and this is ndjson. Leave it out, or add --format csv.'],
+      [['--dates', 'dmy'], '--dates is for CSV, and this is ndjson. Leave it out, or add --format csv.'],
       [['--delimiter', 'tab'], '--delimiter is for CSV, and this is ndjson. Leave it out, or add --format csv.'],
       [
         ['--delimiter', 'x'],
@@ -67,6 +110,19 @@ describe('CSV on the command line', () => {
         const { status, stderr } = await runInside([...command, ...flags], { in: directory })
         assert.deepEqual([status, stderr], [2, `reams: ${message}\n`])
       }
+  })
+
+  it('is not what a database gives, so its settings are refused there', async (t) => {
+    const directory = workDirectory(t)
+    for (const [flag, value] of [
+      ['--skip', '1'],
+      ['--decimal', 'comma'],
+      ['--dates', 'dmy'],
+    ] as const) {
+      const words = ['import', 'a', '--from', 'shop.db', '--table', 'a', flag, value]
+      const { status, stderr } = await runInside(words, { in: directory })
+      assert.deepEqual([status, stderr], [2, `reams: ${flag} is for files, and --from names a database.\n`])
+    }
   })
 
   it('is served with types, and with a key for each file', async (t) => {
@@ -117,14 +173,49 @@ describe('the format of a file that is written', () => {
     }
   })
 
-  it('has the columns of the first page for CSV, also where the reams before it are nearly empty', async (t) => {
+  it('has the columns of all items for CSV, also of one that comes late', async (t) => {
     const directory = workDirectory(t)
-    const lines = Array.from({ length: 1200 }, (_, id) => JSON.stringify(id < 500 ? { id } : { id, late: 1 }))
+    const lines = Array.from({ length: 1200 }, (_, id) => JSON.stringify(id < 1199 ? { id } : { late: [1], id }))
     writeFileSync(join(directory, 'a.ndjson'), lines.join('\n'))
     await runInside(['import', 'a', 'a.ndjson', '--key', 'id'], { in: directory })
-    await withStore(directory, false, (store) => store.delete('a', [...Array(499).keys()].map(String)))
-    const { stdout } = await runInside(['export', 'a', '--format', 'csv'], { in: directory })
-    assert.match(stdout, /^id,late\n499,\n500,1\n/)
+    await withStore(directory, false, (store) => store.delete('a', [...Array(1190).keys()].map(String)))
+    const rows = Array.from({ length: 9 }, (_, row) => `${1190 + row},\n`).join('')
+    for (const output of [[], ['-o', 'a.csv']]) {
+      const { stdout, stderr } = await runInside(['export', 'a', '--format', 'csv', ...output], { in: directory })
+      const text = output.length === 0 ? stdout : readFileSync(join(directory, 'a.csv'), 'utf8')
+      assert.equal(text, `id,late\n${rows}1199,[1]\n`, stderr)
+    }
+  })
+
+  it('is empty for CSV of no items, and an error where no item has a field or one is no object', async (t) => {
+    const directory = directoryWith(t, { 'none.ndjson': '', 'empty.ndjson': '{}\n{}\n' })
+    for (const name of ['none', 'empty']) await runInside(['import', name, `${name}.ndjson`], { in: directory })
+    const none = await runInside(['export', 'none', '--format', 'csv'], { in: directory })
+    assert.deepEqual([none.status, none.stdout], [0, ''])
+    const empty = await runInside(['export', 'empty', '--format', 'csv'], { in: directory })
+    assert.deepEqual([empty.status, empty.stdout], [1, ''])
+    assert.match(empty.stderr, /^reams: No item has any field, so there are no columns for CSV\./)
+  })
+
+  it('has every field for CSV while the collection is written to', async (t) => {
+    const directory = workDirectory(t)
+    writeFileSync(join(directory, 'a.ndjson'), Array.from({ length: 3000 }, (_, id) => `{"id":${id}}\n`).join(''))
+    await runInside(['import', 'a', 'a.ndjson', '--key', 'id'], { in: directory })
+    await withStore(directory, false, async (store) => {
+      let isDone = false
+      const writing = (async () => {
+        for (let id = 3000; !isDone; id++)
+          await store.append('a', itemRun([`{"id":${id},"f${id}":1}`], { keyField: 'id' }))
+      })()
+      for (let round = 0; round < 3; round++) {
+        const { status, stdout, stderr } = await runCli(['export', 'a', '--format', 'csv'], { in: directory })
+        assert.deepEqual([status, stderr], [0, ''])
+        const [header = '', ...rows] = stdout.trimEnd().split('\n')
+        assert.equal(header.split(',').length - 1, rows.length - 3000)
+      }
+      isDone = true
+      await writing
+    })
   })
 
   it('is an error where nothing tells it', async (t) => {

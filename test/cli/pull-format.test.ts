@@ -35,7 +35,7 @@ describe('items that are pulled', () => {
 })
 
 describe('CSV', () => {
-  it('keeps numbers as written, nested values as JSON, and quotes as RFC 4180 has it', () =>
+  it('keeps numbers as written, nested values as compact JSON, and quotes as RFC 4180 has it', () =>
     assert.equal(
       written({}, [
         '{"a":12345678901234567890,"b":1.10,"c":{"d":[1, "x,\\"y\\""]}}',
@@ -44,12 +44,20 @@ describe('CSV', () => {
         '{"a":1,"a":"the last one","__proto__":1E5}',
       ]),
       `a,b,c,__proto__
-12345678901234567890,1.10,"{""d"":[1, ""x,\\""y\\""""]}",
+12345678901234567890,1.10,"{""d"":[1,""x,\\""y\\""""]}",
 "comma, quote "" and
 line break"," blanks ",,
 "",false,é😀,
 the last one,,,1E5
 `,
+    ))
+
+  it('takes the blanks out of nested values, and changes no number or string in them', () =>
+    assert.equal(
+      written({ format: 'tsv' }, [
+        '{"a": {"n" : [ 1.50,\t-1E5 , 0.10 ],  "s": "  a , \\u00e9 \\" [ 1 ] \\\\" , "x  y" : { } } }',
+      ]),
+      'a\n"{""n"":[1.50,-1E5,0.10],""s"":""  a , \\u00e9 \\"" [ 1 ] \\\\"",""x  y"":{}}"\n',
     ))
 
   it('has a column for every field of the first page, in the order in which they come first', () =>
@@ -63,7 +71,7 @@ the last one,,,1E5
 
   it('gives the same strings back when it is read', async () => {
     const strings = ['', ' ', 'a,b', '"', '\r\n', '\n', '\r', '\uFEFFmark', "'", '=1+1', 'é', '\u0000', '""', ',']
-    const items = strings.map((text) => ({ '': text, 'a "name", quoted': 'x', '\uFEFFz': text }))
+    const items = strings.map((text) => ({ a: text, 'a "name", quoted': 'x', '\uFEFFz': text }))
     const text = written(
       {},
       items.map((item) => JSON.stringify(item)),
@@ -98,9 +106,19 @@ the last one,,,1E5
     ],
     ['items without any field', [['{}', '{}']], /^No item has any field, so there are no columns for CSV\./],
     [
-      'a field that comes late',
-      [['{"a":1}'], ['{"a":1,"late":2}']],
-      /^Item 2 has a field "late", which no item of the first page has\. Name the columns.*: --columns a,b,c$/,
+      'a field that comes late, with the columns to paste',
+      [['{"a":1}', '{"b":1}'], ['{"a":1,"late":2}']],
+      /^Item 3 has a field "late", which no item of the first page has\. Name the columns.*: --columns a,b,late$/,
+    ],
+    [
+      'a late field, with columns that a shell takes as they are',
+      [['{"it\'s $HOME":1}'], ['{"é":2}']],
+      /: --columns 'it'\\''s \$HOME,é'$/,
+    ],
+    [
+      'a late field, and says which names --columns cannot take',
+      [['{"a,b":1,"c":1}'], ['{"d":2}']],
+      /: --columns c,d\. A name with a comma, or with a blank at an end, cannot be given there: .*--format ndjson\.$/,
     ],
     ['fields without end', [many], /more than 10,000 different fields\. Choose those that become columns: --columns/],
   ]

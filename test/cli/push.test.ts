@@ -66,6 +66,15 @@ describe('reams push', () => {
     assert.match(other.stderr, /^reams: .*409.*was created with the key "id", and this asks for no key/)
   })
 
+  it('reads CSV as Excel writes it', async (t) => {
+    const { directory, url, stored } = await serveEvents(t)
+    writeFileSync(join(directory, 'a.csv'), 'sep=;\r\nReport;\r\nprice;day\r\n1,50;31.12.2025\r\n')
+    const flags = ['--skip', '2', '--types', '--decimal', 'comma', '--dates', 'dmy']
+    const { stdout } = await push(directory, url, 'a.csv', ...flags)
+    assert.match(stdout, /\. Converted: price, day\. Types: number: price; all others text\.\n$/)
+    assert.equal(await stored(), '{"price":1.50,"day":"2025-12-31"}\n')
+  })
+
   it('has nothing to do for an empty file', async (t) => {
     const { directory, url } = await serveEvents(t)
     writeFileSync(join(directory, 'events.ndjson'), '\n')

@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { describe, it } from 'node:test'
+import type { Conversions } from '../../src/items/csv-columns.ts'
 import { readColumnTypes } from '../../src/items/read-items.ts'
 import { readAll, refusal } from './read-all.ts'
 
 /** The values of the only column, with their types found. */
 async function typed(...values: readonly string[]): Promise<string> {
+  return converted(values, {})
+}
+
+async function converted(values: readonly string[], conversions: Conversions): Promise<string> {
   const text = `"a"\n${values.map((value) => `"${value}"\n`).join('')}`
   const source = async function* () {
     yield Buffer.from(text)
   }
-  const types = await readColumnTypes(source(), { format: 'csv' })
+  const types = await readColumnTypes(source(), { format: 'csv', conversions })
   const { items } = await readAll(text, { format: 'csv', types })
   return items.map((item) => item.slice('{"a":'.length, -1)).join(' ')
 }
@@ -75,4 +80,98 @@ it('refuses a value that was not there when types were looked for, and never tak
     assert.equal(line, 2)
     assert.match(reason, /was not there when types were looked for$/)
   }
+})
+
+describe('decimal commas', () => {
+  const comma = { decimal: 'comma' } as const
+
+  it('become points, and all digits stay, where every value of a column is such a number or empty', async () => {
+    const cases: [string[], string][] = [
+      [['1,50', '-0,5', '12', '', '1,5E+10'], '1.50 -0.5 12 null 1.5E+10'],
+      [['1.234,50', '12', '-1.234.567,0', '999,10'], '1234.50 12 -1234567.0 999.10'],
+      [['1', '2'], '1 2'],
+    ]
+    for (const [values, expected] of cases) {
+      assert.equal(await converted(values, comma), expected)
+      const texts = expected.split(' ').map((text) => JSON.stringify(text === 'null' ? '' : text))
+      assert.equal(await converted(values, { ...comma, isTyped: false }), texts.join(' '))
+    }
+  })
+
+  it('stay text where one value is no such number, or points could mean something else', async () => {
+    const columns = [
+      ['1,50', 'x'],
+      ['1,50', '01,5'],
+      ['1,50', '1,2,3'],
+      ['1,50', '1.5'],
+      ['1.234', '5.678'],
+      ['1.234,5', '1234,5'],
+      ['1.23,5', '1,5'],
+      ['1,5', ',5'],
+    ]
+    for (const values of columns)
+      for (const isTyped of [true, false])
+        assert.equal(
+          await converted(values, { ...comma, isTyped }),
+          values.map((value) => JSON.stringify(value)).join(' '),
+        )
+    assert.equal(await converted(['1,0000000000000000001'], comma), '"1,0000000000000000001"')
+  })
+
+  it('are text without the option', async () => {
+    assert.equal(await typed('1,50', '2,5'), '"1,50" "2,5"')
+  })
+})
+
+describe('dates as day, month and year', () => {
+  const dates = { dates: 'dmy' } as const
+
+  it('become ISO dates, and stay text, where every value of a column is one or empty', async () => {
+    for (const isTyped of [true, false])
+      assert.equal(
+        await converted(['31.12.2025', '1.2.2025', '', '29.02.2024', '05/06/1999'], { ...dates, isTyped }),
+        '"2025-12-31" "2025-02-01" "" "2024-02-29" "1999-06-05"',
+      )
+  })
+
+  it('stay as they are where one value is none', async () => {
+    for (const value of [
+      '31.02.2025',
+      '29.02.2025',
+      '12.31.2025',
+      '0.1.2025',
+      '1.1.25',
+      '2025-12-31',
+      '1.2-2025',
+      'x',
+      '7',
+    ])
+      assert.equal(await converted(['31.12.2025', value], dates), `"31.12.2025" ${JSON.stringify(value)}`)
+    assert.equal(await typed('31.12.2025'), '"31.12.2025"')
+  })
+})
+
+it('a date in a key is converted, a number with a comma is not', async () => {
+  const text = 'day;n;x\n31.12.2025;1,5;1,5\n'
+  const source = async function* () {
+    yield Buffer.from(text)
+  }
+  const conversions = { decimal: 'comma', dates: 'dmy' } as const
+  const types = await readColumnTypes(source(), { format: 'csv', keyField: 'day,n', conversions })
+  assert.deepEqual(types.converted, ['day', 'x'])
+  const { items, keys } = await readAll(text, { format: 'csv', types, keyField: 'day,n' })
+  assert.deepEqual([items, keys], [['{"day":"2025-12-31","n":"1,5","x":1.5}'], ['2025-12-31,1\\,5']])
+})
+
+it('a value that came later is refused in a converted column too', async () => {
+  const source = async function* () {
+    yield Buffer.from('a;b\n1,5;31.12.2025\n')
+  }
+  const conversions = { isTyped: false, decimal: 'comma', dates: 'dmy' } as const
+  const types = await readColumnTypes(source(), { format: 'csv', conversions })
+  for (const row of ['x;31.12.2025', '1,5;31.02.2025'])
+    assert.match(
+      (await refusal(`a;b\n${row}\n`, { format: 'csv', types }))[1],
+      /was not there when types were looked for$/,
+    )
 })

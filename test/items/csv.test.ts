@@ -50,6 +50,8 @@ describe('reading CSV', () => {
     const cases: [string, number, string, string][] = [
       ['a,b\n1,2\n\n1,2,3\n4,5', 4, 'the row has 3 fields, the header has 2', '1,2,3'],
       ['a,b\r\n1,2\r\n1', 3, 'the row has 1 field, the header has 2', '1'],
+      ['a,,c\n1,2,3\n', 1, 'column 2 of the header is empty; give it a name, or remove it', 'a,,c'],
+      ['\na,b, \n', 2, 'column 3 of the header is empty; give it a name, or remove it', 'a,b, '],
       ['\na,b,a\n', 2, 'the header names the field "a" twice', 'a,b,a'],
       ['a\n1\n"x\ny', 3, 'a quote in the row that begins here is never closed', '"x'],
       ['a\n"x"y\n', 2, 'something follows the closing quote of a field; double a quote inside a quoted field', '"x"y'],
@@ -72,6 +74,8 @@ describe('reading CSV', () => {
   it('names the line that is not valid UTF-8', async () => {
     const reason = 'this is not valid UTF-8; convert the file to UTF-8 first'
     assert.deepEqual(await refusal(latin1('a,b\n1,2\n3,caf\xe9\n'), csv), [3, reason, '3,caf\\xe9'])
+    assert.deepEqual(await refusal(latin1('\n\na,caf\xe9\n1,2\n'), csv), [3, reason, 'a,caf\\xe9'])
+    assert.deepEqual(await refusal(latin1('x\ncaf\xe9\na\n1\n'), { ...csv, skip: 2 }), [2, reason, 'caf\\xe9'])
   })
 
   it('refuses an item above the limit, and a row that never ends', async () => {
@@ -90,8 +94,9 @@ describe('reading CSV', () => {
       fc.constantFrom('', 'é😀', 'a"b', '\r\n', '\n', '\r', ',', '__proto__', '"'),
     )
     const quoted = (value: string): string => `"${value.replaceAll('"', '""')}"`
+    const name = field.filter((text) => text.trim() !== '')
     const table = fc
-      .tuple(fc.uniqueArray(field, { minLength: 1, maxLength: 4 }), fc.constantFrom('\n', '\r\n'))
+      .tuple(fc.uniqueArray(name, { minLength: 1, maxLength: 4 }), fc.constantFrom('\n', '\r\n'))
       .chain(([names, end]) =>
         fc.record({
           names: fc.constant(names),

@@ -1,10 +1,11 @@
 /** `reams export NAME`: writes the items of a collection to a file or a pipe. */
 
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { counted } from '../../contract/message-text.ts'
 import { PAGE_SIZE } from '../../contract/page.ts'
 import { toNdjson } from '../../items/item-text.ts'
-import type { Store } from '../../store/store.ts'
+import type { Head, Segment, Store } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
 import { createFormat, type ItemFormat, outputFormat } from '../files/item-format.ts'
 import { type ByteStream, type OutputTarget, openStream, outputTarget } from '../files/output-target.ts'
@@ -20,7 +21,8 @@ export const EXPORT: CliCommand = {
   usage: 'NAME [-o FILE] [options]',
   summary: 'write the items of a collection to a file',
   description: `Writes the items of a collection, from one snapshot. In NDJSON and JSON each
-item is exactly as it was stored; CSV and TSV have a column for each field.`,
+item is exactly as it was stored; CSV and TSV have a column for each field of any
+item, for which all items are read twice unless --columns names them.`,
   operands: [{ syntax: '<NAME>', description: 'the collection' }],
   settings: ['store', 'format', 'columns', 'output', 'force', 'json'],
   examples: [
@@ -90,7 +92,6 @@ async function writeItems(
   output: Pick<ByteStream, 'write'>,
   signal: AbortSignal,
 ): Promise<number> {
-  // The first page tells the columns of CSV, and after deletions it can be in several segments.
   let held: Uint8Array[] = []
   let [items, written] = [0, 0]
   const write = async () => {
@@ -98,7 +99,7 @@ async function writeItems(
     held = []
     written = items
   }
-  for await (const segment of store.items(name)) {
+  for await (const segment of segments(store, name, format, signal)) {
     signal.throwIfAborted()
     held.push(toNdjson(segment.raw()))
     items += segment.count
@@ -107,6 +108,33 @@ async function writeItems(
   await write()
   await output.write(format.end(items))
   return items
+}
+
+/** The items of one snapshot. The format gets all of them before the first, if it has to know their fields. */
+async function* segments(store: Store, name: string, format: ItemFormat, signal: AbortSignal): AsyncIterable<Segment> {
+  const heads: Head[] = []
+  const read = () => store.items(name, (head) => heads.unshift(head))
+  // The collection can change between the beginnings of two snapshots.
+  const isSame = () => heads[0]?.commitId === heads[1]?.commitId
+  for (let isReady = format.collect === undefined, isStale = true; isStale; ) {
+    isStale = false
+    for await (const segment of read()) {
+      let items = 0
+      if (!isReady)
+        for await (const other of read()) {
+          // Signals arrive only between two turns of the event loop.
+          await nextTurn()
+          signal.throwIfAborted()
+          if (!isSame()) break
+          format.collect?.(toNdjson(other.raw()), items)
+          items += other.count
+        }
+      isReady ||= isSame()
+      isStale = !isReady
+      if (isStale) break
+      yield segment
+    }
+  }
 }
 
 function unused({ unusedColumns }: ItemFormat): string {

@@ -12,6 +12,7 @@ import { withStore } from '../open-store.ts'
 import { formatRate, msSince, pageCountOf, printNote, report, sizeOf } from '../output.ts'
 
 import type { CliCommand, SettingValues } from '../setting-values.ts'
+import { CSV_SETTINGS } from '../settings.ts'
 import { SkipReport } from '../skip-report.ts'
 import { isFromDatabase, onlyChoice, TableInput } from '../table-input.ts'
 
@@ -37,8 +38,7 @@ names another.`,
     'query',
     'order',
     'format',
-    'delimiter',
-    'types',
+    ...CSV_SETTINGS,
     'itemBytes',
     'key',
     'unpaginated',

@@ -1,6 +1,7 @@
 /** `reams push URL FILE|-`: appends the items of a file to a collection of any server, over HTTP. */
 
 import type { CliCommand } from '../setting-values.ts'
+import { CSV_SETTINGS } from '../settings.ts'
 
 export const PUSH: CliCommand = {
   name: 'push',
@@ -19,8 +20,7 @@ once more. REAMS_TOKEN can hold the token. The collection must exist, unless
   ],
   settings: [
     'format',
-    'delimiter',
-    'types',
+    ...CSV_SETTINGS,
     'itemBytes',
     'tokenFile',
     'ca',

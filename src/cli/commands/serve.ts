@@ -6,6 +6,7 @@ import { Failure } from '../failure.ts'
 import { Interruption } from '../interruption.ts'
 import { report } from '../output.ts'
 import { type CliCommand, type SettingValues, warnOfPassword } from '../setting-values.ts'
+import { CSV_SETTINGS } from '../settings.ts'
 import { tuneAllocator } from './serve/allocator.ts'
 import { Draining } from './serve/draining.ts'
 import { greeting } from './serve/greeting.ts'
@@ -33,8 +34,7 @@ files and --from it serves the store.`,
     'create',
     'sample',
     'format',
-    'delimiter',
-    'types',
+    ...CSV_SETTINGS,
     'historyBytes',
     'itemBytes',
     'bodyBytes',

@@ -5,12 +5,15 @@ import { CsvColumns, linesOf, MAX_COLUMNS } from '../../items/item-text.ts'
 import type { InputFormat } from '../../items/read-items.ts'
 import { Failure } from '../failure.ts'
 import { isCsv } from '../input.ts'
+import { COLUMNS } from '../setting-kind.ts'
 import type { SettingValues } from '../setting-values.ts'
 import { formatOfFile, formatOfName } from './file-name.ts'
 import type { OutputTarget } from './output-target.ts'
 
 /** Items come as NDJSON: each on a line, without line breaks in it. */
 export interface ItemFormat {
+  /** Adds a column for each field of these items, behind `before` others: for all items, before the first is rendered. */
+  readonly collect?: ((lines: Uint8Array, before: number) => void) | undefined
   /** What is written for these items, behind `before` others. */
   render(lines: Uint8Array, before: number): Uint8Array
   /** What is written behind the last of all items. */
@@ -23,7 +26,7 @@ export interface ItemFormat {
 
 export interface FormatOptions {
   readonly format: InputFormat
-  /** The columns that were asked for; fields without one are left out. Undefined: those of the first page. */
+  /** The columns that were asked for; fields without one are left out. Undefined: those of all items, or of the first page. */
   readonly columns: readonly string[] | undefined
 }
 
@@ -73,6 +76,7 @@ class CsvFormat implements ItemFormat {
   readonly #isChosen: boolean
   readonly #delimiter: string
   #columns: CsvColumns
+  #isCollected = false
 
   constructor(chosen: readonly string[] | undefined, columns: readonly string[], delimiter: string) {
     this.#isChosen = chosen !== undefined
@@ -88,8 +92,18 @@ class CsvFormat implements ItemFormat {
     return this.#isChosen ? [...this.#columns.unused] : []
   }
 
+  get collect(): ItemFormat['collect'] {
+    if (this.#isChosen) return undefined
+    return (lines, before) => {
+      this.#isCollected = true
+      this.#addColumns(lines, before, 'The collection')
+    }
+  }
+
   render(lines: Uint8Array, before: number): Uint8Array {
-    if (before === 0 && !this.#isChosen) this.#columns = columnsOf(lines, this.#delimiter)
+    if (before === 0 && !this.#isChosen && !this.#isCollected) this.#addColumns(lines, 0, 'The first page')
+    if (lines.length > 0 && this.#columns.names.length === 0)
+      throw new Failure(1, 'No item has any field, so there are no columns for CSV. Use --format ndjson or json.')
     let text = before === 0 && lines.length > 0 ? this.#columns.header : ''
     let item = before
     for (const line of linesOf(lines)) text += this.#row(line, ++item)
@@ -100,6 +114,16 @@ class CsvFormat implements ItemFormat {
     return Buffer.from(items === 0 && this.#isChosen ? this.#columns.header : '')
   }
 
+  #addColumns(lines: Uint8Array, before: number, owner: string): void {
+    if (before === 0) this.#columns = new CsvColumns([], this.#delimiter)
+    for (const line of linesOf(lines)) this.#columns.addFields(line)
+    if (this.#columns.names.length > MAX_COLUMNS)
+      throw new Failure(
+        1,
+        `${owner} has more than ${formatCount(MAX_COLUMNS)} different fields. Choose those that become columns: --columns a,b,c`,
+      )
+  }
+
   /** `item` counts from 1. */
   #row(line: Uint8Array, item: number): string {
     if (line[0] !== OPEN_OBJECT)
@@ -108,29 +132,21 @@ class CsvFormat implements ItemFormat {
         `Item ${formatCount(item)} is not an object, so it has no fields for CSV: ${excerpt(line, 0, line.length)}. Use --format ndjson or json.`,
       )
     return this.#columns.row(line, (name) => {
-      if (!this.#isChosen) throw missingColumn(name, item)
+      if (!this.#isChosen) throw missingColumn(name, item, this.columns)
     })
   }
 }
 
 /** Later items have the same fields, or the columns have to be named: what was written cannot be made wider. */
-function columnsOf(lines: Uint8Array, delimiter: string): CsvColumns {
-  const columns = new CsvColumns([], delimiter)
-  for (const line of linesOf(lines)) columns.addFields(line)
-  const { length } = columns.names
-  if (length > MAX_COLUMNS)
-    throw new Failure(
-      1,
-      `The first page has more than ${formatCount(MAX_COLUMNS)} different fields. Choose those that become columns: --columns a,b,c`,
-    )
-  if (length === 0 && lines.length > 0)
-    throw new Failure(1, 'No item has any field, so there are no columns for CSV. Use --format ndjson or json.')
-  return columns
-}
-
-function missingColumn(name: string, item: number): Failure {
+function missingColumn(name: string, item: number, columns: readonly string[]): Failure {
+  const names = [...columns, name]
+  const listed = names.filter((each) => COLUMNS.parse(each)?.[0] === each)
+  const list = /^[\w.,-]+$/.test(listed.join()) ? listed.join() : `'${listed.join().replaceAll("'", "'\\''")}'`
+  const advice = `Name the columns, with or without "${name}": --columns ${list}`
+  const note =
+    '. A name with a comma, or with a blank at an end, cannot be given there: for such fields use --format ndjson.'
   return new Failure(
     1,
-    `Item ${formatCount(item)} has a field "${name}", which no item of the first page has. Name the columns, with or without "${name}": --columns a,b,c`,
+    `Item ${formatCount(item)} has a field "${name}", which no item of the first page has. ${advice}${listed.length < names.length ? note : ''}`,
   )
 }
