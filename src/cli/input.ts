@@ -3,16 +3,26 @@
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { formatCount, shorten } from '../contract/message-text.ts'
+import { formatCount, quoted, shorten } from '../contract/message-text.ts'
 import type { ColumnType, ColumnTypes } from '../items/csv-columns.ts'
+import { InputError } from '../items/input-error.ts'
 import type { InputBatch } from '../items/item-reader.ts'
+import { ItemError } from '../items/item-scanner.ts'
+import { itemsFlag, JsonOutline } from '../items/json-outline.ts'
 import { type InputFormat, readColumnTypes, readItems } from '../items/read-items.ts'
 import { Failure } from './failure.ts'
-import { formatOfFile } from './files/file-name.ts'
+import { formatOfFile, isGeoJson } from './files/file-name.ts'
+import { printNote } from './output.ts'
 import { startProgress } from './progress.ts'
 import type { SettingValues } from './setting-values.ts'
+import type { SettingName } from './settings.ts'
 import { openSource, type Source } from './source.ts'
 import { TemporaryDirectory } from './temporary-directory.ts'
+
+/** The settings that say how a file is read. */
+export const FILE_SETTINGS = ['format', 'encoding', 'items', 'delimiter', 'types'] as const
+
+const OPEN_OBJECT = 0x7b
 
 /** A summary has no room for more. */
 const NAMES_SHOWN = 10
@@ -59,7 +69,7 @@ export class FileInput implements Input {
   }
 
   static async open(path: string, settings: SettingValues, signal: AbortSignal): Promise<FileInput> {
-    checkCsvSettings([formatOf(path, settings)], settings)
+    checkFormatSettings([formatOf(path, settings)], settings)
     return new FileInput(await openSource(path, signal), path, settings, signal)
   }
 
@@ -95,7 +105,27 @@ export class FileInput implements Input {
   }
 
   items(keyField: string | null): AsyncIterable<InputBatch> {
-    return readItems(this.source, { ...this.#options, keyField, types: this.#types })
+    const batches = readItems(this.source, { ...this.#options, keyField, types: this.#types })
+    return this.#path === '-' && this.#settings.get('format') === undefined ? this.#guessedLines(batches) : batches
+  }
+
+  /** On standard input lines are only a guess: a single one can be an object that holds all items. */
+  async *#guessedLines(batches: AsyncIterable<InputBatch>): AsyncGenerator<InputBatch> {
+    let items = 0
+    let name: string | undefined
+    try {
+      for await (const batch of batches) {
+        items += batch.run.count
+        if (items === 1) name = arrayIn(batch.run.text)
+        yield batch
+      }
+    } catch (error) {
+      throw error instanceof InputError && error.item === 1 ? withFormatAdvice(error) : error
+    }
+    if (items === 1 && name !== undefined)
+      printNote(
+        `${this.label} has one line, which is one item. If the items are those in ${quoted(name)}, use ${itemsFlag(name)}; --format ndjson turns this note off.`,
+      )
   }
 
   /** What became of the values of CSV; nothing for other formats. */
@@ -121,8 +151,12 @@ export class FileInput implements Input {
   get #options() {
     return {
       format: this.format,
+      encoding: this.#settings.get('encoding'),
       itemBytes: this.#settings.get('itemBytes'),
       delimiter: this.#settings.get('delimiter'),
+      items: this.#settings.get('items') ?? (isGeoJson(this.#path) ? 'features' : undefined),
+      onItemsFound: (name: string) =>
+        printNote(`${this.label} is an object: the items are those in ${quoted(name)}. --items can name others.`),
     }
   }
 
@@ -135,14 +169,20 @@ export class FileInput implements Input {
   }
 }
 
-/** Standard input is NDJSON unless something else is said. */
+/** Standard input is NDJSON unless something else is said, as by --items. */
 export function formatOf(path: string, settings: SettingValues): InputFormat {
-  return settings.get('format') ?? (path === '-' ? 'ndjson' : formatOfFile(path))
+  const format = settings.get('format')
+  if (format !== undefined) return format
+  if (path === '-') return settings.origin('items') === 'flag' ? 'json' : 'ndjson'
+  return isGeoJson(path) ? 'json' : formatOfFile(path)
 }
 
-/** Throws a Failure for settings about CSV where nothing is CSV. */
-export function checkCsvSettings(formats: readonly InputFormat[], settings: SettingValues): void {
-  const given = (['types', 'delimiter'] as const).find((name) => settings.origin(name) === 'flag')
+/** Throws a Failure for settings about a format that no file has. */
+export function checkFormatSettings(formats: readonly InputFormat[], settings: SettingValues): void {
+  const isFlag = (name: SettingName) => settings.origin(name) === 'flag'
+  if (isFlag('items') && !formats.includes('json'))
+    throw new Failure(2, `--items is for JSON, and this is ${formats[0]}. Leave it out, or add --format json.`)
+  const given = (['types', 'delimiter'] as const).find(isFlag)
   const flag = given && `--${given}`
   if (flag !== undefined && !formats.some(isCsv))
     throw new Failure(2, `${flag} is for CSV, and this is ${formats[0]}. Leave it out, or add --format csv.`)
@@ -150,4 +190,18 @@ export function checkCsvSettings(formats: readonly InputFormat[], settings: Sett
 
 export function isCsv(format: InputFormat): boolean {
   return format === 'csv' || format === 'tsv'
+}
+
+/** The first array of objects in an item. */
+function arrayIn(item: Uint8Array): string | undefined {
+  const outline = new JsonOutline()
+  const at = outline.pass(item, 0, item.length)
+  return item[at] === OPEN_OBJECT ? outline.found : undefined
+}
+
+/** A line that is too long can hold all items in an array. */
+function withFormatAdvice(error: InputError): InputError {
+  const { reason, line = 1, text, cause } = error
+  if (!(cause instanceof ItemError) || cause.kind !== 'size') return error
+  return new InputError(`${reason}; if this line holds all items, use --format json`, { line, text, cause })
 }

@@ -57,6 +57,8 @@ export const SETTINGS = {
       kind: kinds.oneOf('name', 'ndjson', 'json', 'csv', 'tsv'),
       description: 'ndjson, json, csv or tsv, if the name does not say',
     },
+    encoding: { kind: kinds.ENCODING, description: 'of files without a byte order mark (utf-8)' },
+    items: { kind: kinds.text('path'), description: 'where in a JSON object the items are: data, result.rows' },
     delimiter: { kind: kinds.DELIMITER, description: 'what separates CSV fields (told from the header)' },
     types: toggle('make numbers, booleans and nulls of CSV values'),
     live: toggle('read live pages, and no snapshot of them'),

@@ -4,9 +4,10 @@ import { finished } from 'node:stream/promises'
 import { type Parser, parse } from 'csv-parse'
 import type { ColumnTypes } from './csv-columns.ts'
 import { delimiterOf, readHeader } from './csv-header.ts'
-import { CARRIAGE_RETURN, errorAt, type InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
+import { CARRIAGE_RETURN, errorAt, type InputError, invalidText, LINE_FEED, type Piece } from './input-error.ts'
 import { type InputBatch, ItemReader } from './item-reader.ts'
 import { ItemError, type TextOptions } from './item-scanner.ts'
+import type { InvalidText } from './utf8.ts'
 
 /** The parser looks this far ahead before it hands out a row, line end included. */
 const LOOK_AHEAD_BYTES = 16
@@ -43,10 +44,10 @@ export class CsvReader extends ItemReader {
     if (this.#rows !== undefined) yield* this.#rows.push(block)
   }
 
-  async *end(invalid?: Uint8Array): AsyncIterable<InputBatch> {
+  async *end(invalid?: InvalidText): AsyncIterable<InputBatch> {
     if (this.#rows === undefined) {
       if (invalid !== undefined)
-        throw invalidUtf8({ ...this.piece(), line: countLineBreaks(this.piece()) + 1 }, invalid)
+        throw invalidText({ ...this.piece(), line: countLineBreaks(this.piece()) + 1 }, invalid)
       this.#rows = this.#start(true)
       yield* this.#rows.push(this.#held)
     }
@@ -108,8 +109,8 @@ class RowReader extends ItemReader {
     if (this.window.length > this.scanner.itemBytes + LOOK_AHEAD_BYTES) throw this.#rowTooLong()
   }
 
-  async *end(invalid?: Uint8Array): AsyncIterable<InputBatch> {
-    if (invalid !== undefined) throw invalidUtf8(this.#rowPiece(this.window.length), invalid)
+  async *end(invalid?: InvalidText): AsyncIterable<InputBatch> {
+    if (invalid !== undefined) throw invalidText(this.#rowPiece(this.window.length), invalid)
     const error = await finished(this.#parser.end(), { readable: false }).catch((error: Error) => error)
     yield* this.#readRows()
     if (error) throw this.#notCsv(error)

@@ -1,8 +1,9 @@
 /** Reads NDJSON: a JSON object on every line, kept byte for byte. */
 
-import { CARRIAGE_RETURN, errorAt, type InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
+import { CARRIAGE_RETURN, errorAt, type InputError, invalidText, LINE_FEED, type Piece } from './input-error.ts'
 import { type InputBatch, ItemReader } from './item-reader.ts'
 import { ItemError, skipBlanks } from './item-scanner.ts'
+import type { InvalidText } from './utf8.ts'
 
 const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b
@@ -16,8 +17,8 @@ export class NdjsonReader extends ItemReader {
     if (this.window.length > this.scanner.itemBytes + 1) throw this.#wrongLine(this.scanner.tooLarge())
   }
 
-  *end(invalid?: Uint8Array): Iterable<InputBatch> {
-    if (invalid !== undefined) throw invalidUtf8(this.piece(), invalid)
+  *end(invalid?: InvalidText): Iterable<InputBatch> {
+    if (invalid !== undefined) throw invalidText(this.piece(), invalid)
     if (this.window.length > 0) yield* this.push(Uint8Array.of(LINE_FEED))
     if (this.batch.count > 0) yield this.batch.takeBatch()
   }
@@ -84,6 +85,6 @@ export class NdjsonReader extends ItemReader {
     if (first === OPEN_ARRAY) return '; for a file that is one JSON array use --format json'
     const isBrokenOff =
       first === OPEN_OBJECT && at > start && (bytes[at] === LINE_FEED || bytes[at] === CARRIAGE_RETURN)
-    return isBrokenOff ? `; ${rule}; for one JSON array over several lines use --format json` : `; ${rule}`
+    return isBrokenOff ? `; ${rule}; for JSON over several lines use --format json` : `; ${rule}`
   }
 }

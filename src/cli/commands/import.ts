@@ -4,7 +4,7 @@ import { counted, formatCount } from '../../contract/message-text.ts'
 import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
 import type { LoadResult } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
-import { FileInput, type Input } from '../input.ts'
+import { FILE_SETTINGS, FileInput, type Input } from '../input.ts'
 import { Interruption } from '../interruption.ts'
 import { loadInput } from '../load-input.ts'
 import { withStore } from '../open-store.ts'
@@ -24,7 +24,11 @@ cannot be changed later. The key of a table is its primary key, unless --key
 names another.`,
   operands: [
     { syntax: '<NAME>', description: 'the collection' },
-    { syntax: '[FILE]', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin', suggestions: 'files' },
+    {
+      syntax: '[FILE]',
+      description: '.ndjson, .jsonl, .json, .geojson, .csv, .tsv, gzip; - stdin',
+      suggestions: 'files',
+    },
   ],
   settings: [
     'store',
@@ -32,9 +36,7 @@ names another.`,
     'table',
     'query',
     'order',
-    'format',
-    'delimiter',
-    'types',
+    ...FILE_SETTINGS,
     'itemBytes',
     'key',
     'unpaginated',

@@ -1,5 +1,6 @@
 /** `reams push URL FILE|-`: appends the items of a file to a collection of any server, over HTTP. */
 
+import { FILE_SETTINGS } from '../input.ts'
 import type { CliCommand } from '../setting-values.ts'
 
 export const PUSH: CliCommand = {
@@ -14,9 +15,13 @@ same command again, within 24 hours; later the whole file would be appended
 once more. REAMS_TOKEN can hold the token.`,
   operands: [
     { syntax: '<URL>', description: 'the collection' },
-    { syntax: '<FILE>', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin', suggestions: 'files' },
+    {
+      syntax: '<FILE>',
+      description: '.ndjson, .jsonl, .json, .geojson, .csv, .tsv, gzip; - stdin',
+      suggestions: 'files',
+    },
   ],
-  settings: ['format', 'delimiter', 'types', 'itemBytes', 'tokenFile', 'batch', 'retries', 'pushTimeout'],
+  settings: [...FILE_SETTINGS, 'itemBytes', 'tokenFile', 'batch', 'retries', 'pushTimeout'],
   examples: [
     { line: 'reams push https://x.example/events new.ndjson', purpose: 'append a file' },
     { line: 'zcat *.gz | reams push https://x.example/events -', purpose: 'from a pipe' },

@@ -2,6 +2,7 @@
 
 import cluster from 'node:cluster'
 import { Failure } from '../failure.ts'
+import { FILE_SETTINGS } from '../input.ts'
 import { Interruption } from '../interruption.ts'
 import { print } from '../output.ts'
 import { type CliCommand, type SettingValues, warnOfPassword } from '../setting-values.ts'
@@ -21,7 +22,11 @@ Files and tables are served from a temporary store, which is removed at the end:
 each is a collection, named after it; FILE:FIELD also names its key. Without
 files and --from it serves the store.`,
   operands: [
-    { syntax: '[FILE...]', description: '.ndjson, .jsonl, .json, .csv or .tsv, also gzip', suggestions: 'files' },
+    {
+      syntax: '[FILE...]',
+      description: '.ndjson, .jsonl, .json, .geojson, .csv, .tsv, also gzip',
+      suggestions: 'files',
+    },
   ],
   settings: [
     'store',
@@ -31,9 +36,7 @@ files and --from it serves the store.`,
     'order',
     'create',
     'sample',
-    'format',
-    'delimiter',
-    'types',
+    ...FILE_SETTINGS,
     'historyBytes',
     'itemBytes',
     'bodyBytes',
