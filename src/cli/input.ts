@@ -5,10 +5,8 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { formatCount, quoted, shorten } from '../contract/message-text.ts'
 import type { ColumnType, ColumnTypes } from '../items/csv-columns.ts'
-import { InputError } from '../items/input-error.ts'
 import type { InputBatch } from '../items/item-reader.ts'
-import { ItemError } from '../items/item-scanner.ts'
-import { itemsFlag, JsonOutline } from '../items/json-outline.ts'
+import { itemsFlag } from '../items/json-outline.ts'
 import { type InputFormat, readColumnTypes, readItems } from '../items/read-items.ts'
 import { Failure } from './failure.ts'
 import { formatOfFile, isGeoJson } from './files/file-name.ts'
@@ -21,8 +19,6 @@ import { TemporaryDirectory } from './temporary-directory.ts'
 
 /** The settings that say how a file is read. */
 export const FILE_SETTINGS = ['format', 'encoding', 'items', 'delimiter', 'types'] as const
-
-const OPEN_OBJECT = 0x7b
 
 /** A summary has no room for more. */
 const NAMES_SHOWN = 10
@@ -105,27 +101,7 @@ export class FileInput implements Input {
   }
 
   items(keyField: string | null): AsyncIterable<InputBatch> {
-    const batches = readItems(this.source, { ...this.#options, keyField, types: this.#types })
-    return this.#path === '-' && this.#settings.get('format') === undefined ? this.#guessedLines(batches) : batches
-  }
-
-  /** On standard input lines are only a guess: a single one can be an object that holds all items. */
-  async *#guessedLines(batches: AsyncIterable<InputBatch>): AsyncGenerator<InputBatch> {
-    let items = 0
-    let name: string | undefined
-    try {
-      for await (const batch of batches) {
-        items += batch.run.count
-        if (items === 1) name = arrayIn(batch.run.text)
-        yield batch
-      }
-    } catch (error) {
-      throw error instanceof InputError && error.item === 1 ? withFormatAdvice(error) : error
-    }
-    if (items === 1 && name !== undefined)
-      printNote(
-        `${this.label} has one line, which is one item. If the items are those in ${quoted(name)}, use ${itemsFlag(name)}; --format ndjson turns this note off.`,
-      )
+    return readItems(this.source, { ...this.#options, keyField, types: this.#types })
   }
 
   /** What became of the values of CSV; nothing for other formats. */
@@ -149,15 +125,24 @@ export class FileInput implements Input {
   }
 
   get #options() {
+    const isGuess = this.#path === '-' && this.#settings.get('format') === undefined
     return {
       format: this.format,
       encoding: this.#settings.get('encoding'),
       itemBytes: this.#settings.get('itemBytes'),
       delimiter: this.#settings.get('delimiter'),
       items: this.#settings.get('items') ?? (isGeoJson(this.#path) ? 'features' : undefined),
-      onItemsFound: (name: string) =>
-        printNote(`${this.label} is an object: the items are those in ${quoted(name)}. --items can name others.`),
+      onItemsFound: this.format === 'json' || isGuess ? (name: string) => this.#noteItems(name) : undefined,
     }
+  }
+
+  #noteItems(name: string): void {
+    const where = `the items are those in ${quoted(name)}`
+    if (this.format === 'json') printNote(`${this.label} is an object: ${where}. --items can name others.`)
+    else
+      printNote(
+        `${this.label} has one item. If ${where}, use ${itemsFlag(name)}; if not, --format ndjson avoids this note.`,
+      )
   }
 
   /** What comes from a pipe can be read only once. */
@@ -190,18 +175,4 @@ export function checkFormatSettings(formats: readonly InputFormat[], settings: S
 
 export function isCsv(format: InputFormat): boolean {
   return format === 'csv' || format === 'tsv'
-}
-
-/** The first array of objects in an item. */
-function arrayIn(item: Uint8Array): string | undefined {
-  const outline = new JsonOutline()
-  const at = outline.pass(item, 0, item.length)
-  return item[at] === OPEN_OBJECT ? outline.found : undefined
-}
-
-/** A line that is too long can hold all items in an array. */
-function withFormatAdvice(error: InputError): InputError {
-  const { reason, line = 1, text, cause } = error
-  if (!(cause instanceof ItemError) || cause.kind !== 'size') return error
-  return new InputError(`${reason}; if this line holds all items, use --format json`, { line, text, cause })
 }

@@ -63,7 +63,7 @@ export function errorAt(reason: string, piece: Piece, at: number = piece.start, 
 export function invalidText(piece: Piece, { bytes, encoding }: InvalidText): InputError {
   const before = errorAt('', piece, piece.end)
   const hex = bytes[0] === undefined ? '' : `\\x${bytes[0].toString(16).padStart(2, '0')}`
-  const guess = guessEncoding(piece.bytes.subarray(piece.start, piece.end), bytes)
+  const guess = guessEncoding([...piece.bytes.subarray(piece.start, piece.end), ...bytes])
   const reason =
     encoding === 'utf-8'
       ? `this is not valid UTF-8; it may be ${guess}: then add --encoding ${guess}`
@@ -71,15 +71,10 @@ export function invalidText(piece: Piece, { bytes, encoding }: InvalidText): Inp
   return new InputError(reason, { line: before.line ?? piece.line, text: before.text + hex })
 }
 
-/** Every second byte of Western text in UTF-16 is NUL; no other encoding has them. `pieces` begin where the text does. */
-export function guessEncoding(...pieces: readonly Uint8Array[]): string {
-  let before = 0
-  for (const piece of pieces) {
-    const nul = piece.indexOf(0)
-    if (nul >= 0) return (before + nul) % 2 === 0 ? 'utf-16be' : 'utf-16le'
-    before += piece.length
-  }
-  return 'windows-1252'
+/** Every second byte of Western text in UTF-16 is NUL; no other encoding has them. The text begins at an even index. */
+export function guessEncoding(text: readonly number[]): string {
+  const nul = text.indexOf(0)
+  return nul < 0 ? 'windows-1252' : nul % 2 === 0 ? 'utf-16be' : 'utf-16le'
 }
 
 export const LINE_FEED = 0x0a

@@ -18,8 +18,8 @@ type Expected = 'opening bracket' | 'outline' | 'first item' | 'item' | 'comma' 
 export interface JsonOptions extends TextOptions {
   /** Where in an object the array is: names, joined with dots. Default: the first array of objects at the top level. */
   readonly items?: string | undefined
-  /** Receives the name of the array that was found in an object without `items`, once all of it has been read. */
-  readonly onItemsFound?: (name: string) => void
+  /** Receives the name of the array that was found without `items`, once all is read; or of one in the only line. */
+  readonly onItemsFound?: ((name: string) => void) | undefined
 }
 
 export class JsonArrayReader extends ItemReader {
@@ -48,7 +48,7 @@ export class JsonArrayReader extends ItemReader {
     if (this.#expected === 'outline') throw this.#wrong('it is truncated: the closing } of the object is missing')
     if (this.#expected !== 'nothing' && this.#expected !== 'opening bracket')
       throw this.#wrong('it is truncated: the closing ] of the array is missing')
-    if (this.#outline !== undefined) this.#endOutline(this.#outline)
+    this.#endOutline()
     if (this.batch.count > 0) yield this.batch.takeBatch()
   }
 
@@ -83,13 +83,14 @@ export class JsonArrayReader extends ItemReader {
       throw error instanceof ItemError ? this.#wrongItem(error) : error
     }
     this.line += countLineFeeds(bytes, start, this.window.start)
-    if (outline.isAtItems) {
-      this.#expected = 'first item'
-    } else if (outline.isClosed) this.#expected = 'nothing'
+    if (outline.isAtItems) this.#expected = 'first item'
+    else if (outline.isClosed) this.#expected = 'nothing'
     return this.#expected !== 'outline'
   }
 
-  #endOutline({ found, missing }: JsonOutline): void {
+  #endOutline(): void {
+    if (this.#outline === undefined) return
+    const { found, missing } = this.#outline
     if (found === undefined) throw new InputError(missing)
     if (this.#options.items === undefined) this.#options.onItemsFound?.(found)
   }

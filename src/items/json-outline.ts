@@ -52,7 +52,10 @@ export class JsonOutline {
       const byte = bytes[i] as number
       if (this.#candidate !== undefined && byte > SPACE && this.#isChosen(this.#candidate, byte, i - start)) return i
       const answer = this.#transitions[byte | this.#context | (this.#state << 8)] as number
-      if (this.#isInName) this.#addToName(byte, answer)
+      if (this.#isInName) {
+        if (this.#name.length < MAX_NAME_BYTES) this.#name.push(byte)
+        this.#isInName = answer !== State.colon
+      }
       switch (answer) {
         case Action.openObject:
         case Action.openArray:
@@ -109,11 +112,6 @@ export class JsonOutline {
     this.#context = this.#contexts.pop() ?? Context.top
     this.#state = State.afterValue
     this.isClosed = this.#contexts.length === 0
-  }
-
-  #addToName(byte: number, answer: number): void {
-    if (this.#name.length < MAX_NAME_BYTES) this.#name.push(byte)
-    this.#isInName = answer !== State.colon
   }
 
   #pathOfMember(): string {

@@ -3,12 +3,22 @@
 import { CARRIAGE_RETURN, errorAt, type InputError, invalidText, LINE_FEED, type Piece } from './input-error.ts'
 import { type InputBatch, ItemReader } from './item-reader.ts'
 import { ItemError, skipBlanks } from './item-scanner.ts'
+import type { JsonOptions } from './json-array.ts'
+import { JsonOutline } from './json-outline.ts'
 import type { InvalidText } from './utf8.ts'
 
 const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b
 
 export class NdjsonReader extends ItemReader {
+  /** Where the format is only a guess. */
+  readonly #onItemsFound: JsonOptions['onItemsFound']
+
+  constructor(options: JsonOptions) {
+    super(options)
+    this.#onItemsFound = options.onItemsFound
+  }
+
   *push(block: Uint8Array): Iterable<InputBatch> {
     const lastLineFeed = block.lastIndexOf(LINE_FEED)
     this.window.append(block)
@@ -20,7 +30,18 @@ export class NdjsonReader extends ItemReader {
   *end(invalid?: InvalidText): Iterable<InputBatch> {
     if (invalid !== undefined) throw invalidText(this.piece(), invalid)
     if (this.window.length > 0) yield* this.push(Uint8Array.of(LINE_FEED))
-    if (this.batch.count > 0) yield this.batch.takeBatch()
+    if (this.batch.count === 0) return
+    const batch = this.batch.takeBatch()
+    if (this.batch.total === 1) this.#reportArray(batch.run.text)
+    yield batch
+  }
+
+  /** The only item can be an object with all items in an array. */
+  #reportArray(item: Uint8Array): void {
+    if (this.#onItemsFound === undefined) return
+    const outline = new JsonOutline()
+    const at = outline.pass(item, 0, item.length)
+    if (item[at] === OPEN_OBJECT) this.#onItemsFound(outline.found ?? '')
   }
 
   /** Reads the lines up to `end`, the offset after a line feed. */
@@ -74,7 +95,9 @@ export class NdjsonReader extends ItemReader {
   #wrongLine(error: ItemError): InputError {
     const piece = this.piece()
     const at = piece.start + error.offset
-    const advice = error.kind === 'form' ? this.#advice(piece, at) : ''
+    const isGuess = this.#onItemsFound !== undefined && this.batch.total === 0
+    const sizeAdvice = error.kind === 'size' && isGuess ? '; if this line holds all items, use --format json' : ''
+    const advice = error.kind === 'form' ? this.#advice(piece, at) : sizeAdvice
     return errorAt(error.reason + advice, piece, at, error)
   }
 

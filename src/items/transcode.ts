@@ -21,10 +21,11 @@ function markedEncoding([first, second, third]: Uint8Array): string | undefined 
 
 /** Letters in UTF-16 are valid UTF-8, with a NUL character beside each: CSV would keep them. */
 function refuseUnmarked(head: Uint8Array): void {
-  const nuls = [...head.subarray(0, HEAD_BYTES)].map((byte) => Number(byte === 0)).join('')
+  const first = [...head.subarray(0, HEAD_BYTES)]
+  const nuls = first.map((byte) => Number(byte === 0)).join('')
   if (nuls !== '0101' && nuls !== '1010') return
-  const encoding = guessEncoding(head)
-  throw new InputError(`this looks like UTF-16 without a byte order mark; add --encoding ${encoding}`, { line: 1 })
+  const advice = `add --encoding ${guessEncoding(first)}`
+  throw new InputError(`this looks like UTF-16 without a byte order mark; ${advice}`, { line: 1 })
 }
 
 class Transcoder implements TextGate {
@@ -42,23 +43,22 @@ class Transcoder implements TextGate {
   }
 
   pass(block: Uint8Array): Uint8Array {
-    try {
-      const text = this.#decoder.decode(block, { stream: true })
-      this.#locator.decode(block, { stream: true })
-      return this.#encoder.encode(text)
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error
-      return this.#validPart(block)
-    }
+    const text = this.#decode(block)
+    if (text === undefined) return this.#validPart(block)
+    this.#locator.decode(block, { stream: true })
+    return text
   }
 
   end(): Uint8Array {
+    return this.#decode() ?? this.#validPart(new Uint8Array(0))
+  }
+
+  #decode(block?: Uint8Array): Uint8Array | undefined {
     try {
-      return this.#encoder.encode(this.#decoder.decode())
+      return this.#encoder.encode(this.#decoder.decode(block, { stream: block !== undefined }))
     } catch (error) {
-      if (!(error instanceof TypeError)) throw error
-      this.invalid = { bytes: new Uint8Array(0), encoding: this.#encoding }
-      return this.invalid.bytes
+      if (error instanceof TypeError) return undefined
+      throw error
     }
   }
 

@@ -12,19 +12,13 @@ export interface InvalidText {
 }
 
 /** Turns the bytes of a text into UTF-8. */
-export interface TextGate {
-  /** Once set: what follows the bytes that have passed, and cannot be read. */
-  readonly invalid: InvalidText | undefined
-  /** The bytes that can go on: valid UTF-8, no character cut in two. */
-  pass(block: Uint8Array): Uint8Array
-  /** Nothing follows. Returns what was held back. */
-  end(): Uint8Array
-}
+export type TextGate = Pick<Utf8Gate, 'invalid' | 'pass' | 'end'>
 
-export class Utf8Gate implements TextGate {
+export class Utf8Gate {
   /** The beginning of a character that the bytes so far cut in two. */
   #rest: Uint8Array = NOTHING
   #isAtStart = true
+  /** Once set: what follows the bytes that have passed, and cannot be read. */
   invalid: InvalidText | undefined
 
   /** The bytes that can go on, out of all that came. If the others are wrong, and not only cut in two, `invalid` is set. */
@@ -40,7 +34,7 @@ export class Utf8Gate implements TextGate {
     return this.#withoutMark(bytes.subarray(0, end))
   }
 
-  /** Nothing follows: a character that is still cut in two is not UTF-8 either. */
+  /** Nothing follows: a character that is still cut in two is not UTF-8 either. Returns what can still go on. */
   end(): Uint8Array {
     if (this.#rest.length > 0) this.invalid = { bytes: this.#rest, encoding: 'utf-8' }
     return NOTHING

@@ -24,11 +24,7 @@ cannot be changed later. The key of a table is its primary key, unless --key
 names another.`,
   operands: [
     { syntax: '<NAME>', description: 'the collection' },
-    {
-      syntax: '[FILE]',
-      description: '.ndjson, .jsonl, .json, .geojson, .csv, .tsv, gzip; - stdin',
-      suggestions: 'files',
-    },
+    { syntax: '[FILE]', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin', suggestions: 'files' },
   ],
   settings: [
     'store',

@@ -15,11 +15,7 @@ same command again, within 24 hours; later the whole file would be appended
 once more. REAMS_TOKEN can hold the token.`,
   operands: [
     { syntax: '<URL>', description: 'the collection' },
-    {
-      syntax: '<FILE>',
-      description: '.ndjson, .jsonl, .json, .geojson, .csv, .tsv, gzip; - stdin',
-      suggestions: 'files',
-    },
+    { syntax: '<FILE>', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin', suggestions: 'files' },
   ],
   settings: [...FILE_SETTINGS, 'itemBytes', 'tokenFile', 'batch', 'retries', 'pushTimeout'],
   examples: [

@@ -22,11 +22,7 @@ Files and tables are served from a temporary store, which is removed at the end:
 each is a collection, named after it; FILE:FIELD also names its key. Without
 files and --from it serves the store.`,
   operands: [
-    {
-      syntax: '[FILE...]',
-      description: '.ndjson, .jsonl, .json, .geojson, .csv, .tsv, also gzip',
-      suggestions: 'files',
-    },
+    { syntax: '[FILE...]', description: '.ndjson, .jsonl, .json, .csv or .tsv, also gzip', suggestions: 'files' },
   ],
   settings: [
     'store',
