@@ -14,13 +14,15 @@ export interface InputBatch {
 
 type Batches = Iterable<InputBatch> | AsyncIterable<InputBatch>
 
-export abstract class ItemReader {
+export abstract class ItemReader<Options extends TextOptions = TextOptions> {
+  protected readonly options: Options
   protected readonly window = new ByteWindow()
   protected readonly scanner: ItemScanner
   protected readonly batch: BatchBuilder
   protected line = 1
 
-  constructor(options: TextOptions) {
+  constructor(options: Options) {
+    this.options = options
     this.scanner = new ItemScanner(options)
     this.batch = new BatchBuilder(this.scanner)
   }

@@ -22,18 +22,12 @@ export interface JsonOptions extends TextOptions {
   readonly onItemsFound?: ((name: string) => void) | undefined
 }
 
-export class JsonArrayReader extends ItemReader {
+export class JsonArrayReader extends ItemReader<JsonOptions> {
   #expected: Expected = 'opening bracket'
-  readonly #options: JsonOptions
   /** Where the file is an object: what surrounds the items. */
   #outline: JsonOutline | undefined
   /** An item that was not whole is scanned again when this many bytes of it are there. */
-  #enoughBytes = 0
-
-  constructor(options: JsonOptions) {
-    super(options)
-    this.#options = options
-  }
+  #enoughBytes = 0;
 
   *push(block: Uint8Array): Iterable<InputBatch> {
     this.window.append(block)
@@ -48,7 +42,7 @@ export class JsonArrayReader extends ItemReader {
     if (this.#expected === 'outline') throw this.#wrong('it is truncated: the closing } of the object is missing')
     if (this.#expected !== 'nothing' && this.#expected !== 'opening bracket')
       throw this.#wrong('it is truncated: the closing ] of the array is missing')
-    this.#endOutline()
+    if (this.#outline !== undefined) this.#reportItems(this.#outline)
     if (this.batch.count > 0) yield this.batch.takeBatch()
   }
 
@@ -88,11 +82,9 @@ export class JsonArrayReader extends ItemReader {
     return this.#expected !== 'outline'
   }
 
-  #endOutline(): void {
-    if (this.#outline === undefined) return
-    const { found, missing } = this.#outline
+  #reportItems({ found, missing }: JsonOutline): void {
     if (found === undefined) throw new InputError(missing)
-    if (this.#options.items === undefined) this.#options.onItemsFound?.(found)
+    if (this.options.items === undefined) this.options.onItemsFound?.(found)
   }
 
   #afterPunctuation(expected: Expected, byte: number): Expected {
@@ -107,7 +99,7 @@ export class JsonArrayReader extends ItemReader {
   }
 
   #afterOpening(byte: number): Expected {
-    const { items } = this.#options
+    const { items } = this.options
     if (byte === OPEN_OBJECT) {
       this.#outline = new JsonOutline(items)
       return 'outline'

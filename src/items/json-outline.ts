@@ -145,3 +145,10 @@ function ambiguous(first: string, second: string): string {
 export function itemsFlag(path: string): string {
   return `--items ${/^[\w.-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`}`
 }
+
+/** The name of the first array of objects in an item. */
+export function arrayIn(item: Uint8Array): string | undefined {
+  const outline = new JsonOutline()
+  const at = outline.pass(item, 0, item.length)
+  return item[at] === OPEN_OBJECT ? outline.found : undefined
+}

@@ -2,23 +2,16 @@
 
 import { CARRIAGE_RETURN, errorAt, type InputError, invalidText, LINE_FEED, type Piece } from './input-error.ts'
 import { type InputBatch, ItemReader } from './item-reader.ts'
-import { ItemError, skipBlanks } from './item-scanner.ts'
+import { ItemError, type ItemErrorKind, skipBlanks } from './item-scanner.ts'
 import type { JsonOptions } from './json-array.ts'
-import { JsonOutline } from './json-outline.ts'
+import { arrayIn } from './json-outline.ts'
 import type { InvalidText } from './utf8.ts'
 
 const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b
 
-export class NdjsonReader extends ItemReader {
-  /** Where the format is only a guess. */
-  readonly #onItemsFound: JsonOptions['onItemsFound']
-
-  constructor(options: JsonOptions) {
-    super(options)
-    this.#onItemsFound = options.onItemsFound
-  }
-
+/** `onItemsFound` is for input that may be something else: its only line can be an object with all items in an array. */
+export class NdjsonReader extends ItemReader<JsonOptions> {
   *push(block: Uint8Array): Iterable<InputBatch> {
     const lastLineFeed = block.lastIndexOf(LINE_FEED)
     this.window.append(block)
@@ -32,16 +25,9 @@ export class NdjsonReader extends ItemReader {
     if (this.window.length > 0) yield* this.push(Uint8Array.of(LINE_FEED))
     if (this.batch.count === 0) return
     const batch = this.batch.takeBatch()
-    if (this.batch.total === 1) this.#reportArray(batch.run.text)
+    const name = this.batch.total === 1 ? arrayIn(batch.run.text) : undefined
+    if (name !== undefined) this.options.onItemsFound?.(name)
     yield batch
-  }
-
-  /** The only item can be an object with all items in an array. */
-  #reportArray(item: Uint8Array): void {
-    if (this.#onItemsFound === undefined) return
-    const outline = new JsonOutline()
-    const at = outline.pass(item, 0, item.length)
-    if (item[at] === OPEN_OBJECT) this.#onItemsFound(outline.found ?? '')
   }
 
   /** Reads the lines up to `end`, the offset after a line feed. */
@@ -95,13 +81,13 @@ export class NdjsonReader extends ItemReader {
   #wrongLine(error: ItemError): InputError {
     const piece = this.piece()
     const at = piece.start + error.offset
-    const isGuess = this.#onItemsFound !== undefined && this.batch.total === 0
-    const sizeAdvice = error.kind === 'size' && isGuess ? '; if this line holds all items, use --format json' : ''
-    const advice = error.kind === 'form' ? this.#advice(piece, at) : sizeAdvice
-    return errorAt(error.reason + advice, piece, at, error)
+    return errorAt(error.reason + this.#advice(error.kind, piece, at), piece, at, error)
   }
 
-  #advice({ bytes, start, end }: Piece, at: number): string {
+  #advice(kind: ItemErrorKind, { bytes, start, end }: Piece, at: number): string {
+    const isGuess = this.options.onItemsFound !== undefined && this.batch.total === 0
+    if (kind === 'size' && isGuess) return '; if this line holds all items, use --format json'
+    if (kind !== 'form') return ''
     const rule = 'every line must be one complete JSON object'
     if (this.batch.total > 0) return `; ${rule}`
     const first = bytes[skipBlanks(bytes, start, end)]
