@@ -3,17 +3,22 @@
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { formatCount, shorten } from '../contract/message-text.ts'
+import { formatCount, quoted, shorten } from '../contract/message-text.ts'
 import type { ColumnType, ColumnTypes, Conversions } from '../items/csv-columns.ts'
 import type { InputBatch } from '../items/item-reader.ts'
+import { itemsFlag } from '../items/json-outline.ts'
 import { type InputFormat, readColumnTypes, readItems } from '../items/read-items.ts'
 import { Failure } from './failure.ts'
-import { formatOfFile } from './files/file-name.ts'
+import { formatOfFile, isGeoJson } from './files/file-name.ts'
+import { printNote } from './output.ts'
 import { startProgress } from './progress.ts'
 import type { SettingValues } from './setting-values.ts'
-import { CSV_SETTINGS } from './settings.ts'
+import { CSV_SETTINGS, type SettingName } from './settings.ts'
 import { openSource, type Source } from './source.ts'
 import { TemporaryDirectory } from './temporary-directory.ts'
+
+/** The settings that say how a file is read. */
+export const FILE_SETTINGS = ['format', 'encoding', 'items', ...CSV_SETTINGS] as const
 
 /** A summary has no room for more. */
 const NAMES_SHOWN = 10
@@ -62,7 +67,7 @@ export class FileInput implements Input {
   }
 
   static async open(path: string, settings: SettingValues, signal: AbortSignal): Promise<FileInput> {
-    checkCsvSettings([formatOf(path, settings)], settings)
+    checkFormatSettings([formatOf(path, settings)], settings)
     return new FileInput(await openSource(path, signal), path, settings, signal)
   }
 
@@ -140,17 +145,30 @@ export class FileInput implements Input {
   }
 
   get #options() {
+    const isGuess = this.#path === '-' && this.#settings.get('format') === undefined
     return {
       format: this.format,
+      encoding: this.#settings.get('encoding'),
       itemBytes: this.#settings.get('itemBytes'),
       delimiter: this.#settings.get('delimiter'),
       skip: this.#settings.get('skip'),
+      items: this.#settings.get('items') ?? (isGeoJson(this.#path) ? 'features' : undefined),
+      onItemsFound: this.format === 'json' || isGuess ? (name: string) => this.#noteItems(name) : undefined,
     }
   }
 
   get #conversions(): Conversions {
     const settings = this.#settings
     return { isTyped: settings.get('types'), decimal: settings.get('decimal'), dates: settings.get('dates') }
+  }
+
+  #noteItems(name: string): void {
+    const where = `the items are those in ${quoted(name)}`
+    if (this.format === 'json') printNote(`${this.label} is an object: ${where}. --items can name others.`)
+    else
+      printNote(
+        `${this.label} has one item. If ${where}, use ${itemsFlag(name)}; if not, --format ndjson avoids this note.`,
+      )
   }
 
   /** What comes from a pipe can be read only once. */
@@ -175,16 +193,22 @@ function namesOf(names: readonly string[]): string {
   return `${names.slice(0, NAMES_SHOWN).map(shorten).join(', ') || 'no column'}${more}`
 }
 
-/** Standard input is NDJSON unless something else is said. */
+/** Standard input is NDJSON unless something else is said, as by --items. */
 export function formatOf(path: string, settings: SettingValues): InputFormat {
-  if (/\.(?:xls[xmb]?|ods|numbers)$/i.test(path) && settings.get('format') === undefined)
+  const format = settings.get('format')
+  if (format !== undefined) return format
+  if (/\.(?:xls[xmb]?|ods|numbers)$/i.test(path))
     throw new Failure(2, `${path} is a spreadsheet: save it as CSV, in Excel as "CSV UTF-8", and name that file.`)
-  return settings.get('format') ?? (path === '-' ? 'ndjson' : formatOfFile(path))
+  if (path === '-') return settings.origin('items') === 'flag' ? 'json' : 'ndjson'
+  return isGeoJson(path) ? 'json' : formatOfFile(path)
 }
 
-/** Throws a Failure for settings about CSV where nothing is CSV. */
-export function checkCsvSettings(formats: readonly InputFormat[], settings: SettingValues): void {
-  const given = CSV_SETTINGS.find((name) => settings.origin(name) === 'flag')
+/** Throws a Failure for settings about a format that no file has. */
+export function checkFormatSettings(formats: readonly InputFormat[], settings: SettingValues): void {
+  const isFlag = (name: SettingName) => settings.origin(name) === 'flag'
+  if (isFlag('items') && !formats.includes('json'))
+    throw new Failure(2, `--items is for JSON, and this is ${formats[0]}. Leave it out, or add --format json.`)
+  const given = CSV_SETTINGS.find(isFlag)
   const flag = given && `--${given}`
   if (flag !== undefined && !formats.some(isCsv))
     throw new Failure(2, `${flag} is for CSV, and this is ${formats[0]}. Leave it out, or add --format csv.`)

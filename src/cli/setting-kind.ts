@@ -110,6 +110,19 @@ export const KEY_FIELDS: SettingKind<string> = {
   },
 }
 
+/** By the name that TextDecoder gives it. */
+export const ENCODING: SettingKind<string> = {
+  placeholder: 'name',
+  expected: 'an encoding such as windows-1252, iso-8859-2, utf-16le or shift_jis',
+  parse: (value) => {
+    try {
+      return new TextDecoder(value).encoding
+    } catch {
+      return undefined
+    }
+  },
+}
+
 /** A tab is hard to type in a shell. */
 export const DELIMITER: SettingKind<string> = {
   placeholder: 'char',

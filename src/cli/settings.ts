@@ -58,6 +58,8 @@ export const SETTINGS = {
       kind: kinds.oneOf('name', 'ndjson', 'json', 'csv', 'tsv'),
       description: 'ndjson, json, csv or tsv, if the name does not say',
     },
+    encoding: { kind: kinds.ENCODING, description: 'the encoding, without a byte order mark (utf-8)' },
+    items: { kind: kinds.text('path'), description: 'where the items are in JSON: data, result.rows' },
     delimiter: { kind: kinds.DELIMITER, description: 'what separates CSV fields (told from the header)' },
     skip: number('lines to leave out above the header of CSV', 0, [0, 1000], 'lines'),
     types: toggle('make numbers, booleans and nulls of CSV values'),

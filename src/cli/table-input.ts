@@ -7,9 +7,8 @@ import { openTable } from '../tables/open-table.ts'
 import { nameOf, type RowsChoice, type Table, TableError, thereAre } from '../tables/table.ts'
 import { Failure } from './failure.ts'
 import { collectionNameOfTable, refuseSameNames } from './files/file-name.ts'
-import type { Input } from './input.ts'
+import { FILE_SETTINGS, type Input } from './input.ts'
 import type { SettingValues } from './setting-values.ts'
-import { CSV_SETTINGS } from './settings.ts'
 
 export class TableInput implements Input {
   readonly label: string
@@ -111,7 +110,6 @@ export function isFromDatabase(settings: SettingValues, files: readonly string[]
   return isSource
 }
 
-const FILE_SETTINGS = ['format', ...CSV_SETTINGS] as const
 const TABLE_SETTINGS = ['table', 'query', 'order'] as const
 
 /** What is to be read from the database: tables, or a query. */

@@ -5,9 +5,10 @@ import { type Parser, parse } from 'csv-parse'
 import { counted } from '../contract/message-text.ts'
 import type { ColumnTypes } from './csv-columns.ts'
 import { adviceOnTitles, delimiterOf, FIRST_ROWS, readFirstRows, readHeader, separatorIn } from './csv-header.ts'
-import { CARRIAGE_RETURN, errorAt, InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
+import { CARRIAGE_RETURN, errorAt, InputError, invalidText, LINE_FEED, type Piece } from './input-error.ts'
 import { type InputBatch, ItemReader } from './item-reader.ts'
 import { ItemError, type TextOptions } from './item-scanner.ts'
+import type { InvalidText } from './utf8.ts'
 
 /** The parser looks this far ahead before it hands out a row, line end included. */
 const LOOK_AHEAD_BYTES = 16
@@ -54,10 +55,10 @@ export class CsvReader extends ItemReader {
     if (this.#rows !== undefined) yield* this.#rows.push(block)
   }
 
-  async *end(invalid?: Uint8Array): AsyncIterable<InputBatch> {
+  async *end(invalid?: InvalidText): AsyncIterable<InputBatch> {
     if (this.#rows === undefined) {
       const hasHeader = this.line > this.#skip && readHeader(this.#held, this.line).isComplete
-      if (invalid !== undefined && !hasHeader) throw invalidUtf8(this.piece(), invalid)
+      if (invalid !== undefined && !hasHeader) throw invalidText(this.piece(), invalid)
       this.#rows = this.#start(true)
       yield* this.#rows.push(this.#held)
     }
@@ -152,8 +153,8 @@ class RowReader extends ItemReader {
     if (this.window.length > this.scanner.itemBytes + LOOK_AHEAD_BYTES) throw this.#rowTooLong()
   }
 
-  async *end(invalid?: Uint8Array): AsyncIterable<InputBatch> {
-    if (invalid !== undefined) throw invalidUtf8(this.#rowPiece(this.window.length), invalid)
+  async *end(invalid?: InvalidText): AsyncIterable<InputBatch> {
+    if (invalid !== undefined) throw invalidText(this.#rowPiece(this.window.length), invalid)
     const error = await finished(this.#parser.end(), { readable: false }).catch((error: Error) => error)
     yield* this.#readRows()
     if (error) throw this.#notCsv(error)

@@ -9,7 +9,7 @@ import { InputError } from './input-error.ts'
 export async function* gunzipped(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]()
   try {
-    const head = await readHead(chunks)
+    const head = await readHead(chunks, 2)
     const all = joined(head, chunks)
     yield* head[0] === 0x1f && head[1] === 0x8b ? gunzip(all) : all
   } finally {
@@ -17,10 +17,10 @@ export async function* gunzipped(source: AsyncIterable<Uint8Array>): AsyncIterab
   }
 }
 
-/** The first bytes: at least two, unless there are fewer. */
-async function readHead(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
+/** The first bytes: at least `length`, unless there are fewer. */
+export async function readHead(chunks: AsyncIterator<Uint8Array>, length: number): Promise<Uint8Array> {
   let head: Uint8Array = new Uint8Array(0)
-  while (head.length < 2) {
+  while (head.length < length) {
     const next = await chunks.next()
     if (next.done) break
     head = head.length === 0 ? next.value : Buffer.concat([head, next.value])
@@ -28,7 +28,8 @@ async function readHead(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array> 
   return head
 }
 
-async function* joined(head: Uint8Array, chunks: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+/** All bytes, once the first of them have been read. */
+export async function* joined(head: Uint8Array, chunks: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
   if (head.length > 0) yield head
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
 }

@@ -2,6 +2,7 @@
 
 import { excerpt } from '../contract/message-text.ts'
 import type { ItemError } from './item-scanner.ts'
+import type { InvalidText } from './utf8.ts'
 
 export class InputError extends Error {
   override readonly name = 'InputError'
@@ -58,12 +59,22 @@ export function errorAt(reason: string, piece: Piece, at: number = piece.start, 
   })
 }
 
-/** The error about the bytes that follow a piece and are not UTF-8. */
-export function invalidUtf8(piece: Piece, invalid: Uint8Array): InputError {
+/** The error about the bytes that follow a piece and cannot be read. */
+export function invalidText(piece: Piece, { bytes, encoding }: InvalidText): InputError {
   const before = errorAt('', piece, piece.end)
-  const hex = (invalid[0] ?? 0).toString(16).padStart(2, '0')
-  const reason = 'this is not valid UTF-8; convert the file to UTF-8 first'
-  return new InputError(reason, { line: before.line ?? piece.line, text: `${before.text}\\x${hex}` })
+  const hex = bytes[0] === undefined ? '' : `\\x${bytes[0].toString(16).padStart(2, '0')}`
+  const guess = guessEncoding([...piece.bytes.subarray(piece.start, piece.end), ...bytes])
+  const reason =
+    encoding === 'utf-8'
+      ? `this is not valid UTF-8; it may be ${guess}: then add --encoding ${guess}`
+      : `this is not valid ${encoding}; the file is damaged, or --encoding has to name another encoding`
+  return new InputError(reason, { line: before.line ?? piece.line, text: before.text + hex })
+}
+
+/** Every second byte of Western text in UTF-16 is NUL; no other encoding has them. The text begins at an even index. */
+export function guessEncoding(text: readonly number[]): string {
+  const nul = text.indexOf(0)
+  return nul < 0 ? 'windows-1252' : nul % 2 === 0 ? 'utf-16be' : 'utf-16le'
 }
 
 export const LINE_FEED = 0x0a

@@ -3,6 +3,7 @@
 import type { Piece } from './input-error.ts'
 import { ItemPacker, type ItemRun } from './item-run.ts'
 import { ItemScanner, type TextOptions } from './item-scanner.ts'
+import type { InvalidText } from './utf8.ts'
 
 /** At most a page of items; fewer at the end of the input, or where they are large. */
 export interface InputBatch {
@@ -13,21 +14,23 @@ export interface InputBatch {
 
 type Batches = Iterable<InputBatch> | AsyncIterable<InputBatch>
 
-export abstract class ItemReader {
+export abstract class ItemReader<Options extends TextOptions = TextOptions> {
+  protected readonly options: Options
   protected readonly window = new ByteWindow()
   protected readonly scanner: ItemScanner
   protected readonly batch: BatchBuilder
   protected line = 1
 
-  constructor(options: TextOptions) {
+  constructor(options: Options) {
+    this.options = options
     this.scanner = new ItemScanner(options)
     this.batch = new BatchBuilder(this.scanner)
   }
 
   /** Takes the next bytes: valid UTF-8, no character cut in two. Throws an InputError where they are wrong. */
   abstract push(block: Uint8Array): Batches
-  /** Nothing follows; or, after what was pushed, only bytes that are not UTF-8, which is always an InputError. */
-  abstract end(invalid?: Uint8Array): Batches
+  /** Nothing follows; or, after what was pushed, only bytes that cannot be read, which is always an InputError. */
+  abstract end(invalid?: InvalidText): Batches
 
   /** The item at the window's start, as far as it is there. */
   protected piece(): Piece {

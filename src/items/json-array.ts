@@ -1,8 +1,11 @@
-/** Reads one JSON array of objects as a stream: never more of it is held than an item may have. */
+/** Reads one JSON array of objects, or one in an object, as a stream: never more of it is held than an item may have. */
 
-import { countLineFeeds, errorAt, type InputError, invalidUtf8 } from './input-error.ts'
+import { quoted } from '../contract/message-text.ts'
+import { countLineFeeds, errorAt, InputError, invalidText } from './input-error.ts'
 import { type InputBatch, ItemReader } from './item-reader.ts'
-import { ItemError, kindOf, skipBlanks } from './item-scanner.ts'
+import { ItemError, kindOf, skipBlanks, type TextOptions } from './item-scanner.ts'
+import { JsonOutline } from './json-outline.ts'
+import type { InvalidText } from './utf8.ts'
 
 const COMMA = 0x2c
 const OPEN_ARRAY = 0x5b
@@ -10,10 +13,19 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 
 /** What the array's grammar allows next. */
-type Expected = 'opening bracket' | 'first item' | 'item' | 'comma' | 'nothing'
+type Expected = 'opening bracket' | 'outline' | 'first item' | 'item' | 'comma' | 'nothing'
 
-export class JsonArrayReader extends ItemReader {
+export interface JsonOptions extends TextOptions {
+  /** Where in an object the array is: names, joined with dots. Default: the first array of objects at the top level. */
+  readonly items?: string | undefined
+  /** Receives the name of the array that was found without `items`, once all is read; or of one in the only line. */
+  readonly onItemsFound?: ((name: string) => void) | undefined
+}
+
+export class JsonArrayReader extends ItemReader<JsonOptions> {
   #expected: Expected = 'opening bracket'
+  /** Where the file is an object: what surrounds the items. */
+  #outline: JsonOutline | undefined
   /** An item that was not whole is scanned again when this many bytes of it are there. */
   #enoughBytes = 0;
 
@@ -22,13 +34,15 @@ export class JsonArrayReader extends ItemReader {
     yield* this.#read()
   }
 
-  *end(invalid?: Uint8Array): Iterable<InputBatch> {
+  *end(invalid?: InvalidText): Iterable<InputBatch> {
     this.#enoughBytes = 0
     yield* this.#read()
-    if (invalid !== undefined) throw invalidUtf8(this.piece(), invalid)
+    if (invalid !== undefined) throw invalidText(this.piece(), invalid)
     if (this.window.length > 0) throw this.#wrongItem(this.scanner.fault(this.window.bytes, this.window.start))
+    if (this.#expected === 'outline') throw this.#wrong('it is truncated: the closing } of the object is missing')
     if (this.#expected !== 'nothing' && this.#expected !== 'opening bracket')
       throw this.#wrong('it is truncated: the closing ] of the array is missing')
+    if (this.#outline !== undefined) this.#reportItems(this.#outline)
     if (this.batch.count > 0) yield this.batch.takeBatch()
   }
 
@@ -39,6 +53,7 @@ export class JsonArrayReader extends ItemReader {
   /** Reads a bracket, a comma or an item; false when there are not bytes enough for one. */
   #readToken(): boolean {
     const window = this.window
+    if (this.#expected === 'outline') return this.#readOutline()
     const token = skipBlanks(window.bytes, window.start, window.end)
     this.line += countLineFeeds(window.bytes, window.start, token)
     window.start = token
@@ -47,19 +62,52 @@ export class JsonArrayReader extends ItemReader {
     const byte = window.bytes[token] as number
     if (expected === 'item' || (expected === 'first item' && byte !== CLOSE_ARRAY)) return this.#readItem(byte)
     this.#expected = this.#afterPunctuation(expected, byte)
-    window.start++
+    // The outline reads its bracket itself.
+    if (this.#expected !== 'outline' || byte === CLOSE_ARRAY) window.start++
     return true
   }
 
-  #afterPunctuation(expected: Expected, byte: number): Expected {
-    if (expected === 'opening bracket') {
-      if (byte === OPEN_ARRAY) return 'first item'
-      throw this.#wrong(byte === OPEN_OBJECT ? AN_OBJECT : 'the file must be one JSON array of objects')
+  /** Reads what is around the items; false when there are not bytes enough to get past it. */
+  #readOutline(): boolean {
+    const outline = this.#outline as JsonOutline
+    const { bytes, start, end } = this.window
+    try {
+      this.window.start = outline.pass(bytes, start, end)
+    } catch (error) {
+      throw error instanceof ItemError ? this.#wrongItem(error) : error
     }
-    if (expected === 'nothing') throw this.#wrong('something follows the closing ] of the array')
-    if (byte === CLOSE_ARRAY) return 'nothing'
+    this.line += countLineFeeds(bytes, start, this.window.start)
+    if (outline.isAtItems) this.#expected = 'first item'
+    else if (outline.isClosed) this.#expected = 'nothing'
+    return this.#expected !== 'outline'
+  }
+
+  #reportItems({ found, missing }: JsonOutline): void {
+    if (found === undefined) throw new InputError(missing)
+    if (this.options.items === undefined) this.options.onItemsFound?.(found)
+  }
+
+  #afterPunctuation(expected: Expected, byte: number): Expected {
+    if (expected === 'opening bracket') return this.#afterOpening(byte)
+    if (expected === 'nothing') throw this.#wrong(this.#outline === undefined ? AFTER_ARRAY : AFTER_OBJECT)
+    if (byte === CLOSE_ARRAY) {
+      this.#outline?.leaveItems()
+      return this.#outline === undefined ? 'nothing' : 'outline'
+    }
     if (byte === COMMA) return 'item'
     throw this.#wrong('a comma or the closing ] of the array is missing before this')
+  }
+
+  #afterOpening(byte: number): Expected {
+    const { items } = this.options
+    if (byte === OPEN_OBJECT) {
+      this.#outline = new JsonOutline(items)
+      return 'outline'
+    }
+    if (byte !== OPEN_ARRAY) throw this.#wrong('the file must be a JSON array of objects, or an object with one in it')
+    if (items !== undefined)
+      throw this.#wrong(`the file is an array, not an object with ${quoted(items)} in it; leave out --items`)
+    return 'first item'
   }
 
   /** Reads an item, which must begin at the window's start with the byte `first`. */
@@ -112,4 +160,5 @@ export class JsonArrayReader extends ItemReader {
   }
 }
 
-const AN_OBJECT = 'the file begins with an object, not with an array; for one object per line use --format ndjson'
+const AFTER_ARRAY = 'something follows the closing ] of the array'
+const AFTER_OBJECT = 'something follows the object; for one object per line use --format ndjson'

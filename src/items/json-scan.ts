@@ -247,7 +247,7 @@ function columnOf(bytes: Uint8Array, start: number, at: number): number {
   return column
 }
 
-function characterAt(bytes: Uint8Array, at: number): string {
+export function characterAt(bytes: Uint8Array, at: number): string {
   const [character = ''] = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(at, at + 4))
   return makeVisible(character)
 }

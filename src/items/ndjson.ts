@@ -1,13 +1,17 @@
 /** Reads NDJSON: a JSON object on every line, kept byte for byte. */
 
-import { CARRIAGE_RETURN, errorAt, type InputError, invalidUtf8, LINE_FEED, type Piece } from './input-error.ts'
+import { CARRIAGE_RETURN, errorAt, type InputError, invalidText, LINE_FEED, type Piece } from './input-error.ts'
 import { type InputBatch, ItemReader } from './item-reader.ts'
-import { ItemError, skipBlanks } from './item-scanner.ts'
+import { ItemError, type ItemErrorKind, skipBlanks } from './item-scanner.ts'
+import type { JsonOptions } from './json-array.ts'
+import { arrayIn } from './json-outline.ts'
+import type { InvalidText } from './utf8.ts'
 
 const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b
 
-export class NdjsonReader extends ItemReader {
+/** `onItemsFound` is for input that may be something else: its only line can be an object with all items in an array. */
+export class NdjsonReader extends ItemReader<JsonOptions> {
   *push(block: Uint8Array): Iterable<InputBatch> {
     const lastLineFeed = block.lastIndexOf(LINE_FEED)
     this.window.append(block)
@@ -16,10 +20,14 @@ export class NdjsonReader extends ItemReader {
     if (this.window.length > this.scanner.itemBytes + 1) throw this.#wrongLine(this.scanner.tooLarge())
   }
 
-  *end(invalid?: Uint8Array): Iterable<InputBatch> {
-    if (invalid !== undefined) throw invalidUtf8(this.piece(), invalid)
+  *end(invalid?: InvalidText): Iterable<InputBatch> {
+    if (invalid !== undefined) throw invalidText(this.piece(), invalid)
     if (this.window.length > 0) yield* this.push(Uint8Array.of(LINE_FEED))
-    if (this.batch.count > 0) yield this.batch.takeBatch()
+    if (this.batch.count === 0) return
+    const batch = this.batch.takeBatch()
+    const name = this.batch.total === 1 ? arrayIn(batch.run.text) : undefined
+    if (name !== undefined) this.options.onItemsFound?.(name)
+    yield batch
   }
 
   /** Reads the lines up to `end`, the offset after a line feed. */
@@ -73,17 +81,19 @@ export class NdjsonReader extends ItemReader {
   #wrongLine(error: ItemError): InputError {
     const piece = this.piece()
     const at = piece.start + error.offset
-    const advice = error.kind === 'form' ? this.#advice(piece, at) : ''
-    return errorAt(error.reason + advice, piece, at, error)
+    return errorAt(error.reason + this.#advice(error.kind, piece, at), piece, at, error)
   }
 
-  #advice({ bytes, start, end }: Piece, at: number): string {
+  #advice(kind: ItemErrorKind, { bytes, start, end }: Piece, at: number): string {
+    const isGuess = this.options.onItemsFound !== undefined && this.batch.total === 0
+    if (kind === 'size' && isGuess) return '; if this line holds all items, use --format json'
+    if (kind !== 'form') return ''
     const rule = 'every line must be one complete JSON object'
     if (this.batch.total > 0) return `; ${rule}`
     const first = bytes[skipBlanks(bytes, start, end)]
     if (first === OPEN_ARRAY) return '; for a file that is one JSON array use --format json'
     const isBrokenOff =
       first === OPEN_OBJECT && at > start && (bytes[at] === LINE_FEED || bytes[at] === CARRIAGE_RETURN)
-    return isBrokenOff ? `; ${rule}; for one JSON array over several lines use --format json` : `; ${rule}`
+    return isBrokenOff ? `; ${rule}; for JSON over several lines use --format json` : `; ${rule}`
   }
 }

@@ -4,12 +4,22 @@ import { Buffer, isUtf8 } from 'node:buffer'
 
 const NOTHING = new Uint8Array(0)
 
+/** Bytes that cannot be read in the encoding of the text. */
+export interface InvalidText {
+  readonly bytes: Uint8Array
+  /** As TextDecoder names it. */
+  readonly encoding: string
+}
+
+/** Turns the bytes of a text into UTF-8. */
+export type TextGate = Pick<Utf8Gate, 'invalid' | 'pass' | 'end'>
+
 export class Utf8Gate {
   /** The beginning of a character that the bytes so far cut in two. */
   #rest: Uint8Array = NOTHING
   #isAtStart = true
-  /** Once set: the bytes that follow what has passed, and are not UTF-8. */
-  invalid: Uint8Array | undefined
+  /** Once set: what follows the bytes that have passed, and cannot be read. */
+  invalid: InvalidText | undefined
 
   /** The bytes that can go on, out of all that came. If the others are wrong, and not only cut in two, `invalid` is set. */
   pass(block: Uint8Array): Uint8Array {
@@ -17,16 +27,17 @@ export class Utf8Gate {
     let end = wholeCharacters(bytes, bytes.length)
     if (!isUtf8(bytes.subarray(0, end))) {
       end = validLength(bytes)
-      this.invalid = bytes.subarray(end)
+      this.invalid = { bytes: bytes.subarray(end), encoding: 'utf-8' }
     }
     // A copy: whoever hands over a block may give back its memory afterwards.
     this.#rest = end === bytes.length ? NOTHING : new Uint8Array(bytes.subarray(end))
     return this.#withoutMark(bytes.subarray(0, end))
   }
 
-  /** Nothing follows: a character that is still cut in two is not UTF-8 either. */
-  end(): void {
-    if (this.#rest.length > 0) this.invalid = this.#rest
+  /** Nothing follows: a character that is still cut in two is not UTF-8 either. Returns what can still go on. */
+  end(): Uint8Array {
+    if (this.#rest.length > 0) this.invalid = { bytes: this.#rest, encoding: 'utf-8' }
+    return NOTHING
   }
 
   #withoutMark(bytes: Uint8Array): Uint8Array {

@@ -31,13 +31,7 @@ describe('reading a JSON array', () => {
 
   it('refuses what is not one array of objects, and says where', async () => {
     const cases: [string, number, string, string][] = [
-      [
-        '{"a":1}\n{"b":2}',
-        1,
-        'the file begins with an object, not with an array; for one object per line use --format ndjson',
-        '{"a":1}',
-      ],
-      ['\n"x"', 2, 'the file must be one JSON array of objects', '"x"'],
+      ['\n"x"', 2, 'the file must be a JSON array of objects, or an object with one in it', '"x"'],
       ['[', 1, 'it is truncated: the closing ] of the array is missing', ''],
       ['[\n{"a":1}\n', 3, 'it is truncated: the closing ] of the array is missing', ''],
       ['[{"a":1},', 1, 'it is truncated: the closing ] of the array is missing', ''],
@@ -57,7 +51,7 @@ describe('reading a JSON array', () => {
   })
 
   it('names the line that is not valid UTF-8', async () => {
-    const reason = 'this is not valid UTF-8; convert the file to UTF-8 first'
+    const reason = 'this is not valid UTF-8; it may be windows-1252: then add --encoding windows-1252'
     const text = '[{"a":1},\n {"b":1,\n"c":"caf\xe9"}]'
     assert.deepEqual(await refusal(latin1(text), json), [3, reason, '"c":"caf\\xe9'])
   })

@@ -69,12 +69,12 @@ describe('reading NDJSON', () => {
     const array = 'it is an array, not an object; for a file that is one JSON array use --format json'
     assert.deepEqual(await refusal('[\n  {"a":1}\n]\n', ndjson), [1, array, '['])
     assert.deepEqual(await refusal('\n[{"a":1}]', ndjson), [2, array, '[{"a":1}]'])
-    const pretty = `it is truncated: a closing } is missing; ${RULE}; for one JSON array over several lines use --format json`
+    const pretty = `it is truncated: a closing } is missing; ${RULE}; for JSON over several lines use --format json`
     assert.deepEqual(await refusal('{\n  "a":1\n}\n', ndjson), [1, pretty, '{'])
   })
 
   it('names the line that is not valid UTF-8', async () => {
-    const reason = 'this is not valid UTF-8; convert the file to UTF-8 first'
+    const reason = 'this is not valid UTF-8; it may be windows-1252: then add --encoding windows-1252'
     assert.deepEqual(await refusal(latin1('{"a":1}\n{"b":"caf\xe9"}\n[1]\n'), ndjson), [2, reason, '{"b":"caf\\xe9'])
     // Cut in the middle of a character; a surrogate half; a byte that never occurs; an overlong form.
     for (const bytes of ['\xf0\x9f\x98', '\xed\xa0\x80', '\xff', '\xc0\x80'])

@@ -4,7 +4,7 @@ import { counted, formatCount } from '../../contract/message-text.ts'
 import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
 import type { LoadResult } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
-import { FileInput, type Input } from '../input.ts'
+import { FILE_SETTINGS, FileInput, type Input } from '../input.ts'
 import { Interruption } from '../interruption.ts'
 import { loadInput } from '../load-input.ts'
 import { withStore } from '../open-store.ts'
@@ -12,7 +12,6 @@ import { withStore } from '../open-store.ts'
 import { formatRate, msSince, pageCountOf, printNote, report, sizeOf } from '../output.ts'
 
 import type { CliCommand, SettingValues } from '../setting-values.ts'
-import { CSV_SETTINGS } from '../settings.ts'
 import { SkipReport } from '../skip-report.ts'
 import { isFromDatabase, onlyChoice, TableInput } from '../table-input.ts'
 
@@ -37,8 +36,7 @@ names another.`,
     'table',
     'query',
     'order',
-    'format',
-    ...CSV_SETTINGS,
+    ...FILE_SETTINGS,
     'itemBytes',
     'key',
     'unpaginated',

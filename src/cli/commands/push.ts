@@ -1,7 +1,7 @@
 /** `reams push URL FILE|-`: appends the items of a file to a collection of any server, over HTTP. */
 
+import { FILE_SETTINGS } from '../input.ts'
 import type { CliCommand } from '../setting-values.ts'
-import { CSV_SETTINGS } from '../settings.ts'
 
 export const PUSH: CliCommand = {
   name: 'push',
@@ -19,8 +19,7 @@ once more. REAMS_TOKEN can hold the token. The collection must exist, unless
     { syntax: '<FILE>', description: '.ndjson, .jsonl, .json, .csv, .tsv or gzip; - is stdin', suggestions: 'files' },
   ],
   settings: [
-    'format',
-    ...CSV_SETTINGS,
+    ...FILE_SETTINGS,
     'itemBytes',
     'tokenFile',
     'ca',

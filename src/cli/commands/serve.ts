@@ -3,10 +3,10 @@
 import cluster from 'node:cluster'
 import { entryUrl } from '../../contract/link.ts'
 import { Failure } from '../failure.ts'
+import { FILE_SETTINGS } from '../input.ts'
 import { Interruption } from '../interruption.ts'
 import { report } from '../output.ts'
 import { type CliCommand, type SettingValues, warnOfPassword } from '../setting-values.ts'
-import { CSV_SETTINGS } from '../settings.ts'
 import { tuneAllocator } from './serve/allocator.ts'
 import { Draining } from './serve/draining.ts'
 import { greeting } from './serve/greeting.ts'
@@ -33,8 +33,7 @@ files and --from it serves the store.`,
     'order',
     'create',
     'sample',
-    'format',
-    ...CSV_SETTINGS,
+    ...FILE_SETTINGS,
     'historyBytes',
     'itemBytes',
     'bodyBytes',

@@ -27,6 +27,11 @@ export function formatOfName(path: string): InputFormat | undefined {
   return FORMATS.get(extension)
 }
 
+/** Such a file is an object with all items in `features`. It can be read, but not written. */
+export function isGeoJson(path: string): boolean {
+  return PARTS.exec(basename(path))?.groups?.['extension']?.toLowerCase() === '.geojson'
+}
+
 /** The same, where there has to be one. */
 export function formatOfFile(path: string): InputFormat {
   const format = formatOfName(path)

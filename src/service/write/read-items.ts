@@ -129,7 +129,7 @@ function decodable(bytes: Uint8Array): Uint8Array {
   const text = gate.pass(bytes)
   gate.end()
   if (gate.invalid === undefined) return text
-  const at = formatCount(bytes.length - gate.invalid.length)
+  const at = formatCount(bytes.length - gate.invalid.bytes.length)
   throw new Refusal('invalid-body', `The body: byte ${at}, counted from 0, is not valid UTF-8.`)
 }
 

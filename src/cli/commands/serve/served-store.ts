@@ -9,7 +9,7 @@ import { DataLocation } from '../../data-location.ts'
 import { Failure, isSystemError } from '../../failure.ts'
 import { namedFiles } from '../../files/file-name.ts'
 import { moveUnlessThere } from '../../files/part-file.ts'
-import { checkCsvSettings, FileInput, formatOf, type Input } from '../../input.ts'
+import { checkFormatSettings, FileInput, formatOf, type Input } from '../../input.ts'
 import { loadInput } from '../../load-input.ts'
 import { openStore, withStore } from '../../open-store.ts'
 import type { SettingValues } from '../../setting-values.ts'
@@ -109,7 +109,7 @@ async function* openFiles(
   signal: AbortSignal,
 ): AsyncGenerator<NamedInput> {
   const named = namedFiles(files)
-  checkCsvSettings(
+  checkFormatSettings(
     named.map(({ path }) => formatOf(path, settings)),
     settings,
   )

@@ -1,0 +1,76 @@
+/** Reads text in any encoding as UTF-8. A byte order mark says which encoding it is, or else the user. */
+
+import { guessEncoding, InputError } from './input-error.ts'
+import { type InvalidText, type TextGate, Utf8Gate } from './utf8.ts'
+
+/** From so many bytes the encoding of a file can be recognised. */
+export const HEAD_BYTES = 4
+
+/** `head`: the first bytes of the file, at least HEAD_BYTES unless it has fewer. A mark wins over `encoding`. */
+export function gateFor(head: Uint8Array, encoding: string | undefined): TextGate {
+  const actual = markedEncoding(head) ?? encoding
+  if (actual === undefined) refuseUnmarked(head)
+  return actual === undefined || actual === 'utf-8' ? new Utf8Gate() : new Transcoder(actual)
+}
+
+function markedEncoding([first, second, third]: Uint8Array): string | undefined {
+  if (first === 0xff && second === 0xfe) return 'utf-16le'
+  if (first === 0xfe && second === 0xff) return 'utf-16be'
+  return first === 0xef && second === 0xbb && third === 0xbf ? 'utf-8' : undefined
+}
+
+/** Letters in UTF-16 are valid UTF-8, with a NUL character beside each: CSV would keep them. */
+function refuseUnmarked(head: Uint8Array): void {
+  const first = [...head.subarray(0, HEAD_BYTES)]
+  const nuls = first.map((byte) => Number(byte === 0)).join('')
+  if (nuls !== '0101' && nuls !== '1010') return
+  const advice = `add --encoding ${guessEncoding(first)}`
+  throw new InputError(`this looks like UTF-16 without a byte order mark; ${advice}`, { line: 1 })
+}
+
+class Transcoder implements TextGate {
+  invalid: InvalidText | undefined
+  readonly #encoding: string
+  readonly #decoder: TextDecoder
+  /** One block behind: a decoder cannot be asked where in a block it failed. */
+  readonly #locator: TextDecoder
+  readonly #encoder = new TextEncoder()
+
+  constructor(encoding: string) {
+    this.#encoding = encoding
+    this.#decoder = new TextDecoder(encoding, { fatal: true })
+    this.#locator = new TextDecoder(encoding, { fatal: true })
+  }
+
+  pass(block: Uint8Array): Uint8Array {
+    const text = this.#decode(block)
+    if (text === undefined) return this.#validPart(block)
+    this.#locator.decode(block, { stream: true })
+    return text
+  }
+
+  end(): Uint8Array {
+    return this.#decode() ?? this.#validPart(new Uint8Array(0))
+  }
+
+  #decode(block?: Uint8Array): Uint8Array | undefined {
+    try {
+      return this.#encoder.encode(this.#decoder.decode(block, { stream: block !== undefined }))
+    } catch (error) {
+      if (error instanceof TypeError) return undefined
+      throw error
+    }
+  }
+
+  #validPart(block: Uint8Array): Uint8Array {
+    let text = ''
+    let at = 0
+    try {
+      for (; at < block.length; at++) text += this.#locator.decode(block.subarray(at, at + 1), { stream: true })
+    } catch {
+      // `at` is the place.
+    }
+    this.invalid = { bytes: block.subarray(at), encoding: this.#encoding }
+    return this.#encoder.encode(text)
+  }
+}
