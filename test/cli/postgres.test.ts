@@ -58,6 +58,8 @@ describePostgres('the command line on a store in PostgreSQL', (startPostgres, is
     assert.match(await succeed('import events - --key id'), /1,234 items imported/)
     assert.match(await succeed('collections'), /^events +1,234 +3 +id/m)
     assert.equal(await succeed('export events'), eventLines(1234))
+    const rows = eventLines(1234).replaceAll(/\{"id":(\d+),"title":"(.*)"\}/g, '$1,$2')
+    assert.equal(await succeed('export events --format csv'), `id,title\n${rows}`)
     assert.match(await succeed('set events --private'), /now private/)
     const first = `${name} has no tokens. Create one: reams token create --name NAME --scope SCOPE --store '${name}'\n`
     assert.equal(await succeed('token list'), first)
