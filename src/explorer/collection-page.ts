@@ -83,7 +83,9 @@ export function pastPage(baseUrl: string, content: PastContent): Page {
   const other = isChanges
     ? linkTo(baseUrl, snapshotPath(name, state), 'Snapshot')
     : linkTo(baseUrl, changesPath(name, state), 'Changes since')
-  const shown = { ...content, collection: { ...collection, keyField: null } }
+  const facts = { ...collection, keyField: null }
+  // Changes are those up to the last commit.
+  const shown = { ...content, collection: isChanges ? facts : { ...facts, commitId: state.commitId } }
   return viewPage(baseUrl, shown, codeForPath(baseUrl, path, page), {
     path,
     valuesPath: path,

@@ -19,7 +19,7 @@ const MAX_COLUMNS = 250
 /** What browsers lay out without a pause, … */
 const MAX_CELLS = 25_000
 /** … unless there are too many items even for a few columns. */
-const MIN_COLUMNS = 8
+const MIN_COLUMNS = 4
 /** Of the HTML of all rows, about. */
 const MAX_CHARACTERS = 2 * 1024 * 1024
 

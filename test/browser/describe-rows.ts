@@ -75,7 +75,7 @@ export function describeRows({ visit, server, browser }: Explorer): void {
       const { store, url } = server()
       await fill(store, 'long', LONG)
       t.after(() => store.drop('long'))
-      const { page, open } = await visit(t)
+      const { page, open, settled } = await visit(t)
       const asked: string[] = []
       const note = (request: Request) => void (/xhr|fetch/.test(request.resourceType()) && asked.push(request.url()))
       page.on('request', note)
@@ -104,6 +104,14 @@ export function describeRows({ visit, server, browser }: Explorer): void {
       page.off('request', note)
       assert.equal(asked.length, 1)
       assert.match(asked[0] ?? '', new RegExp(`^${url}/long@[^?]*\\?page=2$`))
+      await store.replace('long', itemRun(LONG.slice(500, 600), { keyField: 'id' }))
+      await finds('needle 888', '1 of 500 on this page, sorted by note')
+      await page.getByRole('link', { name: 'Snapshot' }).click()
+      await settled()
+      await finds('needle 444', '1 of 500 on this page', ['444'])
+      await page.getByRole('link', { name: 'Changes since' }).click()
+      await settled()
+      await finds('needle 555', '1 of 100 on this page', ['55'])
     })
 
     it('are filtered by what is shown, and it says so, where the items have changed or cannot be read', async (t) => {
