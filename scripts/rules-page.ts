@@ -12,13 +12,13 @@ export function rulesPage(): Page {
       table(
         ['exit status', 'result', '`verdict` in JSON'],
         [
-          ['0', 'passed: no rule that decides failed', '`kept`'],
-          ['1', 'failed: at least one did', '`broken`'],
+          ['0', 'passed: no rule that decides failed', '`passed`'],
+          ['1', 'failed: at least one did', '`failed`'],
           ['2', 'wrong usage: an invalid URL, option or token', 'no report'],
           [
             '3',
             'undecided: no response, no JSON at all, or a limit reached before every rule that decides was judged',
-            '`unjudged`',
+            '`undecided`',
           ],
         ],
       ),
@@ -57,7 +57,7 @@ const WALK: readonly string[] = [
 const REPORT_FIELDS: readonly (readonly [path: string, type: string, meaning: string])[] = [
   ['format', '2', 'the number of this format'],
   ['url', 'string', 'the URL that was given'],
-  ['verdict', '`kept`, `broken` or `unjudged`', 'the result: passed, failed or undecided'],
+  ['verdict', '`passed`, `failed` or `undecided`', 'the result: passed, failed or undecided'],
   ['requests', 'number', 'how many were sent in all'],
   ['notes[]', 'strings', 'about the whole run: links of an entry point that were left out'],
   ['collections[]', 'objects', 'the collections that were checked, in order'],

@@ -61,7 +61,7 @@ function reportOf(
   const count = (status: RuleStatus) => rules.filter((rule) => rule.status === status).length
   const summary = { pass: count('pass'), fail: count('fail'), warn: count('warn'), skip: count('skip') }
   const isJudged = rules.length > 0 && rules.every(({ judged, decides }) => judged || !decides)
-  const verdict = summary.fail > 0 ? 'broken' : isJudged ? 'kept' : 'unjudged'
+  const verdict = summary.fail > 0 ? 'failed' : isJudged ? 'passed' : 'undecided'
   return { format: REPORT_FORMAT, url, verdict, requests, notes, collections, rules, summary }
 }
 

@@ -8,8 +8,8 @@ export const REPORT_FORMAT = 2
 
 export type RuleStatus = 'pass' | 'fail' | 'warn' | 'skip'
 
-/** kept: no rule that decides is broken. broken: at least one is. unjudged: none is, but not all could be judged. */
-export type Verdict = 'kept' | 'broken' | 'unjudged'
+/** passed: every rule that decides passed. failed: at least one failed. undecided: none failed, but not all could be judged. */
+export type Verdict = 'passed' | 'failed' | 'undecided'
 
 export interface Report {
   readonly format: typeof REPORT_FORMAT

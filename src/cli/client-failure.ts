@@ -46,12 +46,11 @@ function statusOf(error: ClientError): FailureStatus {
 
 /** What helps at the command line, besides the hint of the server. */
 function adviceOn(error: ClientError): string {
-  if (error instanceof InvalidPage) return '"reams check" shows what a server does wrong.'
+  if (error instanceof InvalidPage) return '"reams check" shows what a server does wrong, and what is ambiguous.'
   if (error instanceof ForbiddenOrigin) return 'The token, if there is one, is not sent there.'
   // Only one of a snapshot comes from an answer.
   if (error instanceof CollectionChanged && error.status !== undefined) return '--no-snapshot reads it without one.'
-  if (error instanceof ConnectionLost && isUntrusted(error.cause))
-    return 'No known authority has signed its certificate: --ca FILE trusts the one in that file.'
+  if (error instanceof ConnectionLost && isUntrusted(error.cause)) return '--ca FILE trusts the one in that file.'
   if (error instanceof ConnectionLost) return 'Check the URL, and that the server is running.'
   if (!(error instanceof HttpError)) return ''
   if (error.status === 404 && error.method === 'POST') return 'Check the URL, or create the collection with --create.'

@@ -20,7 +20,7 @@ const HURRY = { timeoutMs: 2000, timeLimitMs: 20_000 }
 const NO_PATIENCE = { timeoutMs: 400, timeLimitMs: 5000 }
 
 /** The rule that is broken, or that none is. */
-type Expected = 'kept' | 'unjudged' | `${'C' | 'D'}${number}`
+type Expected = 'passed' | 'undecided' | `${'C' | 'D'}${number}`
 
 /** The report of a check with this outcome, in which a line says this: a finding of the rule, a note or a detail. */
 async function check(url: string, expected?: Expected, words = /^/, options: CheckOptions = {}): Promise<Report> {
@@ -28,7 +28,7 @@ async function check(url: string, expected?: Expected, words = /^/, options: Che
   assertSound(report, options.walk ? Number.POSITIVE_INFINITY : undefined)
   if (expected === undefined) return report
   const rule = /^[CD]/.test(expected) ? ruleOf(report, expected) : undefined
-  assert.equal(report.verdict, rule === undefined ? expected : 'broken', outline(report))
+  assert.equal(report.verdict, rule === undefined ? expected : 'failed', outline(report))
   if (rule === undefined) assert.deepEqual(idsWith(report, 'fail'), [], outline(report))
   else assert.equal(rule.status, 'fail', outline(report))
   const lines = rule?.findings.map(({ expected, got }) => `expected ${expected}; got ${got}`) ?? [
@@ -63,7 +63,7 @@ function judgeRaw(name: string, version: string, before: string, isClosed: boole
       rawAnswer(right, socket, head, version, before)
       if (isClosed) socket.end()
     })
-    await check(url, 'kept')
+    await check(url, 'passed')
   })
 }
 
@@ -125,27 +125,27 @@ const OTHER_KINDS: readonly ServerOptions[] = [{ isPaginated: false }, { items: 
 
 describe('a server that does not answer', () => {
   it('that refuses connections cannot be judged', async () => {
-    await check(`${await unusedOrigin()}/events`, 'unjudged', /^no server listens there \(connection refused\)$/)
+    await check(`${await unusedOrigin()}/events`, 'undecided', /^no server listens there \(connection refused\)$/)
   })
 
   it('whose host has no address cannot be judged', async () => {
     const words = /^the host name (is not known|could not be looked up)$/
-    await check('http://reams-check.invalid/events', 'unjudged', words)
+    await check('http://reams-check.invalid/events', 'undecided', words)
   })
 
   const LATE = /^no complete response within 0\.4 s$/
-  judge('that accepts and stays silent', silent, 'unjudged', LATE, NO_PATIENCE)
+  judge('that accepts and stays silent', silent, 'undecided', LATE, NO_PATIENCE)
   const dripBody: Handler = (_request, response) => drip(response.writeHead(200), ' ')
-  judge('that sends headers and then drips for ever', dripBody, 'unjudged', LATE, NO_PATIENCE)
+  judge('that sends headers and then drips for ever', dripBody, 'undecided', LATE, NO_PATIENCE)
   const dripHeaders: Handler = ({ socket }) => {
     socket.write('HTTP/1.1 200 OK\r\n')
     drip(socket, 'X-More: 1\r\n')
   }
-  judge('that drips its headers', dripHeaders, 'unjudged', LATE, NO_PATIENCE)
+  judge('that drips its headers', dripHeaders, 'undecided', LATE, NO_PATIENCE)
   const USED_UP = /the time of this run is used up/
-  judge('beyond the time of the run', silent, 'unjudged', USED_UP, { timeoutMs: 60_000, timeLimitMs: 600 })
+  judge('beyond the time of the run', silent, 'undecided', USED_UP, { timeoutMs: 60_000, timeLimitMs: 600 })
   const slow = { timeoutMs: 60_000, timeLimitMs: 1500 }
-  judge('that slows down', except(from(13), silent), 'unjudged', /^the time of this run is used up/, slow)
+  judge('that slows down', except(from(13), silent), 'undecided', /^the time of this run is used up/, slow)
 
   it('that dies in the middle has broken nothing, whenever it dies', async (t) => {
     const kinds: [serves: ServerOptions, moments: number[]][] = [
@@ -161,7 +161,7 @@ describe('a server that does not answer', () => {
         }
         const { url, server } = await serve(t, handler, serves)
         const words = /connection was closed before the response was complete|no server listens there/
-        await check(url, 'unjudged', words, { strict: true })
+        await check(url, 'undecided', words, { strict: true })
       }
   })
 
@@ -201,11 +201,11 @@ describe('a body that cannot be read', () => {
       }
       more()
     }
-    judge(name, endless, 'unjudged', /^a body of more than 1000000 bytes$/, few)
+    judge(name, endless, 'undecided', /^a body of more than 1000000 bytes$/, few)
   }
 
   const aThousandBytes = always(`{"a":"${'a'.repeat(992)}"}`)
-  judge('of one byte too many', aThousandBytes, 'unjudged', /^a body of more than 999 bytes$/, { answerBytes: 999 })
+  judge('of one byte too many', aThousandBytes, 'undecided', /^a body of more than 999 bytes$/, { answerBytes: 999 })
   judge('of as many as may be', aThousandBytes, 'C1', /an object with item_count/, { answerBytes: 1000 })
 
   const large = except(isBeyond, (response) => response.end(Buffer.alloc(2_000_000, 32)))
@@ -226,7 +226,7 @@ describe('a body that cannot be read', () => {
     const answer = always(body, { 'Content-Encoding': encoding })
     const packedOnly: Handler = (request, ...others) => (wantsGzip(request, 0) ? answer : right)(request, ...others)
     judge(`${name} where gzip was asked for`, packedOnly, 'C1', got, few)
-    judge(`${name} in every answer`, answer, 'unjudged', /a body (of|with)|not JSON/, few)
+    judge(`${name} in every answer`, answer, 'undecided', /a body (of|with)|not JSON/, few)
   }
 
   const bad = except(wantsGzip, (response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('{}'))
@@ -239,7 +239,7 @@ describe('a body that cannot be read', () => {
     'chunks without an end': 'Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n',
     'chunks without an end, at the end': 'Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n',
   }
-  for (const [name, rest] of Object.entries(raw)) judge(name, `HTTP/1.1 200 OK\r\n${rest}`, 'unjudged', CLOSED)
+  for (const [name, rest] of Object.entries(raw)) judge(name, `HTTP/1.1 200 OK\r\n${rest}`, 'undecided', CLOSED)
   const isLast: When = ({ url }) => url === '/events?page=2'
   const reset = except(isLast, (response, request) => {
     response.writeHead(200, { 'Content-Length': '5000' }).write('{"item_count":')
@@ -259,7 +259,7 @@ describe('an answer that is not JSON', () => {
     'a Content-Type full of control characters': ['nothing', 'text/\u009b31m\u0085html'],
   }
   for (const [name, [body, type, note = /^the response is not JSON \(/]] of Object.entries(others))
-    judge(name, always(body, { 'Content-Type': type }), 'unjudged', note)
+    judge(name, always(body, { 'Content-Type': type }), 'undecided', note)
 })
 
 describe('JSON that is no envelope', () => {
@@ -288,7 +288,7 @@ describe('JSON that is no envelope', () => {
     for (const depth of [1000, 2000, 4000, 5000, 6000, 8000]) {
       const link = deep('{"a":', depth)
       const { url } = await serve(t, always(envelope(`{"first": ${link}, "x": ${link}}`, `{"events": [${link}]}`)))
-      assert.equal((await check(url)).verdict, 'broken')
+      assert.equal((await check(url)).verdict, 'failed')
     }
   })
 })
@@ -345,14 +345,14 @@ describe('an envelope with odd values', () => {
     const items = Array.from({ length: 500 }, (_, id) => ({ id, text: 'x'.repeat(100_000) }))
     const { url } = await serve(t, right, { items })
     const report = await check(url, undefined, /^/, { timeoutMs: 10_000, timeLimitMs: 4000 })
-    assert.notEqual(report.verdict, 'broken', outline(report))
-    if (report.verdict === 'unjudged') assert.match(JSON.stringify(report.rules), /the time of this run is used up/)
+    assert.notEqual(report.verdict, 'failed', outline(report))
+    if (report.verdict === 'undecided') assert.match(JSON.stringify(report.rules), /the time of this run is used up/)
   })
 
   it('an entry point with thousands of collections ends within the time limit', async (t) => {
     const { origin } = await serve(t, entryPoint(Array.from({ length: 5000 }, (_, i) => `c${i}`)))
     const report = await checkConformance(origin, { timeoutMs: 1000, timeLimitMs: 1500 })
-    assert.equal(report.verdict, 'unjudged')
+    assert.equal(report.verdict, 'undecided')
     assert.ok(JSON.stringify(report).length < 5_000_000, `${JSON.stringify(report).length} characters`)
   })
 
@@ -374,7 +374,7 @@ describe('an envelope with odd values', () => {
         response.writeHead(number % 3 === 1 ? 200 : 404, { ...headers, ...more })
         response.end(JSON.stringify({ item_count: evil, _links: { ...links, n: number }, _embedded }))
       })
-      assert.equal((await check(url)).verdict, 'broken')
+      assert.equal((await check(url)).verdict, 'failed')
     })
 
     it('in raw headers', async (t) => {
@@ -481,7 +481,7 @@ describe('another origin', () => {
     const { host } = new URL(elsewhere.url)
     const names = [elsewhere.url, 'SELF.evil.invalid/events', `SELF@${host}/events`, `//${host}/events`]
     const { origin } = await serve(t, entryPoint([...names, 'events']))
-    const { collections } = await check(origin, 'kept', /^/, { token: 'secret-1' })
+    const { collections } = await check(origin, 'passed', /^/, { token: 'secret-1' })
     assert.equal(collections.map(({ url }) => url).join(), `${origin}/events`)
     assert.equal(elsewhere.seen.length, 0)
   })
@@ -500,11 +500,11 @@ describe('another origin', () => {
 
 describe('a status other than 200', () => {
   const words: [statuses: number[], words: (status: number) => RegExp, expected: Expected][] = [
-    [[401, 403], (status) => new RegExp(`^${status} [A-Za-z]+: the collection asks for a token`), 'unjudged'],
+    [[401, 403], (status) => new RegExp(`^${status} [A-Za-z]+: the collection asks for a token`), 'undecided'],
     [
       [404, 410, 502, 503, 504],
       (status) => new RegExp(`^${status} [A-Za-z ]+: there is no collection to check at this URL$`),
-      'unjudged',
+      'undecided',
     ],
     [[201, 204, 206, 304, 400, 405, 500, 501], (status) => new RegExp(`expected 200 OK; got ${status}`), 'C1'],
   ]
@@ -521,7 +521,7 @@ describe('a status other than 200', () => {
     it(`500 at every second request, from ${parity + 1} on, breaks a rule`, async (t) => {
       const isOne: When = (_request, number) => number % 2 === parity
       const report = await check((await serve(t, except(isOne, refuse(500)))).url)
-      assert.equal(report.verdict, 'broken', outline(report))
+      assert.equal(report.verdict, 'failed', outline(report))
       assert.match(JSON.stringify(report.rules), FAILED)
     })
 
@@ -532,23 +532,23 @@ describe('a status other than 200', () => {
   for (const [wait, words, most] of endless)
     it(`429 with Retry-After ${wait} for ever cannot be judged, and gets few requests`, async (t) => {
       const { url, seen } = await serve(t, always('', { 'Retry-After': wait }, 429))
-      await check(url, 'unjudged', words)
+      await check(url, 'undecided', words)
       assert.ok(seen.length <= most, `${seen.length} requests`)
     })
 
   const endOfTime = { timeoutMs: 1000, timeLimitMs: 2500 }
-  judge('429 without Retry-After', always('', {}, 429), 'unjudged', /429|the time of this run is used up/, endOfTime)
+  judge('429 without Retry-After', always('', {}, 429), 'undecided', /429|the time of this run is used up/, endOfTime)
   const tooLong = /^the server asks to wait [0-9]+ s \((429|503)\), longer than the run may take$/
   const newYearsEve = { 'Retry-After': 'Fri, 31 Dec 2999 23:59:59 GMT' }
-  judge('429 until far away', always('', newYearsEve, 429), 'unjudged', tooLong)
-  judge('503 with a long wait', always('', { 'Retry-After': '999999999' }, 503), 'unjudged', tooLong)
+  judge('429 until far away', always('', newYearsEve, 429), 'undecided', tooLong)
+  judge('503 with a long wait', always('', { 'Retry-After': '999999999' }, 503), 'undecided', tooLong)
   const nowAndThen: When = (_request, number) => number === 34 || number === 38
   for (const status of [429, 503])
-    judge(`${status} with Retry-After 1, now and then`, except(nowAndThen, refuse(status, '1')), 'kept')
+    judge(`${status} with Retry-After 1, now and then`, except(nowAndThen, refuse(status, '1')), 'passed')
   const longer = /^the server asks to wait 3600 s \(429\)/
-  judge('429 in the middle, with a long wait', except(from(11), refuse(429, '3600')), 'unjudged', longer)
+  judge('429 in the middle, with a long wait', except(from(11), refuse(429, '3600')), 'undecided', longer)
   const again = /^the server asks to wait again and again/
-  judge('429 in the middle, again and again', except(from(11), refuse(429, '0')), 'unjudged', again)
+  judge('429 in the middle, again and again', except(from(11), refuse(429, '0')), 'undecided', again)
 })
 
 describe('what is hardly HTTP', () => {
@@ -573,11 +573,11 @@ describe('what is hardly HTTP', () => {
       /^no valid HTTP response|^the connection was closed/,
     ],
   }
-  for (const [name, [text, note]] of Object.entries(raw)) judge(name, text, 'unjudged', note)
+  for (const [name, [text, note]] of Object.entries(raw)) judge(name, text, 'undecided', note)
 
   it('TLS where plain HTTP is spoken is told as such', async (t) => {
     const { url } = await serve(t, right)
-    await check(url.replace('http:', 'https:'), 'unjudged', /^the server does not speak TLS there/)
+    await check(url.replace('http:', 'https:'), 'undecided', /^the server does not speak TLS there/)
   })
 
   judgeRaw('HTTP/1.0', '1.0', '', true)
@@ -631,7 +631,7 @@ describe('a fetch in the same process', () => {
     ],
   }
   for (const [name, [fetch, note]] of Object.entries(fetches))
-    it(`${name} cannot be judged`, async () => void (await check(url, 'unjudged', note, { ...NO_PATIENCE, fetch })))
+    it(`${name} cannot be judged`, async () => void (await check(url, 'undecided', note, { ...NO_PATIENCE, fetch })))
 
   it('that ignores the abort does not hold up the run, and its body is cancelled', async () => {
     const cancelled: string[] = []
@@ -643,14 +643,14 @@ describe('a fetch in the same process', () => {
     }
     const fetch = ({ url }: Request) =>
       new Response(new ReadableStream({ ...dripping, cancel: () => void cancelled.push(url) }))
-    await check(url, 'unjudged', LATE, { ...NO_PATIENCE, fetch })
+    await check(url, 'undecided', LATE, { ...NO_PATIENCE, fetch })
     assert.ok(cancelled.length > 0)
   })
 
   it('may have decompressed the body already', async () => {
     const server = new CorrectServer({ items: 501 })
     server.gzip = (plain) => plain
-    await check(url, 'kept', /^/, { fetch: inProcess(server, 'http://service.invalid') })
+    await check(url, 'passed', /^/, { fetch: inProcess(server, 'http://service.invalid') })
   })
 })
 
@@ -671,7 +671,7 @@ describe('answers that are much larger than what they say', () => {
       response.end(JSON.stringify({ ...document, number })),
     )
     const report = await check(url, undefined, /^/, patient)
-    assert.equal(report.verdict, 'broken')
+    assert.equal(report.verdict, 'failed')
     assert.ok(JSON.stringify(report).length < 200_000, `${JSON.stringify(report).length} characters`)
   })
 })

@@ -22,7 +22,7 @@ describe('an entry point', () => {
   it('that links nothing under its own address cannot be judged, and the note says what to do', async () => {
     const { fetch, asked } = appWith(linksTo('https://api.example.com/events', 'https://api.example.com/venues'))
     const report = await checkConformance('http://app.invalid', { fetch })
-    assert.equal(report.verdict, 'unjudged')
+    assert.equal(report.verdict, 'undecided')
     assert.match(report.notes.join(), /not under http:\/\/app\.invalid\/: 2, such as .*--base-url/)
     assert.deepEqual(asked, ['http://app.invalid/'])
   })
@@ -30,7 +30,7 @@ describe('an entry point', () => {
   it('is judged with the base URL that its links have', async () => {
     const { fetch } = appWith(linksTo('https://api.example.com/events'), 'https://api.example.com')
     const report = await checkConformance('http://app.invalid', { fetch, baseUrl: 'https://api.example.com' })
-    assert.deepEqual([report.verdict, report.notes], ['kept', []])
+    assert.deepEqual([report.verdict, report.notes], ['passed', []])
     const urls = report.collections.map(({ url }) => url)
     assert.deepEqual(urls, ['http://app.invalid/events'])
   })
@@ -38,7 +38,7 @@ describe('an entry point', () => {
   it('that links something elsewhere too says what was left out', async () => {
     const { fetch, asked } = appWith(linksTo('http://app.invalid/events', 'http://evil.invalid/events'))
     const report = await checkConformance('http://app.invalid/', { fetch })
-    assert.equal(report.verdict, 'kept')
+    assert.equal(report.verdict, 'passed')
     assert.match(report.notes.join(), /not under .*: 1, such as .*evil\.invalid/)
     assert.ok(asked.every((url) => url.startsWith('http://app.invalid/')))
   })
@@ -47,13 +47,13 @@ describe('an entry point', () => {
     it(`is not led astray by ${JSON.stringify(href)}`, async () => {
       const { fetch, asked } = appWith(linksTo(href))
       const report = await checkConformance('http://app.invalid', { fetch })
-      assert.deepEqual([report.verdict, asked.length, report.notes.length], ['unjudged', 1, 1])
+      assert.deepEqual([report.verdict, asked.length, report.notes.length], ['undecided', 1, 1])
     })
 
   it('that links no collection cannot be judged', async () => {
     const { fetch } = appWith(linksTo())
     const { verdict, notes } = await checkConformance('http://app.invalid', { fetch })
-    assert.deepEqual([verdict, notes], ['unjudged', ['The entry point links no collection.']])
+    assert.deepEqual([verdict, notes], ['undecided', ['The entry point links no collection.']])
   })
 
   it('with more than a hundred collections says how many were checked', async () => {
@@ -66,7 +66,7 @@ describe('an entry point', () => {
   for (const text of ['{"_embedded":"hello"}', '{"hello":1}'])
     it(`is none, nor a collection, where there is only ${text}`, async () => {
       const report = await checkConformance('http://app.invalid', { fetch: async () => new Response(text) })
-      assert.equal(report.verdict, 'broken')
+      assert.equal(report.verdict, 'failed')
       assert.equal(report.rules.find(({ id }) => id === 'C1')?.status, 'fail')
     })
 })
@@ -77,6 +77,6 @@ describe('named collections', () => {
     const report = await checkConformance('http://app.invalid/', { fetch, collections: ['events', 'events'] })
     const urls = report.collections.map(({ url }) => url)
     assert.deepEqual(urls, ['http://app.invalid/events'])
-    assert.equal(report.verdict, 'kept')
+    assert.equal(report.verdict, 'passed')
   })
 })

@@ -45,7 +45,7 @@ function report(rules: readonly RuleReport[], change: Partial<Report> = {}): Rep
   return {
     format: 2,
     url: URL_OF_ALL,
-    verdict: 'broken',
+    verdict: 'failed',
     requests: 43,
     notes: [],
     collections: [{ url: URL_OF_ALL, paginated: true, item_count: 1234, requests: 43, notes: [] }],
@@ -111,7 +111,7 @@ Failed: 1 rule failed (C7), 1 passed; 43 requests in 200 ms.`,
 
   it('says why a rule could not be judged', () => {
     const unjudged = rule({ id: 'C2', status: 'skip', judged: false, detail: 'no time is left' })
-    const text = reportText(report([rule({}), unjudged], { verdict: 'unjudged' }), PIPE)
+    const text = reportText(report([rule({}), unjudged], { verdict: 'undecided' }), PIPE)
     assert.match(text, /^ {2}skipped {2}C2 .*\n {16}could not be judged: no time is left$/m)
     assert.match(text, /\nUndecided: 1 rule could not be judged \(C2\), 1 passed; /)
   })

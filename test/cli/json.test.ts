@@ -187,7 +187,7 @@ describe('--json', () => {
   it('of check prints the report on one line, and with --explain the rule', async (t) => {
     const { run } = await place(t)
     const { status, stdout } = await run('check', 'http://127.0.0.1:1/events', '--json')
-    assert.deepEqual([status, JSON.parse(stdout).verdict, stdout.split('\n').length], [3, 'unjudged', 2])
+    assert.deepEqual([status, JSON.parse(stdout).verdict, stdout.split('\n').length], [3, 'undecided', 2])
     const rule = JSON.parse((await run('check', '--explain', 'c7', '--json')).stdout)
     assert.deepEqual(Object.keys(rule), ['id', 'title', 'why', 'affects', 'right', 'wrong'])
   })

@@ -165,10 +165,10 @@ describe('a refused write says what to do', () => {
       const answer = await server().ask(method, '/evnets', body, method === 'PATCH' ? NDJSON : {})
       assert.match(
         `${answer.status} ${JSON.parse(answer.text).detail} ${JSON.parse(answer.text).hint}`,
-        /^404 There is no collection "evnets"\. .*PUT its settings, .*\/evnets$/,
+        /^404 There is no collection "evnets"\. .*PUT settings .*\/evnets$/,
       )
     }
-    assert.match(await hintOf('PUT', '/evnets/1', '{"id":1}'), /PUT its settings, .*\/evnets$/)
+    assert.match(await hintOf('PUT', '/evnets/1', '{"id":1}'), /PUT settings .*\/evnets$/)
     assert.equal(await server().store.head('evnets'), undefined)
   })
 

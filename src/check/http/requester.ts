@@ -3,7 +3,7 @@
 import { shorten } from '../../contract/message-text.ts'
 import type { HttpRequest } from './response.ts'
 import { type HttpResponse, noResponse, readBody, responseOf, statusLine, UnreadableBody } from './response.ts'
-import { isUntrusted, StaleConnection } from './socket-fetch.ts'
+import { isUntrusted, StaleConnection, UNTRUSTED } from './socket-fetch.ts'
 
 export interface RequesterOptions {
   readonly fetch: (request: Request) => Response | Promise<Response>
@@ -224,13 +224,12 @@ function faultOf(error: unknown): string {
   if (error instanceof UnreadableBody) return error.message
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  if (isUntrusted(cause)) return UNTRUSTED
   const message = cause instanceof Error ? cause.message || code || cause.name : String(cause)
+  if (isUntrusted(cause)) return `${UNTRUSTED}; --ca FILE trusts the one in that file`
   return FAULTS[code.startsWith('ERR_SSL_') ? 'EPROTO' : code] ?? `no valid HTTP response (${shorten(message)})`
 }
 
 const CLOSED = 'the connection was closed before the response was complete'
-const UNTRUSTED = 'its certificate is signed by an unknown authority; --ca FILE trusts the one in that file'
 
 const FAULTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no server listens there (connection refused)',

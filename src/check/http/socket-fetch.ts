@@ -68,12 +68,14 @@ function createAgents(options: HttpsAgentOptions) {
   return { http: new HttpAgent({ keepAlive: options.keepAlive }), https: new HttpsAgent(options) }
 }
 
-/** Whether nobody who is trusted has signed the certificate of the server. */
+export const UNTRUSTED = 'its certificate is signed by an unknown authority'
+
+/** Whether no authority that is trusted has signed the certificate of the server. */
 export function isUntrusted(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && UNTRUSTED.includes(String(error.code))
+  return error instanceof Error && 'code' in error && UNTRUSTED_CODES.includes(String(error.code))
 }
 
-const UNTRUSTED = [
+const UNTRUSTED_CODES = [
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
@@ -85,6 +87,8 @@ function responseTo(outgoing: ClientRequest, body: Uint8Array | undefined): Prom
   return new Promise((resolve, reject) => {
     outgoing.on('response', resolve)
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      // Node.js advises a flag of its own, which the single executable does not take.
+      if (isUntrusted(error)) error.message = UNTRUSTED
       const isStale = outgoing.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
       reject(isStale ? new StaleConnection('the server closed a kept connection', { cause: error }) : error)
     })

@@ -27,9 +27,7 @@ async function changeTarget(context: HandlerContext): Promise<{ name: string; he
 }
 
 function creationHint(baseUrl: string, name: string): { hint: string } {
-  return {
-    hint: `Check the name. To create the collection, PUT its settings, such as {"key":"id"}, to ${collectionUrl(baseUrl, name)}`,
-  }
+  return { hint: `Check the name. To create it, PUT settings such as {"key":"id"} to ${collectionUrl(baseUrl, name)}` }
 }
 
 export async function postCollection(context: HandlerContext): Promise<Reply> {

@@ -21,7 +21,7 @@ import { reportText, wrap } from './text.ts'
 
 const USUAL_COLUMNS = 80
 
-const STATUS: Readonly<Record<Verdict, number>> = { kept: 0, broken: 1, unjudged: 3 }
+const STATUS: Readonly<Record<Verdict, number>> = { passed: 0, failed: 1, undecided: 3 }
 
 export async function runCheck([url]: readonly string[], settings: SettingValues): Promise<number> {
   const ruleId = settings.get('explain')

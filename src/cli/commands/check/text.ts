@@ -46,11 +46,11 @@ type Style = Parameters<typeof styleText>[0]
 
 const STYLES: Readonly<Record<RuleStatus | Verdict, Style>> = {
   pass: 'green',
-  kept: 'green',
+  passed: 'green',
   fail: ['red', 'bold'],
-  broken: ['red', 'bold'],
+  failed: ['red', 'bold'],
   warn: 'yellow',
-  unjudged: 'yellow',
+  undecided: 'yellow',
   skip: 'dim',
 }
 
@@ -159,7 +159,7 @@ function sizeOf({ paginated, item_count: itemCount }: CollectionReport): string 
 /** More ids than this say nothing any more. */
 const IDS_SHOWN = 10
 
-const HEADLINES: Readonly<Record<Verdict, string>> = { kept: 'Passed', broken: 'Failed', unjudged: 'Undecided' }
+const HEADLINES: Readonly<Record<Verdict, string>> = { passed: 'Passed', failed: 'Failed', undecided: 'Undecided' }
 
 /** `Failed: 2 rules failed (C2, C5), 20 passed, 5 skipped; 43 requests in 0.2 s.` */
 function summaryLine(report: Report, durationMs: number): string {
@@ -176,10 +176,10 @@ function countsOf(report: Report): string[] {
   const unjudged: Count = [rules.filter(({ judged }) => !judged), 'could not be judged']
   const counts: Count[] = [
     [having('fail'), 'failed'],
-    ...(verdict === 'unjudged' ? [unjudged] : []),
+    ...(verdict === 'undecided' ? [unjudged] : []),
     [having('pass'), 'passed', ''],
     [having('warn'), 'gave a warning'],
-    ...(verdict === 'unjudged' ? [] : [unjudged]),
+    ...(verdict === 'undecided' ? [] : [unjudged]),
     [having('skip'), 'skipped', unpaginatedNote(report)],
   ]
   return counts.filter(([found]) => found.length > 0).map(countText)

@@ -20,7 +20,7 @@ import { type BatchSender, createSender } from './sender.ts'
 export async function runPush(address: string, file: string, settings: SettingValues): Promise<number> {
   const { url, name, isLoopback } = parseTarget(address)
   const isCreating = settings.get('pushCreate')
-  if (!isCreating && (['key', 'unpaginated', 'private'] as const).some((setting) => settings.isGiven(setting)))
+  if (!isCreating && (['key', 'unpaginated', 'private'] as const).some((name) => settings.origin(name) === 'flag'))
     throw new Failure(
       2,
       '--key, --unpaginated and --private are for a new collection: add --create, or leave them out.',

@@ -53,17 +53,8 @@ interface Acknowledgement {
 
 export type BatchSender = ReturnType<typeof createSender>
 
-export function createSender({
-  url,
-  token,
-  ca,
-  sourceId,
-  isPacked,
-  timeoutMs,
-  retries,
-  signal,
-  onRetry,
-}: SenderOptions) {
+export function createSender({ ca, ...options }: SenderOptions) {
+  const { url, token, sourceId, isPacked, timeoutMs, retries, signal, onRetry } = options
   const http = createSocketFetch({ encoding: 'identity', ca })
   let sentAt = 0
   /** How often the batch at hand was sent. */

@@ -77,9 +77,7 @@ async function listenOn(server: Server, port: number, host: string, except: numb
     server.listen({ port, host })
     await once(server, 'listening')
   } catch (error) {
-    const reason = isSystemError(error)
-      ? await listenFailure(error.code, host, port, { prefix: 'admin-', except })
-      : undefined
+    const reason = isSystemError(error) ? await listenFailure(error.code, host, port, 'admin-', except) : undefined
     throw reason === undefined ? error : new Failure(2, reason, { cause: error })
   }
 }

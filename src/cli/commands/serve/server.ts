@@ -159,13 +159,11 @@ async function listenOn(options: ListenOptions & { readonly host: string; readon
   }
 }
 
-/** What to do if the port cannot be had; undefined for an error that tells enough. `prefix`: of the flags to be used. `except`: a port not to propose. */
-export async function listenFailure(
-  code: string,
-  host: string,
-  port: number,
-  { prefix = '', except }: { readonly prefix?: string; readonly except?: number | undefined } = {},
-): Promise<string | undefined> {
+/**
+ * What to do if the port cannot be had; undefined for an error that tells enough. `prefix`: of the flags to be used. `except`: a
+ * port not to propose.
+ */
+export async function listenFailure(code: string, host: string, port: number, prefix = '', except?: number) {
   if (code === 'EADDRINUSE') {
     const other = await nextFreePort(host, port, except)
     const example = other === undefined ? '' : `--${prefix}port ${other}, or `
