@@ -6,7 +6,6 @@ import { pipeline } from 'node:stream/promises'
 import { formatCount, quoted, shorten } from '../contract/message-text.ts'
 import type { ColumnType, ColumnTypes, Conversions } from '../items/csv-columns.ts'
 import type { InputBatch } from '../items/item-reader.ts'
-import { itemsFlag } from '../items/json-outline.ts'
 import { type InputFormat, readColumnTypes, readItems } from '../items/read-items.ts'
 import { Failure } from './failure.ts'
 import { formatOfFile, isGeoJson } from './files/file-name.ts'
@@ -167,7 +166,7 @@ export class FileInput implements Input {
     if (this.format === 'json') printNote(`${this.label} is an object: ${where}. --items can name others.`)
     else
       printNote(
-        `${this.label} has one item. If ${where}, use ${itemsFlag(name)}; if not, --format ndjson avoids this note.`,
+        `${this.label} has one item. If ${where}, use --items ${quoted(name)}; if not, --format ndjson avoids this note.`,
       )
   }
 

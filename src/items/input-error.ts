@@ -63,7 +63,7 @@ export function errorAt(reason: string, piece: Piece, at: number = piece.start, 
 export function invalidText(piece: Piece, { bytes, encoding }: InvalidText): InputError {
   const before = errorAt('', piece, piece.end)
   const hex = bytes[0] === undefined ? '' : `\\x${bytes[0].toString(16).padStart(2, '0')}`
-  const guess = guessEncoding([...piece.bytes.subarray(piece.start, piece.end), ...bytes])
+  const guess = guessEncoding(piece.bytes.subarray(piece.start, piece.end))
   const reason =
     encoding === 'utf-8'
       ? `this is not valid UTF-8; it may be ${guess}: then add --encoding ${guess}`
@@ -72,7 +72,7 @@ export function invalidText(piece: Piece, { bytes, encoding }: InvalidText): Inp
 }
 
 /** Every second byte of Western text in UTF-16 is NUL; no other encoding has them. The text begins at an even index. */
-export function guessEncoding(text: readonly number[]): string {
+export function guessEncoding(text: Uint8Array): string {
   const nul = text.indexOf(0)
   return nul < 0 ? 'windows-1252' : nul % 2 === 0 ? 'utf-16be' : 'utf-16le'
 }

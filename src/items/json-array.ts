@@ -1,6 +1,5 @@
 /** Reads one JSON array of objects, or one in an object, as a stream: never more of it is held than an item may have. */
 
-import { quoted } from '../contract/message-text.ts'
 import { countLineFeeds, errorAt, InputError, invalidText } from './input-error.ts'
 import { type InputBatch, ItemReader } from './item-reader.ts'
 import { ItemError, kindOf, skipBlanks, type TextOptions } from './item-scanner.ts'
@@ -8,12 +7,11 @@ import { JsonOutline } from './json-outline.ts'
 import type { InvalidText } from './utf8.ts'
 
 const COMMA = 0x2c
-const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 
 /** What the array's grammar allows next. */
-type Expected = 'opening bracket' | 'outline' | 'first item' | 'item' | 'comma' | 'nothing'
+type Expected = 'outline' | 'first item' | 'item' | 'comma' | 'nothing'
 
 export interface JsonOptions extends TextOptions {
   /** Where in an object the array is: names, joined with dots. Default: the first array of objects at the top level. */
@@ -23,9 +21,9 @@ export interface JsonOptions extends TextOptions {
 }
 
 export class JsonArrayReader extends ItemReader<JsonOptions> {
-  #expected: Expected = 'opening bracket'
-  /** Where the file is an object: what surrounds the items. */
-  #outline: JsonOutline | undefined
+  #expected: Expected = 'outline'
+  /** What is around the items. */
+  readonly #outline = new JsonOutline(this.options.items)
   /** An item that was not whole is scanned again when this many bytes of it are there. */
   #enoughBytes = 0;
 
@@ -39,10 +37,7 @@ export class JsonArrayReader extends ItemReader<JsonOptions> {
     yield* this.#read()
     if (invalid !== undefined) throw invalidText(this.piece(), invalid)
     if (this.window.length > 0) throw this.#wrongItem(this.scanner.fault(this.window.bytes, this.window.start))
-    if (this.#expected === 'outline') throw this.#wrong('it is truncated: the closing } of the object is missing')
-    if (this.#expected !== 'nothing' && this.#expected !== 'opening bracket')
-      throw this.#wrong('it is truncated: the closing ] of the array is missing')
-    if (this.#outline !== undefined) this.#reportItems(this.#outline)
+    this.#checkEnd()
     if (this.batch.count > 0) yield this.batch.takeBatch()
   }
 
@@ -62,14 +57,13 @@ export class JsonArrayReader extends ItemReader<JsonOptions> {
     const byte = window.bytes[token] as number
     if (expected === 'item' || (expected === 'first item' && byte !== CLOSE_ARRAY)) return this.#readItem(byte)
     this.#expected = this.#afterPunctuation(expected, byte)
-    // The outline reads its bracket itself.
-    if (this.#expected !== 'outline' || byte === CLOSE_ARRAY) window.start++
+    window.start++
     return true
   }
 
   /** Reads what is around the items; false when there are not bytes enough to get past it. */
   #readOutline(): boolean {
-    const outline = this.#outline as JsonOutline
+    const outline = this.#outline
     const { bytes, start, end } = this.window
     try {
       this.window.start = outline.pass(bytes, start, end)
@@ -82,32 +76,23 @@ export class JsonArrayReader extends ItemReader<JsonOptions> {
     return this.#expected !== 'outline'
   }
 
-  #reportItems({ found, missing }: JsonOutline): void {
-    if (found === undefined) throw new InputError(missing)
-    if (this.options.items === undefined) this.options.onItemsFound?.(found)
+  #checkEnd(): void {
+    const { found, missing, isOpen, isClosed } = this.#outline
+    const isInObject = this.#expected === 'outline'
+    if (isOpen)
+      throw this.#wrong(`it is truncated: the closing ${isInObject ? '} of the object' : '] of the array'} is missing`)
+    if (isClosed && found === undefined) throw new InputError(missing)
+    if (found !== undefined && found !== '' && this.options.items === undefined) this.options.onItemsFound?.(found)
   }
 
   #afterPunctuation(expected: Expected, byte: number): Expected {
-    if (expected === 'opening bracket') return this.#afterOpening(byte)
-    if (expected === 'nothing') throw this.#wrong(this.#outline === undefined ? AFTER_ARRAY : AFTER_OBJECT)
+    if (expected === 'nothing') throw this.#wrong(this.#outline.found === '' ? AFTER_ARRAY : AFTER_OBJECT)
     if (byte === CLOSE_ARRAY) {
-      this.#outline?.leaveItems()
-      return this.#outline === undefined ? 'nothing' : 'outline'
+      this.#outline.leaveItems()
+      return this.#outline.isClosed ? 'nothing' : 'outline'
     }
     if (byte === COMMA) return 'item'
     throw this.#wrong('a comma or the closing ] of the array is missing before this')
-  }
-
-  #afterOpening(byte: number): Expected {
-    const { items } = this.options
-    if (byte === OPEN_OBJECT) {
-      this.#outline = new JsonOutline(items)
-      return 'outline'
-    }
-    if (byte !== OPEN_ARRAY) throw this.#wrong('the file must be a JSON array of objects, or an object with one in it')
-    if (items !== undefined)
-      throw this.#wrong(`the file is an array, not an object with ${quoted(items)} in it; leave out --items`)
-    return 'first item'
   }
 
   /** Reads an item, which must begin at the window's start with the byte `first`. */

@@ -1,4 +1,4 @@
-/** Finds the array that holds the items in a JSON object. Passes the rest byte by byte and keeps nothing of it, whatever its size. */
+/** Finds the array that holds the items: the whole text, or in an object. Passes the rest byte by byte and keeps nothing of it. */
 
 import { quoted } from '../contract/message-text.ts'
 import { ItemError } from './item-scanner.ts'
@@ -7,6 +7,7 @@ import { Action, Context, jsonTransitions, State } from './json-transitions.ts'
 
 const SPACE = 0x20
 const QUOTE = 0x22
+const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 
@@ -14,12 +15,10 @@ const OPEN_OBJECT = 0x7b
 const MAX_NAME_BYTES = 1024
 
 export class JsonOutline {
-  /** The path of the array with the items, once it has been found. */
+  /** The path of the array with the items, once it has been found; '' for the whole text. */
   found: string | undefined
-  /** Whether it stands before the first element of that array, which the caller reads. */
+  /** Whether it stands in that array, whose elements the caller reads. */
   isAtItems = false
-  /** Whether it stands after the whole object. */
-  isClosed = false
 
   readonly #wanted: string | undefined
   readonly #transitions = jsonTransitions()
@@ -31,12 +30,22 @@ export class JsonOutline {
   readonly #paths: string[] = []
   #isInName = false
   #name: number[] = []
-  /** The path of an array that has just been opened, if it can be the one. */
-  #candidate: string | undefined
+  /** Whether the next character shows if the items are here: at the beginning, and in the array `#candidate`. */
+  #isLooking = true
+  #candidate = ''
 
   /** `wanted`: the names that lead to the array, joined with dots. Default: the first at the top level that can hold items. */
   constructor(wanted?: string) {
     this.#wanted = wanted
+  }
+
+  /** Whether an array or object has been opened and not closed. */
+  get isOpen(): boolean {
+    return this.#contexts.length > 0
+  }
+
+  get isClosed(): boolean {
+    return !this.isOpen && this.#state === State.afterValue
   }
 
   /** The reason why a closed object has no items. */
@@ -50,7 +59,9 @@ export class JsonOutline {
   pass(bytes: Uint8Array, start: number, end: number): number {
     for (let i = start; i < end; i++) {
       const byte = bytes[i] as number
-      if (this.#candidate !== undefined && byte > SPACE && this.#isChosen(this.#candidate, byte, i - start)) return i
+      const flaw = this.#isLooking && byte > SPACE ? this.#look(byte) : undefined
+      if (flaw !== undefined) throw new ItemError('form', flaw, i - start)
+      if (this.isAtItems) return i
       const answer = this.#transitions[byte | this.#context | (this.#state << 8)] as number
       if (this.#isInName) {
         if (this.#name.length < MAX_NAME_BYTES) this.#name.push(byte)
@@ -62,6 +73,7 @@ export class JsonOutline {
           if (this.#contexts.length === MAX_DEPTH)
             throw new ItemError('form', `nested deeper than ${MAX_DEPTH}`, i - start)
           this.#open(answer === Action.openArray)
+          if (this.isAtItems) return i + 1
           break
         case Action.close:
           this.#close()
@@ -95,12 +107,14 @@ export class JsonOutline {
 
   #open(isArray: boolean): void {
     const path = this.#context === Context.watchedObject ? this.#pathOfMember() : undefined
-    const isOnPath = this.#contexts.length === 0 || (path !== undefined && this.#wanted?.startsWith(`${path}.`))
+    const isOnPath = !this.isOpen || (path !== undefined && this.#wanted?.startsWith(`${path}.`))
+    if (isArray && !this.isOpen) this.#enterItems('')
     this.#contexts.push(this.#context)
     this.#state = isArray ? State.firstValue : State.firstName
     if (isArray) {
       this.#context = Context.array
-      this.#candidate = this.#wanted === undefined || path === this.#wanted ? path : undefined
+      this.#isLooking = path !== undefined && path === (this.#wanted ?? path)
+      this.#candidate = path ?? ''
     } else if (isOnPath) {
       this.#context = Context.watchedObject
       this.#paths.push(path ?? '')
@@ -111,7 +125,6 @@ export class JsonOutline {
     if (this.#context === Context.watchedObject) this.#paths.pop()
     this.#context = this.#contexts.pop() ?? Context.top
     this.#state = State.afterValue
-    this.isClosed = this.#contexts.length === 0
   }
 
   #pathOfMember(): string {
@@ -120,30 +133,36 @@ export class JsonOutline {
     return path === '' ? name : `${path}.${name}`
   }
 
-  /**
-   * Whether the array at `path`, whose first character is `first`, is the one. Without a path an empty one is taken too:
-   * it may have items tomorrow, and another array must not take its place today.
-   */
-  #isChosen(path: string, first: number, offset: number): boolean {
-    this.#candidate = undefined
-    const hasObjects = first === OPEN_OBJECT
-    const canBe = this.#wanted !== undefined || hasObjects || (first === CLOSE_ARRAY && this.found === undefined)
-    if (!canBe) return false
-    if (this.found !== undefined) throw new ItemError('form', ambiguous(this.found, path), offset)
+  #enterItems(path: string): void {
     this.found = path
     this.isAtItems = true
-    return true
   }
+
+  /**
+   * Looks at the first character of the text, or of an array that may be the one; returns what is wrong with it. Without
+   * a path an empty array is taken too: it may have items tomorrow, and another must not take its place today.
+   */
+  #look(first: number): string | undefined {
+    this.#isLooking = false
+    if (!this.isOpen) return flawAtStart(first, this.#wanted)
+    const isWanted = this.#wanted !== undefined || first === OPEN_OBJECT
+    if (!isWanted && (first !== CLOSE_ARRAY || this.found !== undefined)) return undefined
+    if (this.found !== undefined) return ambiguous(this.found, this.#candidate)
+    this.#enterItems(this.#candidate)
+    return undefined
+  }
+}
+
+function flawAtStart(first: number, wanted: string | undefined): string | undefined {
+  if (first === OPEN_OBJECT || (first === OPEN_ARRAY && wanted === undefined)) return undefined
+  if (wanted === undefined) return 'the file must be a JSON array of objects, or an object with one in it'
+  return `the file is not an object with ${quoted(wanted)} in it; leave out --items`
 }
 
 function ambiguous(first: string, second: string): string {
   if (first === second) return `the object has two arrays at ${quoted(first)}; remove one of them`
-  return `the items can be in ${quoted(first)} or in ${quoted(second)}; say where, with ${itemsFlag(first)} or ${itemsFlag(second)}`
-}
-
-/** As it is written in a shell. */
-export function itemsFlag(path: string): string {
-  return `--items ${/^[\w.-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`}`
+  const [a, b] = [first, second].map((path) => `--items ${/^[\w.-]+$/.test(path) ? path : quoted(path)}`)
+  return `the items can be in ${quoted(first)} or in ${quoted(second)}; say where, with ${a} or ${b}`
 }
 
 /** The name of the first array of objects in an item. */

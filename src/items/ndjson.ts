@@ -25,8 +25,9 @@ export class NdjsonReader extends ItemReader<JsonOptions> {
     if (this.window.length > 0) yield* this.push(Uint8Array.of(LINE_FEED))
     if (this.batch.count === 0) return
     const batch = this.batch.takeBatch()
-    const name = this.batch.total === 1 ? arrayIn(batch.run.text) : undefined
-    if (name !== undefined) this.options.onItemsFound?.(name)
+    const { onItemsFound } = this.options
+    const name = this.batch.total === 1 && onItemsFound !== undefined ? arrayIn(batch.run.text) : undefined
+    if (name !== undefined) onItemsFound?.(name)
     yield batch
   }
 

@@ -21,10 +21,9 @@ function markedEncoding([first, second, third]: Uint8Array): string | undefined 
 
 /** Letters in UTF-16 are valid UTF-8, with a NUL character beside each: CSV would keep them. */
 function refuseUnmarked(head: Uint8Array): void {
-  const first = [...head.subarray(0, HEAD_BYTES)]
-  const nuls = first.map((byte) => Number(byte === 0)).join('')
+  const nuls = Array.from(head.subarray(0, HEAD_BYTES), (byte) => Number(byte === 0)).join('')
   if (nuls !== '0101' && nuls !== '1010') return
-  const advice = `add --encoding ${guessEncoding(first)}`
+  const advice = `add --encoding ${guessEncoding(head)}`
   throw new InputError(`this looks like UTF-16 without a byte order mark; ${advice}`, { line: 1 })
 }
 

@@ -75,7 +75,7 @@ describe('items inside a JSON object', () => {
     assert.equal(status, 0)
     assert.match(
       stderr,
-      /^reams: standard input has one item\. If the items are those in "data", use --items data; if not, --format ndjson /,
+      /^reams: standard input has one item\. If the items are those in "data", use --items "data"; if not, --format ndjson /,
     )
     assert.equal((await run('--format', 'ndjson')).stderr, '')
     assert.equal(await storedLines(directory, 'x'), `${DATA}\n`)

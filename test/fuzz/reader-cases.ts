@@ -16,9 +16,17 @@ export async function readerFlaw(dice: Dice): Promise<[flaw: string, details: st
   const format = dice.of<InputFormat>(['ndjson', 'json', 'csv'])
   const items = [...dice.times(dice.below(6), () => goodItem(dice)), ...(dice.chance(25) ? [badItem(dice)] : [])]
   const plain = format === 'csv' ? csv(dice) : bodyOf(dice, items).bytes
-  const source = dice.chance(30) ? mutate(dice, plain) : plain
+  const isNested = format === 'json' && dice.chance(40)
+  const whole = isNested ? Buffer.concat([Buffer.from('{"a\\u0062":[1,{}],"data":'), plain, Buffer.from('}')]) : plain
+  const source = dice.chance(30) ? mutate(dice, whole) : whole
   const bytes = dice.chance(75) ? source : dice.chance(50) ? gzipSync(source) : badlyPacked(dice, source)
-  const options = { format, keyField: dice.of([null, null, null, 'a', 'id', '__proto__', '']), itemBytes: 4_000 }
+  const options = {
+    format,
+    keyField: dice.of([null, null, null, 'a', 'id', '__proto__', '']),
+    itemBytes: 4_000,
+    encoding: dice.of([undefined, undefined, undefined, 'utf-16le', 'shift_jis', 'gb18030']),
+    items: dice.chance(20) ? 'data' : undefined,
+  }
   const sizes = dice.of([[1], dice.times(5, () => dice.between(1, 50)), [dice.between(1, bytes.length + 1)]])
   const flaw = await flawOf(bytes, options, bytes.length > 5_000 ? sizes.map((size) => size * 100) : sizes)
   return flaw === undefined ? undefined : [flaw, `${JSON.stringify(options)} ${sizes} ${shown(bytes)}`]

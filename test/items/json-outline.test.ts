@@ -51,7 +51,7 @@ describe('reading items inside a JSON object', () => {
   it('refuses an object in which two arrays can hold the items, and names both', async () => {
     for (const [text, first, second, flags] of [
       ['{"data":[{}],\n"included":[{}]}', 'data', 'included', '--items data or --items included'],
-      ['{"errors":[],\n"my data":[{}]}', 'errors', 'my data', "--items errors or --items 'my data'"],
+      ['{"errors":[],\n"my data":[{}]}', 'errors', 'my data', '--items errors or --items "my data"'],
     ] as const) {
       const [line, reason] = await refusal(text, json)
       assert.equal(line, 2)
@@ -71,7 +71,7 @@ describe('reading items inside a JSON object', () => {
         (await refusal(text, { ...json, items: 'a.b' }))[1],
         /^the file is one object, and it has no array at "a\.b";/,
       )
-    const array = 'the file is an array, not an object with "a" in it; leave out --items'
+    const array = 'the file is not an object with "a" in it; leave out --items'
     assert.deepEqual(await refusal('\n[{}]', { ...json, items: 'a' }), [2, array, '[{}]'])
   })
 
