@@ -93,7 +93,7 @@ export const SETTINGS = {
     requireToken: toggle('answer only with a token; see "reams token"'),
     createOnWrite: toggle('let POST and PATCH create a collection'),
     tokenFile: { kind: kinds.FILE, description: 'a file with the bearer token to send' },
-    ca: { kind: kinds.FILE, description: 'trust the CA certificates in this file too, in PEM form' },
+    ca: { kind: kinds.FILE, description: 'a file with CA certificates to trust too, PEM' },
     allowOrigin: { kind: kinds.ORIGINS, description: 'another server to follow links to; can be repeated' },
   }),
   ...group('Collection', {
