@@ -10,6 +10,7 @@ import { Draining } from './serve/draining.ts'
 import { greeting } from './serve/greeting.ts'
 import { isSample, isTemporary, openServedStore } from './serve/served-store.ts'
 import { readTlsFiles, renewTls } from './serve/tls-files.ts'
+import { refuseUnnamedTables } from './serve/unnamed-tables.ts'
 
 export const SERVE: CliCommand = {
   name: 'serve',
@@ -91,7 +92,10 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   const draining = new Draining(interruption.happened())
   const isEncrypted = readTlsFiles(settings, log.warn) !== undefined
   // Files and tables can take long to load: better to know before whether the port is free.
-  if (isForOneRun) await tryPort(settings)
+  if (isForOneRun) {
+    await refuseUnnamedTables(files, settings, interruption.signal)
+    await tryPort(settings)
+  }
   const isAdminWanted = settings.isGiven('adminPort') || settings.isGiven('adminHost')
   await using admin = isAdminWanted ? await (await import('./serve/admin.ts')).openAdmin(settings, draining) : undefined
   await using served = await openServedStore(files, settings, interruption.signal).catch((error: unknown) => {
