@@ -38,12 +38,7 @@ export async function listMysqlTables(url: string, label: string, signal: AbortS
   try {
     session = await MysqlSession.open(options, signal)
     const rows = await session.ask(TABLES)
-    return rows.map((row) =>
-      [row['place'], row['name']]
-        .filter((part) => part !== null)
-        .map(asGiven)
-        .join('.'),
-    )
+    return rows.map(({ place, name }) => `${place === null ? '' : `${asGiven(place)}.`}${asGiven(name)}`)
   } catch (error) {
     signal.throwIfAborted()
     throw explainMysqlError(error, {}, label)

@@ -4,13 +4,14 @@ import { counted, formatCount } from '../../contract/message-text.ts'
 import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
 import type { LoadResult } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
+import { type PartFile, writeFile } from '../files/part-file.ts'
 import { FileInput, type Input } from '../input.ts'
 import { Interruption } from '../interruption.ts'
 import { loadInput } from '../load-input.ts'
 import { withStore } from '../open-store.ts'
 import { formatRate, print, printNote, sizeOf } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
-import { SkipReport } from '../skip-report.ts'
+import { reportTarget } from '../skip-report.ts'
 import { isFromDatabase, onlyChoice, TableInput } from '../table-input.ts'
 
 export const IMPORT: CliCommand = {
@@ -59,14 +60,16 @@ async function runImport([name = '', file]: readonly string[], settings: Setting
   using interruption = new Interruption()
   const { signal } = interruption
   await using input = await openInput(file, settings, signal)
-  await using report = await SkipReport.open(settings)
-  const startedAt = performance.now()
-  const result = await withStore(settings.get('store'), { create: true }, (store) =>
-    loadInput(store, name, input, { settings, signal, report }),
-  )
-  if (result.appended + result.replaced + result.skipped === 0) printNote(`${input.label} has no items.`)
-  await print(`${summary(result, performance.now() - startedAt)}${input.note}`)
-  await report?.complete()
+  const load = async (report?: PartFile): Promise<void> => {
+    const startedAt = performance.now()
+    const result = await withStore(settings.get('store'), { create: true }, (store) =>
+      loadInput(store, name, input, { settings, signal, report }),
+    )
+    if (result.appended + result.replaced + result.skipped === 0) printNote(`${input.label} has no items.`)
+    await print(`${summary(result, performance.now() - startedAt)}${input.note}`)
+  }
+  const target = await reportTarget(settings)
+  await (target === undefined ? load() : writeFile(target, load))
 }
 
 function openInput(file: string | undefined, settings: SettingValues, signal: AbortSignal): Promise<Input> {

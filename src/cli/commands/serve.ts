@@ -93,7 +93,7 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   const isEncrypted = readTlsFiles(settings, log.warn) !== undefined
   // Files and tables can take long to load: better to know before whether the port is free.
   if (isForOneRun) {
-    await refuseUnnamedTables(files, settings, interruption.signal)
+    if (files.length === 0) await refuseUnnamedTables(settings, interruption.signal)
     await tryPort(settings)
   }
   const isAdminWanted = settings.isGiven('adminPort') || settings.isGiven('adminHost')

@@ -12,17 +12,12 @@ import { alignTable, pagesOf } from '../../output.ts'
 /** More would push the rest off the screen. */
 const COLLECTIONS_SHOWN = 20
 
-/** A collection, and the file or table that it is made of. */
-export interface Renamed {
-  readonly name: string
-  readonly of: string
-}
-
-interface GreetingOptions {
+export interface GreetingOptions {
   readonly store: Store
   /** What is served, in words. */
   readonly title: string
-  readonly renamed?: readonly Renamed[]
+  /** Collections with another name than the file or table, `of`, that they are made of. */
+  readonly renamed?: readonly { readonly name: string; readonly of: string }[] | undefined
   readonly baseUrl: string
   /** Where the server listens, if the base URL does not tell. */
   readonly listensOn?: { readonly host: string; readonly port: number }

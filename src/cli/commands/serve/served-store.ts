@@ -16,7 +16,7 @@ import type { SettingValues } from '../../setting-values.ts'
 import { openSource } from '../../source.ts'
 import { choicesIn, isFromDatabase, namedTables, TableInput } from '../../table-input.ts'
 import { TemporaryDirectory } from '../../temporary-directory.ts'
-import type { Renamed } from './greeting.ts'
+import type { GreetingOptions } from './greeting.ts'
 import { sampleCollections } from './sample.ts'
 
 const SAMPLE = new DataLocation(join('data', 'reams.db'))
@@ -29,8 +29,7 @@ interface ServedStore extends AsyncDisposable {
   readonly location: DataLocation
   /** What is served, in words. */
   readonly title: string
-  /** Collections with another name than the file or table that they are made of. */
-  readonly renamed?: readonly Renamed[]
+  readonly renamed?: GreetingOptions['renamed']
 }
 
 /** Files and tables win over a store from the environment, and all of them over the sample. */

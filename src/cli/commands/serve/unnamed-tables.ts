@@ -6,16 +6,10 @@ import { Failure } from '../../failure.ts'
 import { print } from '../../output.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { shellWord } from '../../shell-word.ts'
-import { isFromDatabase } from '../../table-input.ts'
 
-export async function refuseUnnamedTables(
-  files: readonly string[],
-  settings: SettingValues,
-  signal: AbortSignal,
-): Promise<void> {
+export async function refuseUnnamedTables(settings: SettingValues, signal: AbortSignal): Promise<void> {
   const database = settings.get('tableFrom')
-  if (database === undefined || !isFromDatabase(settings, files)) return
-  if (settings.isGiven('table') || settings.isGiven('query')) return
+  if (database === undefined || settings.isGiven('table') || settings.isGiven('query')) return
   const names = await listTables(database, signal)
   if (names.length === 0)
     throw new Failure(2, `There are no tables in ${database} that can be read. A query needs none: --query SELECT….`)
