@@ -66,7 +66,7 @@ function anchorOf(command: string): string {
 }
 
 function commandSection(command: CliCommand): string[] {
-  const { name, usage, description, operands, settings, examples } = command
+  const { name, usage, description, operands, settings, descriptions = {}, examples } = command
   return [
     `## reams ${name}`,
     fenced(`reams ${name} ${usage}`, 'text'),
@@ -84,7 +84,10 @@ function commandSection(command: CliCommand): string[] {
       : [
           table(
             ['option', '', 'default'],
-            settings.map((each) => [flagLink(SETTINGS[each]), SETTINGS[each].description, defaultOf(SETTINGS[each])]),
+            settings.map((each) => {
+              const setting: Setting = SETTINGS[each]
+              return [flagLink(setting), descriptions[each] ?? setting.description, defaultOf(setting)]
+            }),
           ),
         ]),
     fenced(exampleLines(examples), 'sh'),

@@ -1,6 +1,7 @@
 /** Where a store or a table is: a file or a database, with a label that never shows the password. */
 
 import { isMysqlUrl, isPostgresUrl, readDatabaseLabel } from '../store/postgres/server/database-label.ts'
+import { shellWord } from './shell-word.ts'
 
 export class DataLocation {
   readonly engine: 'postgres' | 'mysql' | 'file'
@@ -30,7 +31,7 @@ export class DataLocation {
 
   /** The label as a word that a shell takes as it is. */
   get word(): string {
-    return this.isDatabase ? `'${this.label.replaceAll("'", '%27')}'` : this.label
+    return this.isDatabase ? `'${this.label.replaceAll("'", '%27')}'` : shellWord(this.label)
   }
 
   toString(): string {

@@ -110,15 +110,10 @@ export class FileInput implements Input {
   /** Reads the input again up to the item, for its line; a pipe cannot be read again. */
   async lineOf(item: number): Promise<number | undefined> {
     if (this.source.totalBytes === undefined) return undefined
-    const source = await this.#openAgain()
-    try {
-      let before = 0
-      for await (const { lines } of readItems(source, { ...this.#options, types: this.#types })) {
-        if (item < before + lines.length) return lines[item - before]
-        before += lines.length
-      }
-    } finally {
-      source.close()
+    let before = 0
+    for await (const { lines } of readItems(await this.#openAgain(), { ...this.#options, types: this.#types })) {
+      if (item < before + lines.length) return lines[item - before]
+      before += lines.length
     }
     return undefined
   }

@@ -9,10 +9,11 @@ import type { CollectionSettings, Load, LoadResult, Store } from '../store/store
 import { ItemConflict, StoreError } from '../store/store-error.ts'
 import { TableError } from '../tables/table.ts'
 import { describeFailure, Failure, inputFailure, isSystemError } from './failure.ts'
+import type { PartFile } from './files/part-file.ts'
 import type { Input } from './input.ts'
 import { startProgress } from './progress.ts'
 import type { SettingValues } from './setting-values.ts'
-import type { SkipReport } from './skip-report.ts'
+import { reportLines } from './skip-report.ts'
 
 interface LoadInputOptions {
   /** Those of the command: what they say about the collection and its items. */
@@ -20,7 +21,7 @@ interface LoadInputOptions {
   /** The key field of this collection, where it is not that of the settings. */
   readonly keyField?: string | undefined
   /** Gets what is skipped. */
-  readonly report?: SkipReport | undefined
+  readonly report?: PartFile | undefined
   /** Its reason is thrown when it is aborted before the commit. */
   readonly signal: AbortSignal
 }
@@ -45,6 +46,8 @@ export async function loadInput(
     await input.prepare(load.settings.keyField)
     const items = await appendAll(load, input, report)
     if (items === 0 && settings.get('replace') && !settings.get('allowEmpty')) await refuseToEmpty(store, name)
+    // Before the commit: a full disk must not leave an import without its report.
+    await report?.flush()
     await report?.sync()
     signal.throwIfAborted()
     return await load.commit()
@@ -75,22 +78,19 @@ function collectionSettings(settings: SettingValues): Partial<CollectionSettings
 }
 
 /** Answers how many items there were. */
-async function appendAll(load: Load, input: Input, report: SkipReport | undefined): Promise<number> {
+async function appendAll(load: Load, input: Input, report: PartFile | undefined): Promise<number> {
   const ahead = new ReadAhead()
   const progress = startProgress(input.label, input.total, undefined, input.isEstimate)
   let items = 0
-  let reported = Promise.resolve()
+  let reported: Promise<unknown> = Promise.resolve()
   try {
     for await (const batch of input.items(load.settings.keyField)) {
-      const [before, earlier] = [items, reported]
-      const appended = append(load, batch, input, before)
-      if (report !== undefined)
-        reported = appended.then(async (skipped) => {
-          // In the order of the input, whatever is written first.
-          await earlier
-          await report.add(batch, skipped, input, before)
-        })
-      await ahead.add(report === undefined ? appended : reported, batch.run.text.length)
+      const [before, appended] = [items, append(load, batch, input, items)]
+      // In the order of the input, whatever is written first.
+      reported = Promise.all([appended, reported]).then(([skipped]) =>
+        report?.write(reportLines(batch, skipped, input, before)),
+      )
+      await ahead.add(reported, batch.run.text.length)
       items += batch.run.count
       progress.update(input.done(items), items)
     }
@@ -103,38 +103,24 @@ async function appendAll(load: Load, input: Input, report: SkipReport | undefine
 }
 
 /** Returns the indexes of the items whose keys exist. `before` items come before the batch. */
-async function append(
-  load: Load,
-  { run, lines }: InputBatch,
-  input: Input,
-  before: number,
-): Promise<readonly number[]> {
+async function append(load: Load, { run, lines }: InputBatch, input: Input, before: number) {
   try {
     return await load.append({ ...run, isTransferred: true })
   } catch (error) {
     if (!(error instanceof ItemConflict)) throw error
-    const line = lines[error.index]
-    throw new InputError(await conflictReason(error, before + error.index, line, input), {
-      ...(line !== undefined && { line }),
-      cause: error,
-    })
+    const line = lines[error.index] ?? 0
+    throw new InputError(await conflictReason(error, before, line, input), { line, cause: error })
   }
 }
 
-/** `item` of the input, counted from 0 and on this line, has a key that exists. */
-async function conflictReason(
-  { key, earlier }: ItemConflict,
-  item: number,
-  line: number | undefined,
-  input: Input,
-): Promise<string> {
+async function conflictReason({ key, index, earlier }: ItemConflict, before: number, line: number, input: Input) {
   const text = JSON.stringify(key)
   if (earlier === undefined)
     return `an item with the key ${text} exists already; --on-conflict skip leaves such items out, --on-conflict replace replaces the old ones`
-  const earlierLine = await input.lineOf(earlier)
+  const earlierLine = await input.lineOf(earlier).catch(() => undefined)
   const both =
     earlierLine === undefined || earlierLine === line
-      ? `items ${formatCount(earlier + 1)} and ${formatCount(item + 1)} both have the key ${text}`
+      ? `items ${formatCount(earlier + 1)} and ${formatCount(before + index + 1)} both have the key ${text}`
       : `${input.unit} ${earlierLine} has the key ${text} too`
   return `${both}; --on-conflict skip keeps the first item of a key, --on-conflict replace the last`
 }

@@ -130,7 +130,7 @@ async function printHelp(command: Command, [word, ...more]: readonly string[]): 
 }
 
 function addCommand(program: Command, specification: CliCommand, onCommand: OnCommand): void {
-  const { name, family, usage, operands, settings } = specification
+  const { name, family, usage, operands, settings, descriptions } = specification
   const parent = family === undefined ? program : familyCommand(program, family)
   const command = describe(parent.command(name.replace(/^.* /, '')), specification, variablesText(settings))
     .usage(usage)
@@ -138,7 +138,8 @@ function addCommand(program: Command, specification: CliCommand, onCommand: OnCo
     .optionsGroup('Help:')
     .helpOption('-h, --help', 'print this help')
   for (const operand of operands) command.argument(operand.syntax, operand.description)
-  for (const setting of settings) command.addOption(new SettingOption(setting, SETTINGS[setting]))
+  for (const setting of settings)
+    command.addOption(new SettingOption(setting, SETTINGS[setting], descriptions?.[setting]))
   if (settings.includes('noSnapshot')) refuseLive(command)
   command.action(async () => {
     await onCommand(specification, command.args, new SettingValues(settings, command.opts<Flags>(), process.env))
@@ -176,9 +177,9 @@ function describe(command: Command, { group, summary, description, examples }: C
 class SettingOption extends Option {
   readonly #name: SettingName
 
-  constructor(name: SettingName, setting: Setting) {
+  constructor(name: SettingName, setting: Setting, description = setting.description) {
     const hasDefault = setting.default !== undefined && setting.default !== false
-    super(setting.flag, hasDefault ? `${setting.description} (${setting.default})` : setting.description)
+    super(setting.flag, hasDefault ? `${description} (${setting.default})` : description)
     this.#name = name
     // For commander `--no-snapshot` is the opposite of `--snapshot`, and true unless it is given.
     this.negate = false

@@ -86,6 +86,8 @@ export interface CliCommand extends CommandFamily {
   readonly usage: string
   readonly operands: readonly Operand[]
   readonly settings: readonly SettingName[]
+  /** Of settings that mean less here than elsewhere. */
+  readonly descriptions?: Partial<Record<SettingName, string>>
   /** Returns the exit status; undefined for success. */
   run(operands: readonly string[], settings: SettingValues): Promise<number | undefined>
 }

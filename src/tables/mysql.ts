@@ -32,6 +32,28 @@ export async function openMysqlTable(
   }
 }
 
+export async function listMysqlTables(url: string, label: string, signal: AbortSignal): Promise<readonly string[]> {
+  const options = readMysqlOptions(url)
+  let session: MysqlSession | undefined
+  try {
+    session = await MysqlSession.open(options, signal)
+    const rows = await session.ask(TABLES)
+    return rows.map(({ place, name }) => `${place === null ? '' : `${asGiven(place)}.`}${asGiven(name)}`)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw explainMysqlError(error, {}, label)
+  } finally {
+    session?.close()
+  }
+}
+
+/** Those of the database in use; where there is none, of all but the server's own. */
+const TABLES = `
+  SELECT IF(DATABASE() IS NULL, table_schema, NULL) AS place, table_name AS name FROM information_schema.tables
+  WHERE table_schema = DATABASE() OR DATABASE() IS NULL
+    AND table_schema NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys')
+  ORDER BY 1, 2`
+
 class MysqlTable implements Table {
   columns: readonly string[] = []
   primaryKey: readonly string[] = []
@@ -183,6 +205,11 @@ function partsOf(text: string): readonly [string | undefined, string] {
 
 function unquoted(name: string): string {
   return name.startsWith('`') ? name.slice(1, -1).replaceAll('``', '`') : name
+}
+
+/** As `partsOf` takes it: in quotes only where it has to be. */
+function asGiven(name: string): string {
+  return /[`.]/.test(name) ? quoted(name) : name
 }
 
 function quoted(name: string): string {

@@ -23,6 +23,19 @@ export async function openTable(database: Database, choice: RowsChoice, signal: 
   }
 }
 
+/** What can be read, each as a table is named to open it. */
+export async function listTables(database: Database, signal: AbortSignal): Promise<readonly string[]> {
+  const location = database.reveal()
+  switch (database.engine) {
+    case 'postgres':
+      return (await import('./postgres.ts')).listPostgresTables(location, signal)
+    case 'mysql':
+      return (await import('./mysql.ts')).listMysqlTables(location, database.label, signal)
+    case 'file':
+      return (await import('./sqlite.ts')).listSqliteTables(location)
+  }
+}
+
 /** The drivers take a while to load, and nobody needs two of them. */
 async function open(database: Database, choice: RowsChoice, signal: AbortSignal): Promise<Table> {
   const location = database.reveal()

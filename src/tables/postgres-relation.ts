@@ -26,10 +26,14 @@ export async function findRelation(session: PostgresSession, table: string): Pro
 }
 
 async function noSuchTable(session: PostgresSession, table: string): Promise<TableError> {
-  const { rows } = await session.ask(READABLE_TABLES)
-  const names = rows.map(([name]) => String(name))
-  const others = thereAre(names, 'There is none that this role may read.')
+  const others = thereAre(await readableTables(session), 'There is none that this role may read.')
   return new TableError('usage', `There is no table ${table} in ${session.label}. ${others}`)
+}
+
+/** As SQL names them, with a schema where the search path needs one. */
+export async function readableTables(session: PostgresSession): Promise<readonly string[]> {
+  const { rows } = await session.ask(READABLE_TABLES)
+  return rows.map(([name]) => String(name))
 }
 
 /** A name as SQL reads it, with or without a schema. */
@@ -48,7 +52,7 @@ const READABLE_TABLES = `
   WHERE n.oid = c.relnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition
     AND n.nspname <> 'information_schema' AND n.nspname OPERATOR(pg_catalog.!~) '^pg_'
     AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
-  ORDER BY 1 LIMIT 100`
+  ORDER BY 1`
 
 /** A schema, where there is one, and a name, quoted as they stand. */
 function asWritten(table: string): string {

@@ -2,7 +2,7 @@
 
 import { explainPostgresError } from './postgres-errors.ts'
 import { jsonColumn, rowAsJson } from './postgres-json.ts'
-import { findRelation } from './postgres-relation.ts'
+import { findRelation, readableTables } from './postgres-relation.ts'
 import { PostgresSession } from './postgres-session.ts'
 import { quoted } from './quoted.ts'
 import type { RowsChoice, Table } from './table.ts'
@@ -24,6 +24,19 @@ export async function openPostgresTable(url: string, choice: RowsChoice, signal:
     session.hangUp()
     signal.throwIfAborted()
     throw table.explain(error)
+  }
+}
+
+export async function listPostgresTables(url: string, signal: AbortSignal): Promise<readonly string[]> {
+  const session = new PostgresSession(url, signal)
+  try {
+    await session.connect()
+    return await readableTables(session)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw explainPostgresError(error, {}, session.label)
+  } finally {
+    session.hangUp()
   }
 }
 

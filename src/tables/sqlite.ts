@@ -1,7 +1,7 @@
 /** Reads a table or a query of an SQLite file, all rows of one moment, whoever writes to it meanwhile. */
 
 import { existsSync, statSync } from 'node:fs'
-import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { APPLICATION_ID } from '../store/sqlite/schema.ts'
 import { base64, JsonRows, jsonNumber } from './json-rows.ts'
 import { quoted } from './quoted.ts'
@@ -13,6 +13,27 @@ import { nameOf, type RowsChoice, semicolonAdvice, type Table, TableError, there
 const BUSY_MS = 10_000
 
 export async function openSqliteTable(path: string, choice: RowsChoice, signal: AbortSignal): Promise<Table> {
+  const database = openFile(path, choice)
+  try {
+    return new SqliteTable(database, describe(database, path, choice), path, choice, signal)
+  } catch (error) {
+    database.close()
+    throw explain(error, path, choice)
+  }
+}
+
+export function listSqliteTables(path: string): readonly string[] {
+  const database = openFile(path, {})
+  try {
+    return namesOfTables(database)
+  } catch (error) {
+    throw explain(error, path, {})
+  } finally {
+    database.close()
+  }
+}
+
+function openFile(path: string, choice: RowsChoice): DatabaseSync {
   if (!existsSync(path)) throw new TableError('usage', `There is no file ${path}. Check the path.`)
   // SQLite would wait for good for what a pipe says.
   if (!statSync(path).isFile())
@@ -21,7 +42,7 @@ export async function openSqliteTable(path: string, choice: RowsChoice, signal: 
   try {
     database = openSqliteFile(path, BUSY_MS)
     refuseStore(database, path)
-    return new SqliteTable(database, describe(database, path, choice), path, choice, signal)
+    return database
   } catch (error) {
     database?.close()
     throw explain(error, path, choice)
@@ -85,16 +106,22 @@ function namesIn(statement: StatementSync): string[] {
 }
 
 function findRelation(database: DatabaseSync, path: string, table: string): { name: string; primaryKey: string[] } {
-  const all = (sql: string, ...values: SQLInputValue[]) => database.prepare(sql).all(...values)
-  const names = all(
-    `SELECT name FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND type <> 'shadow' ORDER BY 1`,
-  ).map((row) => String(row['name']))
+  const names = namesOfTables(database)
   const wanted = [table, table.replace(/^(main|"main")\./i, '')].map((name) => unquoted(name).toLowerCase())
   const name = names.find((each) => wanted.includes(each.toLowerCase()))
   if (name === undefined)
     throw new TableError('usage', `There is no table ${table} in ${path}. ${thereAre(names, 'There is none at all.')}`)
-  const columns = all('SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk', name)
+  const columns = database.prepare('SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk').all(name)
   return { name: quoted(name), primaryKey: columns.map((row) => String(row['name'])) }
+}
+
+const TABLES = `
+  SELECT name FROM pragma_table_list
+  WHERE schema = 'main' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND type <> 'shadow' ORDER BY 1`
+
+function namesOfTables(database: DatabaseSync): readonly string[] {
+  const rows = database.prepare(TABLES).all()
+  return rows.map((row) => String(row['name']))
 }
 
 /** Its length, its number, a header of two and its place in the page, which has two. */

@@ -1,6 +1,6 @@
 /** A table or a query of another database, whose rows become items. */
 
-/** Either a table or a query. */
+/** Either a table or a query; neither where all tables are listed. */
 export interface RowsChoice {
   /** As its database spells it, with or without a schema. */
   readonly table?: string | undefined
@@ -10,8 +10,8 @@ export interface RowsChoice {
 }
 
 /** What messages call it, behind which the database follows. */
-export function nameOf({ table }: RowsChoice): string {
-  return table ?? 'the query'
+export function nameOf({ table, query }: RowsChoice): string {
+  return table ?? (query === undefined ? 'the tables' : 'the query')
 }
 
 export interface Table extends AsyncDisposable {

@@ -38,7 +38,16 @@ describe('help', () => {
     }
   })
 
-  for (const { name, settings, examples } of COMMANDS)
+  it('of follow and unfollow names only the database that they support', async (t) => {
+    for (const name of ['follow', 'unfollow']) {
+      const { stdout } = await runInside([name, '--help'], { in: workDirectory(t) })
+      assert.match(stdout, /^ {2}--from <database> +the database of the table: postgres:\/\/…$/m)
+    }
+    const { stdout } = await runInside(['follow', '--help'], { in: workDirectory(t) })
+    assert.match(stdout, /PostgreSQL 15 and later can be followed; "reams import --replace" reads all of/)
+  })
+
+  for (const { name, settings, descriptions = {}, examples } of COMMANDS)
     it(`of ${name} shows each of its settings on one line, and its examples`, async (t) => {
       const { status, stdout } = await runInside([...name.split(' '), '--help'], { in: workDirectory(t) })
       assert.equal(status, 0)
@@ -47,8 +56,10 @@ describe('help', () => {
       const lines = stdout.split('\n')
       const hasLine = (start: string, end: string) =>
         lines.some((line) => line.startsWith(`  ${start} `) && line.includes(end))
-      for (const { flag, description } of settings.map((each) => SETTINGS[each]))
-        assert.ok(hasLine(flag, description), flag)
+      for (const each of settings) {
+        const { flag, description } = SETTINGS[each]
+        assert.ok(hasLine(flag, descriptions[each] ?? description), flag)
+      }
       for (const { line, purpose } of examples) assert.ok(hasLine(line, purpose), line)
       const wrong = lines.filter((line) => /^ {12}/.test(line))
       assert.deepEqual(wrong, [], 'no description is broken')

@@ -40,7 +40,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   set: ({ run }) => run('set', 'events', '--private', '--json'),
   forget: ({ run }) => run('forget', 'events', '--json'),
-  drop: ({ run }) => run('drop', 'events', '--json'),
+  drop: ({ run }) => run('drop', 'events', '--yes', '--json'),
   backup: ({ run }) => run('backup', 'monday.db', '--json'),
   restore: async ({ run }) => {
     await run('backup', 'monday.db')

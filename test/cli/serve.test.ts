@@ -225,6 +225,15 @@ describe('serve FILE…', () => {
       assert.deepEqual(readdirSync(temporaryFilesOf(directory)), [])
     })
 
+  it('prints the path of a collection whose name is not that of its file', async (t) => {
+    const directory = workDirectory(t)
+    for (const file of ['lineItems.csv', 'venues.v2.csv']) writeFileSync(join(directory, file), 'id\n1\n')
+    const words = ['lineItems.csv', 'venues.v2.csv', '--base-url', 'http://h/api']
+    const { cli } = await startServer(t, words, { in: directory })
+    assert.match(cli.stdout, /^ {2}lineItems\.csv is served at \/api\/lineitems$/m)
+    assert.doesNotMatch(cli.stdout, /venues.* is served at/)
+  })
+
   it('refuses a bad file, two files of one name, and --store', async (t) => {
     const directory = directoryWithFiles(t)
     writeFileSync(join(directory, 'bad.ndjson'), '{"a":1}\n[1]\n')

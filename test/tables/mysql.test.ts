@@ -244,6 +244,32 @@ describe('rows of MySQL and MariaDB', { skip: lack ?? false }, () => {
     assert.equal(odd, '{"a":7}\n')
   })
 
+  it('are served only of tables that are named: without a name, the command for each table is shown', async (t) => {
+    await server.run(
+      'CREATE DATABASE two',
+      'CREATE TABLE two.`a.b` (a INT)',
+      'CREATE TABLE two.c (a INT)',
+      'GRANT SELECT ON two.* TO reader',
+    )
+    const directory = workDirectory(t)
+    const listed = async (from: string, ...variables: Record<string, string>[]) => {
+      const { status, stdout, stderr } = await runIn(directory, ['serve', '--from', from], ...variables)
+      assert.notEqual(status, 0)
+      return { lines: stdout.split('\n').slice(0, -1), stderr }
+    }
+    const inTwo = await listed(url('two'))
+    assert.deepEqual(inTwo.lines, [
+      `reams serve --from '${url('two')}' --table '\`a.b\`'`,
+      `reams serve --from '${url('two')}' --table c`,
+    ])
+    const everywhere = await listed(url(''))
+    assert.ok(everywhere.lines.includes(`reams serve --from '${url('')}' --table 'two.\`a.b\`'`))
+    assert.ok(everywhere.lines.includes(`reams serve --from '${url('')}' --table shop.events`))
+    const secret = await listed(url('two', `reader:${encodeURIComponent(PASSWORD)}@`), {})
+    assert.match(secret.stderr, /The commands for its 2 tables are on stdout\. They leave out the password\.\n$/)
+    assert.match((await listed(url('two', 'stranger@'))).stderr, /^reams: the tables in mysql:.*GRANT SELECT/)
+  })
+
   it('are about as many as the server expects, where it is simple', async () => {
     await sql('ANALYZE TABLE events')
     const expected = async (choice: RowsChoice) => {

@@ -251,6 +251,23 @@ describePostgres('rows of PostgreSQL', (startPostgres, isCitus) => {
     assert.match(stdout, /The table has no primary key: --order can say in which order/)
   })
 
+  it('are served only of tables that are named: without a name, the command for each table is shown', async (t) => {
+    await sql('CREATE TABLE "It\'s ""odd""" AS SELECT 1 AS a')
+    const url = withParameter(server.url, 'options', encodeURIComponent(`-c search_path=${schema}`))
+    const { status, stdout, stderr } = await runInside(['serve', '--from', url], {
+      in: workDirectory(t),
+      variables: { HOME: '/nowhere' },
+    })
+    assert.equal(status, 2)
+    const lines = stdout.split('\n')
+    assert.ok(lines.every((line) => line === '' || line.startsWith("reams serve --from 'postgres://")))
+    assert.ok(lines.some((line) => line.endsWith(' --table events')))
+    assert.ok(lines.some((line) => line.endsWith(` --table '"It'\\''s ""odd"""'`)))
+    assert.match(stderr, /reams: Say what to serve from postgres:.* tables are on stdout\./)
+    for (const secret of secrets()) assert.ok(!stdout.includes(secret))
+    assert.equal(await imported(t, '--table', `${schema}."It's ""odd"""`), '{"a":1}\n')
+  })
+
   it('are served at once, from a temporary store', async (t) => {
     const variables = { REAMS_TABLE_FROM: server.url }
     const words = ['--table', inSchema('events'), '--table', inSchema('events_too')]

@@ -239,6 +239,22 @@ describe('rows of SQLite', () => {
     assert.match(twice.stderr, /a and main\.A would both be the collection "a"\. Import each under a name of your own/)
   })
 
+  it('are served only of tables that are named: without a name, the command for each table is shown', async (t) => {
+    const { directory } = directoryWith(t, `CREATE TABLE a (x); CREATE VIEW "It's odd" AS SELECT 1 AS one`)
+    const { status, stdout, stderr } = await runInside(['serve', '--from', 'shop.db'], { in: directory })
+    assert.equal(status, 2)
+    assert.equal(stdout, `reams serve --from shop.db --table 'It'\\''s odd'\nreams serve --from shop.db --table a\n`)
+    assert.match(stderr, /^reams: Say what to serve from shop\.db: --table NAME.* its 2 tables are on stdout\.\n$/)
+    const odd = await startServer(t, ['--from', 'shop.db', '--table', "It's odd"], { in: directory })
+    assert.equal((await (await odd.get('/it-s-odd')).json()).item_count, 1)
+    const empty = new DatabaseSync(join(directory, 'empty.db'))
+    empty.exec('VACUUM')
+    empty.close()
+    const none = await runInside(['serve', '--from', 'empty.db'], { in: directory })
+    assert.deepEqual([none.status, none.stdout], [2, ''])
+    assert.match(none.stderr, /There are no tables in empty\.db that can be read\./)
+  })
+
   describe('are refused', () => {
     const wrong: Readonly<Record<string, readonly [words: readonly string[], status: number, says: RegExp]>> = {
       'of no such table': [

@@ -1,6 +1,5 @@
 /** `reams export NAME`: writes the items of a collection to a file or a pipe. */
 
-import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { counted } from '../../contract/message-text.ts'
 import { PAGE_SIZE } from '../../contract/page.ts'
@@ -9,7 +8,7 @@ import type { Head, Segment, Store } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
 import { createFormat, type ItemFormat, outputFormat } from '../files/item-format.ts'
 import { type ByteStream, type OutputTarget, openStream, outputTarget } from '../files/output-target.ts'
-import { explainWriting, PartFile, temporaryDirectoryFor } from '../files/part-file.ts'
+import { writeFile } from '../files/part-file.ts'
 import { Interruption } from '../interruption.ts'
 import { existingHead, withStore } from '../open-store.ts'
 import { isReaderGone, msSince, report } from '../output.ts'
@@ -67,21 +66,6 @@ async function writeStream(target: OutputTarget, signal: AbortSignal, write: Wri
   } catch (error) {
     if (isReaderGone(error)) return undefined
     throw error
-  }
-}
-
-async function writeFile({ path = '', isPacked }: OutputTarget, write: WriteItems): Promise<number> {
-  using directory = temporaryDirectoryFor(path)
-  const options = { target: path, path: join(directory.path, 'part'), isPacked }
-  let file: PartFile | undefined
-  try {
-    file = await PartFile.open(options)
-    const items = await write(file)
-    await file.complete()
-    return items
-  } catch (error) {
-    await file?.remove()
-    throw explainWriting(error, path)
   }
 }
 

@@ -13,6 +13,9 @@ import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { namedTables } from '../table-input.ts'
 import { FollowReport } from './follow/report.ts'
 
+/** Import reads others too. */
+export const FOLLOWED_DATABASE = 'the database of the table: postgres://…'
+
 export const FOLLOW: CliCommand = {
   name: 'follow',
   group: 'Load and change',
@@ -22,8 +25,11 @@ export const FOLLOW: CliCommand = {
 what is inserted there is appended, what is updated is replaced in its place,
 what is deleted is removed. Each state of the collection is the table as it was
 at one moment. For this it installs triggers and a queue there; it shows them,
-and asks first. Creates the store and the collection if missing.`,
+and asks first. Creates the store and the collection if missing.
+PostgreSQL 15 and later can be followed; "reams import --replace" reads all of
+a table, of MySQL, MariaDB and SQLite too, as often as you run it.`,
   operands: [],
+  descriptions: { tableFrom: FOLLOWED_DATABASE },
   settings: [
     'store',
     'tableFrom',

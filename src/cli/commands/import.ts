@@ -4,6 +4,7 @@ import { counted, formatCount } from '../../contract/message-text.ts'
 import { isCollectionName, NAME_RULE } from '../../contract/name.ts'
 import type { LoadResult } from '../../store/store.ts'
 import { Failure } from '../failure.ts'
+import { type PartFile, writeFile } from '../files/part-file.ts'
 import { FILE_SETTINGS, FileInput, type Input } from '../input.ts'
 import { Interruption } from '../interruption.ts'
 import { loadInput } from '../load-input.ts'
@@ -12,7 +13,7 @@ import { withStore } from '../open-store.ts'
 import { formatRate, msSince, pageCountOf, printNote, report, sizeOf } from '../output.ts'
 
 import type { CliCommand, SettingValues } from '../setting-values.ts'
-import { SkipReport } from '../skip-report.ts'
+import { reportTarget } from '../skip-report.ts'
 import { isFromDatabase, onlyChoice, TableInput } from '../table-input.ts'
 
 export const IMPORT: CliCommand = {
@@ -60,12 +61,13 @@ async function runImport([name = '', file]: readonly string[], settings: Setting
   using interruption = new Interruption()
   const { signal } = interruption
   await using input = await openInput(file, settings, signal)
-  await using skipReport = await SkipReport.open(settings)
   const startedAt = performance.now()
-  const result = await withStore(settings.get('store'), { create: true }, (store) =>
-    loadInput(store, name, input, { settings, signal, report: skipReport }),
-  )
-  await skipReport?.complete()
+  const load = (skipReport?: PartFile): Promise<LoadResult> =>
+    withStore(settings.get('store'), { create: true }, (store) =>
+      loadInput(store, name, input, { settings, signal, report: skipReport }),
+    )
+  const target = await reportTarget(settings)
+  const result = await (target === undefined ? load() : writeFile(target, load))
   const { head, appended, replaced, skipped } = result
   if (appended + replaced + skipped === 0) printNote(`${input.label} has no items.`)
   const counts = { imported: appended, replaced, skipped, items: head.live, pages: pageCountOf(head) }

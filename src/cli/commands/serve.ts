@@ -12,6 +12,7 @@ import { Draining } from './serve/draining.ts'
 import { greeting } from './serve/greeting.ts'
 import { isSample, isTemporary, openServedStore } from './serve/served-store.ts'
 import { readTlsFiles, renewTls } from './serve/tls-files.ts'
+import { refuseUnnamedTables } from './serve/unnamed-tables.ts'
 
 export const SERVE: CliCommand = {
   name: 'serve',
@@ -93,7 +94,10 @@ async function runServe(files: readonly string[], settings: SettingValues): Prom
   const draining = new Draining(interruption.happened())
   const isEncrypted = readTlsFiles(settings, log.warn) !== undefined
   // Files and tables can take long to load: better to know before whether the port is free.
-  if (isForOneRun) await tryPort(settings)
+  if (isForOneRun) {
+    if (files.length === 0) await refuseUnnamedTables(settings, interruption.signal)
+    await tryPort(settings)
+  }
   const isAdminWanted = settings.isGiven('adminPort') || settings.isGiven('adminHost')
   await using admin = isAdminWanted ? await (await import('./serve/admin.ts')).openAdmin(settings, draining) : undefined
   await using served = await openServedStore(files, settings, interruption.signal).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts'
 import { Interruption } from '../interruption.ts'
 import { printNote, report, reportPart } from '../output.ts'
 import type { CliCommand, SettingValues } from '../setting-values.ts'
-import { followedDatabase } from './follow.ts'
+import { FOLLOWED_DATABASE, followedDatabase } from './follow.ts'
 
 export const UNFOLLOW: CliCommand = {
   name: 'unfollow',
@@ -16,6 +16,7 @@ export const UNFOLLOW: CliCommand = {
 Those that are running end. The collections stay as they are.`,
   operands: [],
   settings: ['tableFrom', 'table', 'schema', 'json'],
+  descriptions: { tableFrom: FOLLOWED_DATABASE },
   examples: [{ line: 'reams unfollow --from postgres:///shop --table events', purpose: 'the table is free again' }],
   run: runUnfollow,
 }

@@ -55,6 +55,12 @@ export function collectionNameOfTable(table: string): string {
   return collectionNameOf(base, table, `Load it under a name of your own: reams import NAME --table '${table}'`)
 }
 
+/** Whether a collection has another name than the file or the table, `of`, that it is made of. */
+export function isRenamed(name: string, of: string): boolean {
+  const base = basename(of).replaceAll(/["`]/g, '')
+  return base !== name && !base.startsWith(`${name}.`) && !base.endsWith(`.${name}`)
+}
+
 function collectionNameOf(base: string, whole: string, advice: string): string {
   const name = base
     .toLowerCase()

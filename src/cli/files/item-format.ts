@@ -7,6 +7,7 @@ import { Failure } from '../failure.ts'
 import { isCsv } from '../input.ts'
 import { COLUMNS } from '../setting-kind.ts'
 import type { SettingValues } from '../setting-values.ts'
+import { shellWord } from '../shell-word.ts'
 import { formatOfFile, formatOfName } from './file-name.ts'
 import type { OutputTarget } from './output-target.ts'
 
@@ -141,7 +142,7 @@ class CsvFormat implements ItemFormat {
 function missingColumn(name: string, item: number, columns: readonly string[]): Failure {
   const names = [...columns, name]
   const listed = names.filter((each) => COLUMNS.parse(each)?.[0] === each)
-  const list = /^[\w.,-]+$/.test(listed.join()) ? listed.join() : `'${listed.join().replaceAll("'", "'\\''")}'`
+  const list = shellWord(listed.join())
   const advice = `Name the columns, with or without "${name}": --columns ${list}`
   const note =
     '. A name with a comma, or with a blank at an end, cannot be given there: for such fields use --format ndjson.'

@@ -1,12 +1,13 @@
 /** A file that is complete or not there: written as a part beside it, which gets its name when all of it is on disk. */
 
 import { chmod, type FileHandle, link, open, rename, rm, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { freeMemory } from '../../items/item-run.ts'
 import { Failure, isSystemError } from '../failure.ts'
 import { TemporaryDirectory } from '../temporary-directory.ts'
+import type { OutputTarget } from './output-target.ts'
 
 /** Bytes written at a time, unless they are flushed earlier. In a gzip file each block is a member of its own. */
 const BLOCK_BYTES = 1024 * 1024
@@ -124,6 +125,25 @@ export class PartFile {
 /** Small buffers share their memory with others, and are left alone. */
 function freeUnshared(bytes: Uint8Array): void {
   if (bytes.buffer.byteLength > Buffer.poolSize) freeMemory(bytes)
+}
+
+/** The file is there, and on disk, when `write` has returned; if it fails, nothing of the file is left. */
+export async function writeFile<T>(
+  { path = '', isPacked }: OutputTarget,
+  write: (file: PartFile) => Promise<T>,
+): Promise<T> {
+  using directory = temporaryDirectoryFor(path)
+  const options = { target: path, path: join(directory.path, 'part'), isPacked }
+  let file: PartFile | undefined
+  try {
+    file = await PartFile.open(options)
+    const result = await write(file)
+    await file.complete()
+    return result
+  } catch (error) {
+    await file?.remove()
+    throw explainWriting(error, path)
+  }
 }
 
 /** A reader finds the old text or the new one, never a mix of both. */

@@ -12,10 +12,12 @@ import { alignTable, pagesOf } from '../../output.ts'
 /** More would push the rest off the screen. */
 const COLLECTIONS_SHOWN = 20
 
-interface GreetingOptions {
+export interface GreetingOptions {
   readonly store: Store
   /** What is served, in words. */
   readonly title: string
+  /** Collections with another name than the file or table, `of`, that they are made of. */
+  readonly renamed?: readonly { readonly name: string; readonly of: string }[] | undefined
   readonly baseUrl: string
   /** Where the server listens, if the base URL does not tell. */
   readonly listensOn?: { readonly host: string; readonly port: number }
@@ -26,7 +28,7 @@ interface GreetingOptions {
 }
 
 export async function greeting(options: GreetingOptions): Promise<string> {
-  const { store, title, baseUrl, listensOn, isTokenRequired, adminUrl } = options
+  const { store, title, renamed = [], baseUrl, listensOn, isTokenRequired, adminUrl } = options
   const { lines, pages } = await contents(store, baseUrl)
   const header = isTokenRequired ? '-H "Authorization: Bearer $REAMS_TOKEN" ' : ''
   const where = listensOn === undefined ? '' : ` (port ${listensOn.port} of ${listensOn.host})`
@@ -34,6 +36,9 @@ export async function greeting(options: GreetingOptions): Promise<string> {
     `Reams serves ${makeVisible(title)} at ${entryUrl(baseUrl)}${where}`,
     '',
     ...lines,
+    ...renamed.map(
+      ({ name, of }) => `  ${makeVisible(of)} is served at ${new URL(collectionUrl(baseUrl, name)).pathname}`,
+    ),
     '',
     ...(adminUrl === undefined ? [] : [`For operators: ${adminUrl}/live, /ready and /metrics`, '']),
     `Try${isTokenRequired ? ', with a token from "reams token create" in REAMS_TOKEN' : ''}:`,

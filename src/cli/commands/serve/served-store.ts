@@ -7,7 +7,7 @@ import { itemRun } from '../../../items/item-run.ts'
 import type { Store } from '../../../store/store.ts'
 import { DataLocation } from '../../data-location.ts'
 import { Failure, isSystemError } from '../../failure.ts'
-import { namedFiles } from '../../files/file-name.ts'
+import { isRenamed, namedFiles } from '../../files/file-name.ts'
 import { moveUnlessThere } from '../../files/part-file.ts'
 import { checkFormatSettings, FileInput, formatOf, type Input } from '../../input.ts'
 import { loadInput } from '../../load-input.ts'
@@ -16,6 +16,7 @@ import type { SettingValues } from '../../setting-values.ts'
 import { openSource } from '../../source.ts'
 import { choicesIn, isFromDatabase, namedTables, TableInput } from '../../table-input.ts'
 import { TemporaryDirectory } from '../../temporary-directory.ts'
+import type { GreetingOptions } from './greeting.ts'
 import { sampleCollections } from './sample.ts'
 
 const SAMPLE = new DataLocation(join('data', 'reams.db'))
@@ -28,6 +29,7 @@ interface ServedStore extends AsyncDisposable {
   readonly location: DataLocation
   /** What is served, in words. */
   readonly title: string
+  readonly renamed?: GreetingOptions['renamed']
 }
 
 /** Files and tables win over a store from the environment, and all of them over the sample. */
@@ -91,7 +93,8 @@ async function openTemporary(
   const kept = resources.move()
   const labels = inputs.map(({ label }) => label)
   const title = labels.length > INPUTS_SHOWN ? `${labels.length} ${word.toLowerCase()}` : labels.join(', ')
-  return { store, location, title, [Symbol.asyncDispose]: () => kept.disposeAsync() }
+  const renamed = inputs.flatMap(({ name, of }) => (of !== undefined && isRenamed(name, of) ? [{ name, of }] : []))
+  return { store, location, title, renamed, [Symbol.asyncDispose]: () => kept.disposeAsync() }
 }
 
 /** What is going to be a collection. */
@@ -101,6 +104,8 @@ interface NamedInput {
   readonly input: Input
   /** What the title of what is served calls it. */
   readonly label: string
+  /** The file or the table. */
+  readonly of: string | undefined
 }
 
 async function* openFiles(
@@ -115,14 +120,14 @@ async function* openFiles(
   )
   for (const [index, { path, name, keyField }] of named.entries()) {
     const input = new FileInput(await openSource(path, signal), path, settings, signal)
-    yield { name, keyField, input, label: files[index] ?? path }
+    yield { name, keyField, input, label: files[index] ?? path, of: path }
   }
 }
 
 async function* openTables(settings: SettingValues, signal: AbortSignal): AsyncGenerator<NamedInput> {
   for (const { choice, name } of namedTables(choicesIn(settings))) {
     const input = await TableInput.open(choice, settings, signal)
-    yield { name, input, label: input.label }
+    yield { name, input, label: input.label, of: choice.table }
   }
 }
 
