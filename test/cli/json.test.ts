@@ -212,7 +212,7 @@ describePostgres('--json, with a table of PostgreSQL,', (startPostgres, isCitus)
     it(`of ${command} prints one object with the documented fields, and no sentence`, async (t) => {
       // The collection "events" is there already.
       const { run: runHere, ...others } = await place(t)
-      await runHere('drop', 'events')
+      await runHere('drop', 'events', '--yes')
       assertReport(command, await run({ ...others, run: runHere }, table, server.url))
     })
 
