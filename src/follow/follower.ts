@@ -51,7 +51,7 @@ export type FollowEvent =
       readonly durationMs: number
     } & Counts)
   | { readonly kind: 'look'; readonly waiting: number; readonly at: number }
-  /** The collection is as the table was at a moment. */
+  /** The collection has caught up with the table for the first time. */
   | { readonly kind: 'current' }
   | { readonly kind: 'retry'; readonly error: unknown }
 
@@ -254,9 +254,10 @@ export class Follower {
         () => table.missingStatements(),
         () => {},
       )
+    const isFirst = this.#asOf === 0
     this.#asOf = moment.at
     await this.#note(0)
-    this.#tell({ kind: 'current' })
+    if (isFirst) this.#tell({ kind: 'current' })
   }
 
   /** Undefined where the queue had to be made anew. */
