@@ -121,7 +121,7 @@ function createPush(input: FileInput, sender: BatchSender, isPipe: boolean) {
         await ahead.end().finally(() => progress.stop())
       }
     },
-    /** The same as `summary`. The count is null where no answer had that of now. */
+    /** The facts of `summary`. `items` is null if no response had the current count. */
     facts: () => {
       const items = repeated === acknowledged ? null : itemCount
       return { acknowledged, repeated, items, duration_ms: msSince(startedAt) }
