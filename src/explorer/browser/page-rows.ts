@@ -122,11 +122,12 @@ export class PageRows {
     const status = statusOf()
     if (status === null) return
     const [shown, all] = [shownRows().length, document.querySelectorAll('.items tbody tr').length]
-    const sorted = document.querySelector<HTMLElement>('.items th[aria-sort]')?.title
+    const sorted = document.querySelector<HTMLElement>('.items th[aria-sort]')
     const count = shown === all ? counted(all, 'item') : `${formatCount(shown)} of ${formatCount(all)}`
-    const order = sorted === undefined ? '' : `, sorted by ${sorted}`
+    const order = sorted === null ? '' : `, sorted by ${sorted.title}`
     const isFiltered = document.querySelector<HTMLInputElement>('#filter')?.value.trim()
-    const limit = this.#isInPart && (isFiltered || order) ? ', by what the table shows' : ''
+    const isSortInPart = sorted !== null && 'shortened' in sorted.dataset
+    const limit = this.#isInPart && (isFiltered || isSortInPart) ? ', by what the table shows' : ''
     status.textContent = `${count} on this page${order}${limit}`
   }
 }
