@@ -50,7 +50,8 @@ function adviceOn(error: ClientError): string {
   if (error instanceof ForbiddenOrigin) return 'The token, if there is one, is not sent there.'
   // Only one of a snapshot comes from an answer.
   if (error instanceof CollectionChanged && error.status !== undefined) return '--no-snapshot reads it without one.'
-  if (error instanceof ConnectionLost && isUntrusted(error.cause)) return '--ca FILE trusts the one in that file.'
+  if (error instanceof ConnectionLost && isUntrusted(error.cause))
+    return 'To trust that authority, give its certificate: --ca FILE.'
   if (error instanceof ConnectionLost) return 'Check the URL, and that the server is running.'
   if (!(error instanceof HttpError)) return ''
   if (error.status === 404 && error.method === 'POST') return 'Check the URL, or create the collection with --create.'

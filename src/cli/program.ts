@@ -146,7 +146,7 @@ function addCommand(program: Command, specification: CliCommand, onCommand: OnCo
   })
 }
 
-/** The earlier name of --no-snapshot. Nothing in it is similar to the new one, so commander would suggest none. */
+/** The former name of --no-snapshot, too different from it for commander to suggest it. */
 function refuseLive(command: Command): void {
   command.addOption(new Option('--live').hideHelp())
   command.on('option:live', () => command.error("error: unknown option '--live'\n(Did you mean --no-snapshot?)"))

@@ -59,7 +59,7 @@ export function isShownWhole({ kind, text, isCut }: Value, detail: Detail): bool
 
 const NESTED: readonly Kind[] = ['object', 'array']
 
-/** Of numbers and dates the usual ones are shown with every digit, however little there is of other values. */
+/** Numbers and dates of the usual length keep every digit, even where other values are shortened. */
 function charactersOf(kind: Kind, { text }: Detail): number {
   return kind === 'number' || kind === 'date' ? Math.max(text, DIGITS) : text
 }

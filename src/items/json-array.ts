@@ -61,7 +61,7 @@ export class JsonArrayReader extends ItemReader<JsonOptions> {
     return true
   }
 
-  /** Reads what is around the items; false when there are not bytes enough to get past it. */
+  /** Reads what surrounds the items; false if that needs more bytes. */
   #readOutline(): boolean {
     const outline = this.#outline
     const { bytes, start, end } = this.window

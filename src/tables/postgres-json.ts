@@ -21,7 +21,7 @@ export const MONEY_DIGITS = "SELECT pg_catalog.scale('0'::pg_catalog.money::pg_c
 /** In a session with lc_monetary = C, an amount has so many digits after the point. */
 const DIGITS_IN_C = 2
 
-/** A row as JSON; money is a string such as `-1234.50`. `row` is its alias, `digits` the answer to MONEY_DIGITS. */
+/** A row as JSON; money is a string such as `-1234.50`. `row` is its alias, `digits` the result of MONEY_DIGITS. */
 export function rowAsJson(row: string, columns: readonly JsonColumn[], digits: number): string {
   if (columns.every(({ money }) => money === undefined)) return `pg_catalog.row_to_json(${row}.*)`
   const values = columns.map((column) => {

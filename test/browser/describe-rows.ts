@@ -129,7 +129,15 @@ export function describeRows({ visit, server, browser }: Explorer): void {
       await page.route(`${url}/long?page=1`, (route) => route.fulfill({ status: 404, body: '{}' }))
       await finds('needle 7', '0 of 500 on this page, by what the table shows')
       assert.match(await page.locator('#status').innerText(), /^Only what the table shows is searched and sorted\. /)
+      await finds('', '500 items on this page')
+      const sortsBy = async (name: string, count: string) => {
+        await page.getByRole('columnheader', { name }).getByRole('button').click()
+        await waitUntil(async () => (await countOf(page)) === count)
+      }
+      await sortsBy('note text', '500 items on this page, sorted by note, by what the table shows')
+      await sortsBy('id number', '500 items on this page, sorted by id')
       await page.unrouteAll()
+      await open('/long')
       await finds('needle 77', '1 of 500 on this page')
       await open('/long')
       await store.put('long', itemRun(['{"id":2}'], { keyField: 'id' }))

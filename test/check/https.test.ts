@@ -70,6 +70,6 @@ describe('a server behind TLS', () => {
     const { port } = await serve(t, '127.0.0.1', (_host, own) => own)
     const { status, stdout } = await check(t, `https://127.0.0.1:${port}/events`, false)
     assert.equal(status, 3)
-    assert.match(stdout, /certificate is signed by an unknown authority; --ca FILE/)
+    assert.match(stdout, /certificate is signed by an unknown authority; to trust that authority, .* --ca FILE/)
   })
 })

@@ -59,7 +59,11 @@ describe('a server with a certificate of a private authority', () => {
       const refused = await run([...words, ...(words[0] === 'push' ? ['--retries', '0'] : [])])
       assert.equal(refused.status, 3, words[0])
       const said = refused.stderr + refused.stdout
-      assert.match(said, /its certificate is signed by an unknown authority[.;] --ca FILE trusts/, words[0])
+      assert.match(
+        said,
+        /its certificate is signed by an unknown authority[.;] [Tt]o trust that authority, give its certificate: --ca FILE/,
+        words[0],
+      )
       assert.doesNotMatch(said, /Node/, words[0])
       const { status, stderr, stdout } = await run([...words, '--ca', 'ca.crt'])
       assert.equal(status, 0, `${words[0]}: ${stderr}${stdout}`)

@@ -47,6 +47,10 @@ describe('the batches of a push', () => {
     assert.equal(second && placeOf(second), 'items 11 to 20 (lines 12 to 21)')
     assert.equal(second && nameInFile('Bad – Element 7: odd.', second), 'Bad – Item 18 (line 19): odd.')
     assert.equal(second && nameInFile('Bad – Element 10: odd.', second), 'Bad – Element 10: odd.')
+    assert.equal(
+      second && nameInFile('Bad – Elements 0 and 7: x.', second),
+      'Bad – Items 11 and 18 (lines 12 and 19): x.',
+    )
   })
 
   it('hold about a MiB at most, and always an item', async () => {

@@ -66,6 +66,22 @@ describe('reams push', () => {
     assert.match(other.stderr, /^reams: .*409.*was created with the key "id", and this asks for no key/)
   })
 
+  it('creates nothing for a file that cannot be sent, and keeps the key of CSV as import does', async (t) => {
+    const { directory, url, store, stored } = await serveEvents(t)
+    const creator = `reams_${'c'.repeat(43)}`
+    await addToken(store, creator, ['create:*'])
+    writeFileSync(join(directory, 'token.txt'), creator)
+    writeFileSync(join(directory, 'a.csv'), 'id,n\n1.50,1\n2,2\n')
+    const words = [url.replace('events', 'venues'), 'a.csv', '--types', '--token-file', 'token.txt', '--create']
+    const wrong = await push(directory, ...words, '--key', 'name')
+    assert.equal(wrong.status, 1)
+    assert.match(wrong.stderr, /^reams: a\.csv, line 2: the key field "name" is missing/)
+    assert.equal(await store.head('venues'), undefined)
+    const { status, stderr } = await push(directory, ...words, '--key', 'id')
+    assert.equal(status, 0, stderr)
+    assert.equal(await stored('venues'), '{"id":"1.50","n":1}\n{"id":"2","n":2}\n')
+  })
+
   it('reads CSV as Excel writes it', async (t) => {
     const { directory, url, stored } = await serveEvents(t)
     writeFileSync(join(directory, 'a.csv'), 'sep=;\r\nReport;\r\nprice;day\r\n1,50;31.12.2025\r\n')

@@ -58,11 +58,13 @@ const WRONG_ITEMS: readonly Wrong[] = [
     'Item 2 of 2: There is already an item with the key "2".',
     NDJSON,
   ],
+  ['a key twice', '[{"id":7},{"id":"7"}]', '409 conflict', 'Elements 0 and 1: the key "7" is in the request twice.'],
   [
-    'a key twice',
-    '[{"id":7},{"id":"7"}]',
+    'a key in two lines',
+    '{"id":7}\n{"id":8}\n\n{"id":"7"}',
     '409 conflict',
-    'The key "7" is in the request twice, in the items 0 and 1, ',
+    'Items 1 and 3 of 3: the key "7" is in the request twice.',
+    NDJSON,
   ],
 ]
 

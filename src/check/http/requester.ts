@@ -225,7 +225,7 @@ function faultOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   const message = cause instanceof Error ? cause.message || code || cause.name : String(cause)
-  if (isUntrusted(cause)) return `${UNTRUSTED}; --ca FILE trusts the one in that file`
+  if (isUntrusted(cause)) return `${UNTRUSTED}; to trust that authority, give its certificate: --ca FILE`
   return FAULTS[code.startsWith('ERR_SSL_') ? 'EPROTO' : code] ?? `no valid HTTP response (${shorten(message)})`
 }
 

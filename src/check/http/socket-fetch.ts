@@ -70,7 +70,7 @@ function createAgents(options: HttpsAgentOptions) {
 
 export const UNTRUSTED = 'its certificate is signed by an unknown authority'
 
-/** Whether no authority that is trusted has signed the certificate of the server. */
+/** Whether the certificate of the server is not signed by a trusted authority. */
 export function isUntrusted(error: unknown): boolean {
   return error instanceof Error && 'code' in error && UNTRUSTED_CODES.includes(String(error.code))
 }

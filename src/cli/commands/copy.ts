@@ -94,7 +94,7 @@ function identityOf({ isDatabase, label }: DataLocation): string | undefined {
   return [host.toLowerCase(), port || '5432', pathname, searchParams.get('schema') ?? 'reams'].join(' ')
 }
 
-/** Refuses what can be refused before anything is copied. Says what it does; returns the same as facts. */
+/** Refuses what can be refused before anything is copied. Prints what it does, and returns the same as facts. */
 export async function copyAll(job: CopyJob, names: readonly string[] | undefined, withTokens: boolean) {
   const { from, to, settings } = job
   const heads =

@@ -13,7 +13,7 @@ import type { OutputTarget } from './output-target.ts'
 
 /** Items come as NDJSON: each on a line, without line breaks in it. */
 export interface ItemFormat {
-  /** Adds a column for each field of these items, behind `before` others: for all items, before the first is rendered. */
+  /** Adds a column for each field of these items, which come after `before` others. Called for all items before `render`. */
   readonly collect?: ((lines: Uint8Array, before: number) => void) | undefined
   /** What is written for these items, behind `before` others. */
   render(lines: Uint8Array, before: number): Uint8Array

@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { Failure, isSystemError } from '../failure.ts'
 
-/** Its text. `flag` is the one that named the file. */
+/** Reads such a file. `flag` is the one that named it. */
 export function readPem(file: string, flag: string): string {
   try {
     // A pipe could be read only once, and a read that waits for it would keep signals out.

@@ -51,7 +51,7 @@ export class PageRows {
     this.#showCount()
   }
 
-  /** Keeps the rows of items that have this text in one of their values, in capitals or not. */
+  /** Shows the rows of items with this text in one of their values, ignoring case. */
   async filter(field: HTMLInputElement): Promise<void> {
     const table = document.querySelector<HTMLElement>('.items[data-values]')
     const items = table && field.value.trim() ? await this.#read(table) : undefined
@@ -122,11 +122,12 @@ export class PageRows {
     const status = statusOf()
     if (status === null) return
     const [shown, all] = [shownRows().length, document.querySelectorAll('.items tbody tr').length]
-    const sorted = document.querySelector<HTMLElement>('.items th[aria-sort]')?.title
+    const sorted = document.querySelector<HTMLElement>('.items th[aria-sort]')
     const count = shown === all ? counted(all, 'item') : `${formatCount(shown)} of ${formatCount(all)}`
-    const order = sorted === undefined ? '' : `, sorted by ${sorted}`
+    const order = sorted === null ? '' : `, sorted by ${sorted.title}`
     const isFiltered = document.querySelector<HTMLInputElement>('#filter')?.value.trim()
-    const limit = this.#isInPart && (isFiltered || order) ? ', by what the table shows' : ''
+    const isSortInPart = sorted !== null && 'shortened' in sorted.dataset
+    const limit = this.#isInPart && (isFiltered || isSortInPart) ? ', by what the table shows' : ''
     status.textContent = `${count} on this page${order}${limit}`
   }
 }
@@ -140,7 +141,7 @@ export function rankOf(row: HTMLTableRowElement): number {
   return Number(row.cells[0]?.textContent.replaceAll(',', ''))
 }
 
-/** Its place on the page as the server wrote it. */
+/** Its index on the page in the order of the server. */
 export function placeOf(row: HTMLTableRowElement): number {
   return rankOf(row) - 1 - (Number(row.closest('main')?.dataset['page'] || 1) - 1) * PAGE_SIZE
 }
@@ -152,7 +153,7 @@ function itemOf(json: Uint8Array): Item {
   return item
 }
 
-/** By all of the value where the item is known, and as its column where the table does not have it. */
+/** From the full value if the item is known, else from the cell. */
 function keyOf(row: HTMLTableRowElement, head: HTMLTableCellElement, item: Item | undefined): SortKey {
   const { textContent, classList } = row.cells[head.cellIndex] as HTMLTableCellElement
   const text = item === undefined ? textContent : textIn(item, head.title)

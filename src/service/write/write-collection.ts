@@ -94,14 +94,15 @@ function existingKey(
   if (!(error instanceof Error && 'key' in error && typeof error.key === 'string')) return undefined
   const first = keys.indexOf(error.key)
   const second = keys.indexOf(error.key, first + 1)
-  if (second < 0) {
-    // Only elements of an array have a number that counts from 0.
-    const place = bodyTypeOf(request) === 'json' ? `Element ${first}` : `Item ${first + 1} of ${count}`
-    const detail = count === 1 ? error.message : `${place}: ${error.message}`
-    return new Refusal('conflict', detail, { hint: replaceHint(itemUrl(baseUrl, name, error.key)) })
+  // Only elements of an array have a number that counts from 0.
+  const isArray = bodyTypeOf(request) === 'json'
+  if (second >= 0) {
+    const places = isArray ? `Elements ${first} and ${second}` : `Items ${first + 1} and ${second + 1} of ${count}`
+    return new Refusal('conflict', `${places}: the key ${quoted(error.key)} is in the request twice.`)
   }
-  const detail = `The key ${quoted(error.key)} is in the request twice, in the items ${first} and ${second}, counted from 0.`
-  return new Refusal('conflict', detail)
+  const place = isArray ? `Element ${first}` : `Item ${first + 1} of ${count}`
+  const detail = count === 1 ? error.message : `${place}: ${error.message}`
+  return new Refusal('conflict', detail, { hint: replaceHint(itemUrl(baseUrl, name, error.key)) })
 }
 
 export async function putCollection(context: HandlerContext): Promise<Reply> {

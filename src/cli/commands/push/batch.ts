@@ -69,10 +69,14 @@ function spanOf(unit: string, from: number, to: number): string {
   return from === to ? `${unit} ${formatCount(from)}` : `${unit}s ${formatCount(from)} to ${formatCount(to)}`
 }
 
-/** `Element 17: …` is about the body of a request; here the item is named by its place in the file. */
+/** `Element 17: …` is about the body of a request; here the item is named by its place in the file. So are two elements. */
 export function nameInFile(message: string, { first, lines }: Batch): string {
-  return message.replace(/\bElement (\d+):/, (text, digits: string) => {
-    const line = lines[Number(digits)]
-    return line === undefined ? text : `Item ${formatCount(first + Number(digits) + 1)} (line ${formatCount(line)}):`
+  return message.replace(/\bElements? (\d+)(?: and (\d+))?:/, (text, ...digits: (string | undefined)[]) => {
+    const indexes = digits.slice(0, 2).flatMap((each) => (each === undefined ? [] : [Number(each)]))
+    const found = indexes.map((index) => lines[index])
+    if (found.includes(undefined)) return text
+    const s = indexes.length > 1 ? 's' : ''
+    const join = (numbers: readonly number[]) => numbers.map(formatCount).join(' and ')
+    return `Item${s} ${join(indexes.map((index) => first + index + 1))} (line${s} ${join(found.map(Number))}):`
   })
 }

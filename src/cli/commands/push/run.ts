@@ -47,10 +47,12 @@ export async function runPush(address: string, file: string, settings: SettingVa
     printNote(`${source.label} cannot be read again: if this push ends early, it cannot be resumed. A file can.`)
   const push = createPush(input, sender, isPipe)
   try {
-    await input.prepare(null)
-    const [keyField = null, isPrivate] = [settings.get('key'), settings.get('private')]
-    if (isCreating) await sender.create({ keyField, isPaginated: !settings.get('unpaginated'), isPrivate })
-    await push.run(cutBatches(input.items(null), settings.get('batch')))
+    // The key of a collection that exists is the concern of its server.
+    const keyField = (isCreating ? settings.get('key') : undefined) ?? null
+    const [isPaginated, isPrivate] = [!settings.get('unpaginated'), settings.get('private')]
+    const create = () => (isCreating ? sender.create({ keyField, isPaginated, isPrivate }) : Promise.resolve())
+    await input.prepare(keyField)
+    await push.run(cutBatches(input.items(keyField), settings.get('batch')), create)
     const facts = { url: url.href, source: input.label, ...push.facts(), note: input.note.trim() || null }
     await report(settings, facts, `${name}: ${push.summary()}${input.note}`)
     return 0
@@ -87,8 +89,7 @@ function createPush(input: FileInput, sender: BatchSender, isPipe: boolean) {
 
   /** Compresses the batch at once, and sends it when everything before it is acknowledged. */
   async function sendAfter(earlier: Promise<void>, batch: Batch): Promise<void> {
-    const packed = await sender.pack(batch)
-    await earlier
+    const [packed] = await Promise.all([sender.pack(batch), earlier])
     try {
       const answer = await sender.send(packed)
       itemCount = answer.itemCount
@@ -101,27 +102,28 @@ function createPush(input: FileInput, sender: BatchSender, isPipe: boolean) {
 
   return {
     label,
-    /** Sends what is read, in order, and reads ahead meanwhile. */
-    run: async (batches: AsyncIterable<Batch>): Promise<void> => {
+    /** Sends what is read, in order, and reads ahead meanwhile. Calls `begin` when the first batch was read without an error. */
+    run: async (batches: AsyncIterable<Batch>, begin: () => Promise<void>): Promise<void> => {
       const { source } = input
       const progress = startProgress(label, source.totalBytes)
       const ahead = new ReadAhead()
       let readItemCount = 0
-      let latest = Promise.resolve()
+      let latest: Promise<void> | undefined
       try {
         for await (const batch of batches) {
           readItemCount += batch.count
           // What was read and not sent yet counts for nothing.
           const show = () => progress.update(source.readBytes * (acknowledged / readItemCount), acknowledged)
-          latest = sendAfter(latest, batch).then(show)
+          latest = sendAfter(latest ?? begin(), batch).then(show)
           await ahead.add(latest, batch.body.length)
         }
+        if (latest === undefined) await begin()
       } finally {
         // An error here is about earlier items, and is thrown in place of a later one.
         await ahead.end().finally(() => progress.stop())
       }
     },
-    /** The same as `summary`. The count is null where no answer had that of now. */
+    /** The facts of `summary`. `items` is null if no response had the current count. */
     facts: () => {
       const items = repeated === acknowledged ? null : itemCount
       return { acknowledged, repeated, items, duration_ms: msSince(startedAt) }

@@ -160,8 +160,8 @@ async function listenOn(options: ListenOptions & { readonly host: string; readon
 }
 
 /**
- * What to do if the port cannot be had; undefined for an error that tells enough. `prefix`: of the flags to be used. `except`: a
- * port not to propose.
+ * Advice on a port that cannot be used; undefined if the error itself says enough. `prefix` is that of the flags to name,
+ * `except` a port not to suggest.
  */
 export async function listenFailure(code: string, host: string, port: number, prefix = '', except?: number) {
   if (code === 'EADDRINUSE') {
@@ -178,7 +178,7 @@ export async function listenFailure(code: string, host: string, port: number, pr
 
 const PORTS_TRIED = 100
 
-/** Where one could listen at this moment. Undefined if the next ports are all taken. */
+/** The next port that is free at this moment; undefined if none of those tried is. */
 async function nextFreePort(host: string, port: number, except: number | undefined): Promise<number | undefined> {
   const first = port + PORTS_TRIED > 65_535 ? 8080 : port + 1
   for (let candidate = first; candidate < first + PORTS_TRIED; candidate++) {

@@ -3,7 +3,7 @@
 import { counted, makeVisible } from '../../../contract/message-text.ts'
 import { listTables } from '../../../tables/open-table.ts'
 import { Failure } from '../../failure.ts'
-import { print } from '../../output.ts'
+import { print, printError } from '../../output.ts'
 import type { SettingValues } from '../../setting-values.ts'
 import { shellWord } from '../../shell-word.ts'
 
@@ -14,11 +14,13 @@ export async function refuseUnnamedTables(settings: SettingValues, signal: Abort
   if (names.length === 0)
     throw new Failure(2, `There are no tables in ${database} that can be read. A query needs none: --query SELECT….`)
   const commands = names.map((name) => `reams serve --from ${database.word} --table ${shellWord(name)}`)
-  // On stdout, because a message is one line.
-  await print(commands.map(makeVisible).join('\n'))
+  // Not in the message, which is one line. With --json, stdout is for the result.
+  const isJson = settings.get('json')
+  if (isJson) for (const command of commands) printError(command)
+  else await print(commands.map(makeVisible).join('\n'))
   const password = database.hasPassword ? ' They leave out the password.' : ''
   throw new Failure(
     2,
-    `Say what to serve from ${database}: --table NAME, once or more, or --query SELECT…. The commands for its ${counted(names.length, 'table')} are on stdout.${password}`,
+    `Say what to serve from ${database}: --table NAME, once or more, or --query SELECT…. The commands for its ${counted(names.length, 'table')} are on ${isJson ? 'stderr' : 'stdout'}.${password}`,
   )
 }
