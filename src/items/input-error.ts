@@ -60,10 +60,10 @@ export function errorAt(reason: string, piece: Piece, at: number = piece.start, 
 }
 
 /** The error about the bytes that follow a piece and cannot be read. */
-export function invalidText(piece: Piece, { bytes, encoding }: InvalidText): InputError {
+export function invalidText(piece: Piece, { bytes, encoding, at = 0 }: InvalidText): InputError {
   const before = errorAt('', piece, piece.end)
   const hex = bytes[0] === undefined ? '' : `\\x${bytes[0].toString(16).padStart(2, '0')}`
-  const guess = guessEncoding(piece.bytes.subarray(piece.start, piece.end))
+  const guess = guessEncoding(piece.bytes.subarray(piece.start, piece.end), at)
   const reason =
     encoding === 'utf-8'
       ? `this is not valid UTF-8; it may be ${guess}: then add --encoding ${guess}`
@@ -71,10 +71,10 @@ export function invalidText(piece: Piece, { bytes, encoding }: InvalidText): Inp
   return new InputError(reason, { line: before.line ?? piece.line, text: before.text + hex })
 }
 
-/** Every second byte of Western text in UTF-16 is NUL; no other encoding has them. The text begins at an even index. */
-export function guessEncoding(text: Uint8Array): string {
+/** Every second byte of Western text in UTF-16 is NUL; no other encoding has them. `end`: the index in the file at which the text ends. */
+export function guessEncoding(text: Uint8Array, end = text.length): string {
   const nul = text.indexOf(0)
-  return nul < 0 ? 'windows-1252' : nul % 2 === 0 ? 'utf-16be' : 'utf-16le'
+  return nul < 0 ? 'windows-1252' : (end - text.length + nul) % 2 === 0 ? 'utf-16be' : 'utf-16le'
 }
 
 export const LINE_FEED = 0x0a

@@ -9,6 +9,8 @@ export interface InvalidText {
   readonly bytes: Uint8Array
   /** As TextDecoder names it. */
   readonly encoding: string
+  /** How many bytes of the text come before them, where that is known. */
+  readonly at?: number
 }
 
 /** Turns the bytes of a text into UTF-8. */
@@ -18,6 +20,8 @@ export class Utf8Gate {
   /** The beginning of a character that the bytes so far cut in two. */
   #rest: Uint8Array = NOTHING
   #isAtStart = true
+  /** How many bytes have passed. */
+  #passed = 0
   /** Once set: what follows the bytes that have passed, and cannot be read. */
   invalid: InvalidText | undefined
 
@@ -27,8 +31,9 @@ export class Utf8Gate {
     let end = wholeCharacters(bytes, bytes.length)
     if (!isUtf8(bytes.subarray(0, end))) {
       end = validLength(bytes)
-      this.invalid = { bytes: bytes.subarray(end), encoding: 'utf-8' }
+      this.invalid = { bytes: bytes.subarray(end), encoding: 'utf-8', at: this.#passed + end }
     }
+    this.#passed += end
     // A copy: whoever hands over a block may give back its memory afterwards.
     this.#rest = end === bytes.length ? NOTHING : new Uint8Array(bytes.subarray(end))
     return this.#withoutMark(bytes.subarray(0, end))
@@ -36,7 +41,7 @@ export class Utf8Gate {
 
   /** Nothing follows: a character that is still cut in two is not UTF-8 either. Returns what can still go on. */
   end(): Uint8Array {
-    if (this.#rest.length > 0) this.invalid = { bytes: this.#rest, encoding: 'utf-8' }
+    if (this.#rest.length > 0) this.invalid = { bytes: this.#rest, encoding: 'utf-8', at: this.#passed }
     return NOTHING
   }
 

@@ -103,6 +103,11 @@ describe('import', () => {
       const advice = '--on-conflict skip keeps the first item of a key, --on-conflict replace the last'
       assert.equal(await message([file]), `reams: ${says}; ${advice}. Nothing was imported.\n`)
     }
+    writeFileSync(join(directory, 'b.json'), '{"data":[{"id":1},\n{"id":1}]}')
+    assert.match(
+      await message(['b.json']),
+      /^reams: b\.json is an object: .*\nreams: b\.json, line 2: line 1 has the key "1" too;.*\n$/,
+    )
     assert.match(await message(['-'], '{"id":1}\n\n{"id":1}\n'), /input, line 3: items 1 and 2 both have the key "1";/)
     assert.match(
       await message(['-', '--format', 'csv', '--types'], 'id\n7\n8\n7\n'),

@@ -43,6 +43,10 @@ describe('reading text that is not UTF-8', () => {
     assert.deepEqual(await refusal(latin1(CSV), { format: 'csv' }), [2, reason, '1;Caf\\xe9'])
     const utf16Guess = 'this is not valid UTF-8; it may be utf-16le: then add --encoding utf-16le'
     assert.equal((await refusal(utf16('я;é\n'), { format: 'csv' }))[1], utf16Guess)
+    // The second byte of a line feed begins a line.
+    const lines = 'имя;x\n1;б\n2;é\n'
+    assert.equal((await refusal(utf16(lines), { format: 'csv' }))[1], utf16Guess)
+    assert.equal((await refusal(utf16(lines, true), { format: 'csv' }))[1], utf16Guess.replaceAll('16le', '16be'))
   })
 
   it('recognises UTF-16 without a mark, which would be valid UTF-8 with NUL characters', async () => {
