@@ -13,7 +13,9 @@ export function gateFor(head: Uint8Array, encoding: string | undefined): TextGat
   return actual === undefined || actual === 'utf-8' ? new Utf8Gate() : new Transcoder(actual)
 }
 
-function markedEncoding([first, second, third]: Uint8Array): string | undefined {
+function markedEncoding([first, second, third, fourth]: Uint8Array): string | undefined {
+  if (first === 0xff && second === 0xfe && third === 0 && fourth === 0)
+    throw new InputError('this is UTF-32, which cannot be read; save the file as UTF-8', { line: 1 })
   if (first === 0xff && second === 0xfe) return 'utf-16le'
   if (first === 0xfe && second === 0xff) return 'utf-16be'
   return first === 0xef && second === 0xbb && third === 0xbf ? 'utf-8' : undefined

@@ -60,6 +60,12 @@ describe('reading text that is not UTF-8', () => {
       }
   })
 
+  it('refuses UTF-32, whose byte order mark begins as that of UTF-16', async () => {
+    const letters = [...'\ufeffa\n1\n'].flatMap((letter) => [letter, '\0'])
+    const reason = 'this is UTF-32, which cannot be read; save the file as UTF-8'
+    assert.deepEqual(await refusal(utf16(letters.join('')), { format: 'csv' }), [1, reason, ''])
+  })
+
   it('names the line that is not valid in the encoding, wherever the chunks are cut', async () => {
     const reason = (encoding: string) =>
       `this is not valid ${encoding}; the file is damaged, or --encoding has to name another encoding`
