@@ -13,6 +13,21 @@ it('no state is removed that was committed since the head was read', () => {
   assert.deepEqual([states, kept], [oldest.slice(0, 2), oldest[2]])
 })
 
+it('a history is shortened until it takes no more than its limit, and no further', () => {
+  const settings = { keyField: null, isPaginated: true, isPrivate: false }
+  const head = { ...newHead('events', settings), version: 4, retentionMs: 60_000, retentionBytes: 1_000 }
+  // Bytes are those of all changes before the state.
+  const expired = (...bytes: number[]) => {
+    const oldest = bytes.map((sum, index) => stateRow({ ...head, version: index + 1 }, sum, 0, 0))
+    const { states, isForSize } = findExpired(head, { oldest, last: oldest.at(-1) }, 0)
+    return [states.length, isForSize]
+  }
+  assert.deepEqual(expired(0, 500, 1_000), [0, false])
+  assert.deepEqual(expired(0, 500, 1_001), [1, true])
+  assert.deepEqual(expired(0, 500, 1_500), [1, true])
+  assert.deepEqual(expired(0, 500, 1_501), [2, true])
+})
+
 describe('a step that removes changes', () => {
   const changes = (count: number, bytes: number) => Array.from({ length: count }, () => ({ bytes }))
   const step = (...all: { bytes: number }[]) => {
