@@ -137,4 +137,24 @@ describe('a disk', () => {
     assert.equal((await pull('-o', 'e.json', '--resume')).status, 0)
     assert.deepEqual(JSON.parse(read('e.json').toString()), server.items)
   })
+
+  it('has all of a pulled file before the file gets its name', async (t) => {
+    const lack = await lackOf([STRACE])
+    if (lack !== undefined) return t.skip(lack)
+    const { directory, url, read } = await serve(t, { items: 700 })
+    const [path, trace] = [join(directory, 'e.ndjson'), join(directory, 'trace')]
+    const calls = 'trace=fsync,fdatasync,rename,renameat,renameat2,link,linkat'
+    await using cli = new ReamsProcess(['pull', url, '-o', path], {
+      wrapper: ['strace', '-f', '-y', '-qq', '-e', calls, '-o', trace],
+    })
+    assert.equal((await cli.ends()).status, 0)
+    const events = read('trace')
+      .toString()
+      .split('\n')
+      .flatMap((line) =>
+        /sync\(.*e\.ndjson\.part>/.test(line) ? ['synced'] : line.includes(`"${path}"`) ? ['named'] : [],
+      )
+    assert.equal(events.indexOf('named') - events.lastIndexOf('synced', events.indexOf('named')), 1, events.join())
+    assert.ok(events.indexOf('synced') >= 0)
+  })
 })

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { TOKEN_PREFIX } from '../../src/contract/scope.ts'
 import { formatTag, stateOf } from '../../src/contract/state-tag.ts'
 import { itemRun } from '../../src/items/item-run.ts'
 import { BASE, bytesOf, envelopeOf, fill, numbered, openService, problemOf, sharedService } from './open-service.ts'
@@ -51,6 +53,17 @@ describe('a read', () => {
       'x-content-type-options': 'nosniff',
       'x-request-id': 'test',
     })
+  })
+
+  it('repeats a request id of the client, but no token', async () => {
+    const idFor = async (given: string) => {
+      const { headers } = await service().get('/events', { 'X-Request-Id': given })
+      return headers.get('x-request-id') ?? ''
+    }
+    assert.equal(await idFor('a.b:c_d-1'), 'a.b:c_d-1')
+    const token = TOKEN_PREFIX + randomBytes(32).toString('base64url')
+    for (const given of [token, `id-${token}`])
+      assert.match(await idFor(given), /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
   })
 
   const beyond = ['4', '0004', '2147483648', '9'.repeat(40)].map((page) => `?page=${page}`)
