@@ -16,7 +16,7 @@ export const REPLACE_DELETE: Question = {
     const { path: file, items } = await workspace.sample()
     const { path } = await workspace.importSampleTo('changed.db', ['--key', 'id'])
     await using _database = removedAtEnd(path)
-    const token = await allowWrites(path)
+    const token = await allowWrites(path, 'bench', 'appended')
     await using server = await workspace.serve(path)
     workspace.step(`replace-delete: ${WRITERS} connections that change random items, or append, in turn`)
     // Every item is changed once, and a quarter more than count are.
