@@ -111,7 +111,7 @@ export class FileInput implements Input {
   async lineOf(item: number): Promise<number | undefined> {
     if (this.source.totalBytes === undefined) return undefined
     let before = 0
-    // What there is to say about the input was said while it was read first.
+    // The first read has already printed the notes about this input.
     const options = { ...this.#options, types: this.#types, onItemsFound: undefined }
     for await (const { lines } of readItems(await this.#openAgain(), options)) {
       if (item < before + lines.length) return lines[item - before]

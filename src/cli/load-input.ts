@@ -20,7 +20,7 @@ interface LoadInputOptions {
   readonly settings: SettingValues
   /** The key field of this collection, where it is not that of the settings. */
   readonly keyField?: string | undefined
-  /** Gets what is skipped. */
+  /** Receives the skipped items. */
   readonly report?: PartFile | undefined
   /** Its reason is thrown when it is aborted before the commit. */
   readonly signal: AbortSignal

@@ -15,7 +15,7 @@ export function print(text: string): Promise<void> {
   })
 }
 
-/** Where a command writes items, if it does: on stdout they leave no place for anything else. */
+/** Where a command writes items. Items on stdout leave no room there for a report. */
 type ItemsTarget = 'stdout' | 'file'
 
 /**

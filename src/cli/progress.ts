@@ -117,7 +117,7 @@ interface ProgressState {
 
 export function progressLine(state: ProgressState): string {
   const { label, share, isEstimate = false, items, elapsedMs, columns } = state
-  // The first second says more about the start of the program.
+  // During the first second the rate mostly measures startup.
   const rate = elapsedMs < 1000 ? undefined : `${formatCount((items / elapsedMs) * 1000)} items/s`
   const left = share === undefined ? undefined : timeLeft(elapsedMs, share)
   return fitted(

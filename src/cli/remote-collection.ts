@@ -1,4 +1,4 @@
-/** What commands that talk to a server have in common: the URL of a collection, the bearer token to send, and whom to trust. */
+/** Shared by all commands that talk to a server: the collection URL, the bearer token and the trusted certificates. */
 
 import { createReadStream } from 'node:fs'
 import { isLoopbackName, urlFlaw } from '../contract/url.ts'

@@ -86,7 +86,7 @@ export interface CliCommand extends CommandFamily {
   readonly usage: string
   readonly operands: readonly Operand[]
   readonly settings: readonly SettingName[]
-  /** Of settings that mean less here than elsewhere. */
+  /** Descriptions that replace the usual ones, for settings with a narrower meaning in this command. */
   readonly descriptions?: Partial<Record<SettingName, string>>
   /** Returns the exit status; undefined for success. */
   run(operands: readonly string[], settings: SettingValues): Promise<number | undefined>

@@ -1,4 +1,4 @@
-/** A text as a word that a shell takes as it is, for commands in messages. */
+/** Quotes a text for a POSIX shell, for commands in messages. */
 
 const PLAIN = /^[\w@%+=:,./-]+$/
 

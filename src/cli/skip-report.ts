@@ -7,7 +7,7 @@ import { type OutputTarget, outputTarget } from './files/output-target.ts'
 import type { Input } from './input.ts'
 import type { SettingValues } from './setting-values.ts'
 
-/** Undefined where no report is asked for. A variable is for the imports that skip. */
+/** Undefined without a report. `REAMS_REPORT` has no effect on imports that skip nothing; the flag is an error there. */
 export async function reportTarget(settings: SettingValues): Promise<OutputTarget | undefined> {
   const name = settings.get('report')
   const isSkipping = settings.get('onConflict') === 'skip'

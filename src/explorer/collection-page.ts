@@ -47,7 +47,7 @@ export interface PastContent extends Omit<CollectionContent, 'state' | 'mirror'>
 interface View {
   /** Stands for the name in addresses. */
   readonly path: string
-  /** The same, where the items stay what they are while others write, if there is such an address. */
+  /** The path of a snapshot of the same items, if there is one, so that writes do not change what the script reads. */
   readonly valuesPath: string
   readonly title: string
   readonly trail: readonly Content[]

@@ -17,7 +17,7 @@ export interface CollectionFacts {
   readonly keyField: string | null
   readonly isPaginated: boolean
   readonly isPrivate: boolean
-  /** Of its last commit. */
+  /** The id of the last commit. */
   readonly commitId?: string
 }
 

@@ -10,20 +10,20 @@ import { type Content, type Html, html } from './html.ts'
 import { localHref } from './page-parts.ts'
 import { cellOf, type Detail, isShownWhole, type Kind, readValue, summaryOf, UNREAD, type Value } from './value.ts'
 
-/** What a page reads of all its items together, about, and shares among them, … */
+/** Roughly how many bytes a page reads of all its items together. Each item gets an equal share, … */
 const READ_BYTES = 12 * 1024 * 1024
-/** … and of each at least. */
+/** … but at least this many bytes. */
 const MIN_READ_BYTES = 4 * 1024
 /** Where names are data there is no end of them. */
 const MAX_COLUMNS = 250
-/** What browsers lay out without a pause, … */
+/** The number of cells that browsers lay out without a visible pause. Columns beyond it are left out, … */
 const MAX_CELLS = 25_000
-/** … unless there are too many items even for a few columns. */
+/** … but at least this many are shown. */
 const MIN_COLUMNS = 4
 /** Of the HTML of all rows, about. */
 const MAX_CHARACTERS = 2 * 1024 * 1024
 
-/** A page that would be too large shows less of each value, and all rows. */
+/** A larger page shows less of each value, but always all rows. */
 const DETAILS: readonly Detail[] = [
   { text: 120, link: 2000, nested: 1000, outlined: 4000 },
   { text: 60, link: 500, nested: 250, outlined: 500 },
@@ -110,7 +110,7 @@ ${rows}</tbody>
   return { table, notes }
 }
 
-/** Of each item no more than its beginning, of `limit` bytes. */
+/** Reads the first `limit` bytes of each item. */
 function readItems(pieces: Iterable<Uint8Array>, limit: number): Item[] {
   const items: Item[] = []
   for (const piece of pieces)
@@ -119,7 +119,7 @@ function readItems(pieces: Iterable<Uint8Array>, limit: number): Item[] {
   return items
 }
 
-/** All rows, with as much of the values as there is room for on a page. */
+/** Renders all rows, with as much of each value as the page has room for. */
 function rowsOf(
   openers: readonly Content[],
   columns: readonly Column[],

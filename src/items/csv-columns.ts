@@ -86,7 +86,7 @@ export class ColumnTypes {
     return this.#names.filter((_, index) => (this.#types[index] ?? 'null') === type)
   }
 
-  /** The columns whose values are not written as they were. */
+  /** The names of the columns whose values are converted. */
   get converted(): string[] {
     const isConverted = (type?: ColumnType, index = 0) =>
       type === 'date' || (type === 'number' && this.#commas.has(index))

@@ -10,10 +10,10 @@ const DELIMITERS: ReadonlyMap<string, string> = new Map([
   ['|', 'pipes'],
 ])
 const QUOTE = 0x22
-/** Excel writes this line to tell other programs, and itself, what separates the fields. */
+/** Excel writes this line to declare the delimiter. */
 const SEPARATOR_LINE = /^"?sep=([^\p{L}\p{N}"\P{ASCII}])"?$/iu
 
-/** Titles are looked for in so many rows. */
+/** How many rows are searched for titles. */
 export const FIRST_ROWS = 20
 
 export interface CsvHeader {
@@ -96,7 +96,7 @@ export function adviceOnTitles([header, ...rows]: readonly [CsvHeader, ...CsvHea
   return ''
 }
 
-/** How many fields are not empty, about: quotes are not looked at. */
+/** Roughly how many fields are not empty; ignores quotes. */
 function filled({ piece }: CsvHeader, delimiter: string): number {
   return textOf(piece)
     .split(delimiter)

@@ -28,7 +28,7 @@ export interface CsvOptions extends TextOptions {
   readonly types?: ColumnTypes | undefined
 }
 
-/** How a zip file begins, which is what the newer formats of spreadsheets are. */
+/** The first bytes of a zip file; newer spreadsheet formats are zip files. */
 const ZIP = 'PK\u0003\u0004'
 
 /** Holds back what comes until the header has shown how to read it. */
@@ -72,7 +72,7 @@ export class CsvReader extends ItemReader {
   #start(isEnd: true): RowReader
   #start(isEnd: boolean): RowReader | undefined
   #start(isEnd: boolean): RowReader | undefined {
-    // One that is too long is refused in the same way as any other row.
+    // A header that is too long gets the same error as any other row.
     const isTooLong = this.window.length > this.scanner.itemBytes + LOOK_AHEAD_BYTES
     if (!this.#skipLines(isEnd) && !isTooLong) return undefined
     const rows = readFirstRows(this.#held, this.line)
@@ -116,7 +116,7 @@ class RowReader extends ItemReader {
   readonly #parser: Parser
   readonly #types: ColumnTypes | undefined
   readonly #keyField: string | null
-  /** To be added to errors in the first rows. */
+  /** Appended to errors in the first rows. */
   readonly #advice: string
   /** The names, each as the beginning of a member: `"name":`. */
   #names: readonly string[] | undefined

@@ -28,7 +28,7 @@ export async function readHead(chunks: AsyncIterator<Uint8Array>, length: number
   return head
 }
 
-/** All bytes, once the first of them have been read. */
+/** Puts the bytes that `readHead` took back in front of the rest. */
 export async function* joined(head: Uint8Array, chunks: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
   if (head.length > 0) yield head
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value

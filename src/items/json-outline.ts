@@ -1,4 +1,4 @@
-/** Finds the array that holds the items: the whole text, or in an object. Passes the rest byte by byte and keeps nothing of it. */
+/** Finds the array that holds the items: the whole text, or an array in an object. Scans the rest byte by byte and keeps none of it. */
 
 import { quoted } from '../contract/message-text.ts'
 import { ItemError } from './item-scanner.ts'
@@ -11,7 +11,7 @@ const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 
-/** A name with more bytes is on no path. */
+/** Longer names are never part of a path. */
 const MAX_NAME_BYTES = 1024
 
 export class JsonOutline {
@@ -99,7 +99,7 @@ export class JsonOutline {
     return end
   }
 
-  /** To be called after the closing ] of the array with the items. */
+  /** Call this after the closing ] of the array with the items. */
   leaveItems(): void {
     this.isAtItems = false
     this.#close()

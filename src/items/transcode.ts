@@ -1,9 +1,9 @@
-/** Reads text in any encoding as UTF-8. A byte order mark says which encoding it is, or else the user. */
+/** Converts text in any encoding to UTF-8. The encoding comes from the byte order mark, otherwise from the user. */
 
 import { guessEncoding, InputError } from './input-error.ts'
 import { type InvalidText, type TextGate, Utf8Gate } from './utf8.ts'
 
-/** From so many bytes the encoding of a file can be recognised. */
+/** How many bytes are needed to recognise an encoding. */
 export const HEAD_BYTES = 4
 
 /** `head`: the first bytes of the file, at least HEAD_BYTES unless it has fewer. A mark wins over `encoding`. */
@@ -33,7 +33,7 @@ class Transcoder implements TextGate {
   invalid: InvalidText | undefined
   readonly #encoding: string
   readonly #decoder: TextDecoder
-  /** One block behind: a decoder cannot be asked where in a block it failed. */
+  /** Stays one block behind, to find the invalid byte: a decoder does not say where in a block it failed. */
   readonly #locator: TextDecoder
   readonly #encoder = new TextEncoder()
 

@@ -39,7 +39,7 @@ export class Utf8Gate {
     return this.#withoutMark(bytes.subarray(0, end))
   }
 
-  /** Nothing follows: a character that is still cut in two is not UTF-8 either. Returns what can still go on. */
+  /** Ends the text; an incomplete last character is invalid. Returns the remaining valid bytes. */
   end(): Uint8Array {
     if (this.#rest.length > 0) this.invalid = { bytes: this.#rest, encoding: 'utf-8', at: this.#passed }
     return NOTHING

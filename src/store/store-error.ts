@@ -77,7 +77,7 @@ export class ItemConflict extends StoreError {
   override readonly name = 'ItemConflict'
   readonly index: number
   readonly key: string
-  /** The item with that key where the same load brought it: how many items of the load come before. */
+  /** The index in this load of the item that took the key, if this load added it. */
   readonly earlier: number | undefined
 
   constructor(index: number, key: string, earlier?: number) {

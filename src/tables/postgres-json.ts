@@ -31,7 +31,7 @@ export function rowAsJson(row: string, columns: readonly JsonColumn[], digits: n
   return `(SELECT pg_catalog.row_to_json(r.*) FROM (SELECT ${values.join(', ')}) AS r)`
 }
 
-/** What of a column becomes JSON. */
+/** The SQL expression for the JSON value of a column. */
 export function jsonValue(value: string, { money }: JsonColumn, digits: number): string {
   if (money === undefined) return value
   if (money === 'money') return plainText(value, digits)

@@ -25,7 +25,7 @@ export class StaleConnection extends Error {
 }
 
 export interface SocketFetchOptions {
-  /** What to ask for: whatever comes as gzip is then decompressed. Default: bodies are handed over as they come. */
+  /** The Accept-Encoding to send; gzip bodies are then decompressed. Default: bodies are passed on as received. */
   readonly encoding?: 'gzip' | 'identity'
   /** Certificates of authorities to trust besides the usual ones, in PEM form. */
   readonly ca?: string | undefined
@@ -33,7 +33,7 @@ export interface SocketFetchOptions {
 
 export function createSocketFetch({ encoding, ca }: SocketFetchOptions = {}): SocketFetch {
   const wanted = encoding === undefined ? {} : { 'accept-encoding': encoding }
-  // Once, because reading all certificates takes long.
+  // Built once: reading all certificates is slow.
   const trust = ca === undefined ? {} : { secureContext: createSecureContext({ ca: [...getCACertificates(), ca] }) }
   const kept = createAgents({ keepAlive: true, ...trust })
   const single = createAgents({ keepAlive: false, ...trust })

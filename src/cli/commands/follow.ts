@@ -13,7 +13,7 @@ import type { CliCommand, SettingValues } from '../setting-values.ts'
 import { namedTables } from '../table-input.ts'
 import { FollowReport } from './follow/report.ts'
 
-/** Import reads others too. */
+/** Follow supports PostgreSQL only; import also reads other databases. */
 export const FOLLOWED_DATABASE = 'the database of the table: postgres://…'
 
 export const FOLLOW: CliCommand = {
@@ -82,7 +82,7 @@ async function runFollow(_operands: readonly string[], settings: SettingValues):
       const { table, name } = followed
       const onEvent = (event: FollowEvent) => {
         report.add(name, table, event)
-        // A follower has no other end than a signal.
+        // A follower runs until a signal, so it reports once it is ready.
         const isReady = event.kind === 'current' && waiting.delete(followed) && waiting.size === 0
         if (isReady && settings.get('json')) void reportReady()
       }

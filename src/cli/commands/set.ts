@@ -51,7 +51,7 @@ async function runSet([name = '']: readonly string[], settings: SettingValues): 
   })
 }
 
-/** What can be set, as it is now; in the words of `reams collections`. */
+/** The current values of all settings that `reams set` can change, named as in `reams collections`. */
 function factsOf({ name, isPrivate, retentionMs, retentionBytes, origin }: Head) {
   const retention = { retention_ms: retentionMs, retention_bytes: retentionBytes }
   return { collection: name, private: isPrivate, ...retention, mirrors: origin?.url ?? null }

@@ -23,7 +23,7 @@ interface NewStoreFile {
   make(draft: DataLocation): Promise<void>
 }
 
-/** What a backup or a restore has done, for programs and in words. */
+/** The result of a backup or restore, as facts for `--json` and as a sentence. */
 export interface StoreMade {
   readonly facts: { readonly collections: number; readonly items: number; readonly bytes: number | null }
   readonly sentence: string

@@ -163,7 +163,7 @@ class Explorer {
     if (field.type === 'range') this.#goToPage(field.valueAsNumber)
   }
 
-  /** What attributes cannot say. */
+  /** Sets up what HTML attributes cannot express. */
   #prepare(): void {
     const range = strip()
     range?.style.setProperty('--share', `${100 / Number(range.max)}%`)
@@ -171,7 +171,7 @@ class Explorer {
     this.#rows.prepare()
   }
 
-  /** What somebody types, or drags the strip to. */
+  /** Reacts to typing in a field and to dragging the page strip. */
   #follow(field: HTMLInputElement): void {
     field.ariaInvalid = null
     if (field.id === 'filter') void this.#rows.filter(field)

@@ -28,7 +28,7 @@ export class PageRows {
   readonly #session: Session
   /** The items of this page in the order of the server, once they were needed. */
   #items: Promise<readonly Item[]> | undefined
-  /** Whether they could not be read. */
+  /** Whether reading the items failed. */
   #isInPart = false
 
   constructor(session: Session) {
@@ -56,7 +56,7 @@ export class PageRows {
     const table = document.querySelector<HTMLElement>('.items[data-values]')
     const items = table && field.value.trim() ? await this.#read(table) : undefined
     if (!field.isConnected) return
-    // It may be another one by now.
+    // The user may have typed more while the items were read.
     const wanted = field.value.trim().toLowerCase()
     const isFound = (text: string) => text.toLowerCase().includes(wanted)
     for (const row of document.querySelectorAll<HTMLTableRowElement>('.items tbody tr')) {
@@ -67,7 +67,7 @@ export class PageRows {
     this.#finish()
   }
 
-  /** By the column with this button: ascending, then descending, then as the server has them. */
+  /** Sorts by the column of this button: ascending, then descending, then in the server's order. */
   async sort(button: Element): Promise<void> {
     const head = button.closest('th') as HTMLTableCellElement
     const table = head.closest('table') as HTMLTableElement
@@ -85,7 +85,7 @@ export class PageRows {
     this.#finish()
   }
 
-  /** Undefined where they cannot be read: what the table shows has to do then. */
+  /** Returns undefined if the items cannot be read; callers then use the values in the table. */
   async #read(table: HTMLElement): Promise<readonly Item[] | undefined> {
     try {
       this.#items ??= this.#fetchItems(table)

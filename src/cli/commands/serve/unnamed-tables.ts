@@ -14,7 +14,7 @@ export async function refuseUnnamedTables(settings: SettingValues, signal: Abort
   if (names.length === 0)
     throw new Failure(2, `There are no tables in ${database} that can be read. A query needs none: --query SELECT….`)
   const commands = names.map((name) => `reams serve --from ${database.word} --table ${shellWord(name)}`)
-  // Not in the message, which is one line. With --json, stdout is for the result.
+  // The list has many lines and a message has one. With --json, stdout is only for the result.
   const isJson = settings.get('json')
   if (isJson) for (const command of commands) printError(command)
   else await print(commands.map(makeVisible).join('\n'))
