@@ -272,8 +272,12 @@ export class Connection {
     if ((this.#isLate || !this.#options.isTimed) && isBodyAwaited(message)) this.#awaitBody(message)
     try {
       const request = incomingFrom(message, response, isContinueAwaited, this.#remoteAddress, this.#signalOf)
+      // Bun closes a connection without reading the rest of a body: the client, still sending, would lose the response.
+      const isClosedAtOnce = !this.#options.isTimed && !isContinueAwaited
+      if (isClosedAtOnce && isRead(message) && isBodyAwaited(message)) await bodyEnd(message)
       const reply = await this.#options.reply(request)
-      if (isBodyAwaited(message) && !request.isLast()) await bodyEnd(message)
+      if (isBodyAwaited(message) && (isClosedAtOnce || !request.isLast()))
+        await (isRead(message) ? setImmediate() : bodyEnd(message))
       this.#send(exchange, reply, request.isLast() || this.#isLastOfAll || isBodyAwaited(message))
     } catch (error) {
       this.#sendFailure(exchange, error)
@@ -454,11 +458,10 @@ function isBodyAwaited({ complete, rawHeaders }: IncomingMessage): boolean {
 
 /**
  * Resolves when the rest of a body that nobody reads has arrived, or after LINGER_MS. A proxy may reuse a connection after an early
- * response, although it has not sent all of the body: its next request would be taken for the rest. The response to a GET waits only
- * for what has arrived already: a large page that waits for its client would be memory that nobody counts.
+ * response, although it has not sent all of the body: its next request would be taken for the rest. The response to a GET does not
+ * wait for this: a large page that waits for its client would be memory that nobody counts.
  */
 function bodyEnd(message: IncomingMessage): Promise<void> {
-  if (isRead(message)) return setImmediate()
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, LINGER_MS)
     message.once('close', () => {
