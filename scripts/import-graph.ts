@@ -1,0 +1,45 @@
+/** Which file names which: from a changed file to the tests that it can affect. */
+
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..')
+/** Any text in quotes that could be a path: of a module, a thread, a script to start, a page of the documentation. */
+const QUOTED = /['"`]([\w@./-]{3,})['"`]/g
+
+/** The files of this project that each TypeScript file names, by their paths in the project. */
+export type Graph = ReadonlyMap<string, readonly string[]>
+
+export function readGraph(): Graph {
+  const files = globSync('{src,test,scripts,bench,examples}/**/*.ts', { cwd: ROOT })
+  return new Map(files.map((file) => [file, filesNamedIn(file)]))
+}
+
+function filesNamedIn(file: string): string[] {
+  const texts = [...readFileSync(join(ROOT, file), 'utf8').matchAll(QUOTED)].map(([, text = '']) => text)
+  const paths = new Set(texts.flatMap((text) => placesOf(text, file)))
+  paths.delete(file)
+  return [...paths].filter((path) => /\.\w+$/.test(path) && existsSync(join(ROOT, path)))
+}
+
+/** A module names others relative to itself, threads relative to src/, and everything else relative to the project. */
+function placesOf(text: string, file: string): string[] {
+  if (text.startsWith('.')) return [normalize(join(dirname(file), text))]
+  return [text, join('src', text), join('src', `${text}.ts`)]
+}
+
+/** All files that a file needs, directly or through others. */
+export function reach(file: string, graph: Graph): Set<string> {
+  const reached = new Set([file])
+  for (const each of reached) for (const named of graph.get(each) ?? []) reached.add(named)
+  return reached
+}
+
+/** The test files that reach one of the changed files. */
+export function testsAffectedBy(changed: readonly string[], graph: Graph): string[] {
+  const tests = [...graph.keys()].filter((file) => /^test\/.*\.test\.ts$/.test(file))
+  return tests.filter((test) => {
+    const reached = reach(test, graph)
+    return changed.some((file) => reached.has(file))
+  })
+}

@@ -1,0 +1,35 @@
+/**
+ * How alike two texts are by the words that they share, where rare words count more (TF-IDF and the cosine of the angle between).
+ * A test about a file mostly speaks of the same things: so the likely tests of a change can run first.
+ */
+
+/** How often each word occurs. */
+type Words = Map<string, number>
+
+/** Parts of names are words of their own, and longer words count by their beginning: waits, waited and waiting are one. */
+function wordsOf(text: string): Words {
+  const words: Words = new Map()
+  for (const [part] of text.matchAll(/[A-Z]?[a-z]{3,}|[A-Z]{4,}/g)) {
+    const word = part.toLowerCase().slice(0, 6)
+    words.set(word, (words.get(word) ?? 0) + 1)
+  }
+  return words
+}
+
+/** The names of these texts, the one most like the query first. */
+export function bySimilarity(query: string, texts: ReadonlyMap<string, string>): string[] {
+  const bags = new Map([...texts].map(([name, text]) => [name, wordsOf(text)]))
+  const users: Words = new Map()
+  for (const bag of bags.values()) for (const word of bag.keys()) users.set(word, (users.get(word) ?? 0) + 1)
+  const weigh = (bag: Words): Words =>
+    new Map([...bag].map(([word, count]) => [word, Math.log(1 + count) * Math.log(bags.size / (users.get(word) ?? 1))]))
+  const wanted = weigh(wordsOf(query))
+  const similarity = (bag: Words): number => {
+    const weights = weigh(bag)
+    let common = 0
+    for (const [word, weight] of weights) common += weight * (wanted.get(word) ?? 0)
+    return common / (Math.hypot(...weights.values()) || 1)
+  }
+  const scores = new Map([...bags].map(([name, bag]) => [name, similarity(bag)]))
+  return [...scores.keys()].sort((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0))
+}
