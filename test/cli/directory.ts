@@ -41,8 +41,10 @@ export function storeMaker(fill: (directory: string) => Promise<unknown>): (t: T
   }
 }
 
-export function run(directory: string, words: Words, options: RunOptions = {}): Promise<CliResult> {
-  return runInside(typeof words === 'string' ? words.split(' ') : words, { in: directory, ...options })
+export async function run(directory: string, words: Words, options: RunOptions = {}): Promise<CliResult> {
+  const result = await runInside(typeof words === 'string' ? words.split(' ') : words, { in: directory, ...options })
+  assert.doesNotMatch(result.stdout + result.stderr, /secret.password/i)
+  return result
 }
 
 /** Runs what must succeed and say nothing on stderr; returns what it prints. */
