@@ -20,7 +20,7 @@ import { lackOf, TMPFS } from '../faults/needs.ts'
 import { describePostgres } from '../store/postgres-server.ts'
 import { changeRows } from '../store/sqlite-rows.ts'
 import { readItems } from '../store/store-reading.ts'
-import { inStore, refused, run, runWatched, storeMaker, storesInPostgres, succeeds } from './directory.ts'
+import { inStore, interrupt, refused, run, runWatched, storeMaker, storesInPostgres, succeeds } from './directory.ts'
 import { eventLines, putLines } from './items.ts'
 import { runCli, startServer, workDirectory } from './run-cli.ts'
 
@@ -120,9 +120,8 @@ describe('backup', () => {
   it('that is interrupted leaves nothing', async (t) => {
     const directory = await filled(t)
     const before = readdirSync(directory)
-    const interrupt = () =>
-      readdirSync(directory).some((name) => name.startsWith('reams-part-')) && process.emit('SIGTERM', 'SIGTERM', 15)
-    const { status, stderr } = await runWatched(directory, 'backup b.db', interrupt)
+    const look = () => readdirSync(directory).some((name) => name.startsWith('reams-part-')) && interrupt('SIGTERM')
+    const { status, stderr } = await runWatched(directory, 'backup b.db', look)
     assert.deepEqual([status, stderr], [143, 'reams: interrupted by SIGTERM; nothing was changed.\n'])
     assert.deepEqual(readdirSync(directory), before)
   })
@@ -341,8 +340,7 @@ describePostgres('a backup of PostgreSQL', (startPostgres) => {
     const { proxy, url } = await newUrlWithProxy(t)
     let isInterrupted = false
     proxy.judge = (data) => {
-      if (!isInterrupted && data.includes('INSERT INTO reams_format'))
-        isInterrupted = process.emit('SIGINT', 'SIGINT', 2)
+      if (!isInterrupted && data.includes('INSERT INTO reams_format')) isInterrupted = interrupt('SIGINT')
       return 'pass'
     }
     const { status, stderr } = await run(directory, 'restore reams.db', { variables: { REAMS_STORE: url } })

@@ -66,23 +66,12 @@ describe('check', () => {
     assert.equal((await check(t, `${url.replace('127.0.0.1', 'localhost')}/events --strict`)).status, 0)
   })
 
-  it('shows the request of a failed rule, what was expected, what it got, who is affected and where to read more, exit status 1', async (t) => {
+  it('of a server that breaks a rule has exit status 1, and says which', async (t) => {
     const { url } = await serve(t, broken, new Untagged())
     const { status, stdout } = await check(t, url)
     assert.equal(status, 1)
-    const [, found = ''] = /^ {2}failed {3}C7 {3}.*\n((?: {16}.*\n)+)/m.exec(stdout) ?? []
-    const lines = found.trimEnd().split('\n')
-    assert.deepEqual(
-      lines.map((line) => line.slice(16)).filter((line) => !line.startsWith('affects   a client that requests a page')),
-      [
-        `curl -si '${url}?page=4'`,
-        'expected  as page 3: 200 OK',
-        'got       404 Not Found',
-        'and 4 more: --format json lists all',
-        'see       reams check --explain C7, or docs/reference/rules.md#c7',
-      ],
-    )
-    assert.equal(lines.length, 6)
+    const found = `curl -si '${url}?page=4'\n {16}expected {2}as page 3: 200 OK\n {16}got {7}404 Not Found\n`
+    assert.match(stdout, new RegExp(`^ {2}failed {3}C7 {3}.*\n {16}${found.replaceAll('?', '\\?')}`, 'm'))
     assert.match(stdout, /\nFailed: 1 rule failed \(C7\), \d+ passed, \d+ gave a warning \(D.*\), 3 skipped; .*\n$/)
   })
 
@@ -90,14 +79,11 @@ describe('check', () => {
     const { url } = await serve(t, (_request, response) => response.end('[{"id":1}]'))
     const { status, stdout } = await check(t, url)
     assert.equal(status, 1)
-    const skipped = stdout.match(/^ {2}skipped .*$/gm)
-    assert.equal(skipped?.length, 1)
-    const [line = ''] = skipped ?? []
-    assert.match(line, /^ {2}skipped {2}\d+ rules because the response is not an envelope \(C1\): C2, C3, /)
     const report: Report = JSON.parse((await check(t, `${url} --format json`)).stdout)
     assert.equal(report.rules.map(({ id }) => id).join(), RULES.map(({ id }) => id).join())
     const ids = report.rules.filter((rule) => rule.status === 'skip').map(({ id }) => id)
-    assert.ok(line.endsWith(`(C1): ${ids.join(', ')}`))
+    const line = `  skipped  ${ids.length} rules because the response is not an envelope (C1): ${ids.join(', ')}`
+    assert.deepEqual(stdout.match(/^ {2}skipped .*$/gm), [line])
   })
 
   it('lets D rules warn, and decide with --strict', async (t) => {

@@ -10,7 +10,7 @@ import type { CollectionSettings, Origin, Store } from '../../src/store/store.ts
 import { describePostgres } from '../store/postgres-server.ts'
 import { changeRows } from '../store/sqlite-rows.ts'
 import { readItems } from '../store/store-reading.ts'
-import { inStore, refused, run, runWatched, storeMaker, storesInPostgres, succeeds } from './directory.ts'
+import { inStore, interrupt, refused, run, runWatched, storeMaker, storesInPostgres, succeeds } from './directory.ts'
 import { putLines } from './items.ts'
 import { workDirectory } from './run-cli.ts'
 
@@ -172,39 +172,33 @@ describePostgres('copy', (startPostgres, isCitus) => {
     })
   })
 
-  it('skips what is the same, copies only what it is asked for, and refuses other settings', ofFiles, async (t) => {
-    const directory = await filled(t)
-    const stdout = await copied(directory, 'reams.db', 'new.db', ' --collection holes --collection whole')
-    assert.match(stdout, /has 2 collections/)
-    const again = await copied(directory, 'reams.db', 'new.db')
-    assert.match(again, /^holes: 1,794 items, 4 pages, the same already, compared in .*; SHA-256/m)
-    assert.match(again, /^secret: 700 items, 2 pages, copied/m)
-    await checkSame(join(directory, 'reams.db'), join(directory, 'new.db'))
-    const unknown = /no collection "nobody".*There are/
-    await refused(directory, 'copy --collection nobody', 2, unknown, between('reams.db', 'new.db'))
-    const other = join(directory, 'other.db')
-    await inStore(other, (store) => store.create('holes', { isPrivate: true }), true)
-    const message = /"holes" in .*other\.db is without a key and private, .* reams drop holes --store .*other\.db/
-    await refused(directory, 'copy --replace', 1, message, between('reams.db', other))
-  })
-
-  it('refuses a name that other items have before it copies anything, and replaces them with --replace', async (t) => {
+  it('skips what is the same, copies only what it is asked for, and replaces what differs with --replace only', async (t) => {
     const directory = await filled(t)
     const url = newUrl()
     await inStore(url, (store) => store.append('of-501', itemRun(['{"a":1}']), { create: true }), true)
     const different = /^reams: postgres:.* different collection "of-501", with 1 item\. .*--repl/
     await refused(directory, 'copy', 1, different, between('reams.db', url))
-    await inStore(url, async (store) => assert.equal((await store.collections()).length, 1))
-    await copied(directory, 'reams.db', url, ' --replace')
+    await inStore(url, async (store) => assert.equal((await store.collections()).length, 1, 'nothing was copied'))
+    const unknown = /no collection "nobody".*There are/
+    await refused(directory, 'copy --collection nobody', 2, unknown, between('reams.db', url))
+    const chosen = await copied(directory, 'reams.db', url, ' --collection holes --collection secret')
+    assert.match(chosen, /has 2 collections/)
     // As many, and others.
     await inStore(url, (store) => store.replace('secret', itemRun(['{"id":5}'], { keyField: 'id' })))
-    const { status, stderr } = await run(directory, 'copy', between('reams.db', url))
+    const { status, stderr } = await run(directory, 'copy --collection secret', between('reams.db', url))
     assert.match(stderr, /^reams: .* different collection "secret".*\n$/)
     assert.equal(status, 1)
     const stdout = await copied(directory, 'reams.db', url, ' --replace')
-    assert.match(stdout, /^secret: .* copied/m)
-    assert.match(stdout, /^of-501: .* the same already/m)
+    assert.match(stdout, /^holes: 1,794 items, 4 pages, the same already, compared in .*; SHA-256/m)
+    assert.match(stdout, /^secret: 700 items, 2 pages, copied/m)
     await checkSame(join(directory, 'reams.db'), url)
+  })
+
+  it('refuses other settings than those of the collection', ofFiles, async (t) => {
+    const directory = await filled(t)
+    await inStore(join(directory, 'other.db'), (store) => store.create('holes', { isPrivate: true }), true)
+    const message = /"holes" in other\.db is without a key and private, .* reams drop holes --store other\.db/
+    await refused(directory, 'copy --replace', 1, message, between('reams.db', 'other.db'))
   })
 
   it('does not call a collection damaged that others write to behind its commit', ofFiles, async (t) => {
@@ -290,8 +284,8 @@ describePostgres('copy', (startPostgres, isCitus) => {
   it('that is interrupted leaves nothing of the collection, and the same command copies it', ofFiles, async (t) => {
     const directory = await filledWithNoise(t)
     const target = join(directory, 'new.db')
-    const interrupt = () => hasRows(target, 'lease') && process.emit('SIGINT', 'SIGINT', 2)
-    const { status, stderr } = await runWatched(directory, 'copy --from reams.db --to new.db', interrupt)
+    const look = () => hasRows(target, 'lease') && interrupt('SIGINT')
+    const { status, stderr } = await runWatched(directory, 'copy --from reams.db --to new.db', look)
     assert.match(stderr, /^reams: interrupted by SIGINT\. .*Run the same command again to copy the rest\.\n$/)
     assert.equal(status, 130)
     assert.ok(!existsSync(target))

@@ -68,32 +68,6 @@ describe('CSV on the command line', () => {
     assert.match(stdout, / Converted: no column\. CSV values are text; /)
   })
 
-  it('is what a spreadsheet has to be saved as', async (t) => {
-    const directory = directoryWith(t, { 'a.xlsx': 'PK', 'b.ODS': 'PK' })
-    const message = 'is a spreadsheet: save it as CSV, in Excel as "CSV UTF-8", and name that file.'
-    for (const words of ['import a a.xlsx', 'serve b.ODS', 'push http://127.0.0.1:1/a a.xlsx'])
-      await refused(directory, words, 2, `${words.split(' ').at(-1)} ${message}`)
-  })
-
-  it('is not what a delimiter or types can be given for elsewhere', async (t) => {
-    const directory = directoryWith(t, { 'a.ndjson': '{}\n' })
-    for (const command of ['import a', 'serve', 'push http://127.0.0.1:1/a']) {
-      for (const flag of ['--types', '--skip 1', '--decimal comma', '--dates dmy', '--delimiter tab']) {
-        const reason = 'is for CSV, and this is ndjson. Leave it out, or add --format csv.'
-        await refused(directory, `${command} a.ndjson ${flag}`, 2, `${flag.split(' ')[0]} ${reason}`)
-      }
-      const expected = 'expected one character such as , or ; or |, not a letter, digit or quote; or tab.'
-      await refused(directory, `${command} a.ndjson --delimiter x`, 2, `Invalid --delimiter "x": ${expected}`)
-    }
-  })
-
-  it('is not what a database gives, so its settings are refused there', async (t) => {
-    for (const flag of ['--skip 1', '--decimal comma', '--dates dmy']) {
-      const message = `${flag.split(' ')[0]} is for files, and --from names a database.`
-      await refused(workDirectory(t), `import a --from shop.db --table a ${flag}`, 2, message)
-    }
-  })
-
   it('is served with types, and with a key for each file', async (t) => {
     const directory = directoryWith(t, { 'a.csv': EUROPEAN, 'b.ndjson': '{"n":7}\n' })
     const server = await startServer(t, ['a.csv:id', 'b.ndjson:n', '--types'], { in: directory })

@@ -86,6 +86,11 @@ export async function runWatched(directory: string, words: Words, look: () => un
   })
 }
 
+/** Sends a signal to the commands in this process; unlike a real one it comes at once, and ends nothing if none of them runs. */
+export function interrupt(signal: 'SIGINT' | 'SIGTERM'): boolean {
+  return process.listeners(signal).map((listener) => listener(signal)).length > 0
+}
+
 /** Opens the store at a path or URL of a database, and closes it after its use. */
 export function inStore<T>(place: string, use: (store: Store) => Promise<T>, create = false): Promise<T> {
   return withStore(new DataLocation(place), { create }, use)

@@ -71,14 +71,43 @@ describe('items inside a JSON object', () => {
     const message = /the item has more than 262,144 bytes, .*; if this line holds all items, use --format json: /
     await refused(directory, 'import x -', 1, message, { input })
   })
+})
 
-  it('are not what --items can be given for elsewhere', async (t) => {
+describe('a file that is read', () => {
+  const reading = ['import a', 'serve', 'push http://127.0.0.1:1/a']
+
+  it('is not a spreadsheet, which has to be saved as CSV', async (t) => {
+    const directory = directoryWith(t, { 'a.xlsx': 'PK', 'b.ODS': 'PK' })
+    const advice = 'is a spreadsheet: save it as CSV, in Excel as "CSV UTF-8", and name that file.'
+    for (const command of reading)
+      for (const file of ['a.xlsx', 'b.ODS']) await refused(directory, `${command} ${file}`, 2, `${file} ${advice}`)
+  })
+
+  it('has the format that a flag is for, and is a file', async (t) => {
+    const directory = directoryWith(t, { 'a.ndjson': '{}\n', 'a.csv': 'a\n1\n' })
+    const ofCsv = ['--types', '--skip 1', '--decimal comma', '--dates dmy', '--delimiter tab']
+    const flags = [...ofCsv.map((flag) => [flag, 'CSV', 'ndjson']), ['--items data', 'JSON', 'csv']]
+    for (const [flag = '', right = '', wrong] of flags) {
+      const [name] = flag.split(' ')
+      const advice = `Leave it out, or add --format ${right.toLowerCase()}.`
+      for (const command of reading)
+        await refused(
+          directory,
+          `${command} a.${wrong} ${flag}`,
+          2,
+          `${name} is for ${right}, and this is ${wrong}. ${advice}`,
+        )
+      if (flag === '--types' || flag === '--delimiter tab') continue
+      const message = `${name} is for files, and --from names a database.`
+      await refused(directory, `import a --from shop.db --table a ${flag}`, 2, message)
+    }
+  })
+
+  it('has fields that one character separates', async (t) => {
     const directory = directoryWith(t, { 'a.csv': 'a\n1\n' })
-    const message = '--items is for JSON, and this is csv. Leave it out, or add --format json.'
-    for (const command of ['import a', 'serve', 'push http://127.0.0.1:1/a'])
-      await refused(directory, `${command} a.csv --items data`, 2, message)
-    const ofTable = '--items is for files, and --from names a database.'
-    await refused(directory, 'import a --from a.db --table a --items x', 2, ofTable)
+    const expected = 'expected one character such as , or ; or |, not a letter, digit or quote; or tab.'
+    for (const command of reading)
+      await refused(directory, `${command} a.csv --delimiter x`, 2, `Invalid --delimiter "x": ${expected}`)
   })
 })
 
