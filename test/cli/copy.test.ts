@@ -172,26 +172,26 @@ describePostgres('copy', (startPostgres, isCitus) => {
     })
   })
 
-  it('skips what is the same, copies only what it is asked for, and replaces what differs with --replace only', async (t) => {
+  it('skips what is the same, copies what it is asked for, and replaces only with --replace', ofFiles, async (t) => {
     const directory = await filled(t)
-    const url = newUrl()
-    await inStore(url, (store) => store.append('of-501', itemRun(['{"a":1}']), { create: true }), true)
-    const different = /^reams: postgres:.* different collection "of-501", with 1 item\. .*--repl/
-    await refused(directory, 'copy', 1, different, between('reams.db', url))
-    await inStore(url, async (store) => assert.equal((await store.collections()).length, 1, 'nothing was copied'))
+    const target = join(directory, 'new.db')
+    await inStore(target, (store) => store.append('of-501', itemRun(['{"a":1}']), { create: true }), true)
+    const different = /^reams: new\.db already has a different collection "of-501", with 1 item\. .*--repl/
+    await refused(directory, 'copy', 1, different, between('reams.db', 'new.db'))
+    await inStore(target, async (store) => assert.equal((await store.collections()).length, 1, 'nothing was copied'))
     const unknown = /no collection "nobody".*There are/
-    await refused(directory, 'copy --collection nobody', 2, unknown, between('reams.db', url))
-    const chosen = await copied(directory, 'reams.db', url, ' --collection holes --collection secret')
+    await refused(directory, 'copy --collection nobody', 2, unknown, between('reams.db', 'new.db'))
+    const chosen = await copied(directory, 'reams.db', 'new.db', ' --collection holes --collection secret')
     assert.match(chosen, /has 2 collections/)
     // As many, and others.
-    await inStore(url, (store) => store.replace('secret', itemRun(['{"id":5}'], { keyField: 'id' })))
-    const { status, stderr } = await run(directory, 'copy --collection secret', between('reams.db', url))
+    await inStore(target, (store) => store.replace('secret', itemRun(['{"id":5}'], { keyField: 'id' })))
+    const { status, stderr } = await run(directory, 'copy --collection secret', between('reams.db', 'new.db'))
     assert.match(stderr, /^reams: .* different collection "secret".*\n$/)
     assert.equal(status, 1)
-    const stdout = await copied(directory, 'reams.db', url, ' --replace')
+    const stdout = await copied(directory, 'reams.db', 'new.db', ' --replace')
     assert.match(stdout, /^holes: 1,794 items, 4 pages, the same already, compared in .*; SHA-256/m)
     assert.match(stdout, /^secret: 700 items, 2 pages, copied/m)
-    await checkSame(join(directory, 'reams.db'), url)
+    await checkSame(join(directory, 'reams.db'), target)
   })
 
   it('refuses other settings than those of the collection', ofFiles, async (t) => {
