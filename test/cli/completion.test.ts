@@ -5,7 +5,9 @@ import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { COMMANDS } from '../../src/cli/program.ts'
 import { longFlag, SETTINGS } from '../../src/cli/settings.ts'
-import { runInside, workDirectory } from './run-cli.ts'
+import { FISH, lackOf, ZSH } from '../faults/needs.ts'
+import { refused, succeeds } from './directory.ts'
+import { workDirectory } from './run-cli.ts'
 
 const COMMAND_WORDS = new Set([...COMMANDS.map(({ name }) => name.replace(/ .*/, '')), 'help'])
 const FILES = ['10:00.csv', 'events.ndjson', 'two words.csv']
@@ -56,34 +58,31 @@ describe('completion', () => {
     it(`suggests what fits, in a ${where}`, async (t) => {
       const home = await homeWith(t, 'bash', 'reams.bash')
       writeFileSync(join(home, 'rc'), `. '${home}/reams.bash'\n${BASH_KEYS}${set}\n`)
-      const found = typeAll(t, home, ['bash', '--noprofile', '--rcfile', join(home, 'rc'), '-i'])
+      const found = typeAll(home, ['bash', '--noprofile', '--rcfile', join(home, 'rc'), '-i'])
       // There, readline itself takes --store=e for the beginning of a name.
-      if (set !== '') found?.set('reams export events --store=e', ['events.ndjson'])
+      if (set !== '') found.set('reams export events --store=e', ['events.ndjson'])
       assertSuggestions(found)
     })
 
-  it('suggests what fits, in a zsh', async (t) => {
+  it('suggests what fits and says what it means, in a zsh', async (t) => {
+    const lack = await lackOf([ZSH])
+    if (lack !== undefined) return t.skip(lack)
     const home = await homeWith(t, 'zsh', 'functions/_reams')
     writeFileSync(join(home, '.zshrc'), ZSH_KEYS)
-    const found = typeAll(t, home, ['zsh', '-d', '-i'])
+    const found = typeAll(home, ['zsh', '-d', '-i'])
     // Where no operand can follow, zsh suggests flags without being asked for them.
     const withoutFlags = (words: readonly string[]) => words.filter((word) => !word.startsWith('-'))
-    for (const [typed, words] of found ?? []) if (typed.endsWith(' ')) found?.set(typed, withoutFlags(words))
+    for (const [typed, words] of found) if (typed.endsWith(' ')) found.set(typed, withoutFlags(words))
     assertSuggestions(found)
-  })
-
-  it('says in zsh what each word means', async (t) => {
-    const home = await homeWith(t, 'zsh', 'functions/_reams')
-    writeFileSync(join(home, '.zshrc'), ZSH_KEYS)
-    const screen = type(t, home, ['zsh', '-d', '-i'], 'reams drop --\t\nreams token \t\n')
-    if (screen === undefined) return
+    const screen = type(home, ['zsh', '-d', '-i'], 'reams drop --\t\nreams token \t\n')
     assert.match(screen, /--yes +-- do not ask/)
     assert.match(screen, /revoke +-- stop accepting a token/)
   })
 
   it('suggests what fits and says what it means, in a fish', async (t) => {
+    const lack = await lackOf([FISH])
+    if (lack !== undefined) return t.skip(lack)
     const home = await homeWith(t, 'fish', 'fish/completions/reams.fish')
-    if (lacks(t, 'fish')) return
     const script = 'function reams; end; for line in $argv; complete -C $line; echo =; end'
     const { stdout, stderr } = runShell(home, ['fish', '-c', script, '--', ...CASES.map(([typed]) => typed)])
     assert.equal(stderr, '')
@@ -107,11 +106,12 @@ describe('completion', () => {
   })
 
   it('of another shell is refused, exit status 2', async (t) => {
-    assert.deepEqual(await runInside(['completion', 'tcsh'], { in: workDirectory(t) }), {
-      status: 2,
-      stdout: '',
-      stderr: 'reams: There is no completion for "tcsh": expected bash, zsh or fish.\n',
-    })
+    await refused(
+      workDirectory(t),
+      'completion tcsh',
+      2,
+      'There is no completion for "tcsh": expected bash, zsh or fish.',
+    )
   })
 })
 
@@ -123,10 +123,8 @@ function flagsOf(command: string): string[] {
 /** A home directory that holds the script for a shell, and in `here` the files that can be completed. */
 async function homeWith(t: TestContext, shell: string, path: string): Promise<string> {
   const home = workDirectory(t)
-  const { status, stdout } = await runInside(['completion', shell], { in: home })
-  assert.equal(status, 0)
   mkdirSync(dirname(join(home, path)), { recursive: true })
-  writeFileSync(join(home, path), stdout)
+  writeFileSync(join(home, path), await succeeds(home, `completion ${shell}`))
   mkdirSync(join(home, 'here'))
   for (const file of FILES) writeFileSync(join(home, 'here', file), '')
   return home
@@ -151,11 +149,10 @@ bindkey '^F' write-line
 reams() { :; }
 `
 
-/** Types every case into a shell, and answers what it made of each; undefined if this machine has no such shell. */
-function typeAll(t: TestContext, home: string, shell: readonly string[]): Map<string, string[]> | undefined {
+/** Types every case into a shell, and returns what it suggested for each. */
+function typeAll(home: string, shell: readonly string[]): Map<string, string[]> {
   const keys = CASES.map(([typed]) => `${typed}\u0002\u0006\n`).join('')
-  const screen = type(t, home, shell, keys)
-  if (screen === undefined) return undefined
+  const screen = type(home, shell, keys)
   const lines = readFileSync(join(home, 'lines'), 'utf8').split('\n')
   assert.equal(lines.length - 1, CASES.length, screen)
   return new Map(
@@ -168,18 +165,11 @@ function typeAll(t: TestContext, home: string, shell: readonly string[]): Map<st
   )
 }
 
-/** Starts a shell on a terminal, types into it, and answers what the terminal showed. */
-function type(t: TestContext, home: string, shell: readonly string[], keys: string): string | undefined {
-  if (lacks(t, shell[0] ?? '') || lacks(t, 'script')) return undefined
+/** Starts a shell on a terminal, types into it, and returns what the terminal showed. */
+function type(home: string, shell: readonly string[], keys: string): string {
   const isLinux = process.platform === 'linux'
   const terminal = isLinux ? ['script', '-qec', shell.join(' '), '/dev/null'] : ['script', '-q', '/dev/null', ...shell]
   return runShell(home, terminal, keys).stdout
-}
-
-function lacks(t: TestContext, program: string): boolean {
-  const isMissing = spawnSync(program, ['--version']).error !== undefined
-  if (isMissing) t.skip(`${program} is missing`)
-  return isMissing
 }
 
 function runShell(home: string, [program = '', ...words]: readonly string[], input = '') {
@@ -193,8 +183,7 @@ function runShell(home: string, [program = '', ...words]: readonly string[], inp
 }
 
 /** `--format=csv` counts as csv, since bash leaves out the flag; and zsh can put a = behind a flag that takes a value. */
-function assertSuggestions(found: ReadonlyMap<string, readonly string[]> | undefined): void {
-  if (found === undefined) return
+function assertSuggestions(found: ReadonlyMap<string, readonly string[]>): void {
   const sorted = (words: readonly string[] = []) => words.map((word) => word.replace(/^--[a-z-]+=(?=.)|=$/, '')).sort()
   for (const [typed, ...suggested] of CASES) assert.deepEqual(sorted(found.get(typed)), sorted(suggested), typed)
 }

@@ -1,44 +1,40 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { withStore } from './items.ts'
+import { directoryWith, run, succeeds } from './directory.ts'
+import { putLines, withStore } from './items.ts'
 import { push, serveEvents } from './push-servers.ts'
-import { runInside, startServer, workDirectory } from './run-cli.ts'
+import { startServer, workDirectory } from './run-cli.ts'
 
 const LINES = '{"tenant":"x,y","id":7}\n{"tenant":"a","id":7}\n{"tenant":"a","id":8}\n'
 
 describe('--key with several fields', () => {
   it('imports, skips, replaces, lists, verifies and copies', async (t) => {
     const directory = workDirectory(t)
-    const load = (input: string, ...words: string[]) =>
-      runInside(['import', 'seats', '-', '--key', 'tenant,id', ...words], { in: directory, input })
+    const load = (input: string, flags = '') => run(directory, `import seats - --key tenant,id${flags}`, { input })
     assert.equal((await load(LINES)).status, 0)
     const again = await load('{"tenant":"b","id":1}\n{"id":"7","tenant":"x,y"}\n')
     assert.equal(again.status, 1)
     assert.match(again.stderr, /^reams: standard input, line 2: an item with the key "x\\\\,y,7" exists already; /)
-    assert.match((await load('{"id":7,"tenant":"a"}\n', '--on-conflict', 'skip')).stdout, / 1 skipped /)
-    assert.match((await load('{"id":7,"tenant":"a"}\n', '--on-conflict', 'replace')).stdout, / 1 replaced /)
-    const { stdout } = await runInside(['collections'], { in: directory })
-    assert.match(stdout, /^seats +3 +1 +tenant,id/m)
-    assert.match((await runInside(['verify'], { in: directory })).stdout, /3 items checked, no problems found\.\n$/)
-    const copied = await runInside(['copy', '--from', 'reams.db', '--to', 'other.db'], { in: directory })
-    assert.equal(copied.status, 0, copied.stderr)
-    const verified = await runInside(['verify', '--store', 'other.db'], { in: directory })
-    assert.match(verified.stdout, /3 items checked, no problems found\.\n$/)
-    const exported = await runInside(['export', 'seats', '--store', 'other.db'], { in: directory })
-    assert.equal(exported.stdout, LINES.replace('"tenant":"a","id":7', '"id":7,"tenant":"a"'))
+    assert.match((await load('{"id":7,"tenant":"a"}\n', ' --on-conflict skip')).stdout, / 1 skipped /)
+    assert.match((await load('{"id":7,"tenant":"a"}\n', ' --on-conflict replace')).stdout, / 1 replaced /)
+    assert.match(await succeeds(directory, 'collections'), /^seats +3 +1 +tenant,id/m)
+    assert.match(await succeeds(directory, 'verify'), /3 items checked, no problems found\.\n$/)
+    await succeeds(directory, 'copy --from reams.db --to other.db')
+    assert.match(await succeeds(directory, 'verify --store other.db'), /3 items checked, no problems found\.\n$/)
+    const exported = await succeeds(directory, 'export seats --store other.db')
+    assert.equal(exported, LINES.replace('"tenant":"a","id":7', '"id":7,"tenant":"a"'))
   })
 
   it('verify finds an item that is not at its key', async (t) => {
     const directory = workDirectory(t)
-    await runInside(['import', 'seats', '-', '--key', 'tenant,id'], { in: directory, input: LINES })
+    await putLines(directory, 'seats', LINES, { keyField: 'tenant,id' })
     await withStore(directory, false, async (store) => {
       await store.append('seats', { count: 1, text: Buffer.from('{"tenant":"a","id":9}'), keys: ['9,a'] })
       await store.append('seats', { count: 1, text: Buffer.from('{"tenant":"a"}'), keys: ['a'] })
     })
-    const { status, stdout } = await runInside(['verify'], { in: directory })
+    const { status, stdout } = await run(directory, 'verify')
     assert.equal(status, 1)
     assert.match(stdout, /"a,9"/)
     assert.match(stdout, /has no key "tenant,id": .*the key field "id" is missing/)
@@ -46,31 +42,27 @@ describe('--key with several fields', () => {
 
   it('is refused as it is written, before anything is read', async (t) => {
     const directory = workDirectory(t)
-    for (const [key, reason] of [
-      ['a,', 'a name is empty'],
-      ['a,a', 'the field "a" is named twice'],
-      ['a\\', 'a backslash comes before neither a comma nor a backslash'],
-    ]) {
-      const words = ['import', 'seats', 'missing.ndjson', '--key', key ?? '']
-      const { status, stderr } = await runInside(words, { in: directory })
-      assert.equal(status, 2)
-      assert.ok(
-        stderr.startsWith(`reams: Invalid --key: "${key}": ${reason}; expected the name of a field, or `),
-        stderr,
-      )
-      const served = await runInside(['serve', `missing.ndjson:${key}`, '--port', '0'], { in: directory })
-      assert.equal(served.status, 2)
+    const wrong = {
+      'a,': 'a name is empty',
+      'a,a': 'the field "a" is named twice',
+      'a\\': 'a backslash comes before neither a comma nor a backslash',
+    }
+    for (const [key, reason] of Object.entries(wrong)) {
+      const loaded = await run(directory, ['import', 'seats', 'missing.ndjson', '--key', key])
+      const served = await run(directory, ['serve', `missing.ndjson:${key}`, '--port', '0'])
+      assert.deepEqual([loaded.status, served.status], [2, 2])
+      const start = `reams: Invalid --key: "${key}": ${reason}; expected the name of a field, or `
+      assert.ok(loaded.stderr.startsWith(start), loaded.stderr)
       assert.ok(served.stderr.startsWith(`reams: Invalid key "${key}" of missing.ndjson: ${reason}; `), served.stderr)
     }
   })
 
   it('FILE:FIELD,FIELD is served with an item to try, and can be pulled and pushed elsewhere', async (t) => {
-    const directory = workDirectory(t)
-    writeFileSync(join(directory, 'seats.csv'), 'tenant,id\n"x,y",7\na,7\n')
+    const directory = directoryWith(t, { 'seats.csv': 'tenant,id\n"x,y",7\na,7\n' })
     const { cli, url, get } = await startServer(t, ['seats.csv:tenant,id', '--types'], { in: directory })
     assert.ok(cli.stdout.includes(`${url}/seats/x%5C,y,7`), cli.stdout)
     assert.equal(await (await get('/seats/x%5C,y,7')).text(), '{"tenant":"x,y","id":7}')
-    const pulled = await runInside(['pull', `${url}/seats`, '-o', 'seats.ndjson'], { in: directory })
+    const pulled = await run(directory, `pull ${url}/seats -o seats.ndjson`)
     assert.equal(pulled.status, 0, pulled.stderr)
     const other = await serveEvents(t, { keyField: 'id,tenant' })
     const path = join(directory, 'seats.ndjson')

@@ -4,37 +4,30 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { eventLines, putLines } from './items.ts'
-import { MAIN, runInside, workDirectory } from './run-cli.ts'
+import { directoryWith, refused, run, storeMaker } from './directory.ts'
+import { eventLines, putLines, storedLines } from './items.ts'
+import { MAIN } from './run-cli.ts'
 
-describe('a replace by nothing', () => {
-  it('is refused with the number of items that would go, unless --allow-empty', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(1600))
-    for (const [name, text] of [
-      ['empty.csv', ''],
-      ['header.csv', 'a,b\n'],
-      ['array.json', '[]'],
-      ['blank.ndjson', '\n'],
-    ] as const) {
-      writeFileSync(join(directory, name), text)
-      const { status, stderr } = await runInside(['import', 'events', name, '--replace'], { in: directory })
-      const reason =
-        'there are no items, and --replace would remove all 1,600 items of "events"; if that is wanted, add --allow-empty'
-      assert.deepEqual([status, stderr], [1, `reams: ${name}: ${reason}. Nothing was imported.\n`])
-    }
-    const counted = await runInside(['export', 'events'], { in: directory })
-    assert.equal(counted.stdout, eventLines(1600))
-    const allowed = await runInside(['import', 'events', 'empty.csv', '--replace', '--allow-empty'], { in: directory })
-    assert.equal(allowed.status, 0)
-    // Now there is nothing to lose.
-    const again = await runInside(['import', 'events', 'empty.csv', '--replace'], { in: directory })
-    assert.match(again.stdout, /the collection now has 0 items/)
-  })
+const withEvents = storeMaker((directory) => putLines(directory, 'events', eventLines(3)))
+
+it('a replace by nothing is refused with the number of items that would go, unless --allow-empty', async (t) => {
+  const directory = await withEvents(t)
+  const files = { 'empty.csv': '', 'header.csv': 'a,b\n', 'array.json': '[]', 'blank.ndjson': '\n' }
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(directory, name), text)
+    const reason =
+      'there are no items, and --replace would remove all 3 items of "events"; if that is wanted, add --allow-empty'
+    await refused(directory, `import events ${name} --replace`, 1, `${name}: ${reason}. Nothing was imported.`)
+  }
+  assert.equal(await storedLines(directory, 'events'), eventLines(3))
+  assert.equal((await run(directory, 'import events empty.csv --replace --allow-empty')).status, 0)
+  // Now there is nothing to lose.
+  const again = await run(directory, 'import events empty.csv --replace')
+  assert.match(again.stdout, /the collection now has 0 items/)
 })
 
 describe('a drop on a terminal', () => {
-  /** Runs it on a terminal, and answers what it asks. */
+  /** Runs it on a terminal, types the answer to its question, and returns what the terminal showed. */
   async function dropWith(directory: string, answer: string, flags = ''): Promise<string> {
     const command = `${process.execPath} ${MAIN} drop events ${flags}`
     const terminal = spawn('script', ['-qc', command, '/dev/null'], { cwd: directory })
@@ -48,10 +41,9 @@ describe('a drop on a terminal', () => {
   }
 
   it('asks, naming the number of items, and drops for a yes only', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(3))
-    for (const answer of ['\n', 'n\n', 'maybe\n', '\u0004']) {
-      const said = await dropWith(directory, answer)
+    const directory = await withEvents(t)
+    const answers = ['\n', 'n\n', 'maybe\n', '\u0004']
+    for (const said of await Promise.all(answers.map((answer) => dropWith(directory, answer)))) {
       assert.match(said, /Drop "events" with 3 items\? \[y\/N\] /)
       assert.match(said, /reams: Nothing was dropped\./)
     }
@@ -59,25 +51,15 @@ describe('a drop on a terminal', () => {
   })
 
   it('does not ask with --yes, and needs it where there is no terminal', async (t) => {
-    const directory = workDirectory(t)
-    await putLines(directory, 'events', eventLines(3))
+    const directory = await withEvents(t)
+    const message = 'Without a terminal to ask on, nothing is dropped. Add --yes to drop "events" with 3 items.'
+    for (const input of ['', 'y\n']) await refused(directory, 'drop events', 2, message, { input })
     assert.equal((await dropWith(directory, '', '--yes')).trim(), 'events: dropped, with 3 items.')
-    await putLines(directory, 'events', eventLines(3))
-    const words = ['drop', 'events']
-    for (const input of ['', 'y\n'])
-      assert.deepEqual(await runInside(words, { in: directory, input }), {
-        status: 2,
-        stdout: '',
-        stderr: 'reams: Without a terminal to ask on, nothing is dropped. Add --yes to drop "events" with 3 items.\n',
-      })
-    const { stdout } = await runInside([...words, '--yes'], { in: directory })
-    assert.equal(stdout, 'events: dropped, with 3 items.\n')
   })
 })
 
 it('a server that npm started ends when npm is killed, though a shell stands between them', async (t) => {
-  const directory = workDirectory(t)
-  writeFileSync(join(directory, 'a.ndjson'), '{}\n')
+  const directory = directoryWith(t, { 'a.ndjson': '{}\n' })
   const env = { ...process.env, npm_lifecycle_event: 'start' }
   const script = `"${process.execPath}" "${MAIN}" serve a.ndjson --port 0; :`
   const shell = spawn('sh', ['-c', script], { cwd: directory, env, stdio: ['ignore', 'pipe', 'inherit'] })

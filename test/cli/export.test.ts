@@ -12,10 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { refused, run, storeMaker, succeeds } from './directory.ts'
 import { eventLines, putLines } from './items.ts'
-import { MAIN, RunningCli, runCli, runInside, workDirectory } from './run-cli.ts'
+import { MAIN, RunningCli, workDirectory } from './run-cli.ts'
 
 const ODD_LINES = [
   '{"n":12345678901234567890,"m":1.10,"e":1E5,"z":-0}',
@@ -25,18 +26,15 @@ const ODD_LINES = [
   '{}',
 ]
 
-async function directoryWith(t: TestContext, lines: string): Promise<string> {
-  const directory = workDirectory(t)
-  await putLines(directory, 'events', lines)
-  return directory
-}
+const withEvents = storeMaker((directory) => putLines(directory, 'events', eventLines(3)))
 
 describe('export', () => {
   it('gives back every item byte for byte, over several reams, and says so on stderr', async (t) => {
     const lines = `${ODD_LINES.join('\n')}\n${eventLines(1600)}`
-    const directory = await directoryWith(t, lines)
-    assert.deepEqual(await runInside(['export', 'events'], { in: directory }), { status: 0, stdout: lines, stderr: '' })
-    const packed = await runInside(['export', 'events', '-o', 'out.ndjson.gz'], { in: directory })
+    const directory = workDirectory(t)
+    await putLines(directory, 'events', lines)
+    assert.equal(await succeeds(directory, 'export events'), lines)
+    const packed = await run(directory, 'export events -o out.ndjson.gz')
     const stderr = 'events: 1,605 items exported to out.ndjson.gz.\n'
     assert.deepEqual(packed, { status: 0, stdout: '', stderr })
     assert.equal(gunzipSync(readFileSync(join(directory, 'out.ndjson.gz'))).toString(), lines)
@@ -44,41 +42,37 @@ describe('export', () => {
   })
 
   it('writes through a link, and beside the part files of others', async (t) => {
-    const directory = await directoryWith(t, eventLines(3))
+    const directory = await withEvents(t)
     const at = (name: string): string => join(directory, name)
+    const read = (name: string): string => readFileSync(at(name), 'utf8')
     writeFileSync(at('real.ndjson'), 'old')
     symlinkSync('real.ndjson', at('link.ndjson'))
     writeFileSync(at('real.ndjson.part'), 'precious')
-    const words = ['export', 'events', '-o', 'link.ndjson']
-    const refused = await runCli(words, { in: directory })
-    assert.equal(refused.status, 2)
-    assert.match(refused.stderr, /real\.ndjson already exists\. .*--force/)
-    assert.equal(readFileSync(at('real.ndjson'), 'utf8'), 'old')
-    assert.equal((await runInside([...words, '--force'], { in: directory })).status, 0)
+    await refused(directory, 'export events -o link.ndjson', 2, /real\.ndjson already exists\. .*--force/)
+    assert.equal(read('real.ndjson'), 'old')
+    assert.equal((await run(directory, 'export events -o link.ndjson --force')).status, 0)
     assert.ok(lstatSync(at('link.ndjson')).isSymbolicLink())
-    assert.equal(readFileSync(at('real.ndjson'), 'utf8'), eventLines(3))
-    assert.equal(readFileSync(at('real.ndjson.part'), 'utf8'), 'precious')
+    assert.deepEqual([read('real.ndjson'), read('real.ndjson.part')], [eventLines(3), 'precious'])
     symlinkSync('new.ndjson', at('to-nothing.ndjson'))
-    assert.equal((await runInside(['export', 'events', '-o', 'to-nothing.ndjson'], { in: directory })).status, 0)
-    assert.equal(readFileSync(at('new.ndjson'), 'utf8'), eventLines(3))
+    assert.equal((await run(directory, 'export events -o to-nothing.ndjson')).status, 0)
+    assert.equal(read('new.ndjson'), eventLines(3))
   })
 
   it('refuses a directory, a file in one that does not exist, and another collection', async (t) => {
-    const directory = await directoryWith(t, eventLines(1))
+    const directory = await withEvents(t)
     mkdirSync(join(directory, 'out'))
-    const cases: [words: string[], message: string][] = [
-      [['events', '-o', 'out', '--force'], 'out is a directory. Name a file in it.'],
-      [['events', '-o', 'no/out.ndjson'], 'no/out.ndjson cannot be written: its directory does not exist.'],
-      [['event'], 'There is no collection "event". There is events.'],
-    ]
-    for (const [words, message] of cases) {
-      const result = await runInside(['export', ...words], { in: directory })
-      assert.deepEqual(result, { status: 2, stdout: '', stderr: `reams: ${message}\n` })
+    const cases = {
+      'events -o out --force': 'out is a directory. Name a file in it.',
+      'events -o no/out.ndjson': 'no/out.ndjson cannot be written: its directory does not exist.',
+      event: 'There is no collection "event". There is events.',
     }
+    for (const [words, message] of Object.entries(cases)) await refused(directory, `export ${words}`, 2, message)
   })
 
   it('ends quietly when its reader has seen enough', async (t) => {
-    const directory = await directoryWith(t, eventLines(50_000))
+    const directory = workDirectory(t)
+    // More than fits into the pipe.
+    await putLines(directory, 'events', eventLines(50_000))
     const cli = new RunningCli(['export', 'events'], { in: directory })
     await cli.prints('{"id":1,')
     cli.child.stdout?.destroy()
@@ -87,7 +81,7 @@ describe('export', () => {
   })
 
   it('says so when stdout is full', { skip: !existsSync('/dev/full') && 'there is no /dev/full' }, async (t) => {
-    const directory = await directoryWith(t, eventLines(1))
+    const directory = await withEvents(t)
     const full = openSync('/dev/full', 'w')
     t.after(() => closeSync(full))
     const stdio: ['ignore', number, 'pipe'] = ['ignore', full, 'pipe']

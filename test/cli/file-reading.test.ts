@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { directoryWith, refused, run, succeeds } from './directory.ts'
 import { putLines, storedLines } from './items.ts'
 import { push, serveEvents } from './push-servers.ts'
-import { runCli, runInside, startServer, workDirectory } from './run-cli.ts'
-
-function directoryWith(t: TestContext, files: Readonly<Record<string, string | Uint8Array>>): string {
-  const directory = workDirectory(t)
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text)
-  return directory
-}
+import { startServer, workDirectory } from './run-cli.ts'
 
 const ITEMS = '{"id":1.0}\n{"id":2}\n'
 const DATA = '{"page":1,"data":[{"id":1.0},{"id":2}]}'
@@ -20,40 +15,34 @@ const FEATURES = '{"type":"FeatureCollection","links":[{}],"features":[{"id":1.0
 describe('items inside a JSON object', () => {
   it('are those of its first array of objects, and the command says which', async (t) => {
     const directory = directoryWith(t, { 'a.json': DATA, 'b.json.gz': gzipSync(DATA) })
-    for (const file of ['a.json', 'b.json.gz', '-']) {
-      const words = ['import', `x${file[0]}`.replace('-', '-in'), file, ...(file === '-' ? ['--format', 'json'] : [])]
-      const { status, stdout, stderr } = await runCli(words, { in: directory, input: file === '-' ? DATA : '' })
+    for (const words of ['import a a.json', 'import b b.json.gz', 'import c - --format json']) {
+      const { status, stdout, stderr } = await run(directory, words, { input: DATA })
       assert.equal(status, 0)
       assert.match(stdout, /2 items imported/)
       assert.match(stderr, /^reams: .* is an object: the items are those in "data"\. --items can name others\.\n$/)
-      assert.equal(await storedLines(directory, words[1] ?? ''), ITEMS)
+      assert.equal(await storedLines(directory, words.split(' ')[1] ?? ''), ITEMS)
     }
   })
 
   it('abort the import if a second array could hold them, and nothing is stored', async (t) => {
     const directory = directoryWith(t, { 'a.json': '{"data":[{"id":1}],\n"included":[{"id":2}]}' })
-    await putLines(directory, 'x', ITEMS, {})
-    const { status, stderr } = await runInside(['import', 'x', 'a.json', '--replace'], { in: directory })
+    await putLines(directory, 'x', ITEMS)
     const reason = 'the items can be in "data" or in "included"; say where, with --items data or --items included'
-    assert.deepEqual(
-      [status, stderr],
-      [1, `reams: a.json, line 2: ${reason}: \`"included":[{"id":2}]}\`. Nothing was imported.\n`],
-    )
+    const message = `a.json, line 2: ${reason}: \`"included":[{"id":2}]}\`. Nothing was imported.`
+    await refused(directory, 'import x a.json --replace', 1, message)
     assert.equal(await storedLines(directory, 'x'), ITEMS)
-    const chosen = await runInside(['import', 'x', 'a.json', '--replace', '--items', 'included'], { in: directory })
-    assert.deepEqual([chosen.status, chosen.stderr], [0, ''])
+    await succeeds(directory, 'import x a.json --replace --items included')
     assert.equal(await storedLines(directory, 'x'), '{"id":2}\n')
   })
 
   it('are the features of a .geojson file', async (t) => {
     const directory = directoryWith(t, { 'a.geojson': FEATURES, 'b.GeoJSON.gz': gzipSync(FEATURES) })
     for (const file of ['a.geojson', 'b.GeoJSON.gz']) {
-      const { status, stderr } = await runInside(['import', 'x', file, '--replace'], { in: directory })
-      assert.deepEqual([status, stderr], [0, ''])
+      await succeeds(directory, `import x ${file} --replace`)
       assert.equal(await storedLines(directory, 'x'), ITEMS)
     }
     // Reams writes no GeoJSON, so the name of an output does not stand for JSON.
-    assert.equal((await runInside(['export', 'x', '-o', 'c.geojson'], { in: directory })).status, 2)
+    assert.equal((await run(directory, 'export x -o c.geojson')).status, 2)
   })
 
   it('are served, and pushed', async (t) => {
@@ -68,38 +57,57 @@ describe('items inside a JSON object', () => {
 
   it('of standard input need --items or --format, and a single line that may hold them is reported', async (t) => {
     const directory = workDirectory(t)
-    const run = (...words: string[]) =>
-      runCli(['import', 'x', '-', '--replace', ...words], { in: directory, input: DATA })
-    assert.deepEqual([(await run('--items', 'data')).stderr, await storedLines(directory, 'x')], ['', ITEMS])
-    const { status, stderr } = await run()
+    const importData = (flags: string) => run(directory, `import x - --replace${flags}`, { input: DATA })
+    assert.deepEqual([(await importData(' --items data')).stderr, await storedLines(directory, 'x')], ['', ITEMS])
+    const { status, stderr } = await importData('')
     assert.equal(status, 0)
     assert.match(
       stderr,
       /^reams: standard input has one item\. If the items are those in "data", use --items "data"; if not, --format ndjson /,
     )
-    assert.equal((await run('--format', 'ndjson')).stderr, '')
+    assert.equal((await importData(' --format ndjson')).stderr, '')
     assert.equal(await storedLines(directory, 'x'), `${DATA}\n`)
     const input = `{"data":[${'{"a":1},'.repeat(40_000)}{}]}`
-    const long = await runCli(['import', 'x', '-'], { in: directory, input })
-    assert.match(
-      long.stderr,
-      /the item has more than 262,144 bytes, .*; if this line holds all items, use --format json: /,
-    )
+    const message = /the item has more than 262,144 bytes, .*; if this line holds all items, use --format json: /
+    await refused(directory, 'import x -', 1, message, { input })
+  })
+})
+
+describe('a file that is read', () => {
+  const reading = ['import a', 'serve', 'push http://127.0.0.1:1/a']
+
+  it('is not a spreadsheet, which has to be saved as CSV', async (t) => {
+    const directory = directoryWith(t, { 'a.xlsx': 'PK', 'b.ODS': 'PK' })
+    const advice = 'is a spreadsheet: save it as CSV, in Excel as "CSV UTF-8", and name that file.'
+    for (const command of reading)
+      for (const file of ['a.xlsx', 'b.ODS']) await refused(directory, `${command} ${file}`, 2, `${file} ${advice}`)
   })
 
-  it('are not what --items can be given for elsewhere', async (t) => {
-    const directory = directoryWith(t, { 'a.csv': 'a\n1\n' })
-    const message = '--items is for JSON, and this is csv. Leave it out, or add --format json.'
-    for (const command of [
-      ['import', 'a', 'a.csv'],
-      ['serve', 'a.csv'],
-      ['push', 'http://127.0.0.1:1/a', 'a.csv'],
-    ]) {
-      const { status, stderr } = await runInside([...command, '--items', 'data'], { in: directory })
-      assert.deepEqual([status, stderr], [2, `reams: ${message}\n`])
+  it('has the format that a flag is for, and is a file', async (t) => {
+    const directory = directoryWith(t, { 'a.ndjson': '{}\n', 'a.csv': 'a\n1\n' })
+    const ofCsv = ['--types', '--skip 1', '--decimal comma', '--dates dmy', '--delimiter tab']
+    const flags = [...ofCsv.map((flag) => [flag, 'CSV', 'ndjson']), ['--items data', 'JSON', 'csv']]
+    for (const [flag = '', right = '', wrong] of flags) {
+      const [name] = flag.split(' ')
+      const advice = `Leave it out, or add --format ${right.toLowerCase()}.`
+      for (const command of reading)
+        await refused(
+          directory,
+          `${command} a.${wrong} ${flag}`,
+          2,
+          `${name} is for ${right}, and this is ${wrong}. ${advice}`,
+        )
+      if (flag === '--types' || flag === '--delimiter tab') continue
+      const message = `${name} is for files, and --from names a database.`
+      await refused(directory, `import a --from shop.db --table a ${flag}`, 2, message)
     }
-    const table = await runInside(['import', 'a', '--from', 'a.db', '--table', 'a', '--items', 'x'], { in: directory })
-    assert.equal(table.stderr, 'reams: --items is for files, and --from names a database.\n')
+  })
+
+  it('has fields that one character separates', async (t) => {
+    const directory = directoryWith(t, { 'a.csv': 'a\n1\n' })
+    const expected = 'expected one character such as , or ; or |, not a letter, digit or quote; or tab.'
+    for (const command of reading)
+      await refused(directory, `${command} a.csv --delimiter x`, 2, `Invalid --delimiter "x": ${expected}`)
   })
 })
 
@@ -110,18 +118,18 @@ describe('the encoding of a file', () => {
 
   it('is guessed in the error, and the flag that it shows works', async (t) => {
     const directory = directoryWith(t, { 'a.csv': latin1 })
-    const { status, stderr } = await runInside(['import', 'a', 'a.csv'], { in: directory })
     const reason = 'this is not valid UTF-8; it may be windows-1252: then add --encoding windows-1252'
-    assert.deepEqual([status, stderr], [1, `reams: a.csv, line 2: ${reason}: \`1;Caf\\xe9\`. Nothing was imported.\n`])
-    await runInside(['import', 'a', 'a.csv', '--encoding', 'windows-1252'], { in: directory })
+    const message = `a.csv, line 2: ${reason}: \`1;Caf\\xe9\`. Nothing was imported.`
+    await refused(directory, 'import a a.csv', 1, message)
+    await succeeds(directory, 'import a a.csv --encoding windows-1252')
     assert.equal(await storedLines(directory, 'a'), items)
   })
 
   it('is told by a byte order mark, also packed, from a pipe, with types, and for a server', async (t) => {
     const directory = directoryWith(t, { 'a.csv': utf16, 'b.csv.gz': gzipSync(utf16) })
-    await runInside(['import', 'b', 'b.csv.gz'], { in: directory })
+    await succeeds(directory, 'import b b.csv.gz')
     assert.equal(await storedLines(directory, 'b'), items)
-    await runCli(['import', 'c', '-', '--format', 'csv', '--types'], { in: directory, input: utf16 })
+    await succeeds(directory, 'import c - --format csv --types', { input: utf16 })
     assert.equal(await storedLines(directory, 'c'), items.replaceAll(/"(\d)"/g, '$1'))
     const server = await startServer(t, ['a.csv:id'], { in: directory })
     assert.equal(await (await server.get('/a/1')).text(), '{"id":"1","name":"Café"}')
@@ -129,8 +137,8 @@ describe('the encoding of a file', () => {
 
   it('has to be one that exists', async (t) => {
     const directory = directoryWith(t, { 'a.csv': latin1 })
-    const { status, stderr } = await runInside(['import', 'a', 'a.csv', '--encoding', 'latin-9'], { in: directory })
     const expected = 'an encoding such as windows-1252, iso-8859-2, utf-16le or shift_jis'
-    assert.deepEqual([status, stderr], [2, `reams: Invalid --encoding "latin-9": expected ${expected}.\n`])
+    const message = `Invalid --encoding "latin-9": expected ${expected}.`
+    await refused(directory, 'import a a.csv --encoding latin-9', 2, message)
   })
 })

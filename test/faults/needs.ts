@@ -92,6 +92,11 @@ export const PODMAN: Need = async () => {
   return 'podman is missing; on Debian: apt-get install podman'
 }
 
+/** Nobody wants another shell on their own machine either. */
+export const ZSH = inContinuousIntegration('zsh')
+export const FISH = inContinuousIntegration('fish')
+export const JQ = inContinuousIntegration('jq')
+
 export const DEBOOTSTRAP: Need = () => program('debootstrap', 'debootstrap')
 
 /** The first need that is not met, in words. */
@@ -101,6 +106,14 @@ export async function lackOf(needs: readonly Need[]): Promise<string | undefined
     if (lack !== undefined) return lack
   }
   return undefined
+}
+
+/** The program of the Debian package with the same name, which is installed only in CI. */
+function inContinuousIntegration(name: string): Need {
+  return async () => {
+    if (isInstalled(name) || process.env['CI'] === 'true') return program(name, name)
+    return `${name} is missing; on Debian: apt-get install ${name}`
+  }
 }
 
 async function program(name: string, debianPackage: string): Promise<string | undefined> {
