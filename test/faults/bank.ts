@@ -7,16 +7,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { createRandom, type Random } from '../../bench/random.ts'
 import type { PostgresCluster } from '../store/postgres-cluster.ts'
+import { chosen, type Weighted } from './chosen.ts'
 import type { Findings } from './report.ts'
 
 const CLERKS = 8
 /** Of them, so many also do transactions that commit late: with more, nobody would get a lock on the table any more. */
 const LATE_CLERKS = 2
 
-export const ACCOUNTS = 10_000
+const ACCOUNTS = 10_000
 const FIRST_BALANCE = 1_000
 /** Each clerk has an account without a balance, which counts its transactions. */
-export const SUM = (ACCOUNTS - CLERKS) * FIRST_BALANCE
+const SUM = (ACCOUNTS - CLERKS) * FIRST_BALANCE
 
 /** Keys lie between 1 and this one; those of the clerks are below 0. */
 const MAX_ID = 1_000_000
@@ -42,10 +43,8 @@ const USUAL = /^(23505|40001|40P01|57P|08)/
 /** A transaction that is not to be kept. */
 class Undo extends Error {}
 
-type Deed = (desk: Desk) => Promise<void>
-
 /** How often each is done, and what. */
-const DEEDS: readonly (readonly [weight: number, deed: Deed])[] = [
+const DEEDS: Weighted<(desk: Desk) => Promise<void>> = [
   [400, (desk) => desk.move()],
   [150, (desk) => desk.replace()],
   [100, (desk) => desk.rename()],
@@ -56,8 +55,7 @@ const DEEDS: readonly (readonly [weight: number, deed: Deed])[] = [
   [30, (desk) => desk.touchMany()],
   [1, (desk) => desk.refill()],
 ]
-const ALL_WEIGHTS = DEEDS.reduce((sum, [weight]) => sum + weight, 0)
-const LATE_WEIGHT = 20
+const LATE_PERCENT = 2
 
 export class Bank {
   readonly table: string
@@ -125,10 +123,10 @@ export class Bank {
   async #transact(clerk: number, client: Client, random: Random): Promise<void> {
     const number = (this.#numbers[clerk] ?? 0) + 1
     const desk = new Desk(client, this.table, random)
-    const isLate = clerk < LATE_CLERKS && random(ALL_WEIGHTS) < LATE_WEIGHT
+    const isLate = clerk < LATE_CLERKS && random(100) < LATE_PERCENT
     await client.query('BEGIN')
     try {
-      await (isLate ? desk.moveLate() : chosenDeed(random)(desk))
+      await (isLate ? desk.moveLate() : chosen(DEEDS, random)(desk))
       await desk.sign(-1 - clerk, number)
       await client.query('COMMIT')
       this.commits++
@@ -267,15 +265,6 @@ class Desk {
     if (rowCount !== 1) throw new Undo()
     return rows[0]?.[0]
   }
-}
-
-function chosenDeed(random: Random): Deed {
-  let left = random(ALL_WEIGHTS)
-  for (const [weight, deed] of DEEDS) {
-    if (left < weight) return deed
-    left -= weight
-  }
-  throw new Error('No deed was chosen.')
 }
 
 /** The key of another one, or a deadlock: the connection is as it was. */

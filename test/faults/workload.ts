@@ -188,7 +188,7 @@ export class Workload {
     const last = lastPage(leastCount)
     const answer = await this.#get(connection, `/${LOG}?page=${random(2) === 0 ? last : 1 + random(last)}`, [200])
     if (answer === undefined) return
-    const page = readPage(answer, LOG, history.findings)
+    const page = readPage(answer.body, history.findings)
     history.log.readPage(page.number, page.itemCount, page.texts, leastCount)
   }
 

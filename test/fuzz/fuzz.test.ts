@@ -11,15 +11,15 @@ import { SITES } from './site.ts'
 
 const RUN = fileURLToPath(new URL('./run.ts', import.meta.url))
 
-it('a hundred cases do no harm to the servers', async () => {
-  const { findings } = await fuzz({ seed: 1, cases: 100 })
+it('a few dozen cases do no harm to the servers', async () => {
+  const { findings } = await fuzz({ seed: 1, cases: 40 })
   assert.deepEqual(findings, [])
 })
 
 it('a case is the same whenever it is made', () => {
   for (const kind of Object.values(KINDS))
     for (const site of SITES)
-      for (let number = 0; number < 20; number++) {
+      for (let number = 0; number < 5; number++) {
         const plan = () => planOf(new Dice(7, number), kind, { site, port: 8080, nextId: () => 'id' })
         assert.deepEqual(plan(), plan())
       }
