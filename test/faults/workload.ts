@@ -27,6 +27,8 @@ const MAX_EXTRA_MS = 30
 const MAX_MS = 5_000
 
 export interface WorkloadKind {
+  /** Where the clients connect to. Default: to the server of the store. */
+  readonly url?: string
   /** Connections that write. Default 4. */
   readonly writers?: number
   /** Connections that write besides, without idempotency keys. Default 0. */
@@ -64,6 +66,8 @@ export class Workload {
   failures = 0
   /** How many writes were answered so that nobody knows what became of them. */
   unknowns = 0
+  /** How many reads were answered. */
+  reads = 0
   /** The longest that an answer took. */
   longestMs = 0
   readonly acknowledgements: Acknowledgement[] = []
@@ -208,6 +212,7 @@ export class Workload {
     const startedAt = performance.now()
     const answer = await connection.get(path)
     this.longestMs = Math.max(this.longestMs, performance.now() - startedAt)
+    this.reads++
     if (good.includes(answer.status)) return answer
     const { isSteady, history } = this.#options
     if (!isSteady) history.findings.add('other', `GET ${path} was answered ${answer.status}: ${answer.body}`)
