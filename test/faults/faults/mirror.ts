@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { formatCount } from '../../../src/contract/message-text.ts'
 import type { PostgresCluster } from '../../store/postgres-cluster.ts'
 import { waitUntil } from '../../wait-until.ts'
-import { chosen } from '../chosen.ts'
+import { chosen, type Weighted } from '../chosen.ts'
 import { WrongAnswer } from '../connection.ts'
 import type { Trial } from '../fault.ts'
 import { type Deed, Ledger, type Saved } from '../ledger.ts'
@@ -72,24 +72,7 @@ export async function mirrorBank(trial: Trial): Promise<void> {
   )
 }
 
-/** What is done, and how often. */
-const STRIKES = [
-  [30, 'kill-origin'],
-  [20, 'kill-first-server'],
-  [20, 'kill-second-server'],
-  [30, 'kill-first-mirror'],
-  [20, 'kill-second-mirror'],
-  [10, 'kill-all'],
-  [40, 'cut'],
-  [20, 'stall'],
-  [30, 'restore'],
-  [40, 'restore-while-read'],
-  [10, 'forget'],
-  [20, 'take-over'],
-  [2, 'freeze'],
-] as const
-type Strike = (typeof STRIKES)[number][1]
-
+type Strike = readonly [name: string, strike: (mirror: Kept) => Promise<unknown>]
 type Stores = readonly [RestorableStore, RestorableStore, RestorableStore]
 
 async function newStore({ random, directory }: Trial, cluster: PostgresCluster): Promise<RestorableStore> {
@@ -128,7 +111,8 @@ class Chain implements AsyncDisposable {
   #turn: Promise<unknown> = Promise.resolve()
   #isWriting = false
   #isReading = false
-  #plan: readonly Strike[] = []
+  /** The names of the strikes of a round. */
+  #plan: readonly string[] = []
   writes = 0
   states = 0
 
@@ -163,14 +147,15 @@ class Chain implements AsyncDisposable {
 
   async run(): Promise<void> {
     const { random, report } = this.#trial
-    this.#plan = Array.from({ length: 1 + random(MAX_STRIKES) }, () => chosen(STRIKES, random))
+    const strikes = Array.from({ length: 1 + random(MAX_STRIKES) }, () => chosen(this.#strikes(), random))
+    this.#plan = strikes.map(([name]) => name)
     this.#isWriting = true
     this.#isReading = true
     const readers = this.#mirrors.map((mirror) => this.#read(mirror))
     const writer = this.#write()
     try {
       for (const { command } of this.#mirrors) if (command.processes.length === 0) command.start()
-      await Promise.race([this.#strikeAll(), writer.then(() => new Promise(() => {})), ...readers])
+      await Promise.race([this.#strikeAll(strikes), writer.then(() => new Promise(() => {})), ...readers])
       this.#isWriting = false
       await writer
       const startedAt = performance.now()
@@ -257,55 +242,44 @@ class Chain implements AsyncDisposable {
     return { site, of, command, isLoaded: false, seen: 0, path: '' }
   }
 
-  async #strikeAll(): Promise<void> {
+  async #strikeAll(strikes: readonly Strike[]): Promise<void> {
     const { random } = this.#trial
-    for (const strike of this.#plan) {
+    for (const [name, strike] of strikes) {
       await sleep(random(MOMENT_MS))
-      await this.#strike(strike)
-      this.#count(strike)
+      await strike(this.#mirrors[random(2)] ?? this.#mirrors[0])
+      this.#count(name)
     }
     await sleep(random(AFTERWARDS_MS))
   }
 
-  async #strike(strike: Strike): Promise<unknown> {
+  /** What is done, and how often. */
+  #strikes(): Weighted<Strike> {
     const { random } = this.#trial
     const [first, second] = this.#mirrors
-    const any = random(2) === 0 ? first : second
-    switch (strike) {
-      case 'kill-origin':
-        return this.#origin.killServer()
-      case 'kill-first-server':
-        return first.site.killServer()
-      case 'kill-second-server':
-        return second.site.killServer()
-      case 'kill-first-mirror':
-        return first.command.kill(random, MOMENT_MS)
-      case 'kill-second-mirror':
-        return second.command.kill(random, MOMENT_MS)
-      case 'kill-all':
-        return Promise.all([
-          ...this.#sites.map((site) => site.killServer()),
-          ...this.#mirrors.map(({ command }) => command.kill(random, MOMENT_MS)),
-        ])
-      case 'cut':
-        return this.#cut(any.of)
-      case 'stall':
-        return this.#stall(any.of)
-      case 'restore':
-        if (this.#backup === undefined || random(2) === 0) await this.#backUp()
-        await sleep(random(MOMENT_MS))
-        return this.#restore()
-      case 'restore-while-read':
-        return this.#restoreWhileRead()
-      case 'forget':
-        return this.#origin.run(['forget', NAME])
-      case 'take-over':
-        any.command.start()
-        await sleep(random(2 * MOMENT_MS))
-        return any.command.kill(random, MOMENT_MS)
-      case 'freeze':
-        return this.#freeze(any)
-    }
+    const killMirror = ({ command }: Kept) => command.kill(random, MOMENT_MS)
+    const killServers = () => Promise.all(this.#sites.map((site) => site.killServer()))
+    return [
+      [30, ['kill-origin', () => this.#origin.killServer()]],
+      [20, ['kill-first-server', () => first.site.killServer()]],
+      [20, ['kill-second-server', () => second.site.killServer()]],
+      [30, ['kill-first-mirror', () => killMirror(first)]],
+      [20, ['kill-second-mirror', () => killMirror(second)]],
+      [10, ['kill-all', () => Promise.all([killServers(), killMirror(first), killMirror(second)])]],
+      [40, ['cut', ({ of }) => this.#cut(of)]],
+      [20, ['stall', ({ of }) => this.#stall(of)]],
+      [30, ['restore', () => this.#restoreLater()]],
+      [40, ['restore-while-read', () => this.#restoreWhileRead()]],
+      [10, ['forget', () => this.#origin.run(['forget', NAME])]],
+      [20, ['take-over', (mirror) => this.#takeOver(mirror)]],
+      [2, ['freeze', (mirror) => this.#freeze(mirror)]],
+    ]
+  }
+
+  async #takeOver({ command }: Kept): Promise<void> {
+    const { random } = this.#trial
+    command.start()
+    await sleep(random(2 * MOMENT_MS))
+    await command.kill(random, MOMENT_MS)
   }
 
   async #cut(site: MirrorSite): Promise<void> {
@@ -366,6 +340,13 @@ class Chain implements AsyncDisposable {
       this.#ledger.restore(saved)
       this.#count(file === undefined ? 'restored copies' : 'restored backups')
     })
+  }
+
+  async #restoreLater(): Promise<void> {
+    const { random } = this.#trial
+    if (this.#backup === undefined || random(2) === 0) await this.#backUp()
+    await sleep(random(MOMENT_MS))
+    await this.#restore()
   }
 
   /** While the first mirror reads many pages of changes, the origin gets another history with others in their place. */
