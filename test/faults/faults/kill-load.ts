@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { DataLocation } from '../../../src/cli/data-location.ts'
 import { runSql } from '../../store/postgres-engine.ts'
+import { waitUntil } from '../../wait-until.ts'
 import type { Trial } from '../fault.ts'
 import { ReamsProcess, runReams } from '../reams-process.ts'
 import type { Findings } from '../report.ts'
@@ -114,10 +115,8 @@ async function writeOne(subject: StoreUnderTest, findings: Findings): Promise<vo
 
 /** Without marks of leases and leftovers `reams verify` lets nothing pass that no reader sees. */
 async function checkNothingStays(subject: StoreUnderTest, findings: Findings): Promise<void> {
-  const deadline = performance.now() + MAX_UNTIDY_MS[kindOf(subject)]
-  while ((await marksIn(subject.path)) > 0 && performance.now() < deadline) await sleep(10)
-  if ((await marksIn(subject.path)) > 0)
-    findings.add('other', 'leftovers of the load are still there after the next write')
+  const isTidy = waitUntil(async () => (await marksIn(subject.path)) === 0, MAX_UNTIDY_MS[kindOf(subject)])
+  await isTidy.catch(() => findings.add('other', 'leftovers of the load are still there after the next write'))
   await checkStore(subject.path, findings)
   if (kindOf(subject) === 'database') return
   const others = readdirSync(dirname(subject.path)).filter((name) => !/^reams\.db(-wal|-shm|-reserve)?$/.test(name))
