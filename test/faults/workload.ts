@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../bench/random.ts'
 import { lastPage } from '../../src/contract/page.ts'
+import { waitUntil } from '../wait-until.ts'
 import type { Write, WriteRequest } from './collection-log.ts'
 import { type Answer, Connection, ConnectionLost } from './connection.ts'
 import { type History, LOG, THINGS } from './history.ts'
@@ -72,6 +73,8 @@ export class Workload {
   longestMs = 0
   readonly acknowledgements: Acknowledgement[] = []
   readonly #clients: readonly string[]
+  /** When the last write was sent that each client had acknowledged. */
+  readonly #lastServedMs = new Map<string, number>()
   readonly #msAtOrigin = wallClockAtOrigin()
 
   /** Begins at once. */
@@ -100,12 +103,10 @@ export class Workload {
   /** Resolves when a write of every client was acknowledged that was sent from now on. */
   async servedAgain(): Promise<void> {
     const sinceMs = this.#wallClock()
-    for (const startedAt = performance.now(); performance.now() - startedAt < MAX_MS_UNTIL_SERVED; await sleep(5)) {
-      const since = this.acknowledgements.slice(this.#firstSince(sinceMs)).filter(({ sentMs }) => sentMs >= sinceMs)
-      const served = new Set(since.map(({ id }) => id.split('-', 1)[0] ?? ''))
-      if (this.#clients.every((client) => served.has(client))) return
-    }
-    this.#options.history.findings.add('other', 'not every client was served again')
+    const isServed = (client: string) => (this.#lastServedMs.get(client) ?? 0) >= sinceMs
+    await waitUntil(() => this.#clients.every(isServed), MAX_MS_UNTIL_SERVED).catch(() =>
+      this.#options.history.findings.add('other', 'not every client was served again'),
+    )
   }
 
   /** Lets what is under way come to its end. A write that the server cannot do is not tried again. */
@@ -139,6 +140,7 @@ export class Workload {
       this.longestMs = Math.max(this.longestMs, answeredMs - sentMs)
       if (answer.status < 300) {
         this.acknowledgements.push({ id: write.id, sentMs, answeredMs })
+        this.#lastServedMs.set(write.id.split('-', 1)[0] ?? '', sentMs)
         return history.acknowledge(write, itemCountOf(write.request, answer))
       }
       this.#judgeFailure(write, answer, toleratedBefore)
@@ -218,11 +220,6 @@ export class Workload {
     if (!isSteady) history.findings.add('other', `GET ${path} was answered ${answer.status}: ${answer.body}`)
     else if (this.#tolerate(answer, toleratedBefore, `GET ${path}`)) await sleep(RETRY_MS)
     return undefined
-  }
-
-  /** Where the acknowledgements begin that were answered after a moment. */
-  #firstSince(ms: number): number {
-    return this.acknowledgements.findLastIndex(({ answeredMs }) => answeredMs < ms) + 1
   }
 
   #wallClock(): number {

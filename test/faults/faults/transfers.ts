@@ -20,7 +20,7 @@ const NDJSON = 'application/x-ndjson'
 
 const WRITERS = 8
 /** Together nine pages. */
-const ACCOUNTS_A_WRITER = 540
+const ACCOUNTS_A_WRITER = 525
 const SNAPSHOT_WALKERS = 6
 const LIVE_WALKERS = 2
 
